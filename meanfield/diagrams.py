@@ -1,0 +1,338 @@
+"""Records of continuation: special points, branches and the whole diagram, plain arrays only."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import InvalidInput
+from .outcomes import Outcome
+from .problem import McKeanVlasov
+from .states import State
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+PointType = Literal["branch point", "fold", "transition", "endpoint"]
+
+POINT_COLUMNS = (
+    "branch", "point", "coupling", "relative_coupling", "m1", "m2", "m3", "m4", "free_energy_gap",
+    "unstable", "slowest_rate", "residual", "modes", "label",
+)  # fmt: skip
+SPECIAL_COLUMNS = (
+    "branch", "type", "coupling", "relative_coupling", "lower", "upper", "m1", "m2",
+    "unstable_before", "unstable_after", "kernel_dimension", "status", "point", "description",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class SpecialPoint:
+    """A located event on a branch.
+
+    Attributes
+    ----------
+    branch, point : int
+        Index of the branch in the diagram and of the point on it.
+    type
+        ``branch point``, ``fold``, ``transition`` (equal free energy) or ``endpoint``.
+    coupling, relative_coupling : float
+        Where it is; relative to the smallest positive critical coupling, None where there is none.
+    lower, upper : float
+        An interval of couplings that contains the event.
+    unstable_before, unstable_after : int or None
+        Unstable directions on the two sides along the branch.
+    kernel_dimension : int or None
+        Dimension of the kernel of the linearisation on the full circle, rotation excluded.
+    status : str
+        How the location ended.
+    cosine, sine : (n + 1,) float
+        Moments of the state at the point.
+    description : str
+        The event in words.
+    """
+
+    branch: int
+    point: int
+    type: PointType
+    coupling: float
+    relative_coupling: float | None
+    lower: float
+    upper: float
+    unstable_before: int | None
+    unstable_after: int | None
+    kernel_dimension: int | None
+    status: str
+    cosine: Floats
+    sine: Floats
+    description: str = ""
+
+    @property
+    def m1(self) -> float:
+        """First cosine moment."""
+        return _moment(self.cosine, 1)
+
+    @property
+    def m2(self) -> float:
+        """Second cosine moment."""
+        return _moment(self.cosine, 2)
+
+    def row(self) -> dict[str, Any]:
+        """Return the point as a table row with the keys of ``SPECIAL_COLUMNS``."""
+        return {key: getattr(self, key) for key in SPECIAL_COLUMNS}
+
+
+@dataclass(frozen=True, eq=False)
+class Branch:
+    """A curve of stationary states, P points with moments of degree 0 to n.
+
+    Attributes
+    ----------
+    label : str
+        The branch in words, such as ``uniform`` or ``2-cluster``.
+    parent : int or None
+        Index, among the diagram's special points, of the branch point it was born at.
+    symmetry : int
+        Every state is invariant under rotation by 2 pi/symmetry; 0 for the uniform branch.
+    coupling, relative_coupling : (P,) float
+        The parameter; the relative one is nan where there is no positive critical coupling.
+    cosine, sine : (P, n + 1) float
+        Moments.
+    arclength : (P,) float
+        Length along the curve in moments and relative coupling.
+    free_energy_gap, residual : (P,) float
+        (F - F_uniform)/D and the largest error of the self-consistency equation.
+    unstable : (P,) int
+        Unstable directions among all densities, rotation excluded; -1 where not counted.
+    slowest_rate : (P,) float
+        Slowest decay rate, rotation excluded (1/time); nan where not computed.
+    modes : (P,) int
+        Degree up to which the density was resolved.
+    tangent_coupling : (P,) float
+        Derivative of the coupling along the curve.
+    tangent_cosine, tangent_sine : (P, n + 1) float
+        Derivative of the moments along the curve.
+    point_labels : tuple of str
+        ``BP``, ``LP`` (fold), ``TR`` (transition), ``EP`` (end) or empty, one a point.
+    outcome
+        Why the trace ended.
+    """
+
+    label: str
+    parent: int | None
+    symmetry: int
+    coupling: Floats
+    relative_coupling: Floats
+    cosine: Floats
+    sine: Floats
+    arclength: Floats
+    free_energy_gap: Floats
+    unstable: Integers
+    slowest_rate: Floats
+    residual: Floats
+    modes: Integers
+    tangent_coupling: Floats
+    tangent_cosine: Floats
+    tangent_sine: Floats
+    point_labels: tuple[str, ...]
+    outcome: Outcome
+
+    def __len__(self) -> int:
+        return self.coupling.size
+
+    @property
+    def stable(self) -> NDArray[np.bool_]:
+        """(P,) whether no direction but rotation is unstable."""
+        return self.unstable == 0
+
+    def moment(self, degree: int) -> Floats:
+        """(P,) cosine moments of one degree."""
+        if degree >= self.cosine.shape[1]:
+            return np.zeros(len(self))
+        return self.cosine[:, degree]
+
+
+@dataclass(frozen=True, eq=False)
+class Diagram:
+    """A bifurcation diagram in the coupling.
+
+    Attributes
+    ----------
+    problem
+        The equation, with its coupling free.
+    interval : (float, float)
+        Range of couplings covered.
+    critical_coupling : float or None
+        Smallest positive coupling at which the uniform state loses stability.
+    branches, special_points
+        The curves and the events on them.
+    warnings : tuple of str
+        Everything a reader must know before trusting the diagram: unexplained changes of the unstable
+        count, refused branches, limits that were reached. Empty when there is nothing to say.
+    provenance
+        Version, options, command and time of the computation.
+    """
+
+    problem: McKeanVlasov
+    interval: tuple[float, float]
+    critical_coupling: float | None
+    branches: tuple[Branch, ...]
+    special_points: tuple[SpecialPoint, ...]
+    warnings: tuple[str, ...] = ()
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+    def branch(self, label: str) -> Branch:
+        """Return the branch with the given label.
+
+        Raises
+        ------
+        InvalidInput
+            If there is no such branch; the message lists those there are.
+        """
+        for branch in self.branches:
+            if branch.label == label:
+                return branch
+        labels = ", ".join(repr(branch.label) for branch in self.branches)
+        raise InvalidInput(f"no branch is labelled {label!r}; the diagram has {labels}")
+
+    def events(self, type: PointType | None = None, branch: str | None = None) -> list[SpecialPoint]:
+        """Return the special points of one type, on one branch, or all of them."""
+        return [
+            point
+            for point in self.special_points
+            if (type is None or point.type == type)
+            and (branch is None or self.branches[point.branch].label == branch)
+        ]
+
+    def state(self, branch: int | str, point: int) -> State:
+        """Return one point of one branch as a :class:`State`."""
+        curve = self.branch(branch) if isinstance(branch, str) else self.branches[branch]
+        count, rate = int(curve.unstable[point]), float(curve.slowest_rate[point])
+        return State(
+            problem=self.problem.at(coupling=float(curve.coupling[point])),
+            cosine=curve.cosine[point],
+            sine=curve.sine[point],
+            free_energy_gap=float(curve.free_energy_gap[point]),
+            unstable=None if count < 0 else count,
+            symmetry=curve.symmetry,
+            residual=float(curve.residual[point]),
+            modes=int(curve.modes[point]),
+            label=curve.label,
+            slowest_rate=None if np.isnan(rate) else rate,
+            provenance=self.provenance,
+        )
+
+    def point_rows(self) -> Iterator[dict[str, Any]]:
+        """Yield the points of all branches as table rows with the keys of ``POINT_COLUMNS``."""
+        for index, branch in enumerate(self.branches):
+            for point in range(len(branch)):
+                yield {
+                    "branch": index,
+                    "point": point,
+                    "coupling": branch.coupling[point],
+                    "relative_coupling": _known(branch.relative_coupling[point]),
+                    **{f"m{degree}": float(branch.moment(degree)[point]) for degree in (1, 2, 3, 4)},
+                    "free_energy_gap": float(branch.free_energy_gap[point]),
+                    "unstable": None if branch.unstable[point] < 0 else int(branch.unstable[point]),
+                    "slowest_rate": _known(branch.slowest_rate[point]),
+                    "residual": float(branch.residual[point]),
+                    "modes": int(branch.modes[point]),
+                    "label": branch.point_labels[point],
+                }
+
+    def special_rows(self) -> Iterator[dict[str, Any]]:
+        """Yield the special points as table rows with the keys of ``SPECIAL_COLUMNS``."""
+        for point in self.special_points:
+            yield point.row()
+
+    def plot(self, y: str = "m1", ax: "Axes | None" = None, **style: Any) -> "Axes":
+        """Draw the diagram: stable solid, unstable dashed, special points by marker.
+
+        Parameters
+        ----------
+        y
+            A moment ``m1``, ``m2``, ..., ``norm``, ``free_energy_gap`` or ``slowest_rate``.
+        """
+        from .plotting import plot_diagram
+
+        return plot_diagram(self, y, ax, **style)
+
+    def plot_panels(self) -> "Figure":
+        """Draw amplitude, free energy, slowest rate and densities in one figure."""
+        from .plotting import plot_panels
+
+        return plot_panels(self)
+
+    def summary(self) -> str:
+        """Return the branches and special points as a readable tree."""
+        from .summary import summarise
+
+        return summarise(self)
+
+    def to_xarray(self) -> "xarray.DataTree":
+        """Return the diagram as a labelled tree, one group a branch and one of special points."""
+        from .export import diagram_to_xarray
+
+        return diagram_to_xarray(self)
+
+    def save(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
+        """Write the diagram in the format of the suffix (.nc .csv .json .npz .mat .auto).
+
+        Returns
+        -------
+        tuple of Path
+            The files written.
+        """
+        from .export import save
+
+        return save(self, path, force=force)
+
+    def to_netcdf(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
+        """Write netCDF-4, one group a branch; bit-exact."""
+        from .export import save
+
+        return save(self, path, kind="netcdf", force=force)
+
+    def to_csv(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
+        """Write the points as CSV and, beside it, ``NAME.special.csv``."""
+        from .export import save
+
+        return save(self, path, kind="csv", force=force)
+
+    def to_json(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
+        """Write JSON with shortest exact decimal numbers; bit-exact."""
+        from .export import save
+
+        return save(self, path, kind="json", force=force)
+
+    def to_npz(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
+        """Write a compressed archive of numpy arrays; bit-exact."""
+        from .export import save
+
+        return save(self, path, kind="npz", force=force)
+
+    def to_mat(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
+        """Write a MATLAB file in the layout of MatCont (x, v, s, h, f) with named fields."""
+        from .export import save
+
+        return save(self, path, kind="mat", force=force)
+
+    def to_auto(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
+        """Write the AUTO-07p files ``b.NAME``, ``s.NAME`` and ``d.NAME``."""
+        from .export import save
+
+        return save(self, path, kind="auto", force=force)
+
+
+def _moment(moments: Floats, degree: int) -> float:
+    return float(moments[degree]) if degree < moments.size else 0.0
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

@@ -1,0 +1,198 @@
+"""Diagrams and states as files and as xarray objects.
+
+=======  =======================================================  =========
+suffix   content                                                  read back
+=======  =======================================================  =========
+.nc      netCDF-4, one group a branch                             exactly
+.json    one JSON object                                          exactly
+.npz     compressed numpy arrays                                  exactly
+.csv     tables of points, NAME.special.csv, NAME.provenance.json no
+.mat     MATLAB, in the layout of MatCont                         no
+.auto    AUTO-07p: b.NAME, s.NAME, d.NAME                         11 digits
+=======  =======================================================  =========
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from ..diagrams import Diagram
+from ..errors import InvalidInput, MeanfieldError
+from ..problem import McKeanVlasov
+from .auto_reader import read_auto
+from .files import write_files
+from .netcdf import diagram_to_xarray, state_to_xarray
+from .tables import diagram_to_json_object
+
+__all__ = [
+    "KINDS",
+    "check_writable",
+    "diagram_to_json_object",
+    "diagram_to_xarray",
+    "open_diagram",
+    "read_auto",
+    "save",
+    "state_to_xarray",
+]
+
+KINDS = {
+    ".nc": "netcdf",
+    ".csv": "csv",
+    ".json": "json",
+    ".npz": "npz",
+    ".mat": "mat",
+    ".auto": "auto",
+}
+
+
+def save(
+    diagram: Diagram, path: str | Path, kind: str | None = None, force: bool = False
+) -> tuple[Path, ...]:
+    """Write a diagram, all files of it or none.
+
+    Parameters
+    ----------
+    path
+        The file; its suffix chooses the format. ``NAME.auto`` and ``b.NAME`` mean the AUTO files b.NAME,
+        s.NAME and d.NAME in that directory.
+    kind
+        The format, for a name whose suffix does not tell: one of the values of ``KINDS``.
+    force
+        Whether existing files may be replaced.
+
+    Returns
+    -------
+    tuple of Path
+        The files written.
+
+    Raises
+    ------
+    InvalidInput
+        If the suffix is unknown or a file cannot be written there.
+    ComputationFailed
+        If the disk refuses; existing files are unchanged.
+    """
+    path, kind = Path(path), _kind(Path(path), kind)
+    check_writable(path, force, kind)
+    return write_files(_writers(diagram, path, kind), force)
+
+
+def check_writable(path: str | Path, force: bool = False, kind: str | None = None) -> tuple[Path, ...]:
+    """Check, before anything is computed, that :func:`save` could write there.
+
+    Returns
+    -------
+    tuple of Path
+        The files it would write.
+
+    Raises
+    ------
+    InvalidInput
+        If the suffix is unknown or a file cannot be written there.
+    """
+    from . import files
+
+    targets = _targets(Path(path), _kind(Path(path), kind))
+    if Path(path).is_dir():
+        files.check_writable(path, force)
+    for target in targets:
+        files.check_writable(target, force)
+    return targets
+
+
+def open_diagram(path: str | Path, problem: McKeanVlasov | None = None) -> Diagram:
+    """Read a diagram from netCDF, JSON or NPZ (exactly) or from AUTO files (eleven digits).
+
+    Parameters
+    ----------
+    path
+        A file written by :func:`save`, or AUTO files as ``NAME.auto`` or ``b.NAME``.
+    problem
+        The equation, needed for AUTO files that were not written by meanfield.
+
+    Raises
+    ------
+    InvalidInput
+        If the file is missing, truncated, of another origin or of a format that is not read.
+    """
+    path = Path(path)
+    kind = _kind(path, None)
+    if kind == "auto":
+        return read_auto(path, problem)
+    if kind not in _READERS:
+        raise InvalidInput(
+            f"{path} cannot be read back: {kind} files do not hold whole diagrams; "
+            "give .nc, .json, .npz or .auto"
+        )
+    if path.is_dir():
+        raise InvalidInput(f"{path} is a directory; give the name of a file in it")
+    if not path.exists():
+        raise InvalidInput(f"{path} does not exist")
+    try:
+        return _READERS[kind](path)
+    except MeanfieldError as error:
+        raise InvalidInput(f"{path} cannot be read: {error}") from error
+    except Exception as error:
+        raise InvalidInput(
+            f"{path} is damaged, truncated or not a {kind} file: it cannot be read as a diagram"
+        ) from error
+
+
+def _kind(path: Path, kind: str | None) -> str:
+    if kind is None:
+        named_auto = path.name.startswith("b.") and len(path.name) > 2
+        kind = KINDS.get(path.suffix.lower(), "auto" if named_auto else "")
+    if kind not in KINDS.values():
+        known = ", ".join(KINDS)
+        wrong = f"the suffix {path.suffix!r} of {path.name!r}" if path.suffix else f"the name {path.name!r}"
+        raise InvalidInput(f"{wrong} does not choose a format; use one of {known}")
+    return kind
+
+
+def _targets(path: Path, kind: str) -> tuple[Path, ...]:
+    from . import auto, tables
+
+    if kind == "csv":
+        return tables.csv_paths(path)
+    return auto.auto_paths(path) if kind == "auto" else (path,)
+
+
+def _writers(diagram: Diagram, path: Path, kind: str) -> dict[Path, Callable[[Path], None]]:
+    from . import auto, matlab, netcdf, tables
+    from .files import bytes_writer, text_writer
+
+    targets = _targets(path, kind)
+    if kind in ("csv", "auto"):
+        texts = tables.csv_texts(diagram) if kind == "csv" else auto.auto_texts(diagram)
+        return {target: text_writer(text) for target, text in zip(targets, texts, strict=True)}
+    if kind == "netcdf":
+        return {path: lambda temporary: netcdf.write_netcdf(diagram, temporary)}
+    if kind == "json":
+        return {path: text_writer(tables.json_text(diagram))}
+    if kind == "mat":
+        return {path: lambda temporary: matlab.write_mat(diagram, temporary)}
+    return {path: bytes_writer(tables.npz_bytes(diagram))}
+
+
+def _read_netcdf(path: Path) -> Diagram:
+    from .netcdf import diagram_from_netcdf
+
+    return diagram_from_netcdf(path)
+
+
+def _read_json(path: Path) -> Diagram:
+    from .tables import diagram_from_json
+
+    return diagram_from_json(path.read_text(encoding="utf-8"))
+
+
+def _read_npz(path: Path) -> Diagram:
+    from .tables import diagram_from_npz
+
+    return diagram_from_npz(path)
+
+
+_READERS: dict[str, Callable[[Path], Diagram]] = {
+    "netcdf": _read_netcdf,
+    "json": _read_json,
+    "npz": _read_npz,
+}

@@ -1,0 +1,392 @@
+"""Reading AUTO-07p files, ours and AUTO's own, by their fixed columns.
+
+The files hold eleven digits; per point the coupling, the stability and the first six unknowns; the full
+vector and the direction at labelled points only. What they do not hold is nan or -1 in the diagram, so that
+nothing looks more exact or more complete than it is.
+"""
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..diagrams import Branch, Diagram, PointType, SpecialPoint
+from ..errors import InvalidInput
+from ..outcomes import Outcome
+from ..problem import McKeanVlasov
+from . import records
+from .auto import COLUMN_WIDTH, DESCRIPTION_KEY, LARGEST_POINT, Layout, auto_paths
+
+Floats = NDArray[np.float64]
+
+PREFIX_WIDTH = 19
+LABELS = {1: "BP", 6: "BP", 2: "LP", 5: "LP", 9: "EP", -9: "EP"}
+TYPES: dict[str, PointType] = {"BP": "branch point", "LP": "fold"}
+RELATIVE_PRECISION = 1e-10
+IMPORTED = (
+    "read from AUTO files: eleven digits; moments beyond the columns of the b. file are known at labelled "
+    "points only, and free energies, residuals and rates not at all"
+)
+
+
+@dataclass
+class AutoBranch:
+    """Rows of one branch of a b. file: integers BR, PT, TY, LAB and the columns of numbers."""
+
+    names: list[str]
+    dimension: int | None
+    integers: list[tuple[int, int, int, int]] = field(default_factory=list)
+    numbers: list[list[float]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class AutoSolution:
+    """One labelled point of an s. file; ``direction`` and ``speed`` are None where they are not given."""
+
+    header: tuple[int, ...]
+    vector: Floats
+    direction: Floats | None
+    speed: float | None
+    parameters: Floats
+
+    @property
+    def label(self) -> int:
+        """LAB."""
+        return self.header[3]
+
+
+def read_auto(path: str | Path, problem: McKeanVlasov | None = None) -> Diagram:
+    """Read ``b.NAME`` with ``s.NAME`` and, if it is ours, ``d.NAME``.
+
+    Parameters
+    ----------
+    path
+        ``NAME.auto``, or ``b.NAME`` itself.
+    problem
+        The equation the unknowns belong to (U(k) = m_k, PAR(1) = coupling). Not needed for files of ours:
+        their ``d.NAME`` says it.
+
+    Returns
+    -------
+    Diagram
+        With nan and -1 for everything AUTO files do not hold.
+
+    Raises
+    ------
+    InvalidInput
+        If a file is missing, damaged, incomplete, or does not say which equation it belongs to.
+    """
+    diagram_path, solution_path, description_path = auto_paths(Path(path))
+    branches = parse_diagram(_text(diagram_path), diagram_path.name)
+    solutions = parse_solutions(_text(solution_path), solution_path.name)
+    header = _own_header(description_path)
+    if problem is None:
+        if header is None:
+            raise InvalidInput(
+                f"{diagram_path} does not say which equation it belongs to (there is no "
+                f"{description_path.name} written by meanfield); "
+                "call open_diagram(path, problem=McKeanVlasov(...))"
+            )
+        problem = McKeanVlasov.from_dict(header["problem"])
+    _check_complete(branches, solutions, header, diagram_path, solution_path)
+    return _Import(problem, header, branches, {solution.label: solution for solution in solutions}).diagram()
+
+
+def parse_diagram(text: str, name: str) -> list[AutoBranch]:
+    """Split the text of a b. file into branches."""
+    branches: list[AutoBranch] = []
+    names: list[str] = []
+    dimension: int | None = None
+    fresh = True
+    for number, line in enumerate(_lines(text, name), 1):
+        try:
+            if int(line[:4]) == 0:
+                fresh = True
+                dimension = _named_integer(line, "NDIM=", dimension)
+                if " PT " in line:
+                    names = [part.strip() for part in _columns(line.ljust(PREFIX_WIDTH))]
+                continue
+            integers = (int(line[:4]), int(line[4:10]), int(line[10:14]), int(line[14:19]))
+            numbers = [float(part) for part in _columns(line)]
+        except ValueError:
+            raise InvalidInput(
+                f"{name} is damaged or not an AUTO diagram: line {number} cannot be read"
+            ) from None
+        if fresh or _starts(branches[-1], integers):
+            branches.append(AutoBranch(names, dimension))
+        fresh = False
+        if branches[-1].numbers and len(numbers) != len(branches[-1].numbers[0]):
+            raise InvalidInput(f"{name} is damaged: line {number} has {len(numbers)} columns of numbers")
+        branches[-1].integers.append(integers)
+        branches[-1].numbers.append(numbers)
+    if not branches:
+        raise InvalidInput(f"{name} holds no points")
+    return branches
+
+
+def parse_solutions(text: str, name: str) -> list[AutoSolution]:
+    """Split the text of an s. file into labelled points."""
+    lines = _lines(text, name)
+    solutions = []
+    position = 0
+    while position < len(lines):
+        try:
+            header = tuple(int(part) for part in lines[position].split())
+            rows = header[8]
+            body = lines[position + 1 : position + 1 + rows]
+            if len(body) < rows:
+                raise InvalidInput(f"{name} is truncated in the point with label {header[3]}")
+            if rows:
+                solutions.append(_solution(header, body))
+        except InvalidInput:
+            raise
+        except (ValueError, IndexError):
+            raise InvalidInput(
+                f"{name} is damaged or not an AUTO solution file: the point at line {position + 1} "
+                "cannot be read"
+            ) from None
+        position += 1 + rows
+    return solutions
+
+
+def _solution(header: tuple[int, ...], body: Sequence[str]) -> AutoSolution:
+    free, points, width, rows, intervals = header[4], header[6], header[7], header[8], header[9]
+    parameters = header[11]
+    size = width - 1
+    bare = (size // 7 + 1) * points + (parameters + 6) // 7
+    directed = intervals != 0 and rows > bare
+    values = [part for line in body for part in line.split()]
+    total = width * points + parameters + (2 * free + size * points if directed else 0)
+    if len(values) != total:
+        raise ValueError
+    numbers = np.array(values, dtype=np.float64)
+    vector = numbers[1:width]
+    direction, speed = None, None
+    if directed:
+        start = width * points + free
+        speed = float(numbers[start])
+        direction = numbers[start + free : start + free + size]
+    return AutoSolution(header, vector, direction, speed, numbers[total - parameters :])
+
+
+@dataclass(frozen=True)
+class _Import:
+    """The pieces of an imported diagram."""
+
+    problem: McKeanVlasov
+    header: dict[str, Any] | None
+    sections: list[AutoBranch]
+    solutions: dict[int, AutoSolution]
+
+    def diagram(self) -> Diagram:
+        couplings = [row[0] for section in self.sections for row in section.numbers]
+        header = self.header or {}
+        critical = header.get("critical_coupling", self._critical_coupling())
+        branches = tuple(self._branch(index, critical) for index in range(len(self.sections)))
+        interval = header.get("interval", (min(couplings), max(couplings)))
+        return Diagram(
+            problem=self.problem,
+            interval=(float(interval[0]), float(interval[1])),
+            critical_coupling=critical,
+            branches=branches,
+            special_points=tuple(self._events(branches, critical)),
+            warnings=(*header.get("warnings", ()), IMPORTED),
+            provenance=dict(header.get("provenance", {"source": "AUTO files"})),
+        )
+
+    def _layout(self) -> Layout:
+        if self.header is not None:
+            return Layout(self.header["cosines"], self.header["sines"])
+        sizes = [solution.vector.size for solution in self.solutions.values()]
+        sizes += [section.dimension for section in self.sections if section.dimension]
+        return Layout(max(sizes, default=len(self.sections[0].numbers[0]) - 2), 0)
+
+    def _critical_coupling(self) -> float | None:
+        multipliers = self.problem.potential.multipliers(self.problem.domain, self._layout().cosines)[1:]
+        attractive = multipliers[multipliers < 0]
+        return float(-2 * self.problem.noise / attractive.min()) if attractive.size else None
+
+    def _branch(self, index: int, critical: float | None) -> Branch:
+        section = self.sections[index]
+        layout = self._layout()
+        numbers = np.array(section.numbers)
+        integers = np.array(section.integers)
+        cosine, sine = _split(_shown(numbers, layout), layout)
+        speeds = np.full(len(numbers), np.nan)
+        tangents = np.full((len(numbers), layout.dimension), np.nan)
+        for point, label in enumerate(integers[:, 3]):
+            solution = self.solutions.get(int(label)) if label else None
+            if solution is not None:
+                cosine[point], sine[point] = (part[0] for part in _split(solution.vector[np.newaxis], layout))
+                if solution.direction is not None and solution.speed is not None:
+                    speeds[point], tangents[point] = solution.speed, solution.direction
+        tangent_cosine, tangent_sine = _split(tangents, layout, mass=0.0)
+        relative = numbers[:, 0] / critical if critical else np.full(len(numbers), np.nan)
+        unknown = np.full(len(numbers), np.nan)
+        return Branch(
+            **self._words(index, cosine),
+            coupling=numbers[:, 0],
+            relative_coupling=relative,
+            cosine=cosine,
+            sine=sine,
+            arclength=_arclength(numbers, critical),
+            free_energy_gap=unknown.copy(),
+            unstable=np.where(integers[:, 1] < 0, 0, -1),
+            slowest_rate=unknown.copy(),
+            residual=unknown.copy(),
+            modes=np.full(len(numbers), layout.cosines, dtype=np.int64),
+            tangent_coupling=speeds,
+            tangent_cosine=tangent_cosine,
+            tangent_sine=tangent_sine,
+            point_labels=tuple(self._point_label(int(code)) for code in integers[:, 2]),
+        )
+
+    def _point_label(self, code: int) -> str:
+        reduced = code if code == -9 else int(math.copysign(abs(code) % 10, code))
+        return "TR" if reduced == 4 and self.header is not None else LABELS.get(reduced, "")
+
+    def _words(self, index: int, cosine: Floats) -> dict[str, Any]:
+        if self.header is not None:
+            own = self.header["branches"][index]
+            return {name: own[name] for name in ("label", "parent", "symmetry")} | {
+                "outcome": Outcome[own["outcome"]]
+            }
+        complete = cosine[np.all(np.isfinite(cosine), axis=1)]
+        largest = np.max(np.abs(complete[:, 1:]), axis=0, initial=0.0)
+        degrees = [int(degree) + 1 for degree in np.flatnonzero(largest > RELATIVE_PRECISION)]
+        label = f"branch {index + 1}" if degrees else "uniform"
+        # AUTO's end label covers both the step limit and the bounds of the parameter.
+        return {"label": label, "parent": None, "symmetry": math.gcd(*degrees), "outcome": Outcome.MAX_STEPS}
+
+    def _events(self, branches: Sequence[Branch], critical: float | None) -> list[SpecialPoint]:
+        if self.header is not None:
+            rows = self.header["special_points"]
+            return [_own_event(row, branches[row["branch"]]) for row in rows]
+        return [
+            _event(index, point, branch, TYPES[label], critical)
+            for index, branch in enumerate(branches)
+            for point, label in enumerate(branch.point_labels)
+            if label in TYPES
+        ]
+
+
+def _event(index: int, point: int, branch: Branch, type: PointType, critical: float | None) -> SpecialPoint:
+    coupling = float(branch.coupling[point])
+    margin = RELATIVE_PRECISION * abs(coupling)
+    before, after = (int(branch.unstable[at]) for at in (max(point - 1, 0), min(point + 1, len(branch) - 1)))
+    return SpecialPoint(
+        branch=index,
+        point=point,
+        type=type,
+        coupling=coupling,
+        relative_coupling=coupling / critical if critical else None,
+        lower=coupling - margin,
+        upper=coupling + margin,
+        unstable_before=None if before < 0 else before,
+        unstable_after=None if after < 0 else after,
+        kernel_dimension=None,
+        status="read from AUTO files",
+        cosine=branch.cosine[point],
+        sine=branch.sine[point],
+    )
+
+
+def _own_event(row: dict[str, Any], branch: Branch) -> SpecialPoint:
+    point = row["point"]
+    return records.event_from(row | {"cosine": branch.cosine[point], "sine": branch.sine[point]})
+
+
+def _shown(numbers: Floats, layout: Layout) -> Floats:
+    vectors = np.full((len(numbers), layout.dimension), np.nan)
+    count = min(numbers.shape[1] - 2, layout.dimension)
+    vectors[:, :count] = numbers[:, 2 : 2 + count]
+    return vectors
+
+
+def _split(vectors: Floats, layout: Layout, mass: float = 1.0) -> tuple[Floats, Floats]:
+    cosine = np.full((len(vectors), layout.cosines + 1), mass)
+    cosine[:, 1:] = vectors[:, : layout.cosines]
+    sine = np.zeros_like(cosine)
+    if layout.sines:
+        sine[:, 1:] = vectors[:, layout.cosines :]
+    return cosine, sine
+
+
+def _arclength(numbers: Floats, critical: float | None) -> Floats:
+    curve = np.column_stack([numbers[:, 0] / (critical or 1.0), numbers[:, 2:]])
+    lengths = np.sqrt(np.sum(np.diff(curve, axis=0) ** 2, axis=1))
+    return np.concatenate([[0.0], np.cumsum(lengths)])
+
+
+def _check_complete(
+    branches: Sequence[AutoBranch],
+    solutions: Sequence[AutoSolution],
+    header: dict[str, Any] | None,
+    diagram_path: Path,
+    solution_path: Path,
+) -> None:
+    if header is not None:
+        expected = [branch["points"] for branch in header["branches"]]
+        found = [len(branch.numbers) for branch in branches]
+        if expected != found:
+            raise InvalidInput(
+                f"{diagram_path} is truncated or was changed: it holds {sum(found)} points on {len(found)} "
+                f"branches where its d. file counts {sum(expected)} on {len(expected)}"
+            )
+    present = {solution.label for solution in solutions}
+    wanted = [label for branch in branches for _, _, _, label in branch.integers if label]
+    missing = [label for label in wanted if label not in present]
+    if missing:
+        raise InvalidInput(f"{solution_path} is truncated: it lacks the point with label {missing[0]}")
+
+
+def _own_header(path: Path) -> dict[str, Any] | None:
+    if not path.is_file():
+        return None
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        if line.startswith(DESCRIPTION_KEY):
+            try:
+                return records.check_header(json.loads(line.removeprefix(DESCRIPTION_KEY)))
+            except ValueError as error:
+                raise InvalidInput(f"{path} is damaged: {error}") from error
+    return None
+
+
+def _text(path: Path) -> str:
+    if path.is_dir():
+        raise InvalidInput(f"{path} is a directory; give the name of an AUTO file such as b.run or run.auto")
+    try:
+        return path.read_text(encoding="ascii")
+    except FileNotFoundError:
+        raise InvalidInput(
+            f"{path} does not exist; AUTO diagrams consist of b.NAME and s.NAME together"
+        ) from None
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{path} is not an AUTO file: it is not plain text") from None
+
+
+def _lines(text: str, name: str) -> list[str]:
+    if not text.strip():
+        raise InvalidInput(f"{name} is empty")
+    if not text.endswith("\n"):
+        raise InvalidInput(f"{name} is truncated in its last line")
+    return text.splitlines()
+
+
+def _columns(line: str) -> list[str]:
+    rest = line[PREFIX_WIDTH:]
+    return [rest[start : start + COLUMN_WIDTH] for start in range(0, len(rest), COLUMN_WIDTH)]
+
+
+def _named_integer(line: str, key: str, otherwise: int | None) -> int | None:
+    _, found, rest = line.partition(key)
+    return int(rest.split()[0]) if found else otherwise
+
+
+def _starts(branch: AutoBranch, integers: tuple[int, int, int, int]) -> bool:
+    return abs(integers[1]) == 1 and abs(branch.integers[-1][1]) != LARGEST_POINT

@@ -1,0 +1,151 @@
+"""Writing files so that nothing is ever lost: all of them complete under their names, or none touched.
+
+Each file is written under a temporary name in its own directory, flushed to the disk and renamed. An
+exception, a full disk or a kill before the renaming leaves the old files as they were.
+"""
+
+import contextlib
+import os
+import secrets
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from ..errors import ComputationFailed, InvalidInput, MeanfieldError
+
+Writer = Callable[[Path], None]
+
+
+def check_writable(path: str | Path, force: bool = False) -> Path:
+    """Check, before anything is computed, that a file could be written.
+
+    Parameters
+    ----------
+    path
+        The file to be written.
+    force
+        Whether an existing file may be replaced.
+
+    Returns
+    -------
+    Path
+        The file itself, symbolic links followed.
+
+    Raises
+    ------
+    InvalidInput
+        If the directory is missing or not writable, the path is a directory or a device, or the file
+        exists and ``force`` is not set.
+    """
+    target = Path(os.path.realpath(path))
+    directory = target.parent
+    if target.is_dir():
+        raise InvalidInput(
+            f"{path} is a directory; give the name of a file in it, such as {Path(path) / 'run.nc'}"
+        )
+    if not directory.is_dir():
+        raise InvalidInput(f"the directory {directory} of {Path(path).name} does not exist; create it first")
+    if target.exists() and not target.is_file():
+        raise InvalidInput(
+            f"{path} is not a regular file and cannot be replaced; give the name of a new file"
+        )
+    if not os.access(directory, os.W_OK | os.X_OK):
+        raise InvalidInput(
+            f"the directory {directory} is not writable; choose another place for {target.name}"
+        )
+    if target.exists() and not force:
+        raise InvalidInput(
+            f"{path} exists already; use --force (force=True) to replace it or choose another name"
+        )
+    return target
+
+
+def write_files(writers: Mapping[Path, Writer], force: bool = False) -> tuple[Path, ...]:
+    """Write several files together.
+
+    Parameters
+    ----------
+    writers
+        For each file a function that writes it at the path it is given.
+    force
+        Whether existing files may be replaced.
+
+    Returns
+    -------
+    tuple of Path
+        The files written, as they were named by the caller.
+
+    Raises
+    ------
+    InvalidInput
+        If a target is not writable, see :func:`check_writable`; nothing is written then.
+    ComputationFailed
+        If the disk refuses; the files that existed before are unchanged.
+    """
+    targets = {path: check_writable(path, force) for path in writers}
+    temporaries = {path: _temporary_name(target) for path, target in targets.items()}
+    try:
+        for path, write in writers.items():
+            _write_temporary(path, targets[path], temporaries[path], write)
+        _rename_all(targets, temporaries)
+    finally:
+        for temporary in temporaries.values():
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
+    return tuple(writers)
+
+
+def text_writer(text: str) -> Writer:
+    """Return a writer of the given text in UTF-8 with line feeds."""
+    return bytes_writer(text.encode())
+
+
+def bytes_writer(content: bytes) -> Writer:
+    """Return a writer of the given bytes."""
+
+    def write(path: Path) -> None:
+        with path.open("wb") as stream:
+            stream.write(content)
+
+    return write
+
+
+def _temporary_name(target: Path) -> Path:
+    return target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.part")
+
+
+def _write_temporary(path: Path, target: Path, temporary: Path, write: Writer) -> None:
+    try:
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        if target.exists():
+            temporary.chmod(target.stat().st_mode & 0o7777)
+        write(temporary)
+        _flush_to_disk(temporary)
+    except MeanfieldError:
+        raise
+    except (OSError, RuntimeError) as error:
+        raise ComputationFailed(_failure(path, error)) from error
+
+
+def _rename_all(targets: Mapping[Path, Path], temporaries: Mapping[Path, Path]) -> None:
+    for path, target in targets.items():
+        try:
+            temporaries[path].replace(target)
+        except OSError as error:
+            raise ComputationFailed(_failure(path, error)) from error
+    for directory in {target.parent for target in targets.values()}:
+        # Some file systems cannot flush a directory; the files themselves are safe already.
+        with contextlib.suppress(OSError):
+            _flush_to_disk(directory)
+
+
+def _flush_to_disk(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _failure(path: Path, error: OSError | RuntimeError) -> str:
+    reason = getattr(error, "strerror", None) or str(error)
+    return f"{path} could not be written ({reason}); any file of that name is unchanged"

@@ -1,0 +1,258 @@
+"""netCDF-4 and xarray: a tree with one group a branch and one group of special points.
+
+Attributes follow CF-1.11 where it can describe the data. CF knows no standard names for these quantities,
+so every variable has a ``long_name`` and a unit instead. Nothing is complex.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..diagrams import Branch, Diagram, SpecialPoint
+from ..errors import InvalidInput
+from ..states import State
+from . import records
+
+if TYPE_CHECKING:
+    import xarray
+
+EVENTS_GROUP = "special_points"
+REFERENCES = "https://doi.org/10.1007/s00205-019-01430-4"
+NOT_COUNTED = {"valid_min": 0, "comment": "-1 where not counted"}
+
+# name: (long_name, units, further attributes)
+DESCRIPTIONS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "coupling": ("coupling strength kappa", "1", {}),
+    "relative_coupling": ("coupling over the smallest positive critical coupling", "1", {}),
+    "arclength": ("length along the branch in moments and relative coupling", "1", {}),
+    "free_energy_gap": ("free energy above the uniform state, over the noise", "1", {}),
+    "unstable": ("unstable directions among all densities, rotation excluded", "1", NOT_COUNTED),
+    "slowest_rate": (
+        "slowest decay rate, rotation excluded", "1", {"comment": "per unit of time; nan where not computed"},
+    ),
+    "residual": ("largest error of the self-consistency equation", "1", {}),
+    "modes": ("degree up to which the density was resolved", "1", {}),
+    "cosine": ("cosine moment of the density", "1", {}),
+    "sine": ("sine moment of the density", "1", {}),
+    "tangent_coupling": ("derivative of the coupling along the branch", "1", {}),
+    "tangent_cosine": ("derivative of the cosine moments along the branch", "1", {}),
+    "tangent_sine": ("derivative of the sine moments along the branch", "1", {}),
+    "point_labels": (
+        "kind of special point", "", {"comment": "BP branch point, LP fold, TR equal free energy, EP end"},
+    ),
+    "branch": ("index of the branch", "1", {}),
+    "point": ("index of the point on the branch", "1", {}),
+    "degree": ("degree of the moment", "1", {}),
+    "lower": ("lower end of an interval of couplings that contains the event", "1", {}),
+    "upper": ("upper end of an interval of couplings that contains the event", "1", {}),
+    "unstable_before": ("unstable directions before the event", "1", NOT_COUNTED),
+    "unstable_after": ("unstable directions after the event", "1", NOT_COUNTED),
+    "kernel_dimension": ("dimension of the kernel, rotation excluded", "1", NOT_COUNTED),
+    "type": ("kind of event", "", {}),
+    "status": ("how the location ended", "", {}),
+    "description": ("the event in words", "", {}),
+    "moments": ("number of moments that are stored; the rest is padding", "1", {}),
+}  # fmt: skip
+
+
+def state_to_xarray(state: State) -> "xarray.Dataset":
+    """Return the moments of a state on the dimension ``degree`` with its scalars as variables.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``cosine`` and ``sine`` of shape (degree,), scalar ``coupling``, ``free_energy_gap``, ``residual``,
+        ``slowest_rate`` (nan where not computed), ``unstable`` (-1 where not counted) and ``modes``.
+    """
+    import xarray
+
+    scalars = {
+        "coupling": state.coupling,
+        "free_energy_gap": state.free_energy_gap,
+        "residual": state.residual,
+        "slowest_rate": np.nan if state.slowest_rate is None else state.slowest_rate,
+        "unstable": -1 if state.unstable is None else state.unstable,
+        "modes": state.modes,
+    }
+    variables = {name: _variable(name, (), np.asarray(value)) for name, value in scalars.items()}
+    variables |= {name: _variable(name, ("degree",), getattr(state, name)) for name in ("cosine", "sine")}
+    attributes = _conventions(state.provenance) | {
+        "title": "stationary state of a McKean-Vlasov equation",
+        "problem": records.dump(state.problem.to_dict()),
+        "label": state.label,
+        "symmetry": state.symmetry,
+        "outcome": state.outcome.name,
+    }
+    if state.minimiser is not None:
+        attributes["minimiser"] = int(state.minimiser)
+    return xarray.Dataset(variables, {"degree": _degrees(state.cosine.size)}, attributes)
+
+
+def diagram_to_xarray(diagram: Diagram) -> "xarray.DataTree":
+    """Return a diagram as a tree: groups ``branch_000``, ``branch_001``, ... and ``special_points``."""
+    import xarray
+
+    groups = {"/": xarray.Dataset(attrs=_root_attributes(diagram))}
+    for index, branch in enumerate(diagram.branches):
+        groups[branch_group(index)] = _branch_dataset(branch)
+    groups[EVENTS_GROUP] = _events_dataset(diagram.special_points)
+    return xarray.DataTree.from_dict(groups)
+
+
+def branch_group(index: int) -> str:
+    """Name of the group of a branch."""
+    return f"branch_{index:03d}"
+
+
+def write_netcdf(diagram: Diagram, path: Path) -> None:
+    """Write netCDF-4; values survive bit for bit."""
+    tree = diagram_to_xarray(diagram)
+    encoding = {
+        node.path: {name: _encoding(variable) for name, variable in node.dataset.variables.items()}
+        for node in tree.subtree
+        if node.dataset.variables
+    }
+    tree.to_netcdf(path, engine="netcdf4", encoding=encoding)
+
+
+def diagram_from_netcdf(path: Path) -> Diagram:
+    """Read a file written by :func:`write_netcdf`.
+
+    Raises
+    ------
+    InvalidInput
+        If it is another netCDF file.
+    """
+    import xarray
+
+    with xarray.open_datatree(path, engine="netcdf4") as tree:
+        if "header" not in tree.attrs:
+            raise InvalidInput("it is not a diagram written by meanfield")
+        values = records.check_header(json.loads(tree.attrs["header"]))
+        groups = [tree[branch_group(index)].to_dataset().load() for index in range(values["branches"])]
+        branches = [_branch_from(group) for group in groups]
+        events = _events_from(tree[EVENTS_GROUP].to_dataset().load())
+        return records.diagram_from(values, branches, events)
+
+
+def _branch_from(group: "xarray.Dataset") -> Branch:
+    values = json.loads(group.attrs["header"])
+    arrays = {name: group[name].values for name in records.BRANCH_ARRAYS}
+    return records.branch_from(values, arrays, group["point_labels"].values.tolist())
+
+
+def _events_from(group: "xarray.Dataset") -> list[SpecialPoint]:
+    columns = {str(name): variable.values for name, variable in group.variables.items()}
+    events = []
+    for index, size in enumerate(columns["moments"]):
+        values = {name: column[index] for name, column in columns.items() if name != "degree"}
+        values |= {name: values[name][:size] for name in records.EVENT_MOMENTS}
+        events.append(records.event_from(values))
+    return events
+
+
+def _branch_dataset(branch: Branch) -> "xarray.Dataset":
+    import xarray
+
+    arrays = records.branch_arrays(branch)
+    variables = {
+        name: _variable(name, ("point", "degree")[: array.ndim], array) for name, array in arrays.items()
+    }
+    variables["point_labels"] = _variable("point_labels", ("point",), np.array(branch.point_labels, np.str_))
+    coordinates = {
+        "point": _variable("point", ("point",), np.arange(len(branch))),
+        "degree": _degrees(branch.cosine.shape[1]),
+        **{name: variables.pop(name) for name in ("coupling", "relative_coupling")},
+    }
+    header = records.branch_header(branch)
+    attributes = {
+        "long_name": f"branch of stationary states: {branch.label}",
+        "label": branch.label,
+        "symmetry": header["symmetry"],
+        "outcome": str(branch.outcome),
+        "residual_max": float(np.max(branch.residual, initial=0.0)),
+        "resolution": int(np.max(branch.modes, initial=0)),
+        "header": records.dump(header),
+    }
+    return xarray.Dataset(variables, coordinates, attributes)
+
+
+def _events_dataset(events: Sequence[SpecialPoint]) -> "xarray.Dataset":
+    import xarray
+
+    width = max((event.cosine.size for event in events), default=1)
+    columns: dict[str, NDArray[Any]] = {
+        name: np.array([getattr(event, name) for event in events], np.str_) for name in records.EVENT_TEXTS
+    }
+    for name in records.EVENT_NUMBERS:
+        columns[name] = np.array([getattr(event, name) for event in events], dtype=np.float64)
+    for name in records.EVENT_INDICES:
+        columns[name] = np.array([getattr(event, name) for event in events], dtype=np.int64)
+    for name in records.EVENT_COUNTS:
+        counts = [getattr(event, name) for event in events]
+        columns[name] = np.array([-1 if count is None else count for count in counts], dtype=np.int64)
+    columns["moments"] = np.array([event.cosine.size for event in events], dtype=np.int64)
+    for name in records.EVENT_MOMENTS:
+        columns[name] = np.zeros((len(events), width))
+        for index, event in enumerate(events):
+            columns[name][index, : event.cosine.size] = getattr(event, name)
+    variables = {
+        name: _variable(name, ("event", "degree")[: column.ndim], column) for name, column in columns.items()
+    }
+    attributes = {"long_name": "special points of all branches"}
+    return xarray.Dataset(variables, {"degree": _degrees(width)}, attributes)
+
+
+def _root_attributes(diagram: Diagram) -> dict[str, Any]:
+    header = records.header(diagram)
+    header["branches"] = len(diagram.branches)
+    attributes = _conventions(diagram.provenance) | {
+        "title": "bifurcation diagram of a McKean-Vlasov equation",
+        "problem": records.dump(header["problem"]),
+        "interval": np.array(header["interval"]),
+        "warnings": "\n".join(diagram.warnings),
+        "header": records.dump(header),
+    }
+    if diagram.critical_coupling is not None:
+        attributes["critical_coupling"] = float(diagram.critical_coupling)
+    return attributes
+
+
+def _conventions(provenance: dict[str, Any]) -> dict[str, Any]:
+    version = records.package_version()
+    attributes = {
+        "Conventions": "CF-1.11",
+        "source": f"meanfield {version}",
+        "meanfield_version": version,
+        "references": REFERENCES,
+        "provenance": records.dump(provenance),
+    }
+    created = str(provenance.get("created", ""))
+    attributes["history"] = f"{created} {provenance.get('command', 'computed by meanfield')}".strip()
+    if created:
+        attributes["date_created"] = created
+    return attributes
+
+
+def _variable(name: str, dimensions: tuple[str, ...], values: NDArray[Any]) -> "xarray.Variable":
+    import xarray
+
+    long_name, units, further = DESCRIPTIONS[name]
+    attributes = {"long_name": long_name, **({"units": units} if units else {}), **further}
+    return xarray.Variable(dimensions, values, attributes)
+
+
+def _degrees(size: int) -> "xarray.Variable":
+    return _variable("degree", ("degree",), np.arange(size))
+
+
+def _encoding(variable: "xarray.Variable") -> dict[str, Any]:
+    # Without this xarray adds a fill value to floats, which CF forbids on coordinates.
+    encoding: dict[str, Any] = {"_FillValue": None}
+    if variable.ndim == 2 and variable.size:
+        encoding |= {"zlib": True, "complevel": 1, "shuffle": True}
+    return encoding

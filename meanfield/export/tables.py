@@ -1,0 +1,166 @@
+"""CSV tables, JSON and NPZ.
+
+CSV stays plain, so that every spreadsheet and every reader opens it with its defaults: the points in
+``NAME.csv``, the special points in ``NAME.special.csv``, the origin of both in ``NAME.provenance.json``.
+JSON and NPZ hold every field of the diagram exactly.
+"""
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..diagrams import POINT_COLUMNS, SPECIAL_COLUMNS, Branch, Diagram, SpecialPoint
+from ..errors import InvalidInput
+from . import records
+
+
+def csv_paths(path: Path) -> tuple[Path, Path, Path]:
+    """Names of the table of points, the table of special points and the file of their origin."""
+    return (
+        path,
+        path.with_name(f"{path.stem}.special.csv"),
+        path.with_name(f"{path.stem}.provenance.json"),
+    )
+
+
+def csv_texts(diagram: Diagram) -> tuple[str, str, str]:
+    """Content of the three files named by :func:`csv_paths`."""
+    return (
+        _table(POINT_COLUMNS, diagram.point_rows()),
+        _table(SPECIAL_COLUMNS, diagram.special_rows()),
+        records.dump(records.header(diagram), indent=1) + "\n",
+    )
+
+
+def diagram_to_json_object(diagram: Diagram, coefficients: bool = False) -> dict[str, Any]:
+    """Return a diagram as one object that JSON can hold.
+
+    Parameters
+    ----------
+    coefficients
+        Whether moments and tangents are included, under ``branches`` and in ``special_points``; with them
+        the object holds every field of the diagram.
+
+    Returns
+    -------
+    dict
+        The header with ``points`` and ``special_points``, rows with the keys of the CSV tables, and
+        ``branches``. Unknown values are None.
+    """
+    result = records.header(diagram)
+    result["points"] = [records.plain(row) for row in diagram.point_rows()]
+    result["special_points"] = [_event(event, coefficients) for event in diagram.special_points]
+    result["branches"] = [_branch(branch, coefficients) for branch in diagram.branches]
+    return result
+
+
+def json_text(diagram: Diagram) -> str:
+    """Return the exact JSON form of a diagram."""
+    return records.dump(diagram_to_json_object(diagram, coefficients=True)) + "\n"
+
+
+def diagram_from_json(text: str) -> Diagram:
+    """Read the exact JSON form of a diagram.
+
+    Raises
+    ------
+    InvalidInput
+        If the text is other JSON, or JSON of a diagram without its coefficients.
+    """
+    values = records.check_header(json.loads(text))
+    if any("cosine" not in branch for branch in values["branches"]):
+        raise InvalidInput(
+            "it holds the tables only, without coefficients; write a .json or .nc file instead"
+        )
+    branches = [records.branch_from(item, item, item["point_labels"]) for item in values["branches"]]
+    events = [records.event_from(item) for item in values["special_points"]]
+    return records.diagram_from(values, branches, events)
+
+
+def npz_bytes(diagram: Diagram) -> bytes:
+    """Return a compressed archive of numpy arrays: ``header`` (JSON text), ``branch_I_NAME`` and so on."""
+    header = records.header(diagram)
+    header["branches"] = [records.branch_header(branch) for branch in diagram.branches]
+    arrays: dict[str, Any] = {}
+    for index, branch in enumerate(diagram.branches):
+        arrays |= {f"branch_{index}_{name}": array for name, array in records.branch_arrays(branch).items()}
+        arrays[f"branch_{index}_point_labels"] = np.array(branch.point_labels, dtype=np.str_)
+    header["special_points"] = []
+    for index, event in enumerate(diagram.special_points):
+        values = records.event_values(event)
+        for name in records.EVENT_MOMENTS:
+            arrays[f"special_{index}_{name}"] = np.asarray(getattr(event, name), dtype=np.float64)
+            del values[name]
+        header["special_points"].append(values)
+    stream = io.BytesIO()
+    np.savez_compressed(stream, header=np.array(records.dump(header)), **arrays)
+    return stream.getvalue()
+
+
+def diagram_from_npz(path: Path) -> Diagram:
+    """Read an archive written by :func:`npz_bytes`."""
+    # A damaged archive given by name would leave its file open.
+    with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
+        if "header" not in archive:
+            raise InvalidInput("it is not a diagram written by meanfield")
+        values = records.check_header(json.loads(str(archive["header"])))
+        branches = [
+            records.branch_from(item, *_archived_branch(archive, index))
+            for index, item in enumerate(values["branches"])
+        ]
+        events = [
+            records.event_from(
+                item | {name: archive[f"special_{index}_{name}"] for name in records.EVENT_MOMENTS}
+            )
+            for index, item in enumerate(values["special_points"])
+        ]
+        return records.diagram_from(values, branches, events)
+
+
+def _archived_branch(archive: Mapping[str, Any], index: int) -> tuple[dict[str, Any], Sequence[str]]:
+    arrays = {name: archive[f"branch_{index}_{name}"] for name in records.BRANCH_ARRAYS}
+    return arrays, archive[f"branch_{index}_point_labels"].tolist()
+
+
+def _event(event: SpecialPoint, coefficients: bool) -> dict[str, Any]:
+    row: dict[str, Any] = records.plain(event.row())
+    if coefficients:
+        row |= records.plain({name: getattr(event, name) for name in records.EVENT_MOMENTS})
+    return row
+
+
+def _branch(branch: Branch, coefficients: bool) -> dict[str, Any]:
+    values = records.branch_header(branch)
+    if coefficients:
+        values |= records.plain(records.branch_arrays(branch))
+        values["point_labels"] = list(branch.point_labels)
+    else:
+        values |= {"points": len(branch), "ending": str(branch.outcome)}
+    return values
+
+
+def _table(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(_cells(columns, row) for row in rows)
+    return stream.getvalue()
+
+
+def _cells(columns: Sequence[str], row: Mapping[str, Any]) -> Iterator[str]:
+    for column in columns:
+        value = row[column]
+        if value is None or (isinstance(value, (float, np.floating)) and math.isnan(value)):
+            yield ""
+        elif isinstance(value, np.longdouble):
+            yield np.format_float_scientific(value, unique=True, trim="0")
+        elif isinstance(value, (float, np.floating)):
+            yield repr(float(value))
+        else:
+            yield str(value)

@@ -1,0 +1,129 @@
+r"""The McKean-Vlasov equation as a frozen, validated problem.
+
+.. math::
+
+    \partial_t \rho = \mathrm{div}\left( D \nabla\rho + \kappa \rho \nabla(W*\rho) + \rho \nabla V \right),
+    \qquad
+    dX_i = -\frac{\kappa}{N}\sum_j \nabla W(X_i - X_j)\,dt - \nabla V\,dt + \sqrt{2D}\,dB_i ,
+
+with noise :math:`D`, coupling :math:`\kappa`, interaction potential :math:`W` and confinement :math:`V`.
+Stationary states depend on :math:`\kappa/D` and :math:`V/D` only; rates scale with :math:`D`.
+"""
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from .domains import Circle
+from .errors import InvalidInput
+from .potentials import Potential, potential_from
+
+
+@dataclass(frozen=True)
+class McKeanVlasov:
+    """A McKean-Vlasov equation.
+
+    Parameters
+    ----------
+    domain
+        The space the particles live on.
+    potential
+        Interaction potential W, even.
+    noise
+        D > 0, in units of angle squared over time.
+    coupling
+        kappa, finite, of either sign; ``None`` leaves it free, as a bifurcation diagram does.
+    confinement
+        External potential V, even about angle 0; absent by default.
+
+    Raises
+    ------
+    InvalidInput
+        If the noise is not positive and finite or the coupling is not finite.
+
+    Examples
+    --------
+    >>> from meanfield import Circle, Kuramoto, McKeanVlasov
+    >>> McKeanVlasov(Circle(), Kuramoto(), coupling=3.0).noise
+    1.0
+    """
+
+    domain: Circle
+    potential: Potential
+    noise: float = 1.0
+    coupling: float | None = None
+    confinement: Potential | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.domain, Circle):
+            raise InvalidInput(f"domain must be a domain such as Circle(), not {self.domain!r}")
+        for role, potential in (("potential", self.potential), ("confinement", self.confinement)):
+            if potential is not None and not hasattr(potential, "multipliers"):
+                raise InvalidInput(
+                    f"{role} must be a potential such as Transformer(beta=4), not {potential!r}; "
+                    "wrap a function as Custom.from_callable(function)"
+                )
+        if not (_is_number(self.noise) and math.isfinite(self.noise) and self.noise > 0):
+            raise InvalidInput(f"noise must be positive and finite, not {self.noise!r}; try noise=1.0")
+        if self.coupling is not None and not (_is_number(self.coupling) and math.isfinite(self.coupling)):
+            raise InvalidInput(f"coupling must be finite, not {self.coupling!r}; leave it out to keep it free")
+
+    def at(self, *, coupling: float | None) -> "McKeanVlasov":
+        """Return the same problem at another coupling (``None`` frees it)."""
+        return dataclasses.replace(self, coupling=coupling)
+
+    @property
+    def fixed_coupling(self) -> float:
+        """The coupling, for computations that need one.
+
+        Raises
+        ------
+        InvalidInput
+            If the coupling is free.
+        """
+        if self.coupling is None:
+            raise InvalidInput("this needs a coupling and the problem's is free; use problem.at(coupling=...)")
+        return self.coupling
+
+    def to_dict(self) -> dict[str, Any]:
+        """Describe the problem in plain values that JSON can hold."""
+        return {
+            "domain": {"name": self.domain.name},
+            "potential": _describe(self.potential),
+            "noise": float(self.noise),
+            "coupling": None if self.coupling is None else float(self.coupling),
+            "confinement": None if self.confinement is None else _describe(self.confinement),
+        }
+
+    @classmethod
+    def from_dict(cls, description: dict[str, Any]) -> "McKeanVlasov":
+        """Rebuild a problem from :meth:`to_dict`.
+
+        Raises
+        ------
+        InvalidInput
+            If the description names an unknown domain or potential.
+        """
+        if description["domain"]["name"] != Circle.name:
+            raise InvalidInput(f"unknown domain {description['domain']['name']!r}; known: {Circle.name}")
+        confinement = description["confinement"]
+        return cls(
+            domain=Circle(),
+            potential=_rebuild(description["potential"]),
+            noise=description["noise"],
+            coupling=description["coupling"],
+            confinement=None if confinement is None else _rebuild(confinement),
+        )
+
+
+def _is_number(value: object) -> bool:
+    return hasattr(value, "__float__") and not isinstance(value, bool)
+
+
+def _describe(potential: Potential) -> dict[str, Any]:
+    return {"name": potential.name, "parameters": potential.parameters()}
+
+
+def _rebuild(description: dict[str, Any]) -> Potential:
+    return potential_from(description["name"], description["parameters"])

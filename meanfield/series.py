@@ -1,0 +1,109 @@
+"""Checked arguments, cosine sums and the two special sequences the potentials are made of."""
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import InvalidInput
+from .protocol import Array
+
+
+def as_number(value: object, what: str, admissible: str) -> float:
+    """Return the value as a finite float or raise a sentence naming what is admissible."""
+    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if math.isfinite(number):
+            return number
+    raise InvalidInput(f"{what} must be {admissible}, not {value!r}")
+
+
+def checked_degree(degree: int) -> int:
+    """Return the degree if it is a non-negative integer."""
+    if isinstance(degree, bool) or not isinstance(degree, (int, np.integer)) or degree < 0:
+        raise InvalidInput(f"degree must be a non-negative integer, not {degree!r}; try degree=64")
+    return int(degree)
+
+
+def checked_coefficients(values: Any, what: str, example: str) -> tuple[float, ...]:
+    """Return a non-empty tuple of finite floats or raise a sentence naming the offending entry."""
+    if isinstance(values, (str, bytes, dict)) or not hasattr(values, "__iter__"):
+        raise InvalidInput(f"{what} must be a sequence of numbers, not {values!r}; try {example}")
+    entries = tuple(values)
+    if not entries:
+        raise InvalidInput(f"{what} must contain at least one coefficient; try {example}")
+    return tuple(
+        as_number(value, f"coefficient {k} of {what}", "a finite number")
+        for k, value in enumerate(entries, start=1)
+    )
+
+
+def wrapped(angle: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Return the angles reduced to [-pi, pi]."""
+    return np.remainder(np.asarray(angle, dtype=float) + np.pi, 2 * np.pi) - np.pi
+
+
+def padded(coefficients: Array, degree: int) -> npt.NDArray[np.float64]:
+    """Return the coefficients cut or continued by zeros to length degree + 1."""
+    result = np.zeros(degree + 1)
+    length = min(coefficients.size, degree + 1)
+    result[:length] = coefficients[:length]
+    return result
+
+
+def cosine_sum(coefficients: Array, angle: npt.ArrayLike) -> Array:
+    """Return sum_k c_k cos(k angle) in the shape of the angle."""
+    angles = np.asarray(angle, dtype=float)
+    modes = np.arange(coefficients.size)
+    return np.asarray(np.cos(angles[..., np.newaxis] * modes) @ coefficients)
+
+
+def cosine_sum_slope(coefficients: Array, angle: npt.ArrayLike) -> Array:
+    """Return -sum_k k c_k sin(k angle) in the shape of the angle."""
+    angles = np.asarray(angle, dtype=float)
+    modes = np.arange(coefficients.size)
+    return np.asarray(-np.sin(angles[..., np.newaxis] * modes) @ (modes * coefficients))
+
+
+@functools.lru_cache(maxsize=64)
+def _bessel(size: float, degree: int) -> Array:
+    # The ratios contract like exp(-k^2/size) once k exceeds sqrt(size), so the start is forgotten.
+    start = degree + 16 + int(math.sqrt(100 * size)) + int(min(size, 40.0))
+    doubled, ratio = 2 / np.longdouble(size), np.longdouble(0)
+    ratios = np.empty(start, dtype=np.longdouble)
+    for k in range(start, 0, -1):
+        ratio = 1 / (doubled * k + ratio)
+        ratios[k - 1] = ratio
+    with np.errstate(under="ignore"):
+        products = np.concatenate([np.ones(1, dtype=np.longdouble), np.cumprod(ratios)])
+        scaled = products / (1 + 2 * products[:0:-1].sum())
+    return np.asarray(scaled[: degree + 1])
+
+
+def scaled_bessel(size: float, degree: int) -> Array:
+    r"""Return :math:`e^{-x} I_k(x)`, k = 0..degree, x = size > 0, to a few longdouble roundings.
+
+    Backward recurrence of the ratios :math:`I_k/I_{k-1} = 1/(2k/x + I_{k+1}/I_k)` (Gautschi), all terms
+    positive, normalised by :math:`e^x = I_0 + 2\sum I_k`. It keeps the
+    two or three digits ``scipy.special.ive`` loses.
+    """
+    return _bessel(float(size), degree).copy()
+
+
+def sine_defect(x: npt.NDArray[np.longdouble]) -> npt.NDArray[np.longdouble]:
+    """Return (x - sin x)/x^3, by its series below 3 where the difference cancels."""
+    result = np.empty_like(x)
+    small = x < 3
+    large = x[~small]
+    result[~small] = (large - np.sin(large)) / large**3
+    squares = -(x[small] ** 2)
+    series = np.zeros_like(squares)
+    for j in range(20, -1, -1):
+        series = series * squares + np.longdouble(1) / math.factorial(2 * j + 3)
+    result[small] = series
+    return result

@@ -1,0 +1,167 @@
+"""A diagram and a problem in words."""
+
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .diagrams import Branch, Diagram, SpecialPoint
+from .outcomes import Outcome
+from .plotting import segments
+from .problem import McKeanVlasov
+
+WIDTH = 100
+INDENT = "  "
+LONGEST_LIST = 6
+ROUNDING = 1e-12
+
+
+def describe(problem: McKeanVlasov) -> str:
+    """Describe a problem in one line, such as ``transformer (beta = 5) on the circle, noise D = 1``."""
+    parts = [
+        f"{_potential(problem.potential)} on the {problem.domain.name}",
+        f"noise D = {problem.noise:.12g}",
+    ]
+    if problem.coupling is not None:
+        parts.append(f"coupling kappa = {_shown(problem.coupling)}")
+    if problem.confinement is not None:
+        parts.append(f"confinement {_potential(problem.confinement)}")
+    return ", ".join(parts)
+
+
+def summarise(diagram: Diagram) -> str:
+    """Return the branches and special points of a diagram as a tree, at most 100 columns wide.
+
+    Every branch stands under the branch point it was born at; couplings have 12 significant digits.
+    """
+    lines = [*_header(diagram), ""]
+    shown: set[int] = set()
+    for index, branch in enumerate(diagram.branches):
+        if branch.parent is None:
+            lines.extend(_branch(diagram, index, "", shown))
+    # A branch whose parent is not in the list of special points must not vanish.
+    for index in range(len(diagram.branches)):
+        if index not in shown:
+            lines.extend(_branch(diagram, index, "", shown))
+    if diagram.warnings:
+        lines.append("")
+        lines.append("Warnings")
+        for warning in diagram.warnings:
+            lines.extend(_wrapped(f"- {warning}", INDENT, "  "))
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _header(diagram: Diagram) -> Iterator[str]:
+    yield from _wrapped(describe(diagram.problem.at(coupling=None)), "", INDENT)
+    low, high = diagram.interval
+    critical = diagram.critical_coupling
+    relative = f" ({float(low / critical):.6g} to {float(high / critical):.6g} relative)" if critical else ""
+    yield f"coupling {_shown(low)} to {_shown(high)}{relative}"
+    if critical is None:
+        yield "no positive critical coupling"
+    else:
+        yield f"critical coupling {_shown(critical)}: the uniform state loses stability"
+    branches, events = (
+        len(diagram.branches),
+        [event for event in diagram.special_points if event.type != "endpoint"],
+    )
+    points = sum(len(branch) for branch in diagram.branches)
+    yield (
+        f"{_count(branches, 'branch', 'branches')}, {_count(points, 'point')}, "
+        f"{_count(len(events), 'special point')}"
+    )
+    if not events:
+        yield "nothing happens in this range: no bifurcation, fold or transition"
+
+
+def _branch(diagram: Diagram, index: int, indent: str, shown: set[int]) -> Iterator[str]:
+    shown.add(index)
+    branch = diagram.branches[index]
+    low, high = np.min(branch.coupling), np.max(branch.coupling)
+    size = _count(len(branch), "point")
+    yield from _wrapped(f"{branch.label}: coupling {_shown(low)} to {_shown(high)}, {size}", indent, INDENT)
+    yield from _wrapped(stability_in_words(branch), indent + INDENT, "  ")
+    if branch.outcome is not Outcome.LEFT_INTERVAL:
+        yield from _wrapped(f"end: {branch.outcome}", indent + INDENT, "  ")
+    for position, event in enumerate(diagram.special_points):
+        children = [child for child, other in enumerate(diagram.branches) if other.parent == position]
+        # The point of birth stands above the branch already.
+        birth = event.type == "branch point" and event.point == 0 and branch.parent is not None
+        if event.branch != index or event.type == "endpoint" or (birth and not children):
+            continue
+        yield from _wrapped(_event(event), indent + INDENT, "  ")
+        for child in children:
+            if child not in shown:
+                yield from _branch(diagram, child, indent + 2 * INDENT, shown)
+
+
+def stability_in_words(branch: Branch) -> str:
+    """Say where along a branch, from its first to its last point, how many directions are unstable."""
+    if len(branch) == 0:
+        return "no points"
+    pieces = list(segments(branch, branch.unstable)) or [(0, 0, int(branch.unstable[0]))]
+    parts = []
+    for start, stop, count in pieces:
+        bounds = (_shown(branch.coupling[point], 6) for point in (start, stop))
+        parts.append(f"{_unstable(count)} from {' to '.join(bounds)}")
+    if len(parts) > LONGEST_LIST:
+        parts = [*parts[:LONGEST_LIST], f"and {len(parts) - LONGEST_LIST} more changes"]
+    return "; ".join(parts)
+
+
+def _event(event: SpecialPoint) -> str:
+    name = "equal free energy" if event.type == "transition" else event.type
+    parts = [f"{name:<17}", f"{_shown(event.coupling):<14}"]
+    if event.relative_coupling is not None:
+        parts.append(f"relative {float(event.relative_coupling):<11.9g}")
+    # The first moment of a state without one is rounding.
+    parts.append(f"m1 {event.m1 if abs(event.m1) > ROUNDING else 0.0:<9.6g}")
+    if event.unstable_before is not None or event.unstable_after is not None:
+        parts.append(f"unstable {_known(event.unstable_before)} -> {_known(event.unstable_after)}")
+    if event.status != "converged":
+        parts.append(f"({event.status})")
+    return "  ".join(parts)
+
+
+def _unstable(count: int) -> str:
+    if count < 0:
+        return "stability not counted"
+    return "stable" if count == 0 else f"unstable ({_count(count, 'direction')})"
+
+
+def _known(count: int | None) -> str:
+    return "?" if count is None else str(count)
+
+
+def _count(number: int, singular: str, plural: str | None = None) -> str:
+    return f"{number} {singular if number == 1 else plural or singular + 's'}"
+
+
+def _shown(value: float, digits: int = 12) -> str:
+    if isinstance(value, np.longdouble) and value != 0 and float(value) == 0:
+        # Beyond the range of doubles only numpy prints the number.
+        return np.format_float_scientific(value, precision=digits - 1, trim="-")
+    return f"{float(value):.{digits}g}"
+
+
+def _wrapped(text: str, indent: str, hanging: str) -> list[str]:
+    if len(indent) + len(text) <= WIDTH:
+        return [indent + text]
+    # Deep trees keep room for words.
+    indent = indent[: WIDTH // 2]
+    return textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent + hanging)
+
+
+def _potential(potential: Any) -> str:
+    parameters = ", ".join(f"{name} = {_parameter(value)}" for name, value in potential.parameters().items())
+    return f"{potential.name} ({parameters})" if parameters else str(potential.name)
+
+
+def _parameter(value: object) -> str:
+    if isinstance(value, (list, tuple)):
+        shown = [_parameter(item) for item in value[:LONGEST_LIST]]
+        return "[" + ", ".join(shown) + (", ...]" if len(value) > LONGEST_LIST else "]")
+    if isinstance(value, (float, np.floating)):
+        return f"{value:.12g}"
+    return textwrap.shorten(str(value), 60, placeholder=" ...")

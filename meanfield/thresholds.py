@@ -1,0 +1,187 @@
+r"""Where the uniform state changes stability.
+
+The linearisation about uniform is diagonal: mode k grows at :math:`\mu_k = -Dk^2(1-\lambda_k)`, a double
+eigenvalue, with :math:`\lambda_k = \kappa/\kappa_k` and :math:`\kappa_k = -2D/w_k`.
+"""
+
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import InvalidInput
+from .problem import McKeanVlasov
+from .protocol import Array, Number
+from .series import checked_degree
+
+_COINCIDENT = 8 * float(np.finfo(float).eps)
+_LARGEST_DEGREE = 2**17
+
+
+@dataclass(frozen=True)
+class CriticalPoint:
+    """A coupling at which the uniform state changes stability.
+
+    Attributes
+    ----------
+    coupling
+        kappa_k = -2 D / w_k, common to all modes listed.
+    relative_coupling
+        coupling over the smallest positive critical coupling; None where there is none.
+    modes
+        The modes k that become critical here, ascending.
+    """
+
+    coupling: Number
+    relative_coupling: float | None
+    modes: tuple[int, ...]
+
+    @property
+    def kernel_dimension(self) -> int:
+        """Dimension of the kernel on the full circle: cosine and sine of each mode."""
+        return 2 * len(self.modes)
+
+
+def critical_couplings(problem: McKeanVlasov, degree: int) -> Array:
+    """Return kappa_k = -2 D / w_k at index k, shape (degree + 1,); inf where w_k = 0 and at index 0.
+
+    Positive for attractive, negative for repulsive modes. The uniform state is linearly stable exactly
+    between the largest negative and the smallest positive one (no confinement).
+    The array is longdouble where the multipliers are.
+
+    Raises
+    ------
+    InvalidInput
+        If the problem has a confinement.
+    """
+    require_uniform(problem)
+    multipliers = problem.potential.multipliers(problem.domain, checked_degree(degree))
+    couplings = np.full(multipliers.shape, np.inf, dtype=multipliers.dtype)
+    nonzero = multipliers != 0
+    nonzero[0] = False
+    with np.errstate(over="ignore"):
+        couplings[nonzero] = -2 * problem.noise / multipliers[nonzero]
+    return couplings
+
+
+def critical_coupling(problem: McKeanVlasov) -> Number | None:
+    """Return the smallest positive critical coupling, or None if no mode attracts.
+
+    The tail bound of the potential certifies that no higher mode is more attractive. Where no mode up
+    to 131072 attracts and the bound is not 0 there, modes beyond are taken as not attractive.
+    """
+    mode = _most_attractive(problem)
+    return None if mode is None else plain_number(critical_couplings(problem, mode)[mode])
+
+
+def critical_modes(problem: McKeanVlasov, low: Number, high: Number) -> list[CriticalPoint]:
+    """Return every bifurcation of the uniform state with low <= kappa <= high, ascending.
+
+    Modes whose couplings agree to 8 eps share a point; near-doubles stay separate. The tail bound of the
+    potential certifies that none is missing.
+
+    Raises
+    ------
+    InvalidInput
+        If the range is reversed or not finite, if there is a confinement, or if the range contains the
+        couplings of too many modes to list.
+    """
+    require_uniform(problem)
+    if not (np.isfinite(low) and np.isfinite(high) and low <= high):
+        raise InvalidInput(f"the coupling range must be finite and increasing, not [{low!r}, {high!r}]")
+    degree = _degree_for(problem, max(np.abs(low), np.abs(high)))
+    couplings = critical_couplings(problem, degree)
+    inside = (couplings >= low - _COINCIDENT * np.abs(low)) & (couplings <= high + _COINCIDENT * np.abs(high))
+    modes = np.flatnonzero(inside & np.isfinite(couplings))
+    ordered = modes[np.argsort(couplings[modes], kind="stable")]
+    reference = critical_coupling(problem) if ordered.size else None
+    return [_critical_point(couplings, group, reference) for group in _coincident(couplings, ordered)]
+
+
+def growth_rates(problem: McKeanVlasov, degree: int) -> npt.NDArray[np.float64]:
+    """Return mu_k = -D k^2 (1 - lambda_k) at index k, shape (degree + 1,), each a double eigenvalue.
+
+    Raises
+    ------
+    InvalidInput
+        If the coupling is free or the problem has a confinement.
+    """
+    require_uniform(problem)
+    modes = np.arange(checked_degree(degree) + 1)
+    multipliers = problem.potential.multipliers(problem.domain, degree)
+    products = np.longdouble(problem.fixed_coupling) * multipliers / (2 * np.longdouble(problem.noise))
+    return np.asarray(-problem.noise * modes**2 * (1 + products), dtype=np.float64)
+
+
+def require_uniform(problem: McKeanVlasov) -> None:
+    """Refuse a confinement: the uniform state is then not stationary."""
+    if problem.confinement is not None:
+        raise InvalidInput(
+            "these closed forms are about the uniform state, which a confinement removes; "
+            "leave the confinement out"
+        )
+
+
+def checked_mode(n: int) -> int:
+    """Return n if it is a positive integer."""
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+        raise InvalidInput(f"a mode is a positive integer, not {n!r}; try n=1")
+    return int(n)
+
+
+def plain_number(number: Any) -> Number:
+    """Return a float where it holds the number with full precision, else the longdouble."""
+    limits = np.finfo(float)
+    if not np.isfinite(number) or limits.tiny <= abs(number) <= limits.max:
+        return float(number)
+    return np.longdouble(number)
+
+
+def _most_attractive(problem: McKeanVlasov) -> int | None:
+    require_uniform(problem)
+    potential: Any = problem.potential
+    return _lowest_mode(potential, problem.domain)
+
+
+@functools.lru_cache(maxsize=64)
+def _lowest_mode(potential: Any, domain: Any) -> int | None:
+    degree = 16
+    while True:
+        multipliers = potential.multipliers(domain, degree)[1:]
+        lowest = int(multipliers.argmin())
+        if -multipliers[lowest] >= potential.tail_bound(domain, degree) or degree >= _LARGEST_DEGREE:
+            return lowest + 1 if multipliers[lowest] < 0 else None
+        degree *= 2
+
+
+def _degree_for(problem: McKeanVlasov, largest: Number) -> int:
+    """Return a degree beyond which every critical coupling exceeds ``largest`` in modulus."""
+    degree = 16
+    threshold = 2 * problem.noise * (1 - 2 * _COINCIDENT)
+    while largest * problem.potential.tail_bound(problem.domain, degree) >= threshold:
+        if degree >= _LARGEST_DEGREE:
+            raise InvalidInput(
+                f"couplings up to {float(largest):g} reach the critical couplings of more than "
+                f"{degree} modes; choose a smaller range"
+            )
+        degree *= 2
+    return degree
+
+
+def _coincident(couplings: Array, ordered: npt.NDArray[np.intp]) -> list[list[int]]:
+    groups: list[list[int]] = []
+    for mode in ordered.tolist():
+        first = couplings[groups[-1][0]] if groups else np.inf
+        if groups and abs(couplings[mode] - first) <= _COINCIDENT * abs(first):
+            groups[-1].append(mode)
+        else:
+            groups.append([mode])
+    return groups
+
+
+def _critical_point(couplings: Array, group: list[int], reference: Number | None) -> CriticalPoint:
+    coupling = plain_number(couplings[group[0]])
+    relative = None if reference is None else float(np.longdouble(coupling) / np.longdouble(reference))
+    return CriticalPoint(coupling, relative, tuple(sorted(group)))

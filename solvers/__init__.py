@@ -1,0 +1,9 @@
+"""The verbs: stationary states, bifurcation diagrams and contraction rates of mean-field equations."""
+
+from .continuation import Arclength as Arclength
+from .diagram import Progress as Progress
+from .diagram import bifurcation_diagram as bifurcation_diagram
+from .diagram import explore as explore
+from .spectra import contraction_rate as contraction_rate
+from .spectra import spectrum as spectrum
+from .stationary import stationary_states as stationary_states

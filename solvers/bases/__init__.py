@@ -1,0 +1,11 @@
+"""Discretisations of the circle: modes, transforms, quadrature and the one rule for resolution."""
+
+from .base import EPS as EPS
+from .base import Basis as Basis
+from .base import Floats as Floats
+from .base import Gibbs as Gibbs
+from .base import Integers as Integers
+from .base import resolved as resolved
+from .cosine import CosineBasis as CosineBasis
+from .fourier import FourierBasis as FourierBasis
+from .fourier import covariance as covariance

@@ -1,0 +1,70 @@
+r"""What the stationary equation needs from a discretisation.
+
+A basis lists the modes that the potential feels, turns a field on them into the moments of its Gibbs density
+:math:`e^{f}/Z`, and assembles covariances of the modes under that density. Covariances need no double sum: for
+cosines,
+
+.. math:: \mathrm{Cov}(\cos k, \cos l) = \tfrac12 (m_{k+l} + m_{|k-l|}) - m_k m_l ,
+
+so the moments up to twice the largest mode are enough (Toeplitz plus Hankel).
+"""
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+EPS = float(np.finfo(float).eps)
+# The last resolved moment bounds the quadrature error from far above: a moment k computed on N nodes carries the
+# moment N - k, and N is at least twice the last degree. Concentrated densities have rounding noise near 1e-14.
+RESOLUTION_TOLERANCE = 512.0 * EPS
+
+
+class Gibbs(NamedTuple):
+    """The Gibbs density of a field: ``moments`` in the basis' own layout and log(Z / 2 pi)."""
+
+    moments: Floats
+    log_partition: float
+
+
+class Basis(Protocol):
+    """Modes on the circle invariant under rotation by ``2 pi / symmetry``."""
+
+    symmetry: int
+    degrees: Integers
+    nodes: int
+
+    def gibbs(self, field: Floats) -> Gibbs:
+        """Return the density proportional to exp(sum field_i mode_i + confinement field)."""
+
+    def means(self, moments: Floats) -> Floats:
+        """Return the (size,) means of the modes."""
+
+    def covariance(self, moments: Floats) -> Floats:
+        """Return the (size, size) covariance matrix of the modes."""
+
+    def rotation(self, moments: Floats) -> Floats | None:
+        """Return the (size,) derivative of the means under rotation; None if rotation leaves the basis."""
+
+    def moments_from(self, cosine: Floats, sine: Floats) -> Floats:
+        """Return moments in the basis' own layout from those by degree."""
+
+    def expand(self, moments: Floats) -> tuple[Floats, Floats]:
+        """Return cosine and sine moments of every degree from 0 to the largest resolved."""
+
+    def tail(self, moments: Floats) -> float:
+        """Return the largest of the last eighth of the moments: what the basis fails to resolve."""
+
+    def sized(self, modes: int, nodes: int) -> "Basis":
+        """Return the same basis with other numbers of modes (per symmetry cell) and nodes."""
+
+
+def resolved(basis: Basis, moments: Floats) -> bool:
+    """Decide whether the density is resolved: its last moments are at rounding level.
+
+    This is the one rule for resolution; everything that asks "is this resolved?" asks it here.
+    """
+    return basis.tail(moments) <= RESOLUTION_TOLERANCE

@@ -1,0 +1,96 @@
+"""Even densities on the circle, symmetric under rotation by 2 pi/n: cosines of multiples of n.
+
+In the variable n*theta a density of symmetry n is a density of symmetry 1, so everything is computed on one
+half period with ``nodes + 1`` points, and the moment j stands for the degree n*j.
+"""
+
+import math
+
+import numpy as np
+
+from ..transforms import CosineTransform
+from .base import Floats, Gibbs, Integers
+
+
+class CosineBasis:
+    """Cosines of degree n, 2n, ..., with a trapezoid rule on half a period.
+
+    Parameters
+    ----------
+    cells : (size,) int
+        The unknown modes, in units of the symmetry: degree = symmetry * cell.
+    nodes
+        Number of intervals on the half period; at least twice the largest cell.
+    symmetry
+        n of the n-fold rotation symmetry.
+    confinement : (J,) float, optional
+        Cosine coefficients, per cell from 1, of the fixed part -V/D of the field.
+    """
+
+    def __init__(
+        self, cells: Integers, nodes: int, symmetry: int = 1, confinement: Floats | None = None
+    ) -> None:
+        self.cells = cells
+        self.symmetry = symmetry
+        self.degrees = symmetry * cells
+        self.nodes = nodes
+        self.confinement = confinement
+        self._transform = CosineTransform(nodes)
+        self._sum = cells[:, None] + cells[None, :]
+        self._difference = np.abs(cells[:, None] - cells[None, :])
+        self._fixed = np.zeros(nodes + 1)
+        if confinement is not None:
+            count = min(confinement.size, nodes)
+            self._fixed[1 : count + 1] = 0.5 * confinement[:count]
+
+    def sized(self, modes: int, nodes: int) -> "CosineBasis":
+        """Return the same basis with ``modes`` consecutive cells and another number of nodes."""
+        return CosineBasis(np.arange(1, modes + 1), nodes, self.symmetry, self.confinement)
+
+    def gibbs(self, field: Floats) -> Gibbs:
+        """Return moments 0..nodes and log(Z / 2 pi) of the Gibbs density of a field."""
+        transform = self._transform
+        buffer, output = transform.input, transform.output
+        buffer[:] = self._fixed
+        buffer[self.cells] += 0.5 * field
+        transform.execute()
+        top = float(output.max())
+        np.subtract(output, top, out=output)
+        np.exp(output, out=buffer)
+        transform.execute()
+        mass = float(output[0])
+        return Gibbs(output / mass, top + math.log(mass / (2 * self.nodes)))
+
+    def means(self, moments: Floats) -> Floats:
+        """Return the means of the modes."""
+        return moments[self.cells]
+
+    def covariance(self, moments: Floats) -> Floats:
+        """Return the covariance matrix of the modes."""
+        means = moments[self.cells]
+        matrix = moments.take(self._sum)
+        matrix += moments.take(self._difference)
+        matrix *= 0.5
+        matrix -= means[:, None] * means
+        return matrix
+
+    def rotation(self, moments: Floats) -> None:
+        """Even densities do not rotate."""
+        return
+
+    def moments_from(self, cosine: Floats, sine: Floats) -> Floats:
+        """Return moments in cells, zero-padded to ``nodes + 1``."""
+        moments = np.zeros(self.nodes + 1)
+        cells = cosine[:: self.symmetry][: self.nodes + 1]
+        moments[: cells.size] = cells
+        return moments
+
+    def expand(self, moments: Floats) -> tuple[Floats, Floats]:
+        """Return moments of every degree from 0 to symmetry * nodes."""
+        cosine = np.zeros(self.symmetry * self.nodes + 1)
+        cosine[:: self.symmetry] = moments
+        return cosine, np.zeros_like(cosine)
+
+    def tail(self, moments: Floats) -> float:
+        """Return the largest moment in the last eighth."""
+        return float(np.abs(moments[-(self.nodes // 8) :]).max())

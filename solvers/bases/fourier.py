@@ -1,0 +1,111 @@
+r"""All densities on the circle symmetric under rotation by 2 pi/n: cosines and sines of multiples of n.
+
+Unknowns and moments are stacked, cosines first. With :math:`s_{-j} = -s_j`,
+
+.. math::
+
+    \mathrm{Cov}(\sin k, \sin l) &= \tfrac12 (m_{k-l} - m_{k+l}) - s_k s_l, \\
+    \mathrm{Cov}(\cos k, \sin l) &= \tfrac12 (s_{k+l} - s_{k-l}) - m_k s_l .
+"""
+
+import math
+
+import numpy as np
+
+from ..transforms import FourierTransform
+from .base import Floats, Gibbs, Integers
+
+
+class FourierBasis:
+    """Cosines and sines of degree n, 2n, ..., with a trapezoid rule on one period.
+
+    Parameters
+    ----------
+    cells : (size / 2,) int
+        The unknown modes in units of the symmetry; each gives a cosine and a sine.
+    nodes
+        Largest resolved cell; the rule has ``2 * nodes`` points.
+    symmetry
+        n of the n-fold rotation symmetry.
+    confinement : (J,) float, optional
+        Cosine coefficients, per cell from 1, of the fixed part -V/D of the field.
+    """
+
+    def __init__(
+        self, cells: Integers, nodes: int, symmetry: int = 1, confinement: Floats | None = None
+    ) -> None:
+        self.cells = cells
+        self.symmetry = symmetry
+        self.degrees = np.concatenate([symmetry * cells, symmetry * cells])
+        self.nodes = nodes
+        self.confinement = confinement
+        self._transform = FourierTransform(2 * nodes)
+        self._fixed = np.zeros(nodes + 1, dtype=complex)
+        if confinement is not None:
+            count = min(confinement.size, nodes)
+            self._fixed[1 : count + 1] = 0.5 * confinement[:count]
+
+    def sized(self, modes: int, nodes: int) -> "FourierBasis":
+        """Return the same basis with ``modes`` consecutive cells and another number of nodes."""
+        return FourierBasis(np.arange(1, modes + 1), nodes, self.symmetry, self.confinement)
+
+    def gibbs(self, field: Floats) -> Gibbs:
+        """Return stacked moments and log(Z / 2 pi) of the Gibbs density of a field."""
+        transform, count = self._transform, self.cells.size
+        transform.coefficients[:] = self._fixed
+        transform.coefficients[self.cells] += 0.5 * (field[:count] - 1j * field[count:])
+        transform.synthesise()
+        values = transform.values
+        top = float(values.max())
+        np.subtract(values, top, out=values)
+        np.exp(values, out=values)
+        transform.analyse()
+        mass = float(transform.coefficients[0].real)
+        scaled = transform.coefficients / mass
+        log_partition = top + math.log(mass / (2 * self.nodes))
+        return Gibbs(np.concatenate([scaled.real, -scaled.imag]), log_partition)
+
+    def means(self, moments: Floats) -> Floats:
+        """Return the means of the modes."""
+        cosine, sine = np.split(moments, 2)
+        return np.concatenate([cosine[self.cells], sine[self.cells]])
+
+    def covariance(self, moments: Floats) -> Floats:
+        """Return the covariance matrix of the modes."""
+        return covariance(self.cells, *np.split(moments, 2))
+
+    def rotation(self, moments: Floats) -> Floats | None:
+        """Return the derivative of the means under rotation, or None where a confinement fixes the angle."""
+        if self.confinement is not None:
+            return None
+        cosine, sine = np.split(moments, 2)
+        return np.concatenate([-self.cells * sine[self.cells], self.cells * cosine[self.cells]])
+
+    def moments_from(self, cosine: Floats, sine: Floats) -> Floats:
+        """Return stacked moments in cells, zero-padded."""
+        moments = np.zeros((2, self.nodes + 1))
+        for row, source in zip(moments, (cosine, sine), strict=True):
+            cells = source[:: self.symmetry][: self.nodes + 1]
+            row[: cells.size] = cells
+        return moments.ravel()
+
+    def expand(self, moments: Floats) -> tuple[Floats, Floats]:
+        """Return moments of every degree from 0 to symmetry * nodes."""
+        full = np.zeros((2, self.symmetry * self.nodes + 1))
+        full[:, :: self.symmetry] = moments.reshape(2, -1)
+        return full[0], full[1]
+
+    def tail(self, moments: Floats) -> float:
+        """Return the largest moment in the last eighth."""
+        return float(np.abs(moments.reshape(2, -1)[:, -(self.nodes // 8) :]).max())
+
+
+def covariance(cells: Integers, cosine: Floats, sine: Floats) -> Floats:
+    """Return the covariance of cosines and sines of the cells under a density with these moments."""
+    total, difference = cells[:, None] + cells, cells[:, None] - cells
+    distance = np.abs(difference)
+    plus, minus = cosine[total], cosine[distance]
+    mixed = 0.5 * (sine[total] - np.sign(difference) * sine[distance])
+    means = np.concatenate([cosine[cells], sine[cells]])
+    second = np.block([[0.5 * (minus + plus), mixed], [mixed.T, 0.5 * (minus - plus)]])
+    return np.asarray(second - np.multiply.outer(means, means), dtype=float)

@@ -1,0 +1,278 @@
+r"""Leaving a branch point along every new direction, up to symmetry.
+
+At a state of symmetry n (uniform: every n) a critical block of class j has the symmetry :math:`g = \gcd(j, n)`
+and acts as a representation of the dihedral group of order :math:`2m`, :math:`m = n/g`:
+
+- m = 2: the cosine and the sine block are critical at different couplings; each gives one branch, since the
+  two signs are rotations of each other. The sine direction at a state is the cosine direction at the state
+  rotated by :math:`\pi/n`, so every branch is followed among even densities.
+- m odd: the cosine direction with both signs, which no rotation exchanges.
+- m even, at least 4: the cosine direction at the state and at the state rotated by :math:`\pi/n`.
+- j = 0, sine: reflection symmetry is lost at constant rotation symmetry; cosines and sines become unknown.
+
+With a confinement states do not rotate, and sine directions are followed with cosines and sines unknown.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from meanfield import McKeanVlasov
+
+from .bases import CosineBasis, Floats, Integers
+from .continuation import Point, resolve
+from .detection import Event
+from .equation import StationaryEquation, stationary_equation
+from .newton import Newton, Solution, correct
+
+STEPS = (2e-2, 5e-3, 1e-3, 2e-4, 4e-5, 8e-6, 1.6e-6, 3e-7)
+
+
+@dataclass(frozen=True, eq=False)
+class Departure:
+    """A branch about to be followed.
+
+    Attributes
+    ----------
+    equation
+        The stationary equation in the symmetry of the new branch.
+    b, q
+        The branch point in its unknowns.
+    direction : (size,) float
+        Unit kernel vector along which the branch leaves.
+    pitchfork : bool
+        Whether the coupling is even in the amplitude.
+    parent : int
+        Index of the branch point among the diagram's special points.
+    largest_step : float
+        First amplitude to try; the closed forms know when a fold is closer.
+    """
+
+    equation: StationaryEquation
+    b: Floats
+    q: float
+    direction: Floats
+    pitchfork: bool
+    parent: int
+    largest_step: float = STEPS[0]
+
+    @property
+    def coupling(self) -> float:
+        """Coupling of the branch point."""
+        return self.equation.coupling(self.q)
+
+    def base(self) -> Point:
+        """Return the branch point itself, with the new direction as tangent."""
+        evaluation = self.equation.evaluate(self.b, self.q)
+        return Point(self.equation, Solution(self.b, self.q, evaluation, self.direction, 0.0, 0, 0), 0.0)
+
+
+def from_uniform(
+    problem: McKeanVlasov, mode: int, coupling: float, parent: int, largest_step: float
+) -> Departure | None:
+    """Return the departure of the mode's branch from the uniform state."""
+    sign = 1 if coupling > 0 else -1
+    equation = stationary_equation(problem, mode, sign)
+    if equation is None:
+        return None
+    size = equation.basis.degrees.size
+    direction = (equation.basis.degrees == mode).astype(float)
+    q = float(coupling / (sign * equation.unit))
+    return Departure(equation, np.zeros(size), q, direction, True, parent, largest_step)
+
+
+def departures(event: Event, parent: int) -> list[Departure]:
+    """Return the branches born at a branch point of a non-uniform branch, one of each group orbit."""
+    found: list[Departure] = []
+    for block, (degrees, kernel) in _one_of_each(event):
+        if block.parity == "mixed" or event.point.equation.problem.confinement is not None:
+            found += _uneven(event.point, degrees, kernel, block.parity, parent)
+        elif block.residue == 0:
+            found += _own_class(event.point, degrees, kernel, block.parity, parent)
+        else:
+            found += _broken_rotation(event.point, block.residue, block.parity, degrees, kernel, parent)
+    return found
+
+
+def _one_of_each(event: Event):  # type: ignore[no-untyped-def]
+    """Keep the cosine copy where a symmetry type has both copies critical."""
+    symmetry = event.point.equation.basis.symmetry
+    pairs = list(zip(event.blocks, event.kernels, strict=True))
+    for block, kernel in pairs:
+        twofold = 0 < 2 * block.residue < symmetry
+        if not (twofold and block.parity == "odd"):
+            yield block, kernel
+
+
+def _own_class(point: Point, degrees: Integers, kernel: Floats, parity: str, parent: int) -> list[Departure]:
+    if parity == "even":
+        sides = [_even_departure(point, degrees, sign * kernel, 0, False, parent) for sign in (1.0, -1.0)]
+        return [side for side in sides if side is not None]
+    return _uneven(point, degrees, kernel, parity, parent)
+
+
+def _broken_rotation(
+    point: Point, residue: int, parity: str, degrees: Integers, kernel: Floats, parent: int
+) -> list[Departure]:
+    symmetry = point.equation.basis.symmetry
+    order = symmetry // math.gcd(residue, symmetry)
+    if order == 2:
+        if parity == "odd":
+            point, kernel = rotated(point), _sines_as_cosines(degrees, kernel, symmetry)
+        tries = [(point, kernel, True)]
+    elif order % 2 == 1:
+        tries = [(point, kernel, order > 3), (point, -kernel, order > 3)]
+    else:
+        turned = _cosines_turned(degrees, kernel, symmetry, residue)
+        tries = [(point, kernel, True), (rotated(point), turned, True)]
+    found = [_even_departure(p, degrees, k, residue, fork, parent) for p, k, fork in tries]
+    return [departure for departure in found if departure is not None]
+
+
+def rotated(point: Point) -> Point:
+    """Return the same state rotated by half of its symmetry angle: every other cell changes sign."""
+    basis = point.equation.basis
+    assert isinstance(basis, CosineBasis)
+    solution = point.solution
+    flip = np.where(basis.cells % 2 == 1, -1.0, 1.0)
+    b = flip * solution.b
+    turned = Solution(
+        b,
+        solution.q,
+        point.equation.evaluate(b, solution.q),
+        flip * solution.tangent_b,
+        solution.tangent_q,
+        solution.negative,
+        0,
+    )
+    return Point(point.equation, turned, point.arclength)
+
+
+def _sines_as_cosines(degrees: Integers, kernel: Floats, symmetry: int) -> Floats:
+    r"""Rotate sin k by pi/n for k an odd multiple of n/2: sin(k(t - pi/n)) = -sin(k pi/n) cos kt."""
+    return np.asarray(np.round(-np.sin(degrees * np.pi / symmetry)) * kernel, dtype=float)
+
+
+def _cosines_turned(degrees: Integers, kernel: Floats, symmetry: int, residue: int) -> Floats:
+    r"""Return the cosine kernel at the state rotated by pi/n.
+
+    The kernel at the state is spanned by sum y_k cos kt and, for the other copy, sum s_k y_k sin kt with
+    s_k = 1 for k = j and -1 for k = -j modulo n. The combination symmetric about pi/n is, after the rotation,
+    sum y_k cos(k pi/n - s_k j pi/n) cos kt, whose factors are signs.
+    """
+    signs = np.where(degrees % symmetry == residue, 1, -1)
+    factors = np.cos((degrees - signs * residue) * np.pi / symmetry)
+    return np.asarray(np.round(factors) * kernel, dtype=float)
+
+
+def _even_departure(
+    point: Point, degrees: Integers, kernel: Floats, residue: int, pitchfork: bool, parent: int
+) -> Departure | None:
+    old = point.equation
+    symmetry = math.gcd(residue, old.basis.symmetry) if residue else old.basis.symmetry
+    equation = _grown(old, symmetry, even=True)
+    if equation is None:
+        return None
+    direction = _placed(equation.basis.degrees, degrees, kernel)
+    return _departure(point, equation, direction, pitchfork, parent)
+
+
+def _uneven(point: Point, degrees: Integers, kernel: Floats, parity: str, parent: int) -> list[Departure]:
+    """Leave with cosines and sines unknown; the class of the kernel decides the symmetry."""
+    old = point.equation
+    strongest = int(degrees[np.argmax(np.abs(kernel))])
+    symmetry = math.gcd(strongest, old.basis.symmetry)
+    equation = _grown(old, symmetry, even=False)
+    if equation is None:
+        return []
+    half = equation.basis.degrees.size // 2
+    cosine, sine = np.zeros(half), np.zeros(half)
+    targets = equation.basis.degrees[:half]
+    if parity == "mixed":
+        count = degrees.size // 2
+        cosine = _placed(targets, degrees[:count], kernel[:count])
+        sine = _placed(targets, degrees[count:], kernel[count:])
+    elif parity == "odd":
+        sine = _placed(targets, degrees, kernel)
+    else:
+        cosine = _placed(targets, degrees, kernel)
+    direction = np.concatenate([cosine, sine])
+    reflected = parity == "odd" and old.problem.confinement is None
+    sides = (1.0,) if reflected else (1.0, -1.0)
+    return [_departure(point, equation, side * direction, parity == "odd", parent) for side in sides]
+
+
+def _departure(
+    point: Point, equation: StationaryEquation, direction: Floats, pitchfork: bool, parent: int
+) -> Departure:
+    cosine, sine = point.equation.basis.expand(point.moments)
+    b = equation.unknown_from(equation.basis.moments_from(cosine, sine))
+    q = float(point.coupling / (equation.sign * equation.unit))
+    return Departure(equation, b, q, direction / np.linalg.norm(direction), pitchfork, parent)
+
+
+def _grown(old: StationaryEquation, symmetry: int, *, even: bool) -> StationaryEquation | None:
+    """Return the equation of a lower symmetry that resolves at least what the old one does."""
+    modes = old.basis.symmetry * old.basis.nodes // 2
+    return stationary_equation(
+        old.problem,
+        symmetry,
+        old.sign,
+        even=even,
+        modes=modes,
+        unknowns=int(old.basis.degrees.max()) // symmetry,
+    )
+
+
+def _placed(targets: Integers, degrees: Integers, values: Floats) -> Floats:
+    placed = np.zeros(targets.size)
+    where = {int(degree): index for index, degree in enumerate(targets)}
+    for degree, value in zip(degrees, values, strict=True):
+        if int(degree) in where:
+            placed[where[int(degree)]] = value
+    return placed
+
+
+def first_point(departure: Departure) -> Point | None:
+    """Return the first point of the new branch, close enough to the branch point to trust its shape.
+
+    The amplitude is reduced until the correction is small against it and the coupling has the shape that the
+    symmetry demands: quadratic in the amplitude at a pitchfork, linear otherwise. A fold between the branch
+    point and the first point would show as another shape.
+    """
+    candidate = None
+    for step in STEPS:
+        if step > departure.largest_step:
+            continue
+        point = _at_amplitude(departure, step)
+        if point is None:
+            continue
+        candidate = point
+        if _expected_shape(departure, point, step):
+            return point
+    return candidate
+
+
+def _at_amplitude(departure: Departure, step: float) -> Point | None:
+    direction = departure.direction
+    guess = departure.b + step * direction
+    solution = correct(departure.equation, guess, departure.q, direction, 0.0, Newton(polish=True))
+    if solution is None:
+        return None
+    change = solution.b - guess
+    if float(np.linalg.norm(change)) > 0.25 * step or abs(solution.q - departure.q) > 0.25 * step:
+        return None
+    point = Point(departure.equation, solution, step).oriented(direction, 0.0)
+    resolved_point = resolve(point)
+    return resolved_point if isinstance(resolved_point, Point) else None
+
+
+def _expected_shape(departure: Departure, point: Point, step: float) -> bool:
+    """Whether q(eps) - q(0) and its derivative agree with one leading power, or are lost in rounding."""
+    rise = point.q - departure.q
+    slope = point.solution.tangent_q * step
+    if abs(rise) <= 1e-14 * departure.q / step:
+        return True
+    ratio = slope / rise
+    return abs(ratio - 2.0) < 0.2 if departure.pitchfork else abs(ratio - 1.0) < 0.2

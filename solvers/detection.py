@@ -1,0 +1,202 @@
+"""Events between two neighbouring points of a branch, located to rounding level.
+
+Every event is the zero of a smooth scalar function of the arclength, evaluated at points that Newton has
+re-corrected on the curve: the tangent's coupling component (fold), an ordered eigenvalue of a symmetry block
+(branch point), the free energy gap (transition), the distance to an end of the interval (endpoint). Unstable
+directions are counted by inertia in every block, so double and near-double points are found one by one, and a
+change of the count that no event explains is said.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.optimize import brentq
+
+from meanfield.diagrams import PointType
+
+from .bases import EPS, Floats, Integers
+from .continuation import Point, point_between
+from .stability import Block, block_matrix, blocks_of, unstable_counts
+
+
+@dataclass(slots=True)
+class Event:
+    """A located event: its kind, the point on the curve and what it does to the unstable count."""
+
+    kind: PointType
+    point: Point
+    error: float
+    change: int = 0
+    kernel_dimension: int | None = None
+    blocks: tuple[Block, ...] = ()
+    kernels: tuple[tuple[Integers, Floats], ...] = ()
+    status: str = "converged"
+    description: str = ""
+    before: int | None = None
+    after: int | None = None
+    children: list[int] = field(default_factory=list)
+
+
+class _Curve:
+    """The curve between two neighbouring points as a function of arclength, each value corrected once."""
+
+    def __init__(self, first: Point, second: Point) -> None:
+        self.first, self.second = first.on(second.equation), second
+        self._points = {first.arclength: self.first, second.arclength: second}
+
+    def __call__(self, arclength: float) -> Point:
+        point = self._points.get(arclength)
+        if point is None:
+            found = point_between(self.first, self.second, arclength)
+            nearest = min(self._points.values(), key=lambda known: abs(known.arclength - arclength))
+            point = nearest if found is None else found
+            self._points[arclength] = point
+        return point
+
+    def zero(self, function: Callable[[Point], float]) -> tuple[Point, float] | None:
+        """Return the point where a function of the point vanishes and the bracket's width in coupling."""
+        low, high = self.first.arclength, self.second.arclength
+        values = {low: function(self.first), high: function(self.second)}
+        if not values[low] * values[high] < 0.0:
+            return None
+
+        def scalar(arclength: float) -> float:
+            if arclength not in values:
+                values[arclength] = function(self(arclength))
+            return values[arclength]
+
+        root = brentq(scalar, low, high, xtol=4 * EPS * max(1.0, high), rtol=4 * EPS, maxiter=60)
+        return self(root), self._bracket(values, root)
+
+    def _bracket(self, values: dict[float, float], root: float) -> float:
+        """Return the spread in q of the tightest pair of arclengths with opposite signs around the root."""
+        negative = [s for s, value in values.items() if value <= 0.0]
+        positive = [s for s, value in values.items() if value >= 0.0]
+        left = min(negative, key=lambda s: abs(s - root))
+        right = min(positive, key=lambda s: abs(s - root))
+        return abs(self(left).q - self(right).q)
+
+
+def events_between(first: Point, second: Point, counts: tuple[tuple[int, int], tuple[int, int]]) -> list[Event]:
+    """Return the folds, branch points and transitions between two neighbouring points, in order.
+
+    Parameters
+    ----------
+    counts
+        Unstable (even, odd) directions at the two points.
+    """
+    curve = _Curve(first, second)
+    events = _folds(curve)
+    events += _transitions(curve)
+    if counts[0] != counts[1]:
+        events += _branch_points(curve, [event.point for event in events if event.kind == "fold"])
+    events.sort(key=lambda event: event.point.arclength)
+    return events
+
+
+def _folds(curve: _Curve) -> list[Event]:
+    if curve.first.solution.tangent_q * curve.second.solution.tangent_q >= 0.0:
+        return []
+    found = curve.zero(lambda point: point.solution.tangent_q)
+    if found is None:
+        return []
+    event = Event("fold", found[0], found[1], kernel_dimension=1, description="fold in the coupling")
+    return [event]
+
+
+def _transitions(curve: _Curve) -> list[Event]:
+    found = curve.zero(lambda point: point.free_energy_gap)
+    if found is None:
+        return []
+    text = "free energy equal to that of the uniform state"
+    return [Event("transition", found[0], found[1], description=text)]
+
+
+def _branch_points(curve: _Curve, folds: list[Point]) -> list[Event]:
+    events: list[Event] = []
+    for block in blocks_of(curve.second):
+        events += _crossings(curve, block, folds)
+    return _merged(events)
+
+
+def _crossings(curve: _Curve, block: Block, folds: list[Point]) -> list[Event]:
+    first, second = (_eigenvalues(point, block) for point in (curve.first, curve.second))
+    low, high = sorted((_negative(first), _negative(second)))
+    events = []
+    for index in range(low, high):
+        found = curve.zero(lambda point, index=index: float(_eigenvalues(point, block)[index]))
+        if found is None:
+            continue
+        point, error = found
+        if _is_fold(point, block, folds):
+            continue
+        change = 1 if first[index] > 0.0 else -1
+        events.append(_branch_event(point, block, index, change, error))
+    return events
+
+
+def _is_fold(point: Point, block: Block, folds: list[Point]) -> bool:
+    """A fold is itself a crossing in the block of the branch's own symmetry."""
+    own = block.residue == 0 and block.parity != "odd"
+    return own and any(abs(point.q - fold.q) <= 1e-6 * fold.q for fold in folds)
+
+
+def _branch_event(point: Point, block: Block, index: int, change: int, error: float) -> Event:
+    matrix, degrees, _ = block_matrix(point, block)
+    kernel = np.linalg.eigh(matrix)[1][:, index]
+    return Event(
+        "branch point",
+        point,
+        error,
+        change=change,
+        kernel_dimension=1,
+        blocks=(block,),
+        kernels=((degrees, kernel),),
+    )
+
+
+def _merged(events: list[Event]) -> list[Event]:
+    """Merge crossings at one place, such as the cosine and sine copies of a two-dimensional symmetry type."""
+    merged: list[Event] = []
+    for event in sorted(events, key=lambda event: event.point.arclength):
+        last = merged[-1] if merged else None
+        if last is not None and _coincide(last, event):
+            last.change += event.change
+            last.kernel_dimension = (last.kernel_dimension or 0) + (event.kernel_dimension or 0)
+            last.blocks += event.blocks
+            last.kernels += event.kernels
+        else:
+            merged.append(event)
+    return merged
+
+
+def _coincide(one: Event, other: Event) -> bool:
+    """Copies of one symmetry type cross together; unrelated crossings only at rounding level."""
+    copies = {block.residue for block in one.blocks} == {block.residue for block in other.blocks}
+    symmetry = one.point.equation.basis.symmetry
+    twofold = copies and 0 < 2 * one.blocks[0].residue < symmetry
+    distance = abs(one.point.arclength - other.point.arclength)
+    return distance <= (1e-8 if twofold else 1e-12)
+
+
+def _eigenvalues(point: Point, block: Block) -> Floats:
+    matrix, _, repulsive = block_matrix(point, block)
+    return np.linalg.eigvalsh(matrix)[repulsive:]
+
+
+def _negative(eigenvalues: Floats) -> int:
+    return int(np.count_nonzero(eigenvalues < 0.0))
+
+
+def counted(point: Point) -> tuple[int, int]:
+    """Return the unstable (even, odd) directions at a point."""
+    return unstable_counts(point)
+
+
+def interval_end(first: Point, second: Point, q: float) -> Event | None:
+    """Return the point at which the curve crosses the coupling q."""
+    found = _Curve(first, second).zero(lambda point: point.q - q)
+    if found is None:
+        return None
+    return Event("endpoint", found[0], 0.0, description="end of the coupling interval")

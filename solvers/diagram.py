@@ -1,0 +1,317 @@
+"""The whole bifurcation diagram: a loop over a work list of departures.
+
+The uniform branch is exact; its branch points are closed forms. Every branch is followed once: a branch that ends
+on a more symmetric one is remembered there, and the departure that would follow it backwards is dropped. Branches
+that are rotations or reflections of each other are one.
+"""
+
+import time
+from collections import deque
+from collections.abc import Generator
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from meanfield import Diagram, InvalidInput, McKeanVlasov, SpecialPoint
+from meanfield.theory import branch_shape
+from meanfield.thresholds import CriticalPoint, critical_coupling, critical_modes
+
+from .bases import Floats
+from .branching import STEPS, Departure, departures, from_uniform
+from .continuation import Arclength
+from .following import Arrival, Followed, Knot, follow
+from .provenance import provenance
+from .rates import with_rates
+from .recording import Register, record, uniform_branch
+
+DEFAULT_RELATIVE = (0.5, 3.0)
+# Branches born this far above the interval are looked at too: a subcritical one reaches into it from above.
+REACH = 2.0
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What has been done: the branch just finished, branches finished and branches waiting."""
+
+    label: str
+    done: int
+    waiting: int
+
+
+@dataclass(slots=True)
+class _Task:
+    departure: Departure
+    label: str
+    symmetry: int
+    depth: int
+    parent: int | None
+
+
+def bifurcation_diagram(
+    problem: McKeanVlasov,
+    interval: tuple[float, float] | None = None,
+    *,
+    relative: tuple[float, float] | None = None,
+    depth: int = 2,
+    method: Arclength | None = None,
+    rates: bool = True,
+) -> Diagram:
+    """Compute the stationary states of a problem for all couplings in an interval.
+
+    Parameters
+    ----------
+    problem
+        The equation; its coupling is ignored.
+    interval
+        Lowest and highest coupling.
+    relative
+        The same in units of the smallest positive critical coupling; (0.5, 3) if neither is given.
+    depth
+        Generations of branches: 0 the uniform branch alone, 1 the branches born on it, 2 those born on them.
+    method
+        Step control.
+    rates
+        Whether to compute the slowest decay rate at every point.
+
+    Returns
+    -------
+    Diagram
+        Branches, located special points and everything a reader must be warned of.
+
+    Raises
+    ------
+    InvalidInput
+        If the interval is empty, reversed or not finite, or relative to a critical coupling that is not there.
+
+    Examples
+    --------
+    >>> from meanfield import Circle, Kuramoto, McKeanVlasov
+    >>> diagram = bifurcation_diagram(McKeanVlasov(Circle(), Kuramoto()), (1.0, 4.0), rates=False)
+    >>> [branch.label for branch in diagram.branches]
+    ['uniform', '1-cluster']
+    """
+    exploration = explore(problem, interval, relative=relative, depth=depth, method=method, rates=rates)
+    while True:
+        try:
+            next(exploration)
+        except StopIteration as stop:
+            diagram: Diagram = stop.value
+            return diagram
+
+
+def explore(
+    problem: McKeanVlasov,
+    interval: tuple[float, float] | None = None,
+    *,
+    relative: tuple[float, float] | None = None,
+    depth: int = 2,
+    method: Arclength | None = None,
+    rates: bool = True,
+) -> Generator[Progress, None, Diagram]:
+    """Compute a diagram like :func:`bifurcation_diagram`, yielding after every branch; returns the diagram."""
+    started = time.process_time()
+    problem = problem.at(coupling=None)
+    method = method or Arclength()
+    critical = None if problem.confinement is not None else critical_coupling(problem)
+    span = _interval(problem, interval, relative, critical, depth)
+    register = Register(span, critical)
+    tasks = _start(problem, register, depth)
+    yield Progress("uniform", 1, len(tasks))
+    known: list[Arrival] = []
+    done = 1
+    while tasks:
+        task = tasks.popleft()
+        if any(_same_place(task, arrival) for arrival in known):
+            continue
+        followed = _follow(task, register, method)
+        if followed is None:
+            continue
+        known += [arrival for arrival in followed.arrivals if arrival.point is not None]
+        tasks += _children(task, followed, register, depth)
+        done += 1
+        yield Progress(task.label, done, len(tasks))
+    branches = with_rates(problem, register.branches) if rates else tuple(register.branches)
+    options = {"depth": depth, **asdict(method)}
+    return Diagram(
+        problem=problem,
+        interval=span,
+        critical_coupling=critical,
+        branches=branches,
+        special_points=tuple(register.special_points),
+        warnings=tuple(register.warnings),
+        provenance=provenance(problem, options, time.process_time() - started),
+    )
+
+
+def _interval(
+    problem: McKeanVlasov,
+    interval: tuple[float, float] | None,
+    relative: tuple[float, float] | None,
+    critical: float | None,
+    depth: int,
+) -> tuple[float, float]:
+    if depth < 0:
+        raise InvalidInput(f"depth must be 0 or more, not {depth!r}; depth=2 follows secondary branches")
+    if interval is not None and relative is not None:
+        raise InvalidInput("give the interval either in couplings or relative to the critical one, not both")
+    if interval is None:
+        if critical is None:
+            raise InvalidInput(
+                "there is no positive critical coupling to be relative to; give the interval in couplings, "
+                "such as --coupling 0 5 or interval=(0.0, 5.0)"
+            )
+        low, high = relative or DEFAULT_RELATIVE
+        _check(low, high, "relative interval")
+        return low * critical, high * critical
+    _check(*interval, "coupling interval")
+    return interval
+
+
+def _check(low: float, high: float, what: str) -> None:
+    if not (np.isfinite(low) and np.isfinite(high) and low < high):
+        raise InvalidInput(f"the {what} must be finite and increasing, not [{low:g}, {high:g}]")
+
+
+def _start(problem: McKeanVlasov, register: Register, depth: int) -> deque[_Task]:
+    if problem.confinement is not None:
+        raise InvalidInput("a diagram with a confinement is not available; leave the confinement out")
+    low, high = register.interval
+    reach = (min(low, REACH * low, 0.0), max(high, REACH * high, 0.0))
+    criticals = critical_modes(problem, *reach)
+    inside = [point for point in criticals if low <= point.coupling <= high]
+    _record_uniform(problem, inside, register)
+    tasks: deque[_Task] = deque()
+    if depth == 0:
+        return tasks
+    for point in criticals:
+        parent = inside.index(point) if point in inside else None
+        if parent is None and abs(point.coupling) > max(abs(low), abs(high)) and not _subcritical(problem, point):
+            continue
+        for mode in point.modes:
+            tasks += _primary(problem, mode, point, parent)
+    return tasks
+
+
+def _subcritical(problem: McKeanVlasov, point: CriticalPoint) -> bool:
+    return any(branch_shape(problem, mode).type != "supercritical" for mode in point.modes)
+
+
+def _primary(
+    problem: McKeanVlasov, mode: int, point: CriticalPoint, parent: int | None
+) -> list[_Task]:
+    if any(other != mode and other % mode == 0 for other in point.modes):
+        return []
+    shape = branch_shape(problem, mode)
+    departure = from_uniform(problem, mode, point.coupling, -1, _first_amplitude(shape.curvature, shape.quartic))
+    if departure is None:
+        return []
+    return [_Task(departure, f"{mode}-cluster", mode, 1, parent)]
+
+
+def _first_amplitude(curvature: float, quartic: float) -> float:
+    """Stay well inside a fold that the expansion q = 1 + b1 x + b2 x^2 predicts at x = -b1/(2 b2)."""
+    if not curvature * quartic < 0.0:
+        return STEPS[0]
+    return float(min(STEPS[0], 0.3 * np.sqrt(-curvature / (2.0 * quartic))))
+
+
+def _record_uniform(problem: McKeanVlasov, inside: list[CriticalPoint], register: Register) -> None:
+    low, high = register.interval
+    grid = np.linspace(low, high, 61)
+    criticals = np.array([point.coupling for point in inside], dtype=grid.dtype)
+    couplings = np.unique(np.concatenate([grid, criticals]))
+    labels = ["" for _ in couplings]
+    labels[0] = labels[-1] = "EP"
+    unstable = np.array([_unstable_uniform(problem, value, register) for value in couplings])
+    branch_points = []
+    for point in inside:
+        index = int(np.searchsorted(couplings, point.coupling))
+        labels[index] = "BP"
+        unstable[index] = _unstable_uniform(problem, point.coupling * (1 - 4e-16), register, point)
+        branch_points.append((index, point))
+    register.branches.append(uniform_branch(problem, couplings, tuple(labels), unstable, register))
+    for index, point in branch_points:
+        register.special_points.append(_uniform_special(problem, index, point, register))
+
+
+def _unstable_uniform(
+    problem: McKeanVlasov, coupling: float, register: Register, apart: CriticalPoint | None = None
+) -> int:
+    """Count the modes beyond their threshold, twice each; those critical at a given point are left out."""
+    if coupling == 0.0:
+        return 0
+    span = (0.0, coupling) if coupling > 0.0 else (coupling, 0.0)
+    modes = {mode for point in critical_modes(problem, *span) for mode in point.modes if point.coupling != coupling}
+    return 2 * len(modes - set(apart.modes if apart is not None else ()))
+
+
+def _uniform_special(problem: McKeanVlasov, index: int, point: CriticalPoint, register: Register) -> SpecialPoint:
+    branch = register.branches[0]
+    coupling = point.coupling
+    before = int(branch.unstable[index])
+    grows = coupling > 0
+    error = 8 * np.finfo(float).eps * abs(coupling)
+    modes = ", ".join(str(mode) for mode in point.modes)
+    return SpecialPoint(
+        branch=0,
+        point=index,
+        type="branch point",
+        coupling=coupling,
+        relative_coupling=register.relative(coupling),
+        lower=coupling - error,
+        upper=coupling + error,
+        unstable_before=before if grows else before + point.kernel_dimension,
+        unstable_after=before + point.kernel_dimension if grows else before,
+        kernel_dimension=point.kernel_dimension,
+        status="exact",
+        cosine=branch.cosine[index],
+        sine=branch.sine[index],
+        description=f"critical: mode {modes} at the uniform state",
+    )
+
+
+def _same_place(task: _Task, arrival: Arrival) -> bool:
+    """Whether a departure starts at a place where another branch has arrived."""
+    departure = task.departure
+    point = arrival.point
+    if point is None or not np.any(departure.b):
+        return False
+    if abs(departure.coupling - arrival.coupling) > 1e-7 * abs(arrival.coupling):
+        return False
+    cosine, _ = departure.equation.basis.expand(departure.base().moments)
+    other, _ = point.equation.basis.expand(point.moments)
+    count = min(cosine.size, other.size)
+    return bool(np.abs(cosine[:count] - other[:count]).max() <= 1e-5)
+
+
+def _follow(task: _Task, register: Register, method: Arclength) -> Followed | None:
+    equation = task.departure.equation
+    end = register.interval[1] if equation.sign > 0 else -register.interval[0]
+    followed = follow(task.departure, method, float(end / equation.unit))
+    if followed is None and task.parent is not None:
+        register.warnings.append(
+            f"{task.label}: no state was found beside its branch point at coupling "
+            f"{float(task.departure.coupling):.12g}"
+        )
+    return followed
+
+
+def _children(task: _Task, followed: Followed, register: Register, depth: int) -> list[_Task]:
+    knots = record(followed, task.label, task.symmetry, task.parent, register)
+    if task.depth >= depth:
+        return []
+    return [child for knot in knots for child in _born_at(knot, task)]
+
+
+def _born_at(knot: Knot, task: _Task) -> list[_Task]:
+    event = knot.event
+    assert event is not None
+    parent = event.children[0]
+    born = []
+    for departure in departures(event, parent):
+        symmetry = departure.equation.basis.symmetry
+        label = f"{symmetry}-cluster from {task.label}"
+        born.append(_Task(departure, label, symmetry, task.depth + 1, parent))
+    return born
+
+

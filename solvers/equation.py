@@ -1,0 +1,244 @@
+r"""The stationary equation in symmetric slaved form: the only meeting of problem and basis.
+
+A density is stationary iff it is the Gibbs density of its own field,
+
+.. math:: \rho = e^{f}/Z, \qquad f = -(\kappa W*\rho + V)/D = \sum_k 2\lambda_k a_k c_k - V/D,
+          \qquad a_k = \langle c_k\rangle_\rho, \quad \lambda_k = -\kappa w_k/(2D),
+
+with :math:`c_k` the cosines (and sines) of the basis. Only modes with a non-negligible multiplier enter; all
+others are slaved, so the size of the system does not depend on the resolution. Write
+:math:`\lambda_k = q\,\sigma_k A_k^2` with the dimensionless coupling q > 0, signs :math:`\sigma_k = \pm 1`
+and :math:`\max A_k = 1`, and take :math:`b = A a` as unknown. Then
+
+.. math::
+
+    g(b, q) &= \sigma b - \sigma A \langle c\rangle_{f}, \qquad f = 2 q \sigma A b - V/D, \\
+    J = \partial_b g &= \sigma - 2 q\, \sigma A\,\mathrm{Cov}\,A\sigma, \qquad
+    \partial_q g = -\sigma A\,\mathrm{Cov}\,(2 \sigma A b).
+
+J is symmetric. By Haynsworth's inertia formula, applied to the second variation of the free energy bordered by
+the modes, the number of its negative eigenvalues minus the number of repulsive modes is the number of unstable
+directions of the equation, within the basis.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from meanfield import McKeanVlasov
+
+from .bases import EPS, Basis, CosineBasis, Floats, FourierBasis, Gibbs, Integers, resolved
+from .limits import MAX_NODES, MAX_UNKNOWNS
+
+NEGLIGIBLE = EPS / 16.0
+
+
+class Evaluation(NamedTuple):
+    """The equation at one (b, q): residual vector and the Gibbs density behind it."""
+
+    residual: Floats
+    gibbs: Gibbs
+
+
+class StationaryEquation:
+    """The stationary equation of a problem in a basis.
+
+    Parameters
+    ----------
+    problem
+        The equation; its coupling is ignored.
+    basis
+        Modes and quadrature.
+    sign
+        Sign of the couplings covered: coupling = sign * q * unit with q > 0.
+    complete
+        Whether the basis has every mode of its symmetry that the potential feels.
+
+    Attributes
+    ----------
+    unit : float
+        Coupling at q = 1, where the strongest mode of the basis is critical at the uniform state.
+    signs, scales : (size,) float
+        sigma and A.
+    strongest : float
+        The strongest multiplier of the basis relative to the strongest of the potential.
+    """
+
+    def __init__(self, problem: McKeanVlasov, basis: Basis, sign: int, *, complete: bool) -> None:
+        self.problem = problem
+        self.basis = basis
+        self.sign = sign
+        largest = int(basis.degrees.max())
+        potential = problem.potential
+        relative = potential.relative_multipliers(problem.domain, largest)[basis.degrees]
+        strongest = float(np.abs(relative).max())
+        self.unit = 2.0 * problem.noise / (potential.scale(problem.domain) * strongest)
+        self.strongest = strongest
+        strengths = -sign * relative / strongest
+        self.signs = np.sign(strengths)
+        self.scales = np.sqrt(np.abs(strengths))
+        self.signed_scales = self.signs * self.scales
+        self.repulsive = int(np.count_nonzero(self.signs < 0))
+        self.complete = complete
+
+    def coupling(self, q: float) -> float:
+        """Return the coupling at the dimensionless coupling q."""
+        return self.sign * q * self.unit
+
+    def evaluate(self, b: Floats, q: float) -> Evaluation:
+        """Return residual and Gibbs density at (b, q)."""
+        gibbs = self.basis.gibbs(2.0 * q * self.signed_scales * b)
+        residual = self.signs * b - self.signed_scales * self.basis.means(gibbs.moments)
+        return Evaluation(residual, gibbs)
+
+    def linearise(self, b: Floats, q: float, moments: Floats) -> tuple[Floats, Floats]:
+        """Return the symmetric Jacobian and the derivative in q, rotation deflated.
+
+        Where rotations act within the basis, the generator's rank-one projector is added to J: the residual
+        is orthogonal to it, so Newton's steps do not rotate the state, and the zero eigenvalue moves to one.
+        """
+        scales = self.signed_scales
+        covariance = self.basis.covariance(moments)
+        covariance *= scales[:, None]
+        covariance *= scales
+        derivative = covariance @ b
+        derivative *= -2.0
+        covariance *= -2.0 * q
+        covariance.flat[:: scales.size + 1] += self.signs
+        generator = self.basis.rotation(moments)
+        if generator is not None:
+            covariance += projector(self.scales * generator)
+        return covariance, derivative
+
+    def unknown_from(self, moments: Floats) -> Floats:
+        """Return b of a density with the given moments in the basis' layout."""
+        return self.scales * self.basis.means(moments)
+
+    def free_energy_gap(self, b: Floats, q: float, log_partition: float) -> float:
+        """Return (F - F_uniform)/D at a stationary state: sum lambda_k a_k^2 - log(Z / 2 pi)."""
+        return q * float(b @ (self.signs * b)) - log_partition
+
+    def resolves(self, b: Floats, moments: Floats) -> bool:
+        """Whether quadrature and unknowns resolve the density."""
+        return resolved(self.basis, moments) and self._unknowns_suffice(b)
+
+    def _unknowns_suffice(self, b: Floats) -> bool:
+        if self.complete:
+            return True
+        last = self.basis.degrees >= self.basis.degrees.max() - 3 * self.basis.symmetry
+        return bool(np.abs(self.scales[last] * b[last]).max() <= EPS)
+
+    def refined(self, b: Floats, moments: Floats) -> "StationaryEquation | None":
+        """Return the equation with twice the nodes or unknowns that failed, or None at the limits."""
+        basis = self.basis
+        nodes = basis.nodes if resolved(basis, moments) else 2 * basis.nodes
+        cells, complete = _cells_of(basis), self.complete
+        if not self._unknowns_suffice(b):
+            cells, complete = felt_cells(self.problem, basis.symmetry, 2 * int(cells.max()))
+        nodes = max(nodes, even_size(2 * int(cells.max())))
+        if nodes > MAX_NODES or cells.size > MAX_UNKNOWNS:
+            return None
+        return StationaryEquation(
+            self.problem, _resized(basis, cells, nodes), self.sign, complete=complete
+        )
+
+    def transfer(self, b: Floats, to: "StationaryEquation") -> Floats:
+        """Return the unknown of a refined equation that has the same moments."""
+        blocks = 2 if isinstance(self.basis, FourierBasis) else 1
+        old = (b / self.scales).reshape(blocks, -1)
+        cells = self.basis.degrees[: old.shape[1]]
+        wider = to.basis.degrees[: to.basis.degrees.size // blocks]
+        new = np.zeros((blocks, wider.size))
+        new[:, np.searchsorted(wider, cells)] = old
+        return to.scales * new.ravel()
+
+
+def _cells_of(basis: Basis) -> Integers:
+    return np.unique(basis.degrees // basis.symmetry)
+
+
+def _resized(basis: Basis, cells: Integers, nodes: int) -> Basis:
+    if isinstance(basis, FourierBasis):
+        return FourierBasis(cells, nodes, basis.symmetry, basis.confinement)
+    assert isinstance(basis, CosineBasis)
+    return CosineBasis(cells, nodes, basis.symmetry, basis.confinement)
+
+
+def projector(vector: Floats) -> Floats:
+    """Return the orthogonal projector on a vector; zero for the zero vector."""
+    square = float(vector @ vector)
+    if square == 0.0:
+        return np.zeros((vector.size, vector.size))
+    return np.multiply.outer(vector, vector / square)
+
+
+def even_size(count: int) -> int:
+    """Return the smallest power of two that is at least count."""
+    return 1 << max(0, count - 1).bit_length()
+
+
+def felt_cells(problem: McKeanVlasov, symmetry: int, limit: int) -> tuple[Integers, bool]:
+    """Return the cells j <= limit whose degree symmetry * j the potential feels, and whether these are all."""
+    potential, domain = problem.potential, problem.domain
+    relative = np.abs(potential.relative_multipliers(domain, symmetry * limit)[symmetry::symmetry])
+    strongest = relative.max()
+    if strongest == 0.0:
+        return np.zeros(0, dtype=np.int64), False
+    complete = potential.relative_tail_bound(domain, symmetry * limit) <= NEGLIGIBLE * strongest
+    return (1 + np.flatnonzero(relative > NEGLIGIBLE * strongest)).astype(np.int64), bool(complete)
+
+
+def starting_cells(problem: McKeanVlasov, symmetry: int, least: int = 0) -> tuple[Integers, bool]:
+    """Return all cells the potential feels, or the first 32 where it decays too slowly for all of them."""
+    for limit in (32, 64, 128, 256, 512):
+        cells, complete = felt_cells(problem, symmetry, max(limit, least))
+        if complete:
+            return cells, True
+    return felt_cells(problem, symmetry, max(32, least))
+
+
+def stationary_equation(
+    problem: McKeanVlasov,
+    symmetry: int = 1,
+    sign: int = 1,
+    *,
+    even: bool = True,
+    modes: int = 0,
+    unknowns: int = 0,
+) -> StationaryEquation | None:
+    """Return the equation on densities of a symmetry, sized by the decay of the potential.
+
+    Parameters
+    ----------
+    symmetry
+        Invariance under rotation by 2 pi/symmetry.
+    sign
+        Sign of the couplings.
+    even
+        Whether the densities are even; otherwise cosines and sines are unknown.
+    modes
+        Smallest number of moments to resolve; the basis grows from there as the state asks.
+    unknowns
+        Smallest last cell to include, for potentials whose multipliers decay slowly.
+
+    Returns
+    -------
+    StationaryEquation or None
+        None if the potential does not feel this symmetry at all.
+    """
+    cells, complete = starting_cells(problem, symmetry, unknowns)
+    if not cells.size:
+        return None
+    nodes = even_size(max(2 * int(cells.max()), 2 * (modes // symmetry), 64))
+    kind = CosineBasis if even else FourierBasis
+    basis = kind(cells, nodes, symmetry, confinement_field(problem, symmetry, nodes))
+    return StationaryEquation(problem, basis, sign, complete=complete)
+
+
+def confinement_field(problem: McKeanVlasov, symmetry: int, cells: int) -> Floats | None:
+    """Return the cosine coefficients of -V/D on the cells 1, 2, ..., or None without confinement."""
+    if problem.confinement is None:
+        return None
+    degree = symmetry * cells
+    multipliers = problem.confinement.multipliers(problem.domain, degree)
+    return np.asarray(-multipliers[symmetry::symmetry] / problem.noise, dtype=float)

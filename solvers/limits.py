@@ -1,0 +1,4 @@
+"""The largest systems the solvers accept; beyond them a state is refused, with the size it would need."""
+
+MAX_NODES = 8192
+MAX_UNKNOWNS = 1024

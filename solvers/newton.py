@@ -1,0 +1,159 @@
+r"""Newton's method on the stationary equation, bordered by one linear condition.
+
+Each step solves
+
+.. math::
+
+    \begin{pmatrix} J & g_q \\ \tau_b^T & \tau_q \end{pmatrix}
+    \begin{pmatrix} \delta b \\ \delta q \end{pmatrix} = -\begin{pmatrix} g \\ 0 \end{pmatrix}
+
+by one LDL^T factorisation of the symmetric J with two right-hand sides, which also gives the inertia of J and
+the next tangent :math:`(-J^{-1} g_q, 1)`. Where J is singular to working precision the full bordered matrix,
+which is regular at folds, is factorised instead.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import lapack
+
+from .bases import Floats
+from .equation import Evaluation, StationaryEquation
+
+# Beyond this growth of J^{-1} g_q the elimination of J loses half of the digits.
+SINGULAR_GROWTH = 1e8
+MAX_ITERATIONS = 12
+
+
+@dataclass(frozen=True)
+class Newton:
+    """Options of Newton's method.
+
+    Parameters
+    ----------
+    last_step
+        An iteration whose step is at most this long is the last: the error after it is of the order of its
+        square, below rounding.
+    polish
+        Whether to iterate until steps stop shrinking, so that the last factorisation is at the solution.
+    """
+
+    last_step: float = 2e-8
+    polish: bool = False
+
+
+@dataclass(slots=True)
+class Solution:
+    """A corrected point: unknowns, evaluation there, unit tangent and negative eigenvalues of J."""
+
+    b: Floats
+    q: float
+    evaluation: Evaluation
+    tangent_b: Floats
+    tangent_q: float
+    negative: int
+    iterations: int
+
+    @property
+    def residual(self) -> float:
+        """Largest component of the residual."""
+        return float(np.abs(self.evaluation.residual).max())
+
+
+def correct(
+    equation: StationaryEquation,
+    b: Floats,
+    q: float,
+    border_b: Floats,
+    border_q: float,
+    method: Newton,
+) -> Solution | None:
+    """Solve the stationary equation in the hyperplane through (b, q) orthogonal to the border.
+
+    Returns
+    -------
+    Solution or None
+        None if the iteration diverged, met a non-finite value or left q > 0.
+    """
+    previous = np.inf
+    evaluation = equation.evaluate(b, q)
+    for iteration in range(1, MAX_ITERATIONS + 1):
+        jacobian, derivative = equation.linearise(b, q, evaluation.gibbs.moments)
+        step_b, step_q, tangent_b, tangent_q, negative = _solve(
+            jacobian, derivative, border_b, border_q, evaluation.residual
+        )
+        b = b + step_b
+        q = q + step_q
+        length = float(np.sqrt(step_b @ step_b + step_q * step_q))
+        if not (length < 10.0 and q > 0.0):
+            return None
+        evaluation = equation.evaluate(b, q)
+        if _finished(length, previous, iteration, method):
+            return Solution(b, q, evaluation, tangent_b, tangent_q, negative, iteration)
+        if iteration > 3 and length > 0.9 * previous:
+            return None
+        previous = length
+    return None
+
+
+def _finished(length: float, previous: float, iteration: int, method: Newton) -> bool:
+    if not method.polish:
+        return length <= method.last_step
+    return length <= 4e-16 or (length <= 1e-9 and length >= 0.1 * previous)
+
+
+def _solve(
+    jacobian: Floats, derivative: Floats, border_b: Floats, border_q: float, residual: Floats
+) -> tuple[Floats, float, Floats, float, int]:
+    factor, pivots, solved, _ = lapack.dsysv(jacobian, np.array([residual, derivative]).T, lower=1)
+    negative = negative_pivots(factor, pivots)
+    of_residual, of_derivative = solved[:, 0], solved[:, 1]
+    growth = float(of_derivative @ of_derivative)
+    if not growth <= SINGULAR_GROWTH**2:
+        return *_solve_bordered(jacobian, derivative, border_b, border_q, residual), negative
+    denominator = border_q - float(border_b @ of_derivative)
+    if denominator == 0.0:
+        return *_solve_bordered(jacobian, derivative, border_b, border_q, residual), negative
+    step_q = float(border_b @ of_residual) / denominator
+    step_b = -of_residual - step_q * of_derivative
+    norm = np.copysign(np.sqrt(1.0 + growth), denominator)
+    return step_b, step_q, of_derivative / -norm, float(1.0 / norm), negative
+
+
+def _solve_bordered(
+    jacobian: Floats, derivative: Floats, border_b: Floats, border_q: float, residual: Floats
+) -> tuple[Floats, float, Floats, float]:
+    size = residual.size
+    matrix = np.empty((size + 1, size + 1))
+    matrix[:size, :size], matrix[:size, size] = jacobian, derivative
+    matrix[size, :size], matrix[size, size] = border_b, border_q
+    sides = np.zeros((size + 1, 2))
+    sides[:size, 0], sides[size, 1] = -residual, 1.0
+    _, _, solved, info = lapack.dgesv(matrix, sides)
+    if info != 0:
+        solved = np.linalg.lstsq(matrix, sides)[0]
+    step, tangent = solved[:, 0], solved[:, 1]
+    tangent = tangent / np.sqrt(tangent @ tangent)
+    return step[:size], float(step[size]), tangent[:size], float(tangent[size])
+
+
+def negative_pivots(factor: Floats, pivots: np.ndarray) -> int:
+    """Count the negative eigenvalues of a symmetric matrix from its Bunch-Kaufman factorisation.
+
+    A 2 x 2 pivot block is always indefinite, so each contributes one.
+    """
+    diagonal = factor.diagonal()
+    single = pivots > 0
+    doubles = pivots.size - int(np.count_nonzero(single))
+    return int(np.count_nonzero(diagonal[single] < 0)) + doubles // 2
+
+
+def count_negative(matrix: Floats) -> int:
+    """Count the negative eigenvalues of a symmetric matrix."""
+    factor, pivots, _ = lapack.dsytrf(matrix, lower=1)
+    return negative_pivots(factor, pivots)
+
+
+def solve_at(equation: StationaryEquation, b: Floats, q: float, *, polish: bool = True) -> Solution | None:
+    """Solve at a fixed coupling: Newton with the border (0, 1)."""
+    return correct(equation, b, q, np.zeros_like(b), 1.0, Newton(polish=polish))

@@ -1,0 +1,36 @@
+"""Where a result comes from: versions, problem, options and time, as plain values that every format can hold."""
+
+import importlib.metadata
+import platform
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import scipy
+
+from meanfield import McKeanVlasov
+
+from .transforms import backend_name
+
+
+def version() -> str:
+    """Return the installed version of the package, or "unknown" in a bare source tree."""
+    try:
+        return importlib.metadata.version("meanfield-pde")
+    except importlib.metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def provenance(problem: McKeanVlasov, options: dict[str, Any], cpu_seconds: float) -> dict[str, Any]:
+    """Return the provenance of a result."""
+    return {
+        "meanfield_version": version(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "transforms": backend_name(),
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "cpu_seconds": round(cpu_seconds, 3),
+        "problem": problem.to_dict(),
+        "options": options,
+    }

@@ -1,0 +1,258 @@
+"""From followed branches to the records of `meanfield`: plain arrays, nothing of a solver in them."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from meanfield import Branch, McKeanVlasov, Outcome, SpecialPoint
+from meanfield.theory import growth_rates
+
+from .bases import CosineBasis, Floats
+from .continuation import Point
+from .detection import Event, interval_end
+from .following import Followed, Knot
+
+# A moment below this is rounding noise; the density is resolved by the moments above it.
+SIGNIFICANT = 1e-15
+LABELS = {"branch point": "BP", "fold": "LP", "transition": "TR", "endpoint": "EP"}
+
+
+@dataclass(slots=True)
+class Register:
+    """Branches and special points gathered so far, and what a reader must be warned of."""
+
+    interval: tuple[float, float]
+    critical: float | None
+    branches: list[Branch] = field(default_factory=list)
+    special_points: list[SpecialPoint] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    def relative(self, coupling: float) -> float | None:
+        """Return a coupling relative to the critical one."""
+        return None if self.critical is None else float(coupling / self.critical)
+
+    def unique_label(self, label: str) -> str:
+        """Return the label, numbered if it is taken."""
+        taken = {branch.label for branch in self.branches}
+        candidates = (label if i == 1 else f"{label} ({i})" for i in range(1, len(taken) + 3))
+        return next(candidate for candidate in candidates if candidate not in taken)
+
+
+def record(followed: Followed, label: str, symmetry: int, parent: int | None, register: Register) -> list[Knot]:
+    """Record the parts of a branch inside the interval; return the knots of recorded branch points."""
+    born: list[Knot] = []
+    for piece in _pieces(followed, register.interval):
+        born += _record_piece(piece, followed, register.unique_label(label), symmetry, parent, register)
+    register.warnings += [f"{label}: {warning}" for warning in followed.warnings]
+    return born
+
+
+def _pieces(followed: Followed, interval: tuple[float, float]) -> list[list[Knot]]:
+    """Cut the knots at the ends of the interval, exactly, and return the parts inside."""
+    pieces: list[list[Knot]] = [[]]
+    previous: Knot | None = None
+    for knot in followed.knots:
+        ends = [] if previous is None else _crossings(previous, knot, interval)
+        for end in ends:
+            pieces[-1].append(end)
+            pieces.append([replace(end)])
+        if _inside(knot.point, interval):
+            pieces[-1].append(knot)
+        previous = knot
+    return [piece for piece in pieces if len(piece) > 1 and _within(piece, interval)]
+
+
+def _within(piece: list[Knot], interval: tuple[float, float]) -> bool:
+    middle = piece[len(piece) // 2] if len(piece) > 2 else None
+    return middle is not None and _inside(middle.point, interval)
+
+
+def _inside(point: Point, interval: tuple[float, float]) -> bool:
+    slack = 1e-13 * max(abs(interval[0]), abs(interval[1]))
+    return bool(interval[0] - slack <= point.coupling <= interval[1] + slack)
+
+
+def _crossings(one: Knot, other: Knot, interval: tuple[float, float]) -> list[Knot]:
+    equation = other.point.equation
+    found = []
+    for end in interval:
+        q = float(end / (equation.sign * equation.unit))
+        if _inside(one.point, (end, end)) or _inside(other.point, (end, end)):
+            continue
+        event = interval_end(one.point, other.point, q) if q > 0 else None
+        if event is not None:
+            event.before = event.after = one.unstable
+            found.append(Knot(event.point, one.unstable, event))
+    found.sort(key=lambda knot: knot.point.arclength)
+    return found
+
+
+def _record_piece(
+    knots: list[Knot], followed: Followed, label: str, symmetry: int, parent: int | None, register: Register
+) -> list[Knot]:
+    points = [knot.point for knot in knots]
+    cosine, sine, tangent_cosine, tangent_sine, modes = moment_arrays(points)
+    coupling = np.array([point.coupling for point in points])
+    starts_at_birth = followed.knots[0] is knots[0]
+    labels = ["" if knot.event is None else LABELS[knot.event.kind] for knot in knots]
+    if starts_at_birth and followed.departure is not None:
+        labels[0] = "BP"
+    labels[-1] = labels[-1] or "EP"
+    labels[0] = labels[0] or "EP"
+    branch = Branch(
+        label=label,
+        parent=parent if starts_at_birth else None,
+        symmetry=symmetry,
+        coupling=coupling,
+        relative_coupling=np.array([_or_nan(register.relative(value)) for value in coupling]),
+        cosine=cosine,
+        sine=sine,
+        arclength=np.array([point.arclength for point in points]),
+        free_energy_gap=np.array([point.free_energy_gap for point in points]),
+        unstable=np.array([-1 if knot.unstable is None else knot.unstable for knot in knots]),
+        slowest_rate=np.full(len(points), np.nan),
+        residual=np.array([point.solution.residual for point in points]),
+        modes=modes,
+        tangent_coupling=np.array([float(p.solution.tangent_q * p.equation.sign * p.equation.unit) for p in points]),
+        tangent_cosine=tangent_cosine,
+        tangent_sine=tangent_sine,
+        point_labels=tuple(labels),
+        outcome=followed.outcome if knots[-1] is followed.knots[-1] else Outcome.LEFT_INTERVAL,
+    )
+    register.branches.append(branch)
+    return _record_events(knots, branch, register)
+
+
+def _record_events(knots: list[Knot], branch: Branch, register: Register) -> list[Knot]:
+    born = []
+    for index, knot in enumerate(knots):
+        event = knot.event
+        if event is None:
+            if index != len(knots) - 1:
+                continue
+            event = Event("endpoint", knot.point, 0.0, description=str(branch.outcome))
+            event.before = event.after = knot.unstable
+        event.children.append(len(register.special_points))
+        register.special_points.append(_special(event, index, branch, register))
+        if event.kind == "branch point":
+            born.append(knot)
+    return born
+
+
+def _special(event: Event, index: int, branch: Branch, register: Register) -> SpecialPoint:
+    coupling = branch.coupling[index]
+    spread = abs(event.error * event.point.equation.unit) + 4 * np.finfo(float).eps * abs(coupling)
+    return SpecialPoint(
+        branch=len(register.branches) - 1,
+        point=index,
+        type=event.kind,
+        coupling=coupling,
+        relative_coupling=register.relative(coupling),
+        lower=coupling - spread,
+        upper=coupling + spread,
+        unstable_before=event.before,
+        unstable_after=event.after,
+        kernel_dimension=event.kernel_dimension,
+        status=event.status,
+        cosine=branch.cosine[index],
+        sine=branch.sine[index],
+        description=event.description or _describe(event),
+    )
+
+
+def _describe(event: Event) -> str:
+    if not event.blocks:
+        return ""
+    symmetry = event.point.equation.basis.symmetry
+    kinds = {"even": "cosine", "odd": "sine", "mixed": "cosine and sine"}
+    parts = [f"{kinds[block.parity]} modes of class {block.residue} modulo {symmetry}" for block in event.blocks]
+    return "critical: " + ", ".join(parts)
+
+
+def _or_nan(value: float | None) -> float:
+    return np.nan if value is None else value
+
+
+def moment_arrays(points: list[Point]) -> tuple[Floats, Floats, Floats, Floats, np.ndarray]:
+    """Return moments and their derivatives along the branch, by point and degree, and the resolved degrees."""
+    expanded = [point.equation.basis.expand(point.moments) for point in points]
+    modes = np.array([_last_significant(cosine, sine) for cosine, sine in expanded])
+    width = max(int(modes.max()), 4) + 1
+    arrays = np.zeros((4, len(points), width))
+    for row, (cosine, sine) in enumerate(expanded):
+        count = min(width, cosine.size)
+        arrays[0, row, :count], arrays[1, row, :count] = cosine[:count], sine[:count]
+        derivative = moment_derivative(points[row])
+        arrays[2, row, :count], arrays[3, row, :count] = derivative[0][:count], derivative[1][:count]
+    return arrays[0], arrays[1], arrays[2], arrays[3], modes
+
+
+def _last_significant(cosine: Floats, sine: Floats) -> int:
+    large = np.flatnonzero(np.maximum(np.abs(cosine), np.abs(sine)) > SIGNIFICANT)
+    return int(large[-1])
+
+
+def moment_derivative(point: Point) -> tuple[Floats, Floats]:
+    r"""Return the derivative of all moments along the branch: the covariance of each mode with f'."""
+    equation, solution = point.equation, point.solution
+    basis = equation.basis
+    slope = 2.0 * equation.signed_scales * (solution.tangent_q * solution.b + solution.q * solution.tangent_b)
+    if isinstance(basis, CosineBasis):
+        moments = point.moments
+        cells = np.arange(moments.size)
+        folded = np.concatenate([moments, moments[-2:0:-1]])
+        both = folded[(cells[:, None] + basis.cells) % folded.size] + moments[np.abs(cells[:, None] - basis.cells)]
+        derivative = 0.5 * both @ slope - moments * float(moments[basis.cells] @ slope)
+        return basis.expand(derivative)
+    return basis.expand(_fourier_derivative(point, slope))
+
+
+def _fourier_derivative(point: Point, slope: Floats) -> Floats:
+    """Differentiate the moments of an uneven density by one product of series."""
+    basis = point.equation.basis
+    count = basis.degrees.size // 2
+    cells = basis.degrees[:count] // basis.symmetry
+    c = np.array([1.0, -1j]) @ point.moments.reshape(2, -1)
+    nodes = c.size - 1
+    field_series = np.zeros(2 * nodes, dtype=complex)
+    field_series[cells] = 0.5 * (slope[:count] - 1j * slope[count:])
+    field_series[-cells] = np.conj(field_series[cells])
+    density_series = np.concatenate([c, np.conj(c[-2:0:-1])])
+    product = np.fft.fft(np.fft.ifft(field_series) * np.fft.ifft(density_series)) * 2 * nodes
+    mean = product[0].real
+    derivative = product[: nodes + 1] - c * mean
+    return np.concatenate([derivative.real, -derivative.imag])
+
+
+def uniform_branch(
+    problem: McKeanVlasov, couplings: Floats, labels: tuple[str, ...], unstable: np.ndarray, register: Register
+) -> Branch:
+    """Return the uniform branch, exact, at the given couplings."""
+    count = couplings.size
+    moments = np.zeros((count, 5))
+    moments[:, 0] = 1.0
+    zeros = np.zeros((count, 5))
+    relative = np.array([_or_nan(register.relative(value)) for value in couplings])
+    arclength = np.abs(relative - relative[0]) if register.critical is not None else np.abs(couplings - couplings[0])
+    degree = 64
+    rates = [-float(growth_rates(problem.at(coupling=value), degree)[1:].max()) for value in couplings]
+    return Branch(
+        label="uniform",
+        parent=None,
+        symmetry=0,
+        coupling=couplings,
+        relative_coupling=relative,
+        cosine=moments,
+        sine=zeros,
+        arclength=arclength.astype(float),
+        free_energy_gap=np.zeros(count),
+        unstable=unstable,
+        slowest_rate=np.array(rates),
+        residual=np.zeros(count),
+        modes=np.zeros(count, dtype=np.int64),
+        tangent_coupling=np.ones(count),
+        tangent_cosine=zeros,
+        tangent_sine=zeros,
+        point_labels=labels,
+        outcome=Outcome.LEFT_INTERVAL,
+    )

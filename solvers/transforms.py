@@ -1,0 +1,96 @@
+r"""Planned real transforms on the circle; the only place that knows which FFT library runs.
+
+Both transforms work on fixed buffers: fill ``input``, call ``execute()``, read ``output`` before the next
+call. The buffers make a transform stateful, so every thread needs its own. FFTW plans are used when pyfftw is
+installed; ``scipy.fft`` is the complete fallback and gives the same numbers up to rounding.
+
+Cosine transform (DCT-I), nodes :math:`\theta_j = \pi j/M`, :math:`j = 0..M`:
+
+.. math:: y_k = x_0 + (-1)^k x_M + 2 \sum_{j=1}^{M-1} x_j \cos(\pi j k/M).
+
+Fourier transform, nodes :math:`\theta_j = 2\pi j/N`: :math:`y_k = \sum_j x_j e^{-i k \theta_j}`,
+:math:`k = 0..N/2`.
+"""
+
+import functools
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.fft
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@functools.cache
+def fftw() -> Any | None:
+    """Return the pyfftw module, or None where it is missing or MEANFIELD_FFT asks for scipy."""
+    if os.environ.get("MEANFIELD_FFT", "").lower() == "scipy":
+        return None
+    try:
+        import pyfftw
+    except ImportError:
+        return None
+    return pyfftw
+
+
+def backend_name() -> str:
+    """Return the name of the FFT library in use, for provenance."""
+    library = fftw()
+    return "scipy.fft" if library is None else f"pyfftw {library.__version__}"
+
+
+class CosineTransform:
+    """DCT-I on ``intervals + 1`` nodes of the half circle; its own inverse up to ``2 * intervals``."""
+
+    def __init__(self, intervals: int) -> None:
+        self.intervals = intervals
+        library = fftw()
+        if library is None:
+            self.input: Floats = np.zeros(intervals + 1)
+            self.output: Floats = np.zeros(intervals + 1)
+            self.execute: Callable[[], Any] = self._execute_scipy
+            return
+        self.input = library.zeros_aligned(intervals + 1)
+        self.output = library.zeros_aligned(intervals + 1)
+        plan = library.FFTW(
+            self.input, self.output, direction="FFTW_REDFT00", flags=("FFTW_ESTIMATE",), threads=1
+        )
+        self.execute = plan.execute
+
+    def _execute_scipy(self) -> None:
+        self.output[:] = scipy.fft.dct(self.input, type=1)
+
+
+class FourierTransform:
+    """Real-to-complex transform of ``nodes`` values on the whole circle, and its inverse."""
+
+    def __init__(self, nodes: int) -> None:
+        self.nodes = nodes
+        library = fftw()
+        if library is None:
+            self.values: Floats = np.zeros(nodes)
+            self.coefficients: NDArray[np.complex128] = np.zeros(nodes // 2 + 1, dtype=complex)
+            self.analyse: Callable[[], Any] = self._analyse_scipy
+            self.synthesise: Callable[[], Any] = self._synthesise_scipy
+            return
+        self.values = library.zeros_aligned(nodes)
+        self.coefficients = library.zeros_aligned(nodes // 2 + 1, dtype=complex)
+        forward = library.FFTW(self.values, self.coefficients, flags=("FFTW_ESTIMATE",), threads=1)
+        backward = library.FFTW(
+            self.coefficients,
+            self.values,
+            direction="FFTW_BACKWARD",
+            flags=("FFTW_ESTIMATE", "FFTW_DESTROY_INPUT"),
+            threads=1,
+        )
+        self.analyse = forward.execute
+        self.synthesise = backward.execute
+
+    def _analyse_scipy(self) -> None:
+        self.coefficients[:] = scipy.fft.rfft(self.values)
+
+    def _synthesise_scipy(self) -> None:
+        self.values[:] = scipy.fft.irfft(self.coefficients, self.nodes, norm="forward")

@@ -1,0 +1,236 @@
+"""Nothing is lost and nothing ends in a traceback, whatever the disk or the user does."""
+
+import errno
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sample import sample
+
+from meanfield.errors import ComputationFailed, InvalidInput
+from meanfield.export import KINDS, check_writable, files, open_diagram, save
+
+OLD = b"the old file"
+
+
+def names(directory: Path) -> set[str]:
+    return {path.name for path in directory.iterdir()}
+
+
+def old_targets(tmp_path: Path, suffix: str) -> tuple[Path, ...]:
+    targets = check_writable(tmp_path / f"run{suffix}", force=True)
+    for target in targets:
+        target.write_bytes(OLD)
+    return targets
+
+
+@pytest.mark.parametrize("suffix", KINDS)
+def test_existing_files_need_force(tmp_path, suffix):
+    targets = old_targets(tmp_path, suffix)
+    with pytest.raises(InvalidInput, match=r"exists already; use --force"):
+        save(sample(), tmp_path / f"run{suffix}")
+    assert all(target.read_bytes() == OLD for target in targets)
+    assert save(sample(), tmp_path / f"run{suffix}", force=True) == targets
+    assert all(target.read_bytes() != OLD for target in targets)
+    assert names(tmp_path) == {target.name for target in targets}
+
+
+@pytest.mark.parametrize("suffix", KINDS)
+@pytest.mark.parametrize("name", ["fsync", "replace"])
+def test_full_disk(tmp_path, monkeypatch, suffix, name):
+    targets = old_targets(tmp_path, suffix)
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    if name == "fsync":
+        monkeypatch.setattr(os, "fsync", full)
+    else:
+        monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(ComputationFailed, match="No space left on device"):
+        save(sample(), tmp_path / f"run{suffix}", force=True)
+    assert all(target.read_bytes() == OLD for target in targets)
+    assert names(tmp_path) == {target.name for target in targets}
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError, RuntimeError("NetCDF: HDF error")])
+def test_interruption_while_writing(tmp_path, error):
+    first, second = tmp_path / "a", tmp_path / "b"
+    first.write_bytes(OLD)
+
+    def interrupted(path: Path) -> None:
+        path.write_bytes(b"half of the new")
+        raise error
+
+    writers = {first: files.bytes_writer(b"new"), second: interrupted}
+    expected = ComputationFailed if isinstance(error, RuntimeError) else error
+    with pytest.raises(expected):
+        files.write_files(writers, force=True)
+    assert first.read_bytes() == OLD
+    assert names(tmp_path) == {"a"}
+
+
+def test_kill_while_writing(tmp_path):
+    target = tmp_path / "run.json"
+    target.write_bytes(OLD)
+    code = (
+        "import os, signal, sys\n"
+        "from pathlib import Path\n"
+        "from meanfield.export.files import write_files\n"
+        "def write(path):\n"
+        "    path.write_bytes(b'half of the new')\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "write_files({Path(sys.argv[1]): write}, force=True)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(target)], cwd=Path.cwd(), check=False)
+    assert done.returncode == -9
+    assert target.read_bytes() == OLD
+
+
+def test_interruption_inside_the_netcdf_library(tmp_path, monkeypatch):
+    import netCDF4
+
+    (target,) = old_targets(tmp_path, ".nc")
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(netCDF4.Dataset, "createVariable", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        save(sample(), target, force=True)
+    assert target.read_bytes() == OLD
+    assert names(tmp_path) == {"run.nc"}
+
+
+def test_permissions_follow_the_old_file_and_the_umask(tmp_path):
+    target = tmp_path / "run.json"
+    save(sample(), target)
+    fresh = tmp_path / "fresh"
+    fresh.touch()
+    assert target.stat().st_mode == fresh.stat().st_mode
+    target.chmod(0o600)
+    save(sample(), target, force=True)
+    assert target.stat().st_mode & 0o777 == 0o600
+
+
+def test_symbolic_links_are_followed(tmp_path):
+    (tmp_path / "real.json").write_bytes(OLD)
+    link = tmp_path / "link.json"
+    link.symlink_to(tmp_path / "real.json")
+    save(sample(), link, force=True)
+    assert link.is_symlink()
+    assert open_diagram(tmp_path / "real.json").interval == sample().interval
+
+
+def test_targets_that_cannot_be(tmp_path, monkeypatch):
+    with pytest.raises(InvalidInput, match="does not exist; create it first"):
+        check_writable(tmp_path / "missing" / "run.nc")
+    (tmp_path / "folder.nc").mkdir()
+    with pytest.raises(InvalidInput, match="is a directory"):
+        check_writable(tmp_path / "folder.nc", force=True)
+    with pytest.raises(InvalidInput, match="not a regular file"):
+        files.check_writable(os.devnull, force=True)
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(InvalidInput, match="is not writable"):
+        check_writable(tmp_path / "run.nc")
+
+
+@pytest.mark.parametrize("name", ["run.xlsx", "run", ".nc"])
+def test_unknown_suffix_lists_the_known(tmp_path, name):
+    for act in (lambda path: save(sample(), path), open_diagram, check_writable):
+        with pytest.raises(InvalidInput, match=r"\.nc, \.csv, \.json, \.npz, \.mat, \.auto"):
+            act(tmp_path / name)
+
+
+def test_kind_overrides_the_suffix(tmp_path):
+    (path,) = save(sample(), tmp_path / "run.dat", kind="json")
+    assert path.read_text(encoding="utf-8").startswith("{")
+
+
+@pytest.mark.parametrize("suffix", [".nc", ".json", ".npz"])
+@pytest.mark.parametrize("share", [0.0, 0.001, 0.2, 0.5, 0.9, 0.999])
+def test_truncated(tmp_path, suffix, share):
+    (path,) = save(sample(), tmp_path / f"run{suffix}")
+    content = path.read_bytes()
+    path.write_bytes(content[: int(share * len(content))])
+    with pytest.raises(InvalidInput, match=r"run\..* is damaged, truncated or not a"):
+        open_diagram(path)
+
+
+@pytest.mark.parametrize("suffix", [".nc", ".json", ".npz"])
+def test_foreign(tmp_path, suffix):
+    import xarray
+
+    path = tmp_path / f"run{suffix}"
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        open_diagram(path)
+    path.unlink()
+    if suffix == ".nc":
+        xarray.Dataset({"a": ("x", [1.0])}).to_netcdf(path)
+    elif suffix == ".npz":
+        np.savez(path, a=np.zeros(2))
+    else:
+        path.write_text('{"a": [1]}')
+    with pytest.raises(InvalidInput, match="not a diagram written by meanfield"):
+        open_diagram(path)
+
+
+@pytest.mark.parametrize("suffix", [".nc", ".json", ".npz", ".auto"])
+def test_missing_and_directory(tmp_path, suffix):
+    with pytest.raises(InvalidInput, match="does not exist"):
+        open_diagram(tmp_path / f"none{suffix}")
+    directory = tmp_path / ("b.folder" if suffix == ".auto" else f"folder{suffix}")
+    directory.mkdir()
+    with pytest.raises(InvalidInput, match="is a directory"):
+        open_diagram(directory)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".mat"])
+def test_formats_that_are_not_read(tmp_path, suffix):
+    save(sample(), tmp_path / f"run{suffix}")
+    with pytest.raises(InvalidInput, match=r"give \.nc, \.json, \.npz or \.auto"):
+        open_diagram(tmp_path / f"run{suffix}")
+
+
+def test_later_version_of_the_format(tmp_path):
+    (path,) = save(sample(), tmp_path / "run.json")
+    path.write_text(path.read_text(encoding="utf-8").replace('"schema_version": 1', '"schema_version": 2'))
+    with pytest.raises(InvalidInput, match="install a newer meanfield"):
+        open_diagram(path)
+
+
+def test_json_without_coefficients(tmp_path):
+    from meanfield.export import diagram_to_json_object
+    from meanfield.export.records import dump
+
+    path = tmp_path / "run.json"
+    path.write_text(dump(diagram_to_json_object(sample())))
+    with pytest.raises(InvalidInput, match="tables only"):
+        open_diagram(path)
+
+
+def test_archive_with_a_missing_member(tmp_path):
+    (path,) = save(sample(), tmp_path / "run.npz")
+    with zipfile.ZipFile(path) as archive:
+        kept = {name: archive.read(name) for name in archive.namelist() if name != "branch_1_cosine.npy"}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in kept.items():
+            archive.writestr(name, content)
+    with pytest.raises(InvalidInput, match="damaged"):
+        open_diagram(path)
+
+
+def test_columns_of_different_length(tmp_path):
+    import json
+
+    (path,) = save(sample(), tmp_path / "run.json")
+    values = json.loads(path.read_text(encoding="utf-8"))
+    values["branches"][0]["residual"].pop()
+    path.write_text(json.dumps(values))
+    with pytest.raises(InvalidInput, match="differ in length"):
+        open_diagram(path)

@@ -1,0 +1,80 @@
+"""Slow dense references, independent of the code under test: mpmath, no shared formulas."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import mpmath as mp
+
+# Potentials and closed forms on the circle
+
+
+def cosine_coefficient(function: Callable[[Any], Any], k: int, corners: Sequence[float] = ()) -> Any:
+    """Return w_k of an even function by adaptive quadrature on [0, pi] split at its corners."""
+    pieces = max(k, 1)
+    points = sorted({mp.mpf(j) * mp.pi / pieces for j in range(pieces + 1)} | {mp.mpf(c) for c in corners})
+    integral = mp.quad(lambda t: function(t) * mp.cos(k * t), points)
+    return integral / mp.pi * (1 if k == 0 else 2)
+
+
+def branch_coupling(shares: Sequence[Any], amplitude: Any, modes: int = 9) -> Any:
+    """Return kappa/kappa_1 on the 1-branch where m_1 = amplitude.
+
+    ``shares[k]`` is w_k/w_1 (index 0 unused). Newton on the exponential fixed point m_k = <cos kt e^V>/Z
+    with V = 2 L sum_k shares[k] m_k cos kt, its averages by the trapezoid rule.
+    """
+    points = 4 * modes
+    angles = [2 * mp.pi * j / points for j in range(points)]
+    table = [[mp.cos(k * t) for t in angles] for k in range(modes + 1)]
+    active = [k for k in range(1, modes + 1) if k < len(shares) and shares[k] != 0]
+
+    def defect(*unknown: Any) -> list[Any]:
+        moments = {k: (mp.mpf(amplitude) if k == 1 else unknown[active.index(k)]) for k in active}
+        strength = unknown[0]
+        weights = [
+            mp.exp(2 * strength * sum(shares[k] * moments[k] * table[k][j] for k in active))
+            for j in range(points)
+        ]
+        mass = mp.fsum(weights)
+        means = [mp.fsum(w * c for w, c in zip(weights, table[k], strict=True)) / mass for k in active]
+        return [mean - moments[k] for mean, k in zip(means, active, strict=True)]
+
+    start = [mp.mpf(1)] + [mp.mpf(amplitude) ** k for k in active[1:]]
+    solution = mp.findroot(defect, start) if len(start) > 1 else mp.findroot(lambda x: defect(x)[0], start[0])
+    return solution[0] if len(start) > 1 else solution
+
+
+def branch_coefficients(shares: Sequence[Any], digits: int = 40) -> tuple[Any, Any]:
+    """Return (b1, b2) of the 1-branch by fitting three small amplitudes (error near amplitude^4)."""
+    with mp.workdps(digits):
+        squares = [mp.mpf(j) * mp.mpf("1e-8") for j in (1, 2, 3)]
+        slopes = [(branch_coupling(shares, mp.sqrt(x)) - 1) / x for x in squares]
+        first = (slopes[1] - slopes[0]) / (squares[1] - squares[0])
+        second = (slopes[2] - slopes[1]) / (squares[2] - squares[1])
+        third = (second - first) / (squares[2] - squares[0])
+        b1 = slopes[0] - first * squares[0] + third * squares[0] * squares[1]
+        b2 = first - third * (squares[0] + squares[1])
+        return b1, b2
+
+
+def free_energy(
+    density: Callable[[Any], Any], potential: Callable[[Any], Any], noise: float, coupling: float
+) -> tuple[Any, Any]:
+    """Return (D int rho log rho, kappa/2 double integral of W rho rho) by trapezoid sums, 64 points."""
+    points = 64
+    step = 2 * mp.pi / points
+    angles = [step * j for j in range(points)]
+    rho = [density(t) for t in angles]
+    interaction = [potential(t) for t in angles]
+    entropy = noise * step * mp.fsum(r * mp.log(r) for r in rho)
+    pairs = mp.fsum(
+        interaction[(i - j) % points] * rho[i] * rho[j] for i in range(points) for j in range(points)
+    )
+    return entropy, coupling / 2 * step**2 * pairs
+
+
+def kuramoto(ratio: float) -> tuple[Any, Any]:
+    """Return (r, (F - F_0)/D) at kappa/D = ratio from r = I_1/I_0."""
+    k = mp.mpf(ratio)
+    guess = k * mp.sqrt(1 - 2 / k)
+    x = mp.findroot(lambda x: mp.besseli(1, x) / mp.besseli(0, x) - x / k, guess)
+    return x / k, x**2 / (2 * k) - mp.log(mp.besseli(0, x))
