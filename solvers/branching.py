@@ -41,8 +41,9 @@ class Departure:
         The branch point in its unknowns.
     direction : (size,) float
         Unit kernel vector along which the branch leaves.
-    pitchfork : bool
-        Whether the coupling is even in the amplitude.
+    order : int or None
+        Leading power of the amplitude in the coupling: 2 at a pitchfork, 4 at a degenerate one, 1 at a
+        transcritical point; None where it is not known.
     parent : int
         Index of the branch point among the diagram's special points.
     largest_step : float
@@ -53,7 +54,7 @@ class Departure:
     b: Floats
     q: float
     direction: Floats
-    pitchfork: bool
+    order: int | None
     parent: int
     largest_step: float = STEPS[0]
 
@@ -69,7 +70,7 @@ class Departure:
 
 
 def from_uniform(
-    problem: McKeanVlasov, mode: int, coupling: float, parent: int, largest_step: float
+    problem: McKeanVlasov, mode: int, coupling: float, order: int, largest_step: float
 ) -> Departure | None:
     """Return the departure of the mode's branch from the uniform state."""
     sign = 1 if coupling > 0 else -1
@@ -79,7 +80,7 @@ def from_uniform(
     size = equation.basis.degrees.size
     direction = (equation.basis.degrees == mode).astype(float)
     q = float(coupling / (sign * equation.unit))
-    return Departure(equation, np.zeros(size), q, direction, True, parent, largest_step)
+    return Departure(equation, np.zeros(size), q, direction, order, -1, largest_step)
 
 
 def departures(event: Event, parent: int) -> list[Departure]:
@@ -107,7 +108,7 @@ def _one_of_each(event: Event):  # type: ignore[no-untyped-def]
 
 def _own_class(point: Point, degrees: Integers, kernel: Floats, parity: str, parent: int) -> list[Departure]:
     if parity == "even":
-        sides = [_even_departure(point, degrees, sign * kernel, 0, False, parent) for sign in (1.0, -1.0)]
+        sides = [_even_departure(point, degrees, sign * kernel, 0, 1, parent) for sign in (1.0, -1.0)]
         return [side for side in sides if side is not None]
     return _uneven(point, degrees, kernel, parity, parent)
 
@@ -120,13 +121,14 @@ def _broken_rotation(
     if order == 2:
         if parity == "odd":
             point, kernel = rotated(point), _sines_as_cosines(degrees, kernel, symmetry)
-        tries = [(point, kernel, True)]
+        tries = [(point, kernel, 2)]
     elif order % 2 == 1:
-        tries = [(point, kernel, order > 3), (point, -kernel, order > 3)]
+        power = 1 if order == 3 else 2
+        tries = [(point, kernel, power), (point, -kernel, power)]
     else:
         turned = _cosines_turned(degrees, kernel, symmetry, residue)
-        tries = [(point, kernel, True), (rotated(point), turned, True)]
-    found = [_even_departure(p, degrees, k, residue, fork, parent) for p, k, fork in tries]
+        tries = [(point, kernel, 2), (rotated(point), turned, 2)]
+    found = [_even_departure(p, degrees, k, residue, power, parent) for p, k, power in tries]
     return [departure for departure in found if departure is not None]
 
 
@@ -167,7 +169,7 @@ def _cosines_turned(degrees: Integers, kernel: Floats, symmetry: int, residue: i
 
 
 def _even_departure(
-    point: Point, degrees: Integers, kernel: Floats, residue: int, pitchfork: bool, parent: int
+    point: Point, degrees: Integers, kernel: Floats, residue: int, order: int, parent: int
 ) -> Departure | None:
     old = point.equation
     symmetry = math.gcd(residue, old.basis.symmetry) if residue else old.basis.symmetry
@@ -175,7 +177,7 @@ def _even_departure(
     if equation is None:
         return None
     direction = _placed(equation.basis.degrees, degrees, kernel)
-    return _departure(point, equation, direction, pitchfork, parent)
+    return _departure(point, equation, direction, order, parent)
 
 
 def _uneven(point: Point, degrees: Integers, kernel: Floats, parity: str, parent: int) -> list[Departure]:
@@ -200,16 +202,16 @@ def _uneven(point: Point, degrees: Integers, kernel: Floats, parity: str, parent
     direction = np.concatenate([cosine, sine])
     reflected = parity == "odd" and old.problem.confinement is None
     sides = (1.0,) if reflected else (1.0, -1.0)
-    return [_departure(point, equation, side * direction, parity == "odd", parent) for side in sides]
+    return [_departure(point, equation, side * direction, 2 if parity == "odd" else None, parent) for side in sides]
 
 
 def _departure(
-    point: Point, equation: StationaryEquation, direction: Floats, pitchfork: bool, parent: int
+    point: Point, equation: StationaryEquation, direction: Floats, order: int | None, parent: int
 ) -> Departure:
     cosine, sine = point.equation.basis.expand(point.moments)
     b = equation.unknown_from(equation.basis.moments_from(cosine, sine))
     q = float(point.coupling / (equation.sign * equation.unit))
-    return Departure(equation, b, q, direction / np.linalg.norm(direction), pitchfork, parent)
+    return Departure(equation, b, q, direction / np.linalg.norm(direction), order, parent)
 
 
 def _grown(old: StationaryEquation, symmetry: int, *, even: bool) -> StationaryEquation | None:
@@ -242,7 +244,7 @@ def first_point(departure: Departure) -> Point | None:
     point and the first point would show as another shape.
     """
     candidate = None
-    for step in STEPS:
+    for step in (departure.largest_step, *STEPS):
         if step > departure.largest_step:
             continue
         point = _at_amplitude(departure, step)
@@ -270,9 +272,11 @@ def _at_amplitude(departure: Departure, step: float) -> Point | None:
 
 def _expected_shape(departure: Departure, point: Point, step: float) -> bool:
     """Whether q(eps) - q(0) and its derivative agree with one leading power, or are lost in rounding."""
+    if departure.order is None:
+        return True
     rise = point.q - departure.q
     slope = point.solution.tangent_q * step
     if abs(rise) <= 1e-14 * departure.q / step:
         return True
     ratio = slope / rise
-    return abs(ratio - 2.0) < 0.2 if departure.pitchfork else abs(ratio - 1.0) < 0.2
+    return abs(ratio - departure.order) < 0.1 * departure.order

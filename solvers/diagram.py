@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from meanfield import Diagram, InvalidInput, McKeanVlasov, SpecialPoint
-from meanfield.theory import branch_shape
+from meanfield.theory import BranchShape, branch_shape
 from meanfield.thresholds import CriticalPoint, critical_coupling, critical_modes
 
 from .bases import Floats
@@ -22,11 +22,14 @@ from .continuation import Arclength
 from .following import Arrival, Followed, Knot, follow
 from .provenance import provenance
 from .rates import with_rates
+from .resonance import resonant_departures, symmetries
 from .recording import Register, record, uniform_branch
 
 DEFAULT_RELATIVE = (0.5, 3.0)
 # Branches born this far above the interval are looked at too: a subcritical one reaches into it from above.
 REACH = 2.0
+# A fold closer to its branch point than this is not separated from it by arithmetic of 16 digits.
+INSEPARABLE = 1e-11
 
 
 @dataclass(frozen=True)
@@ -187,8 +190,8 @@ def _start(problem: McKeanVlasov, register: Register, depth: int) -> deque[_Task
         parent = inside.index(point) if point in inside else None
         if parent is None and abs(point.coupling) > max(abs(low), abs(high)) and not _subcritical(problem, point):
             continue
-        for mode in point.modes:
-            tasks += _primary(problem, mode, point, parent)
+        for symmetry in symmetries(point.modes):
+            tasks += _primary(problem, symmetry, point, parent, register)
     return tasks
 
 
@@ -197,22 +200,37 @@ def _subcritical(problem: McKeanVlasov, point: CriticalPoint) -> bool:
 
 
 def _primary(
-    problem: McKeanVlasov, mode: int, point: CriticalPoint, parent: int | None
+    problem: McKeanVlasov, symmetry: int, point: CriticalPoint, parent: int | None, register: Register
 ) -> list[_Task]:
-    if any(other != mode and other % mode == 0 for other in point.modes):
-        return []
-    shape = branch_shape(problem, mode)
-    departure = from_uniform(problem, mode, point.coupling, -1, _first_amplitude(shape.curvature, shape.quartic))
-    if departure is None:
-        return []
-    return [_Task(departure, f"{mode}-cluster", mode, 1, parent)]
+    """Return the branches of one symmetry born at a critical point of the uniform state."""
+    label = f"{symmetry}-cluster"
+    if sum(mode % symmetry == 0 for mode in point.modes) > 1:
+        found = resonant_departures(problem, point.modes, point.coupling, symmetry)
+        return [_Task(departure, label, symmetry, 1, parent) for departure in found]
+    shape = branch_shape(problem, symmetry)
+    order, amplitude = _leading_order(shape, register, parent is not None)
+    departure = from_uniform(problem, symmetry, point.coupling, order, amplitude)
+    return [] if departure is None else [_Task(departure, label, symmetry, 1, parent)]
 
 
-def _first_amplitude(curvature: float, quartic: float) -> float:
-    """Stay well inside a fold that the expansion q = 1 + b1 x + b2 x^2 predicts at x = -b1/(2 b2)."""
+def _leading_order(shape: BranchShape, register: Register, inside: bool) -> tuple[int, float]:
+    """Return the leading power of kappa/kappa_n = 1 + b1 x + b2 x^2 and an amplitude well inside its fold.
+
+    The fold is at x = -b1/(2 b2). Where its distance b1^2/(4 b2) from the branch point is lost in rounding, the
+    branch starts beyond it, and says so.
+    """
+    curvature, quartic = shape.curvature, shape.quartic
     if not curvature * quartic < 0.0:
-        return STEPS[0]
-    return float(min(STEPS[0], 0.3 * np.sqrt(-curvature / (2.0 * quartic))))
+        return (4 if curvature == 0.0 else 2), STEPS[0]
+    window = curvature**2 / (4.0 * abs(quartic))
+    if window > INSEPARABLE:
+        return 2, float(min(STEPS[0], 0.3 * np.sqrt(-curvature / (2.0 * quartic))))
+    if inside:
+        register.warnings.append(
+            f"{shape.mode}-cluster: a fold lies within a relative distance {window:.1e} of its branch point, "
+            "too close to be separated in double precision"
+        )
+    return 4, STEPS[0]
 
 
 def _record_uniform(problem: McKeanVlasov, inside: list[CriticalPoint], register: Register) -> None:

@@ -83,6 +83,8 @@ def follow(departure: Departure, method: Arclength, highest: float) -> Followed 
     if first is None:
         return None
     base = departure.base()
+    if departure.order not in (2, 4):
+        _tilt(base, first)
     if first.q > highest * (1 + 1e-12) and first.solution.tangent_q > 0.0:
         return None
     counts = counted(first)
@@ -91,6 +93,13 @@ def follow(departure: Departure, method: Arclength, highest: float) -> Followed 
     followed.knots.append(Knot(first, None if followed.vertical else sum(counts)))
     extend(followed, trace(first, method, first.arclength), counts, highest)
     return followed
+
+
+def _tilt(base: Point, first: Point) -> None:
+    """Let the tangent at the branch point be the secant where the coupling is linear in the amplitude."""
+    secant_b, secant_q = first.on(base.equation).b - base.b, first.q - base.q
+    length = float(np.hypot(np.linalg.norm(secant_b), secant_q))
+    base.solution.tangent_b, base.solution.tangent_q = secant_b / length, secant_q / length
 
 
 def extend(
@@ -159,7 +168,7 @@ def _append_arrival(followed: Followed, arrival: Arrival) -> None:
         cosine, sine = arrival.point.equation.basis.expand(arrival.point.moments)
         b = equation.unknown_from(equation.basis.moments_from(cosine, sine))
     q = float(arrival.coupling / (equation.sign * equation.unit))
-    departure = Departure(equation, b, q, last.solution.tangent_b, True, -1)
+    departure = Departure(equation, b, q, last.solution.tangent_b, None, -1)
     end = departure.base()
     end.arclength = last.arclength + float(np.hypot(np.linalg.norm(b - last.b), q - last.q))
     name = "the uniform state" if arrival.symmetry == 0 else f"a branch of {arrival.symmetry} clusters"
