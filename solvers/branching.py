@@ -14,7 +14,7 @@ With a confinement states do not rotate, and sine directions are followed with c
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,8 +25,9 @@ from .continuation import Point, resolve
 from .detection import Event
 from .equation import StationaryEquation, stationary_equation
 from .newton import Newton, Solution, correct
+from .stability import unstable_counts
 
-STEPS = (2e-2, 5e-3, 1e-3, 2e-4, 4e-5, 8e-6, 1.6e-6, 3e-7)
+STEPS = (2e-2, 5e-3, 1e-3, 2e-4, 4e-5, 8e-6, 1.6e-6, 3e-7, 6e-8)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,10 +45,10 @@ class Departure:
     order : int or None
         Leading power of the amplitude in the coupling: 2 at a pitchfork, 4 at a degenerate one, 1 at a
         transcritical point; None where it is not known.
-    parent : int
-        Index of the branch point among the diagram's special points.
     largest_step : float
         First amplitude to try; the closed forms know when a fold is closer.
+    counts : tuple of int
+        Numbers of unstable directions that the new branch can have beside the branch point; empty if unknown.
     """
 
     equation: StationaryEquation
@@ -55,8 +56,8 @@ class Departure:
     q: float
     direction: Floats
     order: int | None
-    parent: int
     largest_step: float = STEPS[0]
+    counts: tuple[int, ...] = ()
 
     @property
     def coupling(self) -> float:
@@ -70,7 +71,7 @@ class Departure:
 
 
 def from_uniform(
-    problem: McKeanVlasov, mode: int, coupling: float, order: int, largest_step: float
+    problem: McKeanVlasov, mode: int, coupling: float, order: int, largest_step: float, counts: tuple[int, ...]
 ) -> Departure | None:
     """Return the departure of the mode's branch from the uniform state."""
     sign = 1 if coupling > 0 else -1
@@ -80,20 +81,22 @@ def from_uniform(
     size = equation.basis.degrees.size
     direction = (equation.basis.degrees == mode).astype(float)
     q = float(coupling / (sign * equation.unit))
-    return Departure(equation, np.zeros(size), q, direction, order, -1, largest_step)
+    return Departure(equation, np.zeros(size), q, direction, order, largest_step, counts)
 
 
-def departures(event: Event, parent: int) -> list[Departure]:
+def departures(event: Event) -> list[Departure]:
     """Return the branches born at a branch point of a non-uniform branch, one of each group orbit."""
     found: list[Departure] = []
     for block, (degrees, kernel) in _one_of_each(event):
         if block.parity == "mixed" or event.point.equation.problem.confinement is not None:
-            found += _uneven(event.point, degrees, kernel, block.parity, parent)
+            found += _uneven(event.point, degrees, kernel, block.parity)
         elif block.residue == 0:
-            found += _own_class(event.point, degrees, kernel, block.parity, parent)
+            found += _own_class(event.point, degrees, kernel, block.parity)
         else:
-            found += _broken_rotation(event.point, block.residue, block.parity, degrees, kernel, parent)
-    return found
+            found += _broken_rotation(event.point, block.residue, block.parity, degrees, kernel)
+    least = min(event.before or 0, event.after or 0)
+    counts = tuple(range(least, least + 1 + (event.kernel_dimension or 1)))
+    return [replace(departure, counts=counts) for departure in found]
 
 
 def _one_of_each(event: Event):  # type: ignore[no-untyped-def]
@@ -106,15 +109,15 @@ def _one_of_each(event: Event):  # type: ignore[no-untyped-def]
             yield block, kernel
 
 
-def _own_class(point: Point, degrees: Integers, kernel: Floats, parity: str, parent: int) -> list[Departure]:
+def _own_class(point: Point, degrees: Integers, kernel: Floats, parity: str) -> list[Departure]:
     if parity == "even":
-        sides = [_even_departure(point, degrees, sign * kernel, 0, 1, parent) for sign in (1.0, -1.0)]
+        sides = [_even_departure(point, degrees, sign * kernel, 0, 1) for sign in (1.0, -1.0)]
         return [side for side in sides if side is not None]
-    return _uneven(point, degrees, kernel, parity, parent)
+    return _uneven(point, degrees, kernel, parity)
 
 
 def _broken_rotation(
-    point: Point, residue: int, parity: str, degrees: Integers, kernel: Floats, parent: int
+    point: Point, residue: int, parity: str, degrees: Integers, kernel: Floats
 ) -> list[Departure]:
     symmetry = point.equation.basis.symmetry
     order = symmetry // math.gcd(residue, symmetry)
@@ -128,7 +131,7 @@ def _broken_rotation(
     else:
         turned = _cosines_turned(degrees, kernel, symmetry, residue)
         tries = [(point, kernel, 2), (rotated(point), turned, 2)]
-    found = [_even_departure(p, degrees, k, residue, power, parent) for p, k, power in tries]
+    found = [_even_departure(p, degrees, k, residue, power) for p, k, power in tries]
     return [departure for departure in found if departure is not None]
 
 
@@ -169,7 +172,7 @@ def _cosines_turned(degrees: Integers, kernel: Floats, symmetry: int, residue: i
 
 
 def _even_departure(
-    point: Point, degrees: Integers, kernel: Floats, residue: int, order: int, parent: int
+    point: Point, degrees: Integers, kernel: Floats, residue: int, order: int
 ) -> Departure | None:
     old = point.equation
     symmetry = math.gcd(residue, old.basis.symmetry) if residue else old.basis.symmetry
@@ -177,10 +180,10 @@ def _even_departure(
     if equation is None:
         return None
     direction = _placed(equation.basis.degrees, degrees, kernel)
-    return _departure(point, equation, direction, order, parent)
+    return _departure(point, equation, direction, order)
 
 
-def _uneven(point: Point, degrees: Integers, kernel: Floats, parity: str, parent: int) -> list[Departure]:
+def _uneven(point: Point, degrees: Integers, kernel: Floats, parity: str) -> list[Departure]:
     """Leave with cosines and sines unknown; the class of the kernel decides the symmetry."""
     old = point.equation
     strongest = int(degrees[np.argmax(np.abs(kernel))])
@@ -202,16 +205,16 @@ def _uneven(point: Point, degrees: Integers, kernel: Floats, parity: str, parent
     direction = np.concatenate([cosine, sine])
     reflected = parity == "odd" and old.problem.confinement is None
     sides = (1.0,) if reflected else (1.0, -1.0)
-    return [_departure(point, equation, side * direction, 2 if parity == "odd" else None, parent) for side in sides]
+    return [_departure(point, equation, side * direction, 2 if parity == "odd" else None) for side in sides]
 
 
 def _departure(
-    point: Point, equation: StationaryEquation, direction: Floats, order: int | None, parent: int
+    point: Point, equation: StationaryEquation, direction: Floats, order: int | None
 ) -> Departure:
     cosine, sine = point.equation.basis.expand(point.moments)
     b = equation.unknown_from(equation.basis.moments_from(cosine, sine))
     q = float(point.coupling / (equation.sign * equation.unit))
-    return Departure(equation, b, q, direction / np.linalg.norm(direction), order, parent)
+    return Departure(equation, b, q, direction / np.linalg.norm(direction), order)
 
 
 def _grown(old: StationaryEquation, symmetry: int, *, even: bool) -> StationaryEquation | None:
@@ -236,12 +239,12 @@ def _placed(targets: Integers, degrees: Integers, values: Floats) -> Floats:
     return placed
 
 
-def first_point(departure: Departure) -> Point | None:
-    """Return the first point of the new branch, close enough to the branch point to trust its shape.
+def first_point(departure: Departure) -> tuple[Point | None, bool]:
+    """Return the first point of the new branch and whether nothing can hide between it and the branch point.
 
-    The amplitude is reduced until the correction is small against it and the coupling has the shape that the
-    symmetry demands: quadratic in the amplitude at a pitchfork, linear otherwise. A fold between the branch
-    point and the first point would show as another shape.
+    The amplitude is reduced until the correction is small against it, the coupling has the shape that the symmetry
+    demands (quadratic in the amplitude at a pitchfork, linear at a transcritical point), and the unstable count is
+    one that an exchange of stability allows. A fold or a branch point in between would show in one of them.
     """
     candidate = None
     for step in (departure.largest_step, *STEPS):
@@ -251,9 +254,13 @@ def first_point(departure: Departure) -> Point | None:
         if point is None:
             continue
         candidate = point
-        if _expected_shape(departure, point, step):
-            return point
-    return candidate
+        if _expected_shape(departure, point, step) and _expected_count(departure, point):
+            return point, True
+    return candidate, False
+
+
+def _expected_count(departure: Departure, point: Point) -> bool:
+    return not departure.counts or sum(unstable_counts(point)) in departure.counts
 
 
 def _at_amplitude(departure: Departure, step: float) -> Point | None:
@@ -263,7 +270,8 @@ def _at_amplitude(departure: Departure, step: float) -> Point | None:
     if solution is None:
         return None
     change = solution.b - guess
-    if float(np.linalg.norm(change)) > 0.25 * step or abs(solution.q - departure.q) > 0.25 * step:
+    steepest = 0.25 if departure.order == 2 else 4.0
+    if float(np.linalg.norm(change)) > 0.25 * step or abs(solution.q - departure.q) > steepest * step:
         return None
     point = Point(departure.equation, solution, step).oriented(direction, 0.0)
     resolved_point = resolve(point)

@@ -166,7 +166,7 @@ def _attempt(last: Point, b: Floats, q: float, step: float) -> tuple[Point | Non
     tangent_b, tangent_q = last.solution.tangent_b, last.solution.tangent_q
     if q <= 0.0:
         return None, math.inf
-    solution = correct(last.equation, b, q, tangent_b, tangent_q, Newton())
+    solution = correct(last.equation, b, q, tangent_b, tangent_q, _newton_beside(last.arclength))
     if solution is None:
         return None, math.inf
     change_b, change_q = solution.b - b, solution.q - q
@@ -174,6 +174,15 @@ def _attempt(last: Point, b: Floats, q: float, step: float) -> tuple[Point | Non
     point = Point(last.equation, solution, last.arclength).oriented(tangent_b, tangent_q)
     point.arclength += arc_between(last, point)
     return point, distance
+
+
+def _newton_beside(distance: float) -> Newton:
+    """Return Newton with a last step so short that tangents are right beside a branch point.
+
+    At a distance eps from a branch point the smallest eigenvalue is of order eps^2, and so must be the error of
+    the point at which the tangent is taken.
+    """
+    return Newton(last_step=max(2e-15, min(Newton.last_step, 1e-4 * distance**2)))
 
 
 def _acceptable(last: Point, point: Point, step: float, distance: float, method: Arclength) -> bool:

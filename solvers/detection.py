@@ -8,7 +8,7 @@ change of the count that no event explains is said.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
@@ -17,7 +17,7 @@ from meanfield.diagrams import PointType
 
 from .bases import EPS, Floats, Integers
 from .continuation import Point, point_between
-from .stability import Block, block_matrix, blocks_of, unstable_counts
+from .stability import Block, block_matrix, blocks_of
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ class Event:
     description: str = ""
     before: int | None = None
     after: int | None = None
-    children: list[int] = field(default_factory=list)
+    recorded: int | None = None
 
 
 class _Curve:
@@ -66,7 +66,8 @@ class _Curve:
                 values[arclength] = function(self(arclength))
             return values[arclength]
 
-        root = brentq(scalar, low, high, xtol=4 * EPS * max(1.0, high), rtol=4 * EPS, maxiter=60)
+        tolerance = 4 * EPS * max(1.0, high)
+        root = brentq(scalar, low, high, xtol=tolerance, rtol=4 * EPS, maxiter=200, disp=False)
         return self(root), self._bracket(values, root)
 
     def _bracket(self, values: dict[float, float], root: float) -> float:
@@ -143,8 +144,8 @@ def _is_fold(point: Point, block: Block, folds: list[Point]) -> bool:
 
 
 def _branch_event(point: Point, block: Block, index: int, change: int, error: float) -> Event:
-    matrix, degrees, _ = block_matrix(point, block)
-    kernel = np.linalg.eigh(matrix)[1][:, index]
+    matrix, degrees, repulsive = block_matrix(point, block)
+    kernel = np.linalg.eigh(matrix)[1][:, repulsive + index]
     return Event(
         "branch point",
         point,
@@ -187,11 +188,6 @@ def _eigenvalues(point: Point, block: Block) -> Floats:
 
 def _negative(eigenvalues: Floats) -> int:
     return int(np.count_nonzero(eigenvalues < 0.0))
-
-
-def counted(point: Point) -> tuple[int, int]:
-    """Return the unstable (even, odd) directions at a point."""
-    return unstable_counts(point)
 
 
 def interval_end(first: Point, second: Point, q: float) -> Event | None:

@@ -19,7 +19,7 @@ from meanfield.thresholds import CriticalPoint, critical_coupling, critical_mode
 from .bases import Floats
 from .branching import STEPS, Departure, departures, from_uniform
 from .continuation import Arclength
-from .following import Arrival, Followed, Knot, follow
+from .following import Arrival, Followed, follow
 from .provenance import provenance
 from .rates import with_rates
 from .resonance import resonant_departures, symmetries
@@ -130,7 +130,9 @@ def explore(
         if followed is None:
             continue
         known += [arrival for arrival in followed.arrivals if arrival.point is not None]
-        tasks += _children(task, followed, register, depth)
+        record(followed, task.label, task.symmetry, task.parent, register)
+        if task.depth < depth:
+            tasks += _children(task, followed)
         done += 1
         yield Progress(task.label, done, len(tasks))
     branches = with_rates(problem, register.branches) if rates else tuple(register.branches)
@@ -209,7 +211,11 @@ def _primary(
         return [_Task(departure, label, symmetry, 1, parent) for departure in found]
     shape = branch_shape(problem, symmetry)
     order, amplitude = _leading_order(shape, register, parent is not None)
-    departure = from_uniform(problem, symmetry, point.coupling, order, amplitude)
+    least = _unstable_uniform(problem, point.coupling, register, point)
+    counts = (least, least + 1) if order == 4 else (least + int(shape.curvature < 0.0),)
+    if len(point.modes) > 1:
+        counts = ()
+    departure = from_uniform(problem, symmetry, point.coupling, order, amplitude, counts)
     return [] if departure is None else [_Task(departure, label, symmetry, 1, parent)]
 
 
@@ -314,22 +320,14 @@ def _follow(task: _Task, register: Register, method: Arclength) -> Followed | No
     return followed
 
 
-def _children(task: _Task, followed: Followed, register: Register, depth: int) -> list[_Task]:
-    knots = record(followed, task.label, task.symmetry, task.parent, register)
-    if task.depth >= depth:
-        return []
-    return [child for knot in knots for child in _born_at(knot, task)]
-
-
-def _born_at(knot: Knot, task: _Task) -> list[_Task]:
-    event = knot.event
-    assert event is not None
-    parent = event.children[0]
+def _children(task: _Task, followed: Followed) -> list[_Task]:
+    """Return the branches born on a branch, at recorded branch points and at those outside the interval."""
     born = []
-    for departure in departures(event, parent):
-        symmetry = departure.equation.basis.symmetry
-        label = f"{symmetry}-cluster from {task.label}"
-        born.append(_Task(departure, label, symmetry, task.depth + 1, parent))
+    for event in (knot.event for knot in followed.knots):
+        if event is None or event.kind != "branch point":
+            continue
+        for departure in departures(event):
+            symmetry = departure.equation.basis.symmetry
+            label = f"{symmetry}-cluster from {task.label}"
+            born.append(_Task(departure, label, symmetry, task.depth + 1, event.recorded))
     return born
-
-

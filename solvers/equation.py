@@ -27,10 +27,12 @@ import numpy as np
 
 from meanfield import McKeanVlasov
 
-from .bases import EPS, Basis, CosineBasis, Floats, FourierBasis, Gibbs, Integers, resolved
+from .bases import EPS, Basis, CosineBasis, Floats, FourierBasis, Gibbs, Integers, log1p_beyond_linear, resolved
 from .limits import MAX_NODES, MAX_UNKNOWNS
 
 NEGLIGIBLE = EPS / 16.0
+# Below this free energy the terms of the gap are summed without their common second order.
+SMALL = 0.02
 
 
 class Evaluation(NamedTuple):
@@ -115,8 +117,19 @@ class StationaryEquation:
         return self.scales * self.basis.means(moments)
 
     def free_energy_gap(self, b: Floats, q: float, log_partition: float) -> float:
-        """Return (F - F_uniform)/D at a stationary state: sum lambda_k a_k^2 - log(Z / 2 pi)."""
-        return q * float(b @ (self.signs * b)) - log_partition
+        """Return (F - F_uniform)/D at a stationary state: sum lambda_k a_k^2 - log(Z / 2 pi).
+
+        Near the uniform state both terms agree to second order in the amplitude, and the difference is summed
+        without them: with y = Z / (2 pi) - 1 = sum lambda_k^2 a_k^2 + <e^f - 1 - f - f^2/2>,
+        gap = sum lambda_k (1 - lambda_k) a_k^2 - <e^f - 1 - f - f^2/2> - (log(1 + y) - y).
+        """
+        weights = self.signs * b * b
+        if self.basis.confinement is not None or q * float(np.abs(weights).sum()) > SMALL:
+            return q * float(weights.sum()) - log_partition
+        strengths = q * self.signs * self.scales**2
+        cubic = self.basis.mean_beyond_quadratic(2.0 * q * self.signed_scales * b)
+        excess = q * float(weights @ strengths) + cubic
+        return q * float(weights @ (1.0 - strengths)) - cubic - float(log1p_beyond_linear(excess))
 
     def resolves(self, b: Floats, moments: Floats) -> bool:
         """Whether quadrature and unknowns resolve the density."""

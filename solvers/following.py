@@ -15,12 +15,14 @@ from meanfield import Outcome
 from .bases import CosineBasis, Floats
 from .branching import Departure, first_point
 from .continuation import Arclength, End, Point, trace
-from .detection import Event, counted, events_between
+from .detection import Event, events_between
 from .equation import StationaryEquation, stationary_equation
 from .newton import solve_at
-from .stability import Block, block_matrix
+from .stability import Block, block_matrix, nearly_neutral, unstable_counts
 
 PRIMES = (2, 3, 5, 7, 11, 13)
+# A vertical family is followed until its largest moment passes this: nothing new happens before its collapse.
+VERTICAL_END = 0.9
 
 
 @dataclass(slots=True)
@@ -79,7 +81,7 @@ def follow(departure: Departure, method: Arclength, highest: float) -> Followed 
     Followed or None
         None where no state was found on the branch.
     """
-    first = first_point(departure)
+    first, complete = first_point(departure)
     if first is None:
         return None
     base = departure.base()
@@ -87,10 +89,16 @@ def follow(departure: Departure, method: Arclength, highest: float) -> Followed 
         _tilt(base, first)
     if first.q > highest * (1 + 1e-12) and first.solution.tangent_q > 0.0:
         return None
-    counts = counted(first)
+    vertical = abs(first.q - departure.q) <= 1e-12 and abs(first.solution.tangent_q) <= 1e-10
+    counts = unstable_counts(first, neutral=1e-9) if vertical else unstable_counts(first)
     followed = Followed(departure, [Knot(base.on(first.equation), sum(counts))], Outcome.MAX_STEPS)
-    followed.vertical = abs(first.q - departure.q) <= 1e-12 and abs(first.solution.tangent_q) <= 1e-10
-    followed.knots.append(Knot(first, None if followed.vertical else sum(counts)))
+    if not complete:
+        followed.warnings.append(
+            f"the branch does not leave its branch point at coupling {float(departure.coupling):.12g} in the way "
+            f"its symmetry demands; something closer than an amplitude of {first.arclength:.1e} may be missing"
+        )
+    followed.vertical = vertical
+    followed.knots.append(Knot(first, sum(counts)))
     extend(followed, trace(first, method, first.arclength), counts, highest)
     return followed
 
@@ -120,6 +128,9 @@ def extend(
                 _append_arrival(followed, arrival)
                 return
         counts = _append(followed, last, point, counts, arrival)
+        if followed.vertical and float(np.abs(point.moments[1:]).max()) > VERTICAL_END:
+            followed.outcome = Outcome.VERTICAL
+            return
         if point.q > highest and point.solution.tangent_q > 0.0:
             followed.outcome = Outcome.LEFT_INTERVAL
             return
@@ -133,9 +144,9 @@ def _append(
     followed: Followed, last: Point, point: Point, counts: tuple[int, int], arrival: Arrival | None
 ) -> tuple[int, int]:
     if followed.vertical:
-        followed.knots.append(Knot(point, None))
+        followed.knots.append(Knot(point, followed.knots[-1].unstable))
         return counts
-    new = counted(point)
+    new = unstable_counts(point)
     events = [] if arrival is not None else events_between(last, point, (counts, new))
     running = sum(counts)
     for event in events:
@@ -143,12 +154,25 @@ def _append(
         event.after = running
         followed.knots.append(Knot(event.point, min(event.before, event.after), event))
     if running != sum(new) and arrival is None:
-        followed.warnings.append(
-            f"the unstable count changes from {sum(counts)} to {sum(new)} between the couplings "
-            f"{float(last.coupling):.12g} and {float(point.coupling):.12g} without a located event"
-        )
+        _explain(followed, last, point, sum(new) - running)
     followed.knots.append(Knot(point, sum(new)))
     return new
+
+
+def _explain(followed: Followed, last: Point, point: Point, missing: int) -> None:
+    """Say what is known of a change of the unstable count that no located event explains."""
+    if abs(missing) <= max(nearly_neutral(last), nearly_neutral(point)):
+        text = (
+            "a direction is neutral to rounding on part of the branch; whether it counts as unstable there "
+            "is not known"
+        )
+        if text not in followed.warnings:
+            followed.warnings.append(text)
+        return
+    followed.warnings.append(
+        f"the unstable count changes by {missing:+d} between the couplings {float(last.coupling):.12g} and "
+        f"{float(point.coupling):.12g} without a located event"
+    )
 
 
 def _change(event: Event, last: Point, point: Point) -> int:
@@ -168,7 +192,7 @@ def _append_arrival(followed: Followed, arrival: Arrival) -> None:
         cosine, sine = arrival.point.equation.basis.expand(arrival.point.moments)
         b = equation.unknown_from(equation.basis.moments_from(cosine, sine))
     q = float(arrival.coupling / (equation.sign * equation.unit))
-    departure = Departure(equation, b, q, last.solution.tangent_b, None, -1)
+    departure = Departure(equation, b, q, last.solution.tangent_b, None)
     end = departure.base()
     end.arclength = last.arclength + float(np.hypot(np.linalg.norm(b - last.b), q - last.q))
     name = "the uniform state" if arrival.symmetry == 0 else f"a branch of {arrival.symmetry} clusters"

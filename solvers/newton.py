@@ -97,8 +97,8 @@ def correct(
 
 
 def _finished(length: float, previous: float, iteration: int, method: Newton) -> bool:
-    if not method.polish:
-        return length <= method.last_step
+    if not method.polish and length <= method.last_step:
+        return True
     return length <= 4e-16 or (length <= 1e-9 and length >= 0.1 * previous)
 
 

@@ -38,13 +38,11 @@ class Register:
         return next(candidate for candidate in candidates if candidate not in taken)
 
 
-def record(followed: Followed, label: str, symmetry: int, parent: int | None, register: Register) -> list[Knot]:
-    """Record the parts of a branch inside the interval; return the knots of recorded branch points."""
-    born: list[Knot] = []
+def record(followed: Followed, label: str, symmetry: int, parent: int | None, register: Register) -> None:
+    """Record the parts of a branch inside the interval, and the warnings about it."""
     for piece in _pieces(followed, register.interval):
-        born += _record_piece(piece, followed, register.unique_label(label), symmetry, parent, register)
+        _record_piece(piece, followed, register.unique_label(label), symmetry, parent, register)
     register.warnings += [f"{label}: {warning}" for warning in followed.warnings]
-    return born
 
 
 def _pieces(followed: Followed, interval: tuple[float, float]) -> list[list[Knot]]:
@@ -89,7 +87,7 @@ def _crossings(one: Knot, other: Knot, interval: tuple[float, float]) -> list[Kn
 
 def _record_piece(
     knots: list[Knot], followed: Followed, label: str, symmetry: int, parent: int | None, register: Register
-) -> list[Knot]:
+) -> None:
     points = [knot.point for knot in knots]
     cosine, sine, tangent_cosine, tangent_sine, modes = moment_arrays(points)
     coupling = np.array([point.coupling for point in points])
@@ -120,11 +118,10 @@ def _record_piece(
         outcome=followed.outcome if knots[-1] is followed.knots[-1] else Outcome.LEFT_INTERVAL,
     )
     register.branches.append(branch)
-    return _record_events(knots, branch, register)
+    _record_events(knots, branch, register)
 
 
-def _record_events(knots: list[Knot], branch: Branch, register: Register) -> list[Knot]:
-    born = []
+def _record_events(knots: list[Knot], branch: Branch, register: Register) -> None:
     for index, knot in enumerate(knots):
         event = knot.event
         if event is None:
@@ -132,11 +129,8 @@ def _record_events(knots: list[Knot], branch: Branch, register: Register) -> lis
                 continue
             event = Event("endpoint", knot.point, 0.0, description=str(branch.outcome))
             event.before = event.after = knot.unstable
-        event.children.append(len(register.special_points))
+        event.recorded = len(register.special_points)
         register.special_points.append(_special(event, index, branch, register))
-        if event.kind == "branch point":
-            born.append(knot)
-    return born
 
 
 def _special(event: Event, index: int, branch: Branch, register: Register) -> SpecialPoint:

@@ -1,24 +1,25 @@
 """Branches leaving the uniform state where several modes are critical at the same coupling.
 
 In the densities of symmetry g the kernel is spanned by the critical multiples of g. The reduced equation on it
-is homogeneous to leading order, so at a small amplitude its solutions are isolated directions; they are found by
-Newton from many directions, without assuming which resonance it is, and kept once per rotation.
+is homogeneous to leading order, so at a small amplitude its solutions are isolated directions. They are found
+as sign changes around a circle in each plane of two modes, without assuming which resonance it is, and kept once
+per rotation.
 """
 
 import math
 from itertools import combinations
 
 import numpy as np
+from scipy.optimize import brentq
 
 from meanfield import McKeanVlasov
 
-from .bases import Floats
+from .bases import Floats, Integers
 from .branching import Departure
 from .equation import StationaryEquation, stationary_equation
-from .newton import Newton, correct
 
-AMPLITUDE = 4e-3
-DIRECTIONS = 48
+AMPLITUDE = 2e-3
+ANGLES = 180
 
 
 def symmetries(modes: tuple[int, ...]) -> list[int]:
@@ -39,34 +40,56 @@ def resonant_departures(
     q = float(coupling / (equation.sign * equation.unit))
     kernel = np.flatnonzero(np.isin(equation.basis.degrees, modes))
     found: list[Floats] = []
-    for guess in _guesses(kernel.size):
-        direction = _solution(equation, q, kernel, guess)
-        if direction is not None and _is_new(direction, found, equation, symmetry):
-            found.append(direction)
+    for plane in combinations(kernel, 2):
+        for direction in _directions(equation, q, np.array(plane)):
+            if _is_new(direction, found, equation, symmetry):
+                found.append(direction)
     size = equation.basis.degrees.size
-    return [Departure(equation, np.zeros(size), q, direction, None, -1) for direction in found]
+    return [Departure(equation, np.zeros(size), q, direction, None) for direction in found]
 
 
-def _guesses(dimension: int) -> list[Floats]:
-    if dimension == 2:
-        angles = np.pi * (np.arange(DIRECTIONS) + 0.5) / DIRECTIONS
-        half = [np.array([np.cos(angle), np.sin(angle)]) for angle in angles]
-        return half + [-guess for guess in half]
-    random = np.random.default_rng(0).standard_normal((DIRECTIONS * dimension, dimension))
-    return [guess / np.linalg.norm(guess) for guess in random]
+def _directions(equation: StationaryEquation, q: float, plane: Integers) -> list[Floats]:
+    """Return the directions in a plane of the kernel along which small states leave.
+
+    At a fixed amplitude and angle, the coupling and all other modes are solved from every equation but the one
+    across the direction; that one is left as a function of the angle, whose zeros are the branches.
+    """
+
+    def across(angle: float) -> float:
+        return _defect(equation, q, plane, angle)
+
+    angles = 2.0 * np.pi * (np.arange(ANGLES + 1) + 0.37) / ANGLES
+    values = [across(angle) for angle in angles]
+    found = []
+    for left, right, low, high in zip(angles[:-1], angles[1:], values[:-1], values[1:], strict=True):
+        if low * high < 0.0:
+            found.append(_unit(equation, plane, brentq(across, left, right, xtol=1e-12)))
+    return found
 
 
-def _solution(equation: StationaryEquation, q: float, kernel: np.ndarray, guess: Floats) -> Floats | None:
-    """Return the unit direction of the small state that Newton finds from a guess, if it stays small."""
+def _unit(equation: StationaryEquation, plane: Integers, angle: float) -> Floats:
     direction = np.zeros(equation.basis.degrees.size)
-    direction[kernel] = guess
-    solution = correct(equation, AMPLITUDE * direction, q, direction, 0.0, Newton())
-    if solution is None or float(np.linalg.norm(solution.b)) > 3.0 * AMPLITUDE:
-        return None
-    result = np.zeros_like(direction)
-    result[kernel] = solution.b[kernel]
-    size = float(np.linalg.norm(result))
-    return result / size if size > 0.3 * AMPLITUDE else None
+    direction[plane] = np.cos(angle), np.sin(angle)
+    return direction
+
+
+def _defect(equation: StationaryEquation, q: float, plane: Integers, angle: float) -> float:
+    """Return the residual across the direction, relative to the amplitude; nan where nothing small solves."""
+    along, across = _unit(equation, plane, angle), _unit(equation, plane, angle + 0.5 * np.pi)
+    rest = np.setdiff1d(np.arange(along.size), plane)
+    b, coupling = AMPLITUDE * along, q
+    for _ in range(20):
+        evaluation = equation.evaluate(b, coupling)
+        jacobian, derivative = equation.linearise(b, coupling, evaluation.gibbs.moments)
+        rows = np.concatenate([jacobian[rest], along[None] @ jacobian])
+        matrix = np.column_stack([rows[:, rest], np.append(derivative[rest], along @ derivative)])
+        side = np.append(evaluation.residual[rest], along @ evaluation.residual)
+        step = np.linalg.solve(matrix, -side)
+        b[rest] += step[:-1]
+        coupling += step[-1]
+        if np.abs(step).max() < 1e-13:
+            return float(across @ equation.evaluate(b, coupling).residual) / AMPLITUDE
+    return np.nan
 
 
 def _is_new(direction: Floats, found: list[Floats], equation: StationaryEquation, symmetry: int) -> bool:

@@ -24,6 +24,9 @@ from .continuation import Point
 from .equation import felt_cells, projector, starting_cells
 from .newton import count_negative
 
+# Eigenvalues closer to zero than this are rounding noise.
+NEUTRAL = 2e-13
+
 Parity = Literal["even", "odd", "mixed"]
 
 
@@ -61,9 +64,10 @@ class Perturbations:
         inside = (residue == block.residue) | (residue == symmetry - block.residue)
         return self._matrix(point, block.parity, inside)
 
-    def whole(self, point: Point, parity: Parity) -> tuple[Floats, Integers, int]:
-        """Return the matrix of all modes of one parity."""
-        return self._matrix(point, parity, np.ones(self.degrees.size, dtype=bool))
+    def outside(self, point: Point, parity: Parity) -> tuple[Floats, Integers, int]:
+        """Return the matrix of all modes of one parity that are not already in the state's own block."""
+        own = parity == "even"
+        return self._matrix(point, parity, (self.degrees % point.equation.basis.symmetry != 0) | (not own))
 
     def _matrix(self, point: Point, parity: Parity, inside: np.ndarray) -> tuple[Floats, Integers, int]:
         degrees, strengths = self.degrees[inside], self.strengths(point)[inside]
@@ -122,18 +126,35 @@ def perturbations(point: Point) -> Perturbations:
     return _perturbations(problem, max(int(point.equation.basis.degrees.max()), _felt_limit(problem)))
 
 
-def unstable_counts(point: Point) -> tuple[int, int]:
-    """Return the numbers of unstable even and odd directions; at an uneven state all count as even."""
+def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
+    """Return the numbers of unstable even and odd directions; at an uneven state all count as even.
+
+    Within the state's own block the count is that of Newton's factorisation. In the others an eigenvalue must be
+    below ``-neutral``: phases between modes can be locked by terms of so high an order that their eigenvalues are
+    lost in rounding, and those are neither stable nor unstable.
+    """
     modes = perturbations(point)
     if not isinstance(point.equation.basis, CosineBasis):
-        matrix, _, repulsive = modes.whole(point, "mixed")
-        return count_negative(matrix) - repulsive, 0
-    odd, _, repulsive = modes.whole(point, "odd")
-    unstable_odd = count_negative(odd) - repulsive
-    if point.equation.basis.symmetry == 1 and point.equation.basis.degrees.size == modes.degrees.size:
-        return point.unstable, unstable_odd
-    even, _, repulsive = modes.whole(point, "even")
-    return count_negative(even) - repulsive, unstable_odd
+        return _count(*modes.outside(point, "mixed"), neutral), 0
+    odd = _count(*modes.outside(point, "odd"), neutral)
+    even = point.unstable if neutral == NEUTRAL else max(0, point.unstable - 1)
+    if point.equation.basis.symmetry > 1:
+        even += _count(*modes.outside(point, "even"), neutral)
+    return even, odd
+
+
+def _count(matrix: Floats, degrees: Integers, repulsive: int, neutral: float) -> int:
+    matrix.flat[:: degrees.size + 1] += neutral
+    return count_negative(matrix) - repulsive
+
+
+def nearly_neutral(point: Point) -> int:
+    """Count the eigenvalues, over all blocks, that are within rounding of zero."""
+    total = 0
+    for block in blocks_of(point):
+        matrix, _, _ = block_matrix(point, block)
+        total += int(np.count_nonzero(np.abs(np.linalg.eigvalsh(matrix)) < 1e3 * NEUTRAL))
+    return total
 
 
 def blocks_of(point: Point) -> list[Block]:

@@ -22,6 +22,9 @@ EPS = float(np.finfo(float).eps)
 # moment N - k, and N is at least twice the last degree. Concentrated densities have rounding noise near 1e-14.
 RESOLUTION_TOLERANCE = 512.0 * EPS
 
+# Fields smaller than this are exponentiated as e^f - 1.
+SMALL_FIELD = 0.5
+
 
 class Gibbs(NamedTuple):
     """The Gibbs density of a field: ``moments`` in the basis' own layout and log(Z / 2 pi)."""
@@ -36,9 +39,13 @@ class Basis(Protocol):
     symmetry: int
     degrees: Integers
     nodes: int
+    confinement: Floats | None
 
     def gibbs(self, field: Floats) -> Gibbs:
         """Return the density proportional to exp(sum field_i mode_i + confinement field)."""
+
+    def mean_beyond_quadratic(self, field: Floats) -> float:
+        """Return the uniform mean of e^f - 1 - f - f^2/2, without cancellation for small fields."""
 
     def means(self, moments: Floats) -> Floats:
         """Return the (size,) means of the modes."""
@@ -68,3 +75,19 @@ def resolved(basis: Basis, moments: Floats) -> bool:
     This is the one rule for resolution; everything that asks "is this resolved?" asks it here.
     """
     return basis.tail(moments) <= RESOLUTION_TOLERANCE
+
+
+def exp_beyond_quadratic(x: Floats) -> Floats:
+    """Return e^x - 1 - x - x^2/2 without cancellation."""
+    series = np.zeros_like(x)
+    for order in range(22, 2, -1):
+        series = (1.0 + series) * x / order
+    series = series * x * x / 2.0
+    return np.where(np.abs(x) < 1.0, series, np.expm1(x) - x - 0.5 * x * x)
+
+
+def log1p_beyond_linear(y: float) -> float:
+    """Return log(1 + y) - y without cancellation."""
+    if abs(y) > 0.05:
+        return float(np.log1p(y) - y)
+    return float(sum((-1.0) ** (order + 1) * y**order / order for order in range(2, 16)))

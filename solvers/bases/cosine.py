@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from ..transforms import CosineTransform
-from .base import Floats, Gibbs, Integers
+from .base import SMALL_FIELD, Floats, Gibbs, Integers, exp_beyond_quadratic
 
 
 class CosineBasis:
@@ -55,11 +55,32 @@ class CosineBasis:
         buffer[self.cells] += 0.5 * field
         transform.execute()
         top = float(output.max())
+        if top < SMALL_FIELD and float(output.min()) > -SMALL_FIELD:
+            return self._near_uniform()
         np.subtract(output, top, out=output)
         np.exp(output, out=buffer)
         transform.execute()
         mass = float(output[0])
         return Gibbs(output / mass, top + math.log(mass / (2 * self.nodes)))
+
+    def _near_uniform(self) -> Gibbs:
+        """Return the density from e^f - 1, whose moments keep their relative accuracy however small f is."""
+        transform = self._transform
+        np.expm1(transform.output, out=transform.input)
+        transform.execute()
+        excess = float(transform.output[0]) / (2 * self.nodes)
+        moments = transform.output / (2 * self.nodes * (1.0 + excess))
+        moments[0] = 1.0
+        return Gibbs(moments, math.log1p(excess))
+
+    def mean_beyond_quadratic(self, field: Floats) -> float:
+        """Return the uniform mean of e^f - 1 - f - f^2/2, without cancellation for small fields."""
+        transform = self._transform
+        transform.input[:] = 0.0
+        transform.input[self.cells] = 0.5 * field
+        transform.execute()
+        values = exp_beyond_quadratic(transform.output)
+        return float(values[1:-1].sum() + 0.5 * (values[0] + values[-1])) / self.nodes
 
     def means(self, moments: Floats) -> Floats:
         """Return the means of the modes."""

@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from ..transforms import FourierTransform
-from .base import Floats, Gibbs, Integers
+from .base import SMALL_FIELD, Floats, Gibbs, Integers, exp_beyond_quadratic
 
 
 class FourierBasis:
@@ -57,6 +57,8 @@ class FourierBasis:
         transform.synthesise()
         values = transform.values
         top = float(values.max())
+        if top < SMALL_FIELD and float(values.min()) > -SMALL_FIELD:
+            return self._near_uniform()
         np.subtract(values, top, out=values)
         np.exp(values, out=values)
         transform.analyse()
@@ -64,6 +66,24 @@ class FourierBasis:
         scaled = transform.coefficients / mass
         log_partition = top + math.log(mass / (2 * self.nodes))
         return Gibbs(np.concatenate([scaled.real, -scaled.imag]), log_partition)
+
+    def _near_uniform(self) -> Gibbs:
+        """Return the density from e^f - 1, whose moments keep their relative accuracy however small f is."""
+        transform = self._transform
+        np.expm1(transform.values, out=transform.values)
+        transform.analyse()
+        excess = float(transform.coefficients[0].real) / (2 * self.nodes)
+        scaled = transform.coefficients / (2 * self.nodes * (1.0 + excess))
+        scaled[0] = 1.0
+        return Gibbs(np.concatenate([scaled.real, -scaled.imag]), math.log1p(excess))
+
+    def mean_beyond_quadratic(self, field: Floats) -> float:
+        """Return the uniform mean of e^f - 1 - f - f^2/2, without cancellation for small fields."""
+        transform, count = self._transform, self.cells.size
+        transform.coefficients[:] = 0.0
+        transform.coefficients[self.cells] = 0.5 * (field[:count] - 1j * field[count:])
+        transform.synthesise()
+        return float(exp_beyond_quadratic(transform.values).mean())
 
     def means(self, moments: Floats) -> Floats:
         """Return the means of the modes."""

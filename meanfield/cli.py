@@ -1,0 +1,139 @@
+"""The composition root: ``meanfield COMMAND ...``.
+
+Commands are the entry points of the group ``meanfield.commands``, functions that take the remaining arguments
+and return an exit code, so that any installed package can add one. Only the chosen command is imported; the
+description in the list is the first line of its docstring, read from the source without running it.
+"""
+
+import ast
+import difflib
+import importlib.util
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+
+from .errors import InvalidInput, MeanfieldError
+
+COMMAND_GROUP = "meanfield.commands"
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code: 0 success, 1 failed computation, 2 wrong usage.
+
+    Parameters
+    ----------
+    argv
+        Arguments behind the program's name; those of the process by default.
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    debug = "--debug" in arguments
+    arguments = [argument for argument in arguments if argument != "--debug"]
+    try:
+        code = _run(arguments)
+        sys.stdout.flush()
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else 0
+    except BrokenPipeError:
+        # The reader went away; without this the interpreter complains once more when it closes the stream.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except KeyboardInterrupt:
+        return _report("interrupted; files that existed before are unchanged", INTERRUPTED, debug)
+    except MeanfieldError as error:
+        return _report(str(error), error.exit_code, debug)
+    except Exception as error:
+        return _report(_unexpected(error), 1, debug)
+    return code
+
+
+def _run(arguments: list[str]) -> int:
+    if not arguments:
+        sys.stderr.write(_help())
+        return 2
+    first, *rest = arguments
+    if first in ("--help", "-h", "help"):
+        sys.stdout.write(_help())
+        return 0
+    if first == "--version":
+        sys.stdout.write(f"meanfield {_version()}\n")
+        return 0
+    command: Callable[[Sequence[str]], int | None] = _command(first).load()
+    return command(rest) or 0
+
+
+def _commands() -> dict[str, EntryPoint]:
+    return {entry.name: entry for entry in sorted(entry_points(group=COMMAND_GROUP))}
+
+
+def _command(name: str) -> EntryPoint:
+    commands = _commands()
+    if name in commands:
+        return commands[name]
+    near = difflib.get_close_matches(name.lower(), commands, n=1)
+    hint = f"did you mean {near[0]}? " if near else ""
+    what = "option" if name.startswith("-") else "command"
+    raise InvalidInput(f"unknown {what} {name!r}; {hint}commands: {', '.join(commands) or 'none installed'}")
+
+
+def _help() -> str:
+    commands = _commands()
+    width = max(map(len, commands), default=0)
+    lines = [f"  {name:<{width}}  {_description(entry)}".rstrip() for name, entry in commands.items()]
+    return "\n".join(
+        [
+            "usage: meanfield COMMAND [options]",
+            "",
+            "Stationary states, bifurcation diagrams and contraction rates of McKean-Vlasov equations.",
+            "",
+            "commands:",
+            *lines,
+            "",
+            "options:",
+            "  --help     this text; meanfield COMMAND --help explains a command",
+            "  --version  print the version",
+            "  --debug    with any command: show the traceback of an error",
+            "",
+            "example: meanfield bifurcation transformer --beta 5 --to diagram.nc --plot diagram.pdf",
+            "",
+        ]
+    )
+
+
+def _description(entry: EntryPoint) -> str:
+    """Return the first docstring line of a command without importing its module."""
+    package, _, module = entry.module.partition(".")
+    try:
+        spec = importlib.util.find_spec(package)
+        folders = (spec.submodule_search_locations if spec else None) or []
+        sources = (Path(folder, *module.split(".")).with_suffix(".py") for folder in folders)
+        tree = ast.parse(next(source for source in sources if source.is_file()).read_text(encoding="utf-8"))
+    except (ImportError, OSError, StopIteration, SyntaxError, ValueError):
+        return ""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name == entry.attr:
+            return (ast.get_docstring(node) or "").partition("\n")[0]
+    return ""
+
+
+def _version() -> str:
+    from .export.records import package_version
+
+    return package_version()
+
+
+def _report(message: str, code: int, debug: bool) -> int:
+    if debug:
+        traceback.print_exc()
+    sys.stderr.write(f"meanfield: {' '.join(message.split())}\n")
+    return code
+
+
+def _unexpected(error: Exception) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" in {frames[-1].name} ({Path(frames[-1].filename).name}, line {frames[-1].lineno})"
+    return f"unexpected {type(error).__name__}{place}: {error}; --debug shows the traceback"

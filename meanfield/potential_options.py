@@ -1,0 +1,209 @@
+"""Potentials on the command line: their parameters become options, their names an argument."""
+
+import argparse
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from .domains import Circle
+from .errors import InvalidInput
+from .options import Parser, number, whole, word
+from .potentials import POTENTIALS, Custom, Potential, known_potentials, potential_class
+from .problem import McKeanVlasov
+from .thresholds import critical_coupling
+
+HIDDEN = {Custom.name: {"function", "source", "constant"}}
+RENAMED = {"w": "coefficients"}
+EXAMPLES = {
+    "beta": "5",
+    "radius": "1",
+    "sign": "1",
+    "screening": "1",
+    "coefficients": "-1 -0.9",
+    "expression": '"-cos(t) - 0.9*cos(2*t)"',
+}
+HELP = {
+    "beta": "inverse temperature of the attention (transformer)",
+    "radius": "radius of confidence, at most pi (hegselmann-krause)",
+    "sign": "1 or attractive, -1 or repulsive (logarithmic)",
+    "screening": "inverse screening length, 0 or more (keller-segel)",
+    "coefficients": "w_1 w_2 ... of W = sum_k w_k cos kt (cosine-series, custom)",
+    "expression": "formula in the angle t (custom)",
+}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A constructor argument of a potential as an option."""
+
+    field: str
+    option: str
+    read: Callable[[str], Any]
+    several: bool
+    required: bool
+
+
+def add_problem(parser: Parser) -> None:
+    """Add the potential, its parameters and the noise; call it after the command's other options."""
+    parser.add_argument(
+        "potential", nargs="?", metavar="POTENTIAL", help=", ".join(known_potentials())
+    )
+    parser.add_argument("--noise", type=number, metavar="D", help="noise D > 0 (default: 1)")
+    group = parser.add_argument_group("parameters of the potential")
+    added: set[str] = set()
+    for kind in _classes(parser):
+        for parameter in parameters_of(kind):
+            if parameter.option not in added:
+                _add(group, parameter, kind)
+                added.add(parameter.option)
+
+
+def problem_from(parser: Parser, settings: argparse.Namespace) -> McKeanVlasov:
+    """Return the problem the settings describe, its coupling as given by ``--coupling K`` if at all.
+
+    Raises
+    ------
+    InvalidInput
+        If the potential is missing or unknown or its parameters do not fit.
+    """
+    potential = _potential(parser, settings)
+    return McKeanVlasov(Circle(), potential, noise=getattr(settings, "noise", 1.0))
+
+
+def at_coupling(problem: McKeanVlasov, settings: argparse.Namespace) -> McKeanVlasov:
+    """Fix the coupling given by ``--coupling`` or ``--relative``; None of them leaves it free.
+
+    Raises
+    ------
+    InvalidInput
+        If it is relative to a critical coupling that is not there.
+    """
+    relative = getattr(settings, "relative", None)
+    if relative is None:
+        return problem.at(coupling=getattr(settings, "coupling", None))
+    critical = critical_coupling(problem)
+    if critical is None:
+        raise InvalidInput(
+            "there is no positive critical coupling to be relative to; give --coupling K instead of --relative"
+        )
+    return problem.at(coupling=relative * critical)
+
+
+def require_coupling(parser: Parser, problem: McKeanVlasov) -> None:
+    """Refuse a free coupling with the right call."""
+    if problem.coupling is None:
+        raise InvalidInput(
+            f"{parser.prog} needs a coupling; add --coupling K, or --relative K in units of the critical one"
+        )
+
+
+def parameters_of(kind: type[Potential]) -> list[Parameter]:
+    """Return the parameters of a potential, from the fields of its dataclass."""
+    if not dataclasses.is_dataclass(kind):
+        return []
+    hidden = HIDDEN.get(kind.name, set())
+    return [_parameter(field) for field in dataclasses.fields(kind) if field.init and field.name not in hidden]
+
+
+def _parameter(field: "dataclasses.Field[Any]") -> Parameter:
+    type_text = field.type if isinstance(field.type, str) else str(field.type)
+    several = any(kind in type_text.lower() for kind in ("tuple", "list", "sequence"))
+    required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+    option = RENAMED.get(field.name, field.name).replace("_", "-")
+    return Parameter(field.name, option, _reader(field.name, type_text), several, required)
+
+
+def _reader(name: str, type_text: str) -> Callable[[str], Any]:
+    if name == "sign":
+        return _sign
+    if "str" in type_text:
+        return word
+    return whole if "int" in type_text and "float" not in type_text else number
+
+
+def _sign(text: str) -> int | str:
+    try:
+        return int(text)
+    except ValueError:
+        return text.strip()
+
+
+def _classes(parser: Parser) -> list[type[Potential]]:
+    """Return the classes whose options are offered: the one named, then the built-in ones."""
+    named = [token for token in (parser.config.get("potential"), *parser.argv) if token in known_potentials()]
+    return [potential_class(name) for name in named] + list(POTENTIALS.values())
+
+
+def _add(group: Any, parameter: Parameter, kind: type[Potential]) -> None:
+    settings: dict[str, Any] = {
+        "type": parameter.read,
+        "metavar": parameter.option.upper().replace("-", "_"),
+        "help": HELP.get(parameter.option, f"parameter of {kind.name}"),
+        "dest": _destination(parameter),
+    }
+    if parameter.several:
+        settings["nargs"] = "+"
+    try:
+        group.add_argument(f"--{parameter.option}", **settings)
+    except argparse.ArgumentError:
+        # A potential of another package may use the name of one of the command's own options.
+        group.add_argument(f"--potential-{parameter.option}", **settings)
+
+
+def _destination(parameter: Parameter) -> str:
+    return f"potential {parameter.option}"
+
+
+def _potential(parser: Parser, settings: argparse.Namespace) -> Potential:
+    name = getattr(settings, "potential", None)
+    if name is None:
+        raise InvalidInput(
+            f"no potential is given; try {parser.prog} transformer --beta 5, or one of {', '.join(known_potentials())}"
+        )
+    kind = potential_class(name)
+    parameters = parameters_of(kind)
+    _require_own(name, parameters, settings)
+    given = {
+        parameter.field: _value(parameter, settings)
+        for parameter in parameters
+        if hasattr(settings, _destination(parameter))
+    }
+    _require_complete(parser, kind, parameters, given)
+    return _constructed(kind, given)
+
+
+def _value(parameter: Parameter, settings: argparse.Namespace) -> Any:
+    value = getattr(settings, _destination(parameter))
+    return tuple(value) if parameter.several else value
+
+
+def _constructed(kind: type[Potential], given: dict[str, Any]) -> Potential:
+    try:
+        return kind(**given)
+    except TypeError as error:
+        raise InvalidInput(f"the potential {kind.name!r} does not take these parameters: {error}") from error
+
+
+def _require_own(name: str, parameters: list[Parameter], settings: argparse.Namespace) -> None:
+    own = {_destination(parameter) for parameter in parameters}
+    for destination in sorted(vars(settings)):
+        if destination.startswith("potential ") and destination not in own:
+            option = destination.removeprefix("potential ")
+            takes = " and ".join(f"--{parameter.option}" for parameter in parameters) or "no parameters"
+            raise InvalidInput(f"--{option} does not belong to the potential {name!r}, which takes {takes}")
+
+
+def _require_complete(
+    parser: Parser, kind: type[Potential], parameters: list[Parameter], given: dict[str, Any]
+) -> None:
+    missing = [parameter for parameter in parameters if parameter.required and parameter.field not in given]
+    if missing:
+        wanted = " and ".join(f"--{parameter.option}" for parameter in missing)
+        call = " ".join(f"--{item.option} {EXAMPLES.get(item.option, 'VALUE')}" for item in missing)
+        raise InvalidInput(f"the potential {kind.name!r} needs {wanted}; try {parser.prog} {kind.name} {call}")
+    if kind is Custom and len(given) != 1:
+        raise InvalidInput(
+            f"the potential 'custom' takes one of --expression and --coefficients, {len(given)} were given; "
+            f"try {parser.prog} custom --expression {EXAMPLES['expression']}"
+        )

@@ -1,0 +1,87 @@
+"""What the commands write: lines, aligned tables, numbers and JSON on standard output, messages beside it."""
+
+import json
+import logging
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+LOGGERS = ("meanfield", "solvers", "verification")
+UNKNOWN = "-"
+
+
+def say(text: str) -> None:
+    """Write the result to standard output."""
+    sys.stdout.write(text + "\n")
+
+
+def note(text: str) -> None:
+    """Write a message to standard error, where it does not disturb the result."""
+    sys.stderr.write(text + "\n")
+
+
+def say_json(value: Mapping[str, Any]) -> None:
+    """Write one JSON object: null for what is unknown, every number exact, also beyond double precision."""
+    from .export.records import dump
+
+    wide: dict[str, str] = {}
+    text = dump(_without_wide(value, wide))
+    for mark, digits in wide.items():
+        text = text.replace(json.dumps(mark), digits)
+    say(text)
+
+
+def number(value: Any, digits: int = 13) -> str:
+    """Format a number with significant digits, also one beyond the range of doubles; ``-`` if unknown."""
+    if value is None or math.isnan(value):
+        return UNKNOWN
+    if _is_wide(value):
+        return np.format_float_scientific(value, precision=digits - 1, trim="-")
+    return f"{float(value):.{digits}g}"
+
+
+def table(columns: Mapping[str, Sequence[str]], indent: str = "") -> str:
+    """Return columns of texts under their headings, aligned so that minus signs stand out."""
+    blocks = []
+    for heading, texts in columns.items():
+        signed = any(text.startswith("-") and text != UNKNOWN for text in texts)
+        pad = " " if signed else ""
+        cells = [heading, *(text if text.startswith("-") and text != UNKNOWN else pad + text for text in texts)]
+        width = max(map(len, cells))
+        blocks.append([cell.ljust(width) for cell in cells])
+    return "\n".join((indent + "  ".join(row)).rstrip() for row in zip(*blocks, strict=True))
+
+
+def set_verbosity(verbose: int) -> None:
+    """Send the package's log records to standard error: 1 for one line a branch, 2 for details."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    level = (logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)]
+    for name in LOGGERS:
+        logger = logging.getLogger(name)
+        logger.handlers = [handler]
+        logger.setLevel(level)
+
+
+def _is_wide(value: Any) -> bool:
+    """Whether a number is neither 0 nor infinite but would become so as a double."""
+    if not isinstance(value, np.longdouble) or value == 0 or not np.isfinite(value):
+        return False
+    limits = np.finfo(float)
+    return not limits.tiny <= abs(value) <= limits.max
+
+
+def _without_wide(value: Any, wide: dict[str, str]) -> Any:
+    """Replace the numbers that json cannot write by marks, and remember their digits."""
+    if isinstance(value, Mapping):
+        return {key: _without_wide(item, wide) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_without_wide(item, wide) for item in value]
+    if not _is_wide(value):
+        return value
+    mark = f"\x00{len(wide)}\x00"
+    wide[mark] = np.format_float_scientific(value, unique=True, trim="0")
+    return mark

@@ -1,0 +1,67 @@
+"""The problems on which every claim is tried, and how they are named in a table."""
+
+import math
+
+import numpy as np
+
+from meanfield import (
+    Circle,
+    CosineSeries,
+    HegselmannKrause,
+    Kuramoto,
+    Logarithmic,
+    McKeanVlasov,
+    Onsager,
+    Potential,
+    Transformer,
+)
+
+RANDOM_SEEDS = (1, 2, 3, 4)
+LONGEST_LIST = 4
+
+
+def representative_problems() -> tuple[McKeanVlasov, ...]:
+    """Return problems that between them meet the hypotheses of every claim, coupling free."""
+    potentials: tuple[Potential, ...] = (
+        Transformer(1.0),
+        Transformer(3.0),
+        Transformer(5.0),
+        Transformer(8.0),
+        Kuramoto(),
+        HegselmannKrause(2.0),
+        Onsager(),
+        Logarithmic(1),
+        Logarithmic(-1),
+        CosineSeries((-1.0, -1.0)),
+        CosineSeries((-1.0, -1.0 + 1e-6)),
+        CosineSeries((-1.0, -1.5)),
+        CosineSeries((0.3, -1.0, -1.0, 0.0, 0.4)),
+        *(random_potential(seed) for seed in RANDOM_SEEDS),
+    )
+    unit_noise = [McKeanVlasov(Circle(), potential) for potential in potentials]
+    return (*unit_noise, McKeanVlasov(Circle(), Transformer(4.0), noise=0.3))
+
+
+def random_potential(seed: int) -> CosineSeries:
+    """Return a random cosine series of mixed decay whose first mode attracts."""
+    generator = np.random.default_rng(np.random.SeedSequence(seed))
+    modes = np.arange(1, 7)
+    decay = generator.uniform(0.5, 3.0)
+    weights = generator.normal(size=modes.size) / modes**decay
+    weights[0] = -abs(weights[0]) - 0.5
+    return CosineSeries(tuple(weights.tolist()))
+
+
+def short_name(problem: McKeanVlasov) -> str:
+    """Return a name that fits a table, such as ``transformer(beta=5)``."""
+    potential = problem.potential
+    parameters = ", ".join(_shown(name, value) for name, value in potential.parameters().items())
+    name = f"{potential.name}({parameters})" if parameters else str(potential.name)
+    return name if math.isclose(problem.noise, 1.0) else f"{name}, D={problem.noise:g}"
+
+
+def _shown(name: str, value: object) -> str:
+    if isinstance(value, (list, tuple)):
+        entries = [f"{entry:.7g}" for entry in value[:LONGEST_LIST]]
+        return f"{name}=[{', '.join(entries)}{', ...' if len(value) > LONGEST_LIST else ''}]"
+    return f"{name}={value:.7g}" if isinstance(value, (int, float)) else f"{name}={value}"

@@ -1,0 +1,79 @@
+r"""The shape of the n-branch near its birth: T3.
+
+.. math:: \kappa/\kappa_n = 1 + b_1 m_n^2 + b_2 m_n^4 + \dots, \qquad b_1 = \frac{1-2q}{2(1-q)},
+          \qquad q = w_{2n}/w_n, \quad p = w_{3n}/w_n .
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from meanfield import McKeanVlasov
+from meanfield.theory import BranchShape, branch_shape
+
+from ..claims import Evidence, Undecided, claim, compare, missing, worst
+from ..tools import Tools
+from .measures import interval
+from .onset import BranchMissing, Onset, branch_coefficient, harmonic_coefficient, onset
+from .uniform import attractive
+
+MODES = (1, 2, 3)
+# The harmonics 2n and 3n are slaved to n only where they are well away from critical themselves.
+SEPARATION = 0.05
+
+
+def simple_modes(problem: McKeanVlasov) -> list[BranchShape]:
+    """Return the shapes of the first branches in the diagram whose harmonics are not nearly critical."""
+    high = interval(problem)[1]
+    weights = problem.potential.multipliers(problem.domain, 3 * MODES[-1])
+    shapes = [branch_shape(problem, mode) for mode in MODES if weights[mode] < 0]
+    return [
+        shape
+        for shape in shapes
+        if shape.coupling < high and abs(1 - shape.q) >= SEPARATION and abs(1 - shape.p) >= SEPARATION
+    ]
+
+
+def has_simple_mode(problem: McKeanVlasov) -> str | None:
+    """Return the reason why there is no branch of simple critical mode."""
+    reason = attractive(problem)
+    if reason is None and not simple_modes(problem):
+        reason = "every branch is at a resonance: w_2n or w_3n is nearly w_n"
+    return reason
+
+
+@claim(
+    "circle.T3",
+    "shape of the n-branch",
+    statement=(
+        "kappa/kappa_n = 1 + b1 m_n^2 + b2 m_n^4 + ..., b1 = (1-2q)/(2(1-q)), "
+        "b2 = [24pq^3 - 42pq^2 + 21pq - 6p - 20q^3 + 42q^2 - 24q + 5]/[12(p-1)(q-1)^3], "
+        "m_2n = m_n^2/(2(1-q)) + ..., m_3n = (1+2q) m_n^3/(6(1-q)(1-p)) + ...; q = w_2n/w_n, p = w_3n/w_n."
+    ),
+    assumptions="w_n < 0; 1-q and 1-p not small",
+    source="Lyapunov-Schmidt reduction; checked against extrapolated branches of 30 digits",
+    hypotheses=has_simple_mode,
+)
+def branch_shapes(problem: McKeanVlasov, tools: Tools) -> Evidence:
+    """Extrapolate the computed branches to their birth."""
+    found: list[Evidence] = []
+    for shape in simple_modes(problem):
+        try:
+            found += _shape_evidence(shape, onset(problem, shape.mode, tools))
+        except BranchMissing as absent:
+            found.append(missing(str(absent)))
+    return worst(found)
+
+
+def _shape_evidence(shape: BranchShape, start: Onset) -> Iterator[Evidence]:
+    n, q, p = shape.mode, shape.q, shape.p
+    measured = (
+        ("b1", branch_coefficient(start, 1), shape.curvature),
+        ("b2", branch_coefficient(start, 2), shape.quartic),
+        (f"m_{2 * n}/m_{n}^2", harmonic_coefficient(start, 2), 1 / (2 * (1 - q))),
+        (f"m_{3 * n}/m_{n}^3", harmonic_coefficient(start, 3), (1 + 2 * q) / (6 * (1 - q) * (1 - p))),
+    )
+    for name, (value, error), expected in measured:
+        if not np.isfinite(value) or error > 0.1 * (1 + abs(expected)):
+            raise Undecided(f"the points near the {n}-branch's birth resolve {name} to {error:.1e} only")
+        yield compare(value, expected, error, f"{name} of the {n}-branch")

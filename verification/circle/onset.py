@@ -1,0 +1,88 @@
+r"""The first points of a branch that leaves the uniform state, and their Taylor coefficients.
+
+In :math:`x = |c_n|^2` all of :math:`\kappa/\kappa_n`, :math:`m_{2n}/x` and :math:`m_{3n}/x^{3/2}` are analytic,
+through folds too, so interpolation in x and extrapolation to 0 gives b1, b2 and the slaved harmonics.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from meanfield import Branch, McKeanVlasov
+from meanfield.theory import critical_couplings
+
+from ..claims import Undecided
+from ..tools import Tools
+from .measures import RESIDUAL, Floats, order, polynomial_at_zero, primary_branch
+
+# Half the relative width of the diagram and the largest |c_n| used: well inside the radius of convergence.
+WIDTH = 0.2
+LARGEST, SMALLEST, POINTS = 0.3, 0.03, 7
+
+
+@dataclass(frozen=True)
+class Onset:
+    """Points near the birth of an n-branch: x = |c_n|^2, kappa/kappa_n and the moduli of harmonics."""
+
+    mode: int
+    x: Floats
+    ratio: Floats
+    second: Floats
+    third: Floats
+
+
+class BranchMissing(Undecided):
+    """The diagram has no branch of the symmetry asked for."""
+
+
+def onset(problem: McKeanVlasov, mode: int, tools: Tools) -> Onset:
+    """Compute the n-branch near its birth.
+
+    Raises
+    ------
+    Undecided
+        If the diagram has no such branch.
+    """
+    critical = float(critical_couplings(problem, mode)[mode])
+    span = sorted(((1 - WIDTH) * critical, (1 + WIDTH) * critical))
+    diagram = tools.diagram(problem, (span[0], span[1]))
+    branch = primary_branch(diagram, mode)
+    if branch is None:
+        raise BranchMissing(f"the diagram near coupling {critical:.9g} has no {mode}-cluster branch")
+    return _selected(branch, mode, critical)
+
+
+def branch_coefficient(start: Onset, number: int) -> tuple[float, float]:
+    """Return b1 or b2 of kappa/kappa_n = 1 + b1 x + b2 x^2 + ... and an error estimate."""
+    noise = RESIDUAL / start.x
+    return polynomial_at_zero(start.x, (start.ratio - 1) / start.x, noise, number - 1)
+
+
+def harmonic_coefficient(start: Onset, number: int) -> tuple[float, float]:
+    """Return the limit of m_2n / x (number 2) or m_3n / x^(3/2) (number 3) and an error estimate."""
+    moments, power = (start.second, 1.0) if number == 2 else (start.third, 1.5)
+    return polynomial_at_zero(start.x, moments / start.x**power, RESIDUAL / start.x**power, 0)
+
+
+def _selected(branch: Branch, mode: int, critical: float) -> Onset:
+    amplitude = order(branch, mode)
+    growing = np.concatenate([[True], np.diff(amplitude) > 0])
+    end = len(growing) if growing.all() else int(growing.argmin())
+    usable = np.flatnonzero((amplitude[:end] >= SMALLEST) & (amplitude[:end] <= LARGEST))
+    chosen = usable[sorted({int(i) for i in np.linspace(0, usable.size - 1, min(POINTS, usable.size))})]
+    phase = (branch.cosine - 1j * branch.sine)[chosen]
+    turn = np.conj(phase[:, mode]) / np.abs(phase[:, mode])
+    return Onset(
+        mode,
+        amplitude[chosen] ** 2,
+        branch.coupling[chosen] / critical,
+        _harmonic(phase, 2 * mode, turn**2),
+        _harmonic(phase, 3 * mode, turn**3),
+    )
+
+
+def _harmonic(moments: np.ndarray, degree: int, turn: np.ndarray) -> Floats:
+    """Return a moment in the frame in which the first harmonic is real and positive."""
+    if degree >= moments.shape[1]:
+        return np.zeros(moments.shape[0])
+    return np.asarray((moments[:, degree] * turn).real)

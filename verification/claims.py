@@ -1,0 +1,265 @@
+"""Theorems as executable claims: what is claimed, when it applies, and how it is measured.
+
+A claim is checked on a problem with the solvers of a :class:`Tools`. It ends in a :class:`Verdict`; an
+exception on the way is an inconclusive verdict with its sentence, never a lost one. Every bound is either a
+multiple of the rounding unit times the size of the numbers compared, one of the accuracies the solvers
+promise, an error estimate that is measured along, or the bound of the theorem itself.
+"""
+
+import math
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from fnmatch import fnmatchcase
+
+from meanfield import InvalidInput, McKeanVlasov
+
+from .tools import Tools
+
+Check = Callable[[McKeanVlasov, Tools], "Evidence"]
+Hypotheses = Callable[[McKeanVlasov], str | None]
+
+
+class Verdict(Enum):
+    """How a claim fares on a problem; the value is the sentence the user reads."""
+
+    HOLDS = "the measured error is within the bound"
+    FAILS = "the measured error exceeds the bound"
+    NOT_APPLICABLE = "the hypotheses are not met"
+    INCONCLUSIVE = "the check could not decide"
+
+    def __str__(self) -> str:
+        return self.name.lower().replace("_", " ")
+
+
+class Undecided(Exception):
+    """Raised by a check that cannot decide; the message says why."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A measurement against an expectation.
+
+    Attributes
+    ----------
+    measured, expected : float
+        The two numbers compared.
+    error : float
+        Their distance, in the same unit as the bound; infinite where something required is not there.
+    bound : float
+        The largest error with which the claim holds.
+    details : str
+        What was measured, where.
+    """
+
+    measured: float
+    expected: float
+    error: float
+    bound: float
+    details: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether the error is within the bound."""
+        return self.error <= self.bound
+
+    @property
+    def severity(self) -> float:
+        """Error over bound; infinite where the bound is 0 and the error is not."""
+        if self.error == 0.0:
+            return 0.0
+        return self.error / self.bound if self.bound > 0.0 else math.inf
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A theorem or an exact property that a solver must reproduce.
+
+    Attributes
+    ----------
+    identifier : str
+        Such as ``circle.T3``.
+    title, statement, assumptions, source : str
+        The claim in words and formula, in the convention of this package; what it supposes; whose it is.
+    hypotheses : callable
+        Returns None for a problem the claim applies to, else the reason why not.
+    check : callable
+        Measures the claim on a problem with the given tools.
+    """
+
+    identifier: str
+    title: str
+    statement: str
+    assumptions: str
+    source: str
+    hypotheses: Hypotheses
+    check: Check
+
+
+@dataclass(frozen=True)
+class Result:
+    """The verdict on one claim and one problem, with its evidence and the sentence that explains it."""
+
+    claim: Claim
+    problem: McKeanVlasov
+    verdict: Verdict
+    sentence: str
+    evidence: Evidence | None
+    seconds: float
+
+
+CLAIMS: dict[str, Claim] = {}
+
+
+def claim(
+    identifier: str,
+    title: str,
+    *,
+    statement: str,
+    assumptions: str,
+    source: str,
+    hypotheses: Hypotheses,
+) -> Callable[[Check], Claim]:
+    """Turn a check into a registered :class:`Claim`; a decorator."""
+
+    def registered(check: Check) -> Claim:
+        made = Claim(identifier, title, statement, assumptions, source, hypotheses, check)
+        if identifier in CLAIMS:
+            raise ValueError(f"two claims are called {identifier!r}")
+        CLAIMS[identifier] = made
+        return made
+
+    return registered
+
+
+def compare(measured: float, expected: float, bound: float, details: str) -> Evidence:
+    """Return the evidence of an equality within an absolute bound."""
+    measured, expected = float(measured), float(expected)
+    return Evidence(measured, expected, abs(measured - expected), float(bound), details)
+
+
+def at_least(measured: float, expected: float, bound: float, details: str) -> Evidence:
+    """Return the evidence of an inequality: what is missing may not exceed the bound."""
+    measured, expected = float(measured), float(expected)
+    return Evidence(measured, expected, max(expected - measured, 0.0), float(bound), details)
+
+
+def missing(details: str) -> Evidence:
+    """Return the evidence of something required that is not there."""
+    return Evidence(0.0, 1.0, math.inf, 0.0, details)
+
+
+def worst(evidence: Iterable[Evidence]) -> Evidence:
+    """Return the evidence that speaks most against the claim.
+
+    Raises
+    ------
+    Undecided
+        If there is none, or a number is not known.
+    """
+    found = list(evidence)
+    if not found:
+        raise Undecided("nothing was there to be measured")
+    for item in found:
+        if math.isnan(item.error) or math.isnan(item.bound):
+            raise Undecided(f"a number is not known: {item.details}")
+    return max(found, key=lambda item: item.severity)
+
+
+def matching(pattern: str = "") -> list[Claim]:
+    """Return the claims whose identifier contains the pattern or matches it as a glob, in order.
+
+    Raises
+    ------
+    InvalidInput
+        If there is none; the message lists the claims there are.
+    """
+    _load()
+    wanted = pattern.strip().lower()
+    exact = [item for item in CLAIMS.values() if item.identifier.lower() == wanted]
+    chosen = exact or [item for item in CLAIMS.values() if _matches(item.identifier.lower(), wanted)]
+    if not chosen:
+        raise InvalidInput(f"no claim matches {pattern!r}; the claims are {', '.join(CLAIMS)}")
+    return chosen
+
+
+def judge(item: Claim, problem: McKeanVlasov, tools: Tools) -> Result:
+    """Return the verdict on one claim and one problem."""
+    started = time.perf_counter()
+    verdict, sentence, evidence = _judged(item, problem, tools)
+    return Result(item, problem, verdict, sentence, evidence, time.perf_counter() - started)
+
+
+def verify(
+    pattern: str = "",
+    problems: Sequence[McKeanVlasov] | None = None,
+    *,
+    tools: Tools | None = None,
+    progress: Callable[[Result], None] | None = None,
+) -> tuple[Result, ...]:
+    """Check the claims that match a pattern on every problem.
+
+    Parameters
+    ----------
+    pattern
+        Part of an identifier, or a glob such as ``circle.T*``; all claims if empty.
+    problems
+        By default the representative problems of :func:`verification.catalogue.representative_problems`.
+    tools
+        The solvers to be judged; those of this package by default.
+    progress
+        Called with every result as it comes.
+
+    Returns
+    -------
+    tuple of Result
+        Claim by claim, in the order of the problems.
+
+    Raises
+    ------
+    InvalidInput
+        If no claim matches.
+
+    Examples
+    --------
+    >>> from meanfield import Circle, Kuramoto, McKeanVlasov
+    >>> [str(result.verdict) for result in verify("circle.T8", [McKeanVlasov(Circle(), Kuramoto())])]
+    ['holds']
+    """
+    from .catalogue import representative_problems
+
+    chosen = matching(pattern)
+    shared = (tools or Tools()).remembering()
+    results = []
+    for item in chosen:
+        for problem in representative_problems() if problems is None else problems:
+            results.append(judge(item, problem, shared))
+            if progress is not None:
+                progress(results[-1])
+    return tuple(results)
+
+
+def _judged(item: Claim, problem: McKeanVlasov, tools: Tools) -> tuple[Verdict, str, Evidence | None]:
+    try:
+        reason = item.hypotheses(problem)
+        if reason is not None:
+            return Verdict.NOT_APPLICABLE, f"{Verdict.NOT_APPLICABLE.value}: {reason}", None
+        evidence = item.check(problem, tools)
+    except Undecided as undecided:
+        return Verdict.INCONCLUSIVE, f"{Verdict.INCONCLUSIVE.value}: {undecided}", None
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        return Verdict.INCONCLUSIVE, f"{Verdict.INCONCLUSIVE.value}: {what}", None
+    if math.isnan(evidence.error) or math.isnan(evidence.bound):
+        return Verdict.INCONCLUSIVE, f"{Verdict.INCONCLUSIVE.value}: {evidence.details}", evidence
+    verdict = Verdict.HOLDS if evidence.holds else Verdict.FAILS
+    return verdict, f"{verdict.value}: {evidence.details}", evidence
+
+
+def _matches(identifier: str, wanted: str) -> bool:
+    return wanted in identifier or fnmatchcase(identifier, wanted)
+
+
+def _load() -> None:
+    from . import circle  # noqa: F401  (importing it registers its claims)

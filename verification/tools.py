@@ -1,0 +1,70 @@
+"""The solvers under judgement, as exchangeable functions."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from meanfield import Diagram, McKeanVlasov, Spectrum, State
+
+Answer = TypeVar("Answer")
+
+
+def _diagram(problem: McKeanVlasov, interval: tuple[float, float]) -> Diagram:
+    from solvers import bifurcation_diagram
+
+    return bifurcation_diagram(problem, interval, rates=False)
+
+
+def _states(problem: McKeanVlasov) -> tuple[State, ...]:
+    from solvers import stationary_states
+
+    return stationary_states(problem)
+
+
+def _spectrum(state: State) -> Spectrum:
+    from solvers import spectrum
+
+    return spectrum(state)
+
+
+def _fluctuations(problem: McKeanVlasov) -> Any:
+    from .particles import uniform_fluctuations
+
+    return uniform_fluctuations(problem)
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What a check may call; a test passes a wrong one to see the claim fail.
+
+    Attributes
+    ----------
+    diagram
+        Diagram of a problem over an interval of couplings.
+    states
+        All stationary states at the coupling of a problem.
+    spectrum
+        Spectrum of the linearisation at a state.
+    fluctuations
+        Scaled variances of the modes of a particle system, see :mod:`verification.particles`.
+    """
+
+    diagram: Callable[[McKeanVlasov, tuple[float, float]], Diagram] = field(default=_diagram)
+    states: Callable[[McKeanVlasov], tuple[State, ...]] = field(default=_states)
+    spectrum: Callable[[State], Spectrum] = field(default=_spectrum)
+    fluctuations: Callable[[McKeanVlasov], Any] = field(default=_fluctuations)
+
+    def remembering(self) -> "Tools":
+        """Return the same tools, each problem computed once."""
+        return replace(self, diagram=_remembered(self.diagram), states=_remembered(self.states))
+
+
+def _remembered(function: Callable[..., Answer]) -> Callable[..., Answer]:
+    answers: dict[Any, Answer] = {}
+
+    def remembered(*key: Any) -> Answer:
+        if key not in answers:
+            answers[key] = function(*key)
+        return answers[key]
+
+    return remembered
