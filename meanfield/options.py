@@ -20,7 +20,7 @@ _NUMBER_WORDS = ("-inf", "-infinity", "-nan")
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are sentences, whose values may start with a minus and that reads a configuration.
+    """A parser with errors in sentences, values that may start with a minus and a configuration file.
 
     Parameters
     ----------
@@ -40,6 +40,8 @@ class Parser(argparse.ArgumentParser):
             argument_default=argparse.SUPPRESS,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
+        # Groups are listed in the order of their creation; an empty one is not shown.
+        self.potential_group = self.add_argument_group("parameters of the potential")
         self.argv = list(argv)
         self.config_name, self.config = _read_config(self.argv)
 
@@ -64,9 +66,11 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise the message as a sentence."""
-        sentence = message.removeprefix("argument ")
-        if "expected" in sentence and "argument" in sentence:
-            sentence += "; write a value that starts with a minus as --option=VALUE"
+        sentence = message.removeprefix("argument ").replace(
+            "not allowed with argument", "cannot be given together with"
+        )
+        if "expected" in sentence:
+            sentence += "; write a value that looks like an option as --option=VALUE"
         raise InvalidInput(f"{sentence} (see {self.prog} --help)")
 
     def _values(self, argv: Sequence[str]) -> dict[str, Any]:
@@ -77,7 +81,9 @@ class Parser(argparse.ArgumentParser):
 
     def _refuse(self, token: str) -> NoReturn:
         if not token.startswith("-"):
-            raise InvalidInput(f"unexpected argument {token!r} (see {self.prog} --help)")
+            raise InvalidInput(
+                f"unexpected argument {token!r}; values belong to options, see {self.prog} --help"
+            )
         name = token.partition("=")[0]
         raise InvalidInput(f"unknown option {name!r}; {_suggestion(name, self._flags())}")
 
@@ -101,7 +107,9 @@ class Parser(argparse.ArgumentParser):
     def _tokens(self, name: str, value: Any) -> list[str]:
         values = value if isinstance(value, list) else [value]
         if not all(isinstance(item, (bool, int, float, str)) for item in values):
-            raise InvalidInput(f"the value of {name!r} in {self.config_name} must be a number, a text or a list")
+            raise InvalidInput(
+                f"the value of {name!r} in {self.config_name} must be a number, a text or a list"
+            )
         flag = f"--{name}"
         action = next((action for action in self._actions if flag in action.option_strings), None)
         if action is None:
@@ -115,7 +123,9 @@ class Parser(argparse.ArgumentParser):
     def _times(self, name: str, value: Any) -> int:
         if isinstance(value, bool) or (name == "verbose" and isinstance(value, int)):
             return int(value)
-        raise InvalidInput(f"the value of {name!r} in {self.config_name} must be true or false, not {value!r}")
+        raise InvalidInput(
+            f"the value of {name!r} in {self.config_name} must be true or false, not {value!r}"
+        )
 
 
 def number(text: str) -> Number:
@@ -209,9 +219,9 @@ def check_targets(files: Iterable[str], figures: Iterable[str], force: bool) -> 
 
 def resolved_configuration(settings: argparse.Namespace) -> dict[str, Any]:
     """Return the settings that were in force, for the record."""
-    left_out = {"config", "quiet", "verbose", "json", "debug"}
+    left_out = {"config", "quiet", "verbose", "json"}
     return {
-        key.replace("_", "-"): value
+        key.removeprefix("potential ").replace("_", "-"): value
         for key, value in vars(settings).items()
         if key not in left_out and value is not None
     }

@@ -23,6 +23,7 @@ EXAMPLES = {
     "coefficients": "-1 -0.9",
     "expression": '"-cos(t) - 0.9*cos(2*t)"',
 }
+METAVARS = {"coefficients": "W", "expression": "FORMULA", "sign": "SIGN", "radius": "R", "beta": "BETA"}
 HELP = {
     "beta": "inverse temperature of the attention (transformer)",
     "radius": "radius of confidence, at most pi (hegselmann-krause)",
@@ -46,16 +47,13 @@ class Parameter:
 
 def add_problem(parser: Parser) -> None:
     """Add the potential, its parameters and the noise; call it after the command's other options."""
-    parser.add_argument(
-        "potential", nargs="?", metavar="POTENTIAL", help=", ".join(known_potentials())
-    )
+    parser.add_argument("potential", nargs="?", metavar="POTENTIAL", help=", ".join(known_potentials()))
     parser.add_argument("--noise", type=number, metavar="D", help="noise D > 0 (default: 1)")
-    group = parser.add_argument_group("parameters of the potential")
     added: set[str] = set()
     for kind in _classes(parser):
         for parameter in parameters_of(kind):
             if parameter.option not in added:
-                _add(group, parameter, kind)
+                _add(parser.potential_group, parameter, kind)
                 added.add(parameter.option)
 
 
@@ -85,7 +83,7 @@ def at_coupling(problem: McKeanVlasov, settings: argparse.Namespace) -> McKeanVl
     critical = critical_coupling(problem)
     if critical is None:
         raise InvalidInput(
-            "there is no positive critical coupling to be relative to; give --coupling K instead of --relative"
+            "there is no positive critical coupling to be relative to; give --coupling K, not --relative"
         )
     return problem.at(coupling=relative * critical)
 
@@ -103,7 +101,9 @@ def parameters_of(kind: type[Potential]) -> list[Parameter]:
     if not dataclasses.is_dataclass(kind):
         return []
     hidden = HIDDEN.get(kind.name, set())
-    return [_parameter(field) for field in dataclasses.fields(kind) if field.init and field.name not in hidden]
+    return [
+        _parameter(field) for field in dataclasses.fields(kind) if field.init and field.name not in hidden
+    ]
 
 
 def _parameter(field: "dataclasses.Field[Any]") -> Parameter:
@@ -138,7 +138,7 @@ def _classes(parser: Parser) -> list[type[Potential]]:
 def _add(group: Any, parameter: Parameter, kind: type[Potential]) -> None:
     settings: dict[str, Any] = {
         "type": parameter.read,
-        "metavar": parameter.option.upper().replace("-", "_"),
+        "metavar": METAVARS.get(parameter.option, "VALUE"),
         "help": HELP.get(parameter.option, f"parameter of {kind.name}"),
         "dest": _destination(parameter),
     }
@@ -159,7 +159,8 @@ def _potential(parser: Parser, settings: argparse.Namespace) -> Potential:
     name = getattr(settings, "potential", None)
     if name is None:
         raise InvalidInput(
-            f"no potential is given; try {parser.prog} transformer --beta 5, or one of {', '.join(known_potentials())}"
+            f"no potential is given; try {parser.prog} transformer --beta 5; "
+            f"known potentials: {', '.join(known_potentials())}"
         )
     kind = potential_class(name)
     parameters = parameters_of(kind)
@@ -201,7 +202,9 @@ def _require_complete(
     if missing:
         wanted = " and ".join(f"--{parameter.option}" for parameter in missing)
         call = " ".join(f"--{item.option} {EXAMPLES.get(item.option, 'VALUE')}" for item in missing)
-        raise InvalidInput(f"the potential {kind.name!r} needs {wanted}; try {parser.prog} {kind.name} {call}")
+        raise InvalidInput(
+            f"the potential {kind.name!r} needs {wanted}; try {parser.prog} {kind.name} {call}"
+        )
     if kind is Custom and len(given) != 1:
         raise InvalidInput(
             f"the potential 'custom' takes one of --expression and --coefficients, {len(given)} were given; "

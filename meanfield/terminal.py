@@ -47,9 +47,12 @@ def table(columns: Mapping[str, Sequence[str]], indent: str = "") -> str:
     """Return columns of texts under their headings, aligned so that minus signs stand out."""
     blocks = []
     for heading, texts in columns.items():
-        signed = any(text.startswith("-") and text != UNKNOWN for text in texts)
-        pad = " " if signed else ""
-        cells = [heading, *(text if text.startswith("-") and text != UNKNOWN else pad + text for text in texts)]
+        negative = [text.startswith("-") and text != UNKNOWN for text in texts]
+        pad = " " if any(negative) else ""
+        cells = [
+            heading,
+            *(text if below else pad + text for text, below in zip(texts, negative, strict=True)),
+        ]
         width = max(map(len, cells))
         blocks.append([cell.ljust(width) for cell in cells])
     return "\n".join((indent + "  ".join(row)).rstrip() for row in zip(*blocks, strict=True))

@@ -208,11 +208,12 @@ def arc_between(first: Point, second: Point) -> float:
     return chord * math.asin(half) / half if 0.0 < half < 1.0 else chord
 
 
-def resolve(point: Point) -> Point | End:
+def resolve(point: Point, refinements: int = 32) -> Point | End:
     """Return the point on an equation that resolves it, growing the equation as needed."""
     while not point.equation.resolves(point.b, point.moments):
         equation = point.equation.refined(point.b, point.moments)
-        if equation is None:
+        refinements -= 1
+        if equation is None or refinements < 0:
             return End(Outcome.NOT_RESOLVED, needed_modes(point))
         wider = point.on(equation)
         solution = correct(

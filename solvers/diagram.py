@@ -7,7 +7,7 @@ that are rotations or reflections of each other are one.
 
 import time
 from collections import deque
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -42,7 +42,9 @@ class Progress:
 
 
 @dataclass(slots=True)
-class _Task:
+class Task:
+    """A branch to follow: where it departs, its name, symmetry and generation, and its recorded parent."""
+
     departure: Departure
     label: str
     symmetry: int
@@ -116,30 +118,15 @@ def explore(
     problem = problem.at(coupling=None)
     method = method or Arclength()
     critical = None if problem.confinement is not None else critical_coupling(problem)
-    span = _interval(problem, interval, relative, critical, depth)
-    register = Register(span, critical)
-    tasks = _start(problem, register, depth)
-    yield Progress("uniform", 1, len(tasks))
-    known: list[Arrival] = []
-    done = 1
-    while tasks:
-        task = tasks.popleft()
-        if any(_same_place(task, arrival) for arrival in known):
-            continue
-        followed = _follow(task, register, method)
-        if followed is None:
-            continue
-        known += [arrival for arrival in followed.arrivals if arrival.point is not None]
+    register = Register(_interval(interval, relative, critical, depth), critical)
+    for done, (task, followed, waiting) in enumerate(walk(problem, register, depth, method), start=2):
         record(followed, task.label, task.symmetry, task.parent, register)
-        if task.depth < depth:
-            tasks += _children(task, followed)
-        done += 1
-        yield Progress(task.label, done, len(tasks))
+        yield Progress(task.label, done, waiting)
     branches = with_rates(problem, register.branches) if rates else tuple(register.branches)
     options = {"depth": depth, **asdict(method)}
     return Diagram(
         problem=problem,
-        interval=span,
+        interval=register.interval,
         critical_coupling=critical,
         branches=branches,
         special_points=tuple(register.special_points),
@@ -148,8 +135,29 @@ def explore(
     )
 
 
+def walk(
+    problem: McKeanVlasov, register: Register, depth: int, method: Arclength
+) -> Iterator[tuple[Task, Followed, int]]:
+    """Yield every branch followed, with its task and the number of branches waiting.
+
+    The consumer records a branch before it asks for the next, so that branches born on it know their parent.
+    """
+    tasks = _start(problem, register, depth)
+    known: list[Arrival] = []
+    while tasks:
+        task = tasks.popleft()
+        if any(_same_place(task, arrival) for arrival in known):
+            continue
+        followed = _follow(task, register, method)
+        if followed is None:
+            continue
+        known += [arrival for arrival in followed.arrivals if arrival.point is not None]
+        yield task, followed, len(tasks)
+        if task.depth < depth:
+            tasks += _children(task, followed)
+
+
 def _interval(
-    problem: McKeanVlasov,
     interval: tuple[float, float] | None,
     relative: tuple[float, float] | None,
     critical: float | None,
@@ -177,7 +185,7 @@ def _check(low: float, high: float, what: str) -> None:
         raise InvalidInput(f"the {what} must be finite and increasing, not [{low:g}, {high:g}]")
 
 
-def _start(problem: McKeanVlasov, register: Register, depth: int) -> deque[_Task]:
+def _start(problem: McKeanVlasov, register: Register, depth: int) -> deque[Task]:
     if problem.confinement is not None:
         raise InvalidInput("a diagram with a confinement is not available; leave the confinement out")
     low, high = register.interval
@@ -185,7 +193,7 @@ def _start(problem: McKeanVlasov, register: Register, depth: int) -> deque[_Task
     criticals = critical_modes(problem, *reach)
     inside = [point for point in criticals if low <= point.coupling <= high]
     _record_uniform(problem, inside, register)
-    tasks: deque[_Task] = deque()
+    tasks: deque[Task] = deque()
     if depth == 0:
         return tasks
     for point in criticals:
@@ -203,12 +211,12 @@ def _subcritical(problem: McKeanVlasov, point: CriticalPoint) -> bool:
 
 def _primary(
     problem: McKeanVlasov, symmetry: int, point: CriticalPoint, parent: int | None, register: Register
-) -> list[_Task]:
+) -> list[Task]:
     """Return the branches of one symmetry born at a critical point of the uniform state."""
     label = f"{symmetry}-cluster"
     if sum(mode % symmetry == 0 for mode in point.modes) > 1:
         found = resonant_departures(problem, point.modes, point.coupling, symmetry)
-        return [_Task(departure, label, symmetry, 1, parent) for departure in found]
+        return [Task(departure, label, symmetry, 1, parent) for departure in found]
     shape = branch_shape(problem, symmetry)
     order, amplitude = _leading_order(shape, register, parent is not None)
     least = _unstable_uniform(problem, point.coupling, register, point)
@@ -216,7 +224,7 @@ def _primary(
     if len(point.modes) > 1:
         counts = ()
     departure = from_uniform(problem, symmetry, point.coupling, order, amplitude, counts)
-    return [] if departure is None else [_Task(departure, label, symmetry, 1, parent)]
+    return [] if departure is None else [Task(departure, label, symmetry, 1, parent)]
 
 
 def _leading_order(shape: BranchShape, register: Register, inside: bool) -> tuple[int, float]:
@@ -294,7 +302,7 @@ def _uniform_special(problem: McKeanVlasov, index: int, point: CriticalPoint, re
     )
 
 
-def _same_place(task: _Task, arrival: Arrival) -> bool:
+def _same_place(task: Task, arrival: Arrival) -> bool:
     """Whether a departure starts at a place where another branch has arrived."""
     departure = task.departure
     point = arrival.point
@@ -308,7 +316,7 @@ def _same_place(task: _Task, arrival: Arrival) -> bool:
     return bool(np.abs(cosine[:count] - other[:count]).max() <= 1e-5)
 
 
-def _follow(task: _Task, register: Register, method: Arclength) -> Followed | None:
+def _follow(task: Task, register: Register, method: Arclength) -> Followed | None:
     equation = task.departure.equation
     end = register.interval[1] if equation.sign > 0 else -register.interval[0]
     followed = follow(task.departure, method, float(end / equation.unit))
@@ -320,7 +328,7 @@ def _follow(task: _Task, register: Register, method: Arclength) -> Followed | No
     return followed
 
 
-def _children(task: _Task, followed: Followed) -> list[_Task]:
+def _children(task: Task, followed: Followed) -> list[Task]:
     """Return the branches born on a branch, at recorded branch points and at those outside the interval."""
     born = []
     for event in (knot.event for knot in followed.knots):
@@ -329,5 +337,5 @@ def _children(task: _Task, followed: Followed) -> list[_Task]:
         for departure in departures(event):
             symmetry = departure.equation.basis.symmetry
             label = f"{symmetry}-cluster from {task.label}"
-            born.append(_Task(departure, label, symmetry, task.depth + 1, event.recorded))
+            born.append(Task(departure, label, symmetry, task.depth + 1, event.recorded))
     return born

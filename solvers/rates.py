@@ -1,3 +1,136 @@
-"""placeholder"""
-def with_rates(problem, branches):
-    return tuple(branches)
+r"""Slowest decay rates along whole branches, one small symmetric matrix per class of degrees.
+
+At a state of symmetry n the operator S of :mod:`solvers.spectra` couples the degree k to those with
+:math:`\pm k` of the same class modulo n only. All classes are searched, since the slowest perturbation need not
+share the symmetry. Strictly between 0 and n/2 the sine and the cosine block of a class have the same eigenvalues:
+turning the circle by :math:`2\pi/n` mixes the two, so one of them is enough.
+
+The two exact zero modes of the sine block of class 0, rotation and :math:`1/\sqrt\rho`, are moved to the far end
+of the spectrum. A rate too small for this is taken from :func:`solvers.spectra.spectrum`.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from scipy.linalg import lapack
+
+from meanfield import Branch, McKeanVlasov, State
+
+from .bases import EPS, Floats, Integers
+from .spectra import (
+    UNIFORM,
+    Field,
+    align,
+    complex_moments,
+    contraction_rate,
+    cosine_vector,
+    field_of,
+    symmetric_cosines,
+    symmetric_sines,
+    uniform_eigenvalues,
+)
+
+# A rate is kept if its rounding error, eps |S|, is below this share of it.
+RELATIVE_TOLERANCE = 1e-9
+
+
+def with_rates(problem: McKeanVlasov, branches: Sequence[Branch]) -> tuple[Branch, ...]:
+    """Return the branches with the slowest decay rate at every point.
+
+    Parameters
+    ----------
+    problem
+        The equation; its coupling is ignored.
+    branches
+        Branches of stationary states; those of symmetry 0 (uniform) are returned as they are.
+
+    Returns
+    -------
+    tuple of Branch
+        ``slowest_rate`` in units of 1/time: minus the largest eigenvalue among all perturbations, rotation
+        excluded; nan where the moments of a point are not finite.
+    """
+    return tuple(_with_rates(problem, branch) for branch in branches)
+
+
+def _with_rates(problem: McKeanVlasov, branch: Branch) -> Branch:
+    if branch.symmetry == 0:
+        return branch
+    rates = [
+        slowest_rate(state_at(problem, branch, point)) if np.isfinite(branch.cosine[point]).all() else np.nan
+        for point in range(len(branch))
+    ]
+    return replace(branch, slowest_rate=np.array(rates))
+
+
+def state_at(problem: McKeanVlasov, branch: Branch, point: int) -> State:
+    """Return a point of a branch as a state, its coupling in the precision of the branch."""
+    return State(
+        problem=problem.at(coupling=branch.coupling[point]),
+        cosine=branch.cosine[point],
+        sine=branch.sine[point],
+        free_energy_gap=float(branch.free_energy_gap[point]),
+        unstable=None,
+        symmetry=branch.symmetry,
+        residual=float(branch.residual[point]),
+        modes=int(branch.modes[point]),
+    )
+
+
+def slowest_rate(state: State) -> float:
+    """Return the contraction rate of a state by the cheapest way that is accurate."""
+    moments = complex_moments(state)
+    if np.abs(moments[1:]).max(initial=0.0) <= UNIFORM and state.problem.confinement is None:
+        return -float(uniform_eigenvalues(state.problem, 64)[0])
+    aligned, even = align(moments, state.problem.confinement is None)
+    if not even:
+        return contraction_rate(state)
+    degree = aligned.size + 8
+    field = field_of(state.problem, aligned, degree)
+    largest = max(_largest(matrix) for matrix in _matrices(field, degree, state))
+    reach = field.noise * (degree**2 + float(np.abs(degree * field.coefficients).sum()) ** 2)
+    if EPS * reach > RELATIVE_TOLERANCE * abs(largest):
+        return contraction_rate(state)
+    return -largest
+
+
+def _matrices(field: Field, degree: int, state: State) -> Iterator[Floats]:
+    """Yield minus S in every class, one of each pair with equal eigenvalues."""
+    symmetry = max(state.symmetry, 1)
+    for residue in range(symmetry // 2 + 1):
+        degrees = _class(degree, symmetry, residue)
+        sines = degrees[degrees > 0]
+        yield -symmetric_sines(field, sines, sines)
+        if residue == 0:
+            yield _without_zeros(-symmetric_cosines(field, degrees, degrees), field, degrees, state)
+        elif 2 * residue == symmetry:
+            yield -symmetric_cosines(field, degrees, degrees)
+
+
+def _class(degree: int, symmetry: int, residue: int) -> Integers:
+    degrees = np.arange(degree + 1)
+    remainder = degrees % symmetry
+    return degrees[(remainder == residue) | (remainder == symmetry - residue)]
+
+
+def _without_zeros(matrix: Floats, field: Field, degrees: Integers, state: State) -> Floats:
+    """Move the known zero modes down by the size of the matrix."""
+    vectors = [cosine_vector(field.inverse_root.real, degrees)]
+    if state.problem.confinement is None:
+        vectors.append(_difference(field, degrees))
+    basis = np.linalg.qr(np.stack(vectors, axis=1))[0]
+    size = float(np.abs(matrix.diagonal()).max())
+    return np.asarray(matrix - size * basis @ basis.T, dtype=float)
+
+
+def _difference(field: Field, degrees: Integers) -> Floats:
+    root = cosine_vector(field.root.real, degrees)
+    inverse = cosine_vector(field.inverse_root.real, degrees)
+    return np.asarray(root - inverse * (root[0] / inverse[0]), dtype=float)
+
+
+def _largest(matrix: Floats) -> float:
+    size = matrix.shape[0]
+    values, *_, info = lapack.dsyevr(matrix, compute_v=0, range="I", il=size, iu=size)
+    return float(values[0]) if info == 0 else float(np.linalg.eigvalsh(matrix)[-1])

@@ -1,4 +1,198 @@
-"""Placeholder while being written."""
+"""All stationary states at a fixed coupling, found from starts of its own, and which of them is the minimiser.
+
+Three sources: the closed forms (the uniform state), the branches of the bifurcation diagram that pass the
+coupling, and a deflated search in every rotation symmetry that can hold a state. States that are rotations or
+reflections of each other are one.
+"""
+
+import time
+
+import numpy as np
+
 from meanfield import McKeanVlasov, State
-def stationary_states(problem: McKeanVlasov) -> tuple[State, ...]:
-    raise NotImplementedError
+from meanfield.thresholds import critical_coupling
+
+from .bases import Floats
+from .continuation import Arclength, Point
+from .deflation import search
+from .detection import interval_end
+from .diagram import walk
+from .equation import StationaryEquation, stationary_equation
+from .following import Followed
+from .newton import solve_at
+from .provenance import provenance
+from .recording import Register, moment_arrays
+from .spectra import contraction_rate
+from .stability import unstable_counts
+
+# Largest rotation symmetry that is searched for states no branch leads to.
+LARGEST_SYMMETRY = 12
+
+
+def stationary_states(problem: McKeanVlasov, *, depth: int = 2, rates: bool = True) -> tuple[State, ...]:
+    """Return the stationary states at the problem's coupling, lowest free energy first.
+
+    Parameters
+    ----------
+    problem
+        The equation, its coupling fixed.
+    depth
+        Generations of branches followed to reach the coupling.
+    rates
+        Whether to compute the slowest decay rate of each state.
+
+    Returns
+    -------
+    tuple of State
+        Each once up to rotation and reflection; the first has ``minimiser`` True.
+
+    Raises
+    ------
+    InvalidInput
+        If the coupling is free.
+
+    Examples
+    --------
+    >>> from meanfield import Circle, Kuramoto, McKeanVlasov
+    >>> states = stationary_states(McKeanVlasov(Circle(), Kuramoto(), coupling=3.0), rates=False)
+    >>> [(state.label, state.unstable) for state in states]
+    [('1-cluster', 0), ('uniform', 2)]
+    """
+    started = time.process_time()
+    coupling = problem.fixed_coupling
+    found: list[tuple[str, Point]] = []
+    if coupling != 0.0 and problem.confinement is None:
+        for label, point in _on_branches(problem, depth):
+            _add(found, label, point)
+    for label, point in _searched(problem, found):
+        _add(found, label, point)
+    states = [_state(problem, label, point) for label, point in found]
+    if problem.confinement is None:
+        states.append(uniform_state(problem))
+    states.sort(key=lambda state: state.free_energy_gap)
+    source = provenance(problem, {"depth": depth}, time.process_time() - started)
+    return tuple(
+        state.replace(
+            minimiser=index == 0,
+            provenance=source,
+            slowest_rate=contraction_rate(state) if rates else None,
+        )
+        for index, state in enumerate(states)
+    )
+
+
+def uniform_state(problem: McKeanVlasov) -> State:
+    """Return the uniform state at the problem's coupling, exact."""
+    from meanfield.thresholds import critical_modes
+
+    coupling = problem.fixed_coupling
+    span = (min(coupling, 0.0), max(coupling, 0.0))
+    crossed = [point for point in critical_modes(problem, *span) if abs(point.coupling) < abs(coupling)]
+    return State(
+        problem=problem,
+        cosine=np.array([1.0, 0.0, 0.0, 0.0, 0.0]),
+        sine=np.zeros(5),
+        free_energy_gap=0.0,
+        unstable=sum(point.kernel_dimension for point in crossed),
+        symmetry=0,
+        residual=0.0,
+        modes=0,
+        label="uniform",
+    )
+
+
+def _on_branches(problem: McKeanVlasov, depth: int) -> list[tuple[str, Point]]:
+    coupling = problem.fixed_coupling
+    span = (min(coupling, 0.0), max(coupling, 0.0))
+    free = problem.at(coupling=None)
+    register = Register(span, critical_coupling(problem))
+    found = []
+    for task, followed, _ in walk(free, register, depth, Arclength()):
+        equation = task.departure.equation
+        if (equation.sign > 0) == (coupling > 0):
+            found += [(task.label, point) for point in _passing(followed, coupling)]
+    return found
+
+
+def _passing(followed: Followed, coupling: float) -> list[Point]:
+    """Return the points at which a branch passes a coupling, solved there."""
+    points = []
+    for one, other in zip(followed.knots[:-1], followed.knots[1:], strict=True):
+        equation = other.point.equation
+        q = float(coupling / (equation.sign * equation.unit))
+        if followed.vertical:
+            continue
+        crossing = interval_end(one.point, other.point, q)
+        if crossing is None:
+            continue
+        solution = solve_at(crossing.point.equation, crossing.point.b, q)
+        if solution is not None:
+            points.append(Point(crossing.point.equation, solution, crossing.point.arclength))
+    return points
+
+
+def _searched(problem: McKeanVlasov, found: list[tuple[str, Point]]) -> list[tuple[str, Point]]:
+    sign = 1 if problem.fixed_coupling >= 0 else -1
+    new = []
+    for symmetry in range(1, LARGEST_SYMMETRY + 1):
+        equation = stationary_equation(problem.at(coupling=None), symmetry, sign)
+        if equation is None:
+            continue
+        q = float(problem.fixed_coupling / (sign * equation.unit))
+        if _only_one_state(equation, q):
+            continue
+        known = _known(equation, [point for _, point in found + new])
+        for point in search(equation, q, known):
+            new.append((f"{_symmetry(point)}-cluster", point))
+    return new
+
+
+def _only_one_state(equation: StationaryEquation, q: float) -> bool:
+    """Whether 2 sum |lambda_k| < 1: then the Jacobian is regular at every density and the state is unique."""
+    confined = equation.basis.confinement is not None
+    return 2.0 * q * float((equation.scales**2).sum()) < 1.0 and equation.complete and not confined
+
+
+def _known(equation: StationaryEquation, points: list[Point]) -> list[Floats]:
+    """Return the uniform state and the known states of a symmetry in the unknowns of its equation."""
+    known = [] if equation.basis.confinement is not None else [np.zeros(equation.basis.degrees.size)]
+    for point in points:
+        cosine, sine = point.equation.basis.expand(point.moments)
+        if _symmetry(point) % equation.basis.symmetry == 0 and not np.any(sine):
+            known.append(equation.unknown_from(equation.basis.moments_from(cosine, sine)))
+    return known
+
+
+def _symmetry(point: Point) -> int:
+    cosine, sine = point.equation.basis.expand(point.moments)
+    felt = np.flatnonzero(np.hypot(cosine, sine)[1:] > 1e-8) + 1
+    return int(np.gcd.reduce(felt)) if felt.size else 0
+
+
+def _add(found: list[tuple[str, Point]], label: str, point: Point) -> None:
+    """Add a state unless a rotation or reflection of it is there."""
+    if _symmetry(point) and not any(_same_orbit(point, other) for _, other in found):
+        found.append((label, point))
+
+
+def _same_orbit(one: Point, other: Point) -> bool:
+    first, second = (np.hypot(*point.equation.basis.expand(point.moments)) for point in (one, other))
+    count = min(first.size, second.size)
+    if np.abs(first[:count] - second[:count]).max() > 1e-8:
+        return False
+    return abs(one.free_energy_gap - other.free_energy_gap) <= 1e-10 * max(1.0, abs(one.free_energy_gap))
+
+
+def _state(problem: McKeanVlasov, label: str, point: Point) -> State:
+    cosine, sine, _, _, modes = moment_arrays([point])
+    return State(
+        problem=problem,
+        cosine=cosine[0],
+        sine=sine[0],
+        free_energy_gap=point.free_energy_gap,
+        unstable=sum(unstable_counts(point)),
+        symmetry=_symmetry(point),
+        residual=point.solution.residual,
+        modes=int(modes[0]),
+        label=label,
+    )

@@ -1,0 +1,368 @@
+"""The commands that solve: bifurcation, stationary and rate."""
+
+import argparse
+import contextlib
+import dataclasses
+import logging
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from meanfield import Diagram, InvalidInput, McKeanVlasov, MeanfieldError, Spectrum, State
+from meanfield.commands import draw
+from meanfield.export import diagram_to_json_object, save
+from meanfield.export.states import check_states_target, save_states, states_to_json_object
+from meanfield.options import (
+    Parser,
+    add_common,
+    add_coupling,
+    add_coupling_range,
+    add_force,
+    check_targets,
+    number,
+    resolved_configuration,
+    whole,
+    word,
+)
+from meanfield.potential_options import add_problem, at_coupling, problem_from, require_coupling
+from meanfield.summary import describe
+from meanfield.terminal import note, say, say_json, set_verbosity, table
+from meanfield.terminal import number as formatted
+from meanfield.theory import critical_coupling, growth_rates
+
+from .continuation import Arclength
+from .diagram import Progress, explore
+from .provenance import provenance
+from .spectra import spectrum
+from .stationary import stationary_states
+
+logger = logging.getLogger(__name__)
+
+SHOWN_AFTER = 1.0
+SMALLEST_STEP = 1e-9
+LARGEST_DEGREE = 2**17
+
+
+def bifurcation(argv: Sequence[str]) -> int:
+    """Compute the bifurcation diagram in the coupling, save it and draw it."""
+    parser = _bifurcation_parser(argv)
+    settings = parser.settings(
+        coupling=None, relative=None, depth=2, tolerance=Arclength.tolerance, max_step=Arclength.max_step,
+        no_rates=False, to=[], plot=None, panels=None, force=False, json=False, quiet=False, verbose=0,
+    )  # fmt: skip
+    problem = problem_from(parser, settings)
+    method = _method(settings)
+    figures = [name for name in (settings.plot, settings.panels) if name is not None]
+    check_targets(settings.to, figures, settings.force)
+    set_verbosity(settings.verbose)
+    exploration = explore(
+        problem,
+        _pair(settings.coupling),
+        relative=_pair(settings.relative),
+        depth=settings.depth,
+        method=method,
+        rates=not settings.no_rates,
+    )
+    diagram = _watched(exploration, shown=not settings.quiet and not settings.verbose)
+    diagram = _with_origin(diagram, parser, settings)
+    try:
+        _write_all(_diagram_writers(diagram, settings), settings.quiet)
+    finally:
+        _print_diagram(diagram, settings)
+    return 0
+
+
+def stationary(argv: Sequence[str]) -> int:
+    """Find the stationary states at one coupling and say which minimises the free energy."""
+    parser = Parser("stationary", "Find the stationary states at one coupling.", argv)
+    add_coupling(parser)
+    parser.add_argument(
+        "--to", action="append", type=word, metavar="FILE", help=".json, .npz or .csv; repeatable"
+    )
+    parser.add_argument("--plot", type=word, metavar="FIGURE", help="draw the densities: .png, .pdf or .svg")
+    add_force(parser)
+    add_common(parser)
+    add_problem(parser)
+    settings = parser.settings(to=[], plot=None, force=False, json=False, quiet=False, verbose=0)
+    problem = at_coupling(problem_from(parser, settings), settings)
+    require_coupling(parser, problem)
+    for target in settings.to:
+        check_states_target(target, settings.force)
+    check_targets([], [settings.plot] if settings.plot else [], settings.force)
+    set_verbosity(settings.verbose)
+    states = stationary_states(problem)
+    origin = provenance(problem, {}, 0.0) | _origin(parser, settings)
+    try:
+        _write_all(_state_writers(problem, states, origin, settings), settings.quiet)
+    finally:
+        _print_states(problem, states, origin, settings)
+    return 0
+
+
+def rate(argv: Sequence[str]) -> int:
+    """Compute the spectral gap of the stable states at one coupling, rotation set apart."""
+    parser = Parser("rate", "Compute the slowest decay rate at the stable states, rotation set apart.", argv)
+    add_coupling(parser)
+    add_common(parser)
+    add_problem(parser)
+    settings = parser.settings(json=False, quiet=False, verbose=0)
+    problem = at_coupling(problem_from(parser, settings), settings)
+    require_coupling(parser, problem)
+    set_verbosity(settings.verbose)
+    states = stationary_states(problem)
+    spectra = [spectrum(state) for state in states if state.stable is not False]
+    if settings.json:
+        say_json(_rate_object(problem, spectra) | {"provenance": _origin(parser, settings)})
+    elif not settings.quiet:
+        say(_rate_text(problem, spectra, len(states) - len(spectra)))
+    return 0
+
+
+def uniform_rate(problem: McKeanVlasov) -> float:
+    """Return min_k D k^2 (1 - lambda_k), the decay rate to the uniform state over all modes.
+
+    Raises
+    ------
+    InvalidInput
+        If the coupling is free, the problem has a confinement or the coupling is too large to tell.
+    """
+    degree = 16
+    while degree <= LARGEST_DEGREE:
+        slowest = -float(growth_rates(problem, degree)[1:].max())
+        tail = problem.potential.tail_bound(problem.domain, degree)
+        drift = float(abs(problem.fixed_coupling) * tail / (2 * problem.noise))
+        # Every mode beyond decays at least this fast.
+        if problem.noise * (degree + 1) ** 2 * (1 - drift) >= slowest and drift < 1:
+            return slowest
+        degree *= 2
+    raise InvalidInput(f"modes beyond {LARGEST_DEGREE} are critical at coupling {problem.fixed_coupling:g}")
+
+
+def _bifurcation_parser(argv: Sequence[str]) -> Parser:
+    parser = Parser("bifurcation", "Compute all stationary states over a range of couplings.", argv)
+    add_coupling_range(parser)
+    parser.add_argument(
+        "--depth",
+        type=whole,
+        metavar="N",
+        help="generations of branches: 0 uniform, 1 primary, ... (default: 2)",
+    )
+    parser.add_argument(
+        "--tolerance",
+        type=number,
+        metavar="T",
+        help="spacing of the points; located points are at rounding level for every T (default: 1e-3)",
+    )
+    parser.add_argument("--max-step", type=number, metavar="S", help="longest step (default: 0.05)")
+    parser.add_argument("--no-rates", action="store_true", help="leave the decay rates out")
+    parser.add_argument(
+        "--to",
+        action="append",
+        type=word,
+        metavar="FILE",
+        help="save as .nc, .csv, .json, .npz, .mat or .auto; repeatable",
+    )
+    parser.add_argument("--plot", type=word, metavar="FIGURE", help="draw m1: .png, .pdf or .svg")
+    parser.add_argument(
+        "--panels", type=word, metavar="FIGURE", help="draw amplitude, energy, rate, densities"
+    )
+    add_force(parser)
+    add_common(parser)
+    add_problem(parser)
+    return parser
+
+
+def _method(settings: argparse.Namespace) -> Arclength:
+    for option, value in (("tolerance", settings.tolerance), ("max-step", settings.max_step)):
+        if not SMALLEST_STEP <= value <= 1.0:
+            raise InvalidInput(
+                f"--{option} must be from {SMALLEST_STEP:g} to 1, not {value:g}; try --{option} 0.001"
+            )
+    return Arclength(tolerance=float(settings.tolerance), max_step=float(settings.max_step))
+
+
+def _pair(values: list[Any] | None) -> tuple[Any, Any] | None:
+    return None if values is None else (values[0], values[1])
+
+
+def _watched(exploration: Any, shown: bool) -> Diagram:
+    """Run an exploration to its end; the bar appears when it takes longer than a second."""
+    with _bar(shown) as advance:
+        while True:
+            try:
+                progress = next(exploration)
+            except StopIteration as stop:
+                diagram: Diagram = stop.value
+                return diagram
+            logger.info("%s: %d done, %d waiting", progress.label, progress.done, progress.waiting)
+            advance(progress)
+
+
+@contextlib.contextmanager
+def _bar(shown: bool) -> Iterator[Callable[[Progress], None]]:
+    from tqdm import tqdm
+
+    terminal = sys.stderr.isatty()
+    with tqdm(
+        desc="branches", unit="branch", disable=not shown, file=sys.stderr, delay=SHOWN_AFTER, leave=False,
+        mininterval=0.1 if terminal else 5.0, dynamic_ncols=terminal,
+    ) as bar:  # fmt: skip
+
+        def advance(progress: Progress) -> None:
+            bar.total = progress.done + progress.waiting
+            bar.set_postfix_str(progress.label, refresh=False)
+            bar.update(progress.done - bar.n)
+
+        yield advance
+
+
+def _origin(parser: Parser, settings: argparse.Namespace) -> dict[str, Any]:
+    return {"command": parser.command_line, "configuration": resolved_configuration(settings)}
+
+
+def _with_origin(diagram: Diagram, parser: Parser, settings: argparse.Namespace) -> Diagram:
+    return dataclasses.replace(diagram, provenance=diagram.provenance | _origin(parser, settings))
+
+
+def _diagram_writers(diagram: Diagram, settings: argparse.Namespace) -> list[Callable[[], Sequence[Path]]]:
+    writers: list[Callable[[], Sequence[Path]]] = []
+    for target in settings.to:
+        writers.append(lambda target=target: save(diagram, target, force=settings.force))  # type: ignore[misc]
+    if settings.plot is not None:
+        writers.append(lambda: [draw(diagram, settings.plot, force=settings.force)])
+    if settings.panels is not None:
+        writers.append(lambda: [draw(diagram, settings.panels, panels=True, force=settings.force)])
+    return writers
+
+
+def _state_writers(
+    problem: McKeanVlasov, states: Sequence[State], origin: dict[str, Any], settings: argparse.Namespace
+) -> list[Callable[[], Sequence[Path]]]:
+    critical = critical_coupling(problem)
+    writers: list[Callable[[], Sequence[Path]]] = []
+    for target in settings.to:
+        writers.append(
+            lambda target=target: [save_states(states, target, critical, origin, settings.force)]  # type: ignore[misc]
+        )
+    if settings.plot is not None:
+        writers.append(lambda: [_draw_states(states, settings.plot, origin, settings.force)])
+    return writers
+
+
+def _write_all(writers: Sequence[Callable[[], Sequence[Path]]], quiet: bool) -> None:
+    """Write every file, also when one fails; the first failure is raised at the end."""
+    failures: list[MeanfieldError] = []
+    for write in writers:
+        try:
+            for path in write():
+                if not quiet:
+                    note(f"wrote {path}")
+        except MeanfieldError as error:
+            failures.append(error)
+    if failures:
+        raise failures[0]
+
+
+def _print_diagram(diagram: Diagram, settings: argparse.Namespace) -> None:
+    if settings.json or settings.quiet:
+        for warning in diagram.warnings:
+            note(f"meanfield: warning: {warning}")
+    if settings.json:
+        say_json(diagram_to_json_object(diagram))
+    elif not settings.quiet:
+        say(diagram.summary())
+
+
+def _draw_states(states: Sequence[State], target: str, origin: dict[str, Any], force: bool) -> Path:
+    from matplotlib.figure import Figure
+
+    from meanfield.plotting import COLOURS, save_figure
+
+    figure = Figure(figsize=(6.0, 4.0), layout="constrained")
+    ax = figure.subplots()
+    for index, state in enumerate(states):
+        style = "-" if state.stable else "--"
+        state.plot(ax, color=COLOURS[index % len(COLOURS)], linestyle=style)
+    ax.legend(frameon=False, fontsize=8)
+    return save_figure(figure, target, force, origin)
+
+
+def _print_states(
+    problem: McKeanVlasov, states: Sequence[State], origin: dict[str, Any], settings: argparse.Namespace
+) -> None:
+    if settings.json:
+        say_json(states_to_json_object(states, critical_coupling(problem), origin))
+    elif not settings.quiet:
+        say(_states_text(problem, states))
+
+
+def _states_text(problem: McKeanVlasov, states: Sequence[State]) -> str:
+    columns = {
+        "state": [state.label for state in states],
+        "m1": [formatted(state.cosine[1]) for state in states],
+        "m2": [formatted(state.cosine[2]) for state in states],
+        "(F-F0)/D": [formatted(state.free_energy_gap) for state in states],
+        "unstable": ["?" if state.unstable is None else str(state.unstable) for state in states],
+        "residual": [formatted(state.residual, 2) for state in states],
+        "": ["minimiser" if state.minimiser else "" for state in states],
+    }
+    return "\n".join([*_heading(problem, states), "", table(columns, "  ")])
+
+
+def _heading(problem: McKeanVlasov, states: Sequence[State]) -> Iterator[str]:
+    yield describe(problem)
+    critical = critical_coupling(problem)
+    if critical is not None:
+        ratio = np.longdouble(problem.fixed_coupling) / np.longdouble(critical)
+        yield f"critical coupling {formatted(critical, 12)}, relative coupling {formatted(float(ratio), 12)}"
+    minimiser = next((state.label for state in states if state.minimiser), None)
+    count = f"{len(states)} stationary state{'' if len(states) == 1 else 's'}"
+    yield f"{count}; the minimiser of the free energy is {minimiser or 'not known'}"
+
+
+def _rate_object(problem: McKeanVlasov, spectra: Sequence[Spectrum]) -> dict[str, Any]:
+    minimiser = next((result for result in spectra if result.state.minimiser), None)
+    stationary = states_to_json_object([result.state for result in spectra], critical_coupling(problem))
+    rows = [row | _spectral_row(result) for row, result in zip(stationary["states"], spectra, strict=True)]
+    return {
+        "problem": problem.to_dict() | {"coupling": problem.coupling},
+        "critical_coupling": critical_coupling(problem),
+        "gap": None if minimiser is None else minimiser.slowest_rate,
+        "theory": None if minimiser is None else _theory(minimiser.state),
+        "states": rows,
+    }
+
+
+def _spectral_row(result: Spectrum) -> dict[str, Any]:
+    return {
+        "slowest_rate": result.slowest_rate,
+        "error": result.error,
+        "rotation": result.rotation,
+        "rotation_overlap": result.rotation_overlap,
+        "theory": _theory(result.state),
+    }
+
+
+def _theory(state: State) -> float | None:
+    """Return the closed form of the rate where there is one: at the uniform state."""
+    return uniform_rate(state.problem) if state.symmetry == 0 else None
+
+
+def _rate_text(problem: McKeanVlasov, spectra: Sequence[Spectrum], left_out: int) -> str:
+    columns = {
+        "state": [result.state.label for result in spectra],
+        "slowest rate": [formatted(result.slowest_rate) for result in spectra],
+        "error": [formatted(result.error, 2) for result in spectra],
+        "closed form": [formatted(_theory(result.state)) for result in spectra],
+        "rotation": [formatted(result.rotation, 2) for result in spectra],
+        "overlap": [formatted(result.rotation_overlap, 6) for result in spectra],
+        "": ["minimiser" if result.state.minimiser else "" for result in spectra],
+    }
+    lines = [*_heading(problem, [result.state for result in spectra]), "", table(columns, "  ")]
+    if left_out:
+        count = f"{left_out} unstable state{'' if left_out == 1 else 's'}"
+        lines += ["", f"{count} left out; meanfield stationary lists all"]
+    return "\n".join(lines)

@@ -1,0 +1,99 @@
+r"""Finding states that no branch leads to: Newton's method with the known states deflated.
+
+Newton is applied to :math:`m(b)\, g(b)` with :math:`m(b) = \prod_i (1 + |b - b_i|^{-2})` over the known states
+:math:`b_i` and their rotations within the basis, which repels it from them (Farrell, Birkisson & Funke 2015). By
+the Sherman-Morrison formula the deflated step is a multiple of Newton's own,
+:math:`\delta / (1 - \nabla\log m \cdot \delta)`, so deflation costs nothing.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.linalg import lapack
+from scipy.special import ive
+
+from .bases import CosineBasis, Floats
+from .continuation import End, Point, resolve
+from .equation import StationaryEquation
+from .newton import solve_at
+
+MAX_ITERATIONS = 60
+LARGEST_STEP = 0.5
+CONCENTRATIONS = (0.5, 1.5, 4.0, 12.0, 40.0, 150.0)
+MIXTURES = (0.5, 0.65, 0.8)
+# Refinements granted to a state found by searching: a truncation artefact moves away at every one of them.
+REFINEMENTS = 4
+
+
+def seeds(equation: StationaryEquation) -> Iterator[Floats]:
+    """Yield guesses: one or two bumps per cell, of several widths and weights, in phase and out of phase."""
+    basis = equation.basis
+    assert isinstance(basis, CosineBasis)
+    alternating = np.where(basis.cells % 2 == 1, -1.0, 1.0)
+    for concentration in CONCENTRATIONS:
+        bump = ive(basis.cells, concentration) / ive(0, concentration)
+        yield equation.scales * bump
+        yield equation.scales * alternating * bump
+        for weight in MIXTURES:
+            yield equation.scales * (weight + (1.0 - weight) * alternating) * bump
+
+
+def search(equation: StationaryEquation, q: float, known: list[Floats]) -> Iterator[Point]:
+    """Yield resolved states at the coupling q that differ from the known ones and from each other."""
+    images = [image for b in known for image in _images(equation, b)]
+    for seed in seeds(equation):
+        while (found := deflated_newton(equation, seed, q, images)) is not None:
+            images += _images(equation, found)
+            point = _resolved(equation, found, q)
+            if point is not None:
+                yield point
+
+
+def _images(equation: StationaryEquation, b: Floats) -> list[Floats]:
+    """Return the state and its rotation by half a cell, the one rotation that keeps it even."""
+    basis = equation.basis
+    if not isinstance(basis, CosineBasis) or basis.confinement is not None:
+        return [b]
+    return [b, np.where(basis.cells % 2 == 1, -b, b)]
+
+
+def _resolved(equation: StationaryEquation, b: Floats, q: float) -> Point | None:
+    solution = solve_at(equation, b, q)
+    if solution is None:
+        return None
+    point = resolve(Point(equation, solution, 1.0), REFINEMENTS)
+    if isinstance(point, End):
+        return None
+    scaled = equation.transfer(b, point.equation) if point.equation is not equation else b
+    return point if float(np.abs(point.b - scaled).max()) < 1e-3 else None
+
+
+def deflated_newton(equation: StationaryEquation, b: Floats, q: float, known: list[Floats]) -> Floats | None:
+    """Return a solution at the coupling q away from the known ones, or None."""
+    for _ in range(MAX_ITERATIONS):
+        evaluation = equation.evaluate(b, q)
+        size = float(np.abs(evaluation.residual).max())
+        if size < 1e-12:
+            return b if _is_away(b, known) else None
+        jacobian, _ = equation.linearise(b, q, evaluation.gibbs.moments)
+        _, _, step, info = lapack.dsysv(jacobian, -evaluation.residual, lower=1)
+        if info != 0 or not np.isfinite(step).all():
+            return None
+        step = step / (1.0 - _repulsion(b, step, known))
+        length = float(np.linalg.norm(step))
+        b = b + step * min(1.0, LARGEST_STEP / max(length, 1e-300))
+    return None
+
+
+def _is_away(b: Floats, known: list[Floats]) -> bool:
+    return all(float(np.linalg.norm(b - other)) > 1e-6 for other in known)
+
+
+def _repulsion(b: Floats, step: Floats, known: list[Floats]) -> float:
+    """Return the derivative of log m along a step."""
+    total = 0.0
+    for other in known:
+        offset = b - other
+        square = max(float(offset @ offset), 1e-30)
+        total -= 2.0 * float(offset @ step) / (square * (1.0 + square))
+    return total

@@ -1,0 +1,249 @@
+r"""Free energy: the sharp global criterion T5, its converse, and the envelope T10.
+
+.. math:: \frac{d(F-F_0)}{d\kappa} = \tfrac12 \sum_k w_k |c_k|^2 \quad\text{along a branch}, \qquad
+          \min F \text{ is concave in } \kappa .
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from meanfield import Branch, Diagram, McKeanVlasov
+from meanfield.theory import global_criterion
+
+from ..claims import Evidence, Undecided, at_least, claim, compare, missing, worst
+from ..tools import Tools
+from .measures import (
+    EPS,
+    LOCATION,
+    MOMENT,
+    RESIDUAL,
+    Floats,
+    clustered_states,
+    gap,
+    interval,
+    order,
+    polynomial_at_zero,
+    relative_entropy,
+    shares,
+    slope,
+    unit_coupling,
+)
+from .uniform import anywhere, attractive
+
+TRIALS = 200
+WINDOW = 4
+
+
+def satisfies_criterion(problem: McKeanVlasov) -> str | None:
+    """Return the reason why the criterion does not apply."""
+    reason = attractive(problem)
+    if reason is not None:
+        return reason
+    criterion = global_criterion(problem)
+    return None if criterion.holds else f"its condition is not met: {criterion.statement}"
+
+
+def violates_at_second(problem: McKeanVlasov) -> str | None:
+    """Return the reason why the transition need not be discontinuous."""
+    reason = attractive(problem)
+    if reason is not None:
+        return reason
+    criterion = global_criterion(problem)
+    return None if criterion.continuous is False else f"1/2 < w_2n/w_n <= 1 is not met: {criterion.statement}"
+
+
+@claim(
+    "circle.T5",
+    "sharp global criterion",
+    statement=(
+        "If w_n < 0 and (k/n) max(-w_k, 0) <= -w_n for all multiples k of n, and only these attract, uniform is "
+        "the unique global minimiser of F for all 0 <= kappa <= kappa_n and the transition is continuous."
+    ),
+    assumptions="the inequality on the multipliers",
+    source="Mun, Rosenzweig, arXiv:2604.16288 (Lebedev-Milin duality)",
+    hypotheses=satisfies_criterion,
+)
+def global_minimiser(problem: McKeanVlasov, tools: Tools) -> Evidence:
+    """Look for a lower free energy up to kappa_n: random densities, branches and states at fixed coupling."""
+    critical = unit_coupling(problem)
+    diagram = tools.diagram(problem, interval(problem))
+    below = [point for point in diagram.events("transition") if point.coupling < critical * (1 - LOCATION)]
+    found = [compare(len(below), 0.0, 0.0, "transitions below the critical coupling")]
+    lowest, details = _lowest_trial(problem, critical)
+    found.append(at_least(lowest, 0.0, 64 * EPS, details))
+    for state in clustered_states(diagram, 40):
+        if state.coupling <= critical:
+            text = f"gap of the {state.label} at coupling {state.coupling:.9g}"
+            found += [at_least(gap(state), 0.0, MOMENT, text), at_least(state.free_energy_gap, 0.0, MOMENT, text)]
+    for factor in (0.9, 0.999):
+        found += _uniform_is_lowest(problem.at(coupling=factor * critical), tools)
+    return worst(found)
+
+
+def _uniform_is_lowest(problem: McKeanVlasov, tools: Tools) -> Iterator[Evidence]:
+    for state in tools.states(problem):
+        text = f"gap of the state {state.label!r} at coupling {problem.fixed_coupling:.9g}"
+        yield at_least(gap(state), 0.0, MOMENT, text)
+        if state.symmetry != 0:
+            yield compare(bool(state.minimiser), 0.0, 0.0, f"{text}: chosen as minimiser")
+
+
+def _lowest_trial(problem: McKeanVlasov, coupling: float) -> tuple[float, str]:
+    """Return the least (F - F_0)/D over random positive densities, entropies by the trapezoid rule."""
+    generator = np.random.default_rng(np.random.SeedSequence(5))
+    points, degree = 256, 64
+    angles = 2 * np.pi * np.arange(points) / points
+    modes = np.arange(1, 9)
+    lam = shares(problem, coupling, degree)[1:]
+    amplitudes = generator.normal(size=(TRIALS, modes.size)) * generator.uniform(0, 1.5, size=(TRIALS, 1)) / modes
+    exponent = amplitudes @ np.cos(np.multiply.outer(modes, angles))
+    density = np.exp(exponent - exponent.max(axis=1, keepdims=True))
+    density /= density.mean(axis=1, keepdims=True)
+    entropy = (density * np.log(density)).mean(axis=1)
+    squares = np.abs(np.fft.rfft(density, axis=1)[:, 1 : degree + 1] / points) ** 2
+    gaps = entropy - squares @ lam
+    return float(gaps.min()), f"least gap of {TRIALS} random densities at coupling {coupling:.9g}"
+
+
+@claim(
+    "circle.T5-converse",
+    "subcritical branches make the transition discontinuous",
+    statement=(
+        "If 1/2 < w_2n/w_n <= 1 for the most attractive mode n, states of lower free energy than uniform exist "
+        "below kappa_n: the transition is discontinuous and kappa_T < kappa_n."
+    ),
+    assumptions="the inequality on the multipliers",
+    source="arXiv:2604.16288 and the sign of b1; Carrillo, Gvalani, Pavliotis, Schlichting (ARMA 235, 2020)",
+    hypotheses=violates_at_second,
+)
+def discontinuous_transition(problem: McKeanVlasov, tools: Tools) -> Evidence:
+    """Find the transition below kappa_n and a state of negative gap between the two."""
+    critical = unit_coupling(problem)
+    diagram = tools.diagram(problem, interval(problem))
+    transitions = [p.coupling for p in diagram.events("transition") if p.coupling < critical * (1 - LOCATION)]
+    if not transitions:
+        return missing(f"no equal-energy transition below the critical coupling {critical:.9g}")
+    between = 0.5 * (min(transitions) + critical)
+    lowest = min((gap(state) for state in tools.states(problem.at(coupling=between))), default=0.0)
+    text = f"lowest gap at coupling {between:.9g}, halfway from the transition to kappa_n"
+    if lowest > -64 * EPS:
+        return missing(f"{text}: {lowest:.3e}")
+    return at_least(-lowest, 0.0, 0.0, text)
+
+
+@claim(
+    "circle.T10",
+    "envelope identity along branches",
+    statement="d(F - F_0)/dkappa = (1/2) sum_k w_k |c_k|^2 along every branch of stationary states.",
+    assumptions="some clustered branch exists",
+    source="F is affine in kappa and stationary in rho",
+    hypotheses=attractive,
+)
+def envelope(problem: McKeanVlasov, tools: Tools) -> Evidence:
+    """Differentiate the gap along branches by interpolation, and recompute the gap itself."""
+    diagram = tools.diagram(problem, interval(problem))
+    found: list[Evidence] = []
+    for index, branch in enumerate(diagram.branches):
+        if branch.symmetry != 0:
+            found += _slopes_along(diagram, index, branch)
+    for state in clustered_states(diagram, 8):
+        text = f"gap of the {state.label} at coupling {state.coupling:.9g}"
+        found.append(compare(state.free_energy_gap, gap(state), MOMENT * (1 + abs(gap(state))), text))
+    return worst(found)
+
+
+def _slopes_along(diagram: Diagram, index: int, branch: Branch) -> Iterator[Evidence]:
+    for centre in range(WINDOW, len(branch) - WINDOW, 5):
+        window = slice(centre - WINDOW, centre + WINDOW + 1)
+        coordinate = _coordinate(branch, window)
+        if coordinate is None:
+            continue
+        state = diagram.state(index, centre)
+        rate = slope(state) / diagram.problem.noise
+        unit = unit_coupling(diagram.problem)
+        defect = (branch.free_energy_gap - rate * branch.coupling)[window]
+        middle = slice(WINDOW, WINDOW + 1)
+        x, y = coordinate, defect - defect[middle]
+        # The farthest point last: it is the one the error estimate leaves out.
+        ranked = np.argsort(np.abs(x), kind="stable")
+        noise = np.full(x.size, MOMENT / 10 + abs(rate) * unit * RESIDUAL)
+        derivative, error = polynomial_at_zero(x[ranked], y[ranked], noise, 1)
+        text = f"d(gap - slope kappa) along the {branch.label} at coupling {state.coupling:.9g}"
+        yield compare(derivative, 0.0, error, text)
+
+
+def _coordinate(branch: Branch, window: slice) -> Floats | None:
+    """Return a coordinate along the branch, 0 at the centre: the first moment or the coupling."""
+    amplitude = order(branch, max(branch.symmetry, 1))[window]
+    relative = branch.coupling[window] / np.abs(branch.coupling[window]).max()
+    candidates = [values - values[WINDOW] for values in (amplitude, relative)]
+    usable = [x for x in candidates if _evenly_monotone(x)]
+    return max(usable, key=lambda x: float(np.abs(x).max())) if usable else None
+
+
+def _evenly_monotone(x: Floats) -> bool:
+    steps = np.diff(x) * np.sign(x[-1] - x[0])
+    return bool(steps.min() > 0.05 * steps.max() > 1e-4)
+
+
+@claim(
+    "circle.T10-minimum",
+    "the least free energy is an infimum of affine functions",
+    statement=(
+        "min F is concave in kappa: the minimiser at kappa lies below the line "
+        "F(rho) + (kappa - kappa') (1/2) sum w_k |c_k(rho)|^2 of every state rho at every other kappa'."
+    ),
+    assumptions="no confinement; smooth minimisers",
+    source="F(rho) is affine in kappa for fixed rho",
+    hypotheses=lambda problem: _bounded_below(problem),
+)
+def concavity(problem: McKeanVlasov, tools: Tools) -> Evidence:
+    """Compare the minimisers at three couplings with the lines of all states of the diagram."""
+    diagram = tools.diagram(problem, interval(problem))
+    states = list(clustered_states(diagram, 60))
+    found: list[Evidence] = []
+    for factor in (0.93, 1.2, 1.7):
+        coupling = factor * unit_coupling(problem)
+        minimisers = [state for state in tools.states(problem.at(coupling=coupling)) if state.minimiser]
+        found.append(compare(len(minimisers), 1.0, 0.0, f"minimisers at coupling {coupling:.9g}"))
+        for minimiser in minimisers[:1]:
+            lines = [gap(s) + slope(s) * (coupling - s.coupling) / problem.noise for s in states]
+            lowest = min([0.0, *lines])
+            text = f"least line over the {minimiser.label} at coupling {coupling:.9g}"
+            found.append(at_least(lowest, gap(minimiser), MOMENT * (1 + abs(lowest)), text))
+    return worst(found)
+
+
+def _bounded_below(problem: McKeanVlasov) -> str | None:
+    if problem.potential.name == "logarithmic" and attractive(problem) is None:
+        return "the free energy is unbounded below beyond the collapse"
+    return anywhere(problem)
+
+
+@claim(
+    "circle.T10-kink",
+    "latent heat of a discontinuous transition",
+    statement=(
+        "At equal free energy kappa_T times the jump of d(min F)/dkappa is minus D times the relative entropy "
+        "int rho log(2 pi rho) of the clustered state."
+    ),
+    assumptions="the transition is discontinuous",
+    source="F = F_0 at kappa_T and the envelope identity",
+    hypotheses=violates_at_second,
+)
+def kink(problem: McKeanVlasov, tools: Tools) -> Evidence:
+    """Recompute both sides at every located transition."""
+    diagram = tools.diagram(problem, interval(problem))
+    found: list[Evidence] = []
+    for event in diagram.events("transition"):
+        state = diagram.state(event.branch, event.point).replace(
+            problem=problem.at(coupling=event.coupling), cosine=event.cosine, sine=event.sine
+        )
+        expected = -problem.noise * relative_entropy(state)
+        bound = MOMENT * problem.noise * (1 + abs(expected))
+        text = f"kappa_T times the slope jump at coupling {event.coupling:.9g}"
+        found.append(compare(event.coupling * slope(state), expected, bound, text))
+    if not found:
+        raise Undecided("the diagram has no transition")
+    return worst(found)

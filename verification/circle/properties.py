@@ -1,0 +1,252 @@
+r"""Exact properties every solver must have: rotation, n-fold embedding, tricritical ratio, repulsion."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from meanfield import Branch, Circle, Diagram, McKeanVlasov, Potential, State, Transformer
+from meanfield.energy import dissipation, free_energy_parts
+from meanfield.protocol import Array, Number
+from meanfield.theory import critical_couplings, tricritical_beta
+
+from ..claims import Evidence, claim, compare, missing, worst
+from ..tools import Tools
+from .measures import (
+    EIGENVALUE,
+    LOCATION,
+    MOMENT,
+    clustered_states,
+    fixed_point_error,
+    interval,
+    polynomial_at_zero,
+    primary_branch,
+    unit_coupling,
+)
+from .uniform import anywhere, attractive, transformer
+
+FOLD = 2
+ANGLE = 0.7
+CONCENTRATED = 0.9
+
+
+@dataclass(frozen=True)
+class Embedded(Potential):
+    """W(n t) for a given potential W: its multiplier k stands at nk.
+
+    Parameters
+    ----------
+    potential
+        W.
+    fold
+        n.
+    """
+
+    potential: Potential
+    fold: int
+    name: ClassVar[str] = "embedded"
+    formula: ClassVar[str] = "W(n t)"
+
+    def values(self, angle: npt.ArrayLike) -> Array:
+        """Return W(n t)."""
+        return self.potential.values(self.fold * np.asarray(angle, dtype=float))
+
+    def slope(self, angle: npt.ArrayLike) -> Array:
+        """Return n W'(n t)."""
+        return self.fold * self.potential.slope(self.fold * np.asarray(angle, dtype=float))
+
+    def multipliers(self, domain: Circle, degree: int) -> Array:
+        """Return w_0, 0, ..., w_1, 0, ..."""
+        inner = self.potential.multipliers(domain, degree // self.fold)
+        result = np.zeros(degree + 1, dtype=inner.dtype)
+        result[:: self.fold] = inner
+        return result
+
+    def tail_bound(self, domain: Circle, degree: int) -> Number:
+        """Return the bound of W beyond degree/n."""
+        return self.potential.tail_bound(domain, degree // self.fold)
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the description of W and n."""
+        return {"potential": self.potential.name, "fold": self.fold}
+
+
+@claim(
+    "circle.rotation",
+    "rotation equivariance",
+    statement=(
+        "Rotating a stationary density by any angle leaves it stationary, with the same free energy, dissipation "
+        "and spectrum."
+    ),
+    assumptions="no confinement; some clustered state exists",
+    source="W depends on differences of angles only",
+    hypotheses=attractive,
+)
+def rotations(problem: McKeanVlasov, tools: Tools) -> Evidence:
+    """Rotate computed states."""
+    diagram = tools.diagram(problem, interval(problem))
+    found: list[Evidence] = []
+    for state in clustered_states(diagram, 3):
+        if 0.05 < state.order_parameter(max(state.symmetry, 1)) < CONCENTRATED:
+            found += _rotation_evidence(state, rotated(state, ANGLE), tools)
+    return worst(found)
+
+
+def rotated(state: State, angle: float) -> State:
+    """Return the state turned by an angle."""
+    moments = (state.cosine + 1j * state.sine) * np.exp(1j * np.arange(state.cosine.size) * angle)
+    return state.replace(cosine=np.asarray(moments.real), sine=np.asarray(moments.imag))
+
+
+def _rotation_evidence(state: State, turned: State, tools: Tools) -> Iterator[Evidence]:
+    where = f"of the rotated {state.label} at coupling {state.coupling:.9g}"
+    yield compare(fixed_point_error(turned), 0.0, MOMENT, f"residual {where}")
+    before, after = (free_energy_parts(s.problem, s.cosine, s.sine).gap for s in (state, turned))
+    yield compare(after, before, MOMENT * (1 + abs(before)), f"free energy gap {where}")
+    lost = dissipation(turned.problem, turned.cosine, turned.sine)
+    yield compare(lost, 0.0, MOMENT * state.problem.noise**2, f"dissipation {where}")
+    first, second = tools.spectrum(state).eigenvalues[:4], tools.spectrum(turned).eigenvalues[:4]
+    for position, (old, new) in enumerate(zip(first, second, strict=True), start=1):
+        bound = EIGENVALUE * (abs(old) + state.problem.noise)
+        yield compare(new, old, bound, f"eigenvalue {position} {where}")
+
+
+@claim(
+    "circle.embedding",
+    "n-fold embedding",
+    statement=(
+        "For W_n(t) = W(n t): kappa_{nk}(W_n) = kappa_k(W); the stationary states of W_n are those of W in n t, "
+        "with folds and transitions at the same couplings; their n-periodic eigenvalues are n^2 those of W."
+    ),
+    assumptions="no confinement; some clustered state exists; n = 2",
+    source="substitution t -> n t",
+    hypotheses=attractive,
+)
+def embedding(problem: McKeanVlasov, tools: Tools) -> Evidence:
+    """Compare two independent diagrams, and spectra of the same state in both."""
+    embedded = replace(problem, potential=Embedded(problem.potential, FOLD))
+    plain, folded = (tools.diagram(p, interval(problem)) for p in (problem, embedded))
+    found = list(_critical_evidence(problem, embedded))
+    for mode in (1, 2):
+        inner, outer = primary_branch(plain, mode), primary_branch(folded, FOLD * mode)
+        if (inner is None) != (outer is None):
+            found.append(missing(f"the branch of mode {mode} is in one of the diagrams only"))
+        elif inner is not None and outer is not None:
+            found += _same_events(plain, folded, inner, outer)
+            found += _same_states(folded, outer, problem)
+    for state in clustered_states(plain, 2):
+        if 0.05 < state.order_parameter(max(state.symmetry, 1)) < CONCENTRATED:
+            found += _scaled_eigenvalues(state, embedded, tools)
+    return worst(found)
+
+
+def _critical_evidence(problem: McKeanVlasov, embedded: McKeanVlasov) -> Iterator[Evidence]:
+    inner, outer = critical_couplings(problem, 4), critical_couplings(embedded, 4 * FOLD)
+    for mode in range(1, 5):
+        if np.isfinite(inner[mode]):
+            yield compare(outer[FOLD * mode], inner[mode], 0.0, f"critical coupling of mode {FOLD * mode}")
+
+
+def _same_events(plain: Diagram, folded: Diagram, inner: Branch, outer: Branch) -> Iterator[Evidence]:
+    for kind in ("fold", "transition"):
+        one = [p.coupling for p in plain.special_points if p.type == kind and plain.branches[p.branch] is inner]
+        two = [p.coupling for p in folded.special_points if p.type == kind and folded.branches[p.branch] is outer]
+        yield compare(len(two), len(one), 0.0, f"number of {kind}s on the {outer.label} branch")
+        for first, second in zip(sorted(one), sorted(two), strict=False):
+            yield compare(second, first, 2 * LOCATION * abs(first), f"{kind} of the {outer.label} branch")
+
+
+def _same_states(folded: Diagram, outer: Branch, problem: McKeanVlasov) -> Iterator[Evidence]:
+    index = folded.branches.index(outer)
+    for point in range(1, len(outer), max(1, len(outer) // 4)):
+        state = folded.state(index, point)
+        inner = state.replace(
+            problem=problem.at(coupling=state.coupling),
+            cosine=state.cosine[::FOLD],
+            sine=state.sine[::FOLD],
+            modes=state.modes // FOLD + 1,
+        )
+        text = f"residual of the {outer.label} seen in n t, coupling {state.coupling:.9g}"
+        yield compare(fixed_point_error(inner), 0.0, MOMENT, text)
+
+
+def _scaled_eigenvalues(state: State, embedded: McKeanVlasov, tools: Tools) -> Iterator[Evidence]:
+    cosine, sine = (np.zeros(FOLD * (part.size - 1) + 1) for part in (state.cosine, state.sine))
+    cosine[::FOLD], sine[::FOLD] = state.cosine, state.sine
+    outer = state.replace(
+        problem=embedded.at(coupling=state.coupling),
+        cosine=cosine,
+        sine=sine,
+        modes=FOLD * state.modes,
+        symmetry=FOLD * state.symmetry,
+        unstable=None,
+    )
+    inner_values, outer_values = tools.spectrum(state).eigenvalues[:3], tools.spectrum(outer).eigenvalues
+    for value in inner_values:
+        expected = FOLD**2 * float(value)
+        nearest = float(outer_values[np.abs(outer_values - expected).argmin()])
+        bound = EIGENVALUE * (abs(expected) + state.problem.noise)
+        text = f"{FOLD}-periodic eigenvalue on the {state.label} at coupling {state.coupling:.9g}"
+        yield compare(nearest, expected, bound, text)
+
+
+@claim(
+    "circle.tricritical",
+    "the ratio 3/4 at the tricritical point",
+    statement=(
+        "As beta decreases to beta*_1 the fold and the transition of the transformer satisfy "
+        "(1 - kappa_T/kappa_1)/(1 - kappa_fold/kappa_1) -> 3/4."
+    ),
+    assumptions="transformer, beta > 0; a statement on the family",
+    source="Landau form (1-lambda) x + (b1/2) x^2 + (b2/3) x^3",
+    hypotheses=transformer,
+)
+def tricritical_ratio(problem: McKeanVlasov, tools: Tools) -> Evidence:
+    """Extrapolate the ratio over five values of beta above beta*_1."""
+    excess = np.array([0.04, 0.06, 0.08, 0.10, 0.12])
+    ratios, noise = [], []
+    for step in excess:
+        near = McKeanVlasov(problem.domain, Transformer(tricritical_beta(1) + float(step)), noise=problem.noise)
+        critical = unit_coupling(near)
+        diagram = tools.diagram(near, (0.95 * critical, 1.05 * critical))
+        folds, transitions = ([p.coupling for p in diagram.events(kind)] for kind in ("fold", "transition"))
+        if len(folds) != 1 or len(transitions) != 1:
+            return missing(f"{len(folds)} folds and {len(transitions)} transitions at beta*_1 + {step:g}, not 1")
+        depth = 1 - folds[0] / critical
+        ratios.append((1 - transitions[0] / critical) / depth)
+        noise.append(2 * LOCATION / depth)
+    value, error = polynomial_at_zero(excess, np.array(ratios), np.array(noise), 0)
+    return compare(value, 0.75, error, "extrapolated ratio of the distances from kappa_1")
+
+
+def repulsive(problem: McKeanVlasov) -> str | None:
+    """Return the reason why the potential is not purely repulsive."""
+    reason = anywhere(problem)
+    if reason is None and attractive(problem) is None:
+        reason = "some mode attracts"
+    return reason
+
+
+@claim(
+    "circle.repulsive",
+    "repulsion leaves the uniform state alone",
+    statement="If all w_k >= 0, uniform is the only stationary state and is stable for every kappa > 0.",
+    assumptions="no mode attracts",
+    source="F is strictly convex; Carrillo, Gvalani, Pavliotis, Schlichting (ARMA 235, 2020), H-stability",
+    hypotheses=repulsive,
+)
+def only_uniform(problem: McKeanVlasov, tools: Tools) -> Evidence:
+    """Count branches, events, unstable directions and states."""
+    diagram = tools.diagram(problem, interval(problem))
+    events = [point for point in diagram.special_points if point.type != "endpoint"]
+    found = [
+        compare(len(diagram.branches), 1.0, 0.0, "branches of the diagram"),
+        compare(len(events), 0.0, 0.0, "special points of the diagram"),
+        compare(int(diagram.branches[0].unstable.max()), 0.0, 0.0, "unstable directions of uniform"),
+    ]
+    for factor in (0.5, 1.0, 5.0):
+        states = tools.states(problem.at(coupling=factor * unit_coupling(problem)))
+        found.append(compare(len(states), 1.0, 0.0, f"states at {factor} times the unit coupling"))
+    return worst(found)
