@@ -2,18 +2,20 @@ r"""
 Bifurcation diagram of the noisy transformer
 ============================================
 
-Tokens on the circle that attend to each other with inverse temperature :math:`\beta` and are perturbed by noise
-:math:`D` follow, in the mean-field limit,
+Tokens on the circle that attend to each other with inverse temperature :math:`\beta` and are perturbed by
+noise :math:`D` follow, in the mean-field limit,
 
 .. math::
 
-    \partial_t\rho = \partial_\theta\bigl( D\,\partial_\theta\rho + \kappa\,\rho\,\partial_\theta (W*\rho) \bigr),
+    \partial_t\rho = \partial_\theta\bigl( D\,\partial_\theta\rho
+        + \kappa\,\rho\,\partial_\theta (W*\rho) \bigr),
     \qquad W(t) = -\frac{1}{\beta} e^{\beta\cos t}.
 
 The uniform density loses stability to one cluster at :math:`\kappa_1 = \beta D/I_1(\beta)`. Up to
-:math:`\beta^*_1 = 2.4469` the cluster appears gradually. Beyond it the branch bends backwards, so that a clustered
-and the uniform state are both stable between the fold and :math:`\kappa_1`; they exchange the minimum of the free
-energy at :math:`\kappa_T`, in between. Branches of two and three clusters leave later and are unstable.
+:math:`\beta^*_1 = 2.4469` the cluster appears gradually. Beyond it the branch bends backwards, so that a
+clustered and the uniform state are both stable between the fold and :math:`\kappa_1`; they exchange the
+minimum of the free energy at :math:`\kappa_T`, in between. Branches of two and three clusters leave later and
+are unstable.
 """
 
 import matplotlib.pyplot as plt
@@ -25,8 +27,8 @@ from solvers import bifurcation_diagram
 # %%
 # Parameters
 # ----------
-# Two inverse temperatures below :math:`\beta^*_1` (the second one barely) and two above it. Couplings are measured
-# in units of :math:`\kappa_1`.
+# Two inverse temperatures below :math:`\beta^*_1` (the second one barely) and two above it. Couplings are
+# measured in units of :math:`\kappa_1`.
 
 BETAS = (1.0, 2.4469, 3.0, 5.0)
 RANGE = (0.8, 2.6)
@@ -54,8 +56,8 @@ print(diagrams[5.0].summary())
 # %%
 # Plot
 # ----
-# Solid lines are stable, dashed ones unstable. The insets enlarge the neighbourhood of the fold (square), where the
-# diamond marks equal free energy.
+# Solid lines are stable, dashed ones unstable. The insets enlarge the neighbourhood of the fold (square),
+# where the diamond marks equal free energy.
 
 
 def draw(diagrams: dict[float, Diagram]) -> Figure:

@@ -11,8 +11,8 @@ The uniform state of the noisy transformer becomes unstable to :math:`n` cluster
     b_1 = \frac{1-2q}{2(1-q)}, \quad q = \frac{I_{2n}(\beta)}{I_n(\beta)} .
 
 The couplings come in ascending order for every :math:`\beta` and crowd together as it grows. The sign of
-:math:`b_1` decides whether a branch leaves towards larger couplings (supercritical) or smaller ones (subcritical);
-it changes at :math:`\beta^*_n`, where :math:`I_{2n} = I_n/2`.
+:math:`b_1` decides whether a branch leaves towards larger couplings (supercritical) or smaller ones
+(subcritical); it changes at :math:`\beta^*_n`, where :math:`I_{2n} = I_n/2`.
 """
 
 import matplotlib.pyplot as plt
@@ -60,7 +60,8 @@ for n, beta in thresholds.items():
 # %%
 # Plot
 # ----
-# Circles mark :math:`\beta^*_n`, where branch :math:`n` turns from supercritical (left) to subcritical (right).
+# Circles mark :math:`\beta^*_n`, where branch :math:`n` turns from supercritical (left) to subcritical
+# (right).
 
 
 def draw(ratios: np.ndarray, shapes: np.ndarray, thresholds: dict[int, float]) -> Figure:
@@ -76,9 +77,11 @@ def draw(ratios: np.ndarray, shapes: np.ndarray, thresholds: dict[int, float]) -
     lower.axhline(0.0, color="0.6", linewidth=0.8, zorder=1)
     lower.text(0.33, 0.04, "supercritical", color="0.4", va="bottom", fontsize=9)
     lower.text(0.33, -0.05, "subcritical", color="0.4", va="top", fontsize=9)
-    upper.set(ylim=(0.8, 3e3), ylabel=r"$\kappa_n/\kappa_1$")
+    upper.set(ylim=(0.92, 40), ylabel=r"$\kappa_n/\kappa_1$")
     lower.set(xlim=(BETAS[0], BETAS[-1]), ylim=(-2.0, 0.7), xlabel=r"$\beta$", ylabel=r"$b_1(n)$")
-    upper.legend(frameon=False, fontsize=9, ncols=2)
+    upper.set_yticks([1, 2, 5, 10, 20], ["1", "2", "5", "10", "20"])
+    upper.minorticks_off()
+    upper.legend(frameon=False, fontsize=9, loc="lower left")
     for ax in (upper, lower):
         ax.spines[["top", "right"]].set_visible(False)
     return figure

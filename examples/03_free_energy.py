@@ -9,9 +9,9 @@ Stationary states are the critical points of the free energy
     F[\rho] = D\int\rho\log\rho + \frac{\kappa}{2}\iint W(\theta-\theta')\,\rho\,\rho', \qquad
     \frac{dF}{d\kappa} = \frac12\sum_{k\ge 0} w_k m_k^2 \quad\text{along a branch.}
 
-The minimum of :math:`F` over all densities is a concave function of the coupling. At :math:`\beta = 2` it leaves the
-value of the uniform state with slope zero: a continuous transition. At :math:`\beta = 8` it does so with a kink at
-:math:`\kappa_T < \kappa_1`: the order parameter jumps, and
+The minimum of :math:`F` over all densities is a concave function of the coupling. At :math:`\beta = 2` it
+leaves the value of the uniform state with slope zero: a continuous transition. At :math:`\beta = 8` it does
+so with a kink at :math:`\kappa_T < \kappa_1`: the order parameter jumps, and
 
 .. math::
 
@@ -22,8 +22,10 @@ value of the uniform state with slope zero: a continuous transition. At :math:`\
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
-from meanfield import Branch, Circle, Diagram, McKeanVlasov, Transformer
+from meanfield import Branch, Circle, Diagram, McKeanVlasov, SpecialPoint, Transformer
+from meanfield.energy import free_energy_parts
 from solvers import bifurcation_diagram
 
 # %%
@@ -68,8 +70,8 @@ print(f"kappa_T/kappa_1 = {transition.relative_coupling:.12f}, kappa_T times the
 # %%
 # Plot
 # ----
-# Above: the free energy of the uniform, 1-cluster and 2-cluster states; the wide grey line is the minimum. Below: its
-# derivative, continuous on the left, with a jump on the right.
+# Above: the free energy of the uniform, 1-cluster and 2-cluster states; the wide grey line is the minimum.
+# Below: its derivative, continuous on the left, with a jump on the right.
 
 
 def draw(diagrams: dict[float, Diagram]) -> Figure:
@@ -79,15 +81,29 @@ def draw(diagrams: dict[float, Diagram]) -> Figure:
     )
     for (beta, diagram), (upper, lower) in zip(diagrams.items(), axes.T, strict=True):
         relative, gap, derivative = envelope(diagram)
-        upper.plot(relative, gap, color="0.82", linewidth=6, solid_capstyle="round", zorder=1)
-        diagram.plot("free_energy_gap", upper, legend=beta == 2.0, labels=True)
+        draw_gap(upper, diagram, relative, gap)
         upper.set(title=rf"$\beta = {beta:g}$", xlabel="")
         lower.plot(relative, derivative, color="0.25", linewidth=1.5)
         lower.set(xlabel=r"$\kappa/\kappa_1$", xlim=RANGES[beta])
         lower.spines[["top", "right"]].set_visible(False)
+        handles = upper.get_legend().legend_handles
+        upper.get_legend().remove()
     axes[1, 0].set_ylabel(r"$\kappa_1\, \frac{d}{d\kappa}\,\min (F-F_0)/D$")
     axes[0, 1].set_ylabel("")
+    inset = axes[0, 1].inset_axes((0.16, 0.08, 0.34, 0.5))
+    draw_gap(inset, diagrams[8.0], relative, gap)
+    inset.get_legend().remove()
+    inset.set(xlim=(0.765, 1.02), ylim=(-0.06, 0.06), xlabel="", ylabel="")
+    inset.tick_params(labelsize=7)
+    least = Line2D([], [], color="0.82", linewidth=6, label="minimum")
+    figure.legend(handles=[least, *handles], loc="outside lower center", ncols=6, frameon=False, fontsize=9)
     return figure
+
+
+def draw_gap(ax: plt.Axes, diagram: Diagram, relative: np.ndarray, gap: np.ndarray) -> None:
+    """Draw the free energy of all branches over the minimum."""
+    ax.plot(relative, gap, color="0.82", linewidth=6, solid_capstyle="round", zorder=1)
+    diagram.plot("free_energy_gap", ax, labels=ax.get_subplotspec() is not None)
 
 
 def envelope(diagram: Diagram) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -110,16 +126,14 @@ plt.show()
 # %%
 # Numbers
 # -------
-# The jump at :math:`\beta = 8` and the identity behind it, with the relative entropy integrated on its own; at
-# :math:`\beta = 2` the gap is negative as soon as the branch exists.
+# The jump at :math:`\beta = 8` and the identity behind it, with the relative entropy integrated on its own;
+# at :math:`\beta = 2` the gap is negative as soon as the branch exists.
 
 
-def relative_entropy(diagram: Diagram, cosine: np.ndarray) -> float:
-    """Return the integral of rho log(2 pi rho) by the trapezoidal rule, exponentially accurate here."""
-    angles = np.linspace(-np.pi, np.pi, 1024, endpoint=False)
-    strengths = -2 * diagram.problem.potential.relative_multipliers(diagram.problem.domain, cosine.size - 1)
-    exponent = np.cos(np.outer(angles, np.arange(cosine.size))) @ (strengths * cosine)
-    return float(exponent[0])
+def relative_entropy(diagram: Diagram, point: SpecialPoint) -> float:
+    """Return the integral of rho log(2 pi rho)."""
+    problem = diagram.problem.at(coupling=point.coupling)
+    return free_energy_parts(problem, point.cosine).entropy / problem.noise + np.log(2 * np.pi)
 
 
 def check(diagrams: dict[float, Diagram]) -> None:
@@ -127,6 +141,11 @@ def check(diagrams: dict[float, Diagram]) -> None:
     (transition,) = diagrams[8.0].events("transition")
     jump = slope(diagrams[8.0], transition.cosine) * transition.relative_coupling
     assert abs(jump + 1.304199) < 1e-6
+    assert abs(jump + relative_entropy(diagrams[8.0], transition)) < 1e-11
+    gentle = minimum(diagrams[2.0])
+    assert not diagrams[2.0].events("transition")
+    assert np.all(gentle.free_energy_gap[1:] < 0)
+    assert np.all(gentle.relative_coupling[1:] > 1)
 
 
 check(diagrams)

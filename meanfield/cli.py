@@ -32,22 +32,38 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments
-    arguments = [argument for argument in arguments if argument != "--debug"]
+    code = _guarded([argument for argument in arguments if argument != "--debug"], debug)
+    return _flushed(code, debug)
+
+
+def _guarded(arguments: list[str], debug: bool) -> int:
+    """Run a command; whatever goes wrong becomes one line and an exit code."""
     try:
-        code = _run(arguments)
-        sys.stdout.flush()
+        return _run(arguments)
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 0
     except BrokenPipeError:
-        # The reader went away; without this the interpreter complains once more when it closes the stream.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except KeyboardInterrupt:
         return _report("interrupted; files that existed before are unchanged", INTERRUPTED, debug)
     except MeanfieldError as error:
         return _report(str(error), error.exit_code, debug)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        return _report(f"{where}{error.strerror or error}; --debug shows the traceback", 1, debug)
     except Exception as error:
         return _report(_unexpected(error), 1, debug)
+
+
+def _flushed(code: int, debug: bool) -> int:
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        # The interpreter would try and complain once more when it closes the stream.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            return BROKEN_PIPE
+        return code or _report(f"standard output cannot be written: {error.strerror}", 1, debug)
     return code
 
 

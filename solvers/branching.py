@@ -270,8 +270,9 @@ def _at_amplitude(departure: Departure, step: float) -> Point | None:
     if solution is None:
         return None
     change = solution.b - guess
-    steepest = 0.25 if departure.order == 2 else 4.0
-    if float(np.linalg.norm(change)) > 0.25 * step or abs(solution.q - departure.q) > steepest * step:
+    # At a pitchfork the rest of the state follows quadratically; elsewhere it moves along with the coupling.
+    farthest, steepest = (0.25, 0.25) if departure.order in (2, 4) else (2.0, 4.0)
+    if float(np.linalg.norm(change)) > farthest * step or abs(solution.q - departure.q) > steepest * step:
         return None
     point = Point(departure.equation, solution, step).oriented(direction, 0.0)
     resolved_point = resolve(point)

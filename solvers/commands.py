@@ -117,7 +117,7 @@ def rate(argv: Sequence[str]) -> int:
     if settings.json:
         say_json(_rate_object(problem, spectra) | {"provenance": _origin(parser, settings)})
     elif not settings.quiet:
-        say(_rate_text(problem, spectra, len(states) - len(spectra)))
+        say(_rate_text(problem, states, spectra))
     return 0
 
 
@@ -279,13 +279,13 @@ def _print_diagram(diagram: Diagram, settings: argparse.Namespace) -> None:
 def _draw_states(states: Sequence[State], target: str, origin: dict[str, Any], force: bool) -> Path:
     from matplotlib.figure import Figure
 
-    from meanfield.plotting import COLOURS, save_figure
+    from meanfield.plotting import COLOURS, UNIFORM_COLOUR, save_figure
 
     figure = Figure(figsize=(6.0, 4.0), layout="constrained")
     ax = figure.subplots()
     for index, state in enumerate(states):
-        style = "-" if state.stable else "--"
-        state.plot(ax, color=COLOURS[index % len(COLOURS)], linestyle=style)
+        colour = UNIFORM_COLOUR if state.symmetry == 0 else COLOURS[index % len(COLOURS)]
+        state.plot(ax, color=colour, linestyle="-" if state.stable else "--")
     ax.legend(frameon=False, fontsize=8)
     return save_figure(figure, target, force, origin)
 
@@ -351,7 +351,17 @@ def _theory(state: State) -> float | None:
     return uniform_rate(state.problem) if state.symmetry == 0 else None
 
 
-def _rate_text(problem: McKeanVlasov, spectra: Sequence[Spectrum], left_out: int) -> str:
+def _rate_text(problem: McKeanVlasov, states: Sequence[State], spectra: Sequence[Spectrum]) -> str:
+    left_out = len(states) - len(spectra)
+    lines = [*_heading(problem, states), ""]
+    lines.append(_rate_table(spectra) if spectra else "no stable state was found, so there is no decay rate")
+    if left_out:
+        count = f"{left_out} unstable state{'' if left_out == 1 else 's'}"
+        lines += ["", f"{count} left out; meanfield stationary lists all"]
+    return "\n".join(lines)
+
+
+def _rate_table(spectra: Sequence[Spectrum]) -> str:
     columns = {
         "state": [result.state.label for result in spectra],
         "slowest rate": [formatted(result.slowest_rate) for result in spectra],
@@ -361,8 +371,4 @@ def _rate_text(problem: McKeanVlasov, spectra: Sequence[Spectrum], left_out: int
         "overlap": [formatted(result.rotation_overlap, 6) for result in spectra],
         "": ["minimiser" if result.state.minimiser else "" for result in spectra],
     }
-    lines = [*_heading(problem, [result.state for result in spectra]), "", table(columns, "  ")]
-    if left_out:
-        count = f"{left_out} unstable state{'' if left_out == 1 else 's'}"
-        lines += ["", f"{count} left out; meanfield stationary lists all"]
-    return "\n".join(lines)
+    return table(columns, "  ")

@@ -46,6 +46,7 @@ class Point:
     equation: StationaryEquation
     solution: Solution
     arclength: float
+    _gap: float | None = None
 
     @property
     def b(self) -> Floats:
@@ -70,8 +71,10 @@ class Point:
     @property
     def free_energy_gap(self) -> float:
         """(F - F_uniform)/D."""
-        solution = self.solution
-        return self.equation.free_energy_gap(solution.b, solution.q, solution.evaluation.gibbs.log_partition)
+        if self._gap is None:
+            b, q, log_partition = self.b, self.q, self.solution.evaluation.gibbs.log_partition
+            self._gap = self.equation.free_energy_gap(b, q, log_partition)
+        return self._gap
 
     @property
     def unstable(self) -> int:

@@ -7,6 +7,7 @@ the Sherman-Morrison formula the deflated step is a multiple of Newton's own,
 """
 
 from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
 from scipy.linalg import lapack
@@ -19,14 +20,17 @@ from .newton import solve_at
 
 MAX_ITERATIONS = 60
 LARGEST_STEP = 0.5
+# Of the modes beyond their threshold the strongest few are combined in all signs.
+COMBINED = 4
+FINDS = 24
 CONCENTRATIONS = (0.5, 1.5, 4.0, 12.0, 40.0, 150.0)
 MIXTURES = (0.5, 0.65, 0.8)
 # Refinements granted to a state found by searching: a truncation artefact moves away at every one of them.
 REFINEMENTS = 4
 
 
-def seeds(equation: StationaryEquation) -> Iterator[Floats]:
-    """Yield guesses: one or two bumps per cell, of several widths and weights, in phase and out of phase."""
+def seeds(equation: StationaryEquation, q: float) -> Iterator[Floats]:
+    """Yield guesses: bumps of several widths and weights, and densities with several modes excited."""
     basis = equation.basis
     assert isinstance(basis, CosineBasis)
     alternating = np.where(basis.cells % 2 == 1, -1.0, 1.0)
@@ -36,13 +40,28 @@ def seeds(equation: StationaryEquation) -> Iterator[Floats]:
         yield equation.scales * alternating * bump
         for weight in MIXTURES:
             yield equation.scales * (weight + (1.0 - weight) * alternating) * bump
+    yield from _excited(equation, q)
+
+
+def _excited(equation: StationaryEquation, q: float) -> Iterator[Floats]:
+    """Yield Gibbs densities of fields on the strongest unstable modes, in every combination of signs."""
+    strengths = q * equation.signs * equation.scales**2
+    unstable = np.flatnonzero(strengths > 1.0)
+    modes = unstable[np.argsort(-strengths[unstable])][:COMBINED]
+    for signs in product((0.0, 1.0, -1.0), repeat=modes.size):
+        field = np.zeros(strengths.size)
+        field[modes] = 1.5 * np.array(signs)
+        if np.count_nonzero(field) > 1:
+            yield equation.unknown_from(equation.basis.gibbs(field).moments)
 
 
 def search(equation: StationaryEquation, q: float, known: list[Floats]) -> Iterator[Point]:
     """Yield resolved states at the coupling q that differ from the known ones and from each other."""
     images = [image for b in known for image in _images(equation, b)]
-    for seed in seeds(equation):
-        while (found := deflated_newton(equation, seed, q, images)) is not None:
+    finds = 0
+    for seed in seeds(equation, q):
+        while finds < FINDS and (found := deflated_newton(equation, seed, q, images)) is not None:
+            finds += 1
             images += _images(equation, found)
             point = _resolved(equation, found, q)
             if point is not None:

@@ -12,13 +12,14 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from meanfield import Diagram, InvalidInput, McKeanVlasov, SpecialPoint
+from meanfield import Diagram, InvalidInput, McKeanVlasov, Outcome, SpecialPoint
 from meanfield.theory import BranchShape, branch_shape
 from meanfield.thresholds import CriticalPoint, critical_coupling, critical_modes
 
 from .bases import Floats
 from .branching import STEPS, Departure, departures, from_uniform
-from .continuation import Arclength
+from .continuation import Arclength, Point
+from .detection import interval_end
 from .following import Arrival, Followed, follow
 from .provenance import provenance
 from .rates import with_rates
@@ -144,6 +145,7 @@ def walk(
     """
     tasks = _start(problem, register, depth)
     known: list[Arrival] = []
+    ends: list[tuple[str, Point]] = []
     while tasks:
         task = tasks.popleft()
         if any(_same_place(task, arrival) for arrival in known):
@@ -152,6 +154,16 @@ def walk(
         if followed is None:
             continue
         known += [arrival for arrival in followed.arrivals if arrival.point is not None]
+        end = _end(followed, register)
+        if end is not None:
+            twin = next((label for label, other in ends if same_orbit(end, other)), None)
+            if twin is not None:
+                register.warnings.append(
+                    f"{task.label}: the branch born at coupling {float(task.departure.coupling):.12g} runs into "
+                    f"{twin} and is reported there; how the two connect was passed in one step"
+                )
+                continue
+            ends.append((task.label, end))
         yield task, followed, len(tasks)
         if task.depth < depth:
             tasks += _children(task, followed)
@@ -326,6 +338,27 @@ def _follow(task: Task, register: Register, method: Arclength) -> Followed | Non
             f"{float(task.departure.coupling):.12g}"
         )
     return followed
+
+
+def _end(followed: Followed, register: Register) -> Point | None:
+    """Return the point at which a branch leaves the interval upwards, solved there."""
+    if followed.outcome is not Outcome.LEFT_INTERVAL:
+        return None
+    one, other = followed.knots[-2].point, followed.knots[-1].point
+    equation = other.equation
+    edge = register.interval[1] if equation.sign > 0 else register.interval[0]
+    crossing = interval_end(one, other, float(edge / (equation.sign * equation.unit)))
+    return None if crossing is None else crossing.point
+
+
+def same_orbit(one: Point, other: Point) -> bool:
+    """Whether two states at one coupling are rotations or reflections of each other."""
+    first, second = (np.hypot(*point.equation.basis.expand(point.moments)) for point in (one, other))
+    count = min(first.size, second.size)
+    # A nearly neutral direction leaves the position along it known to half of the digits only.
+    if np.abs(first[:count] - second[:count]).max() > 1e-6:
+        return False
+    return abs(one.free_energy_gap - other.free_energy_gap) <= 1e-10 * max(1.0, abs(one.free_energy_gap))
 
 
 def _children(task: Task, followed: Followed) -> list[Task]:

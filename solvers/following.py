@@ -21,6 +21,8 @@ from .newton import solve_at
 from .stability import Block, block_matrix, nearly_neutral, unstable_counts
 
 PRIMES = (2, 3, 5, 7, 11, 13)
+# Newton at a branch point may fall onto the more symmetric branch: modes that shrink by this factor in one step.
+COLLAPSE = 1e-6
 # A vertical family is followed until its largest moment passes this: nothing new happens before its collapse.
 VERTICAL_END = 0.9
 
@@ -207,8 +209,10 @@ def _returned(followed: Followed) -> bool:
     if len(knots) < 20:
         return False
     start, last, before = knots[1].point, knots[-1].point, knots[-2].point
-    start = start.on(last.equation)
     step = last.arclength - before.arclength
+    if abs(last.q - start.q) > step:
+        return False
+    start = start.on(last.equation)
     gap = float(np.hypot(np.linalg.norm(last.b - start.b), last.q - start.q))
     aligned = float(last.solution.tangent_b @ start.solution.tangent_b)
     aligned += last.solution.tangent_q * start.solution.tangent_q
@@ -237,17 +241,22 @@ def meeting(last: Point, point: Point) -> Arrival | None:
         return None
     older = last.on(point.equation)
     product = older.b * point.b
-    if float(product.sum()) < 0.0 and product.size:
+    collapsed = np.abs(point.b) < COLLAPSE * np.abs(older.b)
+    leading = collapsed & (np.abs(older.b) > COLLAPSE)
+    if float(product.min()) > -1e-13 * float(product.max()) and not leading.any():
+        return None
+    if float(product.sum()) < 0.0:
         return _meeting_uniform(older, point)
     for prime in PRIMES:
         if prime > basis.cells[-1]:
             break
         outside = basis.cells % prime != 0
-        if outside.all() or outside.sum() == 0 or float(product[outside].sum()) >= 0.0:
+        if outside.all() or not outside.any():
             continue
-        found = _meeting_branch(older, point, outside)
-        if found is not None:
-            return found
+        if float(product[outside].sum()) < 0.0 or (leading.any() and collapsed[outside & leading].all()):
+            found = _meeting_branch(older, point, outside)
+            if found is not None:
+                return found
     return None
 
 

@@ -105,7 +105,12 @@ def _finished(length: float, previous: float, iteration: int, method: Newton) ->
 def _solve(
     jacobian: Floats, derivative: Floats, border_b: Floats, border_q: float, residual: Floats
 ) -> tuple[Floats, float, Floats, float, int]:
-    factor, pivots, solved, _ = lapack.dsysv(jacobian, np.array([residual, derivative]).T, lower=1)
+    sides = np.empty((2, residual.size))
+    sides[0], sides[1] = residual, derivative
+    # Both arrays are handed over in Fortran order (J is symmetric), so that LAPACK works in place.
+    factor, pivots, solved, _ = lapack.dsysv(
+        jacobian.T.copy(order="F"), sides.T, lower=1, overwrite_a=1, overwrite_b=1
+    )
     negative = negative_pivots(factor, pivots)
     of_residual, of_derivative = solved[:, 0], solved[:, 1]
     growth = float(of_derivative @ of_derivative)
@@ -143,9 +148,11 @@ def negative_pivots(factor: Floats, pivots: np.ndarray) -> int:
     A 2 x 2 pivot block is always indefinite, so each contributes one.
     """
     diagonal = factor.diagonal()
+    if int(pivots.min()) > 0:
+        return int(np.count_nonzero(diagonal < 0.0))
     single = pivots > 0
     doubles = pivots.size - int(np.count_nonzero(single))
-    return int(np.count_nonzero(diagonal[single] < 0)) + doubles // 2
+    return int(np.count_nonzero(diagonal[single] < 0.0)) + doubles // 2
 
 
 def count_negative(matrix: Floats) -> int:

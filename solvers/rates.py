@@ -26,11 +26,14 @@ from .spectra import (
     contraction_rate,
     cosine_vector,
     field_of,
+    last_degree,
     symmetric_cosines,
     symmetric_sines,
     uniform_eigenvalues,
 )
 
+# The slowest perturbations are resolved by the moments above this.
+SIGNIFICANT = 1e-11
 # A rate is kept if its rounding error, eps |S|, is below this share of it.
 RELATIVE_TOLERANCE = 1e-9
 
@@ -86,11 +89,12 @@ def slowest_rate(state: State) -> float:
     aligned, even = align(moments, state.problem.confinement is None)
     if not even:
         return contraction_rate(state)
-    degree = aligned.size + 8
+    degree = last_degree(aligned, SIGNIFICANT) + 8
     field = field_of(state.problem, aligned, degree)
-    largest = max(_largest(matrix) for matrix in _matrices(field, degree, state))
-    reach = field.noise * (degree**2 + float(np.abs(degree * field.coefficients).sum()) ** 2)
-    if EPS * reach > RELATIVE_TOLERANCE * abs(largest):
+    matrices = list(_matrices(field, degree, state))
+    size = max(float(np.abs(matrix.diagonal()).max()) for matrix in matrices)
+    largest = max(_largest(matrix) for matrix in matrices)
+    if EPS * size > RELATIVE_TOLERANCE * abs(largest):
         return contraction_rate(state)
     return -largest
 

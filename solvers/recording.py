@@ -1,8 +1,10 @@
 """From followed branches to the records of `meanfield`: plain arrays, nothing of a solver in them."""
 
+from itertools import groupby
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import scipy.fft
 
 from meanfield import Branch, McKeanVlasov, Outcome, SpecialPoint
 from meanfield.theory import growth_rates
@@ -169,53 +171,60 @@ def _or_nan(value: float | None) -> float:
 
 def moment_arrays(points: list[Point]) -> tuple[Floats, Floats, Floats, Floats, np.ndarray]:
     """Return moments and their derivatives along the branch, by point and degree, and the resolved degrees."""
-    expanded = [point.equation.basis.expand(point.moments) for point in points]
-    modes = np.array([_last_significant(cosine, sine) for cosine, sine in expanded])
+    groups = [list(group) for _, group in groupby(points, key=lambda point: point.equation)]
+    parts = [_group_arrays(group) for group in groups]
+    modes = np.concatenate([_last_significant(part) for part in parts])
     width = max(int(modes.max()), 4) + 1
     arrays = np.zeros((4, len(points), width))
-    for row, (cosine, sine) in enumerate(expanded):
-        count = min(width, cosine.size)
-        arrays[0, row, :count], arrays[1, row, :count] = cosine[:count], sine[:count]
-        derivative = moment_derivative(points[row])
-        arrays[2, row, :count], arrays[3, row, :count] = derivative[0][:count], derivative[1][:count]
+    row = 0
+    for part in parts:
+        count = min(width, part.shape[2])
+        arrays[:, row : row + part.shape[1], :count] = part[:, :, :count]
+        row += part.shape[1]
     return arrays[0], arrays[1], arrays[2], arrays[3], modes
 
 
-def _last_significant(cosine: Floats, sine: Floats) -> int:
-    large = np.flatnonzero(np.maximum(np.abs(cosine), np.abs(sine)) > SIGNIFICANT)
-    return int(large[-1])
+def _group_arrays(points: list[Point]) -> Floats:
+    """Return moments and derivatives of points of one equation, shape (4, points, degree + 1)."""
+    basis = points[0].equation.basis
+    moments = np.array([point.moments for point in points])
+    derivative = moment_derivatives(points)
+    rows = [(*basis.expand(m), *basis.expand(d)) for m, d in zip(moments, derivative, strict=True)]
+    return np.array(rows).transpose(1, 0, 2)
 
 
-def moment_derivative(point: Point) -> tuple[Floats, Floats]:
-    r"""Return the derivative of all moments along the branch: the covariance of each mode with f'."""
-    equation, solution = point.equation, point.solution
+def _last_significant(arrays: Floats) -> np.ndarray:
+    large = np.abs(arrays[:2]).max(axis=0) > SIGNIFICANT
+    return np.asarray(large.shape[1] - 1 - np.argmax(large[:, ::-1], axis=1))
+
+
+def moment_derivatives(points: list[Point]) -> Floats:
+    """Return the derivatives of all moments along the branch, in the layout of the basis, one row a point.
+
+    The derivative of a moment is the covariance of its mode with the derivative of the field; the products are
+    taken on a grid of all points at once.
+    """
+    equation = points[0].equation
     basis = equation.basis
-    slope = 2.0 * equation.signed_scales * (solution.tangent_q * solution.b + solution.q * solution.tangent_b)
-    if isinstance(basis, CosineBasis):
-        moments = point.moments
-        cells = np.arange(moments.size)
-        folded = np.concatenate([moments, moments[-2:0:-1]])
-        both = folded[(cells[:, None] + basis.cells) % folded.size] + moments[np.abs(cells[:, None] - basis.cells)]
-        derivative = 0.5 * both @ slope - moments * float(moments[basis.cells] @ slope)
-        return basis.expand(derivative)
-    return basis.expand(_fourier_derivative(point, slope))
+    even = isinstance(basis, CosineBasis)
+    slopes = np.array([_field_slope(point) for point in points])
+    moments = np.array([point.moments for point in points])
+    nodes = basis.nodes
+    cells = basis.degrees[: basis.degrees.size if even else basis.degrees.size // 2] // basis.symmetry
+    series = np.zeros((len(points), nodes + 1), dtype=complex)
+    series[:, cells] = 0.5 * (slopes if even else slopes[:, : cells.size] - 1j * slopes[:, cells.size :])
+    density = moments if even else moments[:, : nodes + 1] - 1j * moments[:, nodes + 1 :]
+    product = scipy.fft.irfft(series, 2 * nodes) * scipy.fft.irfft(density, 2 * nodes)
+    covariances = scipy.fft.rfft(product) * (2 * nodes)
+    derivative = covariances - density * covariances[:, :1].real
+    return derivative.real if even else np.concatenate([derivative.real, -derivative.imag], axis=1)
 
 
-def _fourier_derivative(point: Point, slope: Floats) -> Floats:
-    """Differentiate the moments of an uneven density by one product of series."""
-    basis = point.equation.basis
-    count = basis.degrees.size // 2
-    cells = basis.degrees[:count] // basis.symmetry
-    c = np.array([1.0, -1j]) @ point.moments.reshape(2, -1)
-    nodes = c.size - 1
-    field_series = np.zeros(2 * nodes, dtype=complex)
-    field_series[cells] = 0.5 * (slope[:count] - 1j * slope[count:])
-    field_series[-cells] = np.conj(field_series[cells])
-    density_series = np.concatenate([c, np.conj(c[-2:0:-1])])
-    product = np.fft.fft(np.fft.ifft(field_series) * np.fft.ifft(density_series)) * 2 * nodes
-    mean = product[0].real
-    derivative = product[: nodes + 1] - c * mean
-    return np.concatenate([derivative.real, -derivative.imag])
+def _field_slope(point: Point) -> Floats:
+    solution = point.solution
+    change = solution.tangent_q * solution.b + solution.q * solution.tangent_b
+    slope: Floats = 2.0 * point.equation.signed_scales * change
+    return slope
 
 
 def uniform_branch(

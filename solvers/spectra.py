@@ -26,12 +26,23 @@ Nothing in Q and C grows where the density nearly vanishes. Clusters that exchan
 error :math:`\mathrm{eps}\,\|Q\|` only: with :math:`Q = U \Sigma V^*` and :math:`M = V^* C V` the eigenvalues of
 :math:`\Sigma M \Sigma` are taken from this matrix where they are large and from its inverse
 :math:`\Sigma^{-1} M^{-1} \Sigma^{-1}` where they are small.
+
+Clusters that attract each other over a distance have a tiny eigenvalue too, by cancellation in C. There the
+quadratic form of S is evaluated with the stationary equation built in, so that nothing but true differences of
+the velocity is left,
+
+.. math:: \frac1D \langle z, S z\rangle = \int |Q z|^2
+          + \sum_{k \ge 1} \lambda_k k^2 \iint \cos k(\theta - \theta')\,
+            \bigl| z(\theta) \sqrt{\rho(\theta')} - z(\theta') \sqrt{\rho(\theta)} \bigr|^2 ,
+
+the kernel summed in extended precision: a Rayleigh-Ritz step on the doubtful eigenvectors.
 """
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
 
 from meanfield import McKeanVlasov, Spectrum, State
@@ -47,6 +58,9 @@ AXIS_TOLERANCE = 1e-12
 UNIFORM = 1e-14
 # Eigenvalues are reported while truncation changes them by less than this share.
 TRUNCATION_TOLERANCE = 1e-10
+# Eigenvalues known less accurately than this share are refined, at most so many.
+REFINEMENT = 1e-10
+MAX_REFINED = 8
 # Safety factor on first-order rounding bounds.
 SAFETY = 8.0
 
@@ -57,8 +71,8 @@ class Field:
 
     Attributes
     ----------
-    noise : float
-        D.
+    problem
+        The equation.
     strengths : (n + 1,) float
         lambda_0 = 0, lambda_1, ..., lambda_n.
     coefficients : (n + 1,) complex
@@ -69,11 +83,16 @@ class Field:
         Those of 1/sqrt(rho), up to a factor.
     """
 
-    noise: float
+    problem: McKeanVlasov
     strengths: Floats
     coefficients: Matrix
     root: Matrix
     inverse_root: Matrix
+
+    @property
+    def noise(self) -> float:
+        """D."""
+        return self.problem.noise
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +104,7 @@ class Factors:
     first_order : (r, c) matrix of Q.
     modes : (c, j) matrix of the vectors v_j, with ``strengths`` (j,) their factors in C/D.
     outside : (t, r) matrix of S from the block to the degrees it leaves out.
+    synthesis : (r, 2 n + 1) matrix from the basis of z to exp(ik theta)/sqrt(2 pi), k = -n..n.
     rotation : (r,) sqrt(rho), or None where the block does not contain it.
     kernel : (c,) kernel of Q, or None.
     """
@@ -93,6 +113,7 @@ class Factors:
     modes: Matrix
     strengths: Floats
     outside: Matrix
+    synthesis: Matrix
     rotation: Matrix | None
     kernel: Matrix | None
 
@@ -143,7 +164,7 @@ def spectrum(state: State) -> Spectrum:
     aligned, even = align(moments, state.problem.confinement is None)
     degree = working_degree(aligned)
     field = field_of(state.problem, aligned, degree)
-    uncertainty = max(float(state.residual), EPS)
+    uncertainty = max(float(state.residual), EPS) * amplification(field, state.symmetry)
     rotates = state.problem.confinement is None
     if not even:
         mixed = eigenvalues(mixed_factors(field, degree), field, uncertainty, rotates)
@@ -181,15 +202,15 @@ def _uniform_spectrum(state: State) -> Spectrum:
 def uniform_eigenvalues(problem: McKeanVlasov, degree: int) -> Floats:
     """Return -D k^2 (1 - lambda_k), k = 1..degree, at the uniform state, largest first."""
     degrees = np.arange(1.0, degree + 1.0)
-    values = -problem.noise * degrees**2 * (1.0 - strengths_of(problem, degree)[1:])
+    values = -problem.noise * degrees**2 * (1.0 - strengths_of(problem, degree)[1:].astype(float))
     return np.sort(values)[::-1]
 
 
-def strengths_of(problem: McKeanVlasov, degree: int) -> Floats:
+def strengths_of(problem: McKeanVlasov, degree: int) -> NDArray[np.longdouble]:
     """Return lambda_k = -kappa w_k/(2D), k = 0..degree, without underflow of the multipliers."""
     scale = np.longdouble(problem.fixed_coupling) * np.longdouble(problem.potential.scale(problem.domain))
-    relative = problem.potential.relative_multipliers(problem.domain, degree)
-    return np.asarray(float(-scale / (2.0 * problem.noise)) * relative, dtype=float)
+    relative = problem.potential.extended_multipliers(problem.domain, degree)
+    return np.asarray(-scale / np.longdouble(2.0 * problem.noise) * relative)
 
 
 def complex_moments(state: State) -> Matrix:
@@ -218,7 +239,13 @@ def align(moments: Matrix, movable: bool) -> tuple[Matrix, bool]:
 
 def working_degree(moments: Matrix) -> int:
     """Return the degree of truncation: the eigenfunctions need little more than the density itself."""
-    return moments.size + max(24, moments.size // 3)
+    last = last_degree(moments, 1e-13)
+    return last + max(24, last // 3)
+
+
+def last_degree(moments: Matrix, threshold: float) -> int:
+    """Return the last degree whose moment exceeds a threshold."""
+    return int(np.flatnonzero(np.abs(moments) > threshold)[-1])
 
 
 def field_of(problem: McKeanVlasov, moments: Matrix, degree: int) -> Field:
@@ -227,9 +254,10 @@ def field_of(problem: McKeanVlasov, moments: Matrix, degree: int) -> Field:
     Everything is kept to twice that degree, so that what truncation leaves out can be measured.
     """
     wide = 2 * degree
-    strengths = strengths_of(problem, wide)
+    strengths = strengths_of(problem, wide).astype(float)
     coefficients = np.zeros(wide + 1, dtype=complex)
-    coefficients[: moments.size] = strengths[: moments.size] * moments
+    known = min(moments.size, wide + 1)
+    coefficients[:known] = strengths[:known] * moments[:known]
     if problem.confinement is not None:
         fixed = problem.confinement.multipliers(problem.domain, wide)[1:].astype(float)
         coefficients[1:] -= fixed / (2.0 * problem.noise)
@@ -241,7 +269,18 @@ def field_of(problem: McKeanVlasov, moments: Matrix, degree: int) -> Field:
     inverse = np.exp(0.5 * (values.min() - values))
     root = 2.0 * np.pi * np.fft.rfft(normalised, norm="forward")[: 2 * wide + 1]
     inverse_root = np.fft.rfft(inverse, norm="forward")[: wide + 1]
-    return Field(problem.noise, strengths, coefficients, root, inverse_root)
+    return Field(problem, strengths, coefficients, root, inverse_root)
+
+
+def amplification(field: Field, symmetry: int) -> float:
+    """Return the factor from residual to error of the state, by C within the symmetry of the state."""
+    degrees = np.arange(0, field.root.size // 4 + 1, max(symmetry, 1))
+    modes = degrees[1:]
+    vectors = root_cosines(field, degrees, modes)
+    kernel = _complement(cosine_vector(field.root.real, degrees))
+    projected = kernel.T @ vectors
+    inner = np.eye(modes.size) - 2.0 * (projected * field.strengths[modes]) @ projected.T
+    return 1.0 / float(np.abs(np.linalg.eigvalsh(inner)).min())
 
 
 def even_factors(field: Field, degree: int) -> Factors:
@@ -255,6 +294,7 @@ def even_factors(field: Field, degree: int) -> Factors:
         root_cosines(field, cosines, sines),
         2.0 * field.strengths[sines],
         symmetric_sines(field, outer, sines),
+        _from_sines(degree),
         None,
         None,
     )
@@ -271,6 +311,7 @@ def odd_factors(field: Field, degree: int) -> Factors:
         root_sines(field, sines, sines),
         2.0 * field.strengths[sines],
         symmetric_cosines(field, outer, cosines),
+        _from_cosines(degree),
         cosine_vector(field.root.real, cosines),
         None,
     )
@@ -288,9 +329,22 @@ def mixed_factors(field: Field, degree: int) -> Factors:
         _convolution(field.root, degrees, modes) / np.sqrt(2.0 * np.pi),
         field.strengths[np.abs(modes)],
         _symmetric_mixed(field, outer, degrees),
+        np.eye(degrees.size),
         _signed(field.root, degrees),
         _signed(field.root, degrees),
     )
+
+
+def _from_sines(degree: int) -> Matrix:
+    half = np.eye(degree) * np.sqrt(0.5)
+    return np.hstack([1j * half[:, ::-1], np.zeros((degree, 1)), -1j * half])
+
+
+def _from_cosines(degree: int) -> Matrix:
+    half = np.vstack([np.zeros(degree), np.eye(degree)]) * np.sqrt(0.5)
+    constant = np.zeros((degree + 1, 1))
+    constant[0] = 1.0
+    return np.hstack([half[:, ::-1], constant, half])
 
 
 def cosine_vector(integrals: Floats, degrees: Integers) -> Floats:
@@ -389,7 +443,9 @@ def eigenvalues(factors: Factors, field: Field, uncertainty: float, rotates: boo
         inner = start.conj().T @ inner @ start
         left = left @ turned
     values, vectors = _graded(sizes, inner)
-    errors = _rounding(sizes, inner, vectors, values, uncertainty, factors, field)
+    errors = _rounding(sizes, inner, vectors, values, uncertainty, field)
+    if field.problem.confinement is None:
+        _refine(values, errors, factors.synthesis.T @ (left @ vectors), field)
     leak = np.linalg.norm(factors.outside @ (left @ vectors), axis=0)
     return _converged(values, errors, leak, field, factors, rotation, overlap)
 
@@ -454,20 +510,74 @@ def _rounding(
     vectors: Matrix,
     values: Floats,
     uncertainty: float,
-    factors: Factors,
     field: Field,
 ) -> Floats:
     """Return first-order bounds on the errors from rounding in Q and C and from the state's own error."""
     scaled = sizes[:, None] * vectors
     pulled = np.linalg.norm(inner @ scaled, axis=0)
     lengths = np.linalg.norm(scaled, axis=0)
-    strength = float(np.abs(field.strengths).max())
-    conditioning = field.noise / float(np.abs(np.linalg.eigvalsh(inner)).min())
-    shift = uncertainty * strength * conditioning
+    shift = uncertainty * float(np.abs(field.strengths).max())
     slope_error = EPS * sizes.max() + shift * 4.0
     inner_error = EPS * np.linalg.norm(inner, 2) + field.noise * shift
     solver = EPS * np.minimum(np.abs(values).max(), values**2 / np.abs(values).min())
     return np.asarray(SAFETY * (2.0 * slope_error * pulled + inner_error * lengths**2 + solver), dtype=float)
+
+
+def _refine(values: Floats, errors: Floats, vectors: Matrix, field: Field) -> None:
+    """Replace, in place, doubtful eigenvalues by the Ritz values of the form without cancellation."""
+    doubtful = np.flatnonzero(errors > REFINEMENT * np.abs(values))
+    doubtful = np.sort(doubtful[np.argsort(np.abs(values[doubtful]))][:MAX_REFINED])
+    if not doubtful.size:
+        return
+    form, mass, rounding = _quadratic_form(field, vectors[:, doubtful])
+    better = np.flatnonzero(rounding < errors[doubtful])
+    if not better.size:
+        return
+    chosen = np.ix_(better, better)
+    values[doubtful[better]] = np.sort(-scipy.linalg.eigvalsh(form[chosen], mass[chosen]))[::-1]
+    errors[doubtful[better]] = rounding[better]
+
+
+def _quadratic_form(field: Field, vectors: Matrix) -> tuple[Matrix, Matrix, Floats]:
+    """Return the form of S and the Gram matrix off rotation, of z by columns, and the form's rounding error."""
+    degree = vectors.shape[0] // 2
+    points = even_size(4 * degree)
+    derivatives = 1j * np.arange(-degree, degree + 1)[:, None] * vectors
+    samples, slopes = _sampled(vectors, points), _sampled(derivatives, points)
+    count = field.coefficients.size
+    slope = np.fft.irfft(1j * np.arange(count) * field.coefficients, points, norm="forward")
+    root = np.fft.irfft(field.root[: 2 * degree + 1], points, norm="forward") / (2.0 * np.pi)
+    step = 2.0 * np.pi / points
+    samples = samples - np.multiply.outer(root, step * (root @ samples))
+    slopes = slopes - 0.5 * slope[:, None] * samples
+    form = step * slopes.conj().T @ slopes
+    bound = np.diag(form).real.copy()
+    kernel, floor = _kernel(field, points)
+    for shift in range(1, points // 2 + 1):
+        pairs = samples * np.roll(root, shift)[:, None] - np.roll(samples, shift, axis=0) * root[:, None]
+        product = (2 * step**2 if 2 * shift < points else step**2) * pairs.conj().T @ pairs
+        form = form + kernel[shift] * product
+        bound += (abs(kernel[shift]) + floor / EPS) * np.diag(product).real
+    return field.noise * form, step * samples.conj().T @ samples, SAFETY * EPS * field.noise * bound
+
+
+def _sampled(coefficients: Matrix, points: int) -> Matrix:
+    degree = coefficients.shape[0] // 2
+    padded = np.zeros((points, coefficients.shape[1]), dtype=complex)
+    padded[np.arange(-degree, degree + 1)] = coefficients
+    return np.asarray(np.fft.ifft(padded, axis=0, norm="forward") / np.sqrt(2.0 * np.pi))
+
+
+def _kernel(field: Field, points: int) -> tuple[Floats, float]:
+    """Return sum lambda_k k^2 cos(k t) on the grid, summed in extended precision, and its rounding error."""
+    degree = min(points // 2, field.strengths.size - 1)
+    degrees = np.arange(1, degree + 1)
+    weights = strengths_of(field.problem, degree)[1:] * degrees**2
+    half_turns = np.arange(points) * (2 * np.arccos(np.longdouble(-1.0)) / points)
+    table = np.cos(half_turns)
+    kernel = np.array([weights @ table[degrees * shift % points] for shift in range(points)])
+    floor = float(np.finfo(np.longdouble).eps) * float(np.abs(weights).sum())
+    return kernel.astype(float), floor
 
 
 def _converged(

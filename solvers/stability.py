@@ -12,8 +12,8 @@ never searched among small eigenvalues.
 """
 
 import functools
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from .newton import count_negative
 # Eigenvalues closer to zero than this are rounding noise.
 NEUTRAL = 2e-13
 
+# Parts of the modes: all of them, and all that are not multiples of the symmetry.
+ALL, OTHERS = -1, -2
+
 Parity = Literal["even", "odd", "mixed"]
 
 
@@ -38,70 +41,95 @@ class Block:
     parity: Parity
 
 
+class Part(NamedTuple):
+    """Some of the modes, with the index tables of their covariances."""
+
+    degrees: Integers
+    relative: Floats
+    signs: Floats
+    roots: Floats
+    total: Integers
+    difference: Integers
+
+
 @dataclass(frozen=True, eq=False)
 class Perturbations:
-    """All modes the potential feels up to a degree, with the index tables of their covariances."""
+    """All modes the potential feels up to a degree."""
 
     degrees: Integers
     relative: Floats
     fixed_angle: bool
-
-    def strengths(self, point: Point) -> Floats:
-        """Return lambda_k at a point."""
-        equation = point.equation
-        return point.q * (-equation.sign / equation.strongest) * self.relative
-
-    def moments(self, point: Point) -> tuple[Floats, Floats]:
-        """Return cosine and sine moments of degree 0 to twice the largest mode."""
-        cosine, sine = point.equation.basis.expand(point.moments)
-        largest = 2 * int(self.degrees[-1])
-        return _padded(cosine, largest), _padded(sine, largest)
+    _parts: dict[tuple[int, int], Part] = field(default_factory=dict)
 
     def block(self, point: Point, block: Block) -> tuple[Floats, Integers, int]:
         """Return the symmetric matrix of a block, its degrees and its number of repulsive modes."""
-        symmetry = point.equation.basis.symmetry
-        residue = self.degrees % symmetry
-        inside = (residue == block.residue) | (residue == symmetry - block.residue)
-        return self._matrix(point, block.parity, inside)
+        return self._matrix(point, block.parity, block.residue)
 
     def outside(self, point: Point, parity: Parity) -> tuple[Floats, Integers, int]:
         """Return the matrix of all modes of one parity that are not already in the state's own block."""
-        own = parity == "even"
-        return self._matrix(point, parity, (self.degrees % point.equation.basis.symmetry != 0) | (not own))
+        return self._matrix(point, parity, OTHERS if parity == "even" else ALL)
 
-    def _matrix(self, point: Point, parity: Parity, inside: np.ndarray) -> tuple[Floats, Integers, int]:
-        degrees, strengths = self.degrees[inside], self.strengths(point)[inside]
-        cosine, sine = self.moments(point)
+    def _part(self, symmetry: int, residue: int) -> Part:
+        """Return the modes of a class, of all classes but 0, or all."""
+        key = (symmetry, residue)
+        if key not in self._parts:
+            classes = self.degrees % symmetry
+            inside = (classes == residue) | (classes == symmetry - residue)
+            if residue == ALL:
+                inside = np.ones(self.degrees.size, dtype=bool)
+            elif residue == OTHERS:
+                inside = classes != 0
+            degrees, relative = self.degrees[inside], self.relative[inside]
+            total, difference = degrees[:, None] + degrees, np.abs(degrees[:, None] - degrees)
+            signs, roots = np.sign(relative), np.sqrt(np.abs(relative))
+            self._parts[key] = Part(degrees, relative, signs, roots, total, difference)
+        return self._parts[key]
+
+    def _matrix(self, point: Point, parity: Parity, residue: int) -> tuple[Floats, Integers, int]:
+        equation = point.equation
+        part = self._part(equation.basis.symmetry, residue)
         if parity == "mixed":
-            covariance, generator = _mixed(degrees, cosine, sine)
-            degrees, strengths = np.concatenate([degrees, degrees]), np.concatenate([strengths, strengths])
+            return self._mixed(point, part)
+        cosine = self._cosine(point)
+        covariance = cosine.take(part.difference)
+        if parity == "even":
+            means = cosine.take(part.degrees)
+            covariance += cosine.take(part.total)
+            covariance -= 2.0 * means[:, None] * means
         else:
-            covariance, generator = _pure(degrees, cosine, parity)
-        signs, scales = np.sign(strengths), np.sqrt(np.abs(strengths))
-        signed = signs * scales
-        matrix = np.diag(signs) - 2.0 * signed[:, None] * covariance * signed
-        if generator is not None and not self.fixed_angle:
-            matrix += projector(scales * generator)
-        return matrix, degrees, int(np.count_nonzero(signs < 0))
+            covariance -= cosine.take(part.total)
+        signs = -equation.sign * part.signs
+        scaled = np.sqrt(point.q / equation.strongest) * part.roots * signs
+        covariance *= scaled[:, None]
+        covariance *= -scaled
+        covariance.flat[:: signs.size + 1] += signs
+        if parity == "odd" and not self.fixed_angle:
+            covariance += projector(part.roots * part.degrees * cosine.take(part.degrees))
+        return covariance, part.degrees, int(np.count_nonzero(signs < 0.0))
+
+    def _cosine(self, point: Point) -> Floats:
+        """Return the cosine moments of degree 0 to twice the largest mode."""
+        needed = 2 * int(self.degrees[-1]) + 1
+        if point.equation.basis.symmetry == 1 and point.moments.size >= needed:
+            return point.moments
+        return _padded(point.equation.basis.expand(point.moments)[0], needed)
+
+    def _mixed(self, point: Point, part: Part) -> tuple[Floats, Integers, int]:
+        equation, needed = point.equation, 2 * int(self.degrees[-1]) + 1
+        cosine, sine = (_padded(moments, needed) for moments in equation.basis.expand(point.moments))
+        signs = np.tile(-equation.sign * part.signs, 2)
+        roots = np.tile(np.sqrt(point.q / equation.strongest) * part.roots, 2)
+        scaled = signs * roots
+        matrix = np.diag(signs) - 2.0 * scaled[:, None] * covariance(part.degrees, cosine, sine) * scaled
+        if not self.fixed_angle:
+            rotation = np.concatenate([-part.degrees * sine[part.degrees], part.degrees * cosine[part.degrees]])
+            matrix += projector(roots * rotation)
+        return matrix, np.tile(part.degrees, 2), int(np.count_nonzero(signs < 0.0))
 
 
-def _pure(degrees: Integers, cosine: Floats, parity: Parity) -> tuple[Floats, Floats | None]:
-    plus = cosine[degrees[:, None] + degrees]
-    minus = cosine[np.abs(degrees[:, None] - degrees)]
-    means = cosine[degrees]
-    if parity == "even":
-        return 0.5 * (minus + plus) - means[:, None] * means, None
-    return 0.5 * (minus - plus), degrees * means
-
-
-def _mixed(degrees: Integers, cosine: Floats, sine: Floats) -> tuple[Floats, Floats]:
-    generator = np.concatenate([-degrees * sine[degrees], degrees * cosine[degrees]])
-    return covariance(degrees, cosine, sine), generator
-
-
-def _padded(moments: Floats, degree: int) -> Floats:
-    padded = np.zeros(degree + 1)
-    count = min(moments.size, degree + 1)
+def _padded(moments: Floats, size: int) -> Floats:
+    padded = np.zeros(size)
+    count = min(moments.size, size)
     padded[:count] = moments[:count]
     return padded
 

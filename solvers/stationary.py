@@ -10,13 +10,13 @@ import time
 import numpy as np
 
 from meanfield import McKeanVlasov, State
-from meanfield.thresholds import critical_coupling
+from meanfield.thresholds import critical_coupling, critical_modes
 
 from .bases import Floats
 from .continuation import Arclength, Point
 from .deflation import search
 from .detection import interval_end
-from .diagram import walk
+from .diagram import same_orbit, walk
 from .equation import StationaryEquation, stationary_equation
 from .following import Followed
 from .newton import solve_at
@@ -44,7 +44,8 @@ def stationary_states(problem: McKeanVlasov, *, depth: int = 2, rates: bool = Tr
     Returns
     -------
     tuple of State
-        Each once up to rotation and reflection; the first has ``minimiser`` True.
+        Each once up to rotation and reflection; the first has ``minimiser`` True, unless the free energy is
+        unbounded below (an attractive logarithmic singularity beyond its threshold): then all have None.
 
     Raises
     ------
@@ -70,10 +71,11 @@ def stationary_states(problem: McKeanVlasov, *, depth: int = 2, rates: bool = Tr
     if problem.confinement is None:
         states.append(uniform_state(problem))
     states.sort(key=lambda state: state.free_energy_gap)
+    bounded = bounded_below(problem)
     source = provenance(problem, {"depth": depth}, time.process_time() - started)
     return tuple(
         state.replace(
-            minimiser=index == 0,
+            minimiser=index == 0 if bounded else None,
             provenance=source,
             slowest_rate=contraction_rate(state) if rates else None,
         )
@@ -81,10 +83,21 @@ def stationary_states(problem: McKeanVlasov, *, depth: int = 2, rates: bool = Tr
     )
 
 
+def bounded_below(problem: McKeanVlasov) -> bool:
+    r"""Whether the free energy is bounded below.
+
+    On Poisson kernels :math:`m_k = r^k` its gap is at most :math:`\sum_k (1/k - \lambda_k) r^{2k}`, which tends to
+    minus infinity as r tends to 1 if :math:`k \lambda_k` stays above 1.
+    """
+    degrees = np.arange(2**11, 2**12)
+    relative = problem.potential.relative_multipliers(problem.domain, int(degrees[-1]))[degrees]
+    scale = problem.potential.scale(problem.domain)
+    strengths = -float(problem.fixed_coupling * scale / (2.0 * problem.noise)) * relative
+    return bool((degrees * strengths).min() <= 1.0)
+
+
 def uniform_state(problem: McKeanVlasov) -> State:
     """Return the uniform state at the problem's coupling, exact."""
-    from meanfield.thresholds import critical_modes
-
     coupling = problem.fixed_coupling
     span = (min(coupling, 0.0), max(coupling, 0.0))
     crossed = [point for point in critical_modes(problem, *span) if abs(point.coupling) < abs(coupling)]
@@ -171,16 +184,8 @@ def _symmetry(point: Point) -> int:
 
 def _add(found: list[tuple[str, Point]], label: str, point: Point) -> None:
     """Add a state unless a rotation or reflection of it is there."""
-    if _symmetry(point) and not any(_same_orbit(point, other) for _, other in found):
+    if _symmetry(point) and not any(same_orbit(point, other) for _, other in found):
         found.append((label, point))
-
-
-def _same_orbit(one: Point, other: Point) -> bool:
-    first, second = (np.hypot(*point.equation.basis.expand(point.moments)) for point in (one, other))
-    count = min(first.size, second.size)
-    if np.abs(first[:count] - second[:count]).max() > 1e-8:
-        return False
-    return abs(one.free_energy_gap - other.free_energy_gap) <= 1e-10 * max(1.0, abs(one.free_energy_gap))
 
 
 def _state(problem: McKeanVlasov, label: str, point: Point) -> State:

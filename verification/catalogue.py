@@ -35,7 +35,7 @@ def representative_problems() -> tuple[McKeanVlasov, ...]:
         CosineSeries((-1.0, -1.0)),
         CosineSeries((-1.0, -1.0 + 1e-6)),
         CosineSeries((-1.0, -1.5)),
-        CosineSeries((0.3, -1.0, -1.0, 0.0, 0.4)),
+        CosineSeries((0.5, -1.0, -1.0)),
         *(random_potential(seed) for seed in RANDOM_SEEDS),
     )
     unit_noise = [McKeanVlasov(Circle(), potential) for potential in potentials]

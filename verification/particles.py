@@ -15,8 +15,8 @@ import numpy as np
 from meanfield import McKeanVlasov
 
 MODES = 2
-SYSTEMS, PARTICLES, SEED = 24, 2000, 20240611
-STEP, WARM_UP, DURATION = 0.02, 8.0, 20.0
+SYSTEMS, PARTICLES, SEED = 16, 2000, 20240611
+STEP, WARM_UP, DURATION = 0.02, 6.0, 16.0
 
 
 @dataclass(frozen=True)

@@ -108,7 +108,7 @@ def _writer(
 
 
 def _archive(states: Sequence[State], whole: dict[str, Any]) -> bytes:
-    arrays = {f"state_{index}_cosine": state.cosine for index, state in enumerate(states)}
+    arrays: dict[str, Any] = {f"state_{index}_cosine": state.cosine for index, state in enumerate(states)}
     arrays |= {f"state_{index}_sine": state.sine for index, state in enumerate(states)}
     rows = [{key: row[key] for key in STATE_COLUMNS} for row in whole["states"]]
     stream = io.BytesIO()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from meanfield import Branch, Diagram, McKeanVlasov
+from meanfield import Branch, Diagram, Logarithmic, McKeanVlasov
 from meanfield.theory import global_criterion
 
 from ..claims import Evidence, Undecided, at_least, claim, compare, missing, worst
@@ -29,10 +29,12 @@ from .measures import (
     slope,
     unit_coupling,
 )
-from .uniform import anywhere, attractive
+from .uniform import attractive
 
 TRIALS = 200
 WINDOW = 4
+# Relative couplings at which the states are searched.
+BELOW, ABOVE = 0.9, 1.3
 
 
 def satisfies_criterion(problem: McKeanVlasov) -> str | None:
@@ -76,8 +78,7 @@ def global_minimiser(problem: McKeanVlasov, tools: Tools) -> Evidence:
         if state.coupling <= critical:
             text = f"gap of the {state.label} at coupling {state.coupling:.9g}"
             found += [at_least(gap(state), 0.0, MOMENT, text), at_least(state.free_energy_gap, 0.0, MOMENT, text)]
-    for factor in (0.9, 0.999):
-        found += _uniform_is_lowest(problem.at(coupling=factor * critical), tools)
+    found += _uniform_is_lowest(problem.at(coupling=BELOW * critical), tools)
     return worst(found)
 
 
@@ -194,16 +195,16 @@ def _evenly_monotone(x: Floats) -> bool:
         "min F is concave in kappa: the minimiser at kappa lies below the line "
         "F(rho) + (kappa - kappa') (1/2) sum w_k |c_k(rho)|^2 of every state rho at every other kappa'."
     ),
-    assumptions="no confinement; smooth minimisers",
+    assumptions="some mode attracts; F bounded below",
     source="F(rho) is affine in kappa for fixed rho",
     hypotheses=lambda problem: _bounded_below(problem),
 )
 def concavity(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Compare the minimisers at three couplings with the lines of all states of the diagram."""
+    """Compare the minimisers at two couplings with the lines of all states of the diagram."""
     diagram = tools.diagram(problem, interval(problem))
     states = list(clustered_states(diagram, 60))
     found: list[Evidence] = []
-    for factor in (0.93, 1.2, 1.7):
+    for factor in (BELOW, ABOVE):
         coupling = factor * unit_coupling(problem)
         minimisers = [state for state in tools.states(problem.at(coupling=coupling)) if state.minimiser]
         found.append(compare(len(minimisers), 1.0, 0.0, f"minimisers at coupling {coupling:.9g}"))
@@ -216,9 +217,9 @@ def concavity(problem: McKeanVlasov, tools: Tools) -> Evidence:
 
 
 def _bounded_below(problem: McKeanVlasov) -> str | None:
-    if problem.potential.name == "logarithmic" and attractive(problem) is None:
+    if isinstance(problem.potential, Logarithmic) and attractive(problem) is None:
         return "the free energy is unbounded below beyond the collapse"
-    return anywhere(problem)
+    return attractive(problem)
 
 
 @claim(

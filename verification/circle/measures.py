@@ -141,15 +141,17 @@ def multiplier(potential: Potential, mode: int) -> tuple[float, float]:
     def integrand(angle: float) -> float:
         return float(potential.values(angle)) * math.cos(mode * angle)
 
-    value, error = quad(integrand, 0.0, math.pi, epsabs=1e-14, epsrel=1e-13, limit=400, points=None)
+    # With full_output the outcome comes back instead of as a warning; the error estimate is used in any case.
+    value, error = quad(integrand, 0.0, math.pi, epsabs=1e-14, epsrel=1e-13, limit=400, full_output=1)[:2]
     return 2 * value / math.pi, 2 * error / math.pi
 
 
 def polynomial_at_zero(x: Floats, y: Floats, noise: Floats, coefficient: int) -> tuple[float, float]:
     """Return a Taylor coefficient at 0 of the function through the points, and an error estimate.
 
-    The interpolation polynomial is compared with the one that leaves out the point farthest from 0; that
-    difference bounds the truncation while the series converges, and the noise is propagated exactly.
+    The interpolation polynomial is compared with those that leave out the farthest point and the two farthest;
+    the larger of the two successive differences estimates the truncation, so that a single difference that
+    happens to be small does not. The noise is propagated exactly.
 
     Raises
     ------
@@ -160,8 +162,8 @@ def polynomial_at_zero(x: Floats, y: Floats, noise: Floats, coefficient: int) ->
         raise Undecided(f"only {x.size} points near the bifurcation, too few to extrapolate")
     scale = float(np.abs(x).max())
     full, amplification = _coefficients(x / scale, y, noise)
-    fewer, _ = _coefficients(x[:-1] / scale, y[:-1], noise[:-1])
-    truncation = abs(full[coefficient] - fewer[coefficient])
+    fewer, fewest = (_coefficients(x[:-n] / scale, y[:-n], noise[:-n])[0][coefficient] for n in (1, 2))
+    truncation = max(abs(full[coefficient] - fewer), abs(fewer - fewest))
     error = (truncation + amplification[coefficient]) / scale**coefficient
     return float(full[coefficient] / scale**coefficient), float(error)
 

@@ -142,12 +142,13 @@ def _reduced_branches(reduced: Resonance) -> Iterator[tuple[str, tuple[float, fl
 
 def _squares(start: "_Start", kind: str, expected: tuple[float, float]) -> Iterator[Evidence]:
     size = start.first**2 + start.second**2
+    # Resonant terms of higher order are odd in the amplitude, so it is the coordinate, not its square.
+    amplitude = np.sqrt(size)
     for name, part, slope in (("x", start.first**2, expected[0]), ("y", start.second**2, expected[1])):
-        # Squares as functions of delta are not analytic with double modes around, ratios to the size are.
         target = slope / (expected[0] + expected[1])
-        value, error = polynomial_at_zero(size, part / size, RESIDUAL / size, 0)
+        value, error = polynomial_at_zero(amplitude, part / size, RESIDUAL / size, 0)
         yield compare(value, target, error, f"share of {name} on the {kind} branch")
-    value, error = polynomial_at_zero(size, start.detuning / size, RESIDUAL / size, 0)
+    value, error = polynomial_at_zero(amplitude, start.detuning / size, RESIDUAL / size, 0)
     yield compare(value, 1 / sum(expected), error, f"delta/(x + y) on the {kind} branch")
 
 

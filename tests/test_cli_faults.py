@@ -1,0 +1,245 @@
+"""Faults and nonsense on the command line: one sentence, the right exit code, nothing lost."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import meanfield.potentials
+import solvers.commands
+from meanfield import ComputationFailed, CosineSeries
+from meanfield.cli import main
+
+PROGRAM = "import sys; from meanfield.cli import main; sys.exit(main())"
+
+
+def fail(capsys, code, *arguments):
+    """Return the one line a failing command prints; nothing else may appear anywhere."""
+    assert main(list(arguments)) == code
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("meanfield: ")
+    assert captured.err.count("\n") == 1
+    return captured.err
+
+
+USAGE = [
+    (("bifurcaton",), "did you mean bifurcation?"),
+    (("--vresion",), "unknown option"),
+    (("bifurcation",), "try meanfield bifurcation transformer --beta 5"),
+    (("bifurcation", "transfomer", "--beta", "5"), "did you mean transformer?"),
+    (("bifurcation", "transformer"), "try meanfield bifurcation transformer --beta 5"),
+    (("bifurcation", "transformer", "--bta", "5"), "did you mean '--beta'?"),
+    (("bifurcation", "transformer", "--beta", "five"), "'five' is not a number"),
+    (("bifurcation", "transformer", "--beta"), "expected one argument"),
+    (("bifurcation", "transformer", "--beta", "0"), "beta must not be 0"),
+    (("bifurcation", "transformer", "--beta", "nan"), "not nan"),
+    (("bifurcation", "transformer", "--beta", "5", "--radius", "2"), "which takes --beta"),
+    (("bifurcation", "kuramoto", "--beta", "5"), "which takes no parameters"),
+    (("bifurcation", "custom"), "--expression"),
+    (("bifurcation", "custom", "--coefficients", "1", "--expression", "-cos(t)"), "2 were given"),
+    (("bifurcation", "custom", "--coefficients", "-1", "nan"), "not nan"),
+    (("bifurcation", "custom", "--coefficients", "-1", "-inf"), "not -inf"),
+    (("bifurcation", "custom", "--expression", "-sin(t)"), "not even"),
+    (("bifurcation", "custom", "--expression", "-abs(sin(t))**0.5"), "decay too slowly"),
+    (("bifurcation", "custom", "--expression", "-log(abs(t))"), "t = 0"),
+    (("bifurcation", "custom", "--expression", "__import__('os')"), "meanfield: "),
+    (("bifurcation", "logarithmic", "--sign", "sideways"), "'repulsive'"),
+    (("bifurcation", "kuramoto", "--noise", "-1"), "noise must be positive"),
+    (("bifurcation", "kuramoto", "--noise", "nan"), "noise must be positive"),
+    (("bifurcation", "kuramoto", "--coupling", "3", "1"), "increasing"),
+    (("bifurcation", "kuramoto", "--coupling", "1", "1"), "increasing"),
+    (("bifurcation", "kuramoto", "--coupling", "nan", "1"), "finite"),
+    (("bifurcation", "kuramoto", "--coupling", "-inf", "1"), "finite"),
+    (("bifurcation", "kuramoto", "--relative", "3", "0.5"), "increasing"),
+    (("bifurcation", "kuramoto", "--coupling", "1", "2", "--relative", "1", "2"), "together"),
+    (("bifurcation", "logarithmic", "--sign", "repulsive"), "--coupling 0 5"),
+    (("bifurcation", "kuramoto", "--depth", "-1"), "0 or more"),
+    (("bifurcation", "kuramoto", "--depth", "1.5"), "not a whole number"),
+    (("bifurcation", "kuramoto", "--tolerance", "-1e-3"), "--tolerance must be"),
+    (("bifurcation", "kuramoto", "--tolerance", "nan"), "--tolerance must be"),
+    (("bifurcation", "kuramoto", "--max-step", "0"), "--max-step must be"),
+    (("bifurcation", "kuramoto", "--to", "a.xyz"), "'.xyz'"),
+    (("bifurcation", "kuramoto", "--plot", "a.nc"), "picture format"),
+    (("bifurcation", "kuramoto", "--to", "missing/a.nc"), "does not exist"),
+    (("bifurcation", "kuramoto", "--to", "a.csv", "--to", "a.csv"), "written twice"),
+    (("theory", "kuramoto", "5"), "unexpected argument '5'"),
+    (("theory", "kuramoto", "--modes", "0"), "--modes must be"),
+    (("rate", "kuramoto"), "--coupling K"),
+    (("stationary", "kuramoto", "--coupling", "nan"), "coupling must be finite"),
+    (("stationary", "logarithmic", "--sign", "-1", "--relative", "2"), "no positive critical coupling"),
+    (("stationary", "kuramoto", "--coupling", "3", "--to", "a.nc"), ".json, .npz, .csv"),
+    (("show",), "try meanfield show"),
+    (("show", "missing.nc"), "does not exist"),
+    (("plot", "missing.nc", "--to", "a.png"), "does not exist"),
+    (("export", "missing.nc"), "does not exist"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "expected"), USAGE, ids=lambda value: " ".join(value)[:60])
+@pytest.mark.parametrize("form", [(), ("--json",)], ids=["text", "json"])
+def test_wrong_usage_is_one_sentence(capsys, monkeypatch, tmp_path, arguments, expected, form):
+    monkeypatch.chdir(tmp_path)
+    assert expected in fail(capsys, 2, *arguments, *form)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_command_shows_the_help_as_an_error(capsys):
+    assert main([]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "commands:" in captured.err
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("bta = 5", "did you mean 'beta'?"),
+        ('beta = "five"', "'five' is not a number"),
+        ("beta =", "not valid TOML"),
+        ("quiet = 3", "true or false"),
+        ("beta = {a = 1}", "number, a text or a list"),
+        ("relative = [1]", "expected 2 arguments"),
+    ],
+)
+def test_wrong_configuration_is_one_sentence(capsys, tmp_path, text, expected):
+    config = tmp_path / "run.toml"
+    config.write_text(text)
+    message = fail(capsys, 2, "bifurcation", "transformer", "--config", str(config))
+    assert expected in message
+    assert str(config) in message
+
+
+def test_missing_configuration(capsys, tmp_path):
+    assert "cannot be read" in fail(capsys, 2, "theory", "--config", str(tmp_path / "none.toml"))
+
+
+@pytest.mark.parametrize("option", ["--to", "--plot", "--panels"])
+def test_an_existing_file_is_refused_before_anything_is_computed(capsys, monkeypatch, tmp_path, option):
+    def refuse(*arguments, **settings):
+        raise AssertionError("computed before the targets were checked")
+
+    monkeypatch.setattr(solvers.commands, "explore", refuse)
+    target = tmp_path / ("a.nc" if option == "--to" else "a.png")
+    target.write_text("precious")
+    assert "--force" in fail(capsys, 2, "bifurcation", "kuramoto", option, str(target))
+    assert target.read_text() == "precious"
+
+
+def test_force_replaces(capsys, tmp_path):
+    target = tmp_path / "a.json"
+    target.write_text("old")
+    assert main(["bifurcation", "kuramoto", "--no-rates", "--quiet", "--to", str(target), "--force"]) == 0
+    assert target.read_text() != "old"
+
+
+def test_a_failing_file_does_not_stop_the_others(capsys, monkeypatch, tmp_path):
+    save = solvers.commands.save
+
+    def full(diagram, target, force):
+        if str(target).endswith(".nc"):
+            raise ComputationFailed("the disk is full")
+        return save(diagram, target, force=force)
+
+    monkeypatch.setattr(solvers.commands, "save", full)
+    targets = ("--to", str(tmp_path / "a.nc"), "--to", str(tmp_path / "a.json"))
+    assert main(["bifurcation", "kuramoto", "--no-rates", *targets]) == 1
+    captured = capsys.readouterr()
+    assert "the disk is full" in captured.err
+    assert "critical coupling 2" in captured.out
+    assert (tmp_path / "a.json").exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"no diagram", b"{}", b'{"format": "other"}'])
+@pytest.mark.parametrize("suffix", [".nc", ".json", ".npz"])
+def test_damaged_files(capsys, tmp_path, suffix, content):
+    source = tmp_path / f"a{suffix}"
+    source.write_bytes(content)
+    for command in (("show",), ("export", "--to", str(tmp_path / "b.csv"))):
+        assert str(source) in fail(capsys, 2, *command, str(source))
+
+
+class Raising(CosineSeries):
+    """A potential with a fault of its own."""
+
+    name = "raising"
+
+    def multipliers(self, domain, degree):
+        return 1 / 0
+
+
+def test_an_exception_inside_a_potential_names_the_place(capsys, monkeypatch):
+    class Entry:
+        name = "raising"
+
+        def load(self):
+            return Raising
+
+    monkeypatch.setattr(meanfield.potentials, "_entry_points", lambda: [Entry()])
+    message = fail(capsys, 1, "bifurcation", "raising", "--coefficients", "1")
+    assert "ZeroDivisionError in multipliers (test_cli_faults.py" in message
+
+
+def test_debug_shows_the_traceback(capsys):
+    for arguments in (["--debug", "bifurcation"], ["bifurcation", "--debug"]):
+        assert main(arguments) == 2
+        err = capsys.readouterr().err
+        assert "Traceback" in err
+        assert err.splitlines()[-1].startswith("meanfield: ")
+
+
+def test_interruption_is_one_line(capsys, monkeypatch):
+    def interrupted(*arguments, **settings):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(solvers.commands, "explore", interrupted)
+    assert "interrupted" in fail(capsys, 130, "bifurcation", "kuramoto")
+
+
+def test_warnings_reach_whoever_does_not_read_the_summary(capsys, monkeypatch):
+    import dataclasses
+
+    explore = solvers.commands.explore
+
+    def warned(*arguments, **settings):
+        diagram = yield from explore(*arguments, **settings)
+        return dataclasses.replace(diagram, warnings=("a branch was refused",))
+
+    monkeypatch.setattr(solvers.commands, "explore", warned)
+    for form in ("--quiet", "--json"):
+        assert main(["bifurcation", "kuramoto", "--no-rates", form]) == 0
+        captured = capsys.readouterr()
+        assert captured.err == "meanfield: warning: a branch was refused\n"
+        assert ("a branch was refused" in captured.out) == (form == "--json")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_standard_output_on_a_full_disk():
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-c", PROGRAM, "theory", "kuramoto"]
+        result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert result.returncode == 1
+    assert result.stderr.count("\n") == 1
+    assert "No space left" in result.stderr
+
+
+def test_a_real_interrupt_leaves_nothing_behind(tmp_path):
+    target = tmp_path / "a.nc"
+    target.write_text("precious")
+    arguments = ["bifurcation", "transformer", "--beta", "60", "--relative", "0.5", "40", "--force"]
+    command = [sys.executable, "-c", PROGRAM, *arguments, "--to", str(target), "-v"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    process.stderr.readline()
+    time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == ""
+    assert err.splitlines()[-1] == "meanfield: interrupted; files that existed before are unchanged"
+    assert "Traceback" not in err
+    assert [path.name for path in tmp_path.iterdir()] == ["a.nc"]
+    assert target.read_text() == "precious"

@@ -1,0 +1,109 @@
+"""The command that judges: ``meanfield verify [PATTERN]``."""
+
+import contextlib
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from meanfield import InvalidInput
+from meanfield.options import Parser, add_common, add_force, check_targets, word
+from meanfield.terminal import note, say, say_json, set_verbosity
+
+from .catalogue import representative_problems
+from .claims import Result, Verdict, matching
+from .claims import verify as judged
+from .report import json_object, markdown, terminal_table
+
+SHOWN_AFTER = 1.0
+
+
+def verify(argv: Sequence[str]) -> int:
+    """Check the theorems on representative problems and report every verdict."""
+    parser = Parser("verify", "Check the theorems on representative problems; exit code 1 if any fails.", argv)
+    parser.add_argument(
+        "pattern",
+        nargs="?",
+        type=word,
+        metavar="PATTERN",
+        help="part of a claim's name or a glob: circle, circle.T5, 'circle.T*' (default: all)",
+    )
+    parser.add_argument("--to", type=word, metavar="FILE", help="write a report in Markdown (.md)")
+    add_force(parser)
+    add_common(parser)
+    settings = parser.settings(pattern="", to=None, force=False, json=False, quiet=False, verbose=0)
+    claims = matching(settings.pattern)
+    _check_report(settings.to, settings.force)
+    set_verbosity(settings.verbose)
+    started = time.perf_counter()
+    problems = representative_problems()
+    with _bar(len(claims) * len(problems), not settings.quiet) as advance:
+        results = judged(settings.pattern, problems, progress=advance)
+    origin = _origin(parser, time.perf_counter() - started)
+    try:
+        if settings.to is not None:
+            _write(settings.to, markdown(results, origin), settings.force, settings.quiet)
+    finally:
+        _print(results, origin, settings)
+    return int(any(result.verdict is Verdict.FAILS for result in results))
+
+
+def _check_report(name: str | None, force: bool) -> None:
+    if name is None:
+        return
+    if Path(name).suffix.lower() not in (".md", ".markdown"):
+        raise InvalidInput(f"a report is written as Markdown, not {name!r}; give a name that ends in .md")
+    check_targets([name], [], force)
+
+
+def _write(name: str, text: str, force: bool, quiet: bool) -> None:
+    from meanfield.export.files import text_writer, write_files
+
+    for path in write_files({Path(name): text_writer(text)}, force):
+        if not quiet:
+            note(f"wrote {path}")
+
+
+def _print(results: Sequence[Result], origin: dict[str, Any], settings: Any) -> None:
+    if settings.json:
+        say_json(json_object(results, origin))
+    elif not settings.quiet:
+        say(terminal_table(results))
+
+
+def _origin(parser: Parser, seconds: float) -> dict[str, Any]:
+    import platform
+    from datetime import UTC, datetime
+
+    import numpy as np
+    import scipy
+
+    from meanfield.export.records import package_version
+
+    return {
+        "meanfield": package_version(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": parser.command_line,
+        "seconds": round(seconds, 1),
+    }
+
+
+@contextlib.contextmanager
+def _bar(total: int, shown: bool) -> Iterator[Callable[[Result], None]]:
+    from tqdm import tqdm
+
+    terminal = sys.stderr.isatty()
+    with tqdm(
+        total=total, desc="claims", unit="check", disable=not shown, file=sys.stderr, delay=SHOWN_AFTER, leave=False,
+        mininterval=0.1 if terminal else 5.0, dynamic_ncols=terminal,
+    ) as bar:  # fmt: skip
+
+        def advance(result: Result) -> None:
+            bar.set_postfix_str(result.claim.identifier, refresh=False)
+            bar.update()
+
+        yield advance
