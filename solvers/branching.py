@@ -24,9 +24,11 @@ from .bases import CosineBasis, Floats, Integers
 from .continuation import Point, resolve
 from .detection import Event
 from .equation import StationaryEquation, stationary_equation
-from .newton import Newton, Solution, correct
+from .newton import Newton, Solution, correct, solve_at
 from .stability import unstable_counts
 
+# Arclengths count from the branch point a branch is born at; one that has none starts at this value.
+REGULAR_ARCLENGTH = 1.0
 STEPS = (2e-2, 5e-3, 1e-3, 2e-4, 4e-5, 8e-6, 1.6e-6, 3e-7, 6e-8)
 
 
@@ -44,7 +46,8 @@ class Departure:
         Unit kernel vector along which the branch leaves.
     order : int or None
         Leading power of the amplitude in the coupling: 2 at a pitchfork, 4 at a degenerate one, 1 at a
-        transcritical point; None where it is not known.
+        transcritical point; None where it is not known; 0 where this is no branch point but a regular state to
+        follow on.
     largest_step : float
         First amplitude to try; the closed forms know when a fold is closer.
     counts : tuple of int
@@ -63,6 +66,23 @@ class Departure:
     def coupling(self) -> float:
         """Coupling of the branch point."""
         return self.equation.coupling(self.q)
+
+    def regular(self) -> Point | None:
+        """Return the regular state to follow on, its tangent along ``direction`` towards rising coupling."""
+        if self.q == 0.0:
+            # Without interaction J is the matrix of signs, and the tangent is explicit.
+            evaluation = self.equation.evaluate(self.b, 0.0)
+            _, derivative = self.equation.linearise(self.b, 0.0, evaluation.gibbs.moments)
+            tangent = -self.equation.signs * derivative
+            norm = float(np.sqrt(1.0 + tangent @ tangent))
+            solution = Solution(self.b, 0.0, evaluation, tangent / norm, 1.0 / norm, self.equation.repulsive, 0)
+        else:
+            found = solve_at(self.equation, self.b, self.q)
+            if found is None:
+                return None
+            solution = found
+        resolved_point = resolve(Point(self.equation, solution, REGULAR_ARCLENGTH))
+        return resolved_point if isinstance(resolved_point, Point) else None
 
     def base(self) -> Point:
         """Return the branch point itself, with the new direction as tangent."""
@@ -84,11 +104,25 @@ def from_uniform(
     return Departure(equation, np.zeros(size), q, direction, order, largest_step, counts)
 
 
+def from_no_interaction(problem: McKeanVlasov, sign: int) -> Departure | None:
+    """Return the departure from the Gibbs density of the confinement, the only state at zero coupling."""
+    assert problem.confinement is not None
+    multipliers = problem.confinement.relative_multipliers(problem.domain, 64)
+    felt = [int(degree) for degree in np.flatnonzero(multipliers)]
+    own = stationary_equation(problem, math.gcd(*felt) if felt else 1, sign)
+    equation = own or stationary_equation(problem, 1, sign)
+    if equation is None:
+        return None
+    b = equation.unknown_from(equation.basis.gibbs(np.zeros(equation.scales.size)).moments)
+    return Departure(equation, b, 0.0, np.zeros_like(b), 0)
+
+
 def departures(event: Event) -> list[Departure]:
     """Return the branches born at a branch point of a non-uniform branch, one of each group orbit."""
     found: list[Departure] = []
+    confined = event.point.equation.problem.confinement is not None
     for block, (degrees, kernel) in _one_of_each(event):
-        if block.parity == "mixed" or event.point.equation.problem.confinement is not None:
+        if block.parity == "mixed" or (confined and block.parity == "odd"):
             found += _uneven(event.point, degrees, kernel, block.parity)
         elif block.residue == 0:
             found += _own_class(event.point, degrees, kernel, block.parity)
@@ -111,7 +145,7 @@ def _one_of_each(event: Event):  # type: ignore[no-untyped-def]
 
 def _own_class(point: Point, degrees: Integers, kernel: Floats, parity: str) -> list[Departure]:
     if parity == "even":
-        sides = [_even_departure(point, degrees, sign * kernel, 0, 1) for sign in (1.0, -1.0)]
+        sides = [_even_departure(point, degrees, sign * kernel, 0, None) for sign in (1.0, -1.0)]
         return [side for side in sides if side is not None]
     return _uneven(point, degrees, kernel, parity)
 
@@ -128,6 +162,8 @@ def _broken_rotation(
     elif order % 2 == 1:
         power = 1 if order == 3 else 2
         tries = [(point, kernel, power), (point, -kernel, power)]
+    elif point.equation.problem.confinement is not None:
+        tries = [(point, kernel, 2)]
     else:
         turned = _cosines_turned(degrees, kernel, symmetry, residue)
         tries = [(point, kernel, 2), (rotated(point), turned, 2)]
@@ -172,7 +208,7 @@ def _cosines_turned(degrees: Integers, kernel: Floats, symmetry: int, residue: i
 
 
 def _even_departure(
-    point: Point, degrees: Integers, kernel: Floats, residue: int, order: int
+    point: Point, degrees: Integers, kernel: Floats, residue: int, order: int | None
 ) -> Departure | None:
     old = point.equation
     symmetry = math.gcd(residue, old.basis.symmetry) if residue else old.basis.symmetry
@@ -203,8 +239,7 @@ def _uneven(point: Point, degrees: Integers, kernel: Floats, parity: str) -> lis
     else:
         cosine = _placed(targets, degrees, kernel)
     direction = np.concatenate([cosine, sine])
-    reflected = parity == "odd" and old.problem.confinement is None
-    sides = (1.0,) if reflected else (1.0, -1.0)
+    sides = (1.0,) if parity == "odd" else (1.0, -1.0)
     return [_departure(point, equation, side * direction, 2 if parity == "odd" else None) for side in sides]
 
 

@@ -93,9 +93,11 @@ class Point:
         """Return the same point with the unknowns of a refined equation."""
         if equation is self.equation:
             return self
+        b = self.equation.transfer(self.b, equation)
         solution = replace(
             self.solution,
-            b=self.equation.transfer(self.b, equation),
+            b=b,
+            evaluation=equation.evaluate(b, self.q),
             tangent_b=self.equation.transfer(self.solution.tangent_b, equation),
         )
         return Point(equation, solution, self.arclength)

@@ -13,10 +13,14 @@ import numpy as np
 from scipy.linalg import lapack
 from scipy.special import ive
 
+from meanfield import McKeanVlasov
+
 from .bases import CosineBasis, Floats
 from .continuation import End, Point, resolve
-from .equation import StationaryEquation
+from .equation import StationaryEquation, stationary_equation
 from .newton import solve_at
+
+LARGEST_SYMMETRY = 12
 
 MAX_ITERATIONS = 60
 LARGEST_STEP = 0.5
@@ -116,3 +120,60 @@ def _repulsion(b: Floats, step: Floats, known: list[Floats]) -> float:
         square = max(float(offset @ offset), 1e-30)
         total -= 2.0 * float(offset @ step) / (square * (1.0 + square))
     return total
+
+
+def search_all(problem: McKeanVlasov, sign: int, coupling: float, known: list[Point]) -> list[Point]:
+    """Return the states at a coupling, in every rotation symmetry that can hold one, that are not known."""
+    new: list[Point] = []
+    for symmetry in range(1, LARGEST_SYMMETRY + 1):
+        equation = stationary_equation(problem, symmetry, sign)
+        if equation is None or not _respects(problem, symmetry):
+            continue
+        q = float(coupling / (sign * equation.unit))
+        if _only_one_state(equation, q):
+            continue
+        for point in search(equation, q, _known(equation, known + new)):
+            if symmetry_of(point) and not any(same_orbit(point, other) for other in known + new):
+                new.append(point)
+    return new
+
+
+def _respects(problem: McKeanVlasov, symmetry: int) -> bool:
+    """Whether the confinement, if there is one, has the symmetry."""
+    if problem.confinement is None:
+        return True
+    relative = problem.confinement.relative_multipliers(problem.domain, 64)
+    return not np.any(relative[np.arange(65) % symmetry != 0])
+
+
+def _only_one_state(equation: StationaryEquation, q: float) -> bool:
+    """Whether 2 sum |lambda_k| < 1: then the Jacobian is regular at every density and the state is unique."""
+    confined = equation.basis.confinement is not None
+    return 2.0 * q * float((equation.scales**2).sum()) < 1.0 and equation.complete and not confined
+
+
+def _known(equation: StationaryEquation, points: list[Point]) -> list[Floats]:
+    """Return the uniform state and the known states of a symmetry in the unknowns of its equation."""
+    known = [] if equation.basis.confinement is not None else [np.zeros(equation.basis.degrees.size)]
+    for point in points:
+        cosine, sine = point.equation.basis.expand(point.moments)
+        if symmetry_of(point) % equation.basis.symmetry == 0 and not np.any(sine):
+            known.append(equation.unknown_from(equation.basis.moments_from(cosine, sine)))
+    return known
+
+
+def symmetry_of(point: Point) -> int:
+    """Return n if the state is invariant under rotation by 2 pi/n and no smaller angle; 0 if uniform."""
+    cosine, sine = point.equation.basis.expand(point.moments)
+    felt = np.flatnonzero(np.hypot(cosine, sine)[1:] > 1e-8) + 1
+    return int(np.gcd.reduce(felt)) if felt.size else 0
+
+
+def same_orbit(one: Point, other: Point) -> bool:
+    """Whether two states at one coupling are rotations or reflections of each other."""
+    first, second = (np.hypot(*point.equation.basis.expand(point.moments)) for point in (one, other))
+    count = min(first.size, second.size)
+    # A nearly neutral direction leaves the position along it known to half of the digits only.
+    if np.abs(first[:count] - second[:count]).max() > 1e-6:
+        return False
+    return abs(one.free_energy_gap - other.free_energy_gap) <= 1e-10 * max(1.0, abs(one.free_energy_gap))

@@ -107,6 +107,8 @@ def _folds(curve: _Curve) -> list[Event]:
 
 
 def _transitions(curve: _Curve) -> list[Event]:
+    if curve.second.equation.problem.confinement is not None:
+        return []
     found = curve.zero(lambda point: point.free_energy_gap)
     if found is None:
         return []

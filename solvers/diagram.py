@@ -17,9 +17,10 @@ from meanfield.theory import BranchShape, branch_shape
 from meanfield.thresholds import CriticalPoint, critical_coupling, critical_modes
 
 from .bases import Floats
-from .branching import STEPS, Departure, departures, from_uniform
+from .branching import STEPS, Departure, departures, from_no_interaction, from_uniform
 from .continuation import Arclength, Point
 from .detection import interval_end
+from .deflation import same_orbit, search_all, symmetry_of
 from .following import Arrival, Followed, follow
 from .provenance import provenance
 from .rates import with_rates
@@ -59,6 +60,7 @@ def bifurcation_diagram(
     *,
     relative: tuple[float, float] | None = None,
     depth: int = 2,
+    search: bool = False,
     method: Arclength | None = None,
     rates: bool = True,
 ) -> Diagram:
@@ -74,6 +76,9 @@ def bifurcation_diagram(
         The same in units of the smallest positive critical coupling; (0.5, 3) if neither is given.
     depth
         Generations of branches: 0 the uniform branch alone, 1 the branches born on it, 2 those born on them.
+    search
+        Whether to look, at the ends of the interval, for states that no followed branch reaches, and to follow
+        them back: branches that are not connected to the others.
     method
         Step control.
     rates
@@ -96,7 +101,7 @@ def bifurcation_diagram(
     >>> [branch.label for branch in diagram.branches]
     ['uniform', '1-cluster']
     """
-    exploration = explore(problem, interval, relative=relative, depth=depth, method=method, rates=rates)
+    exploration = explore(problem, interval, relative=relative, depth=depth, search=search, method=method, rates=rates)
     while True:
         try:
             next(exploration)
@@ -111,6 +116,7 @@ def explore(
     *,
     relative: tuple[float, float] | None = None,
     depth: int = 2,
+    search: bool = False,
     method: Arclength | None = None,
     rates: bool = True,
 ) -> Generator[Progress, None, Diagram]:
@@ -120,16 +126,17 @@ def explore(
     method = method or Arclength()
     critical = None if problem.confinement is not None else critical_coupling(problem)
     register = Register(_interval(interval, relative, critical, depth), critical)
-    for done, (task, followed, waiting) in enumerate(walk(problem, register, depth, method), start=2):
+    branches = walk(problem, register, depth, method, search)
+    for done, (task, followed, waiting) in enumerate(branches, start=2):
         record(followed, task.label, task.symmetry, task.parent, register)
         yield Progress(task.label, done, waiting)
-    branches = with_rates(problem, register.branches) if rates else tuple(register.branches)
-    options = {"depth": depth, **asdict(method)}
+    recorded = with_rates(problem, register.branches) if rates else tuple(register.branches)
+    options = {"depth": depth, "search": search, **asdict(method)}
     return Diagram(
         problem=problem,
         interval=register.interval,
         critical_coupling=critical,
-        branches=branches,
+        branches=recorded,
         special_points=tuple(register.special_points),
         warnings=tuple(register.warnings),
         provenance=provenance(problem, options, time.process_time() - started),
@@ -137,7 +144,7 @@ def explore(
 
 
 def walk(
-    problem: McKeanVlasov, register: Register, depth: int, method: Arclength
+    problem: McKeanVlasov, register: Register, depth: int, method: Arclength, search: bool = False
 ) -> Iterator[tuple[Task, Followed, int]]:
     """Yield every branch followed, with its task and the number of branches waiting.
 
@@ -146,8 +153,11 @@ def walk(
     tasks = _start(problem, register, depth)
     known: list[Arrival] = []
     ends: list[tuple[str, Point]] = []
+    searched = False
     while tasks:
         task = tasks.popleft()
+        if task.departure.order == 0 and _reached(task.departure, ends):
+            continue
         if any(_same_place(task, arrival) for arrival in known):
             continue
         followed = _follow(task, register, method)
@@ -167,6 +177,9 @@ def walk(
         yield task, followed, len(tasks)
         if task.depth < depth:
             tasks += _children(task, followed)
+        if not tasks and search and not searched:
+            searched = True
+            tasks += _strays(problem, register, ends)
 
 
 def _interval(
@@ -199,7 +212,7 @@ def _check(low: float, high: float, what: str) -> None:
 
 def _start(problem: McKeanVlasov, register: Register, depth: int) -> deque[Task]:
     if problem.confinement is not None:
-        raise InvalidInput("a diagram with a confinement is not available; leave the confinement out")
+        return _start_confined(problem, register)
     low, high = register.interval
     reach = (min(low, REACH * low, 0.0), max(high, REACH * high, 0.0))
     criticals = critical_modes(problem, *reach)
@@ -215,6 +228,27 @@ def _start(problem: McKeanVlasov, register: Register, depth: int) -> deque[Task]
         for symmetry in symmetries(point.modes):
             tasks += _primary(problem, symmetry, point, parent, register)
     return tasks
+
+
+def _start_confined(problem: McKeanVlasov, register: Register) -> deque[Task]:
+    """Start from the Gibbs density of the confinement, upwards and downwards in the coupling."""
+    tasks: deque[Task] = deque()
+    for sign, edge in ((1, register.interval[1]), (-1, -register.interval[0])):
+        departure = from_no_interaction(problem, sign) if edge > 0 else None
+        if departure is not None:
+            tasks.append(Task(departure, "primary", departure.equation.basis.symmetry, 1, None))
+    return tasks
+
+
+def _strays(problem: McKeanVlasov, register: Register, ends: list[tuple[str, Point]]) -> Iterator[Task]:
+    """Yield the states at the ends of the interval that no followed branch reaches, to be followed back."""
+    for sign, edge in ((1, register.interval[1]), (-1, register.interval[0])):
+        if sign * edge <= 0:
+            continue
+        for point in search_all(problem, sign, edge, [point for _, point in ends]):
+            departure = Departure(point.equation, point.b, point.q, np.zeros_like(point.b), 0)
+            symmetry = symmetry_of(point)
+            yield Task(departure, f"disconnected {symmetry}-cluster", symmetry, 1, None)
 
 
 def _subcritical(problem: McKeanVlasov, point: CriticalPoint) -> bool:
@@ -340,6 +374,12 @@ def _follow(task: Task, register: Register, method: Arclength) -> Followed | Non
     return followed
 
 
+def _reached(departure: Departure, ends: list[tuple[str, Point]]) -> bool:
+    """Whether a branch followed meanwhile has led to the state of a departure."""
+    state = departure.regular()
+    return state is not None and departure.q > 0.0 and any(same_orbit(state, other) for _, other in ends)
+
+
 def _end(followed: Followed, register: Register) -> Point | None:
     """Return the point at which a branch leaves the interval upwards, solved there."""
     if followed.outcome is not Outcome.LEFT_INTERVAL:
@@ -349,16 +389,6 @@ def _end(followed: Followed, register: Register) -> Point | None:
     edge = register.interval[1] if equation.sign > 0 else register.interval[0]
     crossing = interval_end(one, other, float(edge / (equation.sign * equation.unit)))
     return None if crossing is None else crossing.point
-
-
-def same_orbit(one: Point, other: Point) -> bool:
-    """Whether two states at one coupling are rotations or reflections of each other."""
-    first, second = (np.hypot(*point.equation.basis.expand(point.moments)) for point in (one, other))
-    count = min(first.size, second.size)
-    # A nearly neutral direction leaves the position along it known to half of the digits only.
-    if np.abs(first[:count] - second[:count]).max() > 1e-6:
-        return False
-    return abs(one.free_energy_gap - other.free_energy_gap) <= 1e-10 * max(1.0, abs(one.free_energy_gap))
 
 
 def _children(task: Task, followed: Followed) -> list[Task]:

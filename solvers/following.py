@@ -83,6 +83,8 @@ def follow(departure: Departure, method: Arclength, highest: float) -> Followed 
     Followed or None
         None where no state was found on the branch.
     """
+    if departure.order == 0:
+        return _follow_regular(departure, method, highest)
     first, complete = first_point(departure)
     if first is None:
         return None
@@ -102,6 +104,18 @@ def follow(departure: Departure, method: Arclength, highest: float) -> Followed 
     followed.vertical = vertical
     followed.knots.append(Knot(first, sum(counts)))
     extend(followed, trace(first, method, first.arclength), counts, highest)
+    return followed
+
+
+def _follow_regular(departure: Departure, method: Arclength, highest: float) -> Followed | None:
+    """Follow on from a state that is no branch point: upwards from zero coupling, downwards from the top."""
+    start = departure.regular()
+    if start is None:
+        return None
+    start.oriented(np.zeros_like(start.b), 1.0 if departure.q == 0.0 else -1.0)
+    counts = unstable_counts(start)
+    followed = Followed(None, [Knot(start, sum(counts))], Outcome.MAX_STEPS)
+    extend(followed, trace(start, method, method.max_step / 4), counts, highest)
     return followed
 
 

@@ -1,12 +1,12 @@
 r"""Slowest decay rates along whole branches, one small symmetric matrix per class of degrees.
 
 At a state of symmetry n the operator S of :mod:`solvers.spectra` couples the degree k to those with
-:math:`\pm k` of the same class modulo n only. All classes are searched, since the slowest perturbation need not
-share the symmetry. Strictly between 0 and n/2 the sine and the cosine block of a class have the same eigenvalues:
-turning the circle by :math:`2\pi/n` mixes the two, so one of them is enough.
+:math:`\pm k` of the same class modulo n only. All classes are searched, since the slowest perturbation need
+not share the symmetry. Strictly between 0 and n/2 the sine and the cosine block of a class have the same
+eigenvalues: turning the circle by :math:`2\pi/n` mixes the two, so one of them is enough.
 
-The two exact zero modes of the sine block of class 0, rotation and :math:`1/\sqrt\rho`, are moved to the far end
-of the spectrum. A rate too small for this is taken from :func:`solvers.spectra.spectrum`.
+The two exact zero modes of the sine block of class 0, rotation and :math:`1/\sqrt\rho`, are moved to the far
+end of the spectrum. A rate too small for this is taken from :func:`solvers.spectra.spectrum`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -115,7 +115,7 @@ def _matrices(field: Field, degree: int, state: State) -> Iterator[Floats]:
 def _class(degree: int, symmetry: int, residue: int) -> Integers:
     degrees = np.arange(degree + 1)
     remainder = degrees % symmetry
-    return degrees[(remainder == residue) | (remainder == symmetry - residue)]
+    return np.asarray(degrees[(remainder == residue) | (remainder == symmetry - residue)])
 
 
 def _without_zeros(matrix: Floats, field: Field, degrees: Integers, state: State) -> Floats:

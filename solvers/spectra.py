@@ -14,7 +14,8 @@ and the spectrum of L on densities of mass zero is minus that of the Hermitian o
 
 .. math::
 
-    S = Q C Q^* = D\,(-\partial^2 + \tfrac14 f'^2 - \tfrac12 f'') - D\sum_{j \ne 0} \lambda_{|j|} j^2\, v_j v_j^* .
+    S = Q C Q^* = D\,(-\partial^2 + \tfrac14 f'^2 - \tfrac12 f'')
+        - D\sum_{j \ne 0} \lambda_{|j|} j^2\, v_j v_j^* .
 
 Its eigenfunctions are :math:`z = \sqrt\rho\, g` for perturbations :math:`u = (\rho g)'`, g the velocity. Two
 zero modes are known exactly: rotation is g = 1, that is :math:`z = \sqrt\rho`, and
@@ -22,14 +23,14 @@ zero modes are known exactly: rotation is g = 1, that is :math:`z = \sqrt\rho`, 
 
 Nothing in Q and C grows where the density nearly vanishes. Clusters that exchange mass over a gap of density
 :math:`\epsilon` have an eigenvalue :math:`\mu \sim \epsilon`, far below the rounding error
-:math:`\mathrm{eps}\,\|S\|` of an eigenvalue solver. It is the square of a singular value of Q, and those have the
-error :math:`\mathrm{eps}\,\|Q\|` only: with :math:`Q = U \Sigma V^*` and :math:`M = V^* C V` the eigenvalues of
-:math:`\Sigma M \Sigma` are taken from this matrix where they are large and from its inverse
+:math:`\mathrm{eps}\,\|S\|` of an eigenvalue solver. It is the square of a singular value of Q, and those
+have the error :math:`\mathrm{eps}\,\|Q\|` only: with :math:`Q = U \Sigma V^*` and :math:`M = V^* C V` the
+eigenvalues of :math:`\Sigma M \Sigma` are taken from this matrix where they are large and from its inverse
 :math:`\Sigma^{-1} M^{-1} \Sigma^{-1}` where they are small.
 
 Clusters that attract each other over a distance have a tiny eigenvalue too, by cancellation in C. There the
-quadratic form of S is evaluated with the stationary equation built in, so that nothing but true differences of
-the velocity is left,
+quadratic form of S is evaluated with the stationary equation built in, so that nothing but true differences
+of the velocity is left,
 
 .. math:: \frac1D \langle z, S z\rangle = \int |Q z|^2
           + \sum_{k \ge 1} \lambda_k k^2 \iint \cos k(\theta - \theta')\,
@@ -482,14 +483,14 @@ def _recognised(sizes: Floats, inner: Matrix, generator: Matrix) -> tuple[float,
 
 
 def _deflated(sizes: Floats, generator: Matrix) -> tuple[Matrix, Floats, Matrix]:
-    """Restrict Sigma to the complement of the generator: Sigma Z = V' Sigma' U'^*; return Z U', Sigma', V'."""
+    """Restrict Sigma off the generator: with Sigma Z = V' Sigma' U'^*, return Z U', Sigma', V'."""
     complement = _complement(generator)
     outer, smaller, inner = np.linalg.svd(sizes[:, None] * complement, full_matrices=False)
     return complement @ inner.conj().T, smaller, outer
 
 
 def _graded(sizes: Floats, inner: Matrix) -> tuple[Floats, Matrix]:
-    """Return eigenvalues of -Sigma M Sigma, largest first: small ones from its inverse, large ones directly."""
+    """Return eigenvalues of -Sigma M Sigma, largest first, small ones from its inverse."""
     values, vectors = np.linalg.eigh(-(sizes[:, None] * inner * sizes))
     inverse = np.linalg.inv(inner)
     inverse = 0.5 * (inverse + inverse.conj().T)
@@ -539,7 +540,7 @@ def _refine(values: Floats, errors: Floats, vectors: Matrix, field: Field) -> No
 
 
 def _quadratic_form(field: Field, vectors: Matrix) -> tuple[Matrix, Matrix, Floats]:
-    """Return the form of S and the Gram matrix off rotation, of z by columns, and the form's rounding error."""
+    """Return the form of S on columns z, their Gram matrix off rotation, and the rounding error."""
     degree = vectors.shape[0] // 2
     points = even_size(4 * degree)
     derivatives = 1j * np.arange(-degree, degree + 1)[:, None] * vectors

@@ -14,9 +14,9 @@ from meanfield.thresholds import critical_coupling, critical_modes
 
 from .bases import Floats
 from .continuation import Arclength, Point
-from .deflation import search
+from .deflation import same_orbit, search_all, symmetry_of
 from .detection import interval_end
-from .diagram import same_orbit, walk
+from .diagram import walk
 from .equation import StationaryEquation, stationary_equation
 from .following import Followed
 from .newton import solve_at
@@ -24,10 +24,6 @@ from .provenance import provenance
 from .recording import Register, moment_arrays
 from .spectra import contraction_rate
 from .stability import unstable_counts
-
-# Largest rotation symmetry that is searched for states no branch leads to.
-LARGEST_SYMMETRY = 12
-
 
 def stationary_states(problem: McKeanVlasov, *, depth: int = 2, rates: bool = True) -> tuple[State, ...]:
     """Return the stationary states at the problem's coupling, lowest free energy first.
@@ -146,45 +142,13 @@ def _passing(followed: Followed, coupling: float) -> list[Point]:
 
 def _searched(problem: McKeanVlasov, found: list[tuple[str, Point]]) -> list[tuple[str, Point]]:
     sign = 1 if problem.fixed_coupling >= 0 else -1
-    new = []
-    for symmetry in range(1, LARGEST_SYMMETRY + 1):
-        equation = stationary_equation(problem.at(coupling=None), symmetry, sign)
-        if equation is None:
-            continue
-        q = float(problem.fixed_coupling / (sign * equation.unit))
-        if _only_one_state(equation, q):
-            continue
-        known = _known(equation, [point for _, point in found + new])
-        for point in search(equation, q, known):
-            new.append((f"{_symmetry(point)}-cluster", point))
-    return new
-
-
-def _only_one_state(equation: StationaryEquation, q: float) -> bool:
-    """Whether 2 sum |lambda_k| < 1: then the Jacobian is regular at every density and the state is unique."""
-    confined = equation.basis.confinement is not None
-    return 2.0 * q * float((equation.scales**2).sum()) < 1.0 and equation.complete and not confined
-
-
-def _known(equation: StationaryEquation, points: list[Point]) -> list[Floats]:
-    """Return the uniform state and the known states of a symmetry in the unknowns of its equation."""
-    known = [] if equation.basis.confinement is not None else [np.zeros(equation.basis.degrees.size)]
-    for point in points:
-        cosine, sine = point.equation.basis.expand(point.moments)
-        if _symmetry(point) % equation.basis.symmetry == 0 and not np.any(sine):
-            known.append(equation.unknown_from(equation.basis.moments_from(cosine, sine)))
-    return known
-
-
-def _symmetry(point: Point) -> int:
-    cosine, sine = point.equation.basis.expand(point.moments)
-    felt = np.flatnonzero(np.hypot(cosine, sine)[1:] > 1e-8) + 1
-    return int(np.gcd.reduce(felt)) if felt.size else 0
+    points = search_all(problem.at(coupling=None), sign, problem.fixed_coupling, [point for _, point in found])
+    return [(f"{symmetry_of(point)}-cluster", point) for point in points]
 
 
 def _add(found: list[tuple[str, Point]], label: str, point: Point) -> None:
     """Add a state unless a rotation or reflection of it is there."""
-    if _symmetry(point) and not any(same_orbit(point, other) for _, other in found):
+    if symmetry_of(point) and not any(same_orbit(point, other) for _, other in found):
         found.append((label, point))
 
 
@@ -196,7 +160,7 @@ def _state(problem: McKeanVlasov, label: str, point: Point) -> State:
         sine=sine[0],
         free_energy_gap=point.free_energy_gap,
         unstable=sum(unstable_counts(point)),
-        symmetry=_symmetry(point),
+        symmetry=symmetry_of(point),
         residual=point.solution.residual,
         modes=int(modes[0]),
         label=label,

@@ -78,3 +78,64 @@ def kuramoto(ratio: float) -> tuple[Any, Any]:
     guess = k * mp.sqrt(1 - 2 / k)
     x = mp.findroot(lambda x: mp.besseli(1, x) / mp.besseli(0, x) - x / k, guess)
     return x / k, x**2 / (2 * k) - mp.log(mp.besseli(0, x))
+
+
+# Linearised spectrum on the circle
+
+
+def gibbs_moments(strengths: dict[int, Any], moments: dict[int, Any], degree: int, points: int) -> list[Any]:
+    """Return m_0..m_degree of the density of exp(2 sum lambda_k m_k cos kt), 2 * points trapezoid nodes."""
+    cosines = [mp.cos(mp.pi * j / points) for j in range(2 * points)]
+    field = [
+        mp.fsum(2 * lam * moments[k] * cosines[k * j % (2 * points)] for k, lam in strengths.items())
+        for j in range(points + 1)
+    ]
+    weights = [mp.exp(value - max(field)) for value in field]
+    weights[0], weights[-1] = weights[0] / 2, weights[-1] / 2
+    mass = mp.fsum(weights)
+    return [
+        mp.fsum(w * cosines[k * j % (2 * points)] for j, w in enumerate(weights)) / mass
+        for k in range(degree + 1)
+    ]
+
+
+def even_state(strengths: dict[int, Any], start: Sequence[float], degree: int, points: int) -> list[Any]:
+    """Return m_0..m_degree of the even stationary state near the given moments, by Newton."""
+    modes = list(strengths)
+    moments = {k: mp.mpf(float(start[k])) if k < len(start) else mp.mpf(0) for k in modes}
+    for _ in range(8):
+        m = gibbs_moments(strengths, moments, max(degree, 2 * max(modes)), points)
+        covariances = [[(m[k + j] + m[abs(k - j)]) / 2 - m[k] * m[j] for j in modes] for k in modes]
+        jacobian = mp.eye(len(modes)) - mp.matrix(covariances) * mp.diag([2 * strengths[j] for j in modes])
+        step = mp.lu_solve(jacobian, mp.matrix([m[k] - moments[k] for k in modes]))
+        moments = {k: moments[k] + step[i] for i, k in enumerate(modes)}
+        if mp.norm(step) < mp.mpf(10) ** (4 - mp.mp.dps):
+            break
+    return gibbs_moments(strengths, moments, degree, points)
+
+
+def linearised_eigenvalue(strengths: dict[int, Any], m: Sequence[Any], size: int, sign: int, near: float) -> Any:
+    """Return the eigenvalue nearest to a number of the Fourier matrix of the linearisation, noise 1.
+
+    ``sign`` +1 is the cosine block, -1 the sine block; inverse iteration on the nonsymmetric matrix.
+    """
+
+    def coupled(k: int) -> Any:
+        return strengths.get(abs(k), 0) * k * m[abs(k)]
+
+    def entry(k: int, j: int) -> Any:
+        feedback = j * strengths.get(j, 0) * (m[abs(k - j)] - sign * m[k + j])
+        return -(k**2) * (k == j) + k * (coupled(abs(k - j)) * mp.sign(k - j) + sign * coupled(k + j) + feedback)
+
+    shift = mp.mpf(near) * (1 + mp.mpf(10) ** -5)
+    rows = [[entry(k, j) - shift * (k == j) for j in range(1, size + 1)] for k in range(1, size + 1)]
+    factor, pivots = mp.mp.LU_decomp(mp.matrix(rows))
+    vector, value = mp.matrix([mp.mpf(1) / k for k in range(1, size + 1)]), shift
+    for _ in range(20):
+        solved = mp.mp.U_solve(factor, mp.mp.L_solve(factor, vector.copy(), pivots))
+        largest = max(range(size), key=lambda i: abs(solved[i]))
+        previous, value = value, shift + vector[largest] / solved[largest]
+        vector = solved / solved[largest]
+        if abs(value - previous) < abs(value) * mp.mpf(10) ** -16:
+            break
+    return value

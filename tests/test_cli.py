@@ -20,7 +20,17 @@ from meanfield.terminal import number, table
 from meanfield.theory import branch_shape, critical_couplings, tricritical_beta
 from solvers.commands import uniform_rate
 
-HEAVY = ("scipy.optimize", "scipy.fft", "matplotlib", "sympy", "xarray", "netCDF4", "tqdm", "pyfftw", "solvers")
+HEAVY = (
+    "scipy.optimize",
+    "scipy.fft",
+    "matplotlib",
+    "sympy",
+    "xarray",
+    "netCDF4",
+    "tqdm",
+    "pyfftw",
+    "solvers",
+)
 EPS = np.finfo(float).eps
 
 
@@ -142,7 +152,17 @@ def test_negative_beta(capsys, beta):
 
 
 def test_negative_range(capsys):
-    arguments = ("bifurcation", "logarithmic", "--sign", "-1", "--coupling", "-3", "-1e-3", "--no-rates", "--json")
+    arguments = (
+        "bifurcation",
+        "logarithmic",
+        "--sign",
+        "-1",
+        "--coupling",
+        "-3",
+        "-1e-3",
+        "--no-rates",
+        "--json",
+    )
     assert strict_json(succeed(capsys, *arguments))["interval"] == [-3.0, -0.001]
 
 
@@ -342,9 +362,7 @@ def test_number_says_when_it_is_unknown():
 def test_output_into_a_closed_pipe_is_quiet():
     code = "import sys; from meanfield.cli import main; sys.exit(main())"
     command = f"{sys.executable} -c '{code}' theory kuramoto --modes 2000; echo $? >&2"
-    shell = subprocess.run(
-        ["bash", "-c", f"({command}) | true"], capture_output=True, text=True, timeout=60
-    )
+    shell = subprocess.run(["bash", "-c", f"({command}) | true"], capture_output=True, text=True, timeout=60)
     assert shell.stderr.split() == ["141"]
 
 

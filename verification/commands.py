@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from meanfield import InvalidInput
-from meanfield.options import Parser, add_common, add_force, check_targets, word
+from meanfield.export.files import check_writable, text_writer, write_files
+from meanfield.options import Parser, add_common, add_force, word
 from meanfield.terminal import note, say, say_json, set_verbosity
 
 from .catalogue import representative_problems
@@ -21,7 +22,9 @@ SHOWN_AFTER = 1.0
 
 def verify(argv: Sequence[str]) -> int:
     """Check the theorems on representative problems and report every verdict."""
-    parser = Parser("verify", "Check the theorems on representative problems; exit code 1 if any fails.", argv)
+    parser = Parser(
+        "verify", "Check the theorems on representative problems; exit code 1 if any fails.", argv
+    )
     parser.add_argument(
         "pattern",
         nargs="?",
@@ -54,12 +57,10 @@ def _check_report(name: str | None, force: bool) -> None:
         return
     if Path(name).suffix.lower() not in (".md", ".markdown"):
         raise InvalidInput(f"a report is written as Markdown, not {name!r}; give a name that ends in .md")
-    check_targets([name], [], force)
+    check_writable(name, force)
 
 
 def _write(name: str, text: str, force: bool, quiet: bool) -> None:
-    from meanfield.export.files import text_writer, write_files
-
     for path in write_files({Path(name): text_writer(text)}, force):
         if not quiet:
             note(f"wrote {path}")
@@ -98,8 +99,8 @@ def _bar(total: int, shown: bool) -> Iterator[Callable[[Result], None]]:
 
     terminal = sys.stderr.isatty()
     with tqdm(
-        total=total, desc="claims", unit="check", disable=not shown, file=sys.stderr, delay=SHOWN_AFTER, leave=False,
-        mininterval=0.1 if terminal else 5.0, dynamic_ncols=terminal,
+        total=total, desc="claims", unit="check", disable=not shown, file=sys.stderr, delay=SHOWN_AFTER,
+        leave=False, mininterval=0.1 if terminal else 5.0, dynamic_ncols=terminal,
     ) as bar:  # fmt: skip
 
         def advance(result: Result) -> None:

@@ -2,9 +2,9 @@ r"""A small particle system, for the claim on fluctuations only.
 
 .. math:: dX_i = -\kappa\,\frac1N \sum_j W'(X_i - X_j)\,dt + \sqrt{2D}\,dB_i ,
 
-W a cosine series of two modes, so that the drift is a function of the first two moments. Euler-Maruyama acts on
-a mode in the linear regime as :math:`c' = e^{-a h}(1 + \lambda a h)c + \text{noise}`, :math:`a = Dk^2`, whose
-stationary variance is known exactly: that is the bias of the step.
+W a cosine series of two modes, so that the drift is a function of the first two moments. Euler-Maruyama acts
+on a mode in the linear regime as :math:`c' = e^{-a h}(1 + \lambda a h)c + \text{noise}`, :math:`a = Dk^2`,
+whose stationary variance is known exactly: that is the bias of the step.
 """
 
 import math

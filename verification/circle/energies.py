@@ -59,8 +59,8 @@ def violates_at_second(problem: McKeanVlasov) -> str | None:
     "circle.T5",
     "sharp global criterion",
     statement=(
-        "If w_n < 0 and (k/n) max(-w_k, 0) <= -w_n for all multiples k of n, and only these attract, uniform is "
-        "the unique global minimiser of F for all 0 <= kappa <= kappa_n and the transition is continuous."
+        "If w_n < 0 and (k/n) max(-w_k, 0) <= -w_n for all multiples k of n, and only these attract, uniform "
+        "is the unique global minimiser of F for all 0 <= kappa <= kappa_n and the transition is continuous."
     ),
     assumptions="the inequality on the multipliers",
     source="Mun, Rosenzweig, arXiv:2604.16288 (Lebedev-Milin duality)",
@@ -77,7 +77,10 @@ def global_minimiser(problem: McKeanVlasov, tools: Tools) -> Evidence:
     for state in clustered_states(diagram, 40):
         if state.coupling <= critical:
             text = f"gap of the {state.label} at coupling {state.coupling:.9g}"
-            found += [at_least(gap(state), 0.0, MOMENT, text), at_least(state.free_energy_gap, 0.0, MOMENT, text)]
+            found += [
+                at_least(gap(state), 0.0, MOMENT, text),
+                at_least(state.free_energy_gap, 0.0, MOMENT, text),
+            ]
     found += _uniform_is_lowest(problem.at(coupling=BELOW * critical), tools)
     return worst(found)
 
@@ -97,7 +100,9 @@ def _lowest_trial(problem: McKeanVlasov, coupling: float) -> tuple[float, str]:
     angles = 2 * np.pi * np.arange(points) / points
     modes = np.arange(1, 9)
     lam = shares(problem, coupling, degree)[1:]
-    amplitudes = generator.normal(size=(TRIALS, modes.size)) * generator.uniform(0, 1.5, size=(TRIALS, 1)) / modes
+    amplitudes = (
+        generator.normal(size=(TRIALS, modes.size)) * generator.uniform(0, 1.5, size=(TRIALS, 1)) / modes
+    )
     exponent = amplitudes @ np.cos(np.multiply.outer(modes, angles))
     density = np.exp(exponent - exponent.max(axis=1, keepdims=True))
     density /= density.mean(axis=1, keepdims=True)
@@ -111,7 +116,7 @@ def _lowest_trial(problem: McKeanVlasov, coupling: float) -> tuple[float, str]:
     "circle.T5-converse",
     "subcritical branches make the transition discontinuous",
     statement=(
-        "If 1/2 < w_2n/w_n <= 1 for the most attractive mode n, states of lower free energy than uniform exist "
+        "If 1/2 < w_2n/w_n <= 1 for the most attractive mode n, states of lower energy than uniform exist "
         "below kappa_n: the transition is discontinuous and kappa_T < kappa_n."
     ),
     assumptions="the inequality on the multipliers",
@@ -226,8 +231,8 @@ def _bounded_below(problem: McKeanVlasov) -> str | None:
     "circle.T10-kink",
     "latent heat of a discontinuous transition",
     statement=(
-        "At equal free energy kappa_T times the jump of d(min F)/dkappa is minus D times the relative entropy "
-        "int rho log(2 pi rho) of the clustered state."
+        "At equal free energy kappa_T times the jump of d(min F)/dkappa is minus D times the relative "
+        "entropy int rho log(2 pi rho) of the clustered state."
     ),
     assumptions="the transition is discontinuous",
     source="F = F_0 at kappa_T and the envelope identity",

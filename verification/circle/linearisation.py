@@ -5,7 +5,7 @@ In Fourier modes, even upper and odd lower sign, k, l >= 1,
 .. math:: M_{kl}/D = -k^2\delta_{kl} + k\bigl[(k-l)\lambda_{|k-l|}c_{k-l} \pm (k+l)\lambda_{k+l}c_{k+l}
           + l\lambda_l (c_{k-l} \mp c_{k+l})\bigr] ,
 
-and :math:`L = -AB` with :math:`B = D/\rho + \kappa W*`, so the unstable directions are the negative ones of B.
+and :math:`L = -AB` with :math:`B = D/\rho + \kappa W*`, so unstable directions are negative ones of B.
 """
 
 from collections.abc import Iterator
@@ -31,8 +31,8 @@ CRITICAL = 1e-6
     "spectrum of the linearisation",
     statement=(
         "The spectrum at a state is real; the number of positive eigenvalues is the number of negative "
-        "directions of B = D/rho + kappa W*; rotation is an exact odd zero mode; the eigenvalues are those of "
-        "the Fourier matrix of the linearised equation."
+        "directions of B = D/rho + kappa W*; rotation is an exact odd zero mode; the eigenvalues are those "
+        "of the Fourier matrix of the linearised equation."
     ),
     assumptions="some clustered state exists",
     source="L = -A B, self-adjoint for <u, A^{-1} v>; Fourier matrix of the linearised equation",

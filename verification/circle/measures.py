@@ -71,7 +71,9 @@ def primary_branch(diagram: Diagram, mode: int) -> Branch | None:
     born = [
         branch
         for branch in diagram.branches
-        if branch.symmetry == mode and branch.label.split(" ")[0] == f"{mode}-cluster" and "from" not in branch.label
+        if branch.symmetry == mode
+        and branch.label.split(" ")[0] == f"{mode}-cluster"
+        and "from" not in branch.label
     ]
     return born[0] if born else None
 
@@ -149,8 +151,8 @@ def multiplier(potential: Potential, mode: int) -> tuple[float, float]:
 def polynomial_at_zero(x: Floats, y: Floats, noise: Floats, coefficient: int) -> tuple[float, float]:
     """Return a Taylor coefficient at 0 of the function through the points, and an error estimate.
 
-    The interpolation polynomial is compared with those that leave out the farthest point and the two farthest;
-    the larger of the two successive differences estimates the truncation, so that a single difference that
+    The interpolation polynomial is compared with those that leave out the farthest point and the two
+    farthest; the larger of the two successive differences estimates the truncation, so that a single one that
     happens to be small does not. The noise is propagated exactly.
 
     Raises

@@ -1,7 +1,7 @@
 r"""The first points of a branch that leaves the uniform state, and their Taylor coefficients.
 
-In :math:`x = |c_n|^2` all of :math:`\kappa/\kappa_n`, :math:`m_{2n}/x` and :math:`m_{3n}/x^{3/2}` are analytic,
-through folds too, so interpolation in x and extrapolation to 0 gives b1, b2 and the slaved harmonics.
+In :math:`x = |c_n|^2` all of :math:`\kappa/\kappa_n`, :math:`m_{2n}/x` and :math:`m_{3n}/x^{3/2}` are
+analytic, through folds too, so interpolation in x and extrapolation to 0 gives b1, b2 and the slaved harmonics.
 """
 
 from dataclasses import dataclass

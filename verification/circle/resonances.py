@@ -93,7 +93,9 @@ def _mixed_slopes(start: "_Start", reduced: Resonance, side: int) -> Iterator[Ev
         ("m_2n/delta", start.signed_second / delta, second),
     ):
         value, error = polynomial_at_zero(start.first, ratio, noise, 0)
-        yield compare(value, expected, error, f"{name} of the mixed branch, delta {'<' if side < 0 else '>'} 0")
+        yield compare(
+            value, expected, error, f"{name} of the mixed branch, delta {'<' if side < 0 else '>'} 0"
+        )
 
 
 def _pitchfork(x: Floats, delta: Floats, curvature: float, mode: int) -> Evidence:
@@ -105,9 +107,9 @@ def _pitchfork(x: Floats, delta: Floats, curvature: float, mode: int) -> Evidenc
     "circle.T6-generic",
     "two critical modes without resonant terms",
     statement=(
-        "At kappa = kappa_c (1+delta), x = |c_n|^2, y = |c_m|^2: pure branches x = delta/b_n, y = delta/b_m and a "
-        "mixed one x = delta (b_m + C)/(b_n b_m - C^2), y = delta (b_n + C)/(b_n b_m - C^2) where both are > 0; "
-        "C = s/(1-s) + t/(1-t), s = lambda_{m-n}, t = lambda_{m+n}."
+        "At kappa = kappa_c (1+delta), x = |c_n|^2, y = |c_m|^2: pure branches x = delta/b_n, y = delta/b_m "
+        "and a mixed one x = delta (b_m + C)/(b_n b_m - C^2), y = delta (b_n + C)/(b_n b_m - C^2) where both "
+        "are > 0; C = s/(1-s) + t/(1-t), s = lambda_{m-n}, t = lambda_{m+n}."
     ),
     assumptions="exactly two critical modes n < m, m not 2n or 3n",
     source="Lyapunov-Schmidt reduction, checked on the modes 2:3",
@@ -251,6 +253,8 @@ def _secondary_closed_form(problem: McKeanVlasov) -> tuple[float, float]:
         return float(ive(1, x) / ive(0, x))
 
     # r(x)/x = 1/2 - x^2/16 near 0, where the defect is about (1 - a) x < 0; it is positive at x = 2a.
-    root = brentq(lambda x: x * (1 + moment(x)) / (2 * moment(x)) - ratio, 1e-9, 2 * ratio, xtol=1e-15, rtol=1e-15)
+    root = brentq(
+        lambda x: x * (1 + moment(x)) / (2 * moment(x)) - ratio, 1e-9, 2 * ratio, xtol=1e-15, rtol=1e-15
+    )
     value = moment(float(root))
     return float(-2 * problem.noise / w_1 / (1 + value)), value

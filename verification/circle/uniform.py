@@ -134,7 +134,9 @@ def uniform_linearisation(problem: McKeanVlasov, tools: Tools) -> Evidence:
     return worst(found)
 
 
-def _located(couplings: list[float], problem: McKeanVlasov, modes: list[tuple[int, ...]]) -> Iterator[Evidence]:
+def _located(
+    couplings: list[float], problem: McKeanVlasov, modes: list[tuple[int, ...]]
+) -> Iterator[Evidence]:
     for coupling, group in zip(couplings, modes, strict=False):
         for mode in group:
             weight, error = multiplier(problem.potential, mode)
@@ -169,9 +171,9 @@ def _nearest(values: Floats, target: float) -> float:
     "circle.T4",
     "where the transformer's branches turn subcritical",
     statement=(
-        "The n-fold bifurcation of the transformer is supercritical for beta < beta*_n and subcritical above, "
-        "I_{2n}(beta*_n)/I_n(beta*_n) = 1/2; beta*_1 = 2.446918311289046...; kappa_k = beta D / I_k(beta) "
-        "increases in k; at beta*_1 the branch is quartically supercritical."
+        "The n-fold bifurcation of the transformer is supercritical for beta < beta*_n and subcritical "
+        "above, I_{2n}(beta*_n)/I_n(beta*_n) = 1/2; beta*_1 = 2.446918311289046...; kappa_k = beta D / "
+        "I_k(beta) increases in k; at beta*_1 the branch is quartically supercritical."
     ),
     assumptions="transformer, beta > 0",
     source="arXiv:2604.16288 for n = 1; all n by the expansion of the n-branch",
@@ -197,10 +199,10 @@ def _bessel_ratios(problem: McKeanVlasov) -> Iterator[Evidence]:
     multipliers = np.asarray(problem.potential.multipliers(problem.domain, 6), dtype=float)
     for mode in range(1, 7):
         threshold = tricritical_beta(mode)
-        ratio = ive(2 * mode, threshold) / ive(mode, threshold)
+        ratio = float(ive(2 * mode, threshold) / ive(mode, threshold))
         # scipy's Bessel functions are good to about three digits less than the rounding unit.
         yield compare(ratio, 0.5, 1e3 * EPS, f"I_{2 * mode}/I_{mode} at beta*_{mode}")
-        expected = -2 * ive(mode, beta) * np.exp(beta) / beta
+        expected = float(-2 * ive(mode, beta) * np.exp(beta) / beta)
         yield compare(multipliers[mode], expected, 1e3 * EPS * abs(expected), f"w_{mode}")
         if mode > 1:
             growth = multipliers[mode - 1] / multipliers[mode]
