@@ -69,9 +69,7 @@ def plot(argv: Sequence[str]) -> int:
     """Draw a diagram in a file."""
     parser = Parser("plot", "Draw a diagram written by meanfield bifurcation.", argv)
     _add_file(parser)
-    parser.add_argument(
-        "--to", action="append", type=word, metavar="FIGURE", help=".png, .pdf or .svg; repeatable"
-    )
+    parser.add_argument("--to", action="append", type=word, metavar="FIGURE", help=".png, .pdf or .svg; repeatable")
     drawing = parser.add_mutually_exclusive_group()
     drawing.add_argument(
         "--y",

@@ -93,9 +93,7 @@ class Custom(Potential):
             object.__setattr__(self, "coefficients", checked)
         object.__setattr__(self, "constant", as_number(self.constant, "constant", "a finite number"))
         if self.coefficients is None and self.constant:
-            raise InvalidInput(
-                f"constant = {self.constant!r} goes with coefficients only; add it to the function"
-            )
+            raise InvalidInput(f"constant = {self.constant!r} goes with coefficients only; add it to the function")
         _ = self.series
 
     @classmethod
@@ -280,9 +278,7 @@ def _extended(angles: npt.NDArray[np.float64]) -> Array:
     exact_pi = 4 * np.arctan(np.longdouble(1))
     steps = np.rint(angles / np.pi * _LARGEST_GRID)
     on_grid = np.abs(steps / _LARGEST_GRID * np.pi - angles) <= 4 * np.finfo(float).eps * np.abs(angles)
-    return np.where(
-        on_grid, steps.astype(np.longdouble) * exact_pi / _LARGEST_GRID, angles.astype(np.longdouble)
-    )
+    return np.where(on_grid, steps.astype(np.longdouble) * exact_pi / _LARGEST_GRID, angles.astype(np.longdouble))
 
 
 def _function_values(function: Callable[[Any], Any], angles: npt.NDArray[np.float64]) -> Array:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .errors import InvalidInput
 from .outcomes import Outcome
 from .problem import McKeanVlasov
+from .protocol import Number
 from .states import State
 
 if TYPE_CHECKING:
@@ -61,10 +62,10 @@ class SpecialPoint:
     branch: int
     point: int
     type: PointType
-    coupling: float
+    coupling: Number
     relative_coupling: float | None
-    lower: float
-    upper: float
+    lower: Number
+    upper: Number
     unstable_before: int | None
     unstable_after: int | None
     kernel_dimension: int | None
@@ -149,7 +150,7 @@ class Branch:
     @property
     def stable(self) -> NDArray[np.bool_]:
         """(P,) whether no direction but rotation is unstable."""
-        return self.unstable == 0
+        return np.equal(self.unstable, 0)
 
     def moment(self, degree: int) -> Floats:
         """(P,) cosine moments of one degree."""
@@ -180,8 +181,8 @@ class Diagram:
     """
 
     problem: McKeanVlasov
-    interval: tuple[float, float]
-    critical_coupling: float | None
+    interval: tuple[Number, Number]
+    critical_coupling: Number | None
     branches: tuple[Branch, ...]
     special_points: tuple[SpecialPoint, ...]
     warnings: tuple[str, ...] = ()

@@ -76,9 +76,7 @@ def _parsed(text: str) -> ast.expr:
             return ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError) as error:
         reason = getattr(error, "msg", None) or str(error)
-        raise InvalidInput(
-            f"the expression {_short(text)} cannot be read ({reason}); try {_EXAMPLE}"
-        ) from error
+        raise InvalidInput(f"the expression {_short(text)} cannot be read ({reason}); try {_EXAMPLE}") from error
     except (MemoryError, RecursionError) as error:
         raise InvalidInput(f"the expression {_short(text)} is nested too deeply; try {_EXAMPLE}") from error
 

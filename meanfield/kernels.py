@@ -248,9 +248,7 @@ class HegselmannKrause(Potential):
     def __post_init__(self) -> None:
         radius = as_number(self.radius, "radius", "in (0, pi]")
         if not 1e-50 <= radius <= math.pi:
-            raise InvalidInput(
-                f"radius must be in (0, pi], not {self.radius!r}; try HegselmannKrause(radius=1.0)"
-            )
+            raise InvalidInput(f"radius must be in (0, pi], not {self.radius!r}; try HegselmannKrause(radius=1.0)")
         object.__setattr__(self, "radius", radius)
 
     def values(self, angle: npt.ArrayLike) -> Array:

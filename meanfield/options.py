@@ -81,9 +81,7 @@ class Parser(argparse.ArgumentParser):
 
     def _refuse(self, token: str) -> NoReturn:
         if not token.startswith("-"):
-            raise InvalidInput(
-                f"unexpected argument {token!r}; values belong to options, see {self.prog} --help"
-            )
+            raise InvalidInput(f"unexpected argument {token!r}; values belong to options, see {self.prog} --help")
         name = token.partition("=")[0]
         raise InvalidInput(f"unknown option {name!r}; {_suggestion(name, self._flags())}")
 
@@ -107,9 +105,7 @@ class Parser(argparse.ArgumentParser):
     def _tokens(self, name: str, value: Any) -> list[str]:
         values = value if isinstance(value, list) else [value]
         if not all(isinstance(item, (bool, int, float, str)) for item in values):
-            raise InvalidInput(
-                f"the value of {name!r} in {self.config_name} must be a number, a text or a list"
-            )
+            raise InvalidInput(f"the value of {name!r} in {self.config_name} must be a number, a text or a list")
         flag = f"--{name}"
         action = next((action for action in self._actions if flag in action.option_strings), None)
         if action is None:
@@ -123,9 +119,7 @@ class Parser(argparse.ArgumentParser):
     def _times(self, name: str, value: Any) -> int:
         if isinstance(value, bool) or (name == "verbose" and isinstance(value, int)):
             return int(value)
-        raise InvalidInput(
-            f"the value of {name!r} in {self.config_name} must be true or false, not {value!r}"
-        )
+        raise InvalidInput(f"the value of {name!r} in {self.config_name} must be true or false, not {value!r}")
 
 
 def number(text: str) -> Number:
@@ -169,9 +163,7 @@ def add_common(parser: Parser, *, config: bool = True) -> None:
 def add_coupling_range(parser: Parser) -> None:
     """Add ``--coupling LOW HIGH`` and ``--relative LOW HIGH``."""
     group = parser.add_mutually_exclusive_group()
-    group.add_argument(
-        "--coupling", nargs=2, type=number, metavar=("LOW", "HIGH"), help="range of couplings kappa"
-    )
+    group.add_argument("--coupling", nargs=2, type=number, metavar=("LOW", "HIGH"), help="range of couplings kappa")
     group.add_argument(
         "--relative",
         nargs=2,

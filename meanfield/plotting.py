@@ -354,9 +354,7 @@ def segments(branch: Branch, kinds: NDArray[np.int64]) -> Iterator[tuple[int, in
 
 def _kind_between(branch: Branch, kinds: NDArray[np.int64], point: int) -> int:
     left, right = int(kinds[point]), int(kinds[point + 1])
-    return (
-        right if left != right and branch.point_labels[point] and not branch.point_labels[point + 1] else left
-    )
+    return right if left != right and branch.point_labels[point] and not branch.point_labels[point + 1] else left
 
 
 def _colour(diagram: Diagram, index: int) -> str:
@@ -375,9 +373,7 @@ def _label_curves(diagram: Diagram, y: str, style: dict[str, Any]) -> list[tuple
         points = points[np.all(np.isfinite(points), axis=1)]
         if len(points) == 0:
             continue
-        if np.max(np.abs(points[:, 1])) < VANISHING and any(
-            other.symmetry == 0 for other in diagram.branches
-        ):
+        if np.max(np.abs(points[:, 1])) < VANISHING and any(other.symmetry == 0 for other in diagram.branches):
             flat.append(branch.label)
             if branch.symmetry != 0:
                 continue
@@ -421,9 +417,7 @@ def _frame_density(ax: "Axes") -> None:
     ax.set_xlabel(r"$\theta$", fontsize=11)
     ax.set_ylabel(r"$\rho(\theta)$", fontsize=11)
     ax.set_xlim(-np.pi, np.pi)
-    ax.set_xticks(
-        [-np.pi, -np.pi / 2, 0.0, np.pi / 2, np.pi], [r"$-\pi$", r"$-\pi/2$", "0", r"$\pi/2$", r"$\pi$"]
-    )
+    ax.set_xticks([-np.pi, -np.pi / 2, 0.0, np.pi / 2, np.pi], [r"$-\pi$", r"$-\pi/2$", "0", r"$\pi/2$", r"$\pi$"])
     _plain_frame(ax)
     ax.set_ylim(bottom=0.0)
 
@@ -460,9 +454,7 @@ def _draw_densities(ax: "Axes", diagram: Diagram) -> None:
 
 
 def _spread_points(branch: Branch) -> Sequence[int]:
-    known = np.flatnonzero(
-        np.all(np.isfinite(branch.cosine), axis=1) & np.all(np.isfinite(branch.sine), axis=1)
-    )
+    known = np.flatnonzero(np.all(np.isfinite(branch.cosine), axis=1) & np.all(np.isfinite(branch.sine), axis=1))
     if known.size <= DENSITY_CURVES:
         return [int(point) for point in known]
     lengths = branch.arclength[known]

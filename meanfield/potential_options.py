@@ -101,9 +101,7 @@ def parameters_of(kind: type[Potential]) -> list[Parameter]:
     if not dataclasses.is_dataclass(kind):
         return []
     hidden = HIDDEN.get(kind.name, set())
-    return [
-        _parameter(field) for field in dataclasses.fields(kind) if field.init and field.name not in hidden
-    ]
+    return [_parameter(field) for field in dataclasses.fields(kind) if field.init and field.name not in hidden]
 
 
 def _parameter(field: "dataclasses.Field[Any]") -> Parameter:
@@ -202,9 +200,7 @@ def _require_complete(
     if missing:
         wanted = " and ".join(f"--{parameter.option}" for parameter in missing)
         call = " ".join(f"--{item.option} {EXAMPLES.get(item.option, 'VALUE')}" for item in missing)
-        raise InvalidInput(
-            f"the potential {kind.name!r} needs {wanted}; try {parser.prog} {kind.name} {call}"
-        )
+        raise InvalidInput(f"the potential {kind.name!r} needs {wanted}; try {parser.prog} {kind.name} {call}")
     if kind is Custom and len(given) != 1:
         raise InvalidInput(
             f"the potential 'custom' takes one of --expression and --coefficients, {len(given)} were given; "

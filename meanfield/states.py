@@ -144,4 +144,5 @@ def series(cosine: Floats, sine: Floats, angle: ArrayLike) -> Floats:
     degrees = np.arange(1, cosine.size)
     phases = np.multiply.outer(angles, degrees)
     total: Floats = np.cos(phases) @ cosine[1:] + np.sin(phases) @ sine[1:]
-    return (cosine[0] + 2.0 * total) / (2.0 * np.pi)
+    density: Floats = (cosine[0] + 2.0 * total) / (2.0 * np.pi)
+    return density

@@ -10,6 +10,7 @@ from .diagrams import Branch, Diagram, SpecialPoint
 from .outcomes import Outcome
 from .plotting import segments
 from .problem import McKeanVlasov
+from .protocol import Number
 
 WIDTH = 100
 INDENT = "  "
@@ -138,7 +139,7 @@ def _count(number: int, singular: str, plural: str | None = None) -> str:
     return f"{number} {singular if number == 1 else plural or singular + 's'}"
 
 
-def _shown(value: float, digits: int = 12) -> str:
+def _shown(value: Number, digits: int = 12) -> str:
     if isinstance(value, np.longdouble) and value != 0 and float(value) == 0:
         # Beyond the range of doubles only numpy prints the number.
         return np.format_float_scientific(value, precision=digits - 1, trim="-")

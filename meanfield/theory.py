@@ -328,9 +328,7 @@ def _violated(relative: npt.NDArray[np.float64], n: int, worst: int) -> GlobalCr
         shape = "transcritical" if q >= 1 - _ROUNDING else "subcritical"
         statement = f"discontinuous: the {n}-branch is {shape}, so the transition is strictly below kappa_{n}"
         return GlobalCriterion(False, n, worst, False, statement)
-    statement = (
-        f"undecided: the criterion is violated at mode {worst}, the transition is at or below kappa_{n}"
-    )
+    statement = f"undecided: the criterion is violated at mode {worst}, the transition is at or below kappa_{n}"
     return GlobalCriterion(False, n, worst, None, statement)
 
 
@@ -340,9 +338,7 @@ def _satisfied(
     all_equal = bool((strength[2:] >= 1 - _ROUNDING).all())
     certain = _tail_certified(problem, float(-relative[n]), n)
     if all_equal:
-        statement = (
-            f"the transition is at kappa_{n}, where a whole family of states has the energy of uniform"
-        )
+        statement = f"the transition is at kappa_{n}, where a whole family of states has the energy of uniform"
         return GlobalCriterion(True, n, None, None, statement, certain)
     statement = f"continuous: uniform is the unique minimiser up to and at kappa_{n}, the transition coupling"
     return GlobalCriterion(True, n, None, True, statement, certain)

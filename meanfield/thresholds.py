@@ -119,8 +119,7 @@ def require_uniform(problem: McKeanVlasov) -> None:
     """Refuse a confinement: the uniform state is then not stationary."""
     if problem.confinement is not None:
         raise InvalidInput(
-            "these closed forms are about the uniform state, which a confinement removes; "
-            "leave the confinement out"
+            "these closed forms are about the uniform state, which a confinement removes; leave the confinement out"
         )
 
 

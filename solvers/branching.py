@@ -14,18 +14,20 @@ With a confinement states do not rotate, and sine directions are followed with c
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from meanfield import McKeanVlasov
+from meanfield.protocol import Number
 
 from .bases import CosineBasis, Floats, Integers
 from .continuation import Point, resolve
 from .detection import Event
 from .equation import StationaryEquation, stationary_equation
 from .newton import Newton, Solution, correct, solve_at
-from .stability import unstable_counts
+from .stability import Block, unstable_counts
 
 # Arclengths count from the branch point a branch is born at; one that has none starts at this value.
 REGULAR_ARCLENGTH = 1.0
@@ -63,7 +65,7 @@ class Departure:
     counts: tuple[int, ...] = ()
 
     @property
-    def coupling(self) -> float:
+    def coupling(self) -> Number:
         """Coupling of the branch point."""
         return self.equation.coupling(self.q)
 
@@ -91,7 +93,12 @@ class Departure:
 
 
 def from_uniform(
-    problem: McKeanVlasov, mode: int, coupling: float, order: int, largest_step: float, counts: tuple[int, ...]
+    problem: McKeanVlasov,
+    mode: int,
+    coupling: Number,
+    order: int,
+    largest_step: float,
+    counts: tuple[int, ...],
 ) -> Departure | None:
     """Return the departure of the mode's branch from the uniform state."""
     sign = 1 if coupling > 0 else -1
@@ -133,7 +140,7 @@ def departures(event: Event) -> list[Departure]:
     return [replace(departure, counts=counts) for departure in found]
 
 
-def _one_of_each(event: Event):  # type: ignore[no-untyped-def]
+def _one_of_each(event: Event) -> Iterator[tuple[Block, tuple[Integers, Floats]]]:
     """Keep the cosine copy where a symmetry type has both copies critical."""
     symmetry = event.point.equation.basis.symmetry
     pairs = list(zip(event.blocks, event.kernels, strict=True))
@@ -150,9 +157,7 @@ def _own_class(point: Point, degrees: Integers, kernel: Floats, parity: str) -> 
     return _uneven(point, degrees, kernel, parity)
 
 
-def _broken_rotation(
-    point: Point, residue: int, parity: str, degrees: Integers, kernel: Floats
-) -> list[Departure]:
+def _broken_rotation(point: Point, residue: int, parity: str, degrees: Integers, kernel: Floats) -> list[Departure]:
     symmetry = point.equation.basis.symmetry
     order = symmetry // math.gcd(residue, symmetry)
     if order == 2:
@@ -243,9 +248,7 @@ def _uneven(point: Point, degrees: Integers, kernel: Floats, parity: str) -> lis
     return [_departure(point, equation, side * direction, 2 if parity == "odd" else None) for side in sides]
 
 
-def _departure(
-    point: Point, equation: StationaryEquation, direction: Floats, order: int | None
-) -> Departure:
+def _departure(point: Point, equation: StationaryEquation, direction: Floats, order: int | None) -> Departure:
     cosine, sine = point.equation.basis.expand(point.moments)
     b = equation.unknown_from(equation.basis.moments_from(cosine, sine))
     q = float(point.coupling / (equation.sign * equation.unit))

@@ -79,9 +79,7 @@ def stationary(argv: Sequence[str]) -> int:
     """Find the stationary states at one coupling and say which minimises the free energy."""
     parser = Parser("stationary", "Find the stationary states at one coupling.", argv)
     add_coupling(parser)
-    parser.add_argument(
-        "--to", action="append", type=word, metavar="FILE", help=".json, .npz or .csv; repeatable"
-    )
+    parser.add_argument("--to", action="append", type=word, metavar="FILE", help=".json, .npz or .csv; repeatable")
     parser.add_argument("--plot", type=word, metavar="FIGURE", help="draw the densities: .png, .pdf or .svg")
     add_force(parser)
     add_common(parser)
@@ -166,9 +164,7 @@ def _bifurcation_parser(argv: Sequence[str]) -> Parser:
         help="save as .nc, .csv, .json, .npz, .mat or .auto; repeatable",
     )
     parser.add_argument("--plot", type=word, metavar="FIGURE", help="draw m1: .png, .pdf or .svg")
-    parser.add_argument(
-        "--panels", type=word, metavar="FIGURE", help="draw amplitude, energy, rate, densities"
-    )
+    parser.add_argument("--panels", type=word, metavar="FIGURE", help="draw amplitude, energy, rate, densities")
     add_force(parser)
     add_common(parser)
     add_problem(parser)

@@ -10,9 +10,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from meanfield import Outcome
+from meanfield.protocol import Number
 
 from .bases import Floats
 from .equation import StationaryEquation
@@ -59,7 +58,7 @@ class Point:
         return self.solution.q
 
     @property
-    def coupling(self) -> float:
+    def coupling(self) -> Number:
         """Coupling."""
         return self.equation.coupling(self.solution.q)
 
@@ -132,9 +131,7 @@ def trace(start: Point, method: Arclength, first_step: float) -> Iterator[Point 
     yield End(Outcome.MAX_STEPS)
 
 
-def _advance(
-    last: Point, before: Point | None, step: float, method: Arclength
-) -> tuple[Point | None, float, End]:
+def _advance(last: Point, before: Point | None, step: float, method: Arclength) -> tuple[Point | None, float, End]:
     """Return the next point and the step to try after it, halving the step until a point is accepted."""
     while step >= method.min_step:
         predicted_b, predicted_q = predict(last, before, step)
@@ -199,7 +196,7 @@ def _acceptable(last: Point, point: Point, step: float, distance: float, method:
 
 def _next_step(step: float, distance: float, method: Arclength) -> float:
     """Aim at the tolerance; the prediction error grows with the fourth power of the step."""
-    growth = (method.tolerance / max(distance, 1e-300)) ** 0.25
+    growth = float((method.tolerance / max(distance, 1e-300)) ** 0.25)
     return min(method.max_step, step * min(2.0, max(0.3, 0.9 * growth)))
 
 
@@ -221,9 +218,7 @@ def resolve(point: Point, refinements: int = 32) -> Point | End:
         if equation is None or refinements < 0:
             return End(Outcome.NOT_RESOLVED, needed_modes(point))
         wider = point.on(equation)
-        solution = correct(
-            equation, wider.b, wider.q, wider.solution.tangent_b, wider.solution.tangent_q, Newton()
-        )
+        solution = correct(equation, wider.b, wider.q, wider.solution.tangent_b, wider.solution.tangent_q, Newton())
         if solution is None:
             return End(Outcome.NOT_RESOLVED, needed_modes(point))
         direction_b, direction_q = wider.solution.tangent_b, wider.solution.tangent_q

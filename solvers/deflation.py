@@ -14,6 +14,7 @@ from scipy.linalg import lapack
 from scipy.special import ive
 
 from meanfield import McKeanVlasov
+from meanfield.protocol import Number
 
 from .bases import CosineBasis, Floats
 from .continuation import End, Point, resolve
@@ -122,7 +123,7 @@ def _repulsion(b: Floats, step: Floats, known: list[Floats]) -> float:
     return total
 
 
-def search_all(problem: McKeanVlasov, sign: int, coupling: float, known: list[Point]) -> list[Point]:
+def search_all(problem: McKeanVlasov, sign: int, coupling: Number, known: list[Point]) -> list[Point]:
     """Return the states at a coupling, in every rotation symmetry that can hold one, that are not known."""
     new: list[Point] = []
     for symmetry in range(1, LARGEST_SYMMETRY + 1):

@@ -9,6 +9,7 @@ change of the count that no event explains is said.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.optimize import brentq
@@ -128,7 +129,7 @@ def _crossings(curve: _Curve, block: Block, folds: list[Point]) -> list[Event]:
     low, high = sorted((_negative(first), _negative(second)))
     events = []
     for index in range(low, high):
-        found = curve.zero(lambda point, index=index: float(_eigenvalues(point, block)[index]))
+        found = curve.zero(partial(_eigenvalue, block=block, index=index))
         if found is None:
             continue
         point, error = found
@@ -140,7 +141,7 @@ def _crossings(curve: _Curve, block: Block, folds: list[Point]) -> list[Event]:
 
 
 def _is_fold(point: Point, block: Block, folds: list[Point]) -> bool:
-    """A fold is itself a crossing in the block of the branch's own symmetry."""
+    """Tell whether a crossing is a fold seen from the block of the branch's own symmetry."""
     own = block.residue == 0 and block.parity != "odd"
     return own and any(abs(point.q - fold.q) <= 1e-6 * fold.q for fold in folds)
 
@@ -175,7 +176,7 @@ def _merged(events: list[Event]) -> list[Event]:
 
 
 def _coincide(one: Event, other: Event) -> bool:
-    """Copies of one symmetry type cross together; unrelated crossings only at rounding level."""
+    """Tell whether two crossings are one: copies of a symmetry type, or equal to rounding."""
     copies = {block.residue for block in one.blocks} == {block.residue for block in other.blocks}
     symmetry = one.point.equation.basis.symmetry
     twofold = copies and 0 < 2 * one.blocks[0].residue < symmetry
@@ -185,7 +186,11 @@ def _coincide(one: Event, other: Event) -> bool:
 
 def _eigenvalues(point: Point, block: Block) -> Floats:
     matrix, _, repulsive = block_matrix(point, block)
-    return np.linalg.eigvalsh(matrix)[repulsive:]
+    return np.asarray(np.linalg.eigvalsh(matrix)[repulsive:], dtype=float)
+
+
+def _eigenvalue(point: Point, block: Block, index: int) -> float:
+    return float(_eigenvalues(point, block)[index])
 
 
 def _negative(eigenvalues: Floats) -> int:

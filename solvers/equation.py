@@ -26,8 +26,19 @@ from typing import NamedTuple
 import numpy as np
 
 from meanfield import McKeanVlasov
+from meanfield.protocol import Number
 
-from .bases import EPS, Basis, CosineBasis, Floats, FourierBasis, Gibbs, Integers, log1p_beyond_linear, resolved
+from .bases import (
+    EPS,
+    Basis,
+    CosineBasis,
+    Floats,
+    FourierBasis,
+    Gibbs,
+    Integers,
+    log1p_beyond_linear,
+    resolved,
+)
 from .limits import MAX_NODES, MAX_UNKNOWNS
 
 NEGLIGIBLE = EPS / 16.0
@@ -83,7 +94,7 @@ class StationaryEquation:
         self.repulsive = int(np.count_nonzero(self.signs < 0))
         self.complete = complete
 
-    def coupling(self, q: float) -> float:
+    def coupling(self, q: float) -> Number:
         """Return the coupling at the dimensionless coupling q."""
         return self.sign * q * self.unit
 
@@ -151,9 +162,7 @@ class StationaryEquation:
         nodes = max(nodes, even_size(2 * int(cells.max())))
         if nodes > MAX_NODES or cells.size > MAX_UNKNOWNS:
             return None
-        return StationaryEquation(
-            self.problem, _resized(basis, cells, nodes), self.sign, complete=complete
-        )
+        return StationaryEquation(self.problem, _resized(basis, cells, nodes), self.sign, complete=complete)
 
     def transfer(self, b: Floats, to: "StationaryEquation") -> Floats:
         """Return the unknown of a refined equation that has the same moments."""

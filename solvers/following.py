@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from meanfield import Outcome
+from meanfield.protocol import Number
 
 from .bases import CosineBasis, Floats
 from .branching import Departure, first_point
@@ -54,7 +55,7 @@ class Arrival:
 
     symmetry: int
     point: Point | None
-    coupling: float
+    coupling: Number
     reflecting: bool
 
 
@@ -126,9 +127,7 @@ def _tilt(base: Point, first: Point) -> None:
     base.solution.tangent_b, base.solution.tangent_q = secant_b / length, secant_q / length
 
 
-def extend(
-    followed: Followed, points: Iterator[Point | End], counts: tuple[int, int], highest: float
-) -> None:
+def extend(followed: Followed, points: Iterator[Point | End], counts: tuple[int, int], highest: float) -> None:
     """Consume a trace: count, detect, and stop where the branch ends."""
     last = followed.knots[-1].point
     for point in points:
@@ -295,9 +294,7 @@ def _meeting_branch(last: Point, point: Point, outside: np.ndarray) -> Arrival |
     return _located(point.equation, crossing_b, crossing_q, symmetry, kernel)
 
 
-def _located(
-    equation: StationaryEquation, b: Floats, q: float, symmetry: int, kernel: Floats
-) -> Arrival | None:
+def _located(equation: StationaryEquation, b: Floats, q: float, symmetry: int, kernel: Floats) -> Arrival | None:
     """Locate the branch point on the more symmetric branch by the secant method on its critical eigenvalue."""
     target = stationary_equation(
         equation.problem,

@@ -148,7 +148,7 @@ def negative_pivots(factor: Floats, pivots: np.ndarray) -> int:
     A 2 x 2 pivot block is always indefinite, so each contributes one.
     """
     diagonal = factor.diagonal()
-    if int(pivots.min()) > 0:
+    if int(pivots.min(initial=1)) > 0:
         return int(np.count_nonzero(diagonal < 0.0))
     single = pivots > 0
     doubles = pivots.size - int(np.count_nonzero(single))

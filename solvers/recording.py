@@ -1,12 +1,13 @@
 """From followed branches to the records of `meanfield`: plain arrays, nothing of a solver in them."""
 
-from itertools import groupby
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 
 import numpy as np
 import scipy.fft
 
 from meanfield import Branch, McKeanVlasov, Outcome, SpecialPoint
+from meanfield.protocol import Number
 from meanfield.theory import growth_rates
 
 from .bases import CosineBasis, Floats
@@ -23,13 +24,13 @@ LABELS = {"branch point": "BP", "fold": "LP", "transition": "TR", "endpoint": "E
 class Register:
     """Branches and special points gathered so far, and what a reader must be warned of."""
 
-    interval: tuple[float, float]
-    critical: float | None
+    interval: tuple[Number, Number]
+    critical: Number | None
     branches: list[Branch] = field(default_factory=list)
     special_points: list[SpecialPoint] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
-    def relative(self, coupling: float) -> float | None:
+    def relative(self, coupling: Number) -> float | None:
         """Return a coupling relative to the critical one."""
         return None if self.critical is None else float(coupling / self.critical)
 
@@ -47,7 +48,7 @@ def record(followed: Followed, label: str, symmetry: int, parent: int | None, re
     register.warnings += [f"{label}: {warning}" for warning in followed.warnings]
 
 
-def _pieces(followed: Followed, interval: tuple[float, float]) -> list[list[Knot]]:
+def _pieces(followed: Followed, interval: tuple[Number, Number]) -> list[list[Knot]]:
     """Cut the knots at the ends of the interval, exactly, and return the parts inside."""
     pieces: list[list[Knot]] = [[]]
     previous: Knot | None = None
@@ -62,17 +63,22 @@ def _pieces(followed: Followed, interval: tuple[float, float]) -> list[list[Knot
     return [piece for piece in pieces if len(piece) > 1 and _within(piece, interval)]
 
 
-def _within(piece: list[Knot], interval: tuple[float, float]) -> bool:
+def _within(piece: list[Knot], interval: tuple[Number, Number]) -> bool:
     middle = piece[len(piece) // 2] if len(piece) > 2 else None
     return middle is not None and _inside(middle.point, interval)
 
 
-def _inside(point: Point, interval: tuple[float, float]) -> bool:
-    slack = 1e-13 * max(abs(interval[0]), abs(interval[1]))
+def largest_modulus(interval: tuple[Number, Number]) -> Number:
+    """Return the largest coupling of an interval in modulus."""
+    return max(interval[1], -interval[0])
+
+
+def _inside(point: Point, interval: tuple[Number, Number]) -> bool:
+    slack = 1e-13 * largest_modulus(interval)
     return bool(interval[0] - slack <= point.coupling <= interval[1] + slack)
 
 
-def _crossings(one: Knot, other: Knot, interval: tuple[float, float]) -> list[Knot]:
+def _crossings(one: Knot, other: Knot, interval: tuple[Number, Number]) -> list[Knot]:
     equation = other.point.equation
     found = []
     for end in interval:
@@ -113,7 +119,9 @@ def _record_piece(
         slowest_rate=np.full(len(points), np.nan),
         residual=np.array([point.solution.residual for point in points]),
         modes=modes,
-        tangent_coupling=np.array([float(p.solution.tangent_q * p.equation.sign * p.equation.unit) for p in points]),
+        tangent_coupling=np.array(
+            [float(p.solution.tangent_q * p.equation.sign * p.equation.unit) for p in points]
+        ),
         tangent_cosine=tangent_cosine,
         tangent_sine=tangent_sine,
         point_labels=tuple(labels),
@@ -228,7 +236,11 @@ def _field_slope(point: Point) -> Floats:
 
 
 def uniform_branch(
-    problem: McKeanVlasov, couplings: Floats, labels: tuple[str, ...], unstable: np.ndarray, register: Register
+    problem: McKeanVlasov,
+    couplings: Floats,
+    labels: tuple[str, ...],
+    unstable: np.ndarray,
+    register: Register,
 ) -> Branch:
     """Return the uniform branch, exact, at the given couplings."""
     count = couplings.size
@@ -236,7 +248,9 @@ def uniform_branch(
     moments[:, 0] = 1.0
     zeros = np.zeros((count, 5))
     relative = np.array([_or_nan(register.relative(value)) for value in couplings])
-    arclength = np.abs(relative - relative[0]) if register.critical is not None else np.abs(couplings - couplings[0])
+    arclength = (
+        np.abs(relative - relative[0]) if register.critical is not None else np.abs(couplings - couplings[0])
+    )
     degree = 64
     rates = [-float(growth_rates(problem.at(coupling=value), degree)[1:].max()) for value in couplings]
     return Branch(

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from meanfield import McKeanVlasov
+from meanfield.protocol import Number
 
 from .bases import Floats, Integers
 from .branching import Departure
@@ -31,7 +32,7 @@ def symmetries(modes: tuple[int, ...]) -> list[int]:
 
 
 def resonant_departures(
-    problem: McKeanVlasov, modes: tuple[int, ...], coupling: float, symmetry: int
+    problem: McKeanVlasov, modes: tuple[int, ...], coupling: Number, symmetry: int
 ) -> list[Departure]:
     """Return the branches of exactly this symmetry born at a multiple critical coupling."""
     equation = stationary_equation(problem, symmetry, 1 if coupling > 0 else -1)

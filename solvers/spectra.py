@@ -165,7 +165,8 @@ def spectrum(state: State) -> Spectrum:
     aligned, even = align(moments, state.problem.confinement is None)
     degree = working_degree(aligned)
     field = field_of(state.problem, aligned, degree)
-    uncertainty = max(float(state.residual), EPS) * amplification(field, state.symmetry)
+    residual = max(float(state.residual), EPS)
+    uncertainty = min(residual * amplification(field, state.symmetry), np.sqrt(residual))
     rotates = state.problem.confinement is None
     if not even:
         mixed = eigenvalues(mixed_factors(field, degree), field, uncertainty, rotates)
@@ -443,8 +444,8 @@ def eigenvalues(factors: Factors, field: Field, uncertainty: float, rotates: boo
         turned, sizes, start = _deflated(sizes, generator)
         inner = start.conj().T @ inner @ start
         left = left @ turned
-    values, vectors = _graded(sizes, inner)
-    errors = _rounding(sizes, inner, vectors, values, uncertainty, field)
+    values, vectors, solver = _graded(sizes, inner)
+    errors = SAFETY * solver + _rounding(sizes, inner, vectors, uncertainty, field)
     if field.problem.confinement is None:
         _refine(values, errors, factors.synthesis.T @ (left @ vectors), field)
     leak = np.linalg.norm(factors.outside @ (left @ vectors), axis=0)
@@ -489,27 +490,26 @@ def _deflated(sizes: Floats, generator: Matrix) -> tuple[Matrix, Floats, Matrix]
     return complement @ inner.conj().T, smaller, outer
 
 
-def _graded(sizes: Floats, inner: Matrix) -> tuple[Floats, Matrix]:
-    """Return eigenvalues of -Sigma M Sigma, largest first, small ones from its inverse."""
+def _graded(sizes: Floats, inner: Matrix) -> tuple[Floats, Matrix, Floats]:
+    """Return eigenvalues of -Sigma M Sigma, largest first, their vectors and errors."""
     values, vectors = np.linalg.eigh(-(sizes[:, None] * inner * sizes))
     inverse = np.linalg.inv(inner)
-    inverse = 0.5 * (inverse + inverse.conj().T)
-    reciprocal, others = np.linalg.eigh(-inverse / np.multiply.outer(sizes, sizes))
+    growth = float(np.linalg.norm(inverse) * np.linalg.norm(inner))
+    reciprocal, others = np.linalg.eigh(-0.5 * (inverse + inverse.conj().T) / np.multiply.outer(sizes, sizes))
     order = np.argsort(1.0 / reciprocal)
     small, others = 1.0 / reciprocal[order], others[:, order]
-    direct_error = np.abs(values).max()
-    inverse_error = small**2 * np.abs(reciprocal).max()
-    better = inverse_error < direct_error
+    direct_error = np.full(values.size, EPS * np.abs(values).max())
+    inverse_error = EPS * growth * small**2 * np.abs(reciprocal).max()
+    better = (inverse_error < direct_error) & (np.abs(small - values) <= 64.0 * direct_error)
     values = np.where(better, small, values)
     vectors = np.where(better, others, vectors)
-    return values[::-1], vectors[:, ::-1]
+    return values[::-1], vectors[:, ::-1], np.where(better, inverse_error, direct_error)[::-1]
 
 
 def _rounding(
     sizes: Floats,
     inner: Matrix,
     vectors: Matrix,
-    values: Floats,
     uncertainty: float,
     field: Field,
 ) -> Floats:
@@ -520,8 +520,7 @@ def _rounding(
     shift = uncertainty * float(np.abs(field.strengths).max())
     slope_error = EPS * sizes.max() + shift * 4.0
     inner_error = EPS * np.linalg.norm(inner, 2) + field.noise * shift
-    solver = EPS * np.minimum(np.abs(values).max(), values**2 / np.abs(values).min())
-    return np.asarray(SAFETY * (2.0 * slope_error * pulled + inner_error * lengths**2 + solver), dtype=float)
+    return np.asarray(SAFETY * (2.0 * slope_error * pulled + inner_error * lengths**2), dtype=float)
 
 
 def _refine(values: Floats, errors: Floats, vectors: Matrix, field: Field) -> None:

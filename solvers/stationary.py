@@ -10,20 +10,20 @@ import time
 import numpy as np
 
 from meanfield import McKeanVlasov, State
-from meanfield.thresholds import critical_coupling, critical_modes
+from meanfield.thresholds import critical_coupling
 
-from .bases import Floats
 from .continuation import Arclength, Point
 from .deflation import same_orbit, search_all, symmetry_of
 from .detection import interval_end
-from .diagram import walk
-from .equation import StationaryEquation, stationary_equation
 from .following import Followed
 from .newton import solve_at
 from .provenance import provenance
 from .recording import Register, moment_arrays
 from .spectra import contraction_rate
 from .stability import unstable_counts
+from .uniform import unstable_uniform
+from .walk import walk
+
 
 def stationary_states(problem: McKeanVlasov, *, depth: int = 2, rates: bool = True) -> tuple[State, ...]:
     """Return the stationary states at the problem's coupling, lowest free energy first.
@@ -82,8 +82,8 @@ def stationary_states(problem: McKeanVlasov, *, depth: int = 2, rates: bool = Tr
 def bounded_below(problem: McKeanVlasov) -> bool:
     r"""Whether the free energy is bounded below.
 
-    On Poisson kernels :math:`m_k = r^k` its gap is at most :math:`\sum_k (1/k - \lambda_k) r^{2k}`, which tends to
-    minus infinity as r tends to 1 if :math:`k \lambda_k` stays above 1.
+    On Poisson kernels :math:`m_k = r^k` its gap is :math:`\sum_k (1/k - \lambda_k) r^{2k}`, which tends to minus
+    infinity as r tends to 1 if :math:`k \lambda_k` stays above 1.
     """
     degrees = np.arange(2**11, 2**12)
     relative = problem.potential.relative_multipliers(problem.domain, int(degrees[-1]))[degrees]
@@ -94,15 +94,12 @@ def bounded_below(problem: McKeanVlasov) -> bool:
 
 def uniform_state(problem: McKeanVlasov) -> State:
     """Return the uniform state at the problem's coupling, exact."""
-    coupling = problem.fixed_coupling
-    span = (min(coupling, 0.0), max(coupling, 0.0))
-    crossed = [point for point in critical_modes(problem, *span) if abs(point.coupling) < abs(coupling)]
     return State(
         problem=problem,
         cosine=np.array([1.0, 0.0, 0.0, 0.0, 0.0]),
         sine=np.zeros(5),
         free_energy_gap=0.0,
-        unstable=sum(point.kernel_dimension for point in crossed),
+        unstable=unstable_uniform(problem, problem.fixed_coupling),
         symmetry=0,
         residual=0.0,
         modes=0,

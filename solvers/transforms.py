@@ -55,9 +55,7 @@ class CosineTransform:
             return
         self.input = library.zeros_aligned(intervals + 1)
         self.output = library.zeros_aligned(intervals + 1)
-        plan = library.FFTW(
-            self.input, self.output, direction="FFTW_REDFT00", flags=("FFTW_ESTIMATE",), threads=1
-        )
+        plan = library.FFTW(self.input, self.output, direction="FFTW_REDFT00", flags=("FFTW_ESTIMATE",), threads=1)
         self.execute = plan.execute
 
     def _execute_scipy(self) -> None:

@@ -114,7 +114,9 @@ def even_state(strengths: dict[int, Any], start: Sequence[float], degree: int, p
     return gibbs_moments(strengths, moments, degree, points)
 
 
-def linearised_eigenvalue(strengths: dict[int, Any], m: Sequence[Any], size: int, sign: int, near: float) -> Any:
+def linearised_eigenvalue(
+    strengths: dict[int, Any], m: Sequence[Any], size: int, sign: int, near: float
+) -> Any:
     """Return the eigenvalue nearest to a number of the Fourier matrix of the linearisation, noise 1.
 
     ``sign`` +1 is the cosine block, -1 the sine block; inverse iteration on the nonsymmetric matrix.
@@ -125,7 +127,8 @@ def linearised_eigenvalue(strengths: dict[int, Any], m: Sequence[Any], size: int
 
     def entry(k: int, j: int) -> Any:
         feedback = j * strengths.get(j, 0) * (m[abs(k - j)] - sign * m[k + j])
-        return -(k**2) * (k == j) + k * (coupled(abs(k - j)) * mp.sign(k - j) + sign * coupled(k + j) + feedback)
+        field = coupled(abs(k - j)) * mp.sign(k - j) + sign * coupled(k + j)
+        return -(k**2) * (k == j) + k * (field + feedback)
 
     shift = mp.mpf(near) * (1 + mp.mpf(10) ** -5)
     rows = [[entry(k, j) - shift * (k == j) for j in range(1, size + 1)] for k in range(1, size + 1)]

@@ -44,9 +44,7 @@ KINDS = {
 }
 
 
-def save(
-    diagram: Diagram, path: str | Path, kind: str | None = None, force: bool = False
-) -> tuple[Path, ...]:
+def save(diagram: Diagram, path: str | Path, kind: str | None = None, force: bool = False) -> tuple[Path, ...]:
     """Write a diagram, all files of it or none.
 
     Parameters
@@ -120,8 +118,7 @@ def open_diagram(path: str | Path, problem: McKeanVlasov | None = None) -> Diagr
         return read_auto(path, problem)
     if kind not in _READERS:
         raise InvalidInput(
-            f"{path} cannot be read back: {kind} files do not hold whole diagrams; "
-            "give .nc, .json, .npz or .auto"
+            f"{path} cannot be read back: {kind} files do not hold whole diagrams; give .nc, .json, .npz or .auto"
         )
     if path.is_dir():
         raise InvalidInput(f"{path} is a directory; give the name of a file in it")

@@ -184,11 +184,7 @@ def _solutions(
         known = bool(np.isfinite(lengths[row]) and lengths[row] > 0)
         body = _records([0.0, *vectors[row]])
         if known:
-            body += (
-                f"{1:5d}\n"
-                + _records([speeds[row] / lengths[row]])
-                + _records(directions[row] / lengths[row])
-            )
+            body += f"{1:5d}\n" + _records([speeds[row] / lengths[row]]) + _records(directions[row] / lengths[row])
         body += _records([float(branch.coupling[point]), noise])
         head = [index + 1, int(point) % LARGEST_POINT + 1, int(codes[point]), int(labels[point]), 1, 1]
         blocks.append(_solution_header(head, layout.dimension, body.count("\n"), known) + body)

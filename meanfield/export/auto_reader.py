@@ -114,9 +114,7 @@ def parse_diagram(text: str, name: str) -> list[AutoBranch]:
             integers = (int(line[:4]), int(line[4:10]), int(line[10:14]), int(line[14:19]))
             numbers = [float(part) for part in _columns(line)]
         except ValueError:
-            raise InvalidInput(
-                f"{name} is damaged or not an AUTO diagram: line {number} cannot be read"
-            ) from None
+            raise InvalidInput(f"{name} is damaged or not an AUTO diagram: line {number} cannot be read") from None
         if fresh or _starts(branches[-1], integers):
             branches.append(AutoBranch(names, dimension))
         fresh = False
@@ -147,8 +145,7 @@ def parse_solutions(text: str, name: str) -> list[AutoSolution]:
             raise
         except (ValueError, IndexError):
             raise InvalidInput(
-                f"{name} is damaged or not an AUTO solution file: the point at line {position + 1} "
-                "cannot be read"
+                f"{name} is damaged or not an AUTO solution file: the point at line {position + 1} cannot be read"
             ) from None
         position += 1 + rows
     return solutions
@@ -363,9 +360,7 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="ascii")
     except FileNotFoundError:
-        raise InvalidInput(
-            f"{path} does not exist; AUTO diagrams consist of b.NAME and s.NAME together"
-        ) from None
+        raise InvalidInput(f"{path} does not exist; AUTO diagrams consist of b.NAME and s.NAME together") from None
     except UnicodeDecodeError:
         raise InvalidInput(f"{path} is not an AUTO file: it is not plain text") from None
 

@@ -39,23 +39,15 @@ def check_writable(path: str | Path, force: bool = False) -> Path:
     target = Path(os.path.realpath(path))
     directory = target.parent
     if target.is_dir():
-        raise InvalidInput(
-            f"{path} is a directory; give the name of a file in it, such as {Path(path) / 'run.nc'}"
-        )
+        raise InvalidInput(f"{path} is a directory; give the name of a file in it, such as {Path(path) / 'run.nc'}")
     if not directory.is_dir():
         raise InvalidInput(f"the directory {directory} of {Path(path).name} does not exist; create it first")
     if target.exists() and not target.is_file():
-        raise InvalidInput(
-            f"{path} is not a regular file and cannot be replaced; give the name of a new file"
-        )
+        raise InvalidInput(f"{path} is not a regular file and cannot be replaced; give the name of a new file")
     if not os.access(directory, os.W_OK | os.X_OK):
-        raise InvalidInput(
-            f"the directory {directory} is not writable; choose another place for {target.name}"
-        )
+        raise InvalidInput(f"the directory {directory} is not writable; choose another place for {target.name}")
     if target.exists() and not force:
-        raise InvalidInput(
-            f"{path} exists already; use --force (force=True) to replace it or choose another name"
-        )
+        raise InvalidInput(f"{path} exists already; use --force (force=True) to replace it or choose another name")
     return target
 
 

@@ -159,9 +159,7 @@ def _branch_dataset(branch: Branch) -> "xarray.Dataset":
     import xarray
 
     arrays = records.branch_arrays(branch)
-    variables = {
-        name: _variable(name, ("point", "degree")[: array.ndim], array) for name, array in arrays.items()
-    }
+    variables = {name: _variable(name, ("point", "degree")[: array.ndim], array) for name, array in arrays.items()}
     variables["point_labels"] = _variable("point_labels", ("point",), np.array(branch.point_labels, np.str_))
     coordinates = {
         "point": _variable("point", ("point",), np.arange(len(branch))),

@@ -113,17 +113,13 @@ def check_header(values: Any) -> dict[str, Any]:
     return values
 
 
-def diagram_from(
-    values: Mapping[str, Any], branches: Sequence[Branch], events: Sequence[SpecialPoint]
-) -> Diagram:
+def diagram_from(values: Mapping[str, Any], branches: Sequence[Branch], events: Sequence[SpecialPoint]) -> Diagram:
     """Put a diagram together from its header, branches and special points."""
     lower, upper = values["interval"]
     return Diagram(
         problem=McKeanVlasov.from_dict(values["problem"]),
         interval=(_number(lower), _number(upper)),
-        critical_coupling=None
-        if values["critical_coupling"] is None
-        else _number(values["critical_coupling"]),
+        critical_coupling=None if values["critical_coupling"] is None else _number(values["critical_coupling"]),
         branches=tuple(branches),
         special_points=tuple(events),
         warnings=tuple(values["warnings"]),
@@ -144,9 +140,7 @@ def branch_header(branch: Branch) -> dict[str, Any]:
 def branch_arrays(branch: Branch) -> dict[str, NDArray[Any]]:
     """Arrays of a branch in the number types that files hold."""
     floats = SCALAR_COLUMNS + MOMENT_COLUMNS
-    arrays: dict[str, NDArray[Any]] = {
-        name: np.asarray(getattr(branch, name), dtype=np.float64) for name in floats
-    }
+    arrays: dict[str, NDArray[Any]] = {name: np.asarray(getattr(branch, name), dtype=np.float64) for name in floats}
     arrays |= {name: np.asarray(getattr(branch, name), dtype=np.int64) for name in COUNT_COLUMNS}
     return arrays
 

@@ -60,10 +60,7 @@ def states_to_json_object(
     """
     rows = state_rows(states, critical_coupling)
     if coefficients:
-        rows = [
-            row | {"cosine": state.cosine, "sine": state.sine}
-            for row, state in zip(rows, states, strict=True)
-        ]
+        rows = [row | {"cosine": state.cosine, "sine": state.sine} for row, state in zip(rows, states, strict=True)]
     return {
         "format": FORMAT,
         "schema_version": SCHEMA_VERSION,

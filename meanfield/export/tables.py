@@ -75,9 +75,7 @@ def diagram_from_json(text: str) -> Diagram:
     """
     values = records.check_header(json.loads(text))
     if any("cosine" not in branch for branch in values["branches"]):
-        raise InvalidInput(
-            "it holds the tables only, without coefficients; write a .json or .nc file instead"
-        )
+        raise InvalidInput("it holds the tables only, without coefficients; write a .json or .nc file instead")
     branches = [records.branch_from(item, item, item["point_labels"]) for item in values["branches"]]
     events = [records.event_from(item) for item in values["special_points"]]
     return records.diagram_from(values, branches, events)
@@ -115,9 +113,7 @@ def diagram_from_npz(path: Path) -> Diagram:
             for index, item in enumerate(values["branches"])
         ]
         events = [
-            records.event_from(
-                item | {name: archive[f"special_{index}_{name}"] for name in records.EVENT_MOMENTS}
-            )
+            records.event_from(item | {name: archive[f"special_{index}_{name}"] for name in records.EVENT_MOMENTS})
             for index, item in enumerate(values["special_points"])
         ]
         return records.diagram_from(values, branches, events)

@@ -27,9 +27,7 @@ class CosineBasis:
         Cosine coefficients, per cell from 1, of the fixed part -V/D of the field.
     """
 
-    def __init__(
-        self, cells: Integers, nodes: int, symmetry: int = 1, confinement: Floats | None = None
-    ) -> None:
+    def __init__(self, cells: Integers, nodes: int, symmetry: int = 1, confinement: Floats | None = None) -> None:
         self.cells = cells
         self.symmetry = symmetry
         self.degrees = symmetry * cells

@@ -31,9 +31,7 @@ class FourierBasis:
         Cosine coefficients, per cell from 1, of the fixed part -V/D of the field.
     """
 
-    def __init__(
-        self, cells: Integers, nodes: int, symmetry: int = 1, confinement: Floats | None = None
-    ) -> None:
+    def __init__(self, cells: Integers, nodes: int, symmetry: int = 1, confinement: Floats | None = None) -> None:
         self.cells = cells
         self.symmetry = symmetry
         self.degrees = np.concatenate([symmetry * cells, symmetry * cells])

@@ -14,7 +14,9 @@ from tests import oracles
 EPS = np.finfo(float).eps
 
 
-def made(problem: McKeanVlasov, cosine: np.ndarray, sine: np.ndarray | None = None, symmetry: int = 1) -> State:
+def made(
+    problem: McKeanVlasov, cosine: np.ndarray, sine: np.ndarray | None = None, symmetry: int = 1
+) -> State:
     return State(
         problem=problem,
         cosine=np.asarray(cosine, dtype=float),
@@ -190,7 +192,7 @@ def test_confined_particles_without_interaction() -> None:
     size, strength = 40, 0.9
     problem = McKeanVlasov(Circle(), Kuramoto(), coupling=0.0, confinement=CosineSeries((strength,)))
     bessel = [float(mp.besseli(k, strength) / mp.besseli(0, strength)) * (-1) ** k for k in range(24)]
-    matrix = np.diag(-np.arange(1.0, size + 1) ** 2)
+    matrix = np.diag(-(np.arange(1.0, size + 1) ** 2))
     for k in range(1, size):
         matrix[k - 1, k] = -0.5 * k * strength
         matrix[k, k - 1] = 0.5 * (k + 1) * strength
@@ -211,9 +213,7 @@ def test_mixed_block_agrees_with_even_and_odd_blocks(kuramoto: State) -> None:
 
 @pytest.mark.parametrize(("beta", "interval"), [(5.0, (0.15, 0.6)), (20.0, (4e-7, 4.833e-7))])
 def test_rates_along_branches_are_those_of_the_states(beta: float, interval: tuple[float, float]) -> None:
-    diagram = bifurcation_diagram(
-        McKeanVlasov(Circle(), Transformer(beta)), interval, depth=1, rates=False
-    )
+    diagram = bifurcation_diagram(McKeanVlasov(Circle(), Transformer(beta)), interval, depth=1, rates=False)
     branches = with_rates(diagram.problem, diagram.branches)
     for index, branch in enumerate(branches):
         if branch.symmetry == 0:

@@ -1,0 +1,109 @@
+"""The uniform branch: exact states, branch points in closed form, and the branches born there."""
+
+import numpy as np
+
+from meanfield import McKeanVlasov, SpecialPoint
+from meanfield.protocol import Number
+from meanfield.theory import BranchShape, branch_shape
+from meanfield.thresholds import CriticalPoint, critical_modes
+
+from .bases import EPS
+from .branching import STEPS, Departure, from_uniform
+from .recording import Register, uniform_branch
+from .resonance import resonant_departures
+
+# A fold closer to its branch point than this is not separated from it by arithmetic of 16 digits.
+INSEPARABLE = 1e-11
+
+
+def record_uniform(problem: McKeanVlasov, inside: list[CriticalPoint], register: Register) -> None:
+    """Record the uniform branch over the interval and its branch points."""
+    low, high = register.interval
+    grid = np.linspace(low, high, 61)
+    criticals = np.array([point.coupling for point in inside], dtype=grid.dtype)
+    couplings = np.unique(np.concatenate([grid, criticals]))
+    labels = ["" for _ in couplings]
+    labels[0] = labels[-1] = "EP"
+    unstable = np.array([unstable_uniform(problem, value) for value in couplings])
+    branch_points = [(int(np.searchsorted(couplings, point.coupling)), point) for point in inside]
+    for index, _ in branch_points:
+        labels[index] = "BP"
+    register.branches.append(uniform_branch(problem, couplings, tuple(labels), unstable, register))
+    for index, point in branch_points:
+        register.special_points.append(_uniform_special(problem, index, point, register))
+
+
+def unstable_uniform(problem: McKeanVlasov, coupling: Number) -> int:
+    """Count the modes strictly beyond their threshold at the uniform state, a cosine and a sine each."""
+    if coupling == 0.0:
+        return 0
+    span = (0.0, coupling) if coupling > 0.0 else (coupling, 0.0)
+    below = np.abs(coupling) * (1.0 - 4.0 * EPS)
+    crossed = [point for point in critical_modes(problem, *span) if np.abs(point.coupling) < below]
+    return sum(point.kernel_dimension for point in crossed)
+
+
+def _uniform_special(problem: McKeanVlasov, index: int, point: CriticalPoint, register: Register) -> SpecialPoint:
+    branch = register.branches[0]
+    coupling = point.coupling
+    before = int(branch.unstable[index])
+    grows = coupling > 0
+    error = 8 * EPS * np.abs(coupling)
+    modes = ", ".join(str(mode) for mode in point.modes)
+    return SpecialPoint(
+        branch=0,
+        point=index,
+        type="branch point",
+        coupling=coupling,
+        relative_coupling=register.relative(coupling),
+        lower=coupling - error,
+        upper=coupling + error,
+        unstable_before=before if grows else before + point.kernel_dimension,
+        unstable_after=before + point.kernel_dimension if grows else before,
+        kernel_dimension=point.kernel_dimension,
+        status="exact",
+        cosine=branch.cosine[index],
+        sine=branch.sine[index],
+        description=f"critical: mode {modes} at the uniform state",
+    )
+
+
+def primary_departures(
+    problem: McKeanVlasov, symmetry: int, point: CriticalPoint, inside: bool, register: Register
+) -> list[Departure]:
+    """Return the branches of one symmetry born at a critical point of the uniform state."""
+    if sum(mode % symmetry == 0 for mode in point.modes) > 1:
+        return resonant_departures(problem, point.modes, point.coupling, symmetry)
+    shape = branch_shape(problem, symmetry)
+    order, amplitude = _leading_order(shape, register, inside)
+    counts: tuple[int, ...] = ()
+    if len(point.modes) == 1:
+        least = unstable_uniform(problem, point.coupling)
+        counts = (least, least + 1) if order == 4 else (least + int(shape.curvature < 0.0),)
+    departure = from_uniform(problem, symmetry, point.coupling, order, amplitude, counts)
+    return [] if departure is None else [departure]
+
+
+def reaches_down(problem: McKeanVlasov, point: CriticalPoint) -> bool:
+    """Whether a branch born here may extend to lower couplings."""
+    return any(branch_shape(problem, mode).type != "supercritical" for mode in point.modes)
+
+
+def _leading_order(shape: BranchShape, register: Register, inside: bool) -> tuple[int, float]:
+    """Return the leading power of kappa/kappa_n = 1 + b1 x + b2 x^2 and an amplitude well inside its fold.
+
+    The fold is at x = -b1/(2 b2). Where its distance b1^2/(4 b2) from the branch point is lost in rounding, the
+    branch starts beyond it, and says so.
+    """
+    curvature, quartic = shape.curvature, shape.quartic
+    if not curvature * quartic < 0.0:
+        return (4 if curvature == 0.0 else 2), STEPS[0]
+    window = curvature**2 / (4.0 * abs(quartic))
+    if window > INSEPARABLE:
+        return 2, float(min(STEPS[0], 0.3 * np.sqrt(-curvature / (2.0 * quartic))))
+    if inside:
+        register.warnings.append(
+            f"{shape.mode}-cluster: a fold lies within a relative distance {window:.1e} of its branch point, "
+            "too close to be separated in double precision"
+        )
+    return 4, STEPS[0]

@@ -1,0 +1,178 @@
+"""The walk through all branches: a work list of departures, each followed once.
+
+A branch that ends on a more symmetric one is remembered there, and the departure that would follow it backwards is
+dropped. Branches that are rotations or reflections of each other are one.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from meanfield import McKeanVlasov, Outcome
+from meanfield.thresholds import critical_modes
+
+from .branching import Departure, departures, from_no_interaction
+from .continuation import Arclength, Point
+from .deflation import same_orbit, search_all, symmetry_of
+from .detection import interval_end
+from .following import Arrival, Followed, follow
+from .recording import Register, largest_modulus
+from .resonance import symmetries
+from .uniform import primary_departures, reaches_down, record_uniform
+
+# Branches born this far above the interval are looked at too: a subcritical one reaches into it from above.
+REACH = 2.0
+
+
+@dataclass(slots=True)
+class Task:
+    """A branch to follow: where it departs, its name, symmetry and generation, and its recorded parent."""
+
+    departure: Departure
+    label: str
+    symmetry: int
+    depth: int
+    parent: int | None
+
+
+def walk(
+    problem: McKeanVlasov, register: Register, depth: int, method: Arclength, search: bool = False
+) -> Iterator[tuple[Task, Followed, int]]:
+    """Yield every branch followed, with its task and the number of branches waiting.
+
+    The consumer records a branch before it asks for the next, so that branches born on it know their parent.
+    """
+    tasks = _start(problem, register, depth)
+    known: list[Arrival] = []
+    ends: list[tuple[str, Point]] = []
+    searched = False
+    while tasks:
+        task = tasks.popleft()
+        if task.departure.order == 0 and _reached(task.departure, ends):
+            continue
+        if any(_same_place(task, arrival) for arrival in known):
+            continue
+        followed = _follow(task, register, method)
+        if followed is None:
+            continue
+        known += [arrival for arrival in followed.arrivals if arrival.point is not None]
+        end = _end(followed, register)
+        if end is not None:
+            twin = next((label for label, other in ends if same_orbit(end, other)), None)
+            if twin is not None:
+                register.warnings.append(
+                    f"{task.label}: the branch born at coupling {float(task.departure.coupling):.12g} runs into "
+                    f"{twin} and is reported there; how the two connect was passed in one step"
+                )
+                continue
+            ends.append((task.label, end))
+        yield task, followed, len(tasks)
+        if task.depth < depth:
+            tasks += _children(task, followed)
+        if not tasks and search and not searched:
+            searched = True
+            tasks += _strays(problem, register, ends)
+
+
+def _start(problem: McKeanVlasov, register: Register, depth: int) -> deque[Task]:
+    if problem.confinement is not None:
+        return _start_confined(problem, register)
+    low, high = register.interval
+    reach = (min(low, REACH * low, 0.0), max(high, REACH * high, 0.0))
+    criticals = critical_modes(problem, *reach)
+    inside = [point for point in criticals if low <= point.coupling <= high]
+    record_uniform(problem, inside, register)
+    tasks: deque[Task] = deque()
+    if depth == 0:
+        return tasks
+    for point in criticals:
+        parent = inside.index(point) if point in inside else None
+        if (
+            parent is None
+            and np.abs(point.coupling) > largest_modulus(register.interval)
+            and not reaches_down(problem, point)
+        ):
+            continue
+        for symmetry in symmetries(point.modes):
+            for departure in primary_departures(problem, symmetry, point, parent is not None, register):
+                tasks.append(Task(departure, f"{symmetry}-cluster", symmetry, 1, parent))
+    return tasks
+
+
+def _start_confined(problem: McKeanVlasov, register: Register) -> deque[Task]:
+    """Start from the Gibbs density of the confinement, upwards and downwards in the coupling."""
+    tasks: deque[Task] = deque()
+    for sign, edge in ((1, register.interval[1]), (-1, -register.interval[0])):
+        departure = from_no_interaction(problem, sign) if edge > 0 else None
+        if departure is not None:
+            tasks.append(Task(departure, "primary", departure.equation.basis.symmetry, 1, None))
+    return tasks
+
+
+def _follow(task: Task, register: Register, method: Arclength) -> Followed | None:
+    equation = task.departure.equation
+    end = register.interval[1] if equation.sign > 0 else -register.interval[0]
+    followed = follow(task.departure, method, float(end / equation.unit))
+    if followed is None and task.parent is not None:
+        register.warnings.append(
+            f"{task.label}: no state was found beside its branch point at coupling "
+            f"{float(task.departure.coupling):.12g}"
+        )
+    return followed
+
+
+def _children(task: Task, followed: Followed) -> list[Task]:
+    """Return the branches born on a branch, at recorded branch points and at those outside the interval."""
+    born = []
+    for event in (knot.event for knot in followed.knots):
+        if event is None or event.kind != "branch point":
+            continue
+        for departure in departures(event):
+            symmetry = departure.equation.basis.symmetry
+            label = f"{symmetry}-cluster from {task.label}"
+            born.append(Task(departure, label, symmetry, task.depth + 1, event.recorded))
+    return born
+
+
+def _same_place(task: Task, arrival: Arrival) -> bool:
+    """Whether a departure starts at a place where another branch has arrived."""
+    departure = task.departure
+    point = arrival.point
+    if point is None or not np.any(departure.b):
+        return False
+    if np.abs(departure.coupling - arrival.coupling) > 1e-7 * np.abs(arrival.coupling):
+        return False
+    cosine, _ = departure.equation.basis.expand(departure.base().moments)
+    other, _ = point.equation.basis.expand(point.moments)
+    count = min(cosine.size, other.size)
+    return bool(np.abs(cosine[:count] - other[:count]).max() <= 1e-5)
+
+
+def _end(followed: Followed, register: Register) -> Point | None:
+    """Return the point at which a branch leaves the interval upwards, solved there."""
+    if followed.outcome is not Outcome.LEFT_INTERVAL:
+        return None
+    one, other = followed.knots[-2].point, followed.knots[-1].point
+    equation = other.equation
+    edge = register.interval[1] if equation.sign > 0 else register.interval[0]
+    crossing = interval_end(one, other, float(edge / (equation.sign * equation.unit)))
+    return None if crossing is None else crossing.point
+
+
+def _reached(departure: Departure, ends: list[tuple[str, Point]]) -> bool:
+    """Whether a branch followed meanwhile has led to the state of a departure."""
+    state = departure.regular()
+    return state is not None and departure.q > 0.0 and any(same_orbit(state, other) for _, other in ends)
+
+
+def _strays(problem: McKeanVlasov, register: Register, ends: list[tuple[str, Point]]) -> Iterator[Task]:
+    """Yield the states at the ends of the interval that no followed branch reaches, to be followed back."""
+    for sign, edge in ((1, register.interval[1]), (-1, register.interval[0])):
+        if sign * edge <= 0:
+            continue
+        for point in search_all(problem, sign, edge, [point for _, point in ends]):
+            departure = Departure(point.equation, point.b, point.q, np.zeros_like(point.b), 0)
+            symmetry = symmetry_of(point)
+            yield Task(departure, f"disconnected {symmetry}-cluster", symmetry, 1, None)

@@ -1,0 +1,101 @@
+"""The scripts of the gallery run without a warning, draw, and hold the numbers they pin."""
+
+import runpy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+SCRIPTS = sorted(EXAMPLES.glob("[0-9]*.py"))
+
+
+@pytest.fixture(autouse=True)
+def pyplot(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Draw without a screen and close what was drawn."""
+    import matplotlib
+
+    matplotlib.use("agg")
+    import matplotlib.pyplot
+
+    monkeypatch.setattr(matplotlib.pyplot, "show", lambda: None)
+    yield matplotlib.pyplot
+    matplotlib.pyplot.close("all")
+
+
+def run(number: int) -> dict[str, Any]:
+    (script,) = (path for path in SCRIPTS if path.name.startswith(f"{number:02d}_"))
+    return runpy.run_path(str(script), run_name="__main__")
+
+
+def visible(axes: Any) -> bool:
+    """Whether some curve lies inside the limits."""
+    (left, right), (low, high) = sorted(axes.get_xlim()), sorted(axes.get_ylim())
+    points = np.concatenate([np.asarray(line.get_xydata(), dtype=float) for line in axes.get_lines()])
+    inside = (points[:, 0] >= left) & (points[:, 0] <= right) & (points[:, 1] >= low) & (points[:, 1] <= high)
+    return bool(inside.any())
+
+
+def test_all_scripts_are_numbered() -> None:
+    assert [path.name[:3] for path in SCRIPTS] == [f"{number:02d}_" for number in range(1, len(SCRIPTS) + 1)]
+    assert {path.name for path in EXAMPLES.glob("*.py")} == {path.name for path in SCRIPTS}
+
+
+def test_bifurcation_diagram(pyplot: Any) -> None:
+    space = run(1)
+    figure = pyplot.gcf()
+    assert len(figure.axes) == 12
+    assert all(visible(axes) for axes in figure.axes)
+    diagrams = space["compute"]()
+    space["check"](diagrams)
+    (fold,) = diagrams[3.0].events("fold")
+    (transition,) = diagrams[3.0].events("transition")
+    assert fold.relative_coupling < transition.relative_coupling < 1
+    with pytest.raises(AssertionError):
+        space["check"](diagrams | {5.0: diagrams[3.0]})
+
+
+def test_critical_couplings(pyplot: Any) -> None:
+    space = run(2)
+    assert all(visible(axes) for axes in pyplot.gcf().axes)
+    space["check"](space["thresholds"])
+    # As beta -> 0, b_1 -> 1/2 and kappa_n/kappa_1 -> n! (2/beta)^(n-1), with relative corrections of beta^2.
+    small = np.array([1e-3])
+    assert np.allclose(space["curvatures"](small), 0.5, atol=1e-3)
+    assert np.allclose(space["relative_couplings"](small)[0, :3], [1, 4e3, 2.4e7], rtol=1e-6)
+    with pytest.raises(AssertionError):
+        space["check"](space["thresholds"] | {3: space["thresholds"][3] * (1 + 1e-11)})
+
+
+def test_free_energy(pyplot: Any) -> None:
+    space = run(3)
+    assert all(visible(axes) for axes in pyplot.gcf().axes)
+    diagrams = space["diagrams"]
+    space["check"](diagrams)
+    relative, gap, slopes = space["envelope"](diagrams[8.0])
+    # The minimum of affine functions of the coupling is concave, so its slope never increases.
+    assert np.all(np.diff(relative) >= 0)
+    assert np.all(np.diff(slopes) <= 1e-12)
+    assert np.all(np.diff(gap) <= 0)
+
+
+def test_truncated_potentials(pyplot: Any) -> None:
+    space = run(4)
+    assert all(visible(axes) for axes in pyplot.gcf().axes)
+    space["check"]()
+    error = space["error"]
+    for beta in (8.0, 20.0):
+        assert error(beta, 8, 1) < error(beta, 4, 1) < error(beta, 2, 1)
+        assert error(beta, 8, 3) < error(beta, 4, 3)
+    assert error(20.0, 8, 2) > 10 * error(8.0, 8, 2)
+
+
+def test_resonance(pyplot: Any) -> None:
+    space = run(5)
+    assert all(visible(axes) for axes in pyplot.gcf().axes)
+    space["check"](space["diagrams"])
+    # The reference of the secondary bifurcation at a = 1.5 has 20 digits.
+    assert abs(space["secondary"](1.5) / 1.44546300471438362 - 1) < 1e-13
+    with pytest.raises(AssertionError):
+        space["check"](space["diagrams"] | {0.9: space["diagrams"][1.0]})
