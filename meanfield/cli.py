@@ -30,10 +30,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv
         Arguments behind the program's name; those of the process by default.
     """
+    if argv is None:
+        _one_thread()
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments
     code = _guarded([argument for argument in arguments if argument != "--debug"], debug)
     return _flushed(code, debug)
+
+
+def _one_thread() -> None:
+    """Keep linear algebra at one thread unless the user says otherwise: at these sizes more threads only wait.
+
+    The libraries read the variables when numpy is loaded, which no import before this has done.
+    """
+    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(variable, "1")
 
 
 def _guarded(arguments: list[str], debug: bool) -> int:

@@ -216,7 +216,7 @@ class Diagram:
         curve = self.branch(branch) if isinstance(branch, str) else self.branches[branch]
         count, rate = int(curve.unstable[point]), float(curve.slowest_rate[point])
         return State(
-            problem=self.problem.at(coupling=float(curve.coupling[point])),
+            problem=self.problem.at(coupling=curve.coupling[point]),
             cosine=curve.cosine[point],
             sine=curve.sine[point],
             free_energy_gap=float(curve.free_energy_gap[point]),

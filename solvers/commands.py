@@ -5,6 +5,7 @@ import contextlib
 import dataclasses
 import logging
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,10 @@ from .stationary import stationary_states
 
 logger = logging.getLogger(__name__)
 
+# Seconds until the bar appears and between its updates.
 SHOWN_AFTER = 1.0
+BETWEEN = 0.2
+BETWEEN_IN_FILE = 10.0
 SMALLEST_STEP = 1e-9
 LARGEST_DEGREE = 2**17
 
@@ -199,20 +203,37 @@ def _watched(exploration: Any, shown: bool) -> Diagram:
 
 @contextlib.contextmanager
 def _bar(shown: bool) -> Iterator[Callable[[Progress], None]]:
+    """Show a bar once it has taken long; a thread of its own keeps it alive during a long branch."""
     from tqdm import tqdm
 
-    terminal = sys.stderr.isatty()
-    with tqdm(
-        desc="branches", unit="branch", disable=not shown, file=sys.stderr, delay=SHOWN_AFTER, leave=False,
-        mininterval=0.1 if terminal else 5.0, dynamic_ncols=terminal,
-    ) as bar:  # fmt: skip
+    bar = tqdm(
+        desc="branches", unit=" branches", file=sys.stderr, disable=not shown, delay=SHOWN_AFTER, leave=False
+    )
+    finished = threading.Event()
 
-        def advance(progress: Progress) -> None:
-            bar.total = progress.done + progress.waiting
-            bar.set_postfix_str(progress.label, refresh=False)
-            bar.update(progress.done - bar.n)
+    def keep_alive() -> None:
+        wait = SHOWN_AFTER
+        while not finished.wait(wait):
+            # A delay that is over lets close() wipe the bar.
+            bar.delay = 0.0
+            bar.refresh()
+            wait = BETWEEN if sys.stderr.isatty() else BETWEEN_IN_FILE
 
+    def advance(progress: Progress) -> None:
+        bar.total = progress.done + progress.waiting
+        bar.set_postfix_str(progress.label, refresh=False)
+        bar.update(progress.done - bar.n)
+
+    thread = threading.Thread(target=keep_alive, daemon=True)
+    if shown:
+        thread.start()
+    try:
         yield advance
+    finally:
+        finished.set()
+        if shown:
+            thread.join()
+        bar.close()
 
 
 def _origin(parser: Parser, settings: argparse.Namespace) -> dict[str, Any]:

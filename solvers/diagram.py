@@ -102,6 +102,7 @@ def explore(
     method = method or Arclength()
     critical = None if problem.confinement is not None else critical_coupling(problem)
     register = Register(_interval(interval, relative, critical, depth), critical)
+    yield Progress("uniform" if problem.confinement is None else "no interaction", 1, 1)
     branches = walk(problem, register, depth, method, search)
     for done, (task, followed, waiting) in enumerate(branches, start=2):
         record(followed, task.label, task.symmetry, task.parent, register)

@@ -4,26 +4,19 @@ The trace is consumed point by point: each new pair of points is counted, search
 three ways a branch ends inside its interval: on a more symmetric branch, back at its own start, or unresolved.
 """
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from meanfield import Outcome
-from meanfield.protocol import Number
 
-from .bases import CosineBasis, Floats
 from .branching import Departure, first_point
 from .continuation import Arclength, End, Point, trace
 from .detection import Event, events_between
-from .equation import StationaryEquation, stationary_equation
-from .newton import solve_at
-from .stability import Block, block_matrix, nearly_neutral, unstable_counts
+from .meeting import Arrival, meeting
+from .stability import nearly_neutral, unstable_counts
 
-PRIMES = (2, 3, 5, 7, 11, 13)
-# Newton at a branch point may fall onto the more symmetric branch: modes that shrink by this factor in one step.
-COLLAPSE = 1e-6
 # A vertical family is followed until its largest moment passes this: nothing new happens before its collapse.
 VERTICAL_END = 0.9
 
@@ -35,28 +28,6 @@ class Knot:
     point: Point
     unstable: int | None
     event: Event | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Arrival:
-    """Where a branch meets a more symmetric one.
-
-    Attributes
-    ----------
-    symmetry : int
-        Rotation symmetry of the branch met; 0 for the uniform one.
-    point
-        The branch point, in the equation of the more symmetric branch; None for uniform.
-    coupling : float
-        Its coupling.
-    reflecting : bool
-        Whether the branch continues as a rotated copy of itself, so that it ends here.
-    """
-
-    symmetry: int
-    point: Point | None
-    coupling: Number
-    reflecting: bool
 
 
 @dataclass(slots=True)
@@ -242,105 +213,3 @@ def _say_unresolved(followed: Followed, end: End) -> None:
     elif end.outcome in (Outcome.STEP_TOO_SMALL, Outcome.MAX_STEPS):
         coupling = float(followed.knots[-1].point.coupling)
         followed.warnings.append(f"the branch was left unfinished at coupling {coupling:.6g}: {end.outcome}")
-
-
-def meeting(last: Point, point: Point) -> Arrival | None:
-    """Return where the curve meets a more symmetric one between two points, if it does.
-
-    The part of the state outside the larger symmetry changes sign there.
-    """
-    basis = point.equation.basis
-    if not isinstance(basis, CosineBasis):
-        return None
-    older = last.on(point.equation)
-    product = older.b * point.b
-    collapsed = np.abs(point.b) < COLLAPSE * np.abs(older.b)
-    leading = collapsed & (np.abs(older.b) > COLLAPSE)
-    if float(product.min()) > -1e-13 * float(product.max()) and not leading.any():
-        return None
-    if float(product.sum()) < 0.0:
-        return _meeting_uniform(older, point)
-    for prime in PRIMES:
-        if prime > basis.cells[-1]:
-            break
-        outside = basis.cells % prime != 0
-        if outside.all() or not outside.any():
-            continue
-        if float(product[outside].sum()) < 0.0 or (leading.any() and collapsed[outside & leading].all()):
-            found = _meeting_branch(older, point, outside)
-            if found is not None:
-                return found
-    return None
-
-
-def _meeting_uniform(last: Point, point: Point) -> Arrival | None:
-    equation = point.equation
-    dominant = int(np.argmax(np.abs(last.b - point.b)))
-    coupling = equation.sign * equation.unit / equation.scales[dominant] ** 2
-    return Arrival(0, None, coupling, True)
-
-
-def _meeting_branch(last: Point, point: Point, outside: np.ndarray) -> Arrival | None:
-    basis = point.equation.basis
-    sizes = [float(np.linalg.norm(p.b[outside])) for p in (last, point)]
-    share = sizes[0] / (sizes[0] + sizes[1])
-    crossing_b = (1 - share) * last.b + share * point.b
-    crossing_q = (1 - share) * last.q + share * point.q
-    felt = np.abs(crossing_b) > 1e-3 * np.abs(crossing_b).max()
-    symmetry = math.gcd(*(int(degree) for degree in basis.degrees[felt]))
-    if symmetry <= basis.symmetry:
-        return None
-    kernel = np.where(basis.degrees % symmetry != 0, point.b - last.b, 0.0)
-    return _located(point.equation, crossing_b, crossing_q, symmetry, kernel)
-
-
-def _located(equation: StationaryEquation, b: Floats, q: float, symmetry: int, kernel: Floats) -> Arrival | None:
-    """Locate the branch point on the more symmetric branch by the secant method on its critical eigenvalue."""
-    target = stationary_equation(
-        equation.problem,
-        symmetry,
-        equation.sign,
-        modes=equation.basis.symmetry * equation.basis.nodes,
-        unknowns=int(equation.basis.degrees.max()) // symmetry,
-    )
-    if target is None:
-        return None
-    old = equation.basis.symmetry
-    strongest = int(equation.basis.degrees[np.argmax(np.abs(kernel))])
-    residue = min(strongest % symmetry, -strongest % symmetry)
-    block = Block(residue, "even")
-    values = np.zeros(int(equation.basis.degrees.max()) + 1)
-    values[equation.basis.degrees] = b / equation.scales
-    start = target.unknown_from(target.basis.moments_from(values, np.zeros_like(values)))
-    ratio = float(equation.unit / target.unit)
-    found = _critical_coupling(target, start, q * ratio, block)
-    if found is None:
-        return None
-    reflecting = (symmetry // old) % 2 == 0
-    return Arrival(symmetry, found, found.coupling, reflecting)
-
-
-def _critical_coupling(equation: StationaryEquation, b: Floats, q: float, block: Block) -> Point | None:
-    """Return the state at which an eigenvalue of a block vanishes, by the secant method in the coupling."""
-
-    def at(coupling: float) -> tuple[Point, float] | None:
-        solution = solve_at(equation, b, coupling)
-        if solution is None:
-            return None
-        point = Point(equation, solution, 0.0)
-        matrix, _, repulsive = block_matrix(point, block)
-        values = np.linalg.eigvalsh(matrix)[repulsive:]
-        return point, float(values[np.argmin(np.abs(values))])
-
-    first, second = at(q), at(q * (1 + 1e-4))
-    if first is None or second is None:
-        return None
-    for _ in range(30):
-        (old, old_value), (new, new_value) = first, second
-        if abs(new_value) <= 4e-15 or new.q == old.q or new_value == old_value:
-            return new
-        following = at(new.q - new_value * (new.q - old.q) / (new_value - old_value))
-        if following is None:
-            return None
-        first, second = second, following
-    return second[0] if abs(second[1]) <= 1e-12 else None

@@ -35,7 +35,7 @@ from .spectra import (
 # The slowest perturbations are resolved by the moments above this.
 SIGNIFICANT = 1e-11
 # A rate is kept if its rounding error, eps |S|, is below this share of it.
-RELATIVE_TOLERANCE = 1e-9
+RELATIVE_TOLERANCE = 1e-8
 
 
 def with_rates(problem: McKeanVlasov, branches: Sequence[Branch]) -> tuple[Branch, ...]:

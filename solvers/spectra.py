@@ -476,11 +476,15 @@ def _inner(factors: Factors, right: Matrix, noise: float) -> Matrix:
 
 
 def _recognised(sizes: Floats, inner: Matrix, generator: Matrix) -> tuple[float, float]:
-    """Return eigenvalue and overlap of the eigenvector nearest to the generator of rotations."""
+    """Return eigenvalue and overlap of the eigenvector nearest to the generator of rotations.
+
+    Eigenvectors whose eigenvalues agree to rounding are arbitrary in their span, which then takes their place.
+    """
     values, vectors = np.linalg.eigh(sizes[:, None] * inner * sizes)
     overlaps = np.abs(generator.conj() @ vectors)
     nearest = int(np.argmax(overlaps))
-    return -float(values[nearest]), min(1.0, float(overlaps[nearest]))
+    alike = np.abs(values - values[nearest]) <= SAFETY * EPS * np.abs(values).max()
+    return -float(values[nearest]), min(1.0, float(np.linalg.norm(overlaps[alike])))
 
 
 def _deflated(sizes: Floats, generator: Matrix) -> tuple[Matrix, Floats, Matrix]:

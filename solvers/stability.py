@@ -25,7 +25,7 @@ from .equation import felt_cells, projector, starting_cells
 from .newton import count_negative
 
 # Eigenvalues closer to zero than this are rounding noise.
-NEUTRAL = 2e-13
+NEUTRAL = 3e-14
 
 # Parts of the modes: all of them, and all that are not multiples of the symmetry.
 ALL, OTHERS = -1, -2

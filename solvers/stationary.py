@@ -12,6 +12,7 @@ import numpy as np
 from meanfield import McKeanVlasov, State
 from meanfield.thresholds import critical_coupling
 
+from .branching import from_no_interaction
 from .continuation import Arclength, Point
 from .deflation import same_orbit, search_all, symmetry_of
 from .detection import interval_end
@@ -58,9 +59,9 @@ def stationary_states(problem: McKeanVlasov, *, depth: int = 2, rates: bool = Tr
     started = time.process_time()
     coupling = problem.fixed_coupling
     found: list[tuple[str, Point]] = []
-    if coupling != 0.0 and problem.confinement is None:
-        for label, point in _on_branches(problem, depth):
-            _add(found, label, point)
+    sources = _on_branches(problem, depth) if coupling != 0.0 else _without_interaction(problem)
+    for label, point in sources:
+        _add(found, label, point)
     for label, point in _searched(problem, found):
         _add(found, label, point)
     states = [_state(problem, label, point) for label, point in found]
@@ -107,11 +108,19 @@ def uniform_state(problem: McKeanVlasov) -> State:
     )
 
 
+def _without_interaction(problem: McKeanVlasov) -> list[tuple[str, Point]]:
+    """Return the Gibbs density of the confinement, the only state at zero coupling."""
+    departure = None if problem.confinement is None else from_no_interaction(problem, 1)
+    point = None if departure is None else departure.regular()
+    return [] if point is None else [("primary", point)]
+
+
 def _on_branches(problem: McKeanVlasov, depth: int) -> list[tuple[str, Point]]:
     coupling = problem.fixed_coupling
     span = (min(coupling, 0.0), max(coupling, 0.0))
     free = problem.at(coupling=None)
-    register = Register(span, critical_coupling(problem))
+    critical = None if problem.confinement is not None else critical_coupling(problem)
+    register = Register(span, critical)
     found = []
     for task, followed, _ in walk(free, register, depth, Arclength()):
         equation = task.departure.equation

@@ -21,7 +21,9 @@ def record_uniform(problem: McKeanVlasov, inside: list[CriticalPoint], register:
     low, high = register.interval
     grid = np.linspace(low, high, 61)
     criticals = np.array([point.coupling for point in inside], dtype=grid.dtype)
-    couplings = np.unique(np.concatenate([grid, criticals]))
+    # A point between neighbouring critical couplings shows the count there.
+    between = 0.5 * (criticals[1:] + criticals[:-1])
+    couplings = np.unique(np.concatenate([grid, criticals, between]))
     labels = ["" for _ in couplings]
     labels[0] = labels[-1] = "EP"
     unstable = np.array([unstable_uniform(problem, value) for value in couplings])

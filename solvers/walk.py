@@ -13,11 +13,13 @@ import numpy as np
 from meanfield import McKeanVlasov, Outcome
 from meanfield.thresholds import critical_modes
 
+from .bases import CosineBasis
 from .branching import Departure, departures, from_no_interaction
 from .continuation import Arclength, Point
 from .deflation import same_orbit, search_all, symmetry_of
 from .detection import interval_end
-from .following import Arrival, Followed, follow
+from .following import Followed, follow
+from .meeting import Arrival
 from .recording import Register, largest_modulus
 from .resonance import symmetries
 from .uniform import primary_departures, reaches_down, record_uniform
@@ -131,7 +133,8 @@ def _children(task: Task, followed: Followed) -> list[Task]:
             continue
         for departure in departures(event):
             symmetry = departure.equation.basis.symmetry
-            label = f"{symmetry}-cluster from {task.label}"
+            kind = "" if isinstance(departure.equation.basis, CosineBasis) else "uneven "
+            label = f"{kind}{symmetry}-cluster from {task.label}"
             born.append(Task(departure, label, symmetry, task.depth + 1, event.recorded))
     return born
 

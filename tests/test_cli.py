@@ -4,6 +4,7 @@ import csv
 import json
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import meanfield.potentials
+import solvers.commands
 from meanfield import Circle, CosineSeries, InvalidInput, McKeanVlasov, Transformer
 from meanfield.cli import _commands, _description, main
 from meanfield.diagrams import POINT_COLUMNS, SPECIAL_COLUMNS
@@ -228,6 +230,21 @@ def test_verbose_prints_a_line_a_branch(capsys):
     assert "1-cluster" not in silent
 
 
+def test_the_bar_appears_when_a_single_branch_takes_long(capsys, monkeypatch):
+    explore = solvers.commands.explore
+
+    def slow(*arguments, **settings):
+        time.sleep(0.3)
+        return (yield from explore(*arguments, **settings))
+
+    monkeypatch.setattr(solvers.commands, "explore", slow)
+    for shown_after, options in ((0.05, ()), (0.05, ("--quiet",)), (10.0, ())):
+        monkeypatch.setattr(solvers.commands, "SHOWN_AFTER", shown_after)
+        code, _, err = run(capsys, "bifurcation", "kuramoto", "--no-rates", *options)
+        assert code == 0
+        assert ("branches" in err) == (shown_after < 1 and not options)
+
+
 def test_configuration_is_below_the_command_line(capsys, tmp_path):
     config = tmp_path / "run.toml"
     config.write_text(
@@ -314,6 +331,12 @@ def test_uniform_rate_is_the_minimum_over_modes(weights):
     shares = [0.5 * k**2 * (1 + 0.7 * weight) for k, weight in enumerate(weights, start=1)]
     beyond = 0.5 * (len(weights) + 1) ** 2
     assert uniform_rate(problem) == pytest.approx(min(*shares, beyond), rel=8 * EPS)
+
+
+def test_uniform_rate_finds_a_slow_high_mode():
+    problem = McKeanVlasov(Circle(), CosineSeries((0.0,) * 19 + (-1.0,)), coupling=1.999)
+    # 400 (1 - 0.9995): the difference loses 1/0.0005 of its digits.
+    assert uniform_rate(problem) == pytest.approx(0.2, rel=8 * EPS / 5e-4)
 
 
 def test_uniform_rate_refuses_what_it_cannot_bound():

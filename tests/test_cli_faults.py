@@ -1,10 +1,10 @@
 """Faults and nonsense on the command line: one sentence, the right exit code, nothing lost."""
 
-import os
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -216,9 +216,9 @@ def test_warnings_reach_whoever_does_not_read_the_summary(capsys, monkeypatch):
         assert ("a branch was refused" in captured.out) == (form == "--json")
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_standard_output_on_a_full_disk():
-    with open("/dev/full", "w") as full:
+    with Path("/dev/full").open("w") as full:
         command = [sys.executable, "-c", PROGRAM, "theory", "kuramoto"]
         result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
     assert result.returncode == 1

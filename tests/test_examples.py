@@ -1,5 +1,6 @@
-"""The scripts of the gallery run without a warning, draw, and hold the numbers they pin."""
+"""Everything shown to a reader runs: the scripts of the gallery with their pinned numbers, and the quick starts."""
 
+import re
 import runpy
 from pathlib import Path
 from typing import Any
@@ -99,3 +100,17 @@ def test_resonance(pyplot: Any) -> None:
     assert abs(space["secondary"](1.5) / 1.44546300471438362 - 1) < 1e-13
     with pytest.raises(AssertionError):
         space["check"](space["diagrams"] | {0.9: space["diagrams"][1.0]})
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md"])
+def test_quick_start(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pyplot: Any) -> None:
+    text = (EXAMPLES.parent / page).read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert blocks
+    monkeypatch.chdir(tmp_path)
+    space: dict[str, Any] = {}
+    for block in blocks:
+        exec(compile(block, page, "exec"), space)
+    assert abs(space["fold"].relative_coupling - 0.89701509340337279) < 1e-12
+    assert space["state"].label in ("uniform", "1-cluster")
+    assert (tmp_path / "diagram.csv").is_file()

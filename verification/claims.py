@@ -9,7 +9,7 @@ promise, an error estimate that is measured along, or the bound of the theorem i
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from fnmatch import fnmatchcase
 
@@ -151,7 +151,7 @@ def missing(details: str) -> Evidence:
 
 
 def worst(evidence: Iterable[Evidence]) -> Evidence:
-    """Return the evidence that speaks most against the claim.
+    """Return the evidence that speaks most against the claim, and say out of how many.
 
     Raises
     ------
@@ -164,7 +164,10 @@ def worst(evidence: Iterable[Evidence]) -> Evidence:
     for item in found:
         if math.isnan(item.error) or math.isnan(item.bound):
             raise Undecided(f"a number is not known: {item.details}")
-    return max(found, key=lambda item: item.severity)
+    heaviest = max(found, key=lambda item: item.severity)
+    if len(found) == 1:
+        return heaviest
+    return replace(heaviest, details=f"{heaviest.details} (worst of {len(found)} measurements)")
 
 
 def matching(pattern: str = "") -> list[Claim]:

@@ -22,9 +22,7 @@ SHOWN_AFTER = 1.0
 
 def verify(argv: Sequence[str]) -> int:
     """Check the theorems on representative problems and report every verdict."""
-    parser = Parser(
-        "verify", "Check the theorems on representative problems; exit code 1 if any fails.", argv
-    )
+    parser = Parser("verify", "Check the theorems on representative problems; exit code 1 if any fails.", argv)
     parser.add_argument(
         "pattern",
         nargs="?",

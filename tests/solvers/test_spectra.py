@@ -14,9 +14,7 @@ from tests import oracles
 EPS = np.finfo(float).eps
 
 
-def made(
-    problem: McKeanVlasov, cosine: np.ndarray, sine: np.ndarray | None = None, symmetry: int = 1
-) -> State:
+def made(problem: McKeanVlasov, cosine: np.ndarray, sine: np.ndarray | None = None, symmetry: int = 1) -> State:
     return State(
         problem=problem,
         cosine=np.asarray(cosine, dtype=float),

@@ -13,9 +13,9 @@ from meanfield.theory import BranchShape, branch_shape
 
 from ..claims import Evidence, Undecided, claim, compare, missing, worst
 from ..tools import Tools
-from .measures import interval
-from .onset import BranchMissing, Onset, branch_coefficient, harmonic_coefficient, onset
-from .uniform import attractive
+from .measures import EIGENVALUE, interval, polynomial_at_zero
+from .onset import BranchMissing, Onset, branch_coefficient, gap_coefficient, harmonic_coefficient, onset
+from .uniform import attractive, first_critical
 
 MODES = (1, 2, 3)
 # The harmonics 2n and 3n are slaved to n only where they are well away from critical themselves.
@@ -48,7 +48,8 @@ def has_simple_mode(problem: McKeanVlasov) -> str | None:
     statement=(
         "kappa/kappa_n = 1 + b1 m_n^2 + b2 m_n^4 + ..., b1 = (1-2q)/(2(1-q)), "
         "b2 = [24pq^3 - 42pq^2 + 21pq - 6p - 20q^3 + 42q^2 - 24q + 5]/[12(p-1)(q-1)^3], "
-        "m_2n = m_n^2/(2(1-q)) + ..., m_3n = (1+2q) m_n^3/(6(1-q)(1-p)) + ...; q = w_2n/w_n, p = w_3n/w_n."
+        "m_2n = m_n^2/(2(1-q)) + ..., m_3n = (1+2q) m_n^3/(6(1-q)(1-p)) + ..., (F - F_0)/D = -(b1/2) m_n^4 + "
+        "...; q = w_2n/w_n, p = w_3n/w_n."
     ),
     assumptions="w_n < 0; 1-q and 1-p not small",
     source="Lyapunov-Schmidt reduction; checked against extrapolated branches of 30 digits",
@@ -71,9 +72,50 @@ def _shape_evidence(shape: BranchShape, start: Onset) -> Iterator[Evidence]:
         ("b1", branch_coefficient(start, 1), shape.curvature),
         ("b2", branch_coefficient(start, 2), shape.quartic),
         (f"m_{2 * n}/m_{n}^2", harmonic_coefficient(start, 2), 1 / (2 * (1 - q))),
+        ("(F - F_0)/(D x^2)", gap_coefficient(start), -shape.curvature / 2),
         (f"m_{3 * n}/m_{n}^3", harmonic_coefficient(start, 3), (1 + 2 * q) / (6 * (1 - q) * (1 - p))),
     )
     for name, (value, error), expected in measured:
         if not np.isfinite(value) or error > 0.1 * (1 + abs(expected)):
             raise Undecided(f"the points near the {n}-branch's birth resolve {name} to {error:.1e} only")
         yield compare(value, expected, error, f"{name} of the {n}-branch")
+
+
+def born_stable(problem: McKeanVlasov) -> str | None:
+    """Return the reason why no branch with b1 != 0 is born where uniform loses its stability."""
+    reason = has_simple_mode(problem)
+    if reason is not None:
+        return reason
+    point = first_critical(problem)
+    shapes = [shape for shape in simple_modes(problem) if point.modes == (shape.mode,)]
+    if not shapes:
+        return "the first critical mode is not simple"
+    return None if shapes[0].curvature else "b1 = 0"
+
+
+@claim(
+    "circle.T3-rate",
+    "critical slowing down on the first branch",
+    statement=(
+        "Near its birth the radial eigenvalue on the first n-branch is -2 D n^2 b1 m_n^2 + ... = -2 D n^2 "
+        "(kappa/kappa_n - 1) + ...: decay when supercritical, growth when subcritical."
+    ),
+    assumptions="mode n is the first and the only one critical; b1 != 0",
+    source="Landau form (1-lambda) x + (b1/2) x^2 of the reduced free energy",
+    hypotheses=born_stable,
+)
+def radial_eigenvalue(problem: McKeanVlasov, tools: Tools) -> Evidence:
+    """Extrapolate the eigenvalue nearest to zero among even ones, relative to x."""
+    mode = first_critical(problem).modes[0]
+    start = onset(problem, mode, tools)
+    shape = next(shape for shape in simple_modes(problem) if shape.mode == mode)
+    expected = -2 * problem.noise * mode**2 * shape.curvature
+    radial = []
+    for x, state in zip(start.x, start.states, strict=True):
+        even = tools.spectrum(state).even
+        radial.append(even[np.abs(even - expected * x).argmin()] / x)
+    noise = EIGENVALUE * problem.noise * np.ones_like(start.x)
+    value, error = polynomial_at_zero(start.x, np.array(radial), noise, 0)
+    if error > 0.1 * abs(expected):
+        raise Undecided(f"the points near the birth resolve the eigenvalue to {error:.1e} only")
+    return compare(value, expected, error, f"radial eigenvalue over m_{mode}^2 at the birth of the {mode}-branch")

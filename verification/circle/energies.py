@@ -100,10 +100,10 @@ def _lowest_trial(problem: McKeanVlasov, coupling: float) -> tuple[float, str]:
     angles = 2 * np.pi * np.arange(points) / points
     modes = np.arange(1, 9)
     lam = shares(problem, coupling, degree)[1:]
-    amplitudes = (
-        generator.normal(size=(TRIALS, modes.size)) * generator.uniform(0, 1.5, size=(TRIALS, 1)) / modes
-    )
-    exponent = amplitudes @ np.cos(np.multiply.outer(modes, angles))
+    amplitudes = generator.normal(size=(TRIALS, modes.size)) * generator.uniform(0, 1.5, size=(TRIALS, 1)) / modes
+    phases = generator.uniform(0, 2 * np.pi, size=amplitudes.shape)
+    waves = np.cos(phases[:, :, None] + np.multiply.outer(modes, angles))
+    exponent = np.einsum("tk,tka->ta", amplitudes, waves)
     density = np.exp(exponent - exponent.max(axis=1, keepdims=True))
     density /= density.mean(axis=1, keepdims=True)
     entropy = (density * np.log(density)).mean(axis=1)
@@ -127,7 +127,9 @@ def discontinuous_transition(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Find the transition below kappa_n and a state of negative gap between the two."""
     critical = unit_coupling(problem)
     diagram = tools.diagram(problem, interval(problem))
-    transitions = [p.coupling for p in diagram.events("transition") if p.coupling < critical * (1 - LOCATION)]
+    transitions = [
+        float(p.coupling) for p in diagram.events("transition") if p.coupling < critical * (1 - LOCATION)
+    ]
     if not transitions:
         return missing(f"no equal-energy transition below the critical coupling {critical:.9g}")
     between = 0.5 * (min(transitions) + critical)
@@ -243,13 +245,14 @@ def kink(problem: McKeanVlasov, tools: Tools) -> Evidence:
     diagram = tools.diagram(problem, interval(problem))
     found: list[Evidence] = []
     for event in diagram.events("transition"):
+        coupling = float(event.coupling)
         state = diagram.state(event.branch, event.point).replace(
-            problem=problem.at(coupling=event.coupling), cosine=event.cosine, sine=event.sine
+            problem=problem.at(coupling=coupling), cosine=event.cosine, sine=event.sine
         )
         expected = -problem.noise * relative_entropy(state)
         bound = MOMENT * problem.noise * (1 + abs(expected))
-        text = f"kappa_T times the slope jump at coupling {event.coupling:.9g}"
-        found.append(compare(event.coupling * slope(state), expected, bound, text))
+        text = f"kappa_T times the slope jump at coupling {coupling:.9g}"
+        found.append(compare(coupling * slope(state), expected, bound, text))
     if not found:
         raise Undecided("the diagram has no transition")
     return worst(found)

@@ -21,22 +21,14 @@ def kuramoto(problem: McKeanVlasov) -> str | None:
 
 def attractive_logarithm(problem: McKeanVlasov) -> str | None:
     """Return the reason why the potential is not the attractive logarithm."""
-    if (
-        isinstance(problem.potential, Logarithmic)
-        and problem.potential.sign > 0
-        and problem.confinement is None
-    ):
+    if isinstance(problem.potential, Logarithmic) and problem.potential.sign > 0 and problem.confinement is None:
         return None
     return "it is about the attractive logarithmic potential"
 
 
 def repulsive_logarithm(problem: McKeanVlasov) -> str | None:
     """Return the reason why the potential is not the repulsive logarithm."""
-    if (
-        isinstance(problem.potential, Logarithmic)
-        and problem.potential.sign < 0
-        and problem.confinement is None
-    ):
+    if isinstance(problem.potential, Logarithmic) and problem.potential.sign < 0 and problem.confinement is None:
         return None
     return "it is about the repulsive logarithmic potential"
 
@@ -85,8 +77,8 @@ def _kuramoto_evidence(state: State) -> Iterator[Evidence]:
     "circle.T9",
     "states of the attractive logarithm",
     statement=(
-        "W = log|2 sin(t/2)|: clustered states exist for kappa = 2Dn only and are the Poisson kernels in n t: "
-        "m_jn = r^j, all with the energy of uniform; at kappa = 2D each has the double eigenvalues -D k(k-1)."
+        "W = log|2 sin(t/2)|: clustered states exist for kappa = 2Dn only and are the Poisson kernels in n "
+        "t: m_jn = r^j, all with the energy of uniform; at kappa = 2D it has the double eigenvalues -D k(k-1)."
     ),
     assumptions="the attractive logarithmic potential",
     source="the quadratic system is triangular: (k-s) c_k = s sum_{j<k} c_j c_{k-j}, s = kappa/2D",
@@ -154,9 +146,7 @@ def circular_gas(problem: McKeanVlasov, tools: Tools) -> Evidence:
         found.append(compare(len(tools.states(at)), 1.0, 0.0, f"stationary states at kappa/D = {ratio}"))
         spectrum = tools.spectrum(uniform_state(at))
         gap = noise * (1 + ratio / 2)
-        found.append(
-            compare(spectrum.slowest_rate, gap, EIGENVALUE * gap, f"spectral gap at kappa/D = {ratio}")
-        )
+        found.append(compare(spectrum.slowest_rate, gap, EIGENVALUE * gap, f"spectral gap at kappa/D = {ratio}"))
         for values in (spectrum.even, spectrum.odd):
             for k in range(1, LEADING + 1):
                 rate = noise * (k**2 + ratio * k / 2)

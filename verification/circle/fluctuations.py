@@ -19,9 +19,7 @@ def few_modes(problem: McKeanVlasov) -> str | None:
     if reason is not None:
         return reason
     tail = problem.potential.tail_bound(problem.domain, LARGEST_MODE)
-    return (
-        None if tail == 0 else f"particles are simulated for potentials of at most {LARGEST_MODE} modes only"
-    )
+    return None if tail == 0 else f"particles are simulated for potentials of at most {LARGEST_MODE} modes only"
 
 
 @claim(

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from meanfield import McKeanVlasov, Spectrum, State
+from meanfield import Logarithmic, McKeanVlasov, Spectrum, State
 
-from ..claims import Evidence, at_least, claim, compare, worst
+from ..claims import Evidence, at_least, claim, compare, missing, worst
 from ..tools import Tools
 from .measures import EIGENVALUE, EPS, Floats, clustered_states, exponential_density, interval, shares
 from .uniform import attractive
@@ -26,6 +26,13 @@ CONCENTRATED = 0.85
 CRITICAL = 1e-6
 
 
+def isolated_states(problem: McKeanVlasov) -> str | None:
+    """Return the reason why the states have zero modes besides rotation, or are not there at all."""
+    if isinstance(problem.potential, Logarithmic):
+        return "its states form vertical families with a second zero mode"
+    return attractive(problem)
+
+
 @claim(
     "circle.T11",
     "spectrum of the linearisation",
@@ -34,9 +41,9 @@ CRITICAL = 1e-6
         "directions of B = D/rho + kappa W*; rotation is an exact odd zero mode; the eigenvalues are those "
         "of the Fourier matrix of the linearised equation."
     ),
-    assumptions="some clustered state exists",
+    assumptions="some clustered state exists and is isolated up to rotation",
     source="L = -A B, self-adjoint for <u, A^{-1} v>; Fourier matrix of the linearised equation",
-    hypotheses=attractive,
+    hypotheses=isolated_states,
 )
 def clustered_spectrum(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Compare spectra with the Fourier matrix and with the inertia of B on a grid."""
@@ -57,9 +64,12 @@ def _spectrum_evidence(state: State, spectrum: Spectrum) -> Iterator[Evidence]:
     yield compare(spectrum.unstable, inertia, 0.0, f"positive eigenvalues {where}")
     if state.unstable is not None:
         yield compare(state.unstable, inertia, 0.0, f"unstable directions in the record {where}")
-    noise = state.problem.noise
-    yield compare(_known(spectrum.rotation), 0.0, EIGENVALUE * noise, f"rotation eigenvalue {where}")
-    yield at_least(_known(spectrum.rotation_overlap), 1.0, 1e-6, f"overlap with the generator {where}")
+    if spectrum.rotation is None or spectrum.rotation_overlap is None:
+        yield missing(f"rotation is not set apart {where}")
+    else:
+        noise = state.problem.noise
+        yield compare(spectrum.rotation, 0.0, EIGENVALUE * noise, f"rotation eigenvalue {where}")
+        yield at_least(spectrum.rotation_overlap, 1.0, EIGENVALUE, f"overlap with the generator {where}")
     if not np.any(state.sine):
         yield from _matrix_evidence(state, spectrum, where)
 
@@ -112,7 +122,3 @@ def negative_directions(state: State) -> tuple[int, float]:
     kept = np.linalg.svd(np.stack([root, generator]), full_matrices=True)[2][2:]
     values = np.linalg.eigvalsh(kept @ form @ kept.T)
     return int((values < 0).sum()), float(np.abs(values).min())
-
-
-def _known(value: float | None) -> float:
-    return float("nan") if value is None else float(value)

@@ -67,7 +67,7 @@ def clustered_states(diagram: Diagram, most: int = 5) -> Iterator[State]:
 
 
 def primary_branch(diagram: Diagram, mode: int) -> Branch | None:
-    """Return the branch of symmetry ``mode`` that is born on the uniform one at the first critical place."""
+    """Return the first branch of symmetry ``mode`` that is born on the uniform one."""
     born = [
         branch
         for branch in diagram.branches

@@ -1,19 +1,19 @@
 r"""The first points of a branch that leaves the uniform state, and their Taylor coefficients.
 
 In :math:`x = |c_n|^2` all of :math:`\kappa/\kappa_n`, :math:`m_{2n}/x` and :math:`m_{3n}/x^{3/2}` are
-analytic, through folds too, so interpolation in x and extrapolation to 0 gives b1, b2 and the slaved harmonics.
+analytic, through folds too, so interpolation in x and extrapolation to 0 gives b1, b2 and the harmonics.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from meanfield import Branch, McKeanVlasov
+from meanfield import Branch, Diagram, McKeanVlasov, State
 from meanfield.theory import critical_couplings
 
 from ..claims import Undecided
 from ..tools import Tools
-from .measures import RESIDUAL, Floats, order, polynomial_at_zero, primary_branch
+from .measures import MOMENT, RESIDUAL, Floats, order, polynomial_at_zero, primary_branch
 
 # Half the relative width of the diagram and the largest |c_n| used: well inside the radius of convergence.
 WIDTH = 0.2
@@ -22,13 +22,15 @@ LARGEST, SMALLEST, POINTS = 0.3, 0.03, 7
 
 @dataclass(frozen=True)
 class Onset:
-    """Points near the birth of an n-branch: x = |c_n|^2, kappa/kappa_n and the moduli of harmonics."""
+    """Points near the birth of an n-branch: x = |c_n|^2, kappa/kappa_n, harmonics, gaps and states."""
 
     mode: int
     x: Floats
     ratio: Floats
     second: Floats
     third: Floats
+    gap: Floats
+    states: tuple[State, ...]
 
 
 class BranchMissing(Undecided):
@@ -49,7 +51,7 @@ def onset(problem: McKeanVlasov, mode: int, tools: Tools) -> Onset:
     branch = primary_branch(diagram, mode)
     if branch is None:
         raise BranchMissing(f"the diagram near coupling {critical:.9g} has no {mode}-cluster branch")
-    return _selected(branch, mode, critical)
+    return _selected(diagram, branch, mode, critical)
 
 
 def branch_coefficient(start: Onset, number: int) -> tuple[float, float]:
@@ -64,7 +66,12 @@ def harmonic_coefficient(start: Onset, number: int) -> tuple[float, float]:
     return polynomial_at_zero(start.x, moments / start.x**power, RESIDUAL / start.x**power, 0)
 
 
-def _selected(branch: Branch, mode: int, critical: float) -> Onset:
+def gap_coefficient(start: Onset) -> tuple[float, float]:
+    """Return the limit of (F - F_0)/(D x^2) and an error estimate."""
+    return polynomial_at_zero(start.x, start.gap / start.x**2, MOMENT / start.x**2, 0)
+
+
+def _selected(diagram: Diagram, branch: Branch, mode: int, critical: float) -> Onset:
     amplitude = order(branch, mode)
     growing = np.concatenate([[True], np.diff(amplitude) > 0])
     end = len(growing) if growing.all() else int(growing.argmin())
@@ -78,6 +85,8 @@ def _selected(branch: Branch, mode: int, critical: float) -> Onset:
         branch.coupling[chosen] / critical,
         _harmonic(phase, 2 * mode, turn**2),
         _harmonic(phase, 3 * mode, turn**3),
+        branch.free_energy_gap[chosen],
+        tuple(diagram.state(diagram.branches.index(branch), int(point)) for point in chosen),
     )
 
 

@@ -124,7 +124,7 @@ def _rotation_evidence(state: State, turned: State, tools: Tools) -> Iterator[Ev
     "n-fold embedding",
     statement=(
         "For W_n(t) = W(n t): kappa_{nk}(W_n) = kappa_k(W); the stationary states of W_n are those of W in "
-        "n t, with folds and transitions at the same couplings; their n-periodic eigenvalues are n^2 those of W."
+        "n t, with folds and transitions at the same couplings; their n-periodic eigenvalues are n^2 as large."
     ),
     assumptions="no confinement; some clustered state exists; n = 2",
     source="substitution t -> n t",
@@ -159,10 +159,12 @@ def _critical_evidence(problem: McKeanVlasov, embedded: McKeanVlasov) -> Iterato
 def _same_events(plain: Diagram, folded: Diagram, inner: Branch, outer: Branch) -> Iterator[Evidence]:
     for kind in ("fold", "transition"):
         one = [
-            p.coupling for p in plain.special_points if p.type == kind and plain.branches[p.branch] is inner
+            float(p.coupling) for p in plain.special_points if p.type == kind and plain.branches[p.branch] is inner
         ]
         two = [
-            p.coupling for p in folded.special_points if p.type == kind and folded.branches[p.branch] is outer
+            float(p.coupling)
+            for p in folded.special_points
+            if p.type == kind and folded.branches[p.branch] is outer
         ]
         yield compare(len(two), len(one), 0.0, f"number of {kind}s on the {outer.label} branch")
         for first, second in zip(sorted(one), sorted(two), strict=False):
@@ -219,16 +221,12 @@ def tricritical_ratio(problem: McKeanVlasov, tools: Tools) -> Evidence:
     excess = np.array([0.04, 0.06, 0.08, 0.10, 0.12])
     ratios, noise = [], []
     for step in excess:
-        near = McKeanVlasov(
-            problem.domain, Transformer(tricritical_beta(1) + float(step)), noise=problem.noise
-        )
+        near = McKeanVlasov(problem.domain, Transformer(tricritical_beta(1) + float(step)), noise=problem.noise)
         critical = unit_coupling(near)
         diagram = tools.diagram(near, (0.95 * critical, 1.05 * critical))
-        folds, transitions = ([p.coupling for p in diagram.events(kind)] for kind in ("fold", "transition"))
+        folds, transitions = ([float(p.coupling) for p in diagram.events(kind)] for kind in ("fold", "transition"))
         if len(folds) != 1 or len(transitions) != 1:
-            return missing(
-                f"{len(folds)} folds and {len(transitions)} transitions at beta*_1 + {step:g}, not 1"
-            )
+            return missing(f"{len(folds)} folds and {len(transitions)} transitions at beta*_1 + {step:g}, not 1")
         depth = 1 - folds[0] / critical
         ratios.append((1 - transitions[0] / critical) / depth)
         noise.append(2 * LOCATION / depth)

@@ -13,20 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from meanfield import Branch, CosineSeries, Diagram, McKeanVlasov
-from meanfield.theory import CriticalPoint, Resonance, branch_shape, critical_modes, resonance
+from meanfield.theory import Resonance, branch_shape, resonance
 
 from ..claims import Evidence, Undecided, claim, compare, missing, worst
 from ..tools import Tools
-from .measures import LOCATION, MOMENT, RESIDUAL, Floats, interval, order, polynomial_at_zero, unit_coupling
-from .uniform import attractive
+from .measures import LOCATION, MOMENT, RESIDUAL, Floats, interval, order, polynomial_at_zero
+from .uniform import attractive, first_critical
 
 SMALLEST, LARGEST, POINTS = 1e-4, 0.25, 7
-
-
-def first_critical(problem: McKeanVlasov) -> CriticalPoint:
-    """Return the first bifurcation of the uniform state."""
-    unit = unit_coupling(problem)
-    return critical_modes(problem, 0.0, unit * (1 + 1e-9))[0]
 
 
 def exact_resonance(problem: McKeanVlasov) -> str | None:
@@ -93,9 +87,7 @@ def _mixed_slopes(start: "_Start", reduced: Resonance, side: int) -> Iterator[Ev
         ("m_2n/delta", start.signed_second / delta, second),
     ):
         value, error = polynomial_at_zero(start.first, ratio, noise, 0)
-        yield compare(
-            value, expected, error, f"{name} of the mixed branch, delta {'<' if side < 0 else '>'} 0"
-        )
+        yield compare(value, expected, error, f"{name} of the mixed branch, delta {'<' if side < 0 else '>'} 0")
 
 
 def _pitchfork(x: Floats, delta: Floats, curvature: float, mode: int) -> Evidence:
@@ -177,7 +169,7 @@ def _starts(diagram: Diagram, critical: float, modes: tuple[int, int]) -> Iterat
         if branch.symmetry == 0 or branch.parent is None:
             continue
         birth = diagram.special_points[branch.parent]
-        if birth.branch == 0 and abs(birth.coupling - critical) <= 1e3 * LOCATION * critical:
+        if birth.branch == 0 and abs(float(birth.coupling) - critical) <= 1e3 * LOCATION * critical:
             start = _piece(branch, critical, modes)
             if start is not None:
                 yield start
@@ -230,9 +222,9 @@ def secondary_bifurcation(problem: McKeanVlasov, tools: Tools) -> Evidence:
     events = [event for event in diagram.events("branch point", "2-cluster") if event.branch != 0]
     if not events:
         return missing(f"no branch point on the 2-cluster branch; expected at coupling {expected:.15g}")
-    event = min(events, key=lambda item: abs(item.coupling - expected))
+    event = min(events, key=lambda item: abs(float(item.coupling) - expected))
     found = [
-        compare(event.coupling, expected, 10 * LOCATION * expected, "coupling of the secondary bifurcation"),
+        compare(float(event.coupling), expected, LOCATION * expected, "coupling of the secondary bifurcation"),
         compare(abs(event.m2), moment, MOMENT, "second moment there"),
     ]
     born = [branch for branch in diagram.branches if branch.parent == diagram.special_points.index(event)]
@@ -253,8 +245,6 @@ def _secondary_closed_form(problem: McKeanVlasov) -> tuple[float, float]:
         return float(ive(1, x) / ive(0, x))
 
     # r(x)/x = 1/2 - x^2/16 near 0, where the defect is about (1 - a) x < 0; it is positive at x = 2a.
-    root = brentq(
-        lambda x: x * (1 + moment(x)) / (2 * moment(x)) - ratio, 1e-9, 2 * ratio, xtol=1e-15, rtol=1e-15
-    )
+    root = brentq(lambda x: x * (1 + moment(x)) / (2 * moment(x)) - ratio, 1e-9, 2 * ratio, xtol=1e-15, rtol=1e-15)
     value = moment(float(root))
     return float(-2 * problem.noise / w_1 / (1 + value)), value

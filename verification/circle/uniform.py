@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from meanfield import McKeanVlasov, Outcome, State, Transformer
-from meanfield.theory import critical_modes, tricritical_beta
+from meanfield.theory import CriticalPoint, critical_modes, tricritical_beta
 
 from ..claims import Evidence, at_least, claim, compare, missing, worst
 from ..tools import Tools
@@ -51,6 +51,12 @@ def transformer(problem: McKeanVlasov) -> str | None:
     if not isinstance(problem.potential, Transformer) or problem.potential.beta < 0:
         return "it is about the transformer with beta > 0"
     return anywhere(problem)
+
+
+def first_critical(problem: McKeanVlasov) -> CriticalPoint:
+    """Return the first bifurcation of the uniform state."""
+    unit = unit_coupling(problem)
+    return critical_modes(problem, 0.0, unit * (1 + 1e-9))[0]
 
 
 def uniform_state(problem: McKeanVlasov) -> State:
@@ -124,25 +130,27 @@ def uniform_linearisation(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Compare branch points, unstable counts and spectra at uniform with quadrature of the potential."""
     diagram = tools.diagram(problem, interval(problem))
     points = [event for event in diagram.events("branch point") if event.branch == 0]
-    expected = critical_modes(problem, *interval(problem))
-    found = [
-        compare(len(points), len(expected), 0.0, "branch points on the uniform branch"),
-        *_located([float(p.coupling) for p in points], problem, [c.modes for c in expected]),
-    ]
+    dimension = sum(event.kernel_dimension or 0 for event in points)
+    located = list(_located([float(point.coupling) for point in points], problem))
+    found = [compare(dimension, 2 * len(located), 0.0, "critical directions on the uniform branch"), *located]
     for factor in (0.7, 0.5 * (1 + HIGH)):
         found += _spectrum_at_uniform(problem.at(coupling=factor * unit_coupling(problem)), tools)
     return worst(found)
 
 
-def _located(
-    couplings: list[float], problem: McKeanVlasov, modes: list[tuple[int, ...]]
-) -> Iterator[Evidence]:
-    for coupling, group in zip(couplings, modes, strict=False):
-        for mode in group:
-            weight, error = multiplier(problem.potential, mode)
+def _located(couplings: list[float], problem: McKeanVlasov) -> Iterator[Evidence]:
+    """Yield the distance from every kappa_k in the interval to the nearest branch point."""
+    low, high = interval(problem)
+    degree = 1
+    while high * problem.potential.tail_bound(problem.domain, degree) >= 2 * problem.noise:
+        degree += 1
+    for mode in range(1, degree + 1):
+        weight, error = multiplier(problem.potential, mode)
+        if low * abs(weight) <= -2.0 * problem.noise * np.sign(weight) <= high * abs(weight):
             expected = -2.0 * problem.noise / weight
+            nearest = min(couplings, key=lambda coupling: abs(coupling - expected), default=np.inf)
             bound = abs(expected) * (LOCATION + abs(error / weight))
-            yield compare(coupling, expected, bound, f"critical coupling of mode {mode}")
+            yield compare(nearest, expected, bound, f"critical coupling of mode {mode}")
 
 
 def _spectrum_at_uniform(problem: McKeanVlasov, tools: Tools) -> Iterator[Evidence]:

@@ -1,0 +1,403 @@
+"""Whole diagrams against theory and against values computed independently in high precision."""
+
+import itertools
+
+import mpmath
+import numpy as np
+import pytest
+
+from meanfield import (
+    Circle,
+    CosineSeries,
+    HegselmannKrause,
+    InvalidInput,
+    Kuramoto,
+    Logarithmic,
+    McKeanVlasov,
+    Onsager,
+    Outcome,
+    Transformer,
+)
+from solvers import Arclength, bifurcation_diagram
+
+EPS = np.finfo(float).eps
+
+# Relative accuracy promised for located points at every tolerance.
+LOCATED = 1e-12
+
+
+def diagram(potential, *args, noise=1.0, confinement=None, rates=False, **options):
+    return bifurcation_diagram(
+        McKeanVlasov(Circle(), potential, noise=noise, confinement=confinement), *args, rates=rates, **options
+    )
+
+
+def only(events):
+    assert len(events) == 1
+    return events[0]
+
+
+def gibbs_moments(field, count):
+    """Moments of exp(sum field_k cos k t) by a trapezoid sum in mpmath, and log(Z / 2 pi)."""
+    nodes = 200
+    angles = [mpmath.pi * j / nodes for j in range(nodes + 1)]
+    weights = [mpmath.mpf(1) / nodes] * (nodes + 1)
+    weights[0] /= 2
+    weights[-1] /= 2
+    values = [
+        w * mpmath.exp(sum(f * mpmath.cos((k + 1) * t) for k, f in enumerate(field)))
+        for w, t in zip(weights, angles, strict=True)
+    ]
+    total = sum(values)
+    return [
+        sum(v * mpmath.cos(k * t) for v, t in zip(values, angles, strict=True)) / total for k in range(1, count + 1)
+    ], mpmath.log(total)
+
+
+def two_mode_transition(second, amplitude, q):
+    """kappa_T of W = -cos t - second cos 2t: states with zero free energy gap, solved in 30 digits."""
+
+    def equations(a1, a2, q):
+        (m1, m2), log_partition = gibbs_moments([2 * q * a1, 2 * q * second * a2], 2)
+        return [a1 - m1, a2 - m2, q * a1**2 + q * second * a2**2 - log_partition]
+
+    return mpmath.findroot(equations, (amplitude[0], amplitude[1], q))
+
+
+@pytest.fixture(scope="module")
+def five():
+    return diagram(Transformer(5.0), relative=(0.5, 5.0))
+
+
+class TestTransformer:
+    def test_every_bifurcation_of_uniform_and_no_other(self, five):
+        with mpmath.workdps(30):
+            exact = [float(mpmath.besseli(1, 5) / mpmath.besseli(k, 5)) for k in (1, 2, 3, 4)]
+        found = [event.relative_coupling for event in five.events("branch point")]
+        assert found == pytest.approx(exact, rel=8 * EPS)
+        assert all(event.kernel_dimension == 2 for event in five.events("branch point"))
+
+    def test_fold_and_transition(self, five):
+        fold = only(five.events("fold"))
+        assert fold.relative_coupling == pytest.approx(0.89701509340337279, rel=4 * EPS)
+        assert fold.m1 == pytest.approx(0.61419362601933232, rel=1e-13)
+        assert (fold.unstable_before, fold.unstable_after) == (1, 0)
+        transition = only(five.events("transition"))
+        # The reference is printed with fourteen digits.
+        assert transition.coupling == pytest.approx(0.18797582658066, abs=5e-15)
+        assert fold.lower <= fold.coupling <= fold.upper
+
+    def test_unstable_counts_along_branches(self, five):
+        clustered = five.branch("1-cluster")
+        fold = five.special_points.index(only(five.events("fold")))
+        index = five.special_points[fold].point
+        assert set(clustered.unstable[1:index]) == {1}
+        assert set(clustered.unstable[index:]) == {0}
+        for n in (2, 3, 4):
+            assert set(five.branch(f"{n}-cluster").unstable[1:]) == {2 * (n - 1)}
+
+    def test_residuals_and_resolution(self, five):
+        assert not five.warnings
+        for branch in five.branches:
+            assert branch.residual.max() < 1e-12
+            assert np.abs(branch.cosine[:, 0] - 1).max() == 0
+
+    def test_states_satisfy_the_moment_equations(self, five):
+        """The stored moments, with every coupling, solve k m_k = sum j lambda_j m_j (m_|k-j| - m_k+j)."""
+        from scipy.special import iv
+
+        branch = five.branch("1-cluster")
+        degrees = np.arange(1, 31)
+        for point in range(1, len(branch), 9):
+            moments = np.zeros(200)
+            stored = branch.cosine[point]
+            moments[: min(200, stored.size)] = stored[:200]
+            strengths = branch.relative_coupling[point] * iv(degrees, 5.0) / iv(1, 5.0)
+            for k in (1, 2, 5, 9):
+                total = np.sum(
+                    degrees * strengths * moments[degrees] * (moments[np.abs(k - degrees)] - moments[k + degrees])
+                )
+                assert abs(k * moments[k] - total) < 1e-12
+
+    @pytest.mark.parametrize("tolerance", [1e-1, 1e-3, 1e-6, 1e-8])
+    def test_located_points_do_not_depend_on_the_tolerance(self, tolerance):
+        result = diagram(Transformer(5.0), relative=(0.5, 2.0), method=Arclength(tolerance=tolerance))
+        assert only(result.events("fold")).relative_coupling == pytest.approx(0.89701509340337279, rel=LOCATED)
+        assert only(result.events("transition")).coupling == pytest.approx(0.18797582658066, rel=LOCATED)
+
+    def test_tricritical_ratio(self):
+        """Near beta*: (1 - kappa_T/kappa_1)/(1 - kappa_fold/kappa_1) tends to 3/4 linearly in beta - beta*."""
+        errors = []
+        for distance in (4e-4, 2e-4):
+            result = diagram(Transformer(2.44691831128904613 + distance), relative=(0.9, 1.1))
+            fold, transition = only(result.events("fold")), only(result.events("transition"))
+            errors.append((1 - transition.relative_coupling) / (1 - fold.relative_coupling) - 0.75)
+        assert abs(errors[0]) < 1e-3
+        assert abs(errors[1]) < abs(errors[0])
+
+    def test_interval_above_all_births_still_shows_the_branches(self):
+        result = diagram(Transformer(5.0), relative=(2.0, 2.2))
+        assert {"uniform", "1-cluster", "2-cluster"} == {branch.label for branch in result.branches}
+        assert not result.events("branch point")
+        ends = {event.relative_coupling for event in result.events("endpoint", "1-cluster")}
+        assert all(min(abs(end - 2.0), abs(end - 2.2)) < 1e-13 for end in ends)
+
+    def test_interval_inside_the_hysteresis_shows_both_clustered_states(self):
+        result = diagram(Transformer(5.0), relative=(0.92, 0.98))
+        clustered = [branch for branch in result.branches if branch.label.startswith("1-cluster")]
+        assert len(clustered) == 2
+        assert {int(branch.unstable[1]) for branch in clustered} == {0, 1}
+
+    @pytest.mark.parametrize("beta", [800.0, -800.0])
+    def test_couplings_outside_the_range_of_doubles(self, beta):
+        result = diagram(Transformer(beta), relative=(0.9, 1.05), depth=1)
+        relative = [event.relative_coupling for event in result.events("branch point")]
+        with mpmath.workdps(30):
+            degrees = range(1, 20) if beta > 0 else range(1, 20, 2)
+            exact = [float(mpmath.besseli(1, 800) / mpmath.besseli(k, 800)) for k in degrees]
+        expected = [value for value in exact if value <= 1.05]
+        assert relative == pytest.approx(expected, rel=1e-13)
+        assert all(np.isfinite(branch.relative_coupling).all() for branch in result.branches)
+
+
+class TestKuramoto:
+    def test_exact_second_moment(self):
+        result = diagram(Kuramoto(), (1.0, 6.0), noise=0.7)
+        branch = result.branch("1-cluster")
+        assert np.abs(branch.moment(2) - (1 - 1.4 / branch.coupling)).max() < 32 * EPS
+        assert only(result.events("branch point")).coupling == pytest.approx(1.4, rel=2 * EPS)
+
+    def test_envelope_identity(self):
+        """Along a branch d(F - F0)/D dkappa = sum w_k m_k^2 / (2 D), by high-order differences in arclength."""
+        branch = diagram(Transformer(3.0), relative=(0.5, 2.0)).branch("1-cluster")
+        from scipy.interpolate import CubicSpline
+
+        points = slice(10, len(branch) - 1)
+        along = CubicSpline(branch.arclength[points], branch.free_energy_gap[points])
+        multipliers = Transformer(3.0).multipliers(Circle(), branch.cosine.shape[1] - 1)
+        rate = 0.5 * (branch.cosine[:, 1:] ** 2 @ multipliers[1:]) * branch.tangent_coupling
+        middle = slice(20, len(branch) - 10)
+        # Cubic splines through points 0.05 apart err by about 0.05^3.
+        assert np.abs(along(branch.arclength[middle], 1) - rate[middle]).max() < 0.05**3
+
+
+class TestSecondary:
+    def test_secondary_bifurcation_of_two_modes(self):
+        """T7: on the 2-cluster mode 1 is critical where (kappa/2D)(1 + I_1/I_0) = 1."""
+        with mpmath.workdps(30):
+
+            def condition(q):
+                m2 = mpmath.findroot(lambda m: m - mpmath.besseli(1, 3 * q * m) / mpmath.besseli(0, 3 * q * m), 0.4)
+                return q * (1 + m2) - 1
+
+            exact = float(2 * mpmath.findroot(condition, 0.72))
+        result = diagram(CosineSeries((-1.0, -1.5)), (1.0, 4.0))
+        event = only(result.events("branch point", "2-cluster"))
+        assert event.coupling == pytest.approx(exact, rel=LOCATED)
+        assert event.coupling == pytest.approx(1.44546300471438362449, rel=LOCATED)
+        assert event.m2 == pytest.approx(0.383639701242433497, rel=1e-13)
+        child = result.branch("1-cluster from 2-cluster")
+        assert result.special_points[child.parent] is event
+        assert child.coupling[0] == event.coupling
+
+    def test_branch_that_ends_on_another_is_reported_once(self):
+        """A connection between two branch points is one branch, whichever end is found first."""
+        found = 0
+        for seed in (6, 33, 64):
+            w = -np.random.default_rng(seed).standard_normal(6)
+            result = diagram(CosineSeries(tuple(w)), (0.1, 12.0), depth=3)
+            joined = [branch for branch in result.branches if branch.outcome is Outcome.JOINED_BRANCH]
+            found += len(joined)
+            for branch in joined:
+                twins = [
+                    other
+                    for other in result.branches
+                    if other is not branch
+                    and other.symmetry == branch.symmetry
+                    and abs(other.coupling[0] - branch.coupling[-1]) < 1e-9
+                    and abs(other.coupling[-1] - branch.coupling[0]) < 1e-9
+                ]
+                assert not twins
+        assert found > 0
+
+
+class TestResonance:
+    def test_exact_one_to_two(self):
+        """T6: at w_2 = w_1 the mixed branch is transcritical, m_1 = sqrt 2 |delta|, m_2 = -delta."""
+        result = diagram(CosineSeries((-1.0, -1.0)), (1.0, 6.0))
+        assert only(result.events("branch point", "uniform")).kernel_dimension == 4
+        mixed = [branch for branch in result.branches if branch.symmetry == 1]
+        assert len(mixed) == 2
+        for branch in mixed:
+            delta = branch.coupling[1] / 2.0 - 1.0
+            assert abs(abs(branch.cosine[1, 1] / delta) - np.sqrt(2)) < 20 * abs(delta)
+            assert abs(branch.cosine[1, 2] / delta + 1) < 20 * abs(delta)
+        assert {np.sign(branch.coupling[1] - 2.0) for branch in mixed} == {-1.0, 1.0}
+
+    @pytest.mark.parametrize("gap", [1e-6, -1e-6])
+    def test_near_resonance(self, gap):
+        """Near-double points stay apart, and the secondary point at amplitude |gap| is found between them."""
+        result = diagram(CosineSeries((-1.0, -1.0 - gap)), (1.0, 6.0))
+        exact = sorted([2.0, 2.0 / (1.0 + gap)])
+        assert [event.coupling for event in result.events("branch point", "uniform")] == pytest.approx(
+            exact, rel=4 * EPS
+        )
+        secondary = only(result.events("branch point", "2-cluster"))
+        assert abs(secondary.m2) == pytest.approx(abs(gap), rel=1e-5)
+        assert not result.warnings
+
+    def test_one_to_three_has_three_mixed_branches(self):
+        """Amplitude ratios s = m_3/m_1 of the reduced equation solve s^3 + s^2 - s - 1/3 = 0."""
+        result = diagram(CosineSeries((-1.0, 0.0, -1.0)), (1.0, 4.0))
+        ratios = sorted(b.cosine[1, 3] / b.cosine[1, 1] for b in result.branches if b.symmetry == 1)
+        assert ratios == pytest.approx(sorted(np.roots([1, 1, -1, -1 / 3])), abs=1e-2)
+
+
+class TestTransition:
+    def test_two_mode_transition_in_high_precision(self):
+        result = diagram(CosineSeries((-1.0, -0.9)), (1.0, 3.0))
+        event = only(result.events("transition"))
+        with mpmath.workdps(30):
+            a1, a2, q = two_mode_transition(mpmath.mpf("0.9"), (event.m1, event.m2), event.coupling / 2)
+        assert event.coupling == pytest.approx(float(2 * q), rel=LOCATED)
+        assert (event.m1, event.m2) == pytest.approx((float(a1), float(a2)), abs=1e-13)
+
+    def test_no_false_transition_beside_uniform(self):
+        """Gaps of order 1e-20 keep their sign."""
+        result = diagram(Transformer(2.0), relative=(0.9, 1.5))
+        branch = result.branch("1-cluster")
+        assert np.all(branch.free_energy_gap[1:] < 0)
+        delta = branch.relative_coupling[1] - 1.0
+        shape = 0.5 * (1 - 2 * 0.4334274450290585) / (1 - 0.4334274450290585)
+        assert branch.free_energy_gap[1] == pytest.approx(-(delta**2) / (2 * shape), rel=0.02)
+
+
+class TestOtherPotentials:
+    def test_repulsive_has_no_bifurcation(self):
+        result = diagram(Logarithmic(-1), (0.0, 5.0))
+        assert [branch.label for branch in result.branches] == ["uniform"]
+        assert result.critical_coupling is None
+        assert not result.events("branch point")
+        assert np.isnan(result.branches[0].relative_coupling).all()
+
+    def test_attractive_logarithm_is_vertical(self):
+        """T9: Poisson kernels at kappa = 2Dn and nothing anywhere else."""
+        result = diagram(Logarithmic(1), relative=(0.5, 2.5))
+        for n in (1, 2):
+            branch = result.branch(f"{n}-cluster")
+            assert branch.outcome is Outcome.VERTICAL
+            assert np.abs(branch.coupling / (2 * n) - 1).max() < LOCATED
+            radius = branch.moment(n)[:, None]
+            powers = np.arange(1, 6)
+            assert np.abs(branch.cosine[:, n * powers] - radius**powers).max() < 1e-11
+            assert np.abs(branch.free_energy_gap).max() < 1e-11
+        assert set(result.branch("1-cluster").unstable) == {0}
+
+    def test_embedding(self):
+        """W(n t): couplings of its n-fold branches are those of W and states are rho(n t)."""
+        w = (-1.0, -0.8, 0.3)
+        plain = diagram(CosineSeries(w), (1.0, 4.0))
+        wide = diagram(CosineSeries((0.0, w[0], 0.0, w[1], 0.0, w[2])), (1.0, 4.0))
+        for kind in ("fold", "transition"):
+            assert only(wide.events(kind)).coupling == pytest.approx(only(plain.events(kind)).coupling, rel=LOCATED)
+
+    def test_negative_couplings(self):
+        flipped = diagram(CosineSeries((1.0, 0.9)), (-6.0, -1.0))
+        plain = diagram(CosineSeries((-1.0, -0.9)), (1.0, 6.0))
+        assert only(flipped.events("fold")).coupling == pytest.approx(
+            -only(plain.events("fold")).coupling, rel=4 * EPS
+        )
+
+    @pytest.mark.parametrize("potential", [HegselmannKrause(2.0), Onsager()])
+    def test_multipliers_that_decay_slowly(self, potential):
+        result = diagram(potential, relative=(0.5, 2.0))
+        for branch in result.branches[1:]:
+            assert branch.residual.max() < 1e-12
+            # The density decays exponentially although the potential does not.
+            assert branch.modes.max() < 400
+        assert not result.warnings
+
+
+class TestRandom:
+    @pytest.mark.parametrize("seed", range(8))
+    def test_random_potentials(self, seed):
+        """Every bifurcation of the uniform state found, none invented; nothing unexplained."""
+        rng = np.random.default_rng(100 + seed)
+        size = int(rng.integers(2, 16))
+        w = -rng.standard_normal(size) * np.arange(1.0, size + 1) ** -rng.choice([0.5, 1.0, 2.0])
+        w[0] = -abs(w[0])
+        result = diagram(CosineSeries(tuple(w)), (0.1, 3 * 2 / max(-w)))
+        exact = sorted(-2 / value for value in w if 0.1 <= -2 / value <= 6 / max(-w))
+        assert [event.coupling for event in result.events("branch point", "uniform")] == pytest.approx(
+            exact, rel=4 * EPS
+        )
+        assert not [warning for warning in result.warnings if "without a located event" in warning]
+        for branch in result.branches:
+            assert branch.residual.max() < 1e-12
+        for one, other in itertools.combinations(result.branches, 2):
+            assert not coincide(one, other)
+
+
+def coincide(one, other):
+    """Whether two branches share their middle point up to rotation."""
+    point = len(one) // 2
+    gaps = np.abs(other.coupling - one.coupling[point])
+    nearest = int(np.argmin(gaps))
+    if gaps[nearest] > 1e-12 or one.symmetry == 0:
+        return False
+    count = min(one.cosine.shape[1], other.cosine.shape[1])
+    return np.abs(np.abs(one.cosine[point, :count]) - np.abs(other.cosine[nearest, :count])).max() < 1e-9
+
+
+class TestConfinement:
+    def test_imperfect_pitchfork(self):
+        """Kuramoto in a field -h cos t: 2 q (x - h/D)-type self-consistency, solved independently."""
+        field = 0.1
+        result = diagram(Kuramoto(), (0.0, 6.0), confinement=CosineSeries((-field,)), search=True)
+        primary = result.branch("primary")
+        assert primary.moment(1)[0] == pytest.approx(
+            float(mpmath.besseli(1, field) / mpmath.besseli(0, field)), rel=1e-14
+        )
+        fold = only(result.events("fold"))
+        with mpmath.workdps(25):
+
+            def bessel_ratio(x):
+                return mpmath.besseli(1, x) / mpmath.besseli(0, x)
+
+            def equations(m, kappa):
+                x = kappa * m + field
+                return [m - bessel_ratio(x), 1 - kappa * mpmath.diff(bessel_ratio, x)]
+
+            exact = float(mpmath.findroot(equations, (fold.m1, fold.coupling))[1])
+        assert fold.coupling == pytest.approx(exact, rel=LOCATED)
+
+    def test_symmetry_breaking_in_a_double_well(self):
+        """V = h cos 2t: the even state loses stability to the wells at pi/2 where kappa (1 - m_2) = 2 D."""
+        result = diagram(Kuramoto(), (0.0, 4.0), confinement=CosineSeries((0.0, 0.5)))
+        m2 = -float(mpmath.besseli(1, 0.5) / mpmath.besseli(0, 0.5))
+        expected = [2 / (1 - m2), 2 / (1 + m2)]
+        assert [event.coupling for event in result.events("branch point", "primary")] == pytest.approx(
+            expected, rel=LOCATED
+        )
+        sideways = [branch for branch in result.branches if np.abs(branch.sine).max() > 0.1]
+        assert sideways
+        assert set(sideways[0].unstable[1:]) == {0}
+
+
+class TestNonsense:
+    @pytest.mark.parametrize("interval", [(2.0, 1.0), (1.0, 1.0), (np.nan, 1.0), (0.0, np.inf)])
+    def test_inadmissible_intervals(self, interval):
+        with pytest.raises(InvalidInput, match="finite and increasing"):
+            diagram(Kuramoto(), interval)
+
+    def test_nothing_to_be_relative_to(self):
+        with pytest.raises(InvalidInput, match="no positive critical coupling"):
+            diagram(Logarithmic(-1))
+
+    def test_range_without_bifurcation_is_a_result(self):
+        result = diagram(Kuramoto(), (0.1, 1.0))
+        assert [branch.label for branch in result.branches] == ["uniform"]
+        assert not result.special_points
+
+    def test_depth_zero_is_the_uniform_branch(self):
+        assert len(diagram(Transformer(5.0), depth=0).branches) == 1

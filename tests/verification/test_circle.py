@@ -1,0 +1,163 @@
+"""Every claim holds on the right solvers, fails on a wrong one and knows when it does not apply."""
+
+import pytest
+import wrong
+
+from meanfield import (
+    Circle,
+    CosineSeries,
+    HegselmannKrause,
+    Kuramoto,
+    Logarithmic,
+    McKeanVlasov,
+    Potential,
+    Transformer,
+)
+from verification import CLAIMS, Tools, Verdict, judge, matching
+
+matching("circle")
+
+KURAMOTO = Kuramoto()
+TRANSFORMER = Transformer(5.0)
+RESONANT = CosineSeries((-1.0, -1.0))
+GENERIC = CosineSeries((0.5, -1.0, -1.0))
+SECONDARY = CosineSeries((-1.0, -1.5))
+ATTRACTIVE, REPULSIVE = Logarithmic(1), Logarithmic(-1)
+
+HOLDS: list[tuple[str, Potential]] = [
+    ("circle.T1", TRANSFORMER),
+    ("circle.T2", HegselmannKrause(2.0)),
+    ("circle.T3", TRANSFORMER),
+    ("circle.T3", Transformer(8.0)),
+    ("circle.T3-rate", KURAMOTO),
+    ("circle.T3-rate", TRANSFORMER),
+    ("circle.T4", TRANSFORMER),
+    ("circle.T5", KURAMOTO),
+    ("circle.T5-converse", TRANSFORMER),
+    ("circle.T6", RESONANT),
+    ("circle.T6-generic", GENERIC),
+    ("circle.T7", SECONDARY),
+    ("circle.T8", KURAMOTO),
+    ("circle.T9", ATTRACTIVE),
+    ("circle.T9-repulsive", REPULSIVE),
+    ("circle.T10", TRANSFORMER),
+    ("circle.T10-minimum", TRANSFORMER),
+    ("circle.T10-kink", TRANSFORMER),
+    ("circle.T11", TRANSFORMER),
+    ("circle.T12", KURAMOTO),
+    ("circle.rotation", KURAMOTO),
+    ("circle.embedding", TRANSFORMER),
+    ("circle.tricritical", TRANSFORMER),
+    ("circle.repulsive", REPULSIVE),
+]
+
+FAILS: list[tuple[str, str, Potential, Tools]] = [
+    ("circle.T1", "a moment off by 1e-9", TRANSFORMER, wrong.moment_off(2, 1e-9)),
+    ("circle.T1", "no clustered branch", TRANSFORMER, wrong.without("")),
+    ("circle.T2", "eigenvalues off by 1e-6", KURAMOTO, wrong.eigenvalues_off(1e-6)),
+    ("circle.T2", "multipliers that are not the potential's", wrong.Lying((-1.0, -0.3)), wrong.RIGHT),
+    ("circle.T2", "a branch point moved", TRANSFORMER, wrong.events_moved("branch point", 1e-10)),
+    ("circle.T2", "no branch points", TRANSFORMER, wrong.without_events("branch point")),
+    ("circle.T3", "bent branches", KURAMOTO, wrong.coupling_bent(1e-4)),
+    ("circle.T3", "second harmonic off", TRANSFORMER, wrong.moment_off(2, 1e-5)),
+    ("circle.T3", "a branch missing", TRANSFORMER, wrong.without("1-cluster")),
+    ("circle.T3", "energy off", KURAMOTO, wrong.energy_off(1.01)),
+    ("circle.T3-rate", "eigenvalues off", KURAMOTO, wrong.eigenvalues_off(1e-3)),
+    ("circle.T4", "branches bent the other way", TRANSFORMER, wrong.coupling_bent(-2.0)),
+    ("circle.T5", "a clustered minimiser below threshold", KURAMOTO, wrong.spurious_state()),
+    ("circle.T5", "a transition below threshold", KURAMOTO, wrong.early_transition()),
+    ("circle.T5-converse", "no transition", TRANSFORMER, wrong.without_events("transition")),
+    ("circle.T5-converse", "clusters missed", TRANSFORMER, wrong.clusters_missed()),
+    ("circle.T6", "mixed branches missing", RESONANT, wrong.without("1-cluster")),
+    ("circle.T6", "pure branch missing", RESONANT, wrong.without("2-cluster")),
+    ("circle.T6", "bent branches", RESONANT, wrong.coupling_bent(1e-3)),
+    ("circle.T6-generic", "mixed branches missing", GENERIC, wrong.without("1-cluster")),
+    ("circle.T6-generic", "bent branches", GENERIC, wrong.coupling_bent(1e-2)),
+    ("circle.T7", "moved", SECONDARY, wrong.events_moved("branch point", 1e-9)),
+    ("circle.T7", "missed", SECONDARY, wrong.without_events("branch point")),
+    ("circle.T7", "not followed", SECONDARY, wrong.without("1-cluster from")),
+    ("circle.T8", "second moment off by 1e-9", KURAMOTO, wrong.moment_off(2, 1e-9)),
+    ("circle.T8", "energy off", KURAMOTO, wrong.energy_off(1 + 1e-8)),
+    ("circle.T8", "a state too many", KURAMOTO, wrong.spurious_state()),
+    ("circle.T8", "a state too few", KURAMOTO, wrong.clusters_missed()),
+    ("circle.T9", "a cluster between the integers", ATTRACTIVE, wrong.spurious_state()),
+    ("circle.T9", "not a Poisson kernel", ATTRACTIVE, wrong.moment_off(6, 1e-6)),
+    ("circle.T9-repulsive", "a clustered state", REPULSIVE, wrong.spurious_state()),
+    ("circle.T9-repulsive", "eigenvalues off", REPULSIVE, wrong.eigenvalues_off(1e-6)),
+    ("circle.T10", "energy off", TRANSFORMER, wrong.energy_off(1 + 1e-8)),
+    ("circle.T10", "couplings bent", TRANSFORMER, wrong.coupling_bent(1e-2)),
+    ("circle.T10-minimum", "clusters missed", TRANSFORMER, wrong.clusters_missed()),
+    ("circle.T10-kink", "transition moved", TRANSFORMER, wrong.events_moved("transition", 1e-9)),
+    ("circle.T11", "eigenvalues off by 1e-6", TRANSFORMER, wrong.eigenvalues_off(1e-6)),
+    ("circle.T11", "counts off", TRANSFORMER, wrong.counts_off()),
+    ("circle.T11", "rotation lost", KURAMOTO, wrong.rotation_lost(1e-3)),
+    ("circle.T11", "rotation not set apart", KURAMOTO, wrong.rotation_lost(None)),
+    ("circle.T12", "without the enhancement", KURAMOTO, wrong.fluctuations(0.5)),
+    ("circle.rotation", "phase matters", KURAMOTO, wrong.eigenvalues_depend_on_phase()),
+    ("circle.rotation", "not stationary", KURAMOTO, wrong.moment_off(2, 1e-9)),
+    ("circle.embedding", "fold moved", TRANSFORMER, wrong.events_moved("fold", 1e-10, "embedded")),
+    ("circle.embedding", "eigenvalues off", KURAMOTO, wrong.unscaled_eigenvalues()),
+    ("circle.embedding", "branch missing", KURAMOTO, wrong.without("2-cluster")),
+    ("circle.tricritical", "transitions moved", TRANSFORMER, wrong.events_moved("transition", 1e-6)),
+    ("circle.tricritical", "no folds", TRANSFORMER, wrong.without_events("fold")),
+    ("circle.repulsive", "a clustered state", REPULSIVE, wrong.spurious_state()),
+]
+
+CONFINED = McKeanVlasov(Circle(), KURAMOTO, confinement=CosineSeries((-0.1,)))
+NOT_APPLICABLE: list[tuple[str, McKeanVlasov]] = [
+    *((identifier, CONFINED) for identifier in CLAIMS),
+    *(
+        (identifier, McKeanVlasov(Circle(), potential))
+        for identifier, potential in (
+            ("circle.T3", CosineSeries((-1.0, -1.0, 0.0, -1.0))),
+            ("circle.T3-rate", RESONANT),
+            ("circle.T4", Transformer(-3.0)),
+            ("circle.T5", TRANSFORMER),
+            ("circle.T5-converse", KURAMOTO),
+            ("circle.T6", CosineSeries((-1.0, -1.0 + 1e-6))),
+            ("circle.T6-generic", RESONANT),
+            ("circle.T7", CosineSeries((-1.5, -1.0))),
+            ("circle.T8", TRANSFORMER),
+            ("circle.T9", REPULSIVE),
+            ("circle.T9-repulsive", ATTRACTIVE),
+            ("circle.T10-minimum", ATTRACTIVE),
+            ("circle.T11", ATTRACTIVE),
+            ("circle.T12", TRANSFORMER),
+            ("circle.tricritical", KURAMOTO),
+            ("circle.repulsive", KURAMOTO),
+            ("circle.T1", REPULSIVE),
+        )
+    ),
+]
+
+
+def on_circle(potential: Potential) -> McKeanVlasov:
+    return McKeanVlasov(Circle(), potential)
+
+
+@pytest.mark.parametrize(("identifier", "potential"), HOLDS, ids=lambda value: str(value))
+def test_holds_on_the_right_solvers(identifier: str, potential: Potential) -> None:
+    result = judge(CLAIMS[identifier], on_circle(potential), wrong.RIGHT)
+    assert result.verdict is Verdict.HOLDS, result.sentence
+
+
+@pytest.mark.parametrize(
+    ("identifier", "potential", "tools"),
+    [case[:1] + case[2:] for case in FAILS],
+    ids=[f"{case[0]}: {case[1]}" for case in FAILS],
+)
+def test_fails_on_a_wrong_one(identifier: str, potential: Potential, tools: Tools) -> None:
+    result = judge(CLAIMS[identifier], on_circle(potential), tools)
+    assert result.verdict is Verdict.FAILS, result.sentence
+
+
+@pytest.mark.parametrize(("identifier", "problem"), NOT_APPLICABLE, ids=lambda value: str(value)[:60])
+def test_knows_its_hypotheses(identifier: str, problem: McKeanVlasov) -> None:
+    result = judge(CLAIMS[identifier], problem, wrong.RIGHT)
+    assert result.verdict is Verdict.NOT_APPLICABLE, result.sentence
+    assert result.sentence.removeprefix(Verdict.NOT_APPLICABLE.value).strip(": ")
+
+
+def test_every_claim_is_seen_to_hold_and_to_fail() -> None:
+    assert {case[0] for case in HOLDS} == set(CLAIMS)
+    assert {case[0] for case in FAILS} == set(CLAIMS)

@@ -1,0 +1,139 @@
+"""Verdicts, patterns and what becomes of exceptions and unknown numbers."""
+
+import math
+
+import pytest
+
+from meanfield import Circle, InvalidInput, Kuramoto, McKeanVlasov
+from verification import (
+    Claim,
+    Evidence,
+    Tools,
+    Undecided,
+    Verdict,
+    judge,
+    matching,
+    representative_problems,
+    verify,
+)
+from verification.claims import at_least, compare, missing, worst
+
+PROBLEM = McKeanVlasov(Circle(), Kuramoto())
+
+
+def made(check: object, reason: str | None = None) -> Claim:
+    return Claim("test.one", "one", "a statement", "nothing", "nobody", lambda _: reason, check)  # type: ignore[arg-type]
+
+
+def raising(error: Exception) -> object:
+    def check(problem: McKeanVlasov, tools: Tools) -> Evidence:
+        raise error
+
+    return check
+
+
+@pytest.mark.parametrize(
+    ("error", "bound", "verdict"),
+    [
+        (0.5, 1.0, Verdict.HOLDS),
+        (1.0, 1.0, Verdict.HOLDS),
+        (1.5, 1.0, Verdict.FAILS),
+        (math.inf, 1.0, Verdict.FAILS),
+        (math.nan, 1.0, Verdict.INCONCLUSIVE),
+        (0.5, math.nan, Verdict.INCONCLUSIVE),
+    ],
+)
+def test_verdict_of_an_error(error: float, bound: float, verdict: Verdict) -> None:
+    result = judge(made(lambda problem, tools: Evidence(0.0, 0.0, error, bound, "there")), PROBLEM, Tools())
+    assert result.verdict is verdict
+    assert "there" in result.sentence
+
+
+@pytest.mark.parametrize(
+    "error", [Undecided("too few points"), RuntimeError("the disk is full"), ZeroDivisionError(), KeyError("x")]
+)
+def test_an_exception_is_inconclusive_and_not_lost(error: Exception) -> None:
+    result = judge(made(raising(error)), PROBLEM, Tools())
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert result.evidence is None
+    assert (str(error) or type(error).__name__) in result.sentence
+
+
+def test_an_interrupt_is_not_swallowed() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        judge(made(raising(KeyboardInterrupt())), PROBLEM, Tools())  # type: ignore[arg-type]
+
+
+def test_hypotheses_come_first() -> None:
+    result = judge(made(raising(RuntimeError("never run")), "it is about spheres"), PROBLEM, Tools())
+    assert result.verdict is Verdict.NOT_APPLICABLE
+    assert "it is about spheres" in result.sentence
+
+
+def test_a_failing_hypothesis_is_inconclusive() -> None:
+    broken = Claim("test.two", "", "", "", "", lambda problem: 1 / 0, lambda problem, tools: missing("x"))  # type: ignore[arg-type,return-value]
+    assert judge(broken, PROBLEM, Tools()).verdict is Verdict.INCONCLUSIVE
+
+
+def test_worst_evidence_is_relative_to_its_bound() -> None:
+    loose, tight = compare(1.0, 0.0, 10.0, "loose"), compare(1e-3, 0.0, 1e-4, "tight")
+    assert worst([loose, tight]).details == "tight (worst of 2 measurements)"
+    assert worst([loose, missing("gone")]).error == math.inf
+    assert worst([tight]) is tight
+    assert not missing("gone").holds
+
+
+def test_worst_refuses_what_is_not_known() -> None:
+    with pytest.raises(Undecided, match="not known"):
+        worst([missing("gone"), compare(math.nan, 0.0, 1.0, "unknown")])
+    with pytest.raises(Undecided):
+        worst([])
+
+
+def test_inequality() -> None:
+    assert at_least(3.0, 1.0, 0.0, "").holds
+    assert not at_least(0.5, 1.0, 0.1, "").holds
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [("circle.T1", ["circle.T1"]), ("CIRCLE.t8", ["circle.T8"]), ("*.T9*", ["circle.T9", "circle.T9-repulsive"])],
+)
+def test_patterns(pattern: str, expected: list[str]) -> None:
+    assert [claim.identifier for claim in matching(pattern)] == expected
+
+
+def test_pattern_as_substring() -> None:
+    assert len(matching("circle")) == len(matching()) >= 20
+
+
+def test_unknown_pattern_lists_the_claims() -> None:
+    with pytest.raises(InvalidInput, match=r"no claim matches 'sphere'.*circle\.T1"):
+        matching("sphere")
+
+
+def test_every_claim_is_documented() -> None:
+    for claim in matching():
+        assert all((claim.title, claim.statement, claim.assumptions, claim.source)), claim.identifier
+
+
+def test_verify_judges_every_problem_and_reports_progress() -> None:
+    seen: list[str] = []
+    problems = [PROBLEM, representative_problems()[0]]
+    results = verify("circle.T8", problems, progress=lambda result: seen.append(result.claim.identifier))
+    assert [result.problem for result in results] == problems
+    assert [result.verdict for result in results] == [Verdict.HOLDS, Verdict.NOT_APPLICABLE]
+    assert seen == ["circle.T8"] * 2
+
+
+def test_each_problem_is_solved_once() -> None:
+    calls: list[McKeanVlasov] = []
+
+    def states(problem: McKeanVlasov) -> tuple[()]:
+        calls.append(problem)
+        return ()
+
+    shared = Tools(states=states).remembering()
+    shared.states(PROBLEM)
+    shared.states(McKeanVlasov(Circle(), Kuramoto()))
+    assert len(calls) == 1
