@@ -76,9 +76,7 @@ print(f"kappa_T/kappa_1 = {transition.relative_coupling:.12f}, kappa_T times the
 
 def draw(diagrams: dict[float, Diagram]) -> Figure:
     """Draw the free energy and the derivative of its minimum."""
-    figure, axes = plt.subplots(
-        2, 2, figsize=(8.4, 5.8), sharex="col", height_ratios=(3, 2), layout="constrained"
-    )
+    figure, axes = plt.subplots(2, 2, figsize=(8.4, 5.8), sharex="col", height_ratios=(3, 2), layout="constrained")
     for (beta, diagram), (upper, lower) in zip(diagrams.items(), axes.T, strict=True):
         relative, gap, derivative = envelope(diagram)
         draw_gap(upper, diagram, relative, gap)

@@ -308,8 +308,9 @@ def _at_amplitude(departure: Departure, step: float) -> Point | None:
     if solution is None:
         return None
     change = solution.b - guess
-    # At a pitchfork the rest of the state follows quadratically; elsewhere it moves along with the coupling.
-    farthest, steepest = (0.25, 0.25) if departure.order in (2, 4) else (2.0, 4.0)
+    # At a pitchfork the rest of the state follows quadratically. At a transcritical point it moves along with the
+    # coupling, steeply if need be, and the shape of the branch is the check.
+    farthest, steepest = {1: (50.0, 50.0), None: (2.0, 4.0)}.get(departure.order, (0.25, 0.25))
     if float(np.linalg.norm(change)) > farthest * step or abs(solution.q - departure.q) > steepest * step:
         return None
     point = Point(departure.equation, solution, step).oriented(direction, 0.0)
@@ -322,8 +323,9 @@ def _expected_shape(departure: Departure, point: Point, step: float) -> bool:
     if departure.order is None:
         return True
     rise = point.q - departure.q
-    slope = point.solution.tangent_q * step
     if abs(rise) <= 1e-14 * departure.q / step:
         return True
+    direction = Point(departure.equation, departure.base().solution, 0.0).on(point.equation).solution.tangent_b
+    slope = point.solution.tangent_q * step / float(point.solution.tangent_b @ direction)
     ratio = slope / rise
     return abs(ratio - departure.order) < 0.1 * departure.order

@@ -151,25 +151,35 @@ def multiplier(potential: Potential, mode: int) -> tuple[float, float]:
 def polynomial_at_zero(x: Floats, y: Floats, noise: Floats, coefficient: int) -> tuple[float, float]:
     """Return a Taylor coefficient at 0 of the function through the points, and an error estimate.
 
-    The interpolation polynomial is compared with those that leave out the farthest point and the two
-    farthest; the larger of the two successive differences estimates the truncation, so that a single one that
-    happens to be small does not. The noise is propagated exactly.
+    Interpolation polynomials through more and more points, nearest first, give a sequence of estimates. Where
+    the last two differences at least halve, the tail of a geometric sequence is below the last one; the larger
+    of the two is taken, so that one that happens to be small does not deceive. The noise is propagated exactly.
+    Of all such places in the sequence the one with the smallest error is returned.
 
     Raises
     ------
     Undecided
-        If there are too few points.
+        If there are too few points or the sequence does not converge.
     """
     if x.size < coefficient + 4:
         raise Undecided(f"only {x.size} points near the bifurcation, too few to extrapolate")
+    counts = range(coefficient + 2, x.size + 1)
+    sequence = [_coefficient(x[:count], y[:count], noise[:count], coefficient) for count in counts]
+    values = np.array([value for value, _ in sequence])
+    differences = np.abs(np.diff(values))
+    candidates = []
+    for last in range(1, differences.size):
+        amplified = sequence[last + 1][1]
+        if differences[last] <= max(0.5 * differences[last - 1], amplified):
+            error = max(differences[last], differences[last - 1]) + amplified
+            candidates.append((float(error), float(values[last + 1])))
+    if not candidates:
+        raise Undecided("the points are too far apart for the extrapolation to converge")
+    error, value = min(candidates)
+    return value, error
+
+
+def _coefficient(x: Floats, y: Floats, noise: Floats, number: int) -> tuple[float, float]:
     scale = float(np.abs(x).max())
-    full, amplification = _coefficients(x / scale, y, noise)
-    fewer, fewest = (_coefficients(x[:-n] / scale, y[:-n], noise[:-n])[0][coefficient] for n in (1, 2))
-    truncation = max(abs(full[coefficient] - fewer), abs(fewer - fewest))
-    error = (truncation + amplification[coefficient]) / scale**coefficient
-    return float(full[coefficient] / scale**coefficient), float(error)
-
-
-def _coefficients(x: Floats, y: Floats, noise: Floats) -> tuple[Floats, Floats]:
-    inverse = np.linalg.inv(np.vander(x, increasing=True))
-    return inverse @ y, np.abs(inverse) @ noise
+    row = np.linalg.inv(np.vander(x / scale, increasing=True))[number] / scale**number
+    return float(row @ y), float(np.abs(row) @ noise)
