@@ -5,7 +5,7 @@ three ways a branch ends inside its interval: on a more symmetric branch, back a
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from meanfield import Outcome
 from .branching import Departure, first_point
 from .continuation import Arclength, End, Point, trace
 from .detection import Event, events_between
-from .meeting import Arrival, meeting
+from .meeting import Arrival, amplitudes, meeting
 from .stability import nearly_neutral, unstable_counts
 
 # A vertical family is followed until its largest moment passes this: nothing new happens before its collapse.
@@ -75,7 +75,9 @@ def follow(departure: Departure, method: Arclength, highest: float) -> Followed 
         )
     followed.vertical = vertical
     followed.knots.append(Knot(first, sum(counts)))
-    extend(followed, trace(first, method, first.arclength), counts, highest)
+    # Where stronger modes of the other sign set the unit, q is large, and so are steps of the same relative size.
+    stretched = replace(method, max_step=method.max_step * max(1.0, departure.q))
+    extend(followed, trace(first, stretched, first.arclength), counts, highest)
     return followed
 
 
@@ -188,19 +190,16 @@ def _append_arrival(followed: Followed, arrival: Arrival) -> None:
 
 
 def _returned(followed: Followed) -> bool:
-    """Whether the last step passed the first point of the branch again."""
+    """Whether the last step passed the first point of the branch again, or a rotation of it."""
     knots = followed.knots
     if len(knots) < 20:
         return False
     start, last, before = knots[1].point, knots[-1].point, knots[-2].point
     step = last.arclength - before.arclength
-    if abs(last.q - start.q) > step:
+    if abs(last.q - start.q) > step or last.solution.tangent_q * start.solution.tangent_q < 0.0:
         return False
-    start = start.on(last.equation)
-    gap = float(np.hypot(np.linalg.norm(last.b - start.b), last.q - start.q))
-    aligned = float(last.solution.tangent_b @ start.solution.tangent_b)
-    aligned += last.solution.tangent_q * start.solution.tangent_q
-    return gap <= step and aligned > 0.9
+    gap = np.abs(amplitudes(last) - amplitudes(start.on(last.equation)))
+    return bool(np.hypot(np.linalg.norm(gap), last.q - start.q) <= 0.6 * step)
 
 
 def _say_unresolved(followed: Followed, end: End) -> None:

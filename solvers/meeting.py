@@ -36,13 +36,16 @@ class Arrival:
     coupling : float
         Its coupling.
     reflecting : bool
-        Whether the branch continues as a rotated copy of itself, so that it ends here.
+        Whether the branch continues as a rotated or reflected copy of itself, so that it ends here.
+    even : bool
+        Whether the states of the arriving branch are even.
     """
 
     symmetry: int
     point: Point | None
     coupling: Number
     reflecting: bool
+    even: bool = True
 
 
 def meeting(last: Point, point: Point) -> Arrival | None:
@@ -169,6 +172,13 @@ def _meeting_even(last: Point, point: Point) -> Arrival | None:
     return None
 
 
+def amplitudes(point: Point) -> Floats:
+    """Return the moduli of the unknown modes, which rotations leave alone."""
+    if isinstance(point.equation.basis, CosineBasis):
+        return np.abs(point.b)
+    return np.abs(_complex_modes(point))
+
+
 def _complex_modes(point: Point) -> Floats:
     """Return b as complex amplitudes, phases counted like those of exp(i k theta) shifted to the state."""
     cosine, sine = np.split(point.b, 2)
@@ -188,4 +198,4 @@ def _located_even(equation: StationaryEquation, b: Floats, q: float) -> Arrival 
     if target is None or target.scales.size != b.size:
         return None
     found = _critical_coupling(target, b, q, Block(0, "odd"))
-    return None if found is None else Arrival(symmetry, found, found.coupling, True)
+    return None if found is None else Arrival(symmetry, found, found.coupling, reflecting=True, even=False)

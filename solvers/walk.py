@@ -147,8 +147,13 @@ def _same_place(task: Task, arrival: Arrival) -> bool:
         return False
     if np.abs(departure.coupling - arrival.coupling) > 1e-7 * np.abs(arrival.coupling):
         return False
+    if arrival.even != isinstance(departure.equation.basis, CosineBasis):
+        return False
     cosine, _ = departure.equation.basis.expand(departure.base().moments)
     other, _ = point.equation.basis.expand(point.moments)
+    if not arrival.even:
+        # Reflection symmetry is lost in the same way at every rotation of the state.
+        cosine, other = np.abs(cosine), np.abs(other)
     count = min(cosine.size, other.size)
     return bool(np.abs(cosine[:count] - other[:count]).max() <= 1e-5)
 

@@ -64,6 +64,17 @@ def moment_off(degree: int, error: float) -> Tools:
     return branches(change)
 
 
+def moment_scaled(degree: int, factor: float) -> Tools:
+    """Scale one cosine moment of every clustered state."""
+
+    def change(branch: Branch, _: Diagram) -> Branch:
+        cosine = branch.cosine.copy()
+        cosine[:, degree] *= factor
+        return replace(branch, cosine=cosine)
+
+    return branches(change)
+
+
 def energy_off(factor: float) -> Tools:
     """Scale the free energy gap."""
     return branches(lambda branch, _: replace(branch, free_energy_gap=factor * branch.free_energy_gap))
@@ -101,6 +112,18 @@ def events_moved(kind: str, share: float, only: str = "") -> Tools:
         if point.type != kind or only not in ("", diagram.problem.potential.name):
             return point
         return replace(point, coupling=point.coupling * (1 + share))
+
+    return events(change)
+
+
+def deeper_transitions(factor: float) -> Tools:
+    """Scale the distance of the transitions from the critical coupling."""
+
+    def change(point: SpecialPoint, diagram: Diagram) -> SpecialPoint:
+        critical = diagram.critical_coupling
+        if point.type != "transition":
+            return point
+        return replace(point, coupling=critical + factor * (point.coupling - critical))
 
     return events(change)
 

@@ -15,7 +15,8 @@ from ..claims import Undecided
 from ..tools import Tools
 from .measures import MOMENT, RESIDUAL, Floats, order, polynomial_at_zero, primary_branch
 
-# Half the relative width of the diagram and the largest |c_n| used: well inside the radius of convergence.
+# Half the relative width of the diagram, and the range of |c_n| used. The coefficients grow like
+# b2/b1 ~ 1/(1-q)^2, so the series in |c_n|^2 are of use for |c_n| < |1-q| only, q = w_2n/w_n.
 WIDTH = 0.2
 LARGEST, SMALLEST, POINTS = 0.3, 0.03, 7
 
@@ -51,7 +52,9 @@ def onset(problem: McKeanVlasov, mode: int, tools: Tools) -> Onset:
     branch = primary_branch(diagram, mode)
     if branch is None:
         raise BranchMissing(f"the diagram near coupling {critical:.9g} has no {mode}-cluster branch")
-    return _selected(diagram, branch, mode, critical)
+    multipliers = problem.potential.multipliers(problem.domain, 2 * mode)
+    largest = min(LARGEST, abs(1 - float(multipliers[2 * mode] / multipliers[mode])))
+    return _selected(diagram, branch, mode, critical, largest)
 
 
 def branch_coefficient(start: Onset, number: int) -> tuple[float, float]:
@@ -71,11 +74,11 @@ def gap_coefficient(start: Onset) -> tuple[float, float]:
     return polynomial_at_zero(start.x, start.gap / start.x**2, MOMENT / start.x**2, 0)
 
 
-def _selected(diagram: Diagram, branch: Branch, mode: int, critical: float) -> Onset:
+def _selected(diagram: Diagram, branch: Branch, mode: int, critical: float, largest: float) -> Onset:
     amplitude = order(branch, mode)
     growing = np.concatenate([[True], np.diff(amplitude) > 0])
     end = len(growing) if growing.all() else int(growing.argmin())
-    usable = np.flatnonzero((amplitude[:end] >= SMALLEST) & (amplitude[:end] <= LARGEST))
+    usable = np.flatnonzero((amplitude[:end] >= SMALLEST) & (amplitude[:end] <= largest))
     chosen = usable[sorted({int(i) for i in np.linspace(0, usable.size - 1, min(POINTS, usable.size))})]
     phase = (branch.cosine - 1j * branch.sine)[chosen]
     turn = np.conj(phase[:, mode]) / np.abs(phase[:, mode])
