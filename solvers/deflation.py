@@ -18,7 +18,7 @@ from meanfield.protocol import Number
 
 from .bases import CosineBasis, Floats
 from .continuation import End, Point, resolve
-from .equation import StationaryEquation, stationary_equation
+from .equation import StationaryEquation, images, stationary_equation
 from .newton import solve_at
 
 LARGEST_SYMMETRY = 12
@@ -62,23 +62,15 @@ def _excited(equation: StationaryEquation, q: float) -> Iterator[Floats]:
 
 def search(equation: StationaryEquation, q: float, known: list[Floats]) -> Iterator[Point]:
     """Yield resolved states at the coupling q that differ from the known ones and from each other."""
-    images = [image for b in known for image in _images(equation, b)]
+    images = [image for b in known for image in images(equation, b)]
     finds = 0
     for seed in seeds(equation, q):
         while finds < FINDS and (found := deflated_newton(equation, seed, q, images)) is not None:
             finds += 1
-            images += _images(equation, found)
+            images += images(equation, found)
             point = _resolved(equation, found, q)
             if point is not None:
                 yield point
-
-
-def _images(equation: StationaryEquation, b: Floats) -> list[Floats]:
-    """Return the state and its rotation by half a cell, the one rotation that keeps it even."""
-    basis = equation.basis
-    if not isinstance(basis, CosineBasis) or basis.confinement is not None:
-        return [b]
-    return [b, np.where(basis.cells % 2 == 1, -b, b)]
 
 
 def _resolved(equation: StationaryEquation, b: Floats, q: float) -> Point | None:

@@ -186,6 +186,14 @@ def _resized(basis: Basis, cells: Integers, nodes: int) -> Basis:
     return CosineBasis(cells, nodes, basis.symmetry, basis.confinement)
 
 
+def images(equation: StationaryEquation, b: Floats) -> list[Floats]:
+    """Return a state and its rotation by half a cell, the one rotation that keeps an even state even."""
+    basis = equation.basis
+    if not isinstance(basis, CosineBasis) or basis.confinement is not None:
+        return [b]
+    return [b, np.where(basis.cells % 2 == 1, -b, b)]
+
+
 def projector(vector: Floats) -> Floats:
     """Return the orthogonal projector on a vector; zero for the zero vector."""
     square = float(vector @ vector)

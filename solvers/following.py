@@ -14,7 +14,8 @@ from meanfield import Outcome
 from .branching import Departure, first_point
 from .continuation import Arclength, End, Point, trace
 from .detection import Event, events_between
-from .meeting import Arrival, amplitudes, meeting
+from .equation import images
+from .meeting import Arrival, meeting
 from .stability import nearly_neutral, unstable_counts
 
 # A vertical family is followed until its largest moment passes this: nothing new happens before its collapse.
@@ -198,8 +199,9 @@ def _returned(followed: Followed) -> bool:
     step = last.arclength - before.arclength
     if abs(last.q - start.q) > step or last.solution.tangent_q * start.solution.tangent_q < 0.0:
         return False
-    gap = np.abs(amplitudes(last) - amplitudes(start.on(last.equation)))
-    return bool(np.hypot(np.linalg.norm(gap), last.q - start.q) <= 0.6 * step)
+    first = start.on(last.equation).b
+    gaps = [float(np.hypot(np.linalg.norm(last.b - b), last.q - start.q)) for b in images(last.equation, first)]
+    return min(gaps) <= 0.6 * step
 
 
 def _say_unresolved(followed: Followed, end: End) -> None:

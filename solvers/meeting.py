@@ -172,13 +172,6 @@ def _meeting_even(last: Point, point: Point) -> Arrival | None:
     return None
 
 
-def amplitudes(point: Point) -> Floats:
-    """Return the moduli of the unknown modes, which rotations leave alone."""
-    if isinstance(point.equation.basis, CosineBasis):
-        return np.abs(point.b)
-    return np.abs(_complex_modes(point))
-
-
 def _complex_modes(point: Point) -> Floats:
     """Return b as complex amplitudes, phases counted like those of exp(i k theta) shifted to the state."""
     cosine, sine = np.split(point.b, 2)

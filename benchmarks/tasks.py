@@ -1,0 +1,80 @@
+"""The tasks: the clustered branch of the noisy transformer at beta = 5, and its whole diagram."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from meanfield import Circle, Diagram, McKeanVlasov, Transformer
+from meanfield.thresholds import critical_coupling
+from solvers import Arclength, bifurcation_diagram
+from solvers.branching import Departure, first_point
+from solvers.continuation import End, Point, trace
+from solvers.detection import events_between
+from solvers.equation import stationary_equation
+from solvers.following import follow
+from solvers.recording import Register, record
+
+PROBLEM = McKeanVlasov(Circle(), Transformer(5.0))
+HIGHEST = 3.0
+STEP = 0.05
+
+
+@dataclass(frozen=True)
+class Result:
+    """Points computed and the fold found, relative to the critical coupling."""
+
+    points: int
+    fold: float
+
+
+def departure(modes: int, counts: tuple[int, ...] = ()) -> Departure:
+    """Return the departure of the one-cluster branch; q is the relative coupling there."""
+    equation = stationary_equation(PROBLEM, modes=modes)
+    assert equation is not None
+    direction = (equation.basis.degrees == 1).astype(float)
+    return Departure(equation, np.zeros_like(direction), 1.0, direction, 2, counts=counts)
+
+
+def trace_branch(modes: int, max_step: float = STEP) -> Result:
+    """Task A, the bare continuation: points and the fold, no stability."""
+    start, _ = first_point(departure(modes))
+    assert start is not None
+    last, count, fold = start, 1, np.nan
+    for point in trace(start, Arclength(max_step=max_step), start.arclength):
+        if isinstance(point, End):
+            raise RuntimeError(f"the branch ended early: {point.outcome}")
+        count += 1
+        if last.solution.tangent_q * point.solution.tangent_q < 0.0:
+            fold = _fold_between(last, point)
+        if point.q > HIGHEST:
+            break
+        last = point
+    return Result(count, fold)
+
+
+def _fold_between(last: Point, point: Point) -> float:
+    events = events_between(last, point, ((0, 0), (0, 0)))
+    return next(event.point.q for event in events if event.kind == "fold")
+
+
+def follow_branch(modes: int) -> Result:
+    """Task A with the unstable directions at every point, every event, and the record made of it."""
+    followed = follow(departure(modes, counts=(1,)), Arclength(max_step=STEP), HIGHEST)
+    assert followed is not None
+    critical = critical_coupling(PROBLEM)
+    assert critical is not None
+    register = Register((0.5 * critical, HIGHEST * critical), critical)
+    record(followed, "1-cluster", 1, None, register)
+    fold = next(event for event in register.special_points if event.type == "fold")
+    return Result(register.branches[0].coupling.size, fold.relative_coupling or np.nan)
+
+
+def whole_diagram(high: float) -> Result:
+    """Task B (high = 5), the public call: every branch born on the uniform one, stability at every point."""
+    method = Arclength(max_step=STEP)
+    return _summary(bifurcation_diagram(PROBLEM, relative=(0.5, high), depth=1, method=method, rates=False))
+
+
+def _summary(diagram: Diagram) -> Result:
+    points = sum(branch.coupling.size for branch in diagram.branches)
+    return Result(points, diagram.events("fold")[0].relative_coupling or np.nan)
