@@ -2,12 +2,12 @@
 
 import platform
 from datetime import UTC, datetime
-from importlib.metadata import version
 
 import numpy as np
 import scipy
 from rows import Row
 
+from solvers.provenance import version
 from solvers.transforms import backend_name
 
 # Computed once in 30 digits from the extended system at the fold.
@@ -33,7 +33,7 @@ def report(rows: list[Row], rounds: int) -> str:
     versions = f"numpy {np.__version__}, scipy {scipy.__version__}, {backend_name()}"
     return "\n".join(
         [
-            f"# Benchmarks of meanfield {version('meanfield-pde')}",
+            f"# Benchmarks of meanfield {version()}",
             "",
             f"{datetime.now(tz=UTC):%Y-%m-%d}, {machine}, {versions}.",
             f"CPU time, one thread, minimum of {rounds} interleaved rounds.",

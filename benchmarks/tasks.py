@@ -21,7 +21,7 @@ STEP = 0.05
 
 @dataclass(frozen=True)
 class Result:
-    """Points computed and the fold found, relative to the critical coupling."""
+    """Points computed without those of the uniform branch, and the fold found in critical couplings."""
 
     points: int
     fold: float
@@ -76,5 +76,6 @@ def whole_diagram(high: float) -> Result:
 
 
 def _summary(diagram: Diagram) -> Result:
-    points = sum(branch.coupling.size for branch in diagram.branches)
+    # The uniform branch is written down, not computed; its points would only flatter the averages.
+    points = sum(branch.coupling.size for branch in diagram.branches if branch.label != "uniform")
     return Result(points, diagram.events("fold")[0].relative_coupling or np.nan)

@@ -62,12 +62,12 @@ def _excited(equation: StationaryEquation, q: float) -> Iterator[Floats]:
 
 def search(equation: StationaryEquation, q: float, known: list[Floats]) -> Iterator[Point]:
     """Yield resolved states at the coupling q that differ from the known ones and from each other."""
-    images = [image for b in known for image in images(equation, b)]
+    avoided = [image for b in known for image in images(equation, b)]
     finds = 0
     for seed in seeds(equation, q):
-        while finds < FINDS and (found := deflated_newton(equation, seed, q, images)) is not None:
+        while finds < FINDS and (found := deflated_newton(equation, seed, q, avoided)) is not None:
             finds += 1
-            images += images(equation, found)
+            avoided += images(equation, found)
             point = _resolved(equation, found, q)
             if point is not None:
                 yield point

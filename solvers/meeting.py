@@ -158,17 +158,19 @@ def _meeting_even(last: Point, point: Point) -> Arrival | None:
     strongest = int(np.argmax(np.abs(new) * (np.abs(old) > 0.0)))
     degree = int(degrees[strongest])
     turned = np.angle(new[strongest] / old[strongest]) / degree
-    travelled = float(np.linalg.norm(point.b - last.b))
     for trough in range(2 * degree):
         angle = (np.angle(new[strongest]) + np.pi * trough) / degree
-        after = (new * np.exp(-1j * degrees * angle)).imag
-        before = (old * np.exp(-1j * degrees * (angle - turned))).imag
-        reach = float(np.linalg.norm(after) + np.linalg.norm(before))
-        if float(after @ before) < 0.0 and reach <= 2.5 * travelled:
-            share = float(np.linalg.norm(before)) / reach
-            aligned = (1 - share) * old * np.exp(-1j * degrees * (angle - turned))
-            aligned = aligned + share * new * np.exp(-1j * degrees * angle)
-            return _located_even(equation, aligned.real, (1 - share) * last.q + share * point.q)
+        after = new * np.exp(-1j * degrees * angle)
+        before = old * np.exp(-1j * degrees * (angle - turned))
+        sizes = float(np.linalg.norm(before.imag)), float(np.linalg.norm(after.imag))
+        # Vectors on two sides of zero are as far apart as they are long; elsewhere opposite signs are chance.
+        apart = float(np.linalg.norm(after.imag - before.imag))
+        if float(after.imag @ before.imag) < 0.0 and sum(sizes) <= 1.2 * apart:
+            share = sizes[0] / sum(sizes)
+            aligned = (1 - share) * before.real + share * after.real
+            arrival = _located_even(equation, aligned, (1 - share) * last.q + share * point.q)
+            if arrival is not None:
+                return arrival
     return None
 
 

@@ -1,0 +1,63 @@
+"""The benchmark report can be made: its rows, counts and accuracy. Times are never judged here."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parent.parent / "benchmarks" / "run.py"
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    target = tmp_path_factory.mktemp("benchmarks") / "report.md"
+    command = [sys.executable, str(SCRIPT), "--rounds", "1", "--modes", "16", "32", "--to", str(target)]
+    finished = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert finished.returncode == 0, finished.stderr
+    text = target.read_text(encoding="utf-8")
+    assert finished.stdout == text
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line[:1] == "|"]
+
+
+@pytest.fixture(scope="module")
+def tasks(report):
+    split = next(index for index, line in enumerate(report) if line[0] == "ratio")
+    head, _, *rows = report[:split]
+    return [dict(zip(head, row, strict=True)) for row in rows]
+
+
+def test_every_task_has_its_rows(tasks):
+    names = {re.sub(", (pyfftw|scipy.fft)$", "", row["task"]) for row in tasks}
+    assert names == {
+        "A trace",
+        "A trace, step 0.2",
+        "A branch",
+        "A diagram to 3",
+        "B diagram to 5",
+        "A dense reference",
+    }
+    assert {row["modes"] for row in tasks if row["task"].startswith("A trace,")} == {"16", "32"}
+    assert any(row["task"] == "A trace, scipy.fft" for row in tasks)
+
+
+def test_every_task_finds_the_fold(tasks):
+    # 1e-12 relative is what is promised of located points, by the dense reference as well.
+    assert max(float(row["fold error"]) for row in tasks) <= 1e-12
+
+
+def test_factorisations_are_counted(tasks):
+    own = [row for row in tasks if row["kernel us/point"]]
+    assert own
+    # Newton needs at least one a point; at more than five it would be failing.
+    assert all(1.0 <= float(row["solver LU/point"]) <= 5.0 for row in own)
+    assert all(float(row["stability LU/point"]) == 0.0 for row in own if "trace" in row["task"])
+    assert all(float(row["stability LU/point"]) >= 0.9 for row in own if "trace" not in row["task"])
+
+
+def test_ratios_stand_beside_their_targets(report):
+    ratios = {line[0]: line[2] for line in report if len(line) == 3}
+    assert ratios["B diagram: time / kernel"] == "<= 1.6"
+    assert ratios["A trace: time at n = 32 / time at n = 32"] == "<= 1.5"
+    assert any(name.startswith("A: dense reference / trace") for name in ratios)
