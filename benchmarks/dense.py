@@ -19,7 +19,10 @@ class DenseBranch:
         degrees = np.arange(1, modes + 1)
         intervals = max(4 * modes, 128)
         self.ratios = ive(degrees, BETA) / ive(1, BETA)
-        self.cosines = np.cos(np.outer(degrees, np.linspace(0.0, np.pi, intervals + 1)))
+        # Twice the modes, since a covariance of two modes is made of the moments at their sum and difference.
+        self.cosines = np.cos(np.outer(np.arange(2 * modes + 1), np.linspace(0.0, np.pi, intervals + 1)))
+        self.total = degrees[:, None] + degrees
+        self.difference = np.abs(degrees[:, None] - degrees)
         self.weights = np.full(intervals + 1, 1.0)
         self.weights[[0, -1]] = 0.5
         self.solves = 0
@@ -27,11 +30,12 @@ class DenseBranch:
     def system(self, x):
         """Return residual and its derivative in (a, p)."""
         field = 2.0 * self.ratios * x[:-1]
-        exponent = x[-1] * (field @ self.cosines)
+        exponent = x[-1] * (field @ self.cosines[1 : x.size])
         density = self.weights * np.exp(exponent - exponent.max())
         density /= density.sum()
-        means = self.cosines @ density
-        covariance = (self.cosines * density) @ self.cosines.T - np.outer(means, means)
+        moments = self.cosines @ density
+        means = moments[1 : x.size]
+        covariance = 0.5 * (moments[self.total] + moments[self.difference]) - np.outer(means, means)
         jacobian = np.eye(means.size) - 2.0 * x[-1] * covariance * self.ratios
         return x[:-1] - means, np.column_stack([jacobian, -covariance @ field])
 

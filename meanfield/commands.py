@@ -75,12 +75,12 @@ def plot(argv: Sequence[str]) -> int:
         "--y",
         type=word,
         metavar="QUANTITY",
-        help="m1 (default), m2, ..., norm, amplitude, free_energy_gap or slowest_rate",
+        help="amplitude (largest |m_k|, default), m1, m2, ..., norm, free_energy_gap or slowest_rate",
     )
     drawing.add_argument("--panels", action="store_true", help="four panels instead of one quantity")
     add_force(parser)
     add_common(parser, config=False)
-    settings = parser.settings(file=None, to=[], y="m1", panels=False, force=False, json=False, quiet=False)
+    settings = parser.settings(file=None, to=[], y="amplitude", panels=False, force=False, json=False, quiet=False)
     diagram = _open(parser, settings)
     _require_target(parser, settings.to, settings.file, "diagram.pdf")
     check_targets([], settings.to, settings.force)
@@ -112,7 +112,7 @@ def export(argv: Sequence[str]) -> int:
     return 0
 
 
-def draw(diagram: Diagram, target: str, y: str = "m1", panels: bool = False, force: bool = False) -> Path:
+def draw(diagram: Diagram, target: str, y: str = "amplitude", panels: bool = False, force: bool = False) -> Path:
     """Draw a diagram into a file, one quantity or the four panels."""
     from matplotlib.figure import Figure
 

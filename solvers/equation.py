@@ -43,7 +43,7 @@ from .limits import MAX_NODES, MAX_UNKNOWNS
 
 NEGLIGIBLE = EPS / 16.0
 # Below this free energy the terms of the gap are summed without their common second order.
-SMALL = 0.02
+SMALL = 2e-3
 
 
 class Evaluation(NamedTuple):

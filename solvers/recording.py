@@ -8,7 +8,7 @@ import scipy.fft
 
 from meanfield import Branch, McKeanVlasov, Outcome, SpecialPoint
 from meanfield.protocol import Number
-from meanfield.theory import growth_rates
+from meanfield.thresholds import critical_modes
 
 from .bases import CosineBasis, Floats
 from .continuation import Point
@@ -52,14 +52,16 @@ def _pieces(followed: Followed, interval: tuple[Number, Number]) -> list[list[Kn
     """Cut the knots at the ends of the interval, exactly, and return the parts inside."""
     pieces: list[list[Knot]] = [[]]
     previous: Knot | None = None
+    was_inside = True
     for knot in followed.knots:
-        ends = [] if previous is None else _crossings(previous, knot, interval)
+        inside = _inside(knot.point, interval)
+        ends = [] if previous is None or (inside and was_inside) else _crossings(previous, knot, interval)
         for end in ends:
             pieces[-1].append(end)
             pieces.append([replace(end)])
-        if _inside(knot.point, interval):
+        if inside:
             pieces[-1].append(knot)
-        previous = knot
+        previous, was_inside = knot, inside
     return [piece for piece in pieces if len(piece) > 1 and _within(piece, interval)]
 
 
@@ -251,8 +253,6 @@ def uniform_branch(
     arclength = (
         np.abs(relative - relative[0]) if register.critical is not None else np.abs(couplings - couplings[0])
     )
-    degree = 64
-    rates = [-float(growth_rates(problem.at(coupling=value), degree)[1:].max()) for value in couplings]
     return Branch(
         label="uniform",
         parent=None,
@@ -264,7 +264,7 @@ def uniform_branch(
         arclength=arclength.astype(float),
         free_energy_gap=np.zeros(count),
         unstable=unstable,
-        slowest_rate=np.array(rates),
+        slowest_rate=_uniform_rates(problem, couplings),
         residual=np.zeros(count),
         modes=np.zeros(count, dtype=np.int64),
         tangent_coupling=np.ones(count),
@@ -273,3 +273,18 @@ def uniform_branch(
         point_labels=labels,
         outcome=Outcome.LEFT_INTERVAL,
     )
+
+
+def _uniform_rates(problem: McKeanVlasov, couplings: Floats) -> Floats:
+    """Return the smallest decay rate D k^2 (1 - lambda_k) of the uniform state over all modes."""
+    largest = max(
+        64, *(2 * mode for point in critical_modes(problem, *_span(couplings)) for mode in point.modes), 0
+    )
+    squares = np.arange(1, largest + 1) ** 2
+    multipliers = problem.potential.multipliers(problem.domain, largest)[1:]
+    growth = np.multiply.outer(couplings, squares * multipliers / 2.0)
+    return np.asarray((problem.noise * squares + growth).min(axis=1), dtype=float)
+
+
+def _span(couplings: Floats) -> tuple[Number, Number]:
+    return np.minimum(couplings[0], 0.0), np.maximum(couplings[-1], 0.0)

@@ -26,7 +26,8 @@ def record_uniform(problem: McKeanVlasov, inside: list[CriticalPoint], register:
     couplings = np.unique(np.concatenate([grid, criticals, between]))
     labels = ["" for _ in couplings]
     labels[0] = labels[-1] = "EP"
-    unstable = np.array([unstable_uniform(problem, value) for value in couplings])
+    crossed = critical_modes(problem, np.minimum(low, 0.0), np.maximum(high, 0.0))
+    unstable = np.array([_count_beyond(crossed, value) for value in couplings])
     branch_points = [(int(np.searchsorted(couplings, point.coupling)), point) for point in inside]
     for index, _ in branch_points:
         labels[index] = "BP"
@@ -40,9 +41,17 @@ def unstable_uniform(problem: McKeanVlasov, coupling: Number) -> int:
     if coupling == 0.0:
         return 0
     span = (0.0, coupling) if coupling > 0.0 else (coupling, 0.0)
+    return _count_beyond(critical_modes(problem, *span), coupling)
+
+
+def _count_beyond(criticals: list[CriticalPoint], coupling: Number) -> int:
+    """Count the kernel dimensions of the critical points strictly between zero and a coupling."""
     below = np.abs(coupling) * (1.0 - 4.0 * EPS)
-    crossed = [point for point in critical_modes(problem, *span) if np.abs(point.coupling) < below]
-    return sum(point.kernel_dimension for point in crossed)
+    return sum(
+        point.kernel_dimension
+        for point in criticals
+        if np.abs(point.coupling) < below and (point.coupling > 0.0) == (coupling > 0.0)
+    )
 
 
 def _uniform_special(problem: McKeanVlasov, index: int, point: CriticalPoint, register: Register) -> SpecialPoint:
