@@ -26,7 +26,7 @@ from .bases import CosineBasis, Floats, Integers
 from .continuation import Point, resolve
 from .detection import Event
 from .equation import StationaryEquation, stationary_equation
-from .newton import Newton, Solution, correct, solve_at
+from .newton import POLISHED, Solution, correct, solve_at
 from .stability import Block, unstable_counts
 
 # Arclengths count from the branch point a branch is born at; one that has none starts at this value.
@@ -304,7 +304,7 @@ def _expected_count(departure: Departure, point: Point) -> bool:
 def _at_amplitude(departure: Departure, step: float) -> Point | None:
     direction = departure.direction
     guess = departure.b + step * direction
-    solution = correct(departure.equation, guess, departure.q, direction, 0.0, Newton(polish=True))
+    solution = correct(departure.equation, guess, departure.q, direction, 0.0, POLISHED)
     if solution is None:
         return None
     change = solution.b - guess

@@ -15,7 +15,7 @@ from meanfield.protocol import Number
 
 from .bases import Floats
 from .equation import StationaryEquation
-from .newton import Newton, Solution, correct
+from .newton import POLISHED, Newton, Solution, correct
 
 
 @dataclass(frozen=True)
@@ -148,19 +148,17 @@ def _advance(last: Point, before: Point | None, step: float, method: Arclength) 
 def predict(last: Point, before: Point | None, step: float) -> tuple[Floats, float]:
     """Extrapolate by a step: the Hermite cubic through two points, or the tangent through one."""
     solution = last.solution
-    linear = step * solution.tangent_b, step * solution.tangent_q
     if before is None or (span := last.arclength - before.arclength) < 1e-3 * step:
-        return last.b + linear[0], last.q + linear[1]
+        return last.b + step * solution.tangent_b, last.q + step * solution.tangent_q
     older = before.on(last.equation)
     ratio = step / span
-    # Newton's form on the double nodes: p(s) = x1 + s x1' + s^2 c2 + s^2 (s + h) c3, with s = ratio * span.
+    # p(s) = x1 + s x1' + s^2 c2 + s^2 (s + h) c3 with h the span: Newton's form on the double nodes -h and 0.
     square, cube = ratio * ratio, ratio * ratio * (ratio + 1.0)
-    second_b = span * solution.tangent_b - (last.b - older.b)
-    second_q = span * solution.tangent_q - (last.q - older.q)
-    third_b = second_b - (last.b - older.b - span * older.solution.tangent_b)
-    third_q = second_q - (last.q - older.q - span * older.solution.tangent_q)
-    b = last.b + linear[0] + square * second_b + cube * third_b
-    q = last.q + linear[1] + square * second_q + cube * third_q
+    back = square + 2.0 * cube
+    here, there = span * (ratio + square + cube), span * cube
+    past = older.solution
+    b = (1.0 - back) * last.b + back * older.b + here * solution.tangent_b + there * past.tangent_b
+    q = (1.0 - back) * last.q + back * older.q + here * solution.tangent_q + there * past.tangent_q
     return b, q
 
 
@@ -254,7 +252,7 @@ def point_between(first: Point, second: Point, arclength: float) -> Point | None
     chord_b = second.b - first.on(second.equation).b
     chord_q = second.q - first.q
     norm = math.sqrt(float(chord_b @ chord_b) + chord_q * chord_q)
-    solution = correct(second.equation, b, q, chord_b / norm, chord_q / norm, Newton(polish=True))
+    solution = correct(second.equation, b, q, chord_b / norm, chord_q / norm, POLISHED)
     if solution is None:
         return None
     point = Point(second.equation, solution, arclength)

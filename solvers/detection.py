@@ -110,6 +110,8 @@ def _folds(curve: _Curve) -> list[Event]:
 def _transitions(curve: _Curve) -> list[Event]:
     if curve.second.equation.problem.confinement is not None:
         return []
+    if curve.first.free_energy_gap * curve.second.free_energy_gap >= 0.0:
+        return []
     found = curve.zero(lambda point: point.free_energy_gap)
     if found is None:
         return []
@@ -199,6 +201,8 @@ def _negative(eigenvalues: Floats) -> int:
 
 def interval_end(first: Point, second: Point, q: float) -> Event | None:
     """Return the point at which the curve crosses the coupling q."""
+    if (first.q - q) * (second.q - q) >= 0.0:
+        return None
     found = _Curve(first, second).zero(lambda point: point.q - q)
     if found is None:
         return None

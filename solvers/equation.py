@@ -91,6 +91,7 @@ class StationaryEquation:
         self.signs = np.sign(strengths)
         self.scales = np.sqrt(np.abs(strengths))
         self.signed_scales = self.signs * self.scales
+        self._weights = np.multiply.outer(self.signed_scales, self.signed_scales)
         self.repulsive = int(np.count_nonzero(self.signs < 0))
         self.complete = complete
 
@@ -110,14 +111,12 @@ class StationaryEquation:
         Where rotations act within the basis, the generator's rank-one projector is added to J: the residual
         is orthogonal to it, so Newton's steps do not rotate the state, and the zero eigenvalue moves to one.
         """
-        scales = self.signed_scales
         covariance = self.basis.covariance(moments)
-        covariance *= scales[:, None]
-        covariance *= scales
+        covariance *= self._weights
         derivative = covariance @ b
         derivative *= -2.0
         covariance *= -2.0 * q
-        covariance.flat[:: scales.size + 1] += self.signs
+        covariance.flat[:: b.size + 1] += self.signs
         generator = self.basis.rotation(moments)
         if generator is not None:
             covariance += projector(self.scales * generator)

@@ -12,12 +12,13 @@ the next tangent :math:`(-J^{-1} g_q, 1)`. Where J is singular to working precis
 which is regular at folds, is factorised instead.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import lapack
 
-from .bases import Floats
+from .bases import Floats, Integers
 from .equation import Evaluation, StationaryEquation
 
 # Beyond this growth of J^{-1} g_q the elimination of J loses half of the digits.
@@ -34,12 +35,17 @@ class Newton:
     last_step
         An iteration whose step is at most this long is the last: the error after it is of the order of its
         square, below rounding.
-    polish
-        Whether to iterate until steps stop shrinking, so that the last factorisation is at the solution.
     """
 
     last_step: float = 2e-8
-    polish: bool = False
+
+
+# For points that are located: the last factorisation, and with it the tangent, is at the solution to rounding.
+POLISHED = Newton(last_step=1e-12)
+
+
+# The lower factor and the pivots of an LDL^T factorisation.
+Factor = tuple[Floats, Integers]
 
 
 @dataclass(slots=True)
@@ -79,16 +85,17 @@ def correct(
     evaluation = equation.evaluate(b, q)
     for iteration in range(1, MAX_ITERATIONS + 1):
         jacobian, derivative = equation.linearise(b, q, evaluation.gibbs.moments)
-        step_b, step_q, tangent_b, tangent_q, negative = _solve(
+        step_b, step_q, tangent_b, tangent_q, factor = _solve(
             jacobian, derivative, border_b, border_q, evaluation.residual
         )
         b = b + step_b
         q = q + step_q
-        length = float(np.sqrt(step_b @ step_b + step_q * step_q))
+        length = math.sqrt(float(step_b @ step_b) + step_q * step_q)
         if not (length < 10.0 and q > 0.0):
             return None
         evaluation = equation.evaluate(b, q)
         if _finished(length, previous, iteration, method):
+            negative = negative_pivots(*factor)
             return Solution(b, q, evaluation, tangent_b, tangent_q, negative, iteration)
         if iteration > 3 and length > 0.9 * previous:
             return None
@@ -97,32 +104,29 @@ def correct(
 
 
 def _finished(length: float, previous: float, iteration: int, method: Newton) -> bool:
-    if not method.polish and length <= method.last_step:
-        return True
-    return length <= 4e-16 or (length <= 1e-9 and length >= 0.1 * previous)
+    return length <= method.last_step or (iteration > 1 and length <= 1e-9 and length >= 0.1 * previous)
 
 
 def _solve(
     jacobian: Floats, derivative: Floats, border_b: Floats, border_q: float, residual: Floats
-) -> tuple[Floats, float, Floats, float, int]:
+) -> tuple[Floats, float, Floats, float, Factor]:
     sides = np.empty((2, residual.size))
     sides[0], sides[1] = residual, derivative
     # Both arrays are handed over in Fortran order (J is symmetric), so that LAPACK works in place.
     factor, pivots, solved, _ = lapack.dsysv(
         jacobian.T.copy(order="F"), sides.T, lower=1, overwrite_a=1, overwrite_b=1
     )
-    negative = negative_pivots(factor, pivots)
     of_residual, of_derivative = solved[:, 0], solved[:, 1]
     growth = float(of_derivative @ of_derivative)
     if not growth <= SINGULAR_GROWTH**2:
-        return *_solve_bordered(jacobian, derivative, border_b, border_q, residual), negative
+        return *_solve_bordered(jacobian, derivative, border_b, border_q, residual), (factor, pivots)
     denominator = border_q - float(border_b @ of_derivative)
     if denominator == 0.0:
-        return *_solve_bordered(jacobian, derivative, border_b, border_q, residual), negative
+        return *_solve_bordered(jacobian, derivative, border_b, border_q, residual), (factor, pivots)
     step_q = float(border_b @ of_residual) / denominator
     step_b = -of_residual - step_q * of_derivative
-    norm = np.copysign(np.sqrt(1.0 + growth), denominator)
-    return step_b, step_q, of_derivative / -norm, float(1.0 / norm), negative
+    norm = math.copysign(math.sqrt(1.0 + growth), denominator)
+    return step_b, step_q, of_derivative * (-1.0 / norm), 1.0 / norm, (factor, pivots)
 
 
 def _solve_bordered(
@@ -142,7 +146,7 @@ def _solve_bordered(
     return step[:size], float(step[size]), tangent[:size], float(tangent[size])
 
 
-def negative_pivots(factor: Floats, pivots: np.ndarray) -> int:
+def negative_pivots(factor: Floats, pivots: Integers) -> int:
     """Count the negative eigenvalues of a symmetric matrix from its Bunch-Kaufman factorisation.
 
     A 2 x 2 pivot block is always indefinite, so each contributes one.
@@ -161,6 +165,6 @@ def count_negative(matrix: Floats) -> int:
     return negative_pivots(factor, pivots)
 
 
-def solve_at(equation: StationaryEquation, b: Floats, q: float, *, polish: bool = True) -> Solution | None:
+def solve_at(equation: StationaryEquation, b: Floats, q: float) -> Solution | None:
     """Solve at a fixed coupling: Newton with the border (0, 1)."""
-    return correct(equation, b, q, np.zeros_like(b), 1.0, Newton(polish=polish))
+    return correct(equation, b, q, np.zeros_like(b), 1.0, POLISHED)

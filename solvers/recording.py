@@ -199,8 +199,12 @@ def _group_arrays(points: list[Point]) -> Floats:
     basis = points[0].equation.basis
     moments = np.array([point.moments for point in points])
     derivative = moment_derivatives(points)
-    rows = [(*basis.expand(m), *basis.expand(d)) for m, d in zip(moments, derivative, strict=True)]
-    return np.array(rows).transpose(1, 0, 2)
+    width = basis.symmetry * basis.nodes + 1
+    arrays = np.zeros((4, len(points), width))
+    for first, values in ((0, moments), (2, derivative)):
+        for offset, part in enumerate(np.split(values, values.shape[1] // (basis.nodes + 1), axis=1)):
+            arrays[first + offset, :, :: basis.symmetry] = part
+    return arrays
 
 
 def _last_significant(arrays: Floats) -> np.ndarray:

@@ -48,6 +48,8 @@ class Part(NamedTuple):
     relative: Floats
     signs: Floats
     roots: Floats
+    weights: Floats
+    repulsive: tuple[int, int]
     total: Integers
     difference: Integers
 
@@ -82,7 +84,9 @@ class Perturbations:
             degrees, relative = self.degrees[inside], self.relative[inside]
             total, difference = degrees[:, None] + degrees, np.abs(degrees[:, None] - degrees)
             signs, roots = np.sign(relative), np.sqrt(np.abs(relative))
-            self._parts[key] = Part(degrees, relative, signs, roots, total, difference)
+            weights = np.multiply.outer(signs * roots, signs * roots)
+            repulsive = int(np.count_nonzero(relative > 0.0)), int(np.count_nonzero(relative < 0.0))
+            self._parts[key] = Part(degrees, relative, signs, roots, weights, repulsive, total, difference)
         return self._parts[key]
 
     def _matrix(self, point: Point, parity: Parity, residue: int) -> tuple[Floats, Integers, int]:
@@ -95,17 +99,17 @@ class Perturbations:
         if parity == "even":
             means = cosine.take(part.degrees)
             covariance += cosine.take(part.total)
-            covariance -= 2.0 * means[:, None] * means
+            means = np.multiply.outer(2.0 * means, means)
+            covariance -= means
         else:
             covariance -= cosine.take(part.total)
         signs = -equation.sign * part.signs
-        scaled = np.sqrt(point.q / equation.strongest) * part.roots * signs
-        covariance *= scaled[:, None]
-        covariance *= -scaled
+        covariance *= part.weights
+        covariance *= -point.q / equation.strongest
         covariance.flat[:: signs.size + 1] += signs
         if parity == "odd" and not self.fixed_angle:
             covariance += projector(part.roots * part.degrees * cosine.take(part.degrees))
-        return covariance, part.degrees, int(np.count_nonzero(signs < 0.0))
+        return covariance, part.degrees, part.repulsive[0 if equation.sign > 0 else 1]
 
     def _cosine(self, point: Point) -> Floats:
         """Return the cosine moments of degree 0 to twice the largest mode."""
