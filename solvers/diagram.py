@@ -11,10 +11,12 @@ from meanfield.protocol import Number
 from meanfield.thresholds import critical_coupling
 
 from .continuation import Arclength
+from .exchange import mark_exchanges
+from .following import Followed
 from .provenance import provenance
 from .rates import with_rates
-from .recording import Register, record
-from .walk import walk
+from .recording import Register, largest_modulus, record
+from .walk import Task, walk
 
 DEFAULT_RELATIVE = (0.5, 3.0)
 
@@ -104,9 +106,15 @@ def explore(
     register = Register(_interval(interval, relative, critical, depth), critical)
     yield Progress("uniform" if problem.confinement is None else "no interaction", 1, 1)
     branches = walk(problem, register, depth, method, search)
-    for done, (task, followed, waiting) in enumerate(branches, start=2):
-        record(followed, task.label, task.symmetry, task.parent, register)
-        yield Progress(task.label, done, waiting)
+    followed: list[tuple[Task, Followed]] = []
+    for task, branch, waiting in branches:
+        followed.append((task, branch))
+        yield Progress(task.label, len(followed) + 1, waiting)
+    if problem.confinement is None:
+        curves, labels = [branch for _, branch in followed], [task.label for task, _ in followed]
+        mark_exchanges(curves, labels, largest_modulus(register.interval))
+    for task, branch in followed:
+        record(branch, task.label, task.symmetry, task.parent, register)
     recorded = with_rates(problem, register.branches) if rates else tuple(register.branches)
     options = {"depth": depth, "search": search, **asdict(method)}
     return Diagram(

@@ -64,7 +64,8 @@ def follow(departure: Departure, method: Arclength, highest: float) -> Followed 
     base = departure.base()
     if departure.order not in (2, 4):
         _tilt(base, first)
-    if first.q > highest * (1 + 1e-12) and first.solution.tangent_q > 0.0:
+    leaves = first.q > highest and first.solution.tangent_q > 0.0
+    if leaves and departure.q >= highest:
         return None
     vertical = abs(first.q - departure.q) <= 1e-12 and abs(first.solution.tangent_q) <= 1e-10
     counts = unstable_counts(first, neutral=1e-9) if vertical else unstable_counts(first)
@@ -76,6 +77,9 @@ def follow(departure: Departure, method: Arclength, highest: float) -> Followed 
         )
     followed.vertical = vertical
     followed.knots.append(Knot(first, sum(counts)))
+    if leaves:
+        followed.outcome = Outcome.LEFT_INTERVAL
+        return followed
     # Where stronger modes of the other sign set the unit, q is large, and so are steps of the same relative size.
     stretched = replace(method, max_step=method.max_step * max(1.0, departure.q))
     extend(followed, trace(first, stretched, first.arclength), counts, highest)

@@ -1,7 +1,7 @@
 """From followed branches to the records of `meanfield`: plain arrays, nothing of a solver in them."""
 
-from dataclasses import dataclass, field, replace
-from itertools import groupby
+from dataclasses import dataclass, field
+from itertools import groupby, pairwise
 
 import numpy as np
 import scipy.fft
@@ -11,12 +11,13 @@ from meanfield.protocol import Number
 from meanfield.thresholds import critical_modes
 
 from .bases import CosineBasis, Floats
-from .continuation import Point
+from .continuation import Point, point_between
 from .detection import Event, interval_end
 from .following import Followed, Knot
 
 # A moment below this is rounding noise; the density is resolved by the moments above it.
 SIGNIFICANT = 1e-15
+FEWEST_POINTS = 16
 LABELS = {"branch point": "BP", "fold": "LP", "transition": "TR", "endpoint": "EP"}
 
 
@@ -44,30 +45,45 @@ class Register:
 def record(followed: Followed, label: str, symmetry: int, parent: int | None, register: Register) -> None:
     """Record the parts of a branch inside the interval, and the warnings about it."""
     for piece in _pieces(followed, register.interval):
-        _record_piece(piece, followed, register.unique_label(label), symmetry, parent, register)
+        _record_piece(_filled(piece), followed, register.unique_label(label), symmetry, parent, register)
     register.warnings += [f"{label}: {warning}" for warning in followed.warnings]
 
 
 def _pieces(followed: Followed, interval: tuple[Number, Number]) -> list[list[Knot]]:
     """Cut the knots at the ends of the interval, exactly, and return the parts inside."""
-    pieces: list[list[Knot]] = [[]]
+    pieces: list[list[Knot]] = []
     previous: Knot | None = None
-    was_inside = True
+    within = False
     for knot in followed.knots:
         inside = _inside(knot.point, interval)
-        ends = [] if previous is None or (inside and was_inside) else _crossings(previous, knot, interval)
-        for end in ends:
-            pieces[-1].append(end)
-            pieces.append([replace(end)])
+        for end in [] if previous is None or (inside and within) else _crossings(previous, knot, interval):
+            if within:
+                pieces[-1].append(end)
+            else:
+                pieces.append([end])
+            within = not within
+        if inside and not within:
+            pieces.append([])
+        within = inside
         if inside:
             pieces[-1].append(knot)
-        previous, was_inside = knot, inside
-    return [piece for piece in pieces if len(piece) > 1 and _within(piece, interval)]
+        previous = knot
+    return [piece for piece in pieces if len(piece) > 1]
 
 
-def _within(piece: list[Knot], interval: tuple[Number, Number]) -> bool:
-    middle = piece[len(piece) // 2] if len(piece) > 2 else None
-    return middle is not None and _inside(middle.point, interval)
+def _filled(piece: list[Knot]) -> list[Knot]:
+    """Return a short piece with points halfway between its own, so that a narrow interval shows a curve."""
+    while 1 < len(piece) < FEWEST_POINTS:
+        filled = [piece[0]]
+        for one, other in pairwise(piece):
+            middle = 0.5 * (one.point.arclength + other.point.arclength)
+            point = point_between(one.point, other.point, middle)
+            if point is None:
+                return piece
+            count = other.unstable if other.event is None else other.event.before
+            filled += [Knot(point, count), other]
+        piece = filled
+    return piece
 
 
 def largest_modulus(interval: tuple[Number, Number]) -> Number:

@@ -17,7 +17,7 @@ from .bases import CosineBasis
 from .branching import Departure, departures, from_no_interaction
 from .continuation import Arclength, Point
 from .deflation import same_orbit, search_all, symmetry_of
-from .detection import interval_end
+from .detection import Event, interval_end
 from .following import Followed, follow
 from .meeting import Arrival
 from .recording import Register, largest_modulus
@@ -30,22 +30,27 @@ REACH = 2.0
 
 @dataclass(slots=True)
 class Task:
-    """A branch to follow: where it departs, its name, symmetry and generation, and its recorded parent."""
+    """A branch to follow: where it departs, its name, symmetry and generation, and its branch point.
+
+    ``origin`` is the event the branch is born at, or the index of the special point on the uniform branch.
+    """
 
     departure: Departure
     label: str
     symmetry: int
     depth: int
-    parent: int | None
+    origin: Event | int | None
+
+    @property
+    def parent(self) -> int | None:
+        """Index of the branch point among the special points, once that is recorded."""
+        return self.origin.recorded if isinstance(self.origin, Event) else self.origin
 
 
 def walk(
     problem: McKeanVlasov, register: Register, depth: int, method: Arclength, search: bool = False
 ) -> Iterator[tuple[Task, Followed, int]]:
-    """Yield every branch followed, with its task and the number of branches waiting.
-
-    The consumer records a branch before it asks for the next, so that branches born on it know their parent.
-    """
+    """Yield every branch followed, with its task and the number of branches waiting; parents come first."""
     tasks = _start(problem, register, depth)
     known: list[Arrival] = []
     ends: list[tuple[str, Point]] = []
@@ -117,7 +122,7 @@ def _follow(task: Task, register: Register, method: Arclength) -> Followed | Non
     equation = task.departure.equation
     end = register.interval[1] if equation.sign > 0 else -register.interval[0]
     followed = follow(task.departure, method, float(end / equation.unit))
-    if followed is None and task.parent is not None:
+    if followed is None and task.origin is not None:
         register.warnings.append(
             f"{task.label}: no state was found beside its branch point at coupling "
             f"{float(task.departure.coupling):.12g}"
@@ -135,7 +140,7 @@ def _children(task: Task, followed: Followed) -> list[Task]:
             symmetry = departure.equation.basis.symmetry
             kind = "" if isinstance(departure.equation.basis, CosineBasis) else "uneven "
             label = f"{kind}{symmetry}-cluster from {task.label}"
-            born.append(Task(departure, label, symmetry, task.depth + 1, event.recorded))
+            born.append(Task(departure, label, symmetry, task.depth + 1, event))
     return born
 
 

@@ -262,6 +262,22 @@ class TestTransition:
         assert event.coupling == pytest.approx(float(2 * q), rel=LOCATED)
         assert (event.m1, event.m2) == pytest.approx((float(a1), float(a2)), abs=1e-13)
 
+    def test_exchange_of_the_minimiser_between_clusters(self):
+        """Beyond a = 1 the 2-cluster comes first and loses to the 1-cluster where their energies are equal."""
+        result = diagram(CosineSeries((-1.0, -1.5)), (1.0, 3.0))
+        event = only(result.events("transition"))
+        assert "2-cluster" in event.description
+        with mpmath.workdps(30):
+
+            def equations(a1, a2, c2, q):
+                (m1, m2), log_one = gibbs_moments([2 * q * a1, 3 * q * a2], 2)
+                (_, n2), log_two = gibbs_moments([0, 3 * q * c2], 2)
+                gap = q * a1**2 + 1.5 * q * a2**2 - log_one - (1.5 * q * c2**2 - log_two)
+                return [a1 - m1, a2 - m2, c2 - n2, gap]
+
+            exact = 2 * mpmath.findroot(equations, (event.m1, event.m2, 0.37, event.coupling / 2))[3]
+        assert event.coupling == pytest.approx(float(exact), rel=LOCATED)
+
     def test_no_false_transition_beside_uniform(self):
         """Gaps of order 1e-20 keep their sign."""
         result = diagram(Transformer(2.0), relative=(0.9, 1.5))
@@ -382,6 +398,20 @@ class TestConfinement:
         sideways = [branch for branch in result.branches if np.abs(branch.sine).max() > 0.1]
         assert sideways
         assert set(sideways[0].unstable[1:]) == {0}
+
+
+class TestNarrowIntervals:
+    @pytest.mark.parametrize("width", [1e-2, 1e-4, 1e-9])
+    def test_supercritical_branch_beside_its_birth(self, width):
+        """m_1^2 = (kappa/kappa_1 - 1)/b1 with b1 = 1/2, however narrow the interval."""
+        branch = diagram(Kuramoto(), (1.998, 2 * (1 + width))).branch("1-cluster")
+        assert branch.relative_coupling[-1] == pytest.approx(1 + width, rel=4 * EPS)
+        assert branch.moment(1)[-1] == pytest.approx(np.sqrt(2 * width), rel=width + 1e-7)
+        assert len(branch) >= 10
+
+    def test_resonant_branches(self):
+        result = diagram(CosineSeries((-1.0, -1.0)), (1.99, 2.002))
+        assert sorted(branch.symmetry for branch in result.branches) == [0, 1, 1, 1, 2]
 
 
 class TestNonsense:

@@ -1,0 +1,138 @@
+r"""Where the state of lowest free energy changes from one clustered branch to another.
+
+Along every branch the gap obeys the envelope identity
+:math:`\partial_q (F - F_0)/D = -\sum_k \sigma_k b_k^2`, so cubic Hermite interpolation between its points decides
+which branch is lowest where. At a change the coupling is then solved for with states of both branches at it.
+"""
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from scipy.interpolate import CubicHermiteSpline
+from scipy.optimize import brentq
+
+from meanfield.protocol import Number
+
+from .bases import EPS, Floats
+from .continuation import Point
+from .detection import Event, interval_end
+from .following import Followed, Knot
+
+MAX_CORRECTIONS = 8
+
+
+class Run(NamedTuple):
+    """A part of a branch along which the coupling is monotone: its curve, knots and interpolated gap."""
+
+    curve: int
+    knots: list[Knot]
+    couplings: Floats
+    gap: CubicHermiteSpline
+
+
+def mark_exchanges(curves: list[Followed], labels: list[str], scale: Number) -> None:
+    """Insert a transition event wherever the lowest clustered branch changes.
+
+    Parameters
+    ----------
+    curves, labels
+        The followed branches and their names.
+    scale
+        A coupling to measure couplings in, so that they fit doubles.
+    """
+    runs = [run for index, curve in enumerate(curves) if not curve.vertical for run in _runs(index, curve, scale)]
+    if len({run.curve for run in runs}) < 2:
+        return
+    grid = np.unique(np.concatenate([run.couplings for run in runs]))
+    lowest, winner = _envelope(runs, grid)
+    for index in np.flatnonzero((winner[1:] != winner[:-1]) & (lowest[1:] < 0.0) & (lowest[:-1] < 0.0)):
+        one, other = runs[winner[index]], runs[winner[index + 1]]
+        if one.curve != other.curve:
+            _mark(curves, labels, one, other, grid[index], grid[index + 1], scale)
+
+
+def _runs(index: int, curve: Followed, scale: Number) -> list[Run]:
+    knots = curve.knots
+    couplings = np.array([float(knot.point.coupling / scale) for knot in knots])
+    turns = [0, *(np.flatnonzero(np.diff(np.sign(np.diff(couplings)))) + 1), couplings.size - 1]
+    runs = []
+    for start, stop in pairwise(turns):
+        part = knots[start : stop + 1]
+        ordered = part if couplings[stop] > couplings[start] else part[::-1]
+        positions = np.array([float(knot.point.coupling / scale) for knot in ordered])
+        if positions.size < 2 or np.diff(positions).min() <= 0.0:
+            continue
+        gaps = [knot.point.free_energy_gap for knot in ordered]
+        slopes = [_slope(knot.point, scale) for knot in ordered]
+        runs.append(Run(index, ordered, positions, CubicHermiteSpline(positions, gaps, slopes)))
+    return runs
+
+
+def _slope(point: Point, scale: Number) -> float:
+    """Return the derivative of the gap with respect to coupling/scale: the envelope identity."""
+    equation = point.equation
+    return -float(point.b @ (equation.signs * point.b)) * float(scale / (equation.sign * equation.unit))
+
+
+def _envelope(runs: list[Run], grid: Floats) -> tuple[Floats, np.ndarray]:
+    lowest, winner = np.zeros(grid.size), np.full(grid.size, -1)
+    for index, run in enumerate(runs):
+        low, high = np.searchsorted(grid, run.couplings[[0, -1]])
+        values = run.gap(grid[low : high + 1])
+        better = values < lowest[low : high + 1] - 64 * EPS
+        lowest[low : high + 1][better] = values[better]
+        winner[low : high + 1][better] = index
+    return lowest, winner
+
+
+def _mark(
+    curves: list[Followed], labels: list[str], one: Run, other: Run, low: float, high: float, scale: Number
+) -> None:
+    """Locate the exchange between two runs in an interval and insert it into the one that wins above it."""
+
+    def difference(coupling: float) -> float:
+        return float(one.gap(coupling) - other.gap(coupling))
+
+    low = max(low, one.couplings[0], other.couplings[0])
+    high = min(high, one.couplings[-1], other.couplings[-1])
+    if not (low < high and difference(low) * difference(high) < 0.0):
+        # One branch is born or ends on the other here: the minimiser changes continuously.
+        return
+    point = _exchange(one, other, float(brentq(difference, low, high)), scale)
+    if point is not None:
+        _insert(curves[other.curve], point, labels[one.curve])
+
+
+def _exchange(one: Run, other: Run, coupling: float, scale: Number) -> Point | None:
+    """Return the state of the second run at the coupling where both have one free energy, by Newton."""
+    for _ in range(MAX_CORRECTIONS):
+        first, second = _state_at(one, coupling, scale), _state_at(other, coupling, scale)
+        if first is None or second is None:
+            return None
+        step = (first.free_energy_gap - second.free_energy_gap) / (_slope(first, scale) - _slope(second, scale))
+        if abs(step) <= 4 * EPS * abs(coupling):
+            break
+        coupling -= step
+    return second
+
+
+def _neighbours(run: Run, coupling: float) -> tuple[Knot, Knot]:
+    index = int(np.clip(np.searchsorted(run.couplings, coupling), 1, run.couplings.size - 1))
+    return run.knots[index - 1], run.knots[index]
+
+
+def _state_at(run: Run, coupling: float, scale: Number) -> Point | None:
+    one, other = sorted(_neighbours(run, coupling), key=lambda knot: knot.point.arclength)
+    equation = other.point.equation
+    event = interval_end(one.point, other.point, float(coupling * scale / (equation.sign * equation.unit)))
+    return None if event is None else event.point
+
+
+def _insert(curve: Followed, point: Point, rival: str) -> None:
+    arclengths = [knot.point.arclength for knot in curve.knots]
+    index = int(np.searchsorted(arclengths, point.arclength))
+    unstable = curve.knots[index].unstable
+    text = f"free energy equal to that of {rival}: the minimiser changes"
+    event = Event("transition", point, 0.0, description=text, before=unstable, after=unstable)
+    curve.knots.insert(index, Knot(point, unstable, event))
