@@ -55,7 +55,7 @@ def bifurcation(argv: Sequence[str]) -> int:
     parser = _bifurcation_parser(argv)
     settings = parser.settings(
         coupling=None, relative=None, depth=2, tolerance=Arclength.tolerance, max_step=Arclength.max_step,
-        no_rates=False, to=[], plot=None, panels=None, force=False, json=False, quiet=False, verbose=0,
+        search=False, no_rates=False, to=[], plot=None, panels=None, force=False, json=False, quiet=False, verbose=0,
     )  # fmt: skip
     problem = problem_from(parser, settings)
     method = _method(settings)
@@ -67,6 +67,7 @@ def bifurcation(argv: Sequence[str]) -> int:
         _pair(settings.coupling),
         relative=_pair(settings.relative),
         depth=settings.depth,
+        search=settings.search,
         method=method,
         rates=not settings.no_rates,
     )
@@ -114,7 +115,7 @@ def rate(argv: Sequence[str]) -> int:
     problem = at_coupling(problem_from(parser, settings), settings)
     require_coupling(parser, problem)
     set_verbosity(settings.verbose)
-    states = stationary_states(problem)
+    states = stationary_states(problem, rates=False)
     spectra = [spectrum(state) for state in states if state.stable is not False]
     if settings.json:
         say_json(_rate_object(problem, spectra) | {"provenance": _origin(parser, settings)})
@@ -152,6 +153,7 @@ def _bifurcation_parser(argv: Sequence[str]) -> Parser:
         metavar="N",
         help="generations of branches: 0 uniform, 1 primary, ... (default: 2)",
     )
+    parser.add_argument("--search", action="store_true", help="look for branches connected to no other as well")
     parser.add_argument(
         "--tolerance",
         type=number,
@@ -167,7 +169,7 @@ def _bifurcation_parser(argv: Sequence[str]) -> Parser:
         metavar="FILE",
         help="save as .nc, .csv, .json, .npz, .mat or .auto; repeatable",
     )
-    parser.add_argument("--plot", type=word, metavar="FIGURE", help="draw m1: .png, .pdf or .svg")
+    parser.add_argument("--plot", type=word, metavar="FIGURE", help="draw the diagram: .png, .pdf or .svg")
     parser.add_argument("--panels", type=word, metavar="FIGURE", help="draw amplitude, energy, rate, densities")
     add_force(parser)
     add_common(parser)

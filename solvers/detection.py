@@ -32,7 +32,6 @@ class Event:
     kernel_dimension: int | None = None
     blocks: tuple[Block, ...] = ()
     kernels: tuple[tuple[Integers, Floats], ...] = ()
-    status: str = "converged"
     description: str = ""
     before: int | None = None
     after: int | None = None

@@ -18,6 +18,8 @@ from .following import Followed, Knot
 # A moment below this is rounding noise; the density is resolved by the moments above it.
 SIGNIFICANT = 1e-15
 FEWEST_POINTS = 16
+# Relative width of an interval of couplings beyond which an event is not called located.
+CONVERGED = 1e-12
 LABELS = {"branch point": "BP", "fold": "LP", "transition": "TR", "endpoint": "EP"}
 
 
@@ -175,11 +177,16 @@ def _special(event: Event, index: int, branch: Branch, register: Register) -> Sp
         unstable_before=event.before,
         unstable_after=event.after,
         kernel_dimension=event.kernel_dimension,
-        status=event.status,
+        status=_status(event),
         cosine=branch.cosine[index],
         sine=branch.sine[index],
         description=event.description or _describe(event),
     )
+
+
+def _status(event: Event) -> str:
+    """Return "converged" where the interval that holds the event is at rounding level, else "guess"."""
+    return "converged" if event.error <= CONVERGED * event.point.q else "guess"
 
 
 def _describe(event: Event) -> str:

@@ -23,7 +23,8 @@ def record_uniform(problem: McKeanVlasov, inside: list[CriticalPoint], register:
     criticals = np.array([point.coupling for point in inside], dtype=grid.dtype)
     # A point between neighbouring critical couplings shows the count there.
     between = 0.5 * (criticals[1:] + criticals[:-1])
-    couplings = np.unique(np.concatenate([grid, criticals, between]))
+    apart = np.abs(np.subtract.outer(grid, criticals)).min(axis=1, initial=np.inf) > 1e-9 * (high - low)
+    couplings = np.unique(np.concatenate([grid[apart], criticals, between]))
     labels = ["" for _ in couplings]
     labels[0] = labels[-1] = "EP"
     crossed = critical_modes(problem, np.minimum(low, 0.0), np.maximum(high, 0.0))
