@@ -53,7 +53,7 @@ def walk(
     """Yield every branch followed, with its task and the number of branches waiting; parents come first."""
     tasks = _start(problem, register, depth)
     known: list[Arrival] = []
-    ends: list[tuple[str, Point]] = []
+    ends: list[tuple[Task, Point]] = []
     searched = False
     while tasks:
         task = tasks.popleft()
@@ -67,20 +67,26 @@ def walk(
         known += [arrival for arrival in followed.arrivals if arrival.point is not None]
         end = _end(followed, register)
         if end is not None:
-            twin = next((label for label, other in ends if same_orbit(end, other)), None)
+            twin = next((other for other, state in ends if same_orbit(end, state)), None)
             if twin is not None:
-                register.warnings.append(
-                    f"{task.label}: the branch born at coupling {float(task.departure.coupling):.12g} runs into "
-                    f"{twin} and is reported there; how the two connect was passed in one step"
-                )
+                _say_twin(task, twin, register)
                 continue
-            ends.append((task.label, end))
+            ends.append((task, end))
         yield task, followed, len(tasks)
         if task.depth < depth:
             tasks += _children(task, followed)
         if not tasks and search and not searched:
             searched = True
             tasks += _strays(problem, register, ends)
+
+
+def _say_twin(task: Task, twin: Task, register: Register) -> None:
+    """Say that two branches are one, unless they are the two sides of one branch point, rotated copies."""
+    if task.origin is None or task.origin is not twin.origin:
+        register.warnings.append(
+            f"{task.label}: the branch born at coupling {float(task.departure.coupling):.12g} runs into "
+            f"{twin.label} and is reported there; how the two connect was passed in one step"
+        )
 
 
 def _start(problem: McKeanVlasov, register: Register, depth: int) -> deque[Task]:
@@ -174,13 +180,13 @@ def _end(followed: Followed, register: Register) -> Point | None:
     return None if crossing is None else crossing.point
 
 
-def _reached(departure: Departure, ends: list[tuple[str, Point]]) -> bool:
+def _reached(departure: Departure, ends: list[tuple[Task, Point]]) -> bool:
     """Whether a branch followed meanwhile has led to the state of a departure."""
     state = departure.regular()
     return state is not None and departure.q > 0.0 and any(same_orbit(state, other) for _, other in ends)
 
 
-def _strays(problem: McKeanVlasov, register: Register, ends: list[tuple[str, Point]]) -> Iterator[Task]:
+def _strays(problem: McKeanVlasov, register: Register, ends: list[tuple[Task, Point]]) -> Iterator[Task]:
     """Yield the states at the ends of the interval that no followed branch reaches, to be followed back."""
     for sign, edge in ((1, register.interval[1]), (-1, register.interval[0])):
         if sign * edge <= 0:
