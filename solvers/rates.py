@@ -16,26 +16,29 @@ import numpy as np
 from scipy.linalg import lapack
 
 from meanfield import Branch, McKeanVlasov, State
+from meanfield.errors import ComputationFailed, NotResolved
 
 from .bases import EPS, Floats, Integers
-from .spectra import (
+from .linearisation import (
     UNIFORM,
     Field,
     align,
     complex_moments,
-    contraction_rate,
     cosine_vector,
     field_of,
     last_degree,
     symmetric_cosines,
     symmetric_sines,
-    uniform_eigenvalues,
 )
+from .lowest import check_size, lowest_pairs
+from .spectra import WHOLE, contraction_rate, uniform_eigenvalues
 
 # The slowest perturbations are resolved by the moments above this.
 SIGNIFICANT = 1e-11
 # A rate is kept if its rounding error, eps |S|, is below this share of it.
 RELATIVE_TOLERANCE = 1e-8
+# Beyond this size the largest eigenvalue alone is computed by Lanczos.
+DENSE = 300
 
 
 def with_rates(problem: McKeanVlasov, branches: Sequence[Branch]) -> tuple[Branch, ...]:
@@ -52,16 +55,34 @@ def with_rates(problem: McKeanVlasov, branches: Sequence[Branch]) -> tuple[Branc
     -------
     tuple of Branch
         ``slowest_rate`` in units of 1/time: minus the largest eigenvalue among all perturbations, rotation
-        excluded; nan where the moments of a point are not finite.
+        excluded; nan where the moments of a point are not finite or the rate is unaffordable or too small, see
+        :func:`unknown_rates`.
     """
     return tuple(_with_rates(problem, branch) for branch in branches)
+
+
+def unknown_rates(branches: Sequence[Branch]) -> tuple[str, ...]:
+    """Return what a reader of branches with rates must be told about the points that have none: one sentence."""
+    missing = [
+        (branch.label, int(branch.modes[point]))
+        for branch in branches
+        for point in np.flatnonzero(np.isnan(branch.slowest_rate) & np.isfinite(branch.cosine).all(axis=1))
+    ]
+    if not missing:
+        return ()
+    labels = ", ".join(dict.fromkeys(label for label, _ in missing))
+    modes = max(count for _, count in missing)
+    return (
+        f"the decay rates at {len(missing)} points ({labels}) are left out: with up to {modes} modes they are "
+        "unaffordable or below the rounding error",
+    )
 
 
 def _with_rates(problem: McKeanVlasov, branch: Branch) -> Branch:
     if branch.symmetry == 0:
         return branch
     rates = [
-        slowest_rate(state_at(problem, branch, point)) if np.isfinite(branch.cosine[point]).all() else np.nan
+        _known_rate(state_at(problem, branch, point)) if np.isfinite(branch.cosine[point]).all() else np.nan
         for point in range(len(branch))
     ]
     return replace(branch, slowest_rate=np.array(rates))
@@ -81,8 +102,21 @@ def state_at(problem: McKeanVlasov, branch: Branch, point: int) -> State:
     )
 
 
+def _known_rate(state: State) -> float:
+    try:
+        return slowest_rate(state)
+    except ComputationFailed:
+        return np.nan
+
+
 def slowest_rate(state: State) -> float:
-    """Return the contraction rate of a state by the cheapest way that is accurate."""
+    """Return the contraction rate of a state by the cheapest way that is accurate.
+
+    Raises
+    ------
+    NotResolved
+        If the state needs more modes than a dense matrix affords, or many and its rate is tiny.
+    """
     moments = complex_moments(state)
     if np.abs(moments[1:]).max(initial=0.0) <= UNIFORM and state.problem.confinement is None:
         return -float(uniform_eigenvalues(state.problem, 64)[0])
@@ -90,11 +124,17 @@ def slowest_rate(state: State) -> float:
     if not even:
         return contraction_rate(state)
     degree = last_degree(aligned, SIGNIFICANT) + 8
+    check_size(degree)
     field = field_of(state.problem, aligned, degree)
     matrices = list(_matrices(field, degree, state))
     size = max(float(np.abs(matrix.diagonal()).max()) for matrix in matrices)
     largest = max(_largest(matrix) for matrix in matrices)
     if EPS * size > RELATIVE_TOLERANCE * abs(largest):
+        if degree > WHOLE:
+            raise NotResolved(
+                f"the slowest rate of a state of {degree} modes, {-largest:.1e}, is below what rounding leaves; "
+                "call contraction_rate(state), which refines single states"
+            )
         return contraction_rate(state)
     return -largest
 
@@ -136,5 +176,7 @@ def _difference(field: Field, degrees: Integers) -> Floats:
 
 def _largest(matrix: Floats) -> float:
     size = matrix.shape[0]
+    if size > DENSE:
+        return -float(lowest_pairs(-matrix, 1)[0][0])
     values, *_, info = lapack.dsyevr(matrix, compute_v=0, range="I", il=size, iu=size)
     return float(values[0]) if info == 0 else float(np.linalg.eigvalsh(matrix)[-1])

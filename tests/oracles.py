@@ -31,8 +31,7 @@ def branch_coupling(shares: Sequence[Any], amplitude: Any, modes: int = 9) -> An
         moments = {k: (mp.mpf(amplitude) if k == 1 else unknown[active.index(k)]) for k in active}
         strength = unknown[0]
         weights = [
-            mp.exp(2 * strength * sum(shares[k] * moments[k] * table[k][j] for k in active))
-            for j in range(points)
+            mp.exp(2 * strength * sum(shares[k] * moments[k] * table[k][j] for k in active)) for j in range(points)
         ]
         mass = mp.fsum(weights)
         means = [mp.fsum(w * c for w, c in zip(weights, table[k], strict=True)) / mass for k in active]
@@ -66,9 +65,7 @@ def free_energy(
     rho = [density(t) for t in angles]
     interaction = [potential(t) for t in angles]
     entropy = noise * step * mp.fsum(r * mp.log(r) for r in rho)
-    pairs = mp.fsum(
-        interaction[(i - j) % points] * rho[i] * rho[j] for i in range(points) for j in range(points)
-    )
+    pairs = mp.fsum(interaction[(i - j) % points] * rho[i] * rho[j] for i in range(points) for j in range(points))
     return entropy, coupling / 2 * step**2 * pairs
 
 
@@ -94,8 +91,7 @@ def gibbs_moments(strengths: dict[int, Any], moments: dict[int, Any], degree: in
     weights[0], weights[-1] = weights[0] / 2, weights[-1] / 2
     mass = mp.fsum(weights)
     return [
-        mp.fsum(w * cosines[k * j % (2 * points)] for j, w in enumerate(weights)) / mass
-        for k in range(degree + 1)
+        mp.fsum(w * cosines[k * j % (2 * points)] for j, w in enumerate(weights)) / mass for k in range(degree + 1)
     ]
 
 
@@ -114,9 +110,7 @@ def even_state(strengths: dict[int, Any], start: Sequence[float], degree: int, p
     return gibbs_moments(strengths, moments, degree, points)
 
 
-def linearised_eigenvalue(
-    strengths: dict[int, Any], m: Sequence[Any], size: int, sign: int, near: float
-) -> Any:
+def linearised_eigenvalue(strengths: dict[int, Any], m: Sequence[Any], size: int, sign: int, near: float) -> Any:
     """Return the eigenvalue nearest to a number of the Fourier matrix of the linearisation, noise 1.
 
     ``sign`` +1 is the cosine block, -1 the sine block; inverse iteration on the nonsymmetric matrix.

@@ -10,6 +10,9 @@ suffix   content                                                  read back
 .mat     MATLAB, in the layout of MatCont                         no
 .auto    AUTO-07p: b.NAME, s.NAME, d.NAME                         11 digits
 =======  =======================================================  =========
+
+Couplings beyond the range of doubles, such as 2e-343 for a strong transformer, are exact in netCDF, JSON, NPZ and
+CSV; MATLAB and AUTO files are refused.
 """
 
 from collections.abc import Callable

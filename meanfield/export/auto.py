@@ -14,7 +14,6 @@ AUTO keeps eleven digits. A point is marked stable (negative PT) only where its 
 counted and are none.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,8 +69,10 @@ def auto_texts(diagram: Diagram) -> tuple[str, str, str]:
     Raises
     ------
     InvalidInput
-        If a number to be written is not finite or the diagram exceeds the columns of the format.
+        If a number to be written is not finite, a coupling is beyond double precision or the diagram exceeds
+        the columns of the format.
     """
+    records.require_doubles(diagram, "AUTO")
     layout = _layout(diagram)
     noise = float(diagram.problem.noise)
     diagram_parts, solution_parts = [], []
@@ -262,4 +263,4 @@ def _shortest(value: float) -> str:
 
 
 def _ascii(value: object) -> str:
-    return json.dumps(records.plain(value), allow_nan=False)
+    return records.dump(value, ascii_only=True)

@@ -5,7 +5,6 @@ vector and the direction at labelled points only. What they do not hold is nan o
 nothing looks more exact or more complete than it is.
 """
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -348,7 +347,7 @@ def _own_header(path: Path) -> dict[str, Any] | None:
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         if line.startswith(DESCRIPTION_KEY):
             try:
-                return records.check_header(json.loads(line.removeprefix(DESCRIPTION_KEY)))
+                return records.check_header(records.load(line.removeprefix(DESCRIPTION_KEY)))
             except ValueError as error:
                 raise InvalidInput(f"{path} is damaged: {error}") from error
     return None

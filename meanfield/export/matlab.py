@@ -36,9 +36,16 @@ MESSAGES = {
 
 
 def write_mat(diagram: Diagram, path: Path) -> None:
-    """Write a MATLAB 5 file; numbers are exact doubles."""
+    """Write a MATLAB 5 file; numbers are exact doubles.
+
+    Raises
+    ------
+    InvalidInput
+        If a coupling is beyond double precision.
+    """
     from scipy.io import savemat
 
+    records.require_doubles(diagram, "MATLAB")
     header = records.header(diagram)
     critical = diagram.critical_coupling
     content = {

@@ -4,7 +4,6 @@ Attributes follow CF-1.11 where it can describe the data. CF knows no standard n
 so every variable has a ``long_name`` and a unit instead. Nothing is complex.
 """
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,7 +69,7 @@ def state_to_xarray(state: State) -> "xarray.Dataset":
     """
     import xarray
 
-    scalars = {
+    scalars: dict[str, Any] = {
         "coupling": state.coupling,
         "free_energy_gap": state.free_energy_gap,
         "residual": state.residual,
@@ -78,11 +77,13 @@ def state_to_xarray(state: State) -> "xarray.Dataset":
         "unstable": -1 if state.unstable is None else state.unstable,
         "modes": state.modes,
     }
+    if not records.fits(scalars["coupling"]):
+        scalars |= {"coupling": np.nan, "coupling_decimal": records.decimal(state.coupling)}
     variables = {name: _variable(name, (), np.asarray(value)) for name, value in scalars.items()}
     variables |= {name: _variable(name, ("degree",), getattr(state, name)) for name in ("cosine", "sine")}
     attributes = _conventions(state.provenance) | {
         "title": "stationary state of a McKean-Vlasov equation",
-        "problem": records.dump(state.problem.to_dict()),
+        "problem": records.dump(records.problem_values(state.problem)),
         "label": state.label,
         "symmetry": state.symmetry,
         "outcome": state.outcome.name,
@@ -132,7 +133,7 @@ def diagram_from_netcdf(path: Path) -> Diagram:
     with xarray.open_datatree(path, engine="netcdf4") as tree:
         if "header" not in tree.attrs:
             raise InvalidInput("it is not a diagram written by meanfield")
-        values = records.check_header(json.loads(tree.attrs["header"]))
+        values = records.check_header(records.load(tree.attrs["header"]))
         groups = [tree[branch_group(index)].to_dataset().load() for index in range(values["branches"])]
         branches = [_branch_from(group) for group in groups]
         events = _events_from(tree[EVENTS_GROUP].to_dataset().load())
@@ -140,16 +141,17 @@ def diagram_from_netcdf(path: Path) -> Diagram:
 
 
 def _branch_from(group: "xarray.Dataset") -> Branch:
-    values = json.loads(group.attrs["header"])
-    arrays = {name: group[name].values for name in records.BRANCH_ARRAYS}
+    values = records.load(group.attrs["header"])
+    arrays = {str(name): variable.values for name, variable in group.variables.items()}
     return records.branch_from(values, arrays, group["point_labels"].values.tolist())
 
 
 def _events_from(group: "xarray.Dataset") -> list[SpecialPoint]:
     columns = {str(name): variable.values for name, variable in group.variables.items()}
+    numbers = columns | {name: records.stored_array(columns, name) for name in records.EVENT_NUMBERS}
     events = []
     for index, size in enumerate(columns["moments"]):
-        values = {name: column[index] for name, column in columns.items() if name != "degree"}
+        values = {name: column[index] for name, column in numbers.items() if name != "degree"}
         values |= {name: values[name][:size] for name in records.EVENT_MOMENTS}
         events.append(records.event_from(values))
     return events
@@ -187,7 +189,7 @@ def _events_dataset(events: Sequence[SpecialPoint]) -> "xarray.Dataset":
         name: np.array([getattr(event, name) for event in events], np.str_) for name in records.EVENT_TEXTS
     }
     for name in records.EVENT_NUMBERS:
-        columns[name] = np.array([getattr(event, name) for event in events], dtype=np.float64)
+        columns |= records.portable({name: _event_numbers(events, name)})
     for name in records.EVENT_INDICES:
         columns[name] = np.array([getattr(event, name) for event in events], dtype=np.int64)
     for name in records.EVENT_COUNTS:
@@ -205,19 +207,32 @@ def _events_dataset(events: Sequence[SpecialPoint]) -> "xarray.Dataset":
     return xarray.Dataset(variables, {"degree": _degrees(width)}, attributes)
 
 
+def _event_numbers(events: Sequence[SpecialPoint], name: str) -> NDArray[Any]:
+    values = [getattr(event, name) for event in events]
+    return records.number_array(np.array([np.nan if value is None else value for value in values]))
+
+
 def _root_attributes(diagram: Diagram) -> dict[str, Any]:
     header = records.header(diagram)
     header["branches"] = len(diagram.branches)
     attributes = _conventions(diagram.provenance) | {
         "title": "bifurcation diagram of a McKean-Vlasov equation",
         "problem": records.dump(header["problem"]),
-        "interval": np.array(header["interval"]),
+        "interval": _attribute(diagram.interval),
         "warnings": "\n".join(diagram.warnings),
         "header": records.dump(header),
     }
     if diagram.critical_coupling is not None:
-        attributes["critical_coupling"] = float(diagram.critical_coupling)
+        attributes["critical_coupling"] = _attribute(diagram.critical_coupling)
     return attributes
+
+
+def _attribute(value: Any) -> Any:
+    """Return numbers as netCDF holds them: doubles, or the digits where these do not do."""
+    numbers = np.asarray(value)
+    if records.fits(numbers):
+        return numbers.astype(np.float64)[()]
+    return " ".join(records.decimal(number) for number in numbers.ravel())
 
 
 def _conventions(provenance: dict[str, Any]) -> dict[str, Any]:
@@ -239,7 +254,10 @@ def _conventions(provenance: dict[str, Any]) -> dict[str, Any]:
 def _variable(name: str, dimensions: tuple[str, ...], values: NDArray[Any]) -> "xarray.Variable":
     import xarray
 
-    long_name, units, further = DESCRIPTIONS[name]
+    base = name.removesuffix(records.DECIMAL_SUFFIX)
+    long_name, units, further = DESCRIPTIONS[base]
+    if base != name:
+        further = {"comment": "decimal digits, for numbers beyond the range of doubles"}
     attributes = {"long_name": long_name, **({"units": units} if units else {}), **further}
     return xarray.Variable(dimensions, values, attributes)
 

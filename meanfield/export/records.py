@@ -1,13 +1,17 @@
 """A diagram taken apart into plain values and arrays, and put together again, bit for bit.
 
 Every exact format (netCDF, JSON, NPZ) stores the same fields under the same names; this is the one place
-that lists them. Unknown counts are -1 and unknown numbers nan inside arrays. Couplings kept in extended
-precision are stored in double precision.
+that lists them. Unknown counts are -1 and unknown numbers nan inside arrays.
+
+Couplings kept in extended precision are stored in double precision if they fit. Those beyond its range, such as
+2e-343 for a strong transformer, stay exact: as true decimal numbers in JSON; in the binary formats as nan, with
+the decimal numbers as text in an array NAME_decimal beside it.
 """
 
 import datetime
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import PurePath
@@ -33,6 +37,12 @@ COUNT_COLUMNS = ("unstable", "modes")
 MOMENT_COLUMNS = ("cosine", "sine", "tangent_cosine", "tangent_sine")
 BRANCH_ARRAYS = SCALAR_COLUMNS + COUNT_COLUMNS + MOMENT_COLUMNS
 
+# Digits that identify an extended number, beyond the 17 of any double; the mark is no part of a user's text.
+DECIMALS = math.ceil(1 + (np.finfo(np.longdouble).nmant + 1) * math.log10(2))
+DOUBLE_DIGITS = 17
+DECIMAL_SUFFIX = "_decimal"
+MARK = "\x02extended "
+
 EVENT_NUMBERS = ("coupling", "relative_coupling", "lower", "upper")
 EVENT_INDICES = ("branch", "point")
 EVENT_COUNTS = ("unstable_before", "unstable_after", "kernel_dimension")
@@ -48,14 +58,56 @@ def package_version() -> str:
         return "unknown"
 
 
+def fits(values: Any) -> bool:
+    """Whether numbers survive in double precision: none becomes 0, subnormal or infinite."""
+    wide = np.asarray(values) if isinstance(values, (np.ndarray, np.longdouble)) else np.zeros(0)
+    if wide.dtype != np.longdouble:
+        return True
+    known = np.abs(wide[np.isfinite(wide) & (wide != 0)])
+    limits = np.finfo(np.float64)
+    return bool(np.all((known >= limits.tiny) & (known <= limits.max)))
+
+
+def number_array(values: Any) -> NDArray[Any]:
+    """Numbers as doubles, or in extended precision where they do not fit."""
+    return np.asarray(values, dtype=np.float64 if fits(values) else np.longdouble)
+
+
+def decimal(value: Any) -> str:
+    """Write an extended number with the digits that identify it."""
+    return np.format_float_scientific(np.longdouble(value), unique=False, precision=DECIMALS - 1)
+
+
+def extended(text: str) -> np.longdouble:
+    """Read what :func:`decimal` writes.
+
+    Raises
+    ------
+    InvalidInput
+        If this platform has no number of that size.
+    """
+    value = np.longdouble(text)
+    if not np.isfinite(value) or (value == 0 and re.search("[1-9]", text.lower().split("e")[0])):
+        raise InvalidInput(f"the number {text} is beyond the floating-point range of this platform")
+    return value
+
+
+class ExtendedNumber(str):
+    """The decimal digits of a number that does not fit a double; :func:`dump` writes it as a number."""
+
+    __slots__ = ()
+
+
 def plain(value: Any) -> Any:
-    """Reduce a value to what JSON can hold: nan becomes null, infinities become words."""
+    """Reduce a value to what JSON can hold: nan becomes null, infinities words, what fits no double its digits."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, np.ndarray):
-        return [plain(item) for item in value.tolist()]
+        return [plain(item) for item in value.tolist()] if fits(value) else _extended_list(value)
     if isinstance(value, (list, tuple, set, frozenset)):
         return [plain(item) for item in value]
+    if not fits(value):
+        return ExtendedNumber(decimal(value))
     if isinstance(value, np.generic):
         value = float(value) if isinstance(value, np.floating) else value.item()
     if isinstance(value, float):
@@ -67,27 +119,54 @@ def plain(value: Any) -> Any:
     return str(value) if isinstance(value, PurePath) else repr(value)
 
 
+def _extended_list(values: NDArray[Any]) -> list[Any]:
+    return [ExtendedNumber(decimal(item)) if np.isfinite(item) else plain(item) for item in values]
+
+
 def _plain_number(value: float) -> float | str | None:
     if math.isnan(value):
         return None
     return value if math.isfinite(value) else ("Infinity" if value > 0 else "-Infinity")
 
 
-def dump(value: Any, indent: int | None = None) -> str:
-    """Write a value as strict JSON with the shortest exact decimal numbers."""
-    return json.dumps(plain(value), allow_nan=False, ensure_ascii=False, indent=indent)
+def dump(value: Any, indent: int | None = None, ascii_only: bool = False) -> str:
+    """Write a value as strict JSON, every number exact, also beyond double precision."""
+    text = json.dumps(_marked(plain(value)), allow_nan=False, ensure_ascii=ascii_only, indent=indent)
+    return re.sub(re.escape(json.dumps(MARK)[:-1]) + r'([-+.e\d]+)"', r"\1", text)
+
+
+def _marked(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _marked(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_marked(item) for item in value]
+    return MARK + value if isinstance(value, ExtendedNumber) else value
+
+
+def load(text: str) -> Any:
+    """Read JSON; numbers with more digits than any double has come in extended precision."""
+    return json.loads(text, parse_float=_parsed)
+
+
+def _parsed(text: str) -> Any:
+    mantissa = re.sub(r"[-.]", "", text.lower().split("e")[0]).lstrip("0")
+    return extended(text) if len(mantissa) > DOUBLE_DIGITS else float(text)
+
+
+def problem_values(problem: McKeanVlasov) -> dict[str, Any]:
+    """Describe a problem, its coupling in full precision."""
+    return problem.to_dict() | {"coupling": problem.coupling}
 
 
 def header(diagram: Diagram) -> dict[str, Any]:
     """Everything about a diagram but its branches and special points, as JSON can hold it."""
-    critical = diagram.critical_coupling
     values = {
         "format": FORMAT,
         "schema_version": SCHEMA_VERSION,
         "meanfield_version": package_version(),
-        "problem": diagram.problem.to_dict(),
-        "interval": [float(bound) for bound in diagram.interval],
-        "critical_coupling": None if critical is None else float(critical),
+        "problem": problem_values(diagram.problem),
+        "interval": list(diagram.interval),
+        "critical_coupling": diagram.critical_coupling,
         "warnings": list(diagram.warnings),
         "provenance": diagram.provenance,
     }
@@ -137,17 +216,59 @@ def branch_header(branch: Branch) -> dict[str, Any]:
     }
 
 
+def branch_columns(branch: Branch) -> dict[str, NDArray[Any]]:
+    """Arrays of a branch: doubles, integers, and extended numbers where doubles do not do."""
+    columns = {name: number_array(getattr(branch, name)) for name in SCALAR_COLUMNS + MOMENT_COLUMNS}
+    columns |= {name: np.asarray(getattr(branch, name), dtype=np.int64) for name in COUNT_COLUMNS}
+    return columns
+
+
 def branch_arrays(branch: Branch) -> dict[str, NDArray[Any]]:
-    """Arrays of a branch in the number types that files hold."""
-    floats = SCALAR_COLUMNS + MOMENT_COLUMNS
-    arrays: dict[str, NDArray[Any]] = {name: np.asarray(getattr(branch, name), dtype=np.float64) for name in floats}
-    arrays |= {name: np.asarray(getattr(branch, name), dtype=np.int64) for name in COUNT_COLUMNS}
-    return arrays
+    """Arrays of a branch in the number types that binary files hold."""
+    return portable(branch_columns(branch))
+
+
+def portable(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Replace extended numbers by nan, with their digits as text in NAME_decimal."""
+    result = dict(arrays)
+    for name, array in arrays.items():
+        if not fits(array):
+            result[name] = np.full(array.shape, np.nan)
+            result[name + DECIMAL_SUFFIX] = np.array([decimal(value) for value in array], dtype=np.str_)
+    return result
+
+
+def stored_array(arrays: Mapping[str, Any], name: str) -> NDArray[Any]:
+    """Return numbers from where :func:`portable` or JSON put them."""
+    if name + DECIMAL_SUFFIX in arrays:
+        return np.array([extended(str(text)) for text in arrays[name + DECIMAL_SUFFIX]])
+    values = arrays[name]
+    if isinstance(values, list) and any(isinstance(value, np.longdouble) for value in values):
+        return np.array([np.nan if value is None else value for value in values], dtype=np.longdouble)
+    return _floats(values)
+
+
+def require_doubles(diagram: Diagram, kind: str) -> None:
+    """Refuse a format of doubles for couplings beyond their range.
+
+    Raises
+    ------
+    InvalidInput
+        If a coupling would become zero, subnormal or infinite.
+    """
+    columns = [getattr(branch, name) for branch in diagram.branches for name in ("coupling", "tangent_coupling")]
+    if all(fits(column) for column in [*columns, *map(np.asarray, diagram.interval)]):
+        return
+    about = np.format_float_scientific(np.longdouble(diagram.interval[1]), precision=1)
+    raise InvalidInput(
+        f"couplings of about {about} do not fit the double precision of {kind} files; "
+        "write .nc, .json, .npz or .csv instead, which hold them exactly"
+    )
 
 
 def branch_from(values: Mapping[str, Any], arrays: Mapping[str, Any], labels: Sequence[str]) -> Branch:
     """Put a branch together; JSON lists and numpy arrays are both welcome."""
-    columns: dict[str, Any] = {name: _floats(arrays[name]) for name in SCALAR_COLUMNS + MOMENT_COLUMNS}
+    columns: dict[str, Any] = {name: stored_array(arrays, name) for name in SCALAR_COLUMNS + MOMENT_COLUMNS}
     columns |= {name: np.asarray(arrays[name], dtype=np.int64) for name in COUNT_COLUMNS}
     size = columns["coupling"].shape[0]
     if any(column.shape[:1] != (size,) for column in columns.values()) or len(labels) != size:
@@ -182,7 +303,9 @@ def event_from(values: Mapping[str, Any]) -> SpecialPoint:
     return SpecialPoint(**fields)
 
 
-def _number(value: Any) -> float:
+def _number(value: Any) -> Any:
+    if isinstance(value, np.longdouble) and not fits(value):
+        return value
     return math.nan if value is None else float(value)
 
 

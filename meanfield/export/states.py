@@ -65,7 +65,7 @@ def states_to_json_object(
         "format": FORMAT,
         "schema_version": SCHEMA_VERSION,
         "meanfield_version": records.package_version(),
-        "problem": states[0].problem.to_dict() if states else None,
+        "problem": records.problem_values(states[0].problem) if states else None,
         "critical_coupling": critical_coupling,
         "states": rows,
         "provenance": dict(provenance or {}),

@@ -7,7 +7,6 @@ JSON and NPZ hold every field of the diagram exactly.
 
 import csv
 import io
-import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -73,7 +72,7 @@ def diagram_from_json(text: str) -> Diagram:
     InvalidInput
         If the text is other JSON, or JSON of a diagram without its coefficients.
     """
-    values = records.check_header(json.loads(text))
+    values = records.check_header(records.load(text))
     if any("cosine" not in branch for branch in values["branches"]):
         raise InvalidInput("it holds the tables only, without coefficients; write a .json or .nc file instead")
     branches = [records.branch_from(item, item, item["point_labels"]) for item in values["branches"]]
@@ -107,7 +106,7 @@ def diagram_from_npz(path: Path) -> Diagram:
     with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
         if "header" not in archive:
             raise InvalidInput("it is not a diagram written by meanfield")
-        values = records.check_header(json.loads(str(archive["header"])))
+        values = records.check_header(records.load(str(archive["header"])))
         branches = [
             records.branch_from(item, *_archived_branch(archive, index))
             for index, item in enumerate(values["branches"])
@@ -120,7 +119,8 @@ def diagram_from_npz(path: Path) -> Diagram:
 
 
 def _archived_branch(archive: Mapping[str, Any], index: int) -> tuple[dict[str, Any], Sequence[str]]:
-    arrays = {name: archive[f"branch_{index}_{name}"] for name in records.BRANCH_ARRAYS}
+    names = records.BRANCH_ARRAYS + tuple(name + records.DECIMAL_SUFFIX for name in records.SCALAR_COLUMNS)
+    arrays = {name: archive[f"branch_{index}_{name}"] for name in names if f"branch_{index}_{name}" in archive}
     return arrays, archive[f"branch_{index}_point_labels"].tolist()
 
 
@@ -134,7 +134,7 @@ def _event(event: SpecialPoint, coefficients: bool) -> dict[str, Any]:
 def _branch(branch: Branch, coefficients: bool) -> dict[str, Any]:
     values = records.branch_header(branch)
     if coefficients:
-        values |= records.plain(records.branch_arrays(branch))
+        values |= records.plain(records.branch_columns(branch))
         values["point_labels"] = list(branch.point_labels)
     else:
         values |= {"points": len(branch), "ending": str(branch.outcome)}

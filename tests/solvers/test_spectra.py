@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from meanfield import Circle, CosineSeries, Kuramoto, Logarithmic, McKeanVlasov, State, Transformer
+from meanfield.errors import NotResolved
 from solvers import bifurcation_diagram, contraction_rate, spectrum
-from solvers.rates import with_rates
+from solvers.rates import unknown_rates, with_rates
 from tests import oracles
 
 EPS = np.finfo(float).eps
@@ -202,7 +203,8 @@ def test_confined_particles_without_interaction() -> None:
 
 def test_mixed_block_agrees_with_even_and_odd_blocks(kuramoto: State) -> None:
     """A state kept from its axis by a small third harmonic out of phase is as uneven as can be."""
-    from solvers.spectra import eigenvalues, field_of, mixed_factors
+    from solvers.linearisation import field_of, mixed_factors
+    from solvers.spectra import eigenvalues
 
     field = field_of(kuramoto.problem, kuramoto.cosine.astype(complex), 40)
     found = eigenvalues(mixed_factors(field, 40), field, EPS, True)
@@ -220,6 +222,34 @@ def test_rates_along_branches_are_those_of_the_states(beta: float, interval: tup
         for point in (1, len(branch) // 2, len(branch) - 1):
             rate = contraction_rate(diagram.state(index, point))
             assert branch.slowest_rate[point] == pytest.approx(rate, rel=1e-8)
+
+
+def test_lowest_eigenvalues_of_a_block_are_those_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = McKeanVlasov(Circle(), Transformer(20.0))
+    state = branch_state(problem, (4.5e-7, 9e-7), "1-cluster")
+    whole = spectrum(state)
+    monkeypatch.setattr("solvers.spectra.WHOLE", 0)
+    lowest = spectrum(state)
+    # Rounding of S, whose entries reach the square of the degree.
+    scale = 64 * EPS * state.modes**2
+    np.testing.assert_allclose(lowest.even[:8], whole.even[:8], rtol=1e-10, atol=scale)
+    np.testing.assert_allclose(lowest.odd[:8], whole.odd[:8], rtol=1e-10, atol=scale)
+    assert abs(lowest.rotation) <= scale
+    assert lowest.rotation_overlap == pytest.approx(1.0, abs=1e-6)
+
+
+def test_unaffordable_rates_are_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    diagram = bifurcation_diagram(McKeanVlasov(Circle(), Kuramoto()), (1.0, 3.0), rates=False)
+    assert unknown_rates(with_rates(diagram.problem, diagram.branches)) == ()
+    monkeypatch.setattr("solvers.lowest.LARGEST_SIZE", 15)
+    branches = with_rates(diagram.problem, diagram.branches)
+    assert np.isnan(branches[1].slowest_rate[-1])
+    (warning,) = unknown_rates(branches)
+    assert "(1-cluster)" in warning
+    with pytest.raises(NotResolved, match="at most 15 are affordable"):
+        with_few = diagram.state("1-cluster", -1)
+        monkeypatch.setattr("solvers.spectra.WHOLE", 0)
+        contraction_rate(with_few)
 
 
 def test_extreme_concentration_does_not_underflow() -> None:

@@ -1,0 +1,355 @@
+r"""Matrices of the equation linearised at a stationary state, block by block.
+
+At :math:`\rho = e^f/Z`, :math:`f = -(\kappa W*\rho + V)/D`, the linearisation is :math:`L = -AB` with
+:math:`A = -\partial\rho\,\partial` and :math:`B = D/\rho + \kappa W*`. In the variable
+:math:`y = u/\sqrt\rho` both factors lose their weights,
+
+.. math::
+
+    \rho^{-1/2} L \rho^{1/2} = -Q^* Q\, C, \qquad Q = \partial - \tfrac12 f', \qquad
+    C = \sqrt\rho\, B \sqrt\rho = D \Bigl(1 - \sum_{j \ne 0} \lambda_{|j|}\, v_j v_j^* \Bigr), \quad
+    v_j = \sqrt\rho\, e^{ij\theta}, \quad \lambda_j = -\frac{\kappa w_j}{2D},
+
+and the spectrum of L on densities of mass zero is minus that of the Hermitian operator
+
+.. math::
+
+    S = Q C Q^* = D\,(-\partial^2 + \tfrac14 f'^2 - \tfrac12 f'')
+        - D\sum_{j \ne 0} \lambda_{|j|} j^2\, v_j v_j^* .
+
+Its eigenfunctions are :math:`z = \sqrt\rho\, g` for perturbations :math:`u = (\rho g)'`, g the velocity. Two
+zero modes are known exactly: rotation is g = 1, that is :math:`z = \sqrt\rho`, and
+:math:`z = 1/\sqrt\rho` is no perturbation at all (u = 0).
+
+Everything is expanded in normalised cosines and sines, or exp(ik theta) where there is no reflection axis.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from meanfield import McKeanVlasov, State
+
+from .bases import EPS, Floats, Integers
+from .equation import even_size
+
+Matrix = NDArray[Any]
+
+# Sine moments below this, relative to the moments, are rounding noise of an even state.
+AXIS_TOLERANCE = 1e-12
+# Moments below this are a uniform density.
+UNIFORM = 1e-14
+# Degrees whose share of the interaction in S is below this are not felt.
+FELT = 1e-3 * EPS
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """The Gibbs density behind a state, as what the linearisation needs of it.
+
+    Attributes
+    ----------
+    problem
+        The equation.
+    strengths : (n + 1,) float
+        lambda_0 = 0, lambda_1, ..., lambda_n.
+    coefficients : (n + 1,) complex
+        Coefficients of exp(ik theta), k = 0..n, of the field f.
+    root : (2 n + 1,) complex
+        Integrals of sqrt(rho) exp(-ik theta), k = 0..2n.
+    inverse_root : (n + 1,) complex
+        Those of 1/sqrt(rho), up to a factor.
+    """
+
+    problem: McKeanVlasov
+    strengths: Floats
+    coefficients: Matrix
+    root: Matrix
+    inverse_root: Matrix
+
+    @property
+    def noise(self) -> float:
+        """D."""
+        return self.problem.noise
+
+
+@dataclass(frozen=True, eq=False)
+class Factors:
+    """One invariant block of the linearisation, in orthonormal bases.
+
+    Attributes
+    ----------
+    first_order : (r, c) matrix of Q.
+    modes : (c, j) matrix of the vectors v_j, with ``strengths`` (j,) their factors in C/D.
+    outside : (t, r) matrix of S from the block to the degrees it leaves out.
+    synthesis : (r, 2 n + 1) matrix from the basis of z to exp(ik theta)/sqrt(2 pi), k = -n..n.
+    rotation : (r,) sqrt(rho), or None where the block does not contain it.
+    kernel : (c,) kernel of Q, or None.
+    """
+
+    first_order: Matrix
+    modes: Matrix
+    strengths: Floats
+    outside: Matrix
+    synthesis: Matrix
+    rotation: Matrix | None
+    kernel: Matrix | None
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """One invariant block of S in an orthonormal basis.
+
+    Attributes
+    ----------
+    inside : (r, r) matrix of S.
+    outside, synthesis
+        As in :class:`Factors`.
+    rotation : (r,) sqrt(rho), or None where the block does not contain it.
+    spurious : (r,) 1/sqrt(rho), the zero mode that is no perturbation, or None.
+    """
+
+    inside: Matrix
+    outside: Matrix
+    synthesis: Matrix
+    rotation: Matrix | None
+    spurious: Matrix | None
+
+
+def strengths_of(problem: McKeanVlasov, degree: int) -> NDArray[np.longdouble]:
+    """Return lambda_k = -kappa w_k/(2D), k = 0..degree, without underflow of the multipliers."""
+    scale = np.longdouble(problem.fixed_coupling) * np.longdouble(problem.potential.scale(problem.domain))
+    relative = problem.potential.extended_multipliers(problem.domain, degree)
+    return np.asarray(-scale / np.longdouble(2.0 * problem.noise) * relative)
+
+
+def complex_moments(state: State) -> Matrix:
+    """Return the integrals of rho exp(-ik theta) up to the last degree that is not rounding noise."""
+    moments = state.cosine - 1j * state.sine
+    large = np.flatnonzero(np.abs(moments) > UNIFORM / 10.0)
+    return np.asarray(moments[: int(large[-1]) + 1])
+
+
+def align(moments: Matrix, movable: bool) -> tuple[Matrix, bool]:
+    """Turn a density with a reflection axis onto it; return its moments and whether it has one.
+
+    Every axis is one of the strongest moment, so only the axes of that are tried.
+    """
+    degrees = np.arange(moments.size)
+    strongest = 1 + int(np.argmax(np.abs(moments[1:]))) if moments.size > 1 else 1
+    angles = np.zeros(1)
+    if movable and np.abs(moments.imag).max() > 0.0:
+        angles = (np.angle(moments[strongest]) + np.pi * np.arange(strongest)) / strongest
+    turned = moments * np.exp(-1j * np.multiply.outer(angles, degrees))
+    best = turned[int(np.argmin(np.abs(turned.imag).max(axis=1)))]
+    if np.abs(best.imag).max() <= AXIS_TOLERANCE:
+        return best.real.astype(complex), True
+    return moments, False
+
+
+def last_degree(moments: Matrix, threshold: float) -> int:
+    """Return the last degree whose moment exceeds a threshold."""
+    return int(np.flatnonzero(np.abs(moments) > threshold)[-1])
+
+
+def field_of(problem: McKeanVlasov, moments: Matrix, degree: int) -> Field:
+    """Return the field of a density and its Gibbs density, for truncation at a degree.
+
+    Everything is kept to twice that degree, so that what truncation leaves out can be measured.
+    """
+    wide = 2 * degree
+    strengths = strengths_of(problem, wide).astype(float)
+    coefficients = np.zeros(wide + 1, dtype=complex)
+    known = min(moments.size, wide + 1)
+    coefficients[:known] = strengths[:known] * moments[:known]
+    if problem.confinement is not None:
+        fixed = problem.confinement.multipliers(problem.domain, wide)[1:].astype(float)
+        coefficients[1:] -= fixed / (2.0 * problem.noise)
+    points = even_size(4 * wide)
+    values = np.fft.irfft(coefficients, points, norm="forward")
+    values -= values.max()
+    weights = np.exp(values)
+    normalised = np.exp(0.5 * values) / np.sqrt(2.0 * np.pi * weights.mean())
+    inverse = np.exp(0.5 * (values.min() - values))
+    root = 2.0 * np.pi * np.fft.rfft(normalised, norm="forward")[: 2 * wide + 1]
+    inverse_root = np.fft.rfft(inverse, norm="forward")[: wide + 1]
+    return Field(problem, strengths, coefficients, root, inverse_root)
+
+
+def even_factors(field: Field, degree: int) -> Factors:
+    """Return the block of even perturbations: y on cosines 0..degree, z on sines 1..degree."""
+    cosines, sines = np.arange(degree + 1), np.arange(1, degree + 1)
+    first_order = -0.5 * _slope_products(field, sines, cosines)
+    first_order[sines - 1, sines] -= sines
+    outer = np.arange(degree + 1, 2 * degree + 1)
+    return Factors(
+        first_order,
+        root_cosines(field, cosines, sines),
+        2.0 * field.strengths[sines],
+        symmetric_sines(field, outer, sines),
+        _from_sines(degree),
+        None,
+        None,
+    )
+
+
+def odd_factors(field: Field, degree: int) -> Factors:
+    """Return the block of odd perturbations: y on sines 1..degree, z on cosines 0..degree."""
+    cosines, sines = np.arange(degree + 1), np.arange(1, degree + 1)
+    first_order = -0.5 * _slope_products(field, sines, cosines).T
+    first_order[sines, sines - 1] += sines
+    outer = np.arange(degree + 1, 2 * degree + 1)
+    return Factors(
+        first_order,
+        root_sines(field, sines, sines),
+        2.0 * field.strengths[sines],
+        symmetric_cosines(field, outer, cosines),
+        _from_cosines(degree),
+        cosine_vector(field.root.real, cosines),
+        None,
+    )
+
+
+def mixed_factors(field: Field, degree: int) -> Factors:
+    """Return all perturbations of a state without reflection axis, on exp(ik theta), abs(k) <= degree."""
+    degrees = np.arange(-degree, degree + 1)
+    outer = np.concatenate([np.arange(-2 * degree, -degree), np.arange(degree + 1, 2 * degree + 1)])
+    slope = 1j * np.arange(field.coefficients.size) * field.coefficients
+    first_order = -0.5 * _convolution(slope, degrees, degrees) + np.diag(1j * degrees)
+    modes = degrees[degrees != 0]
+    return Factors(
+        first_order,
+        _convolution(field.root, degrees, modes) / np.sqrt(2.0 * np.pi),
+        field.strengths[np.abs(modes)],
+        _symmetric_mixed(field, outer, degrees),
+        np.eye(degrees.size),
+        _signed(field.root, degrees),
+        _signed(field.root, degrees),
+    )
+
+
+def even_block(field: Field, degree: int) -> Block:
+    """Return S on even perturbations."""
+    sines, outer = np.arange(1, degree + 1), np.arange(degree + 1, 2 * degree + 1)
+    inside, outside = (symmetric_sines(field, rows, sines) for rows in (sines, outer))
+    return Block(inside, outside, _from_sines(degree), None, None)
+
+
+def odd_block(field: Field, degree: int) -> Block:
+    """Return S on odd perturbations."""
+    cosines, outer = np.arange(degree + 1), np.arange(degree + 1, 2 * degree + 1)
+    inside, outside = (symmetric_cosines(field, rows, cosines) for rows in (cosines, outer))
+    root, inverse = (cosine_vector(part.real, cosines) for part in (field.root, field.inverse_root))
+    return Block(inside, outside, _from_cosines(degree), root, inverse)
+
+
+def mixed_block(field: Field, degree: int) -> Block:
+    """Return S on all perturbations of a state without reflection axis."""
+    degrees = np.arange(-degree, degree + 1)
+    outer = np.concatenate([np.arange(-2 * degree, -degree), np.arange(degree + 1, 2 * degree + 1)])
+    inside, outside = (_symmetric_mixed(field, rows, degrees) for rows in (degrees, outer))
+    root, inverse = (_signed(part, degrees) for part in (field.root, field.inverse_root))
+    return Block(inside, outside, np.eye(degrees.size), root, inverse)
+
+
+def _from_sines(degree: int) -> Matrix:
+    half = np.eye(degree) * np.sqrt(0.5)
+    return np.hstack([1j * half[:, ::-1], np.zeros((degree, 1)), -1j * half])
+
+
+def _from_cosines(degree: int) -> Matrix:
+    half = np.vstack([np.zeros(degree), np.eye(degree)]) * np.sqrt(0.5)
+    constant = np.zeros((degree + 1, 1))
+    constant[0] = 1.0
+    return np.hstack([half[:, ::-1], constant, half])
+
+
+def cosine_vector(integrals: Floats, degrees: Integers) -> Floats:
+    """Return the components on normalised cosines of a function with these cosine integrals."""
+    return np.asarray(integrals[degrees] / np.sqrt(np.where(degrees == 0, 2.0, 1.0) * np.pi), dtype=float)
+
+
+def _slope_products(field: Field, sines: Integers, cosines: Integers) -> Floats:
+    """Return the matrix of multiplication by f' from normalised cosines to sines."""
+    slope = -2.0 * np.arange(field.coefficients.size) * field.coefficients.real
+    plus, minus = sines[:, None] + cosines, sines[:, None] - cosines
+    products = 0.5 * (slope[plus] + np.sign(minus) * slope[np.abs(minus)])
+    return np.asarray(np.where(cosines == 0, np.sqrt(0.5), 1.0) * products, dtype=float)
+
+
+def root_cosines(field: Field, cosines: Integers, modes: Integers) -> Floats:
+    """Return the components of sqrt(rho) cos(j theta) on normalised cosines, (cosines, modes)."""
+    root = field.root.real
+    sums = root[cosines[:, None] + modes] + root[np.abs(cosines[:, None] - modes)]
+    norms = 2.0 * np.sqrt(np.where(cosines == 0, 2.0, 1.0) * np.pi)
+    return np.asarray(sums / norms[:, None], dtype=float)
+
+
+def root_sines(field: Field, sines: Integers, modes: Integers) -> Floats:
+    """Return the components of sqrt(rho) sin(j theta) on normalised sines, (sines, modes)."""
+    root = field.root.real
+    difference = root[np.abs(sines[:, None] - modes)] - root[sines[:, None] + modes]
+    return np.asarray(difference / (2.0 * np.sqrt(np.pi)), dtype=float)
+
+
+def felt(field: Field, modes: Integers) -> Integers:
+    """Return those of the degrees whose part in the interaction is not far below rounding."""
+    weights = np.abs(field.strengths[np.abs(modes)]) * modes**2.0
+    return np.asarray(modes[weights > FELT * weights.max(initial=0.0)])
+
+
+def schroedinger(field: Field) -> Matrix:
+    """Return the coefficients of exp(ik theta) of the potential f'^2/4 - f''/2, for k up to twice f's."""
+    count = field.coefficients.size
+    degrees = np.arange(count)
+    slope = 1j * degrees * field.coefficients
+    points = even_size(4 * count)
+    square = np.fft.rfft(np.fft.irfft(slope, points, norm="forward") ** 2, norm="forward")
+    potential = 0.25 * square[: 2 * count]
+    potential[:count] += 0.5 * degrees**2 * field.coefficients
+    return np.asarray(potential)
+
+
+def symmetric_sines(field: Field, rows: Integers, columns: Integers) -> Floats:
+    """Return S of even perturbations between normalised sines."""
+    potential = schroedinger(field).real
+    difference = np.abs(rows[:, None] - columns)
+    matrix = potential[difference] - potential[rows[:, None] + columns]
+    matrix += np.where(difference == 0, columns**2.0, 0.0)
+    modes = felt(field, columns[columns > 0])
+    left, right = root_sines(field, rows, modes), root_sines(field, columns, modes)
+    weights = 2.0 * field.strengths[modes] * modes**2
+    return np.asarray(field.noise * (matrix - (left * weights) @ right.T), dtype=float)
+
+
+def symmetric_cosines(field: Field, rows: Integers, columns: Integers) -> Floats:
+    """Return S of odd perturbations between normalised cosines."""
+    potential = schroedinger(field).real
+    difference = np.abs(rows[:, None] - columns)
+    matrix = potential[difference] + potential[rows[:, None] + columns]
+    matrix *= np.where(rows == 0, np.sqrt(0.5), 1.0)[:, None] * np.where(columns == 0, np.sqrt(0.5), 1.0)
+    matrix += np.where(difference == 0, columns**2.0, 0.0)
+    modes = felt(field, columns[columns > 0])
+    left, right = root_cosines(field, rows, modes), root_cosines(field, columns, modes)
+    weights = 2.0 * field.strengths[modes] * modes**2
+    return np.asarray(field.noise * (matrix - (left * weights) @ right.T), dtype=float)
+
+
+def _symmetric_mixed(field: Field, rows: Integers, columns: Integers) -> Matrix:
+    matrix = _convolution(schroedinger(field), rows, columns)
+    modes = felt(field, columns[columns != 0])
+    left, right = (_convolution(field.root, d, modes) / np.sqrt(2.0 * np.pi) for d in (rows, columns))
+    weights = field.strengths[np.abs(modes)] * modes**2
+    return np.asarray(field.noise * (matrix - (left * weights) @ right.conj().T))
+
+
+def _signed(coefficients: Matrix, degrees: Integers) -> Matrix:
+    values = coefficients[np.abs(degrees)]
+    return np.where(degrees < 0, values.conj(), values)
+
+
+def _convolution(coefficients: Matrix, rows: Integers, columns: Integers) -> Matrix:
+    difference = rows[:, None] - columns
+    return np.asarray(_signed(coefficients, difference))

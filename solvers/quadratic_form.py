@@ -1,0 +1,67 @@
+r"""The quadratic form of the linearisation, without cancellation.
+
+With S of :mod:`solvers.linearisation`. Clusters that attract each other over a distance have a tiny eigenvalue too, by cancellation in C. There the
+quadratic form of S is evaluated with the stationary equation built in, so that nothing but true differences
+of the velocity is left,
+
+.. math:: \frac1D \langle z, S z\rangle = \int |Q z|^2
+          + \sum_{k \ge 1} \lambda_k k^2 \iint \cos k(\theta - \theta')\,
+            \bigl| z(\theta) \sqrt{\rho(\theta')} - z(\theta') \sqrt{\rho(\theta)} \bigr|^2 ,
+
+the kernel summed in extended precision: a Rayleigh-Ritz step on the doubtful eigenvectors.
+"""
+
+import numpy as np
+
+from .bases import EPS, Floats
+from .equation import even_size
+from .linearisation import Field, Matrix, felt, strengths_of
+
+# Safety factor on first-order rounding bounds.
+SAFETY = 8.0
+
+
+def quadratic_form(field: Field, vectors: Matrix) -> tuple[Matrix, Matrix, Floats]:
+    """Return the form of S on columns z, their Gram matrix off rotation, and the rounding error."""
+    degree = vectors.shape[0] // 2
+    # Products of two columns and a cosine that is felt are integrated exactly.
+    felt_degree = int(felt(field, np.arange(1, field.strengths.size)).max(initial=1))
+    points = even_size(2 * degree + 2 * min(felt_degree, degree))
+    derivatives = 1j * np.arange(-degree, degree + 1)[:, None] * vectors
+    samples, slopes = _sampled(vectors, points), _sampled(derivatives, points)
+    count = field.coefficients.size
+    slope = np.fft.irfft(1j * np.arange(count) * field.coefficients, points, norm="forward")
+    root = np.fft.irfft(field.root[: 2 * degree + 1], points, norm="forward") / (2.0 * np.pi)
+    step = 2.0 * np.pi / points
+    samples = samples - np.multiply.outer(root, step * (root @ samples))
+    slopes = slopes - 0.5 * slope[:, None] * samples
+    form = step * slopes.conj().T @ slopes
+    bound = np.diag(form).real.copy()
+    kernel, floor = _kernel(field, points)
+    for shift in range(1, points // 2 + 1):
+        pairs = samples * np.roll(root, shift)[:, None] - np.roll(samples, shift, axis=0) * root[:, None]
+        product = (2 * step**2 if 2 * shift < points else step**2) * pairs.conj().T @ pairs
+        form = form + kernel[shift] * product
+        bound += (abs(kernel[shift]) + floor / EPS) * np.diag(product).real
+    return field.noise * form, step * samples.conj().T @ samples, SAFETY * EPS * field.noise * bound
+
+
+def _sampled(coefficients: Matrix, points: int) -> Matrix:
+    degree = coefficients.shape[0] // 2
+    padded = np.zeros((points, coefficients.shape[1]), dtype=complex)
+    padded[np.arange(-degree, degree + 1)] = coefficients
+    samples = np.fft.ifft(padded, axis=0, norm="forward") / np.sqrt(2.0 * np.pi)
+    real = np.array_equal(coefficients[::-1].conj(), coefficients)
+    return np.asarray(samples.real.copy() if real else samples)
+
+
+def _kernel(field: Field, points: int) -> tuple[Floats, float]:
+    """Return sum lambda_k k^2 cos(k t) on the grid, summed in extended precision, and its rounding error."""
+    degree = min(points // 2, field.strengths.size - 1)
+    degrees = np.arange(1, degree + 1)
+    weights = strengths_of(field.problem, degree)[1:] * degrees**2
+    half_turns = np.arange(points) * (2 * np.arccos(np.longdouble(-1.0)) / points)
+    table = np.cos(half_turns)
+    kernel = np.array([weights @ table[degrees * shift % points] for shift in range(points)])
+    floor = float(np.finfo(np.longdouble).eps) * float(np.abs(weights).sum())
+    return kernel.astype(float), floor
