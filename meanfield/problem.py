@@ -92,7 +92,7 @@ class McKeanVlasov:
             "domain": {"name": self.domain.name},
             "potential": _describe(self.potential),
             "noise": float(self.noise),
-            "coupling": None if self.coupling is None else float(self.coupling),
+            "coupling": None if self.coupling is None else _double(self.coupling),
             "confinement": None if self.confinement is None else _describe(self.confinement),
         }
 
@@ -115,6 +115,11 @@ class McKeanVlasov:
             coupling=description["coupling"],
             confinement=None if confinement is None else _rebuild(confinement),
         )
+
+
+def _double(value: float) -> float:
+    """Return a float, unless the value is beyond the range of doubles and would become zero."""
+    return float(value) if float(value) != 0.0 or value == 0.0 else value
 
 
 def _is_number(value: object) -> bool:

@@ -55,7 +55,8 @@ def bifurcation(argv: Sequence[str]) -> int:
     parser = _bifurcation_parser(argv)
     settings = parser.settings(
         coupling=None, relative=None, depth=2, tolerance=Arclength.tolerance, max_step=Arclength.max_step,
-        search=False, no_rates=False, to=[], plot=None, panels=None, force=False, json=False, quiet=False, verbose=0,
+        search=False, no_rates=False, to=[], plot=None, panels=None, force=False, json=False, quiet=False,
+        verbose=0,
     )  # fmt: skip
     problem = problem_from(parser, settings)
     method = _method(settings)

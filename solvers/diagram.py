@@ -14,7 +14,7 @@ from .continuation import Arclength
 from .exchange import mark_exchanges
 from .following import Followed
 from .provenance import provenance
-from .rates import with_rates
+from .rates import unknown_rates, with_rates
 from .recording import Register, largest_modulus, record
 from .walk import Task, walk
 
@@ -123,7 +123,7 @@ def explore(
         critical_coupling=critical,
         branches=recorded,
         special_points=tuple(register.special_points),
-        warnings=tuple(register.warnings),
+        warnings=(*register.warnings, *(unknown_rates(recorded) if rates else ())),
         provenance=provenance(problem, options, time.process_time() - started),
     )
 

@@ -1,14 +1,14 @@
 r"""The quadratic form of the linearisation, without cancellation.
 
-With S of :mod:`solvers.linearisation`. Clusters that attract each other over a distance have a tiny eigenvalue too, by cancellation in C. There the
-quadratic form of S is evaluated with the stationary equation built in, so that nothing but true differences
-of the velocity is left,
+Clusters that attract each other over a distance have a tiny eigenvalue by cancellation in the operators C and S
+of :mod:`solvers.linearisation`. Here the form of S is evaluated with the stationary equation built in, so that
+nothing but true differences of the velocity is left,
 
 .. math:: \frac1D \langle z, S z\rangle = \int |Q z|^2
           + \sum_{k \ge 1} \lambda_k k^2 \iint \cos k(\theta - \theta')\,
             \bigl| z(\theta) \sqrt{\rho(\theta')} - z(\theta') \sqrt{\rho(\theta)} \bigr|^2 ,
 
-the kernel summed in extended precision: a Rayleigh-Ritz step on the doubtful eigenvectors.
+the kernel summed in extended precision.
 """
 
 import numpy as np

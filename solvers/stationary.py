@@ -9,7 +9,7 @@ import time
 
 import numpy as np
 
-from meanfield import McKeanVlasov, State
+from meanfield import ComputationFailed, McKeanVlasov, State
 from meanfield.thresholds import critical_coupling
 
 from .branching import from_no_interaction
@@ -74,10 +74,18 @@ def stationary_states(problem: McKeanVlasov, *, depth: int = 2, rates: bool = Tr
         state.replace(
             minimiser=index == 0 if bounded else None,
             provenance=source,
-            slowest_rate=contraction_rate(state) if rates else None,
+            slowest_rate=_rate(state) if rates else None,
         )
         for index, state in enumerate(states)
     )
+
+
+def _rate(state: State) -> float | None:
+    """Return the slowest decay rate, or None where the state needs more modes than its spectrum can be had for."""
+    try:
+        return contraction_rate(state)
+    except ComputationFailed:
+        return None
 
 
 def bounded_below(problem: McKeanVlasov) -> bool:

@@ -61,9 +61,7 @@ def one_cluster_branch() -> tuple[Branch, list[SpecialPoint]]:
     states = [one_cluster(a) for a in grid]
     coupling = np.array([2.0, *(state[0] for state in states)])
     cosine = np.array([_uniform(), *(state[2] for state in states)])
-    gap = np.array(
-        [0.0, *(free_energy_gap(a, state[1], state[0]) for a, state in zip(grid, states, strict=True))]
-    )
+    gap = np.array([0.0, *(free_energy_gap(a, state[1], state[0]) for a, state in zip(grid, states, strict=True))])
     at_fold, at_equal = (int(np.searchsorted(grid, value)) + 1 for value in (fold, equal))
     unstable = np.where(np.arange(coupling.size) < at_fold, 1, 0)
     unstable[at_fold] = 0
@@ -74,9 +72,7 @@ def one_cluster_branch() -> tuple[Branch, list[SpecialPoint]]:
     events = [
         _event(1, 0, "branch point", branch, 2, 1, "born from the uniform branch", kernel=2),
         _event(1, at_fold, "fold", branch, 1, 0, "fold", kernel=1),
-        _event(
-            1, at_equal, "transition", branch, 0, 0, "free energy equals that of the uniform state", kernel=0
-        ),
+        _event(1, at_equal, "transition", branch, 0, 0, "free energy equals that of the uniform state", kernel=0),
         _event(1, coupling.size - 1, "endpoint", branch, 0, None, "left the interval"),
     ]
     return branch, events
@@ -89,9 +85,7 @@ def two_cluster_branch() -> tuple[Branch, list[SpecialPoint]]:
     grid = np.sort(np.concatenate([grid, [secondary]]))
     coupling = np.array([2 / Q, *(grid / (Q * _ratio(grid)))])
     cosine = np.array([_uniform(), *(moments(0.0, x) for x in grid)])
-    gap = np.array(
-        [0.0, *(free_energy_gap(0.0, x, kappa) for x, kappa in zip(grid, coupling[1:], strict=True))]
-    )
+    gap = np.array([0.0, *(free_energy_gap(0.0, x, kappa) for x, kappa in zip(grid, coupling[1:], strict=True))])
     at = int(np.searchsorted(grid, secondary)) + 1
     unstable = np.where(np.arange(coupling.size) <= at, 2, 1)
     labels = [""] * coupling.size
@@ -170,9 +164,7 @@ def _uniform_branch() -> tuple[Branch, list[SpecialPoint]]:
     labels[first] = labels[second] = "BP"
     rate = np.minimum(1 - coupling / 2, 4 * (1 - coupling * Q / 2))
     cosine = np.tile(_uniform(), (coupling.size, 1))
-    branch = _branch(
-        "uniform", None, 0, coupling, cosine, np.zeros(coupling.size), unstable, labels, rate=rate
-    )
+    branch = _branch("uniform", None, 0, coupling, cosine, np.zeros(coupling.size), unstable, labels, rate=rate)
     events = [
         _event(0, first, "branch point", branch, 0, 2, "mode 1 becomes unstable", kernel=2),
         _event(0, second, "branch point", branch, 2, 4, "mode 2 becomes unstable", kernel=2),

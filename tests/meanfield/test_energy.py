@@ -85,9 +85,7 @@ def test_uniform_is_the_reference():
     energy = free_energy_parts(at, [1.0, 0.0, 0.0])
     assert energy.gap == 0
     assert energy.confinement == 0
-    assert energy.interaction == pytest.approx(
-        0.5 * float(at.potential.multipliers(Circle(), 0)[0]), rel=2 * EPS
-    )
+    assert energy.interaction == pytest.approx(0.5 * float(at.potential.multipliers(Circle(), 0)[0]), rel=2 * EPS)
 
 
 def test_first_variation_of_uniform():
@@ -116,8 +114,7 @@ def test_dissipation_is_the_decay_of_the_energy():
     c = m - 1j * s
     full = {k: (c[k] if k >= 0 else np.conj(c[-k])) if abs(k) < 5 else 0 for k in range(-9, 10)}
     rates = [
-        0.9
-        * (-(k**2) * full[k] + k * sum(j * shares[abs(j)] * full[j] * full[k - j] for j in range(-4, 5) if j))
+        0.9 * (-(k**2) * full[k] + k * sum(j * shares[abs(j)] * full[j] * full[k - j] for j in range(-4, 5) if j))
         for k in range(5)
     ]
     step = 1e-4
@@ -136,9 +133,7 @@ def test_variations_are_derivatives():
     bend = (-total[0] + 16 * total[1] - 30 * total[2] + 16 * total[3] - total[4]) / (12 * step**2)
     angles, values = first_variation(at, m, s, points=256)
     modes = np.arange(4)
-    direction = (a * np.cos(np.outer(angles, modes)) + b * np.sin(np.outer(angles, modes))).sum(
-        axis=1
-    ) / np.pi
+    direction = (a * np.cos(np.outer(angles, modes)) + b * np.sin(np.outer(angles, modes))).sum(axis=1) / np.pi
     assert (values * direction).mean() * 2 * np.pi == pytest.approx(slope, rel=1e-8)
     assert second_variation(at, m, s, a, b) == pytest.approx(bend, rel=1e-6)
 

@@ -223,9 +223,7 @@ def test_unknown_moments_and_numbers_are_never_written(diagram, tmp_path):
     branch = diagram.branches[1]
     cosine = branch.cosine.copy()
     cosine[3, 2] = np.nan
-    broken = dataclasses.replace(
-        diagram, branches=(dataclasses.replace(branch, cosine=cosine),), special_points=()
-    )
+    broken = dataclasses.replace(diagram, branches=(dataclasses.replace(branch, cosine=cosine),), special_points=())
     with pytest.raises(InvalidInput, match="not known"):
         save(broken, tmp_path / "run.auto")
     assert not list(tmp_path.iterdir())

@@ -91,8 +91,7 @@ def test_stability_in_words():
         ),
         (
             McKeanVlasov(Circle(), CosineSeries((-1.0,) * 9), confinement=Kuramoto()),
-            "cosine-series (w = [-1, -1, -1, -1, -1, -1, ...]) on the circle, noise D = 1, "
-            "confinement kuramoto",
+            "cosine-series (w = [-1, -1, -1, -1, -1, -1, ...]) on the circle, noise D = 1, confinement kuramoto",
         ),
     ],
 )

@@ -75,9 +75,7 @@ def test_no_mode_is_missed_far_up_the_series(seed):
     points = theory.critical_modes(problem(CosineSeries(tuple(w))), -50, 50)
     found = sorted(mode for point in points for mode in point.modes)
     assert found == [k + 1 for k in range(300) if abs(2 / w[k]) <= 50]
-    assert theory.critical_coupling(problem(CosineSeries(tuple(w)))) == pytest.approx(
-        -2 / w.min(), rel=4 * EPS
-    )
+    assert theory.critical_coupling(problem(CosineSeries(tuple(w)))) == pytest.approx(-2 / w.min(), rel=4 * EPS)
 
 
 def test_ranges_without_bifurcation_and_bad_ranges():
@@ -243,17 +241,13 @@ def reduced_energy_defect(w, first, second, phase):
     def gap(*amplitudes):
         moments = {n: z, m: y, **dict(zip(slaved, amplitudes, strict=True))}
         # The phase turns mode m against mode n; slaved modes are real for phase 0 and pi.
-        f = [
-            2 * mp.fsum(c * mp.cos(k * t) * (phase if k == m else 1) for k, c in moments.items())
-            for t in angles
-        ]
+        f = [2 * mp.fsum(c * mp.cos(k * t) * (phase if k == m else 1) for k, c in moments.items()) for t in angles]
         entropy = mp.fsum((1 + v) * mp.log(1 + v) for v in f) / 64
         return entropy - mp.fsum(shares[k] * c**2 for k, c in moments.items())
 
     scale = abs(z * y) + z**2
     gradient = [
-        lambda *a, i=i: mp.diff(gap, a, tuple(int(i == j) for j in range(len(slaved))))
-        for i in range(len(slaved))
+        lambda *a, i=i: mp.diff(gap, a, tuple(int(i == j) for j in range(len(slaved)))) for i in range(len(slaved))
     ]
     start = [scale / 2 for _ in slaved]
     slaved_values = mp.findroot(lambda *a: [g(*a) for g in gradient], start, tol=1e-30)
@@ -298,8 +292,7 @@ def test_one_to_two_resonance():
                 weights = [mp.exp(2 * strength * (a * mp.cos(t) + b * mp.cos(2 * t))) for t in angles]
                 mass = mp.fsum(weights)
                 means = [
-                    mp.fsum(v * mp.cos(k * t) for v, t in zip(weights, angles, strict=True)) / mass
-                    for k in (1, 2)
+                    mp.fsum(v * mp.cos(k * t) for v, t in zip(weights, angles, strict=True)) / mass for k in (1, 2)
                 ]
                 return [means[0] - a, means[1] - b]
 

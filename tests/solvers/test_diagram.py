@@ -403,7 +403,9 @@ class TestConfinement:
 def test_uniform_branch_changes_its_count_at_its_branch_points():
     """Also where a branch point falls on the grid of the branch up to rounding."""
     branch = diagram(CosineSeries((-1.0, -1.5))).branch("uniform")
-    exact = [2 * sum(coupling > threshold * (1 + 1e-15) for threshold in (4 / 3, 2.0)) for coupling in branch.coupling]
+    exact = [
+        2 * sum(coupling > threshold * (1 + 1e-15) for threshold in (4 / 3, 2.0)) for coupling in branch.coupling
+    ]
     assert list(branch.unstable) == exact
 
 
