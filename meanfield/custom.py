@@ -285,11 +285,13 @@ def _function_values(function: Callable[[Any], Any], angles: npt.NDArray[np.floa
     """Evaluate at once where the function is vectorised, else angle by angle."""
     with np.errstate(all="ignore"):
         try:
-            values = np.asarray(function(angles.copy()), dtype=float)
+            values = np.asarray(function(angles.copy()))
         except Exception:
             return np.array([_single_value(function, float(angle)) for angle in angles])
-        if values.shape == angles.shape:
-            return values
+        if np.iscomplexobj(values):
+            raise InvalidInput(f"the potential {_name(function)} must be real, not complex; take its real part")
+        if values.shape == angles.shape and values.dtype.kind in "fiu":
+            return values.astype(float)
         return np.array([_single_value(function, float(angle)) for angle in angles])
 
 

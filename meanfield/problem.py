@@ -19,6 +19,9 @@ from .domains import Circle
 from .errors import InvalidInput
 from .potentials import Potential, potential_from
 
+# Couplings are proportional to the noise and would leave the range of doubles with it.
+SMALLEST_NOISE = 1e-100
+
 
 @dataclass(frozen=True)
 class McKeanVlasov:
@@ -66,6 +69,11 @@ class McKeanVlasov:
                 )
         if not (_is_number(self.noise) and math.isfinite(self.noise) and self.noise > 0):
             raise InvalidInput(f"noise must be positive and finite, not {self.noise!r}; try noise=1.0")
+        if not SMALLEST_NOISE <= self.noise <= 1.0 / SMALLEST_NOISE:
+            raise InvalidInput(
+                f"noise must be between {SMALLEST_NOISE:g} and {1 / SMALLEST_NOISE:g}, not {self.noise!r}; only "
+                "coupling/noise matters for the states, so measure both in another unit"
+            )
         if self.coupling is not None and not (_is_number(self.coupling) and math.isfinite(self.coupling)):
             raise InvalidInput(f"coupling must be finite, not {self.coupling!r}; leave it out to keep it free")
 

@@ -73,7 +73,7 @@ def _header(diagram: Diagram) -> Iterator[str]:
         f"{_count(len(events), 'special point')}"
     )
     if not events:
-        yield "nothing happens in this range: no bifurcation, fold or transition"
+        yield "nothing happens on the branches followed in this range: no bifurcation, fold or transition"
 
 
 def _branch(diagram: Diagram, index: int, indent: str, shown: set[int]) -> Iterator[str]:

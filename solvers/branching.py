@@ -23,14 +23,12 @@ from meanfield import McKeanVlasov
 from meanfield.protocol import Number
 
 from .bases import CosineBasis, Floats, Integers
-from .continuation import Point, resolve
+from .continuation import REGULAR_ARCLENGTH, Point, resolve, state_at
 from .detection import Event
 from .equation import StationaryEquation, stationary_equation
-from .newton import POLISHED, Solution, correct, solve_at
+from .newton import POLISHED, Solution, correct
 from .stability import Block, unstable_counts
 
-# Arclengths count from the branch point a branch is born at; one that has none starts at this value.
-REGULAR_ARCLENGTH = 1.0
 STEPS = (2e-2, 5e-3, 1e-3, 2e-4, 4e-5, 8e-6, 1.6e-6, 3e-7, 6e-8)
 
 
@@ -79,10 +77,8 @@ class Departure:
             norm = float(np.sqrt(1.0 + tangent @ tangent))
             solution = Solution(self.b, 0.0, evaluation, tangent / norm, 1.0 / norm, self.equation.repulsive, 0)
         else:
-            found = solve_at(self.equation, self.b, self.q)
-            if found is None:
-                return None
-            solution = found
+            found = state_at(self.equation, self.b, self.q)
+            return found if isinstance(found, Point) else None
         resolved_point = resolve(Point(self.equation, solution, REGULAR_ARCLENGTH))
         return resolved_point if isinstance(resolved_point, Point) else None
 

@@ -15,7 +15,10 @@ from meanfield.protocol import Number
 
 from .bases import Floats
 from .equation import StationaryEquation
-from .newton import POLISHED, Newton, Solution, correct
+from .newton import POLISHED, Newton, Solution, correct, solve_at
+
+# Arclengths count from the branch point a branch is born at; one that has none starts at this value.
+REGULAR_ARCLENGTH = 1.0
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,7 @@ class Arclength:
     tolerance
         Largest distance between prediction and corrected point, in arclength units.
     max_step, min_step
-        Bounds of the step, in arclength units.
+        Bounds of the step, in arclength units; the upper one is relative to q where q > 1.
     max_points
         Points after which a branch is left unfinished.
     """
@@ -140,7 +143,7 @@ def _advance(last: Point, before: Point | None, step: float, method: Arclength) 
             resolved_point = resolve(point)
             if isinstance(resolved_point, End):
                 return None, step, resolved_point
-            return resolved_point, _next_step(step, distance, method), End(Outcome.CONVERGED)
+            return resolved_point, _next_step(step, distance, resolved_point.q, method), End(Outcome.CONVERGED)
         step *= 0.5
     return None, step, End(Outcome.STEP_TOO_SMALL)
 
@@ -192,10 +195,10 @@ def _acceptable(last: Point, point: Point, step: float, distance: float, method:
     return distance <= min(10.0 * method.tolerance, 0.2 * step) and cosine > 0.9
 
 
-def _next_step(step: float, distance: float, method: Arclength) -> float:
+def _next_step(step: float, distance: float, q: float, method: Arclength) -> float:
     """Aim at the tolerance; the prediction error grows with the fourth power of the step."""
     growth = float((method.tolerance / max(distance, 1e-300)) ** 0.25)
-    return min(method.max_step, step * min(2.0, max(0.3, 0.9 * growth)))
+    return min(method.max_step * max(1.0, q), step * min(2.0, max(0.3, 0.9 * growth)))
 
 
 def arc_between(first: Point, second: Point) -> float:
@@ -208,12 +211,11 @@ def arc_between(first: Point, second: Point) -> float:
     return chord * math.asin(half) / half if 0.0 < half < 1.0 else chord
 
 
-def resolve(point: Point, refinements: int = 32) -> Point | End:
+def resolve(point: Point) -> Point | End:
     """Return the point on an equation that resolves it, growing the equation as needed."""
     while not point.equation.resolves(point.b, point.moments):
         equation = point.equation.refined(point.b, point.moments)
-        refinements -= 1
-        if equation is None or refinements < 0:
+        if equation is None:
             return End(Outcome.NOT_RESOLVED, needed_modes(point))
         wider = point.on(equation)
         solution = correct(equation, wider.b, wider.q, wider.solution.tangent_b, wider.solution.tangent_q, Newton())
@@ -222,6 +224,23 @@ def resolve(point: Point, refinements: int = 32) -> Point | End:
         direction_b, direction_q = wider.solution.tangent_b, wider.solution.tangent_q
         point = Point(equation, solution, point.arclength).oriented(direction_b, direction_q)
     return point
+
+
+def state_at(equation: StationaryEquation, b: Floats, q: float, refinements: int = 32) -> Point | End:
+    """Return the resolved state at the coupling q that Newton finds from a guess, the equation growing with it."""
+    q_unit = q * equation.unit
+    for _ in range(refinements + 1):
+        solution = solve_at(equation, b, float(q_unit / equation.unit))
+        if solution is None:
+            return End(Outcome.DIVERGED)
+        point = Point(equation, solution, REGULAR_ARCLENGTH)
+        if equation.resolves(solution.b, point.moments):
+            return point
+        larger = equation.refined(solution.b, point.moments)
+        if larger is None:
+            break
+        equation, b = larger, equation.transfer(solution.b, larger)
+    return End(Outcome.NOT_RESOLVED, needed_modes(point))
 
 
 def needed_modes(point: Point) -> int:

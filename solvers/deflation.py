@@ -17,9 +17,8 @@ from meanfield import McKeanVlasov
 from meanfield.protocol import Number
 
 from .bases import CosineBasis, Floats
-from .continuation import End, Point, resolve
+from .continuation import End, Point, state_at
 from .equation import StationaryEquation, images, stationary_equation
-from .newton import solve_at
 
 LARGEST_SYMMETRY = 12
 
@@ -74,10 +73,7 @@ def search(equation: StationaryEquation, q: float, known: list[Floats]) -> Itera
 
 
 def _resolved(equation: StationaryEquation, b: Floats, q: float) -> Point | None:
-    solution = solve_at(equation, b, q)
-    if solution is None:
-        return None
-    point = resolve(Point(equation, solution, 1.0), REFINEMENTS)
+    point = state_at(equation, b, q, REFINEMENTS)
     if isinstance(point, End):
         return None
     scaled = equation.transfer(b, point.equation) if point.equation is not equation else b

@@ -54,7 +54,7 @@ def bifurcation_diagram(
         Generations of branches: 0 the uniform branch alone, 1 the branches born on it, 2 those born on them.
     search
         Whether to look, at the ends of the interval, for states that no followed branch reaches, and to follow
-        them back: branches that are not connected to the others.
+        them back: branches that are not connected to the others. Always done with a confinement.
     method
         Step control.
     rates
@@ -105,7 +105,7 @@ def explore(
     critical = None if problem.confinement is not None else critical_coupling(problem)
     register = Register(_interval(interval, relative, critical, depth), critical)
     yield Progress("uniform" if problem.confinement is None else "no interaction", 1, 1)
-    branches = walk(problem, register, depth, method, search)
+    branches = walk(problem, register, depth, method, search or problem.confinement is not None)
     followed: list[tuple[Task, Followed]] = []
     for task, branch, waiting in branches:
         followed.append((task, branch))

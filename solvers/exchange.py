@@ -110,7 +110,10 @@ def _exchange(one: Run, other: Run, coupling: float, scale: Number) -> Point | N
         first, second = _state_at(one, coupling, scale), _state_at(other, coupling, scale)
         if first is None or second is None:
             return None
-        step = (first.free_energy_gap - second.free_energy_gap) / (_slope(first, scale) - _slope(second, scale))
+        steepness = _slope(first, scale) - _slope(second, scale)
+        if steepness == 0.0:
+            return None
+        step = (first.free_energy_gap - second.free_energy_gap) / steepness
         if abs(step) <= 4 * EPS * abs(coupling):
             break
         coupling -= step

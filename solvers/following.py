@@ -5,7 +5,7 @@ three ways a branch ends inside its interval: on a more symmetric branch, back a
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -80,9 +80,7 @@ def follow(departure: Departure, method: Arclength, highest: float) -> Followed 
     if leaves:
         followed.outcome = Outcome.LEFT_INTERVAL
         return followed
-    # Where stronger modes of the other sign set the unit, q is large, and so are steps of the same relative size.
-    stretched = replace(method, max_step=method.max_step * max(1.0, departure.q))
-    extend(followed, trace(first, stretched, first.arclength), counts, highest)
+    extend(followed, trace(first, method, first.arclength), counts, highest)
     return followed
 
 

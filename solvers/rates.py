@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from meanfield import Branch, McKeanVlasov, State
@@ -85,7 +86,15 @@ def _with_rates(problem: McKeanVlasov, branch: Branch) -> Branch:
         _known_rate(state_at(problem, branch, point)) if np.isfinite(branch.cosine[point]).all() else np.nan
         for point in range(len(branch))
     ]
-    return replace(branch, slowest_rate=np.array(rates))
+    return replace(branch, slowest_rate=np.where(_contradicted(branch, np.array(rates)), np.nan, rates))
+
+
+def _contradicted(branch: Branch, rates: Floats) -> NDArray[np.bool_]:
+    """Tell where the sign of a rate is lost in rounding: it disagrees with the inertia, which is not lost."""
+    # At a special point the rate is zero up to rounding, of either sign.
+    ordinary = np.array([label not in ("BP", "LP") for label in branch.point_labels])
+    wrong = ((branch.unstable > 0) & (rates > 0.0)) | ((branch.unstable == 0) & (rates < 0.0))
+    return np.asarray(ordinary & wrong)
 
 
 def state_at(problem: McKeanVlasov, branch: Branch, point: int) -> State:

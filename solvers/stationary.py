@@ -9,15 +9,15 @@ import time
 
 import numpy as np
 
-from meanfield import ComputationFailed, McKeanVlasov, State
+from meanfield import ComputationFailed, InvalidInput, McKeanVlasov, NotResolved, Outcome, State
+from meanfield.protocol import Number
 from meanfield.thresholds import critical_coupling
 
 from .branching import from_no_interaction
-from .continuation import Arclength, Point
+from .continuation import Arclength, Point, state_at
 from .deflation import same_orbit, search_all, symmetry_of
 from .detection import interval_end
 from .following import Followed
-from .newton import solve_at
 from .provenance import provenance
 from .recording import Register, moment_arrays
 from .spectra import contraction_rate
@@ -25,8 +25,15 @@ from .stability import unstable_counts
 from .uniform import unstable_uniform
 from .walk import walk
 
+# Branches are followed to this multiple of the coupling: those that pass it may be born above it.
+BEYOND = 2.0
+# Ways for a branch to end that leave its states at larger couplings unknown.
+LOST = (Outcome.NOT_RESOLVED, Outcome.STEP_TOO_SMALL, Outcome.MAX_STEPS)
 
-def stationary_states(problem: McKeanVlasov, *, depth: int = 2, rates: bool = True) -> tuple[State, ...]:
+
+def stationary_states(
+    problem: McKeanVlasov, *, depth: int = 2, rates: bool = True, on_failure: str = "raise"
+) -> tuple[State, ...]:
     """Return the stationary states at the problem's coupling, lowest free energy first.
 
     Parameters
@@ -37,6 +44,9 @@ def stationary_states(problem: McKeanVlasov, *, depth: int = 2, rates: bool = Tr
         Generations of branches followed to reach the coupling.
     rates
         Whether to compute the slowest decay rate of each state.
+    on_failure
+        ``"raise"``, or ``"return"`` to be given the states that can be had, with no minimiser named, where a
+        branch cannot be followed to the coupling.
 
     Returns
     -------
@@ -48,6 +58,8 @@ def stationary_states(problem: McKeanVlasov, *, depth: int = 2, rates: bool = Tr
     ------
     InvalidInput
         If the coupling is free.
+    NotResolved
+        If a branch gets too concentrated before it reaches the coupling; the message names the modes it needs.
 
     Examples
     --------
@@ -59,7 +71,9 @@ def stationary_states(problem: McKeanVlasov, *, depth: int = 2, rates: bool = Tr
     started = time.process_time()
     coupling = problem.fixed_coupling
     found: list[tuple[str, Point]] = []
-    sources = _on_branches(problem, depth) if coupling != 0.0 else _without_interaction(problem)
+    if on_failure not in ("raise", "return"):
+        raise InvalidInput(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
+    sources, complete = _on_branches(problem, depth, on_failure) if coupling else _without_interaction(problem)
     for label, point in sources:
         _add(found, label, point)
     for label, point in _searched(problem, found):
@@ -68,11 +82,11 @@ def stationary_states(problem: McKeanVlasov, *, depth: int = 2, rates: bool = Tr
     if problem.confinement is None:
         states.append(uniform_state(problem))
     states.sort(key=lambda state: state.free_energy_gap)
-    bounded = bounded_below(problem)
+    decided = complete and bounded_below(problem)
     source = provenance(problem, {"depth": depth}, time.process_time() - started)
     return tuple(
         state.replace(
-            minimiser=index == 0 if bounded else None,
+            minimiser=index == 0 if decided else None,
             provenance=source,
             slowest_rate=_rate(state) if rates else None,
         )
@@ -81,11 +95,12 @@ def stationary_states(problem: McKeanVlasov, *, depth: int = 2, rates: bool = Tr
 
 
 def _rate(state: State) -> float | None:
-    """Return the slowest decay rate, or None where the state needs more modes than its spectrum can be had for."""
+    """Return the slowest decay rate, or None where it cannot be had or its sign is lost in rounding."""
     try:
-        return contraction_rate(state)
+        rate = contraction_rate(state)
     except ComputationFailed:
         return None
+    return rate if state.unstable is None or (rate < 0.0) == (state.unstable > 0) else None
 
 
 def bounded_below(problem: McKeanVlasov) -> bool:
@@ -116,41 +131,59 @@ def uniform_state(problem: McKeanVlasov) -> State:
     )
 
 
-def _without_interaction(problem: McKeanVlasov) -> list[tuple[str, Point]]:
+def _without_interaction(problem: McKeanVlasov) -> tuple[list[tuple[str, Point]], bool]:
     """Return the Gibbs density of the confinement, the only state at zero coupling."""
     departure = None if problem.confinement is None else from_no_interaction(problem, 1)
     point = None if departure is None else departure.regular()
-    return [] if point is None else [("primary", point)]
+    return ([] if point is None else [("primary", point)]), True
 
 
-def _on_branches(problem: McKeanVlasov, depth: int) -> list[tuple[str, Point]]:
+def _on_branches(problem: McKeanVlasov, depth: int, on_failure: str) -> tuple[list[tuple[str, Point]], bool]:
+    """Return the states of all branches at the coupling, and whether no branch was lost on the way there.
+
+    Branches are followed to beyond the coupling, since some that pass it are born above it.
+    """
     coupling = problem.fixed_coupling
-    span = (min(coupling, 0.0), max(coupling, 0.0))
+    span = (min(BEYOND * coupling, 0.0), max(BEYOND * coupling, 0.0))
     free = problem.at(coupling=None)
     critical = None if problem.confinement is not None else critical_coupling(problem)
-    register = Register(span, critical)
-    found = []
-    for task, followed, _ in walk(free, register, depth, Arclength()):
+    found, complete = [], True
+    for task, followed, _ in walk(free, Register(span, critical), depth, Arclength()):
         equation = task.departure.equation
-        if (equation.sign > 0) == (coupling > 0):
-            found += [(task.label, point) for point in _passing(followed, coupling)]
-    return found
+        if (equation.sign > 0) != (coupling > 0):
+            continue
+        found += [(task.label, point) for point in _passing(followed, coupling)]
+        if followed.outcome in LOST and followed.knots[-1].point.q < float(abs(coupling) / equation.unit):
+            complete = False
+            if on_failure == "raise":
+                raise NotResolved(_lost(task.label, followed, coupling))
+    return found, complete
 
 
-def _passing(followed: Followed, coupling: float) -> list[Point]:
+def _lost(label: str, followed: Followed, coupling: Number) -> str:
+    last = followed.knots[-1].point
+    modes = ""
+    if followed.outcome is Outcome.NOT_RESOLVED:
+        # The width of a cluster goes with the inverse root of the coupling.
+        resolved = last.equation.basis.symmetry * last.equation.basis.nodes
+        needed = resolved * np.sqrt(float(coupling / last.coupling))
+        modes = f": it needs about {needed:.0f} modes, more than the {resolved} it had there"
+    return (
+        f"the {label} could be followed to coupling {float(last.coupling):.6g} only, not to {float(coupling):.6g}"
+        f"{modes}; ask for a smaller coupling, or for the states that can be had with on_failure='return'"
+    )
+
+
+def _passing(followed: Followed, coupling: Number) -> list[Point]:
     """Return the points at which a branch passes a coupling, solved there."""
     points = []
     for one, other in zip(followed.knots[:-1], followed.knots[1:], strict=True):
         equation = other.point.equation
         q = float(coupling / (equation.sign * equation.unit))
-        if followed.vertical:
-            continue
-        crossing = interval_end(one.point, other.point, q)
-        if crossing is None:
-            continue
-        solution = solve_at(crossing.point.equation, crossing.point.b, q)
-        if solution is not None:
-            points.append(Point(crossing.point.equation, solution, crossing.point.arclength))
+        crossing = None if followed.vertical else interval_end(one.point, other.point, q)
+        point = None if crossing is None else state_at(crossing.point.equation, crossing.point.b, q)
+        if isinstance(point, Point):
+            points.append(point)
     return points
 
 

@@ -127,8 +127,9 @@ def _start_confined(problem: McKeanVlasov, register: Register) -> deque[Task]:
 def _follow(task: Task, register: Register, method: Arclength) -> Followed | None:
     equation = task.departure.equation
     end = register.interval[1] if equation.sign > 0 else -register.interval[0]
-    followed = follow(task.departure, method, float(end / equation.unit))
-    if followed is None and task.origin is not None:
+    highest = float(end / equation.unit)
+    followed = follow(task.departure, method, highest)
+    if followed is None and task.origin is not None and task.departure.q < highest * (1.0 - 1e-12):
         register.warnings.append(
             f"{task.label}: no state was found beside its branch point at coupling "
             f"{float(task.departure.coupling):.12g}"

@@ -57,7 +57,7 @@ def test_width_and_warnings():
 def test_nothing_happens():
     text = summarise(repulsive_sample())
     assert "no positive critical coupling" in text
-    assert "nothing happens in this range" in text
+    assert "nothing happens on the branches followed in this range" in text
 
 
 def test_every_branch_is_shown_whatever_its_parent():

@@ -4,7 +4,18 @@ import mpmath
 import numpy as np
 import pytest
 
-from meanfield import Circle, CosineSeries, InvalidInput, Kuramoto, Logarithmic, McKeanVlasov, Transformer
+from meanfield import (
+    Circle,
+    CosineSeries,
+    HegselmannKrause,
+    InvalidInput,
+    Kuramoto,
+    Logarithmic,
+    McKeanVlasov,
+    NotResolved,
+    Onsager,
+    Transformer,
+)
 from solvers import stationary_states
 
 
@@ -75,3 +86,48 @@ def test_moments_do_not_depend_on_noise_scaling():
 def test_free_coupling_is_refused():
     with pytest.raises(InvalidInput, match="coupling"):
         stationary_states(McKeanVlasov(Circle(), Kuramoto()))
+
+
+def test_searched_states_are_at_the_coupling_asked_for():
+    """A state that needs a finer grid than the search began with is solved at the same coupling on it."""
+    clustered, uniform = states(Onsager(), 3 * 1.5 * np.pi)
+    assert uniform.label == "uniform"
+    field = np.zeros(400)
+    degrees = np.arange(1, clustered.cosine.size)
+    multipliers = Onsager().multipliers(Circle(), clustered.cosine.size - 1)
+    field[degrees] = -clustered.coupling * multipliers[1:] * clustered.cosine[1:]
+    angles = 2 * np.pi * np.arange(4096) / 4096
+    density = np.exp(np.cos(np.outer(angles, np.arange(400))) @ field)
+    density /= density.sum()
+    for k in (2, 4, 40, 100):
+        assert clustered.cosine[k] == pytest.approx(np.cos(k * angles) @ density, abs=1e-13)
+
+
+def test_concentrated_minimiser_is_found():
+    """W = -cos, kappa = 4000: a von Mises density of variance about 1/4000."""
+    clustered, _ = states(Kuramoto(), 4000.0)
+    with mpmath.workdps(30):
+        x = mpmath.findroot(lambda x: x - 4000 * mpmath.besseli(1, x) / mpmath.besseli(0, x), 4000)
+        exact = mpmath.besseli(1, x) / mpmath.besseli(0, x)
+    assert clustered.order_parameter(1) == pytest.approx(float(exact), rel=1e-13)
+    assert clustered.minimiser
+
+
+def test_a_minimiser_beyond_the_resolution_is_refused_and_not_replaced():
+    with pytest.raises(NotResolved, match="modes"):
+        states(Kuramoto(), 1e5)
+    found = states(Kuramoto(), 1e5, on_failure="return")
+    assert [state.minimiser for state in found] == [None] * len(found)
+
+
+def test_states_of_branches_born_above_the_coupling():
+    """A secondary branch that reaches down from above: five states, as an independent multistart finds."""
+    w = (-1.0, -0.8466144569770441, -0.5792012140934791, -1.0944125670021223, -0.9199384993439977)
+    energies = [state.free_energy_gap for state in states(CosineSeries(w), 1.6447179557985736)]
+    for expected in (-0.009843920574594, 0.007454330958209):
+        assert min(abs(energy - expected) for energy in energies) < 1e-12
+
+
+def test_unknown_failure_mode_is_refused():
+    with pytest.raises(InvalidInput, match="on_failure"):
+        states(HegselmannKrause(2.0), 1.0, on_failure="ignore")
