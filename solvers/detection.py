@@ -87,6 +87,10 @@ def events_between(first: Point, second: Point, counts: tuple[tuple[int, int], t
     counts
         Unstable (even, odd) directions at the two points.
     """
+    turns = first.solution.tangent_q * second.solution.tangent_q < 0.0
+    crosses = first.free_energy_gap * second.free_energy_gap < 0.0
+    if not turns and not crosses and counts[0] == counts[1]:
+        return []
     curve = _Curve(first, second)
     events = _folds(curve)
     events += _transitions(curve)
@@ -97,8 +101,6 @@ def events_between(first: Point, second: Point, counts: tuple[tuple[int, int], t
 
 
 def _folds(curve: _Curve) -> list[Event]:
-    if curve.first.solution.tangent_q * curve.second.solution.tangent_q >= 0.0:
-        return []
     found = curve.zero(lambda point: point.solution.tangent_q)
     if found is None:
         return []
@@ -108,8 +110,6 @@ def _folds(curve: _Curve) -> list[Event]:
 
 def _transitions(curve: _Curve) -> list[Event]:
     if curve.second.equation.problem.confinement is not None:
-        return []
-    if curve.first.free_energy_gap * curve.second.free_energy_gap >= 0.0:
         return []
     found = curve.zero(lambda point: point.free_energy_gap)
     if found is None:

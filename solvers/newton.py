@@ -114,10 +114,8 @@ def _solve(
 ) -> tuple[Floats, float, Floats, float, Factor]:
     sides = np.empty((2, residual.size))
     sides[0], sides[1] = residual, derivative
-    # Both arrays are handed over in Fortran order (J is symmetric), so that LAPACK works in place.
-    factor, pivots, solved, _ = lapack.dsysv(
-        jacobian.T.copy(order="F"), sides.T, BLOCK * residual.size, lower=1, overwrite_a=1, overwrite_b=1
-    )
+    # Both arrays are handed over in Fortran order, J by its symmetry, so that nothing is transposed on the way.
+    factor, pivots, solved, _ = lapack.dsysv(jacobian.T, sides.T, BLOCK * residual.size, lower=1, overwrite_b=1)
     of_residual, of_derivative = solved[:, 0], solved[:, 1]
     growth = float(of_derivative @ of_derivative)
     if not growth <= SINGULAR_GROWTH**2:
