@@ -9,12 +9,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .diagrams import Branch as Branch
     from .diagrams import Diagram as Diagram
+    from .diagrams import PointType as PointType
     from .diagrams import SpecialPoint as SpecialPoint
     from .domains import Circle as Circle
+    from .energy import FreeEnergy as FreeEnergy
+    from .energy import dissipation as dissipation
+    from .energy import first_variation as first_variation
+    from .energy import free_energy_parts as free_energy_parts
+    from .energy import second_variation as second_variation
     from .errors import ComputationFailed as ComputationFailed
     from .errors import InvalidInput as InvalidInput
     from .errors import MeanfieldError as MeanfieldError
     from .errors import NotResolved as NotResolved
+    from .export import open_diagram as open_diagram
     from .outcomes import Outcome as Outcome
     from .potentials import CosineSeries as CosineSeries
     from .potentials import Custom as Custom
@@ -27,18 +34,42 @@ if TYPE_CHECKING:
     from .potentials import Transformer as Transformer
     from .potentials import potential_from as potential_from
     from .problem import McKeanVlasov as McKeanVlasov
+    from .protocol import Number as Number
     from .states import Spectrum as Spectrum
     from .states import State as State
+    from .theory import BranchShape as BranchShape
+    from .theory import GlobalCriterion as GlobalCriterion
+    from .theory import Resonance as Resonance
+    from .theory import branch_shape as branch_shape
+    from .theory import continuous_radius as continuous_radius
+    from .theory import global_criterion as global_criterion
+    from .theory import kuramoto_gap as kuramoto_gap
+    from .theory import kuramoto_order_parameter as kuramoto_order_parameter
+    from .theory import resonance as resonance
+    from .theory import tricritical_beta as tricritical_beta
+    from .theory import vertical_branches as vertical_branches
+    from .thresholds import CriticalPoint as CriticalPoint
+    from .thresholds import critical_coupling as critical_coupling
+    from .thresholds import critical_couplings as critical_couplings
+    from .thresholds import critical_modes as critical_modes
+    from .thresholds import growth_rates as growth_rates
 
 _HOMES = {
     "Branch": "diagrams",
     "Diagram": "diagrams",
+    "PointType": "diagrams",
     "SpecialPoint": "diagrams",
     "Circle": "domains",
+    "FreeEnergy": "energy",
+    "dissipation": "energy",
+    "first_variation": "energy",
+    "free_energy_parts": "energy",
+    "second_variation": "energy",
     "ComputationFailed": "errors",
     "InvalidInput": "errors",
     "MeanfieldError": "errors",
     "NotResolved": "errors",
+    "open_diagram": "export",
     "Outcome": "outcomes",
     "CosineSeries": "potentials",
     "Custom": "potentials",
@@ -51,17 +82,38 @@ _HOMES = {
     "Transformer": "potentials",
     "potential_from": "potentials",
     "McKeanVlasov": "problem",
+    "Number": "protocol",
     "Spectrum": "states",
     "State": "states",
+    "BranchShape": "theory",
+    "GlobalCriterion": "theory",
+    "Resonance": "theory",
+    "branch_shape": "theory",
+    "continuous_radius": "theory",
+    "global_criterion": "theory",
+    "kuramoto_gap": "theory",
+    "kuramoto_order_parameter": "theory",
+    "resonance": "theory",
+    "tricritical_beta": "theory",
+    "vertical_branches": "theory",
+    "CriticalPoint": "thresholds",
+    "critical_coupling": "thresholds",
+    "critical_couplings": "thresholds",
+    "critical_modes": "thresholds",
+    "growth_rates": "thresholds",
 }
 
 __all__ = [
     "Branch",
+    "BranchShape",
     "Circle",
     "ComputationFailed",
     "CosineSeries",
+    "CriticalPoint",
     "Custom",
     "Diagram",
+    "FreeEnergy",
+    "GlobalCriterion",
     "HegselmannKrause",
     "InvalidInput",
     "KellerSegel",
@@ -70,14 +122,34 @@ __all__ = [
     "McKeanVlasov",
     "MeanfieldError",
     "NotResolved",
+    "Number",
     "Onsager",
     "Outcome",
+    "PointType",
     "Potential",
+    "Resonance",
     "SpecialPoint",
     "Spectrum",
     "State",
     "Transformer",
+    "branch_shape",
+    "continuous_radius",
+    "critical_coupling",
+    "critical_couplings",
+    "critical_modes",
+    "dissipation",
+    "first_variation",
+    "free_energy_parts",
+    "global_criterion",
+    "growth_rates",
+    "kuramoto_gap",
+    "kuramoto_order_parameter",
+    "open_diagram",
     "potential_from",
+    "resonance",
+    "second_variation",
+    "tricritical_beta",
+    "vertical_branches",
 ]
 
 

@@ -19,8 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from meanfield import McKeanVlasov
-from meanfield.protocol import Number
+from meanfield import McKeanVlasov, Number
 
 from .bases import CosineBasis, Floats, Integers
 from .continuation import REGULAR_ARCLENGTH, Point, resolve, state_at

@@ -12,7 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from meanfield import Diagram, InvalidInput, McKeanVlasov, MeanfieldError, Spectrum, State
+from meanfield import (
+    Diagram,
+    InvalidInput,
+    McKeanVlasov,
+    MeanfieldError,
+    Spectrum,
+    State,
+    critical_coupling,
+    growth_rates,
+)
 from meanfield.commands import draw
 from meanfield.export import diagram_to_json_object, save
 from meanfield.export.states import check_states_target, save_states, states_to_json_object
@@ -32,7 +41,6 @@ from meanfield.potential_options import add_problem, at_coupling, problem_from, 
 from meanfield.summary import describe
 from meanfield.terminal import note, say, say_json, set_verbosity, table
 from meanfield.terminal import number as formatted
-from meanfield.theory import critical_coupling, growth_rates
 
 from .continuation import Arclength
 from .diagram import Progress, explore

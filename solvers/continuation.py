@@ -10,8 +10,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from meanfield import Outcome
-from meanfield.protocol import Number
+from meanfield import Number, Outcome
 
 from .bases import Floats
 from .equation import StationaryEquation

@@ -13,8 +13,7 @@ import numpy as np
 from scipy.linalg import lapack
 from scipy.special import ive
 
-from meanfield import McKeanVlasov
-from meanfield.protocol import Number
+from meanfield import McKeanVlasov, Number
 
 from .bases import CosineBasis, Floats
 from .continuation import End, Point, state_at

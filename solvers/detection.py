@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 from scipy.optimize import brentq
 
-from meanfield.diagrams import PointType
+from meanfield import PointType
 
 from .bases import EPS, Floats, Integers
 from .continuation import Point, point_between

@@ -6,9 +6,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from meanfield import Diagram, InvalidInput, McKeanVlasov
-from meanfield.protocol import Number
-from meanfield.thresholds import critical_coupling
+from meanfield import Diagram, InvalidInput, McKeanVlasov, Number, critical_coupling
 
 from .continuation import Arclength
 from .exchange import mark_exchanges

@@ -25,8 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from meanfield import McKeanVlasov
-from meanfield.protocol import Number
+from meanfield import McKeanVlasov, Number
 
 from .bases import (
     EPS,

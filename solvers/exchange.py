@@ -12,7 +12,7 @@ import numpy as np
 from scipy.interpolate import CubicHermiteSpline
 from scipy.optimize import brentq
 
-from meanfield.protocol import Number
+from meanfield import Number
 
 from .bases import EPS, Floats
 from .continuation import Point

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from meanfield.errors import NotResolved
+from meanfield import NotResolved
 
 from .bases import Floats
 

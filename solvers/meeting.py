@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from meanfield.protocol import Number
+from meanfield import Number
 
 from .bases import CosineBasis, Floats
 from .continuation import Point

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from meanfield import Branch, McKeanVlasov, State
-from meanfield.errors import ComputationFailed, NotResolved
+from meanfield import Branch, ComputationFailed, McKeanVlasov, NotResolved, State
 
 from .bases import EPS, Floats, Integers
 from .linearisation import (

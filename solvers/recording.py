@@ -6,9 +6,7 @@ from itertools import groupby, pairwise
 import numpy as np
 import scipy.fft
 
-from meanfield import Branch, McKeanVlasov, Outcome, SpecialPoint
-from meanfield.protocol import Number
-from meanfield.thresholds import critical_modes
+from meanfield import Branch, McKeanVlasov, Number, Outcome, SpecialPoint, critical_modes
 
 from .bases import CosineBasis, Floats
 from .continuation import Point, point_between

@@ -12,8 +12,7 @@ from itertools import combinations
 import numpy as np
 from scipy.optimize import brentq
 
-from meanfield import McKeanVlasov
-from meanfield.protocol import Number
+from meanfield import McKeanVlasov, Number
 
 from .bases import Floats, Integers
 from .branching import Departure

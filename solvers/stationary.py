@@ -9,9 +9,16 @@ import time
 
 import numpy as np
 
-from meanfield import ComputationFailed, InvalidInput, McKeanVlasov, NotResolved, Outcome, State
-from meanfield.protocol import Number
-from meanfield.thresholds import critical_coupling
+from meanfield import (
+    ComputationFailed,
+    InvalidInput,
+    McKeanVlasov,
+    NotResolved,
+    Number,
+    Outcome,
+    State,
+    critical_coupling,
+)
 
 from .branching import from_no_interaction
 from .continuation import Arclength, Point, state_at

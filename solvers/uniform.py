@@ -2,10 +2,7 @@
 
 import numpy as np
 
-from meanfield import McKeanVlasov, SpecialPoint
-from meanfield.protocol import Number
-from meanfield.theory import BranchShape, branch_shape
-from meanfield.thresholds import CriticalPoint, critical_modes
+from meanfield import BranchShape, CriticalPoint, McKeanVlasov, Number, SpecialPoint, branch_shape, critical_modes
 
 from .bases import EPS
 from .branching import STEPS, Departure, from_uniform

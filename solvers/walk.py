@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from meanfield import McKeanVlasov, Outcome
-from meanfield.thresholds import critical_modes
+from meanfield import McKeanVlasov, Outcome, critical_modes
 
 from .bases import CosineBasis
 from .branching import Departure, departures, from_no_interaction

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from meanfield import McKeanVlasov
-from meanfield.theory import BranchShape, branch_shape
+from meanfield import BranchShape, McKeanVlasov, branch_shape
 
 from ..claims import Evidence, Undecided, claim, compare, missing, worst
 from ..tools import Tools

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from meanfield import Branch, Diagram, Logarithmic, McKeanVlasov
-from meanfield.theory import global_criterion
+from meanfield import Branch, Diagram, Logarithmic, McKeanVlasov, global_criterion
 
 from ..claims import Evidence, Undecided, at_least, claim, compare, missing, worst
 from ..tools import Tools

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield import Branch, Diagram, McKeanVlasov, Potential, State
-from meanfield.theory import critical_coupling
+from meanfield import Branch, Diagram, McKeanVlasov, Potential, State, critical_coupling
 
 from ..claims import Undecided
 

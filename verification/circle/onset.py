@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from meanfield import Branch, Diagram, McKeanVlasov, State
-from meanfield.theory import critical_couplings
+from meanfield import Branch, Diagram, McKeanVlasov, State, critical_couplings
 
 from ..claims import Undecided
 from ..tools import Tools

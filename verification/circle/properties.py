@@ -7,10 +7,20 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from meanfield import Branch, Circle, Diagram, McKeanVlasov, Potential, State, Transformer
-from meanfield.energy import dissipation, free_energy_parts
+from meanfield import (
+    Branch,
+    Circle,
+    Diagram,
+    McKeanVlasov,
+    Potential,
+    State,
+    Transformer,
+    critical_couplings,
+    dissipation,
+    free_energy_parts,
+    tricritical_beta,
+)
 from meanfield.protocol import Array, Number
-from meanfield.theory import critical_couplings, tricritical_beta
 
 from ..claims import Evidence, claim, compare, missing, worst
 from ..tools import Tools

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from meanfield import Branch, CosineSeries, Diagram, McKeanVlasov
-from meanfield.theory import Resonance, branch_shape, resonance
+from meanfield import Branch, CosineSeries, Diagram, McKeanVlasov, Resonance, branch_shape, resonance
 
 from ..claims import Evidence, Undecided, claim, compare, missing, worst
 from ..tools import Tools

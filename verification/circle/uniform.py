@@ -8,8 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from meanfield import McKeanVlasov, Outcome, State, Transformer
-from meanfield.theory import CriticalPoint, critical_modes, tricritical_beta
+from meanfield import CriticalPoint, McKeanVlasov, Outcome, State, Transformer, critical_modes, tricritical_beta
 
 from ..claims import Evidence, at_least, claim, compare, missing, worst
 from ..tools import Tools
