@@ -9,13 +9,11 @@ class Outcome(Enum):
     CONVERGED = "converged to rounding level"
     MAX_STEPS = "the step limit was reached; raise max_points to go further"
     DIVERGED = "Newton's iteration diverged; start closer to a solution"
-    SINGULAR = "the linear system is singular; the point is a fold or a branch point"
     NOT_RESOLVED = "the state is too concentrated for the allowed number of modes"
     STEP_TOO_SMALL = "the continuation step fell below its minimum"
     LEFT_INTERVAL = "the branch left the coupling interval"
     JOINED_BRANCH = "the branch ends on a more symmetric branch"
     CLOSED_LOOP = "the branch is a closed loop and returned to its start"
-    COLLAPSED = "the density collapses: its modes do not decay, so no smooth state exists here"
     VERTICAL = "the branch is vertical: a whole family of states exists at this single coupling"
 
     def __str__(self) -> str:

@@ -4,6 +4,7 @@ Everything is drawn on matplotlib's own objects, without pyplot and without chan
 figures compose with the user's. The colours are those of Okabe and Ito, distinct for the colour-blind.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -88,7 +89,18 @@ def plot_diagram(
     if legend and entries:
         order = [text for _, text in STYLES.values()] + [text for _, _, text in MARKERS.values()]
         shown = [entries[text] for text in order if text in entries]
-        ax.legend(handles=shown, frameon=False, fontsize=8, handlelength=2.4, loc="best")
+        # Above the axes it is in nobody's way, whatever the curves do; five entries fill a row.
+        rows = math.ceil(len(shown) / 5)
+        ax.legend(
+            handles=shown,
+            frameon=False,
+            fontsize=8,
+            handlelength=2.4,
+            columnspacing=1.4,
+            loc="lower center",
+            bbox_to_anchor=(0.5, 1.0),
+            ncols=math.ceil(len(shown) / rows),
+        )
     if labels:
         from .plot_labels import place_labels
 

@@ -40,7 +40,8 @@ class State:
     symmetry : int
         The state is invariant under rotation by 2 pi/symmetry; 0 for the uniform state.
     residual : float
-        Largest error of the self-consistency equation over the modes the potential feels.
+        Largest error of the self-consistency equation over the modes the potential feels, each weighted by
+        sqrt(|w_k| / max |w|), as in the symmetric form that is solved.
     modes : int
         Degree up to which the density was resolved.
     slowest_rate : float or None

@@ -74,7 +74,7 @@ class Departure:
             _, derivative = self.equation.linearise(self.b, 0.0, evaluation.gibbs.moments)
             tangent = -self.equation.signs * derivative
             norm = float(np.sqrt(1.0 + tangent @ tangent))
-            solution = Solution(self.b, 0.0, evaluation, tangent / norm, 1.0 / norm, self.equation.repulsive, 0)
+            solution = Solution(self.b, 0.0, evaluation, tangent / norm, 1.0 / norm, self.equation.repulsive)
         else:
             found = state_at(self.equation, self.b, self.q)
             return found if isinstance(found, Point) else None
@@ -84,7 +84,7 @@ class Departure:
     def base(self) -> Point:
         """Return the branch point itself, with the new direction as tangent."""
         evaluation = self.equation.evaluate(self.b, self.q)
-        return Point(self.equation, Solution(self.b, self.q, evaluation, self.direction, 0.0, 0, 0), 0.0)
+        return Point(self.equation, Solution(self.b, self.q, evaluation, self.direction, 0.0, 0), 0.0)
 
 
 def from_uniform(
@@ -185,7 +185,6 @@ def rotated(point: Point) -> Point:
         flip * solution.tangent_b,
         solution.tangent_q,
         solution.negative,
-        0,
     )
     return Point(point.equation, turned, point.arclength)
 

@@ -29,7 +29,7 @@ class Arclength:
     tolerance
         Largest distance between prediction and corrected point, in arclength units.
     max_step, min_step
-        Bounds of the step, in arclength units; the upper one is relative to q where q > 1.
+        Bounds of the step, in arclength units; the upper one grows with q beyond 2.
     max_points
         Points after which a branch is left unfinished.
     """
@@ -197,7 +197,7 @@ def _acceptable(last: Point, point: Point, step: float, distance: float, method:
 def _next_step(step: float, distance: float, q: float, method: Arclength) -> float:
     """Aim at the tolerance; the prediction error grows with the fourth power of the step."""
     growth = float((method.tolerance / max(distance, 1e-300)) ** 0.25)
-    return min(method.max_step * max(1.0, q), step * min(2.0, max(0.3, 0.9 * growth)))
+    return min(method.max_step * max(1.0, 0.5 * q), step * min(2.0, max(0.3, 0.9 * growth)))
 
 
 def arc_between(first: Point, second: Point) -> float:

@@ -154,34 +154,23 @@ class StationaryEquation:
         """Return the equation with twice the nodes or unknowns that failed, or None at the limits."""
         basis = self.basis
         nodes = basis.nodes if resolved(basis, moments) else 2 * basis.nodes
-        cells, complete = _cells_of(basis), self.complete
+        cells, complete = basis.cells, self.complete
         if not self._unknowns_suffice(b):
             cells, complete = felt_cells(self.problem, basis.symmetry, 2 * int(cells.max()))
         nodes = max(nodes, even_size(2 * int(cells.max())))
         if nodes > MAX_NODES or cells.size > MAX_UNKNOWNS:
             return None
-        return StationaryEquation(self.problem, _resized(basis, cells, nodes), self.sign, complete=complete)
+        return StationaryEquation(self.problem, basis.resized(cells, nodes), self.sign, complete=complete)
 
     def transfer(self, b: Floats, to: "StationaryEquation") -> Floats:
         """Return the unknown of a refined equation that has the same moments."""
-        blocks = 2 if isinstance(self.basis, FourierBasis) else 1
+        blocks = self.basis.degrees.size // self.basis.cells.size
         old = (b / self.scales).reshape(blocks, -1)
         cells = self.basis.degrees[: old.shape[1]]
         wider = to.basis.degrees[: to.basis.degrees.size // blocks]
         new = np.zeros((blocks, wider.size))
         new[:, np.searchsorted(wider, cells)] = old
         return to.scales * new.ravel()
-
-
-def _cells_of(basis: Basis) -> Integers:
-    return np.unique(basis.degrees // basis.symmetry)
-
-
-def _resized(basis: Basis, cells: Integers, nodes: int) -> Basis:
-    if isinstance(basis, FourierBasis):
-        return FourierBasis(cells, nodes, basis.symmetry, basis.confinement)
-    assert isinstance(basis, CosineBasis)
-    return CosineBasis(cells, nodes, basis.symmetry, basis.confinement)
 
 
 def images(equation: StationaryEquation, b: Floats) -> list[Floats]:

@@ -60,7 +60,6 @@ class Solution:
     tangent_b: Floats
     tangent_q: float
     negative: int
-    iterations: int
 
     @property
     def residual(self) -> float:
@@ -98,7 +97,7 @@ def correct(
         evaluation = equation.evaluate(b, q)
         if _finished(length, previous, iteration, method):
             negative = negative_pivots(*factor)
-            return Solution(b, q, evaluation, tangent_b, tangent_q, negative, iteration)
+            return Solution(b, q, evaluation, tangent_b, tangent_q, negative)
         if iteration > 3 and length > 0.9 * previous:
             return None
         previous = length

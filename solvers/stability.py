@@ -179,11 +179,6 @@ def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
     return even, odd
 
 
-def basis_symmetry(point: Point) -> int:
-    """Return n of the rotation symmetry of the basis of a point."""
-    return point.equation.basis.symmetry
-
-
 def _counts_by_class(point: Point, modes: Perturbations, neutral: float) -> tuple[int, int]:
     """Count class by class, cheaper for many modes; cosines and sines agree except in the extreme classes."""
     symmetry = point.equation.basis.symmetry

@@ -111,7 +111,7 @@ def _rate(state: State) -> float | None:
 
 
 def bounded_below(problem: McKeanVlasov) -> bool:
-    r"""Whether the free energy is bounded below.
+    r"""Whether the free energy is bounded below, judged by the multipliers of degree 2048 to 4095.
 
     On Poisson kernels :math:`m_k = r^k` its gap is :math:`\sum_k (1/k - \lambda_k) r^{2k}`, which tends to minus
     infinity as r tends to 1 if :math:`k \lambda_k` stays above 1.

@@ -37,6 +37,7 @@ class Basis(Protocol):
     """Modes on the circle invariant under rotation by ``2 pi / symmetry``."""
 
     symmetry: int
+    cells: Integers
     degrees: Integers
     nodes: int
     confinement: Floats | None
@@ -65,8 +66,8 @@ class Basis(Protocol):
     def tail(self, moments: Floats) -> float:
         """Return the largest of the last eighth of the moments: what the basis fails to resolve."""
 
-    def sized(self, modes: int, nodes: int) -> "Basis":
-        """Return the same basis with other numbers of modes (per symmetry cell) and nodes."""
+    def resized(self, cells: Integers, nodes: int) -> "Basis":
+        """Return the same basis with other modes and another number of nodes."""
 
 
 def resolved(basis: Basis, moments: Floats) -> bool:

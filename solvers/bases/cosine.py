@@ -41,9 +41,9 @@ class CosineBasis:
             count = min(confinement.size, nodes)
             self._fixed[1 : count + 1] = 0.5 * confinement[:count]
 
-    def sized(self, modes: int, nodes: int) -> "CosineBasis":
-        """Return the same basis with ``modes`` consecutive cells and another number of nodes."""
-        return CosineBasis(np.arange(1, modes + 1), nodes, self.symmetry, self.confinement)
+    def resized(self, cells: Integers, nodes: int) -> "CosineBasis":
+        """Return the same basis with other cells and another number of nodes."""
+        return CosineBasis(cells, nodes, self.symmetry, self.confinement)
 
     def gibbs(self, field: Floats) -> Gibbs:
         """Return moments 0..nodes and log(Z / 2 pi) of the Gibbs density of a field."""

@@ -43,9 +43,9 @@ class FourierBasis:
             count = min(confinement.size, nodes)
             self._fixed[1 : count + 1] = 0.5 * confinement[:count]
 
-    def sized(self, modes: int, nodes: int) -> "FourierBasis":
-        """Return the same basis with ``modes`` consecutive cells and another number of nodes."""
-        return FourierBasis(np.arange(1, modes + 1), nodes, self.symmetry, self.confinement)
+    def resized(self, cells: Integers, nodes: int) -> "FourierBasis":
+        """Return the same basis with other cells and another number of nodes."""
+        return FourierBasis(cells, nodes, self.symmetry, self.confinement)
 
     def gibbs(self, field: Floats) -> Gibbs:
         """Return stacked moments and log(Z / 2 pi) of the Gibbs density of a field."""

@@ -177,7 +177,7 @@ class TestKuramoto:
         multipliers = Transformer(3.0).multipliers(Circle(), branch.cosine.shape[1] - 1)
         rate = 0.5 * (branch.cosine[:, 1:] ** 2 @ multipliers[1:]) * branch.tangent_coupling
         middle = slice(20, len(branch) - 10)
-        # Cubic splines through points 0.05 apart err by about 0.05^3.
+        # Cubic splines through points at most 0.1 apart have slopes that err by less than 0.05^3.
         assert np.abs(along(branch.arclength[middle], 1) - rate[middle]).max() < 0.05**3
 
 

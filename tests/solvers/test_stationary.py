@@ -50,7 +50,6 @@ def test_states_that_no_branch_leads_to():
     """With nearly equal first and third modes a pair of states is born in a fold, unconnected to the rest."""
     found = states(CosineSeries((-1.0, 0.0, -0.999999)), 2.5)
     assert sorted(state.unstable for state in found) == [0, 1, 2, 2, 4]
-    # Morse: the even densities are a cell; maxima, saddles and minima, with rotated copies, alternate to one.
     assert all(state.residual < 1e-13 for state in found)
 
 
