@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from meanfield import Circle, Diagram, McKeanVlasov, Transformer
-from meanfield.thresholds import critical_coupling
+from meanfield.theory import critical_coupling
 from solvers import Arclength, bifurcation_diagram
 from solvers.branching import Departure, first_point
 from solvers.continuation import End, Point, trace

@@ -29,30 +29,30 @@ if TYPE_CHECKING:
     from .potentials import KellerSegel as KellerSegel
     from .potentials import Kuramoto as Kuramoto
     from .potentials import Logarithmic as Logarithmic
+    from .potentials import Number as Number
     from .potentials import Onsager as Onsager
     from .potentials import Potential as Potential
     from .potentials import Transformer as Transformer
     from .potentials import potential_from as potential_from
     from .problem import McKeanVlasov as McKeanVlasov
-    from .protocol import Number as Number
     from .states import Spectrum as Spectrum
     from .states import State as State
     from .theory import BranchShape as BranchShape
+    from .theory import CriticalPoint as CriticalPoint
     from .theory import GlobalCriterion as GlobalCriterion
     from .theory import Resonance as Resonance
     from .theory import branch_shape as branch_shape
     from .theory import continuous_radius as continuous_radius
+    from .theory import critical_coupling as critical_coupling
+    from .theory import critical_couplings as critical_couplings
+    from .theory import critical_modes as critical_modes
     from .theory import global_criterion as global_criterion
+    from .theory import growth_rates as growth_rates
     from .theory import kuramoto_gap as kuramoto_gap
     from .theory import kuramoto_order_parameter as kuramoto_order_parameter
     from .theory import resonance as resonance
     from .theory import tricritical_beta as tricritical_beta
     from .theory import vertical_branches as vertical_branches
-    from .thresholds import CriticalPoint as CriticalPoint
-    from .thresholds import critical_coupling as critical_coupling
-    from .thresholds import critical_couplings as critical_couplings
-    from .thresholds import critical_modes as critical_modes
-    from .thresholds import growth_rates as growth_rates
 
 _HOMES = {
     "Branch": "diagrams",
@@ -82,7 +82,7 @@ _HOMES = {
     "Transformer": "potentials",
     "potential_from": "potentials",
     "McKeanVlasov": "problem",
-    "Number": "protocol",
+    "Number": "potentials",
     "Spectrum": "states",
     "State": "states",
     "BranchShape": "theory",
@@ -96,11 +96,11 @@ _HOMES = {
     "resonance": "theory",
     "tricritical_beta": "theory",
     "vertical_branches": "theory",
-    "CriticalPoint": "thresholds",
-    "critical_coupling": "thresholds",
-    "critical_couplings": "thresholds",
-    "critical_modes": "thresholds",
-    "growth_rates": "thresholds",
+    "CriticalPoint": "theory",
+    "critical_coupling": "theory",
+    "critical_couplings": "theory",
+    "critical_modes": "theory",
+    "growth_rates": "theory",
 }
 
 __all__ = [

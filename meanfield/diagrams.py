@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from .errors import InvalidInput
 from .outcomes import Outcome
+from .potentials import Number
 from .problem import McKeanVlasov
-from .protocol import Number
 from .states import State
 
 if TYPE_CHECKING:
@@ -329,6 +329,27 @@ class Diagram:
         from .export import save
 
         return save(self, path, kind="auto", force=force)
+
+
+def segments(branch: Branch, kinds: Integers) -> Iterator[tuple[int, int, int]]:
+    """Yield (first point, last point, kind) of the pieces of a branch that are of one kind.
+
+    Consecutive pieces share a point: the special point at which the kind changes, if one of the two points
+    about the change is labelled.
+    """
+    if len(branch) < 2:
+        return
+    between = [_kind_between(branch, kinds, point) for point in range(len(branch) - 1)]
+    start = 0
+    for point in range(1, len(between) + 1):
+        if point == len(between) or between[point] != between[start]:
+            yield start, point, between[start]
+            start = point
+
+
+def _kind_between(branch: Branch, kinds: Integers, point: int) -> int:
+    left, right = int(kinds[point]), int(kinds[point + 1])
+    return right if left != right and branch.point_labels[point] and not branch.point_labels[point + 1] else left
 
 
 def _moment(moments: Floats, degree: int) -> float:

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .diagrams import Branch, Diagram, SpecialPoint
+from .diagrams import Branch, Diagram, SpecialPoint, segments
 from .outcomes import Outcome
-from .plotting import segments
+from .potentials import Number
 from .problem import McKeanVlasov
-from .protocol import Number
 
 WIDTH = 100
 INDENT = "  "

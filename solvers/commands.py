@@ -22,25 +22,32 @@ from meanfield import (
     critical_coupling,
     growth_rates,
 )
-from meanfield.commands import draw
-from meanfield.export import diagram_to_json_object, save
-from meanfield.export.states import check_states_target, save_states, states_to_json_object
-from meanfield.options import (
+from meanfield.command_line import (
     Parser,
     add_common,
     add_coupling,
     add_coupling_range,
     add_force,
+    add_problem,
+    at_coupling,
     check_targets,
+    draw,
+    formatted,
+    note,
     number,
+    problem_from,
+    require_coupling,
     resolved_configuration,
+    say,
+    say_json,
+    set_verbosity,
+    table,
     whole,
     word,
 )
-from meanfield.potential_options import add_problem, at_coupling, problem_from, require_coupling
+from meanfield.export import diagram_to_json_object, save
+from meanfield.export.states import check_states_target, save_states, states_to_json_object
 from meanfield.summary import describe
-from meanfield.terminal import note, say, say_json, set_verbosity, table
-from meanfield.terminal import number as formatted
 
 from .continuation import Arclength
 from .diagram import Progress, explore

@@ -15,10 +15,10 @@ import meanfield.potentials
 import solvers.commands
 from meanfield import Circle, CosineSeries, InvalidInput, McKeanVlasov, Transformer
 from meanfield.cli import _commands, _description, main
+from meanfield.command_line import formatted, table
 from meanfield.diagrams import POINT_COLUMNS, SPECIAL_COLUMNS
 from meanfield.export import open_diagram
 from meanfield.export.states import STATE_COLUMNS
-from meanfield.terminal import number, table
 from meanfield.theory import branch_shape, critical_couplings, tricritical_beta
 from solvers.commands import uniform_rate
 
@@ -378,8 +378,8 @@ def test_table_aligns_columns_and_minus_signs():
 
 
 def test_number_says_when_it_is_unknown():
-    assert number(None) == number(float("nan")) == "-"
-    assert number(0.1) == "0.1"
+    assert formatted(None) == formatted(float("nan")) == "-"
+    assert formatted(0.1) == "0.1"
 
 
 def test_output_into_a_closed_pipe_is_quiet():

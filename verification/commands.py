@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from meanfield import InvalidInput
+from meanfield.command_line import Parser, add_common, add_force, note, say, say_json, set_verbosity, word
 from meanfield.export.files import check_writable, text_writer, write_files
-from meanfield.options import Parser, add_common, add_force, word
-from meanfield.terminal import note, say, say_json, set_verbosity
 
 from .catalogue import representative_problems
 from .claims import Result, Verdict, matching

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from meanfield.command_line import UNKNOWN, table
 from meanfield.summary import describe
-from meanfield.terminal import UNKNOWN, table
 
 from .catalogue import short_name
 from .claims import Claim, Evidence, Result, Verdict

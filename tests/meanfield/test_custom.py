@@ -5,10 +5,9 @@ import numpy as np
 import pytest
 import sympy
 
-from meanfield.custom import Custom
 from meanfield.domains import Circle
 from meanfield.errors import ComputationFailed, InvalidInput
-from meanfield.potentials import CosineSeries, Transformer, potential_from
+from meanfield.potentials import CosineSeries, Custom, Transformer, potential_from
 
 CIRCLE = Circle()
 EPS = float(np.finfo(float).eps)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from sample import repulsive_sample, sample
 
+from meanfield.diagrams import segments
 from meanfield.errors import ComputationFailed, InvalidInput
 from meanfield.plotting import (
     check_figure,
@@ -18,7 +19,6 @@ from meanfield.plotting import (
     plot_panels,
     plot_state,
     save_figure,
-    segments,
 )
 
 

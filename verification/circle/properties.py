@@ -20,7 +20,7 @@ from meanfield import (
     free_energy_parts,
     tricritical_beta,
 )
-from meanfield.protocol import Array, Number
+from meanfield.potentials import Array, Number
 
 from ..claims import Evidence, claim, compare, missing, worst
 from ..tools import Tools

@@ -20,8 +20,8 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from .domains import Circle
-from .errors import InvalidInput
+from ..domains import Circle
+from ..errors import InvalidInput
 from .protocol import Array, Number, Potential
 from .series import (
     as_number,

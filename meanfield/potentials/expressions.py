@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import InvalidInput
+from ..errors import InvalidInput
 
 Evaluator = Callable[[Any], Any]
 

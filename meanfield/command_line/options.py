@@ -11,8 +11,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .errors import InvalidInput
-from .protocol import Number
+from ..errors import InvalidInput
+from ..potentials import Number
 
 EXCLUSIVE = ("coupling", "relative")
 _OPTION = re.compile(r"--?[A-Za-z][\w-]*(=.*)?", re.DOTALL)
@@ -195,8 +195,8 @@ def check_targets(files: Iterable[str], figures: Iterable[str], force: bool) -> 
     InvalidInput
         Otherwise.
     """
-    from .export import check_writable
-    from .plotting import check_figure
+    from ..export import check_writable
+    from ..plotting import check_figure
 
     seen: set[Path] = set()
     for targets in (

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .errors import InvalidInput
-from .kernels import Logarithmic
-from .problem import McKeanVlasov
-from .series import as_number, scaled_bessel
+from ..errors import InvalidInput
+from ..potentials import Logarithmic
+from ..potentials.series import as_number, scaled_bessel
+from ..problem import McKeanVlasov
 
 _RECURRENCE_LIMIT = 1e4
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .errors import InvalidInput
+from ..errors import InvalidInput
 from .protocol import Array
 
 

@@ -8,8 +8,8 @@ import difflib
 from collections.abc import Mapping
 from typing import Any
 
+from ..errors import InvalidInput
 from .custom import Custom
-from .errors import InvalidInput
 from .kernels import (
     CosineSeries,
     HegselmannKrause,

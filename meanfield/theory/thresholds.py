@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .errors import InvalidInput
-from .problem import McKeanVlasov
-from .protocol import Array, Number
-from .series import checked_degree
+from ..errors import InvalidInput
+from ..potentials import Array, Number
+from ..potentials.series import checked_degree
+from ..problem import McKeanVlasov
 
 _COINCIDENT = 8 * float(np.finfo(float).eps)
 _LARGEST_DEGREE = 2**17

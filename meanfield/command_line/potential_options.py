@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from .domains import Circle
-from .errors import InvalidInput
+from ..domains import Circle
+from ..errors import InvalidInput
+from ..potentials import POTENTIALS, Custom, Potential, known_potentials, potential_class
+from ..problem import McKeanVlasov
+from ..theory import critical_coupling
 from .options import Parser, number, whole, word
-from .potentials import POTENTIALS, Custom, Potential, known_potentials, potential_class
-from .problem import McKeanVlasov
-from .thresholds import critical_coupling
 
 HIDDEN = {Custom.name: {"function", "source", "constant"}}
 RENAMED = {"w": "coefficients"}

@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from .domains import Circle
-from .errors import ComputationFailed, InvalidInput
+from ..domains import Circle
+from ..errors import ComputationFailed, InvalidInput
 from .expressions import compiled
 from .protocol import Array, Number, Potential
 from .series import as_number, checked_coefficients, checked_degree, cosine_sum, cosine_sum_slope, padded

@@ -25,7 +25,7 @@ def note(text: str) -> None:
 
 def say_json(value: Mapping[str, Any]) -> None:
     """Write one JSON object: null for what is unknown, every number exact, also beyond double precision."""
-    from .export.records import dump
+    from ..export.records import dump
 
     wide: dict[str, str] = {}
     text = dump(_without_wide(value, wide))
@@ -34,7 +34,7 @@ def say_json(value: Mapping[str, Any]) -> None:
     say(text)
 
 
-def number(value: Any, digits: int = 13) -> str:
+def formatted(value: Any, digits: int = 13) -> str:
     """Format a number with significant digits, also one beyond the range of doubles; ``-`` if unknown."""
     if value is None or math.isnan(value):
         return UNKNOWN

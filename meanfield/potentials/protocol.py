@@ -14,8 +14,8 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .domains import Circle
-from .errors import ComputationFailed
+from ..domains import Circle
+from ..errors import ComputationFailed
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
 Number: TypeAlias = float | np.longdouble

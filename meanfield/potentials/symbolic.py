@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .errors import InvalidInput
+from ..errors import InvalidInput
 
 _FUNCTIONS = {
     "Abs": "abs",

@@ -1,0 +1,42 @@
+"""What the commands of all packages share: options, potentials as options, and what is printed."""
+
+from .options import (
+    Parser,
+    add_common,
+    add_coupling,
+    add_coupling_range,
+    add_force,
+    check_targets,
+    number,
+    resolved_configuration,
+    whole,
+    word,
+)
+from .potential_options import add_problem, at_coupling, problem_from, require_coupling
+from .saved import draw
+from .terminal import UNKNOWN, formatted, note, say, say_json, set_verbosity, table
+
+__all__ = [
+    "UNKNOWN",
+    "Parser",
+    "add_common",
+    "add_coupling",
+    "add_coupling_range",
+    "add_force",
+    "add_problem",
+    "at_coupling",
+    "check_targets",
+    "draw",
+    "formatted",
+    "note",
+    "number",
+    "problem_from",
+    "require_coupling",
+    "resolved_configuration",
+    "say",
+    "say_json",
+    "set_verbosity",
+    "table",
+    "whole",
+    "word",
+]

@@ -1,0 +1,155 @@
+"""The command that needs no solver: closed forms as tables."""
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidInput
+from ..potentials import Transformer
+from ..problem import McKeanVlasov
+from ..summary import describe
+from ..theory import (
+    GlobalCriterion,
+    branch_shape,
+    critical_coupling,
+    critical_couplings,
+    global_criterion,
+    growth_rates,
+    tricritical_beta,
+)
+from .options import Parser, add_common, add_coupling, whole
+from .potential_options import add_problem, at_coupling, problem_from
+from .terminal import UNKNOWN, formatted, say, say_json, table
+
+DEFAULT_MODES = 8
+LARGEST_MODES = 4096
+
+
+def theory(argv: Sequence[str]) -> int:
+    """List the closed forms: critical couplings, shapes of branches, global criterion."""
+    parser = Parser("theory", "List the closed-form theory of the uniform state and its branches.", argv)
+    parser.add_argument("--modes", type=whole, metavar="N", help=f"modes 1 to N (default: {DEFAULT_MODES})")
+    add_coupling(parser)
+    add_common(parser)
+    add_problem(parser)
+    settings = parser.settings(modes=DEFAULT_MODES, json=False)
+    if not 1 <= settings.modes <= LARGEST_MODES:
+        raise InvalidInput(f"--modes must be from 1 to {LARGEST_MODES}, not {settings.modes}; try --modes 8")
+    problem = at_coupling(problem_from(parser, settings), settings)
+    rows = [_mode_row(problem, mode) for mode in range(1, settings.modes + 1)]
+    if settings.json:
+        say_json(_theory_object(problem, rows))
+    else:
+        say(_theory_text(problem, rows))
+    return 0
+
+
+def _mode_row(problem: McKeanVlasov, mode: int) -> dict[str, Any]:
+    multiplier = problem.potential.multipliers(problem.domain, mode)[mode]
+    coupling = critical_couplings(problem, mode)[mode]
+    critical = critical_coupling(problem)
+    row: dict[str, Any] = {
+        "mode": mode,
+        "multiplier": multiplier,
+        "coupling": None,
+        "relative_coupling": None,
+        "b1": None,
+        "b2": None,
+        "tricritical_beta": _tricritical(problem, mode),
+        "type": None,
+        "note": "",
+    }
+    if problem.coupling is not None:
+        row["growth_rate"] = float(growth_rates(problem, mode)[mode])
+    if not np.isfinite(coupling):
+        return row
+    shape = branch_shape(problem, mode)
+    if critical is not None:
+        row["relative_coupling"] = float(np.longdouble(coupling) / np.longdouble(critical))
+    known = {
+        "b1": _known(shape.curvature),
+        "b2": _known(shape.quartic),
+        "type": shape.type,
+        "note": shape.note,
+    }
+    return row | {"coupling": coupling} | known
+
+
+def _tricritical(problem: McKeanVlasov, mode: int) -> float | None:
+    # For beta < 0 the even modes repel, so that the value belongs to beta > 0 only.
+    potential = problem.potential
+    if not isinstance(potential, Transformer) or potential.beta < 0 or mode > 300:
+        return None
+    return tricritical_beta(mode)
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _theory_object(problem: McKeanVlasov, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "problem": problem.to_dict() | {"coupling": problem.coupling},
+        "critical_coupling": critical_coupling(problem),
+        "global_criterion": dataclasses.asdict(global_criterion(problem)),
+        "modes": rows,
+    }
+
+
+def _theory_text(problem: McKeanVlasov, rows: list[dict[str, Any]]) -> str:
+    critical = critical_coupling(problem)
+    lines = [
+        describe(problem),
+        _formula(problem),
+        f"transition: {_criterion(global_criterion(problem))}",
+        "",
+        f"Modes of the uniform state (kappa_c = {formatted(critical)}, the smallest positive kappa_k)"
+        if critical is not None
+        else "Modes of the uniform state (no kappa_k is positive)",
+        "",
+        table(_mode_columns(rows), "  "),
+    ]
+    shaped = [row for row in rows if row["type"] is not None]
+    if shaped:
+        lines += ["", "Branches leaving it, kappa/kappa_n = 1 + b1 m_n^2 + b2 m_n^4 + ...", ""]
+        lines.append(table(_branch_columns(shaped), "  "))
+    notes = [f"  mode {row['mode']}: {row['note']}" for row in shaped if row["note"]]
+    return "\n".join([*lines, *([""] if notes else []), *notes])
+
+
+def _formula(problem: McKeanVlasov) -> str:
+    series = "sum_k w_k cos kt"
+    formula = problem.potential.formula
+    return f"W(t) = {series}" if formula == series else f"W(t) = {formula} = {series}"
+
+
+def _criterion(criterion: GlobalCriterion) -> str:
+    return criterion.statement + ("" if criterion.certain else " (all modes up to 4096 checked)")
+
+
+def _mode_columns(rows: list[dict[str, Any]]) -> dict[str, list[str]]:
+    columns = {
+        "k": [str(row["mode"]) for row in rows],
+        "kappa_k": [formatted(row["coupling"]) for row in rows],
+        "kappa_k/kappa_c": [formatted(row["relative_coupling"]) for row in rows],
+        "w_k": [formatted(row["multiplier"]) for row in rows],
+    }
+    if "growth_rate" in rows[0]:
+        columns["growth rate"] = [formatted(row["growth_rate"]) for row in rows]
+    return columns
+
+
+def _branch_columns(rows: list[dict[str, Any]]) -> dict[str, list[str]]:
+    columns = {
+        "n": [str(row["mode"]) for row in rows],
+        "b1": [formatted(row["b1"]) for row in rows],
+        "b2": [formatted(row["b2"]) for row in rows],
+        "beta*_n": [formatted(row["tricritical_beta"]) for row in rows],
+        "type": [row["type"] for row in rows],
+    }
+    if all(text == UNKNOWN for text in columns["beta*_n"]):
+        del columns["beta*_n"]
+    return columns

@@ -1,0 +1,24 @@
+"""Pictures of diagrams and states: stable solid, unstable dashed, not counted dotted.
+
+Everything is drawn on matplotlib's own objects, without pyplot and without changing its settings, so that
+figures compose with the user's.
+"""
+
+from .appearance import COLOURS, UNIFORM_COLOUR
+from .curves import plot_diagram
+from .densities import plot_state
+from .files import check_figure, save_figure
+from .panels import plot_panels
+from .quantities import coupling_symbol, critical_mode
+
+__all__ = [
+    "COLOURS",
+    "UNIFORM_COLOUR",
+    "check_figure",
+    "coupling_symbol",
+    "critical_mode",
+    "plot_diagram",
+    "plot_panels",
+    "plot_state",
+    "save_figure",
+]

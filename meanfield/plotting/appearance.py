@@ -1,0 +1,43 @@
+"""Colours, dashes, markers and frames; the colours are those of Okabe and Ito, distinct for the colour-blind."""
+
+from typing import TYPE_CHECKING, Any
+
+from ..diagrams import Diagram
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+UNIFORM_COLOUR = "#000000"
+STYLES: dict[int, tuple[Any, str]] = {
+    0: ("-", "stable"),
+    1: ((0, (4.0, 2.0)), "unstable"),
+    -1: ((0, (1.0, 1.5)), "stability not counted"),
+}
+MARKERS = {
+    "branch point": ("o", 5.0, "branch point"),
+    "fold": ("s", 4.8, "fold"),
+    "transition": ("D", 4.8, "equal free energy"),
+}
+
+
+def colour_of(diagram: Diagram, index: int) -> str:
+    """Return the colour of a branch; the uniform one is black, the others take turns."""
+    if diagram.branches[index].symmetry == 0:
+        return UNIFORM_COLOUR
+    clustered = [position for position, branch in enumerate(diagram.branches) if branch.symmetry != 0]
+    return COLOURS[clustered.index(index) % len(COLOURS)]
+
+
+def new_axes() -> "Axes":
+    """Return axes on a figure of their own."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(5.6, 3.8), layout="constrained").add_subplot()
+
+
+def plain_frame(ax: "Axes") -> None:
+    """Leave two sides of the frame and some air above the curves."""
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.tick_params(labelsize=9)
+    ax.margins(y=0.12)

@@ -1,0 +1,64 @@
+"""Figures as files."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InvalidInput
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FORMATS = (".png", ".pdf", ".svg")
+RESOLUTION = 300
+
+
+def check_figure(path: str | Path, force: bool = False) -> Path:
+    """Check, before anything is drawn, that a figure could be written.
+
+    Raises
+    ------
+    InvalidInput
+        If the suffix is none of .png, .pdf and .svg or the file cannot be written there.
+    """
+    from ..export.files import check_writable
+
+    path = Path(path)
+    if path.suffix.lower() not in FORMATS:
+        wrong = f"the suffix {path.suffix!r} of {path.name!r}" if path.suffix else f"the name {path.name!r}"
+        raise InvalidInput(f"{wrong} does not choose a picture format; use one of {', '.join(FORMATS)}")
+    check_writable(path, force)
+    return path
+
+
+def save_figure(
+    figure: "Figure", path: str | Path, force: bool = False, provenance: dict[str, Any] | None = None
+) -> Path:
+    """Write a figure as PNG (300 dots an inch), PDF or SVG; an existing file survives any failure.
+
+    Parameters
+    ----------
+    force
+        Whether an existing file may be replaced.
+    provenance
+        Kept in the file's metadata.
+
+    Raises
+    ------
+    InvalidInput
+        If the suffix is none of .png, .pdf and .svg or the file cannot be written there.
+    ComputationFailed
+        If the disk refuses.
+    """
+    from ..export.files import write_files
+    from ..export.records import dump
+
+    path = check_figure(path, force)
+    suffix = path.suffix.lower().removeprefix(".")
+    field = {"png": "Description", "pdf": "Subject", "svg": "Description"}[suffix]
+    metadata = {} if provenance is None else {field: dump(provenance)}
+
+    def write(temporary: Path) -> None:
+        figure.savefig(temporary, format=suffix, dpi=RESOLUTION, metadata=metadata)
+
+    write_files({path: write}, force)
+    return path
