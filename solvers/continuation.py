@@ -1,14 +1,17 @@
 r"""Pseudo-arclength continuation of stationary states as an iterator of points.
 
-The curve is parametrised by the length in (b, q), both dimensionless. Each step extrapolates the last two
-points and tangents by the cubic Hermite polynomial, corrects by Newton in the hyperplane orthogonal to the
-tangent, and adapts its length to the distance between prediction and correction. Every accepted point is
-resolved: where it is not, the equation grows and the point is corrected again.
+The curve is parametrised by the length in (b, q), both dimensionless. Each step extrapolates the last three
+points and tangents by the Hermite polynomial of degree five, so well that one Newton step is often enough,
+corrects by Newton in the hyperplane orthogonal to the tangent, and adapts its length to the distance between
+prediction and correction. Every accepted point is resolved: where it is not, the equation grows and the point is
+corrected again.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 from meanfield import Number, Outcome
 
@@ -16,6 +19,8 @@ from .bases import Floats
 from .equation import StationaryEquation
 from .newton import POLISHED, Newton, Solution, correct, solve_at
 
+# Points from which the next one is predicted.
+PREDICTED_FROM = 3
 # Arclengths count from the branch point a branch is born at; one that has none starts at this value.
 REGULAR_ARCLENGTH = 1.0
 
@@ -85,22 +90,24 @@ class Point:
     def oriented(self, direction_b: Floats, direction_q: float) -> "Point":
         """Return the point with its tangent turned to the side of a direction."""
         solution = self.solution
-        if float(solution.tangent_b @ direction_b) + solution.tangent_q * direction_q < 0.0:
+        if float(solution.tangent_b.dot(direction_b)) + solution.tangent_q * direction_q < 0.0:
             solution.tangent_b = -solution.tangent_b
             solution.tangent_q = -solution.tangent_q
         return self
+
+    def unknowns_on(self, equation: StationaryEquation) -> tuple[Floats, Floats]:
+        """Return b and its tangent in the unknowns of a refined equation."""
+        b, tangent_b = self.solution.b, self.solution.tangent_b
+        if equation is self.equation:
+            return b, tangent_b
+        return self.equation.transfer(b, equation), self.equation.transfer(tangent_b, equation)
 
     def on(self, equation: StationaryEquation) -> "Point":
         """Return the same point with the unknowns of a refined equation."""
         if equation is self.equation:
             return self
-        b = self.equation.transfer(self.b, equation)
-        solution = replace(
-            self.solution,
-            b=b,
-            evaluation=equation.evaluate(b, self.q),
-            tangent_b=self.equation.transfer(self.solution.tangent_b, equation),
-        )
+        b, tangent_b = self.unknowns_on(equation)
+        solution = replace(self.solution, b=b, evaluation=equation.evaluate(b, self.q), tangent_b=tangent_b)
         return Point(equation, solution, self.arclength)
 
 
@@ -122,45 +129,63 @@ def trace(start: Point, method: Arclength, first_step: float) -> Iterator[Point 
     first_step
         Length of the first step.
     """
-    last, before, step = start, None, min(first_step, method.max_step)
+    known, step = [start], min(first_step, method.max_step)
     for _ in range(method.max_points):
-        point, step, end = _advance(last, before, step, method)
+        point, step, end = _advance(known, step, method)
         if point is None:
             yield end
             return
         yield point
-        last, before = point, last
+        known = [*known[1 - PREDICTED_FROM :], point]
     yield End(Outcome.MAX_STEPS)
 
 
-def _advance(last: Point, before: Point | None, step: float, method: Arclength) -> tuple[Point | None, float, End]:
+def _advance(known: list[Point], step: float, method: Arclength) -> tuple[Point | None, float, End]:
     """Return the next point and the step to try after it, halving the step until a point is accepted."""
+    last = known[-1]
     while step >= method.min_step:
-        predicted_b, predicted_q = predict(last, before, step)
+        nodes = _usable(known, step)
+        predicted_b, predicted_q = hermite(nodes, last.arclength + step)
         point, distance = _attempt(last, predicted_b, predicted_q, step)
         if point is not None and _acceptable(last, point, step, distance, method):
             resolved_point = resolve(point)
             if isinstance(resolved_point, End):
                 return None, step, resolved_point
-            return resolved_point, _next_step(step, distance, resolved_point.q, method), End(Outcome.CONVERGED)
+            following = _next_step(step, distance, 2 * len(nodes), resolved_point.q, method)
+            return resolved_point, following, End(Outcome.CONVERGED)
         step *= 0.5
     return None, step, End(Outcome.STEP_TOO_SMALL)
 
 
-def predict(last: Point, before: Point | None, step: float) -> tuple[Floats, float]:
-    """Extrapolate by a step: the Hermite cubic through two points, or the tangent through one."""
-    solution = last.solution
-    if before is None or (span := last.arclength - before.arclength) < 1e-3 * step:
-        return last.b + step * solution.tangent_b, last.q + step * solution.tangent_q
-    older = before.on(last.equation)
-    ratio = step / span
-    # p(s) = x1 + s x1' + s^2 c2 + s^2 (s + h) c3 with h the span: Newton's form on the double nodes -h and 0.
-    square, cube = ratio * ratio, ratio * ratio * (ratio + 1.0)
-    back = square + 2.0 * cube
-    here, there = span * (ratio + square + cube), span * cube
-    past = older.solution
-    b = (1.0 - back) * last.b + back * older.b + here * solution.tangent_b + there * past.tangent_b
-    q = (1.0 - back) * last.q + back * older.q + here * solution.tangent_q + there * past.tangent_q
+def _usable(known: list[Point], step: float) -> list[Point]:
+    """Return the last points, without those so close together that extrapolation would only amplify rounding."""
+    nodes = known
+    while len(nodes) > 1 and nodes[-1].arclength - nodes[-2].arclength < 1e-3 * step:
+        nodes = nodes[-1:]
+    return nodes
+
+
+def hermite(nodes: Sequence[Point], arclength: float) -> tuple[Floats, float]:
+    """Evaluate the polynomial through points and their tangents, in the unknowns of the last point.
+
+    With l the Lagrange polynomials of the nodes, the weights are (1 - 2 l'_i(s_i) (s - s_i)) l_i(s)^2 for the
+    points and (s - s_i) l_i(s)^2 for the tangents. One node gives the tangent line, two the cubic.
+    """
+    equation = nodes[-1].equation
+    rows, weights, q = [], [], 0.0
+    for node in nodes:
+        lagrange, slope = 1.0, 0.0
+        for other in nodes:
+            if other is not node:
+                gap = node.arclength - other.arclength
+                lagrange *= (arclength - other.arclength) / gap
+                slope += 1.0 / gap
+        beyond = (arclength - node.arclength) * lagrange * lagrange
+        weight = lagrange * lagrange - 2.0 * slope * beyond
+        rows += node.unknowns_on(equation)
+        weights += (weight, beyond)
+        q += weight * node.solution.q + beyond * node.solution.tangent_q
+    b: Floats = np.array(weights).dot(np.array(rows))
     return b, q
 
 
@@ -172,7 +197,7 @@ def _attempt(last: Point, b: Floats, q: float, step: float) -> tuple[Point | Non
     if solution is None:
         return None, math.inf
     change_b, change_q = solution.b - b, solution.q - q
-    distance = math.sqrt(float(change_b @ change_b) + change_q * change_q)
+    distance = math.sqrt(float(change_b.dot(change_b)) + change_q * change_q)
     point = Point(last.equation, solution, last.arclength).oriented(tangent_b, tangent_q)
     point.arclength += arc_between(last, point)
     return point, distance
@@ -190,13 +215,13 @@ def _newton_beside(distance: float) -> Newton:
 def _acceptable(last: Point, point: Point, step: float, distance: float, method: Arclength) -> bool:
     """Whether the correction is small and the direction has turned by less than about 25 degrees."""
     old, new = last.solution, point.solution
-    cosine = float(old.tangent_b @ new.tangent_b) + old.tangent_q * new.tangent_q
+    cosine = float(old.tangent_b.dot(new.tangent_b)) + old.tangent_q * new.tangent_q
     return distance <= min(10.0 * method.tolerance, 0.2 * step) and cosine > 0.9
 
 
-def _next_step(step: float, distance: float, q: float, method: Arclength) -> float:
-    """Aim at the tolerance; the prediction error grows with the fourth power of the step."""
-    growth = float((method.tolerance / max(distance, 1e-300)) ** 0.25)
+def _next_step(step: float, distance: float, order: int, q: float, method: Arclength) -> float:
+    """Aim at the tolerance; the prediction error grows with the given power of the step."""
+    growth = float((method.tolerance / max(distance, 1e-300)) ** (1.0 / order))
     return min(method.max_step * max(1.0, 0.5 * q), step * min(2.0, max(0.3, 0.9 * growth)))
 
 
@@ -205,8 +230,8 @@ def arc_between(first: Point, second: Point) -> float:
     one, two = first.solution, second.solution
     chord_b, chord_q = two.b - one.b, two.q - one.q
     turn_b, turn_q = two.tangent_b - one.tangent_b, two.tangent_q - one.tangent_q
-    chord = math.sqrt(float(chord_b @ chord_b) + chord_q * chord_q)
-    half = 0.5 * math.sqrt(float(turn_b @ turn_b) + turn_q * turn_q)
+    chord = math.sqrt(float(chord_b.dot(chord_b)) + chord_q * chord_q)
+    half = 0.5 * math.sqrt(float(turn_b.dot(turn_b)) + turn_q * turn_q)
     return chord * math.asin(half) / half if 0.0 < half < 1.0 else chord
 
 
@@ -251,27 +276,48 @@ def needed_modes(point: Point) -> int:
     return math.ceil(largest * math.log(1e-16) / math.log(tail))
 
 
-def interpolate(first: Point, second: Point, arclength: float) -> tuple[Floats, float]:
-    """Return the Hermite cubic between two neighbouring points."""
-    first = first.on(second.equation)
+def turning_point(first: Point, second: Point) -> float:
+    """Return the arclength at which the coupling of the Hermite cubic between two points is extremal."""
     span = second.arclength - first.arclength
-    x = (arclength - first.arclength) / span
-    h00, h01 = (1 + 2 * x) * (1 - x) ** 2, x * x * (3 - 2 * x)
-    h10, h11 = span * x * (1 - x) ** 2, span * x * x * (x - 1)
-    one, two = first.solution, second.solution
-    b = h00 * one.b + h01 * two.b + h10 * one.tangent_b + h11 * two.tangent_b
-    q = h00 * one.q + h01 * two.q + h10 * one.tangent_q + h11 * two.tangent_q
-    return b, q
+    one, two = first.solution.tangent_q, second.solution.tangent_q
+    rise = (second.q - first.q) / span
+    # q'(x) = one + 2 bend x + 3 twist x^2 on 0 <= x <= 1; of its roots this is the one between opposite slopes.
+    bend, twist = 3.0 * rise - 2.0 * one - two, one + two - 2.0 * rise
+    root = math.sqrt(max(bend * bend - 3.0 * one * twist, 0.0))
+    return first.arclength + span * -one / (bend + math.copysign(root, two - one))
 
 
-def point_between(first: Point, second: Point, arclength: float) -> Point | None:
-    """Return the corrected point at an arclength between two neighbouring points, fully polished."""
-    b, q = interpolate(first, second, arclength)
+def point_between(
+    first: Point, second: Point, arclength: float, neighbours: tuple[Point, Point] | None = None
+) -> Point | None:
+    """Return the corrected point at an arclength between two neighbouring points, fully polished.
+
+    Parameters
+    ----------
+    neighbours
+        Points found before on either side of the arclength, closer than the first two: a better start.
+    """
+    b, q = hermite((first, second), arclength)
     chord_b = second.b - first.on(second.equation).b
     chord_q = second.q - first.q
-    norm = math.sqrt(float(chord_b @ chord_b) + chord_q * chord_q)
-    solution = correct(second.equation, b, q, chord_b / norm, chord_q / norm, POLISHED)
+    norm = math.sqrt(float(chord_b.dot(chord_b)) + chord_q * chord_q)
+    chord_b, chord_q = chord_b / norm, chord_q / norm
+    if neighbours is not None and neighbours[1].arclength - neighbours[0].arclength < second.arclength - first.arclength:
+        b, q = _moved_along(neighbours, arclength, chord_b, chord_q, float(chord_b.dot(b)) + chord_q * q)
+    solution = correct(second.equation, b, q, chord_b, chord_q, POLISHED)
     if solution is None:
         return None
     point = Point(second.equation, solution, arclength)
     return point.oriented(second.solution.tangent_b, second.solution.tangent_q)
+
+
+def _moved_along(
+    neighbours: tuple[Point, Point], arclength: float, normal_b: Floats, normal_q: float, level: float
+) -> tuple[Floats, float]:
+    """Interpolate between two points and move along the curve into the hyperplane at ``level``."""
+    left, right = neighbours
+    b, q = hermite((left, right), arclength)
+    tangent_b, tangent_q = right.solution.tangent_b, right.solution.tangent_q
+    missing = level - float(normal_b.dot(b)) - normal_q * q
+    distance = missing / (float(normal_b.dot(tangent_b)) + normal_q * tangent_q)
+    return b + distance * tangent_b, q + distance * tangent_q

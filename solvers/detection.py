@@ -7,6 +7,7 @@ directions are counted by inertia in every block, so double and near-double poin
 change of the count that no event explains is said.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -17,7 +18,8 @@ from scipy.optimize import brentq
 from meanfield import PointType
 
 from .bases import EPS, Floats, Integers
-from .continuation import Point, point_between
+from .continuation import Point, hermite, point_between, turning_point
+from .newton import solve_at
 from .stability import Block, block_matrix, blocks_of
 
 
@@ -39,23 +41,42 @@ class Event:
 
 
 class _Curve:
-    """The curve between two neighbouring points as a function of arclength, each value corrected once."""
+    """The curve between two neighbouring points as a function of arclength, each value corrected once.
+
+    Corrections lie in hyperplanes orthogonal to the chord, and start from the corrected points next to them: as the
+    points close in on an event, one factorisation is enough for the next.
+    """
 
     def __init__(self, first: Point, second: Point) -> None:
         self.first, self.second = first.on(second.equation), second
+        self._corrected = [self.first, second]
         self._points = {first.arclength: self.first, second.arclength: second}
 
     def __call__(self, arclength: float) -> Point:
         point = self._points.get(arclength)
         if point is None:
-            found = point_between(self.first, self.second, arclength)
-            nearest = min(self._points.values(), key=lambda known: abs(known.arclength - arclength))
-            point = nearest if found is None else found
-            self._points[arclength] = point
+            point = self._points[arclength] = self._correct(arclength)
         return point
 
-    def zero(self, function: Callable[[Point], float]) -> tuple[Point, float] | None:
-        """Return the point where a function of the point vanishes and the bracket's width in coupling."""
+    def _correct(self, arclength: float) -> Point:
+        position = bisect_left(self._corrected, arclength, key=lambda known: known.arclength)
+        left, right = self._corrected[position - 1], self._corrected[position]
+        found = point_between(self.first, self.second, arclength, (left, right))
+        if found is None:
+            return min(left, right, key=lambda known: abs(known.arclength - arclength))
+        self._corrected.insert(position, found)
+        return found
+
+    def zero(
+        self, function: Callable[[Point], float], guess: Callable[[Point, Point], float] | None = None
+    ) -> tuple[Point, float] | None:
+        """Return the point where a function of the point vanishes and the bracket's width in coupling.
+
+        Parameters
+        ----------
+        guess
+            Where it should vanish, as an arclength, from the two ends.
+        """
         low, high = self.first.arclength, self.second.arclength
         values = {low: function(self.first), high: function(self.second)}
         if not values[low] * values[high] < 0.0:
@@ -66,6 +87,8 @@ class _Curve:
                 values[arclength] = function(self(arclength))
             return values[arclength]
 
+        if guess is not None and low < (start := guess(self.first, self.second)) < high:
+            low, high = (start, high) if scalar(start) * values[high] < 0.0 else (low, start)
         tolerance = 4 * EPS * max(1.0, high)
         root = brentq(scalar, low, high, xtol=tolerance, rtol=4 * EPS, maxiter=200, disp=False)
         return self(root), self._bracket(values, root)
@@ -93,15 +116,23 @@ def events_between(first: Point, second: Point, counts: tuple[tuple[int, int], t
         return []
     curve = _Curve(first, second)
     events = _folds(curve)
+    explained = _explained_by_fold(first, second, counts) if events else counts[0] == counts[1]
     events += _transitions(curve)
-    if counts[0] != counts[1]:
+    if not explained:
         events += _branch_points(curve, [event.point for event in events if event.kind == "fold"])
     events.sort(key=lambda event: event.point.arclength)
     return events
 
 
+def _explained_by_fold(first: Point, second: Point, counts: tuple[tuple[int, int], tuple[int, int]]) -> bool:
+    """Tell whether one direction of the branch's own symmetry is all that changes."""
+    (even, odd), (even_after, odd_after) = counts
+    own = second.unstable - first.unstable
+    return abs(own) == 1 and even_after - even == own and odd_after == odd
+
+
 def _folds(curve: _Curve) -> list[Event]:
-    found = curve.zero(lambda point: point.solution.tangent_q)
+    found = curve.zero(lambda point: point.solution.tangent_q, turning_point)
     if found is None:
         return []
     event = Event("fold", found[0], found[1], kernel_dimension=1, description="fold in the coupling")
@@ -202,7 +233,27 @@ def interval_end(first: Point, second: Point, q: float) -> Event | None:
     """Return the point at which the curve crosses the coupling q."""
     if (first.q - q) * (second.q - q) >= 0.0:
         return None
-    found = _Curve(first, second).zero(lambda point: point.q - q)
-    if found is None:
+    point = _at_coupling(first, second, q)
+    if point is None:
+        found = _Curve(first, second).zero(lambda point: point.q - q)
+        if found is None:
+            return None
+        point = found[0]
+    return Event("endpoint", point, 0.0, description="end of the coupling interval")
+
+
+def _at_coupling(first: Point, second: Point, q: float) -> Point | None:
+    """Solve at a coupling between two points; None where the curve is too steep or Newton leaves it."""
+    along = (first.solution.tangent_q, second.solution.tangent_q)
+    if along[0] * along[1] <= 0.0 or min(abs(along[0]), abs(along[1])) < 0.1:
         return None
-    return Event("endpoint", found[0], 0.0, description="end of the coupling interval")
+    nodes = first.on(second.equation), second
+    share = (q - first.q) / (second.q - first.q)
+    arclength = first.arclength + share * (second.arclength - first.arclength)
+    b, found_q = hermite(nodes, arclength)
+    arclength += (q - found_q) / (along[0] + share * (along[1] - along[0]))
+    b, _ = hermite(nodes, arclength)
+    solution = solve_at(second.equation, b, q)
+    if solution is None or np.linalg.norm(solution.b - b) > 0.1 * (second.arclength - first.arclength):
+        return None
+    return Point(second.equation, solution, arclength).oriented(second.solution.tangent_b, along[1])

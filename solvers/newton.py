@@ -14,6 +14,7 @@ which is regular at folds, is factorised instead.
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack
@@ -46,8 +47,16 @@ class Newton:
 POLISHED = Newton(last_step=1e-12)
 
 
-# The lower factor and the pivots of an LDL^T factorisation.
-Factor = tuple[Floats, Integers]
+class _Step(NamedTuple):
+    """A Newton step, a vector along the curve with its scale to unit length, and the factorisation of J."""
+
+    b: Floats
+    q: float
+    along_b: Floats
+    along_q: float
+    scale: float
+    factor: Floats
+    pivots: Integers
 
 
 @dataclass(slots=True)
@@ -86,18 +95,16 @@ def correct(
     evaluation = equation.evaluate(b, q)
     for iteration in range(1, MAX_ITERATIONS + 1):
         jacobian, derivative = equation.linearise(b, q, evaluation.gibbs.moments)
-        step_b, step_q, tangent_b, tangent_q, factor = _solve(
-            jacobian, derivative, border_b, border_q, evaluation.residual
-        )
-        b = b + step_b
-        q = q + step_q
-        length = math.sqrt(float(step_b @ step_b) + step_q * step_q)
+        step = _solve(jacobian, derivative, border_b, border_q, evaluation.residual)
+        b = b + step.b
+        q += step.q
+        length = math.sqrt(float(step.b.dot(step.b)) + step.q * step.q)
         if not (length < 10.0 and q > 0.0):
             return None
         evaluation = equation.evaluate(b, q)
         if _finished(length, previous, iteration, method):
-            negative = negative_pivots(*factor)
-            return Solution(b, q, evaluation, tangent_b, tangent_q, negative)
+            negative = negative_pivots(step.factor, step.pivots)
+            return Solution(b, q, evaluation, step.along_b * step.scale, step.along_q * step.scale, negative)
         if iteration > 3 and length > 0.9 * previous:
             return None
         previous = length
@@ -108,29 +115,32 @@ def _finished(length: float, previous: float, iteration: int, method: Newton) ->
     return length <= method.last_step or (iteration > 1 and length <= 1e-9 and length >= 0.1 * previous)
 
 
-def _solve(
-    jacobian: Floats, derivative: Floats, border_b: Floats, border_q: float, residual: Floats
-) -> tuple[Floats, float, Floats, float, Factor]:
+def _solve(jacobian: Floats, derivative: Floats, border_b: Floats, border_q: float, residual: Floats) -> _Step:
     sides = np.empty((2, residual.size))
     sides[0], sides[1] = residual, derivative
     # Both arrays are handed over in Fortran order, J by its symmetry, so that nothing is transposed on the way.
     factor, pivots, solved, _ = lapack.dsysv(jacobian.T, sides.T, BLOCK * residual.size, lower=1, overwrite_b=1)
-    of_residual, of_derivative = solved[:, 0], solved[:, 1]
-    growth = float(of_derivative @ of_derivative)
-    if not growth <= SINGULAR_GROWTH**2:
-        return *_solve_bordered(jacobian, derivative, border_b, border_q, residual), (factor, pivots)
-    denominator = border_q - float(border_b @ of_derivative)
-    if denominator == 0.0:
-        return *_solve_bordered(jacobian, derivative, border_b, border_q, residual), (factor, pivots)
-    step_q = float(border_b @ of_residual) / denominator
-    step_b = -of_residual - step_q * of_derivative
-    norm = math.copysign(math.sqrt(1.0 + growth), denominator)
-    return step_b, step_q, of_derivative * (-1.0 / norm), 1.0 / norm, (factor, pivots)
+    of_residual, of_derivative = solved.T
+    growth = float(of_derivative.dot(of_derivative))
+    denominator = border_q - float(border_b.dot(of_derivative))
+    if not growth <= SINGULAR_GROWTH**2 or denominator == 0.0:
+        return _solve_bordered(jacobian, derivative, border_b, border_q, residual, factor, pivots)
+    step_q = float(border_b.dot(of_residual)) / denominator
+    step_b = of_derivative * -step_q
+    step_b -= of_residual
+    scale = math.copysign(1.0 / math.sqrt(1.0 + growth), denominator)
+    return _Step(step_b, step_q, of_derivative, -1.0, -scale, factor, pivots)
 
 
 def _solve_bordered(
-    jacobian: Floats, derivative: Floats, border_b: Floats, border_q: float, residual: Floats
-) -> tuple[Floats, float, Floats, float]:
+    jacobian: Floats,
+    derivative: Floats,
+    border_b: Floats,
+    border_q: float,
+    residual: Floats,
+    factor: Floats,
+    pivots: Integers,
+) -> _Step:
     size = residual.size
     matrix = np.empty((size + 1, size + 1))
     matrix[:size, :size], matrix[:size, size] = jacobian, derivative
@@ -140,9 +150,9 @@ def _solve_bordered(
     _, _, solved, info = lapack.dgesv(matrix, sides)
     if info != 0:
         solved = np.linalg.lstsq(matrix, sides)[0]
-    step, tangent = solved[:, 0], solved[:, 1]
-    tangent = tangent / np.sqrt(tangent @ tangent)
-    return step[:size], float(step[size]), tangent[:size], float(tangent[size])
+    step, along = solved.T
+    scale = 1.0 / math.sqrt(float(along.dot(along)))
+    return _Step(step[:size], float(step[size]), along[:size], float(along[size]), scale, factor, pivots)
 
 
 def negative_pivots(factor: Floats, pivots: Integers) -> int:
@@ -151,7 +161,7 @@ def negative_pivots(factor: Floats, pivots: Integers) -> int:
     A 2 x 2 pivot block is always indefinite, so each contributes one.
     """
     diagonal = factor.diagonal()
-    if int(pivots.min(initial=1)) > 0:
+    if min(pivots.tolist(), default=1) > 0:
         return int(np.count_nonzero(diagonal < 0.0))
     single = pivots > 0
     doubles = pivots.size - int(np.count_nonzero(single))

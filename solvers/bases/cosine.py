@@ -11,6 +11,9 @@ import numpy as np
 from ..transforms import CosineTransform
 from .base import SMALL_FIELD, Floats, Gibbs, Integers, exp_beyond_quadratic
 
+# Fields beyond this are shifted before they are exponentiated; e^f would overflow near 709.
+LARGE_FIELD = 300.0
+
 
 class CosineBasis:
     """Cosines of degree n, 2n, ..., with a trapezoid rule on half a period.
@@ -33,6 +36,7 @@ class CosineBasis:
         self.degrees = symmetry * cells
         self.nodes = nodes
         self.confinement = confinement
+        self._modes = _slice_of(cells)
         self._transform = CosineTransform(nodes)
         self._sum = cells[:, None] + cells[None, :]
         self._difference = np.abs(cells[:, None] - cells[None, :])
@@ -50,16 +54,18 @@ class CosineBasis:
         transform = self._transform
         buffer, output = transform.input, transform.output
         buffer[:] = self._fixed
-        buffer[self.cells] += 0.5 * field
+        buffer[self._modes] += 0.5 * field
         transform.execute()
-        top = float(output.max())
-        if top < SMALL_FIELD and float(output.min()) > -SMALL_FIELD:
+        top = output.item(output.argmax())
+        if top < SMALL_FIELD and output.item(output.argmin()) > -SMALL_FIELD:
             return self._near_uniform()
-        np.subtract(output, top, out=output)
+        if top > LARGE_FIELD:
+            np.subtract(output, top, out=output)
         np.exp(output, out=buffer)
         transform.execute()
-        mass = float(output[0])
-        return Gibbs(output / mass, top + math.log(mass / (2 * self.nodes)))
+        mass = output.item(0)
+        shift = top if top > LARGE_FIELD else 0.0
+        return Gibbs(output / mass, shift + math.log(mass / (2 * self.nodes)))
 
     def _near_uniform(self) -> Gibbs:
         """Return the density from e^f - 1, whose moments keep their relative accuracy however small f is."""
@@ -75,22 +81,23 @@ class CosineBasis:
         """Return the uniform mean of e^f - 1 - f - f^2/2, without cancellation for small fields."""
         transform = self._transform
         transform.input[:] = 0.0
-        transform.input[self.cells] = 0.5 * field
+        transform.input[self._modes] = 0.5 * field
         transform.execute()
         values = exp_beyond_quadratic(transform.output)
         return float(values[1:-1].sum() + 0.5 * (values[0] + values[-1])) / self.nodes
 
     def means(self, moments: Floats) -> Floats:
         """Return the means of the modes."""
-        return moments[self.cells]
+        means: Floats = moments[self._modes]
+        return means
 
     def covariance(self, moments: Floats) -> Floats:
         """Return the covariance matrix of the modes."""
-        means = moments[self.cells]
-        matrix = moments.take(self._sum)
-        matrix += moments.take(self._difference)
-        matrix *= 0.5
-        matrix -= means[:, None] * means
+        means = moments[self._modes]
+        half = 0.5 * moments
+        matrix: Floats = half.take(self._sum)
+        matrix += half.take(self._difference)
+        matrix -= np.multiply.outer(means, means)
         return matrix
 
     def rotation(self, moments: Floats) -> None:
@@ -113,3 +120,12 @@ class CosineBasis:
     def tail(self, moments: Floats) -> float:
         """Return the largest moment in the last eighth."""
         return float(np.abs(moments[-(self.nodes // 8) :]).max())
+
+
+def _slice_of(cells: Integers) -> slice | Integers:
+    """Return equally spaced cells as a slice, which needs no table look-up."""
+    steps = np.diff(cells)
+    if cells.size and (steps == steps[:1]).all():
+        step = int(steps[0]) if steps.size else 1
+        return slice(int(cells[0]), int(cells[-1]) + 1, step)
+    return cells
