@@ -25,6 +25,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from .entropy import SERIES_BELOW, excess, excess_beyond_square
 from .errors import ComputationFailed, InvalidInput
 from .problem import McKeanVlasov
 
@@ -32,8 +33,6 @@ Vector: TypeAlias = npt.NDArray[np.float64]
 
 _EPS = float(np.finfo(float).eps)
 _LARGEST_GRID = 2**18
-_SERIES_BELOW = 0.25
-_SERIES_ORDER = 30
 
 
 @dataclass(frozen=True)
@@ -83,8 +82,8 @@ def free_energy_parts(
     m, s = _moments(cosine, sine)
     products, confinement = _products(problem, m.size - 1), _confinement(problem, m.size - 1)
     squares = m**2 + s**2
-    near_uniform = 2 * float(np.sqrt(squares[1:]).sum()) < _SERIES_BELOW
-    remainder = _averaged(_beyond_parseval if near_uniform else _relative_entropy, m, s)
+    near_uniform = 2 * float(np.sqrt(squares[1:]).sum()) < SERIES_BELOW
+    remainder = _averaged(excess_beyond_square if near_uniform else excess, m, s)
     weights = (1.0 if near_uniform else 0.0) + products[1:]
     interaction_gap = math.fsum(weights * squares[1:])
     relative_entropy = remainder + (math.fsum(squares[1:]) if near_uniform else 0.0)
@@ -292,23 +291,3 @@ def _converged(integrand: Callable[[int], tuple[Vector, Vector]], degree: int) -
         f"an integral over the density did not settle on {points} points; the density touches zero: "
         "use moments of a smooth positive density"
     )
-
-
-def _relative_entropy(f: Vector) -> Vector:
-    """Return h(f) = (1+f) log(1+f) - f >= 0, with h(-1) = 1."""
-    small = np.abs(f) < _SERIES_BELOW
-    result = np.empty_like(f)
-    result[small] = f[small] ** 2 / 2 + _beyond_parseval(f[small])
-    large = np.maximum(f[~small], -1.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logarithmic = np.where(large > -1, (1 + large) * np.log1p(large), 0.0)
-    result[~small] = logarithmic - large
-    return result
-
-
-def _beyond_parseval(f: Vector) -> Vector:
-    """Return h(f) - f^2/2 = sum_{j >= 3} (-f)^j / (j (j-1)) for small f."""
-    series = np.zeros_like(f)
-    for j in range(_SERIES_ORDER, 2, -1):
-        series = 1 / (j * (j - 1)) - f * series
-    return np.asarray(-(f**3) * series)

@@ -21,7 +21,7 @@ from meanfield import McKeanVlasov
 
 from .bases import CosineBasis, Floats, Integers, covariance
 from .continuation import Point
-from .equation import felt_cells, projector, starting_cells
+from .equation import StationaryEquation, felt_cells, projector, starting_cells
 from .newton import count_negative
 
 # Eigenvalues closer to zero than this are rounding noise.
@@ -31,6 +31,8 @@ NEUTRAL = 3e-14
 DIVIDED = 64
 # Parts of the modes: all of them, and all that are not multiples of the symmetry.
 ALL, OTHERS = -1, -2
+# Stands behind the moments for those that vanish.
+ZERO = np.zeros(1)
 
 Parity = Literal["even", "odd", "mixed"]
 
@@ -44,7 +46,7 @@ class Block:
 
 
 class Part(NamedTuple):
-    """Some of the modes, with the index tables of their covariances."""
+    """Some of the modes, with the index tables of their covariances in the moments of states of a symmetry."""
 
     degrees: Integers
     relative: Floats
@@ -52,18 +54,21 @@ class Part(NamedTuple):
     roots: Floats
     weights: Floats
     repulsive: tuple[int, int]
+    means: Integers
     total: Integers
     difference: Integers
 
 
 @dataclass(frozen=True, eq=False)
 class Perturbations:
-    """All modes the potential feels up to a degree."""
+    """All modes the potential feels up to a degree, seen from states of a symmetry and a number of moments."""
 
     degrees: Integers
     relative: Floats
     fixed_angle: bool
-    _parts: dict[tuple[int, int], Part] = field(default_factory=dict)
+    symmetry: int
+    moments: int
+    _parts: dict[int, Part] = field(default_factory=dict)
 
     def block(self, point: Point, block: Block) -> tuple[Floats, Integers, int]:
         """Return the symmetric matrix of a block, its degrees and its number of repulsive modes."""
@@ -73,52 +78,55 @@ class Perturbations:
         """Return the matrix of all modes of one parity that are not already in the state's own block."""
         return self._matrix(point, parity, OTHERS if parity == "even" else ALL)
 
-    def _part(self, symmetry: int, residue: int) -> Part:
+    def _part(self, residue: int) -> Part:
         """Return the modes of a class, of all classes but 0, or all."""
-        key = (symmetry, residue)
-        if key not in self._parts:
-            classes = self.degrees % symmetry
-            inside = (classes == residue) | (classes == symmetry - residue)
+        if residue not in self._parts:
+            classes = self.degrees % self.symmetry
+            inside = (classes == residue) | (classes == self.symmetry - residue)
             if residue == ALL:
                 inside = np.ones(self.degrees.size, dtype=bool)
             elif residue == OTHERS:
                 inside = classes != 0
             degrees, relative = self.degrees[inside], self.relative[inside]
-            total, difference = degrees[:, None] + degrees, np.abs(degrees[:, None] - degrees)
             signs, roots = np.sign(relative), np.sqrt(np.abs(relative))
-            weights = np.multiply.outer(signs * roots, signs * roots)
-            repulsive = int(np.count_nonzero(relative > 0.0)), int(np.count_nonzero(relative < 0.0))
-            self._parts[key] = Part(degrees, relative, signs, roots, weights, repulsive, total, difference)
-        return self._parts[key]
+            self._parts[residue] = Part(
+                degrees,
+                relative,
+                signs,
+                roots,
+                np.multiply.outer(signs * roots, signs * roots),
+                (int(np.count_nonzero(relative > 0.0)), int(np.count_nonzero(relative < 0.0))),
+                self._places(degrees),
+                self._places(degrees[:, None] + degrees),
+                self._places(np.abs(degrees[:, None] - degrees)),
+            )
+        return self._parts[residue]
+
+    def _places(self, degrees: Integers) -> Integers:
+        """Return where the moments of some degrees are; the place after the last stands for those that vanish."""
+        cells = degrees // self.symmetry
+        there = (degrees % self.symmetry == 0) & (cells < self.moments)
+        return np.where(there, cells, self.moments)
 
     def _matrix(self, point: Point, parity: Parity, residue: int) -> tuple[Floats, Integers, int]:
         equation = point.equation
-        part = self._part(equation.basis.symmetry, residue)
+        part = self._part(residue)
         if parity == "mixed":
             return self._mixed(point, part)
-        cosine = self._cosine(point)
-        covariance = cosine.take(part.difference)
+        moments = np.concatenate((point.moments, ZERO))
+        scaled = moments * (-point.q / equation.strongest)
+        matrix: Floats = scaled.take(part.difference)
         if parity == "even":
-            means = cosine.take(part.degrees)
-            covariance += cosine.take(part.total)
-            means = np.multiply.outer(2.0 * means, means)
-            covariance -= means
+            matrix += scaled.take(part.total)
+            if residue in (0, ALL):
+                matrix -= np.multiply.outer(2.0 * scaled.take(part.means), moments.take(part.means))
         else:
-            covariance -= cosine.take(part.total)
-        signs = -equation.sign * part.signs
-        covariance *= part.weights
-        covariance *= -point.q / equation.strongest
-        covariance.flat[:: signs.size + 1] += signs
-        if parity == "odd" and not self.fixed_angle:
-            covariance += projector(part.roots * part.degrees * cosine.take(part.degrees))
-        return covariance, part.degrees, part.repulsive[0 if equation.sign > 0 else 1]
-
-    def _cosine(self, point: Point) -> Floats:
-        """Return the cosine moments of degree 0 to twice the largest mode."""
-        needed = 2 * int(self.degrees[-1]) + 1
-        if point.equation.basis.symmetry == 1 and point.moments.size >= needed:
-            return point.moments
-        return _padded(point.equation.basis.expand(point.moments)[0], needed)
+            matrix -= scaled.take(part.total)
+        matrix *= part.weights
+        matrix.flat[:: part.degrees.size + 1] += -equation.sign * part.signs
+        if parity == "odd" and residue in (0, ALL) and not self.fixed_angle:
+            matrix += projector(part.roots * part.degrees * moments.take(part.means))
+        return matrix, part.degrees, part.repulsive[0 if equation.sign > 0 else 1]
 
     def _mixed(self, point: Point, part: Part) -> tuple[Floats, Integers, int]:
         equation, needed = point.equation, 2 * int(self.degrees[-1]) + 1
@@ -141,23 +149,24 @@ def _padded(moments: Floats, size: int) -> Floats:
 
 
 @functools.lru_cache(maxsize=64)
-def _perturbations(problem: McKeanVlasov, limit: int) -> Perturbations:
-    degrees, _ = felt_cells(problem, 1, limit)
-    relative = problem.potential.relative_multipliers(problem.domain, limit)[degrees]
-    return Perturbations(degrees, relative, problem.confinement is not None)
-
-
-@functools.lru_cache(maxsize=64)
 def _felt_limit(problem: McKeanVlasov) -> int:
     """Return the last degree the potential feels, or 1 where the multipliers decay too slowly for one."""
     cells, complete = starting_cells(problem, 1)
     return int(cells.max()) if complete else 1
 
 
+@functools.lru_cache(maxsize=64)
+def _perturbations(equation: StationaryEquation) -> Perturbations:
+    problem, basis = equation.problem, equation.basis
+    limit = max(int(basis.degrees.max()), _felt_limit(problem))
+    degrees, _ = felt_cells(problem, 1, limit)
+    relative = problem.potential.relative_multipliers(problem.domain, limit)[degrees]
+    return Perturbations(degrees, relative, problem.confinement is not None, basis.symmetry, basis.nodes + 1)
+
+
 def perturbations(point: Point) -> Perturbations:
     """Return the modes that decide the stability of a point."""
-    problem = point.equation.problem
-    return _perturbations(problem, max(int(point.equation.basis.degrees.max()), _felt_limit(problem)))
+    return _perturbations(point.equation)
 
 
 def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
