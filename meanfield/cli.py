@@ -6,7 +6,6 @@ description in the list is the first line of its docstring, read from the source
 """
 
 import ast
-import difflib
 import importlib.util
 import os
 import sys
@@ -15,7 +14,7 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
-from .errors import InvalidInput, MeanfieldError
+from .errors import InvalidInput, MeanfieldError, did_you_mean
 
 COMMAND_GROUP = "meanfield.commands"
 INTERRUPTED = 130
@@ -101,8 +100,7 @@ def _command(name: str) -> EntryPoint:
     commands = _commands()
     if name in commands:
         return commands[name]
-    near = difflib.get_close_matches(name.lower(), commands, n=1)
-    hint = f"did you mean {near[0]}? " if near else ""
+    hint = did_you_mean(name, commands)
     what = "option" if name.startswith("-") else "command"
     raise InvalidInput(f"unknown {what} {name!r}; {hint}commands: {', '.join(commands) or 'none installed'}")
 

@@ -4,6 +4,9 @@ A message names what was wrong, the offending value, what is admissible and the 
 The command line prints it on one line and maps the class to its exit code.
 """
 
+import difflib
+from collections.abc import Iterable
+
 
 class MeanfieldError(Exception):
     """Any error whose message is meant for the user."""
@@ -23,3 +26,21 @@ class ComputationFailed(MeanfieldError, RuntimeError):
 
 class NotResolved(ComputationFailed):
     """A state needs more modes than are allowed; the message names the number it needs."""
+
+
+def did_you_mean(name: str, known: Iterable[str], most: int = 1) -> str:
+    """Return ``did you mean NEAREST? `` for an unknown name, or nothing where no other name is near.
+
+    Parameters
+    ----------
+    known
+        The admissible names. The name itself may be among them, known but wrong where it stands; it is never
+        suggested. Leading dashes do not count, since all options share them.
+    most
+        How many names are suggested at the most.
+    """
+    others = {other.lstrip("-"): other for other in known if other != name}
+    bare = name.lstrip("-")
+    spellings = (difflib.get_close_matches(spelling, others, n=most) for spelling in (bare, bare.lower()))
+    near = [others[match] for match in next(filter(None, spellings), [])]
+    return f"did you mean {' or '.join(near)}? " if near else ""

@@ -27,7 +27,8 @@ from meanfield.command_line import (
     add_common,
     add_coupling,
     add_coupling_range,
-    add_force,
+    add_figure,
+    add_files,
     add_problem,
     at_coupling,
     check_targets,
@@ -45,8 +46,8 @@ from meanfield.command_line import (
     whole,
     word,
 )
-from meanfield.export import diagram_to_json_object, save
-from meanfield.export.states import check_states_target, save_states, states_to_json_object
+from meanfield.export import KINDS, diagram_to_json_object, save
+from meanfield.export.states import STATE_KINDS, check_states_target, save_states, states_to_json_object
 from meanfield.summary import describe
 
 from .continuation import Arclength
@@ -63,16 +64,13 @@ BETWEEN = 0.2
 BETWEEN_IN_FILE = 10.0
 SMALLEST_STEP = 1e-9
 LARGEST_DEGREE = 2**17
+EACH_BRANCH = "one line a branch"
 
 
 def bifurcation(argv: Sequence[str]) -> int:
     """Compute the bifurcation diagram in the coupling, save it and draw it."""
     parser = _bifurcation_parser(argv)
-    settings = parser.settings(
-        coupling=None, relative=None, depth=2, tolerance=Arclength.tolerance, max_step=Arclength.max_step,
-        search=False, no_rates=False, to=[], plot=None, panels=None, force=False, json=False, quiet=False,
-        verbose=0,
-    )  # fmt: skip
+    settings = parser.settings()
     problem = problem_from(parser, settings)
     method = _method(settings)
     figures = [name for name in (settings.plot, settings.panels) if name is not None]
@@ -100,19 +98,19 @@ def stationary(argv: Sequence[str]) -> int:
     """Find the stationary states at one coupling and say which minimises the free energy."""
     parser = Parser("stationary", "Find the stationary states at one coupling.", argv)
     add_coupling(parser)
-    parser.add_argument("--to", action="append", type=word, metavar="FILE", help=".json, .npz or .csv; repeatable")
-    parser.add_argument("--plot", type=word, metavar="FIGURE", help="draw the densities: .png, .pdf or .svg")
-    add_force(parser)
-    add_common(parser)
+    _add_on_failure(parser)
+    add_files(parser, ", ".join(STATE_KINDS))
+    add_figure(parser, "--plot", "the densities")
+    add_common(parser, quiet="the table and the names of the files written", verbose=EACH_BRANCH)
     add_problem(parser)
-    settings = parser.settings(to=[], plot=None, force=False, json=False, quiet=False, verbose=0)
+    settings = parser.settings()
     problem = at_coupling(problem_from(parser, settings), settings)
     require_coupling(parser, problem)
     for target in settings.to:
         check_states_target(target, settings.force)
     check_targets([], [settings.plot] if settings.plot else [], settings.force)
     set_verbosity(settings.verbose)
-    states = stationary_states(problem)
+    states = stationary_states(problem, on_failure=settings.on_failure)
     origin = provenance(problem, {}, 0.0) | _origin(parser, settings)
     try:
         _write_all(_state_writers(problem, states, origin, settings), settings.quiet)
@@ -125,17 +123,18 @@ def rate(argv: Sequence[str]) -> int:
     """Compute the spectral gap of the stable states at one coupling, rotation set apart."""
     parser = Parser("rate", "Compute the slowest decay rate at the stable states, rotation set apart.", argv)
     add_coupling(parser)
-    add_common(parser)
+    _add_on_failure(parser)
+    add_common(parser, verbose=EACH_BRANCH)
     add_problem(parser)
-    settings = parser.settings(json=False, quiet=False, verbose=0)
+    settings = parser.settings()
     problem = at_coupling(problem_from(parser, settings), settings)
     require_coupling(parser, problem)
     set_verbosity(settings.verbose)
-    states = stationary_states(problem, rates=False)
+    states = stationary_states(problem, rates=False, on_failure=settings.on_failure)
     spectra = [spectrum(state) for state in states if state.stable is not False]
     if settings.json:
         say_json(_rate_object(problem, spectra) | {"provenance": _origin(parser, settings)})
-    elif not settings.quiet:
+    else:
         say(_rate_text(problem, states, spectra))
     return 0
 
@@ -166,6 +165,7 @@ def _bifurcation_parser(argv: Sequence[str]) -> Parser:
     parser.add_argument(
         "--depth",
         type=whole,
+        default=2,
         metavar="N",
         help="generations of branches: 0 uniform, 1 primary, ... (default: 2)",
     )
@@ -173,24 +173,36 @@ def _bifurcation_parser(argv: Sequence[str]) -> Parser:
     parser.add_argument(
         "--tolerance",
         type=number,
+        default=Arclength.tolerance,
         metavar="T",
-        help="spacing of the points; located points are at rounding level for every T (default: 1e-3)",
+        help="spacing of the points; located points are at rounding level for every T "
+        f"(default: {Arclength.tolerance:g})",
     )
-    parser.add_argument("--max-step", type=number, metavar="S", help="longest step (default: 0.05)")
-    parser.add_argument("--no-rates", action="store_true", help="leave the decay rates out")
     parser.add_argument(
-        "--to",
-        action="append",
-        type=word,
-        metavar="FILE",
-        help="save as .nc, .csv, .json, .npz, .mat or .auto; repeatable",
+        "--max-step",
+        type=number,
+        default=Arclength.max_step,
+        metavar="S",
+        help=f"longest step (default: {Arclength.max_step:g})",
     )
-    parser.add_argument("--plot", type=word, metavar="FIGURE", help="draw the diagram: .png, .pdf or .svg")
-    parser.add_argument("--panels", type=word, metavar="FIGURE", help="draw amplitude, energy, rate, densities")
-    add_force(parser)
-    add_common(parser)
+    parser.add_argument("--no-rates", action="store_true", help="leave the decay rates out")
+    add_files(parser, ", ".join(KINDS))
+    add_figure(parser, "--plot", "the diagram")
+    add_figure(parser, "--panels", "amplitude, energy, rate and densities")
+    add_common(parser, quiet="progress, summary and names of files; warnings stay", verbose=EACH_BRANCH)
     add_problem(parser)
     return parser
+
+
+def _add_on_failure(parser: Parser) -> None:
+    parser.add_argument(
+        "--on-failure",
+        choices=("raise", "return"),
+        default="raise",
+        type=word,
+        help="if a branch cannot be followed to the coupling: raise an error (default), or return the states that "
+        "can be had, naming no minimiser",
+    )
 
 
 def _method(settings: argparse.Namespace) -> Arclength:

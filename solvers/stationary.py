@@ -5,6 +5,7 @@ coupling, and a deflated search in every rotation symmetry that can hold a state
 reflections of each other are one.
 """
 
+import logging
 import time
 
 import numpy as np
@@ -31,6 +32,8 @@ from .spectra import contraction_rate
 from .stability import unstable_counts
 from .uniform import unstable_uniform
 from .walk import walk
+
+logger = logging.getLogger(__name__)
 
 # Branches are followed to this multiple of the coupling: those that pass it may be born above it.
 BEYOND = 2.0
@@ -157,6 +160,7 @@ def _on_branches(problem: McKeanVlasov, depth: int, on_failure: str) -> tuple[li
     found, complete = [], True
     for task, followed, _ in walk(free, Register(span, critical), depth, Arclength()):
         equation = task.departure.equation
+        logger.info("%s: %s", task.label, followed.outcome)
         if (equation.sign > 0) != (coupling > 0):
             continue
         found += [(task.label, point) for point in _passing(followed, coupling)]
@@ -177,7 +181,8 @@ def _lost(label: str, followed: Followed, coupling: Number) -> str:
         modes = f": it needs about {needed:.0f} modes, more than the {resolved} it had there"
     return (
         f"the {label} could be followed to coupling {float(last.coupling):.6g} only, not to {float(coupling):.6g}"
-        f"{modes}; ask for a smaller coupling, or for the states that can be had with on_failure='return'"
+        f"{modes}; ask for a smaller coupling, or for the states that can be had with on_failure='return' "
+        "(--on-failure return)"
     )
 
 

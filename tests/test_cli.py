@@ -223,6 +223,22 @@ def test_located_points_do_not_depend_on_the_tolerance(capsys):
     np.testing.assert_allclose(found[0], found[1], rtol=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("stationary", "kuramoto", "--coupling", "3"), "1-cluster: "),
+        (("rate", "kuramoto", "--coupling", "3"), "1-cluster: "),
+        (("verify", "circle.T8"), "circle.T8 on kuramoto: holds"),
+    ],
+)
+def test_verbose_reports_and_quiet_is_silent(capsys, arguments, expected):
+    _, out, err = run(capsys, *arguments, "-v")
+    assert expected in err
+    assert succeed(capsys, *arguments) == out
+    if arguments[0] != "rate":
+        assert run(capsys, *arguments, "--quiet") == (0, "", "")
+
+
 def test_verbose_prints_a_line_a_branch(capsys):
     _, _, err = run(capsys, "bifurcation", "kuramoto", "--no-rates", "-v")
     assert "1-cluster" in err
@@ -270,6 +286,24 @@ def test_configuration_takes_texts_that_start_with_a_minus(capsys, tmp_path):
     assert values["critical_coupling"] == pytest.approx(2.0, rel=8 * EPS)
 
 
+@pytest.mark.skipif(np.finfo(np.longdouble).max == np.finfo(float).max, reason="no extended precision")
+def test_configuration_takes_numbers_below_the_smallest_double(capsys, tmp_path):
+    config = tmp_path / "run.toml"
+    config.write_text('potential = "transformer"\nbeta = 800\ncoupling = 1.040_670_153_914_101_1e-343\nmodes = 1\n')
+    values = strict_json(succeed(capsys, "theory", "--config", str(config), "--json"))
+    assert values["modes"][0]["growth_rate"] == pytest.approx(-0.5, rel=1e-12)
+
+
+def test_the_command_line_puts_what_it_excludes_out_of_force(capsys, tmp_path):
+    config = tmp_path / "run.toml"
+    config.write_text("quiet = true\n")
+    arguments = ("stationary", "kuramoto", "--coupling", "3", "--config", str(config))
+    assert run(capsys, *arguments) == (0, "", "")
+    _, out, err = run(capsys, *arguments, "-v")
+    assert "2 stationary states" in out
+    assert "1-cluster" in err
+
+
 def test_show_plot_and_export(capsys, tmp_path):
     source = tmp_path / "a.nc"
     made = succeed(capsys, "bifurcation", "kuramoto", "--no-rates", "--to", str(source))
@@ -301,6 +335,17 @@ def test_stationary_names_the_minimiser(capsys, tmp_path):
         rows = list(csv.DictReader(stream))
     assert tuple(rows[0]) == STATE_COLUMNS
     assert float(rows[0]["m1"]) == values["states"][0]["m1"]
+
+
+@pytest.mark.parametrize("command", ["stationary", "rate"])
+def test_states_that_can_be_had_are_returned_on_request(capsys, command):
+    arguments = (command, "kuramoto", "--coupling", "1e5")
+    code, out, err = run(capsys, *arguments)
+    assert (code, out) == (1, "")
+    assert "modes" in err
+    assert "--on-failure return" in err
+    out = succeed(capsys, *arguments, "--on-failure", "return")
+    assert "the minimiser of the free energy is not known" in out
 
 
 def test_stationary_json_has_the_keys_of_the_table(capsys):

@@ -12,6 +12,7 @@ import meanfield.potentials
 import solvers.commands
 from meanfield import ComputationFailed, CosineSeries
 from meanfield.cli import main
+from meanfield.errors import did_you_mean
 
 PROGRAM = "import sys; from meanfield.cli import main; sys.exit(main())"
 
@@ -32,7 +33,7 @@ USAGE = [
     (("bifurcation",), "try meanfield bifurcation transformer --beta 5"),
     (("bifurcation", "transfomer", "--beta", "5"), "did you mean transformer?"),
     (("bifurcation", "transformer"), "try meanfield bifurcation transformer --beta 5"),
-    (("bifurcation", "transformer", "--bta", "5"), "did you mean '--beta'?"),
+    (("bifurcation", "transformer", "--bta", "5"), "did you mean --beta?"),
     (("bifurcation", "transformer", "--beta", "five"), "'five' is not a number"),
     (("bifurcation", "transformer", "--beta"), "expected one argument"),
     (("bifurcation", "transformer", "--beta", "0"), "beta must not be 0"),
@@ -97,12 +98,32 @@ def test_no_command_shows_the_help_as_an_error(capsys):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("bta = 5", "did you mean 'beta'?"),
-        ('beta = "five"', "'five' is not a number"),
+        ("bta = 5", "unknown key 'bta'"),
+        ("bta = 5", "did you mean beta?"),
+        ("debug = true", "unknown key 'debug'"),
         ("beta =", "not valid TOML"),
-        ("quiet = 3", "true or false"),
-        ("beta = {a = 1}", "number, a text or a list"),
-        ("relative = [1]", "expected 2 arguments"),
+        ("quiet = 3", "must be true or false, not 3"),
+        ("verbose = 2", "must be true or false, not 2"),
+        ("quiet = true\nverbose = true", "cannot be given together"),
+        ('beta = "5"', "the value of 'beta' in"),
+        ('beta = "5"', "must be a number, not '5'"),
+        ("beta = [4, 5]", "must be a number, not [4, 5]"),
+        ("beta = [5]", "must be a number, not [5]"),
+        ("beta = true", "must be a number, not True"),
+        ("beta = {a = 1}", "must be a number, not {'a': 1}"),
+        ('noise = "1"', "must be a number, not '1'"),
+        ("noise = [3, 2]", "must be a number, not [3, 2]"),
+        ("depth = 1.0", "must be a whole number, not 1.0"),
+        ("max_step = 0.1\nmax-step = 0.2", "twice"),
+        ("relative = [1]", "must be a list of 2 numbers, not [1]"),
+        ("relative = 1", "must be a list of 2 numbers, not 1"),
+        ('relative = [1, "2"]', "must be a list of 2 numbers, not [1, '2']"),
+        ("coefficients = []", "must be a number or a list of numbers, not []"),
+        ("plot = 5", "must be a text, not 5"),
+        ('plot = ["a.png", "b.png"]', "must be a text, not ['a.png', 'b.png']"),
+        ("to = [5]", "must be a text or a list of texts, not [5]"),
+        ('potential = ["kuramoto", "onsager"]', "must be a text, not"),
+        ("sign = true", "must be a number or a text, not True"),
     ],
 )
 def test_wrong_configuration_is_one_sentence(capsys, tmp_path, text, expected):
@@ -111,6 +132,26 @@ def test_wrong_configuration_is_one_sentence(capsys, tmp_path, text, expected):
     message = fail(capsys, 2, "bifurcation", "transformer", "--config", str(config))
     assert expected in message
     assert str(config) in message
+
+
+@pytest.mark.parametrize("command", ["theory", "show", "rate"])
+def test_quiet_belongs_to_commands_that_do_more_than_print(capsys, command):
+    assert "unknown option '--quiet'; known: " in fail(capsys, 2, command, "--quiet")
+    assert main([command, "--help"]) == 0
+    assert "--quiet" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["bifurcation", "stationary", "verify"])
+def test_quiet_and_verbose_exclude_each_other(capsys, command):
+    assert "cannot be given together with -v/--verbose" in fail(capsys, 2, command, "-v", "--quiet")
+
+
+def test_no_suggestion_repeats_the_word_given():
+    assert did_you_mean("cos", ["cos"]) == ""
+    assert did_you_mean("cos", ["cos", "cosh"]) == "did you mean cosh? "
+    assert did_you_mean("COS", ["cos", "sin"]) == "did you mean cos? "
+    # Four of seven characters agree with --beta, two of them dashes.
+    assert did_you_mean("--quiet", ["--beta", "--config"]) == ""
 
 
 def test_missing_configuration(capsys, tmp_path):

@@ -6,6 +6,7 @@ multiple of the rounding unit times the size of the numbers compared, one of the
 promise, an error estimate that is measured along, or the bound of the theorem itself.
 """
 
+import logging
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -108,6 +109,8 @@ class Result:
     evidence: Evidence | None
     seconds: float
 
+
+logger = logging.getLogger(__name__)
 
 CLAIMS: dict[str, Claim] = {}
 
@@ -238,6 +241,7 @@ def verify(
     for item in chosen:
         for problem in representative_problems() if problems is None else problems:
             results.append(judge(item, problem, shared))
+            logger.info("%s on %s: %s", item.identifier, problem.potential.name, results[-1].verdict)
             if progress is not None:
                 progress(results[-1])
     return tuple(results)

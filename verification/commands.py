@@ -26,19 +26,20 @@ def verify(argv: Sequence[str]) -> int:
         "pattern",
         nargs="?",
         type=word,
+        default="",
         metavar="PATTERN",
         help="part of a claim's name or a glob: circle, circle.T5, 'circle.T*' (default: all)",
     )
     parser.add_argument("--to", type=word, metavar="FILE", help="write a report in Markdown (.md)")
     add_force(parser)
-    add_common(parser)
-    settings = parser.settings(pattern="", to=None, force=False, json=False, quiet=False, verbose=0)
+    add_common(parser, quiet="progress, the table and the name of the report", verbose="one line a check")
+    settings = parser.settings()
     claims = matching(settings.pattern)
     _check_report(settings.to, settings.force)
     set_verbosity(settings.verbose)
     started = time.perf_counter()
     problems = representative_problems()
-    with _bar(len(claims) * len(problems), not settings.quiet) as advance:
+    with _bar(len(claims) * len(problems), not settings.quiet and not settings.verbose) as advance:
         results = judged(settings.pattern, problems, progress=advance)
     origin = _origin(parser, time.perf_counter() - started)
     try:

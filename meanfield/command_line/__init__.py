@@ -5,14 +5,14 @@ from .options import (
     add_common,
     add_coupling,
     add_coupling_range,
+    add_figure,
+    add_files,
     add_force,
     check_targets,
-    number,
     resolved_configuration,
-    whole,
-    word,
 )
 from .potential_options import add_problem, at_coupling, problem_from, require_coupling
+from .readers import number, whole, word
 from .saved import draw
 from .terminal import UNKNOWN, formatted, note, say, say_json, set_verbosity, table
 
@@ -22,6 +22,8 @@ __all__ = [
     "add_common",
     "add_coupling",
     "add_coupling_range",
+    "add_figure",
+    "add_files",
     "add_force",
     "add_problem",
     "at_coupling",

@@ -1,20 +1,16 @@
-"""The pieces of the command line that several commands share: parser, configuration file, types, targets."""
+"""What the commands share: their parser, the options that several of them take, and the check of targets."""
 
 import argparse
-import difflib
 import re
 import shlex
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-import numpy as np
+from ..errors import InvalidInput, did_you_mean
+from .configuration import read_configuration, typed
+from .readers import number, word
 
-from ..errors import InvalidInput
-from ..potentials import Number
-
-EXCLUSIVE = ("coupling", "relative")
 _OPTION = re.compile(r"--?[A-Za-z][\w-]*(=.*)?", re.DOTALL)
 _NUMBER_WORDS = ("-inf", "-infinity", "-nan")
 
@@ -37,7 +33,6 @@ class Parser(argparse.ArgumentParser):
             prog=f"meanfield {command}",
             description=description,
             allow_abbrev=False,
-            argument_default=argparse.SUPPRESS,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         # Groups are listed in the order of their creation; an empty one is not shown.
@@ -50,18 +45,23 @@ class Parser(argparse.ArgumentParser):
         """The command as it could be typed again."""
         return shlex.join([*self.prog.split(), *self.argv])
 
-    def settings(self, **defaults: Any) -> argparse.Namespace:
+    def settings(self) -> argparse.Namespace:
         """Return the values of all options: command line over configuration file over defaults.
+
+        Of options that exclude each other, those on the command line put those in the file out of force.
 
         Raises
         ------
         InvalidInput
             If an option or key is unknown or a value does not fit.
         """
+        defaults = self._take_defaults()
         given = self._values(self.argv)
         configured = self._configured()
-        if any(name in given for name in EXCLUSIVE):
-            configured = {key: value for key, value in configured.items() if key not in EXCLUSIVE}
+        for group in self._mutually_exclusive_groups:
+            members = {action.dest for action in group._group_actions}
+            if members & given.keys():
+                configured = {key: value for key, value in configured.items() if key not in members}
         return argparse.Namespace(**(defaults | configured | given))
 
     def error(self, message: str) -> NoReturn:
@@ -73,6 +73,15 @@ class Parser(argparse.ArgumentParser):
             sentence += "; write a value that looks like an option as --option=VALUE"
         raise InvalidInput(f"{sentence} (see {self.prog} --help)")
 
+    def _take_defaults(self) -> dict[str, Any]:
+        """Return the defaults and suppress them, so that parsing yields what is given and nothing else."""
+        defaults = {}
+        for action in self._actions:
+            if action.default is not argparse.SUPPRESS:
+                defaults[action.dest] = action.default
+                action.default = argparse.SUPPRESS
+        return defaults
+
     def _values(self, argv: Sequence[str]) -> dict[str, Any]:
         values, rest = self.parse_known_intermixed_args([_protected(token) for token in argv])
         for token in sorted(rest, key=lambda token: not token.startswith("--")):
@@ -83,81 +92,52 @@ class Parser(argparse.ArgumentParser):
         if not token.startswith("-"):
             raise InvalidInput(f"unexpected argument {token!r}; values belong to options, see {self.prog} --help")
         name = token.partition("=")[0]
-        raise InvalidInput(f"unknown option {name!r}; {_suggestion(name, self._flags())}")
-
-    def _flags(self) -> list[str]:
-        return [flag for action in self._actions for flag in action.option_strings if flag.startswith("--")]
+        flags = [flag for action in self._actions for flag in action.option_strings if flag.startswith("--")]
+        hint = did_you_mean(name, flags).strip() or f"known: {', '.join(sorted(flags))}"
+        raise InvalidInput(f"unknown option {name!r}; {hint}")
 
     def _configured(self) -> dict[str, Any]:
-        keys = {flag.removeprefix("--") for flag in self._flags()} - {"help", "config"}
-        keys |= {action.dest for action in self._actions if not action.option_strings}
-        tokens: list[str] = []
-        for key, value in self.config.items():
-            name = key.replace("_", "-")
-            if name not in keys:
-                raise InvalidInput(f"unknown key {key!r} in {self.config_name}; {_suggestion(name, keys)}")
-            tokens += self._tokens(name, value)
+        arguments = typed(self.config_name, self.config, self._actions)
         try:
-            return self._values(tokens)
+            return self._values(arguments)
         except InvalidInput as error:
             raise InvalidInput(f"{self.config_name}: {error}") from error
 
-    def _tokens(self, name: str, value: Any) -> list[str]:
-        values = value if isinstance(value, list) else [value]
-        if not all(isinstance(item, (bool, int, float, str)) for item in values):
-            raise InvalidInput(f"the value of {name!r} in {self.config_name} must be a number, a text or a list")
-        flag = f"--{name}"
-        action = next((action for action in self._actions if flag in action.option_strings), None)
-        if action is None:
-            return [str(item) for item in values]
-        if action.nargs == 0:
-            return [flag] * self._times(name, value)
-        if isinstance(action.nargs, (int, str)):
-            return [flag, *map(str, values)]
-        return [f"{flag}={item}" for item in values]
 
-    def _times(self, name: str, value: Any) -> int:
-        if isinstance(value, bool) or (name == "verbose" and isinstance(value, int)):
-            return int(value)
-        raise InvalidInput(f"the value of {name!r} in {self.config_name} must be true or false, not {value!r}")
+def add_common(parser: Parser, *, quiet: str | None = None, verbose: str | None = None) -> None:
+    """Add the options about output and ``--config``.
 
-
-def number(text: str) -> Number:
-    """Read a real number, also one beyond the range of doubles."""
-    try:
-        value = float(text)
-        wide = np.longdouble(text.strip()) if value == 0 or np.isinf(value) else None
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text.strip()!r} is not a number") from None
-    return value if wide is None or wide == value else wide
-
-
-def whole(text: str) -> int:
-    """Read an integer."""
-    try:
-        return int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text.strip()!r} is not a whole number") from None
-
-
-def word(text: str) -> str:
-    """Read a text as it was typed."""
-    return text[1:] if text.startswith(" -") else text
-
-
-def add_common(parser: Parser, *, config: bool = True) -> None:
-    """Add the options that every command takes."""
+    Parameters
+    ----------
+    quiet
+        What ``--quiet`` leaves out, in words. None for a command that prints its result and nothing else: there
+        is no such option then.
+    verbose
+        What ``--verbose`` adds on standard error, in words, or None. The two exclude each other.
+    """
     group = parser.add_argument_group("output")
     group.add_argument("--json", action="store_true", help="print the result as one JSON object")
-    group.add_argument("--quiet", action="store_true", help="print nothing but errors (and the JSON object)")
-    group.add_argument(
-        "-v", "--verbose", action="count", help="one line a branch on standard error; -vv for details"
-    )
+    # Argparse cannot format an exclusive group without members.
+    loudness = group.add_mutually_exclusive_group() if verbose is not None else group
+    if quiet is not None:
+        loudness.add_argument("--quiet", action="store_true", help=f"leave out {quiet}")
+    if verbose is not None:
+        loudness.add_argument("-v", "--verbose", action="store_true", help=f"write {verbose} to standard error")
     group.add_argument("--debug", action="store_true", help="show the traceback of an error")
-    if config:
-        group.add_argument(
-            "--config", type=word, metavar="FILE", help="TOML file whose keys are these options' names"
-        )
+    group.add_argument("--config", type=word, metavar="FILE", help="TOML file whose keys are these options' names")
+
+
+def add_files(parser: Parser, formats: str, metavar: str = "FILE") -> None:
+    """Add ``--to``, which may be repeated, and ``--force``."""
+    parser.add_argument(
+        "--to", action="append", default=[], type=word, metavar=metavar, help=f"write {formats}; repeatable"
+    )
+    add_force(parser)
+
+
+def add_figure(parser: Parser, option: str, what: str) -> None:
+    """Add an option for one picture."""
+    parser.add_argument(option, type=word, metavar="FIGURE", help=f"draw {what}: .png, .pdf or .svg")
 
 
 def add_coupling_range(parser: Parser) -> None:
@@ -211,7 +191,7 @@ def check_targets(files: Iterable[str], figures: Iterable[str], force: bool) -> 
 
 def resolved_configuration(settings: argparse.Namespace) -> dict[str, Any]:
     """Return the settings that were in force, for the record."""
-    left_out = {"config", "quiet", "verbose", "json"}
+    left_out = {"config", "debug", "quiet", "verbose", "json"}
     return {
         key.removeprefix("potential ").replace("_", "-"): value
         for key, value in vars(settings).items()
@@ -225,11 +205,6 @@ def _protected(token: str) -> str:
     return f" {token}" if token.startswith("-") and token not in ("-", "--") and not is_option else token
 
 
-def _suggestion(name: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, sorted(known), n=1)
-    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(known))}"
-
-
 def _read_config(argv: Sequence[str]) -> tuple[str, Mapping[str, Any]]:
     finder = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     finder.add_argument("--config", type=word)
@@ -240,9 +215,4 @@ def _read_config(argv: Sequence[str]) -> tuple[str, Mapping[str, Any]]:
         name = None
     if name is None:
         return "", {}
-    try:
-        return name, tomllib.loads(Path(name).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InvalidInput(f"the configuration {name} cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"the configuration {name} is not valid TOML: {error}") from error
+    return name, read_configuration(name)

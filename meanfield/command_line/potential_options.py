@@ -11,7 +11,8 @@ from ..errors import InvalidInput
 from ..potentials import POTENTIALS, Custom, Potential, known_potentials, potential_class
 from ..problem import McKeanVlasov
 from ..theory import critical_coupling
-from .options import Parser, number, whole, word
+from .options import Parser
+from .readers import number, whole, word
 
 HIDDEN = {Custom.name: {"function", "source", "constant"}}
 RENAMED = {"w": "coefficients"}
@@ -47,8 +48,8 @@ class Parameter:
 
 def add_problem(parser: Parser) -> None:
     """Add the potential, its parameters and the noise; call it after the command's other options."""
-    parser.add_argument("potential", nargs="?", metavar="POTENTIAL", help=", ".join(known_potentials()))
-    parser.add_argument("--noise", type=number, metavar="D", help="noise D > 0 (default: 1)")
+    parser.add_argument("potential", nargs="?", type=word, metavar="POTENTIAL", help=", ".join(known_potentials()))
+    parser.add_argument("--noise", type=number, default=1.0, metavar="D", help="noise D > 0 (default: 1)")
     added: set[str] = set()
     for kind in _classes(parser):
         for parameter in parameters_of(kind):
@@ -66,7 +67,7 @@ def problem_from(parser: Parser, settings: argparse.Namespace) -> McKeanVlasov:
         If the potential is missing or unknown or its parameters do not fit.
     """
     potential = _potential(parser, settings)
-    return McKeanVlasov(Circle(), potential, noise=getattr(settings, "noise", 1.0))
+    return McKeanVlasov(Circle(), potential, noise=settings.noise)
 
 
 def at_coupling(problem: McKeanVlasov, settings: argparse.Namespace) -> McKeanVlasov:
@@ -77,15 +78,14 @@ def at_coupling(problem: McKeanVlasov, settings: argparse.Namespace) -> McKeanVl
     InvalidInput
         If it is relative to a critical coupling that is not there.
     """
-    relative = getattr(settings, "relative", None)
-    if relative is None:
-        return problem.at(coupling=getattr(settings, "coupling", None))
+    if settings.relative is None:
+        return problem.at(coupling=settings.coupling)
     critical = critical_coupling(problem)
     if critical is None:
         raise InvalidInput(
             "there is no positive critical coupling to be relative to; give --coupling K, not --relative"
         )
-    return problem.at(coupling=relative * critical)
+    return problem.at(coupling=settings.relative * critical)
 
 
 def require_coupling(parser: Parser, problem: McKeanVlasov) -> None:
@@ -139,6 +139,8 @@ def _add(group: Any, parameter: Parameter, kind: type[Potential]) -> None:
         "metavar": METAVARS.get(parameter.option, "VALUE"),
         "help": HELP.get(parameter.option, f"parameter of {kind.name}"),
         "dest": _destination(parameter),
+        # Only what is given reaches the potential, which has defaults of its own.
+        "default": argparse.SUPPRESS,
     }
     if parameter.several:
         settings["nargs"] = "+"
@@ -154,7 +156,7 @@ def _destination(parameter: Parameter) -> str:
 
 
 def _potential(parser: Parser, settings: argparse.Namespace) -> Potential:
-    name = getattr(settings, "potential", None)
+    name = settings.potential
     if name is None:
         raise InvalidInput(
             f"no potential is given; try {parser.prog} transformer --beta 5; "

@@ -6,17 +6,20 @@ from pathlib import Path
 
 from ..diagrams import Diagram
 from ..errors import InvalidInput
-from ..export import diagram_to_json_object, open_diagram, save
-from .options import Parser, add_common, add_force, check_targets, word
+from ..export import KINDS, diagram_to_json_object, open_diagram, save
+from .options import Parser, add_common, add_files, check_targets
+from .readers import word
 from .terminal import note, say, say_json
+
+WRITTEN = "the names of the files written"
 
 
 def show(argv: Sequence[str]) -> int:
     """Summarise a diagram in a file."""
     parser = Parser("show", "Summarise a diagram written by meanfield bifurcation.", argv)
     _add_file(parser)
-    add_common(parser, config=False)
-    settings = parser.settings(file=None, json=False)
+    add_common(parser)
+    settings = parser.settings()
     diagram = _open(parser, settings)
     if settings.json:
         say_json(diagram_to_json_object(diagram))
@@ -29,18 +32,18 @@ def plot(argv: Sequence[str]) -> int:
     """Draw a diagram in a file."""
     parser = Parser("plot", "Draw a diagram written by meanfield bifurcation.", argv)
     _add_file(parser)
-    parser.add_argument("--to", action="append", type=word, metavar="FIGURE", help=".png, .pdf or .svg; repeatable")
+    add_files(parser, ".png, .pdf or .svg", "FIGURE")
     drawing = parser.add_mutually_exclusive_group()
     drawing.add_argument(
         "--y",
         type=word,
+        default="amplitude",
         metavar="QUANTITY",
         help="amplitude (largest |m_k|, default), m1, m2, ..., norm, free_energy_gap or slowest_rate",
     )
     drawing.add_argument("--panels", action="store_true", help="four panels instead of one quantity")
-    add_force(parser)
-    add_common(parser, config=False)
-    settings = parser.settings(file=None, to=[], y="amplitude", panels=False, force=False, json=False, quiet=False)
+    add_common(parser, quiet=WRITTEN)
+    settings = parser.settings()
     diagram = _open(parser, settings)
     _require_target(parser, settings.to, settings.file, "diagram.pdf")
     check_targets([], settings.to, settings.force)
@@ -54,16 +57,9 @@ def export(argv: Sequence[str]) -> int:
     """Convert a diagram in a file to other formats."""
     parser = Parser("export", "Convert a diagram to the formats chosen by the suffixes.", argv)
     _add_file(parser)
-    parser.add_argument(
-        "--to",
-        action="append",
-        type=word,
-        metavar="FILE",
-        help=".nc, .csv, .json, .npz, .mat or .auto; repeatable",
-    )
-    add_force(parser)
-    add_common(parser, config=False)
-    settings = parser.settings(file=None, to=[], force=False, json=False, quiet=False)
+    add_files(parser, ", ".join(KINDS))
+    add_common(parser, quiet=WRITTEN)
+    settings = parser.settings()
     diagram = _open(parser, settings)
     _require_target(parser, settings.to, settings.file, "diagram.csv")
     check_targets(settings.to, [], settings.force)

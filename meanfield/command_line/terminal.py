@@ -58,11 +58,11 @@ def table(columns: Mapping[str, Sequence[str]], indent: str = "") -> str:
     return "\n".join((indent + "  ".join(row)).rstrip() for row in zip(*blocks, strict=True))
 
 
-def set_verbosity(verbose: int) -> None:
-    """Send the package's log records to standard error: 1 for one line a branch, 2 for details."""
+def set_verbosity(verbose: bool) -> None:
+    """Send the packages' log records to standard error: warnings, and all information if verbose."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(message)s"))
-    level = (logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)]
+    level = logging.INFO if verbose else logging.WARNING
     for name in LOGGERS:
         logger = logging.getLogger(name)
         logger.handlers = [handler]

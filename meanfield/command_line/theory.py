@@ -20,8 +20,9 @@ from ..theory import (
     growth_rates,
     tricritical_beta,
 )
-from .options import Parser, add_common, add_coupling, whole
+from .options import Parser, add_common, add_coupling
 from .potential_options import add_problem, at_coupling, problem_from
+from .readers import whole
 from .terminal import UNKNOWN, formatted, say, say_json, table
 
 DEFAULT_MODES = 8
@@ -31,11 +32,12 @@ LARGEST_MODES = 4096
 def theory(argv: Sequence[str]) -> int:
     """List the closed forms: critical couplings, shapes of branches, global criterion."""
     parser = Parser("theory", "List the closed-form theory of the uniform state and its branches.", argv)
-    parser.add_argument("--modes", type=whole, metavar="N", help=f"modes 1 to N (default: {DEFAULT_MODES})")
+    about = f"modes 1 to N (default: {DEFAULT_MODES})"
+    parser.add_argument("--modes", type=whole, default=DEFAULT_MODES, metavar="N", help=about)
     add_coupling(parser)
     add_common(parser)
     add_problem(parser)
-    settings = parser.settings(modes=DEFAULT_MODES, json=False)
+    settings = parser.settings()
     if not 1 <= settings.modes <= LARGEST_MODES:
         raise InvalidInput(f"--modes must be from 1 to {LARGEST_MODES}, not {settings.modes}; try --modes 8")
     problem = at_coupling(problem_from(parser, settings), settings)

@@ -22,7 +22,7 @@ from ..diagrams import Diagram
 from ..errors import InvalidInput, MeanfieldError
 from ..problem import McKeanVlasov
 from .auto_reader import read_auto
-from .files import write_files
+from .files import checked_suffix, write_files
 from .netcdf import diagram_to_xarray, state_to_xarray
 from .tables import diagram_to_json_object
 
@@ -139,12 +139,11 @@ def open_diagram(path: str | Path, problem: McKeanVlasov | None = None) -> Diagr
 
 def _kind(path: Path, kind: str | None) -> str:
     if kind is None:
-        named_auto = path.name.startswith("b.") and len(path.name) > 2
-        kind = KINDS.get(path.suffix.lower(), "auto" if named_auto else "")
+        if path.name.startswith("b.") and len(path.name) > 2 and path.suffix.lower() not in KINDS:
+            return "auto"
+        return KINDS[checked_suffix(path, KINDS, "a format")]
     if kind not in KINDS.values():
-        known = ", ".join(KINDS)
-        wrong = f"the suffix {path.suffix!r} of {path.name!r}" if path.suffix else f"the name {path.name!r}"
-        raise InvalidInput(f"{wrong} does not choose a format; use one of {known}")
+        raise InvalidInput(f"the kind {kind!r} is none of {', '.join(KINDS.values())}")
     return kind
 
 

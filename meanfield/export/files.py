@@ -7,7 +7,7 @@ exception, a full disk or a kill before the renaming leaves the old files as the
 import contextlib
 import os
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from ..errors import ComputationFailed, InvalidInput, MeanfieldError
@@ -49,6 +49,21 @@ def check_writable(path: str | Path, force: bool = False) -> Path:
     if target.exists() and not force:
         raise InvalidInput(f"{path} exists already; use --force (force=True) to replace it or choose another name")
     return target
+
+
+def checked_suffix(path: Path, admissible: Collection[str], what: str) -> str:
+    """Return the suffix of a name in small letters, where it chooses a format.
+
+    Raises
+    ------
+    InvalidInput
+        If it is none of those admissible; the message lists them.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in admissible:
+        wrong = f"the suffix {path.suffix!r} of {path.name!r}" if path.suffix else f"the name {path.name!r}"
+        raise InvalidInput(f"{wrong} does not choose {what}; use one of {', '.join(admissible)}")
+    return suffix
 
 
 def write_files(writers: Mapping[Path, Writer], force: bool = False) -> tuple[Path, ...]:

@@ -12,6 +12,7 @@ import datetime
 import json
 import math
 import re
+import reprlib
 from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import PurePath
@@ -201,9 +202,22 @@ def diagram_from(values: Mapping[str, Any], branches: Sequence[Branch], events: 
         critical_coupling=None if values["critical_coupling"] is None else _number(values["critical_coupling"]),
         branches=tuple(branches),
         special_points=tuple(events),
-        warnings=tuple(values["warnings"]),
+        warnings=texts(values["warnings"], "warnings"),
         provenance=dict(values["provenance"]),
     )
+
+
+def texts(values: Any, what: str) -> tuple[str, ...]:
+    """Return a list of texts; a single text is a sequence of letters and would pass for one.
+
+    Raises
+    ------
+    InvalidInput
+        If it is anything else.
+    """
+    if not isinstance(values, (list, tuple)) or not all(isinstance(value, str) for value in values):
+        raise InvalidInput(f"its {what} must be a list of texts, not {reprlib.repr(values)}")
+    return tuple(values)
 
 
 def branch_header(branch: Branch) -> dict[str, Any]:
@@ -268,10 +282,11 @@ def require_doubles(diagram: Diagram, kind: str) -> None:
 
 def branch_from(values: Mapping[str, Any], arrays: Mapping[str, Any], labels: Sequence[str]) -> Branch:
     """Put a branch together; JSON lists and numpy arrays are both welcome."""
+    point_labels = texts(labels, "point labels")
     columns: dict[str, Any] = {name: stored_array(arrays, name) for name in SCALAR_COLUMNS + MOMENT_COLUMNS}
     columns |= {name: np.asarray(arrays[name], dtype=np.int64) for name in COUNT_COLUMNS}
     size = columns["coupling"].shape[0]
-    if any(column.shape[:1] != (size,) for column in columns.values()) or len(labels) != size:
+    if any(column.shape[:1] != (size,) for column in columns.values()) or len(point_labels) != size:
         raise InvalidInput(f"the columns of branch {values['label']!r} differ in length")
     parent = values["parent"]
     return Branch(
@@ -279,7 +294,7 @@ def branch_from(values: Mapping[str, Any], arrays: Mapping[str, Any], labels: Se
         parent=None if parent is None else int(parent),
         symmetry=int(values["symmetry"]),
         outcome=Outcome[values["outcome"]],
-        point_labels=tuple(str(label) for label in labels),
+        point_labels=point_labels,
         **columns,
     )
 

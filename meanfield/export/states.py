@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidInput
 from ..states import State
 from . import records, tables
-from .files import Writer, bytes_writer, check_writable, text_writer, write_files
+from .files import Writer, bytes_writer, check_writable, checked_suffix, text_writer, write_files
 
 FORMAT = "meanfield states"
 SCHEMA_VERSION = 1
@@ -30,9 +29,7 @@ def check_states_target(path: str | Path, force: bool = False) -> Path:
         If the suffix is none of .json, .npz and .csv or the file cannot be written there.
     """
     path = Path(path)
-    if path.suffix.lower() not in STATE_KINDS:
-        wrong = f"the suffix {path.suffix!r} of {path.name!r}" if path.suffix else f"the name {path.name!r}"
-        raise InvalidInput(f"{wrong} does not choose a format of states; use one of {', '.join(STATE_KINDS)}")
+    checked_suffix(path, STATE_KINDS, "a format of states")
     check_writable(path, force)
     return path
 

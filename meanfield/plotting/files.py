@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InvalidInput
-
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -20,12 +18,10 @@ def check_figure(path: str | Path, force: bool = False) -> Path:
     InvalidInput
         If the suffix is none of .png, .pdf and .svg or the file cannot be written there.
     """
-    from ..export.files import check_writable
+    from ..export.files import check_writable, checked_suffix
 
     path = Path(path)
-    if path.suffix.lower() not in FORMATS:
-        wrong = f"the suffix {path.suffix!r} of {path.name!r}" if path.suffix else f"the name {path.name!r}"
-        raise InvalidInput(f"{wrong} does not choose a picture format; use one of {', '.join(FORMATS)}")
+    checked_suffix(path, FORMATS, "a picture format")
     check_writable(path, force)
     return path
 

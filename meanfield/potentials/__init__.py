@@ -4,11 +4,10 @@ A package adds its own through an entry point of the group ``meanfield.potential
 potential's and whose object is the class.
 """
 
-import difflib
 from collections.abc import Mapping
 from typing import Any
 
-from ..errors import InvalidInput
+from ..errors import InvalidInput, did_you_mean
 from .custom import Custom
 from .kernels import (
     CosineSeries,
@@ -75,8 +74,7 @@ def potential_class(name: str) -> type[Potential]:
         if entry.name == name:
             return _loaded(entry)
     known = known_potentials()
-    near = difflib.get_close_matches(str(name).lower(), known, n=2)
-    hint = f"did you mean {' or '.join(near)}? " if near else ""
+    hint = did_you_mean(str(name), known, most=2)
     raise InvalidInput(f"unknown potential {name!r}; {hint}known potentials: {', '.join(known)}")
 
 

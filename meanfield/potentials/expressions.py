@@ -7,7 +7,6 @@ power can grow without bound in time or memory.
 """
 
 import ast
-import difflib
 import math
 import operator
 import warnings
@@ -16,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidInput
+from ..errors import InvalidInput, did_you_mean
 
 Evaluator = Callable[[Any], Any]
 
@@ -147,9 +146,11 @@ def _call(node: ast.Call, text: str, depth: int) -> Evaluator:
 
 
 def _unknown(name: str) -> str:
-    words = [*FUNCTIONS, *ANGLES, *CONSTANTS]
-    near = difflib.get_close_matches(name, words, n=1)
-    hint = f"did you mean {near[0]}? " if near else ""
+    if name in FUNCTIONS:
+        return f"{name} is a function and needs its argument in parentheses, as in {name}(t)"
+    if name in ANGLES or name in CONSTANTS:
+        return f"{name} is not a function; write {name}*(...) for a product"
+    hint = did_you_mean(name, [*FUNCTIONS, *ANGLES, *CONSTANTS])
     return f"the name {_short(name)} is unknown in an expression; {hint}{_admitted()}"
 
 

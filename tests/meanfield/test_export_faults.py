@@ -1,6 +1,7 @@
 """Nothing is lost and nothing ends in a traceback, whatever the disk or the user does."""
 
 import errno
+import json
 import os
 import subprocess
 import sys
@@ -225,9 +226,22 @@ def test_archive_with_a_missing_member(tmp_path):
         open_diagram(path)
 
 
-def test_columns_of_different_length(tmp_path):
-    import json
+@pytest.mark.parametrize("wrong", ["letters", "", 3, {"a": 1}, [1, 2], None])
+def test_warnings_and_labels_are_lists_of_texts(tmp_path, wrong):
+    (path,) = save(sample(), tmp_path / "run.json")
+    values = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(values | {"warnings": wrong}))
+    with pytest.raises(InvalidInput, match=r"run\.json cannot be read: its warnings must be a list of texts, not"):
+        open_diagram(path)
+    values["branches"][0]["point_labels"] = (
+        "x" * len(values["branches"][0]["residual"]) if wrong == "letters" else wrong
+    )
+    path.write_text(json.dumps(values))
+    with pytest.raises(InvalidInput, match="its point labels must be a list of texts, not"):
+        open_diagram(path)
 
+
+def test_columns_of_different_length(tmp_path):
     (path,) = save(sample(), tmp_path / "run.json")
     values = json.loads(path.read_text(encoding="utf-8"))
     values["branches"][0]["residual"].pop()

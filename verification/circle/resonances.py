@@ -7,7 +7,7 @@ Other pairs n < m, :math:`x=|c_n|^2`, :math:`y=|c_m|^2`:
 .. math:: (F-F_0)/D = (1-\lambda_n)x + (1-\lambda_m)y + \tfrac{b_n}{2}x^2 + \tfrac{b_m}{2}y^2 - Cxy .
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,24 +24,22 @@ SMALLEST, LARGEST, POINTS = 1e-4, 0.25, 7
 
 def exact_resonance(problem: McKeanVlasov) -> str | None:
     """Return the reason why two modes n and 2n are not critical together."""
-    reason = attractive(problem)
-    if reason is not None:
-        return reason
-    modes = first_critical(problem).modes
-    if len(modes) == 2 and modes[1] == 2 * modes[0]:
-        return None
-    return f"the modes critical together are {modes}, not n and 2n"
+    return _critical_pair(problem, lambda n, m: m == 2 * n, "n and 2n")
 
 
 def generic_resonance(problem: McKeanVlasov) -> str | None:
     """Return the reason why two modes without resonant terms are not critical together."""
+    return _critical_pair(problem, lambda n, m: m not in (2 * n, 3 * n), "two without resonant terms")
+
+
+def _critical_pair(problem: McKeanVlasov, admits: Callable[[int, int], bool], wanted: str) -> str | None:
     reason = attractive(problem)
     if reason is not None:
         return reason
     modes = first_critical(problem).modes
-    if len(modes) == 2 and modes[1] not in (2 * modes[0], 3 * modes[0]):
+    if len(modes) == 2 and admits(*modes):
         return None
-    return f"the modes critical together are {modes}, not two without resonant terms"
+    return f"the modes critical together are {modes}, not {wanted}"
 
 
 @claim(
