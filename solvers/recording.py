@@ -11,6 +11,7 @@ from meanfield import Branch, McKeanVlasov, Number, Outcome, SpecialPoint, criti
 from .bases import CosineBasis, Floats
 from .continuation import Point, point_between
 from .detection import Event, interval_end
+from .equation import even_size
 from .following import Followed, Knot
 
 # A moment below this is rounding noise; the density is resolved by the moments above it.
@@ -217,15 +218,25 @@ def moment_arrays(points: list[Point]) -> tuple[Floats, Floats, Floats, Floats, 
 
 def _group_arrays(points: list[Point]) -> Floats:
     """Return moments and derivatives of points of one equation, shape (4, points, degree + 1)."""
-    basis = points[0].equation.basis
-    moments = np.array([point.moments for point in points])
-    derivative = moment_derivatives(points)
-    width = basis.symmetry * basis.nodes + 1
-    arrays = np.zeros((4, len(points), width))
-    for first, values in ((0, moments), (2, derivative)):
-        for offset, part in enumerate(np.split(values, values.shape[1] // (basis.nodes + 1), axis=1)):
-            arrays[first + offset, :, :: basis.symmetry] = part
+    symmetry = points[0].equation.basis.symmetry
+    density = significant_moments(points)
+    derivative = moment_derivatives(points, density)
+    arrays = np.zeros((4, len(points), symmetry * (density.shape[1] - 1) + 1))
+    for first, values in ((0, density), (2, derivative)):
+        arrays[first, :, ::symmetry] = values.real
+        arrays[first + 1, :, ::symmetry] = -values.imag
     return arrays
+
+
+def significant_moments(points: list[Point]) -> np.ndarray:
+    """Return the moments m - i s of points of one equation by cell, up to the last that is above rounding noise."""
+    basis = points[0].equation.basis
+    rows = np.array([point.moments for point in points])
+    large = np.abs(rows).max(axis=0).reshape(-1, basis.nodes + 1).max(axis=0) > SIGNIFICANT
+    count = int(np.flatnonzero(large)[-1]) + 1
+    if isinstance(basis, CosineBasis):
+        return rows[:, :count]
+    return rows[:, :count] - 1j * rows[:, basis.nodes + 1 : basis.nodes + 1 + count]
 
 
 def _last_significant(arrays: Floats) -> np.ndarray:
@@ -233,26 +244,26 @@ def _last_significant(arrays: Floats) -> np.ndarray:
     return np.asarray(large.shape[1] - 1 - np.argmax(large[:, ::-1], axis=1))
 
 
-def moment_derivatives(points: list[Point]) -> Floats:
-    """Return the derivatives of all moments along the branch, in the layout of the basis, one row a point.
+def moment_derivatives(points: list[Point], density: np.ndarray) -> np.ndarray:
+    """Return the derivatives along the branch of the moments m - i s by cell, one row a point.
 
     The derivative of a moment is the covariance of its mode with the derivative of the field; the products are
-    taken on a grid of all points at once.
+    taken on a grid of all points at once, with as many nodes as the moments that are given need.
     """
-    equation = points[0].equation
-    basis = equation.basis
-    even = isinstance(basis, CosineBasis)
+    basis = points[0].equation.basis
     slopes = np.array([_field_slope(point) for point in points])
-    moments = np.array([point.moments for point in points])
-    nodes = basis.nodes
-    cells = basis.degrees[: basis.degrees.size if even else basis.degrees.size // 2] // basis.symmetry
-    series = np.zeros((len(points), nodes + 1), dtype=complex)
-    series[:, cells] = 0.5 * (slopes if even else slopes[:, : cells.size] - 1j * slopes[:, cells.size :])
-    density = moments if even else moments[:, : nodes + 1] - 1j * moments[:, nodes + 1 :]
+    if not isinstance(basis, CosineBasis):
+        half = slopes.shape[1] // 2
+        slopes = slopes[:, :half] - 1j * slopes[:, half:]
+    cells = basis.degrees[: slopes.shape[1]] // basis.symmetry
+    # A product of degree d reaches back to 2 nodes - d, which must stay above the degrees that are asked for.
+    nodes = even_size(density.shape[1] + int(cells[-1]))
+    series = np.zeros((len(points), int(cells[-1]) + 1), dtype=slopes.dtype)
+    series[:, cells] = 0.5 * slopes
     product = scipy.fft.irfft(series, 2 * nodes) * scipy.fft.irfft(density, 2 * nodes)
-    covariances = scipy.fft.rfft(product) * (2 * nodes)
+    covariances = scipy.fft.rfft(product)[:, : density.shape[1]] * (2 * nodes)
     derivative = covariances - density * covariances[:, :1].real
-    return derivative.real if even else np.concatenate([derivative.real, -derivative.imag], axis=1)
+    return derivative if np.iscomplexobj(density) else derivative.real
 
 
 def _field_slope(point: Point) -> Floats:
