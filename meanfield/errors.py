@@ -21,7 +21,15 @@ class InvalidInput(MeanfieldError, ValueError):
 
 
 class ComputationFailed(MeanfieldError, RuntimeError):
-    """The request was admissible, but the computation did not succeed."""
+    """The request was admissible, but the computation did not succeed.
+
+    Attributes
+    ----------
+    partial
+        The record of what was computed before, marked as partial; None where there is none.
+    """
+
+    partial: object = None
 
 
 class NotResolved(ComputationFailed):

@@ -70,12 +70,20 @@ class Basis(Protocol):
         """Return the same basis with other modes and another number of nodes."""
 
 
-def resolved(basis: Basis, moments: Floats) -> bool:
+class Tailed(Protocol):
+    """Whatever can tell the largest of the moments it resolves last."""
+
+    def tail(self, moments: Floats) -> float:
+        """Return the largest of the last eighth of the moments."""
+
+
+def resolved(basis: Tailed, moments: Floats, tolerance: float = RESOLUTION_TOLERANCE) -> bool:
     """Decide whether the density is resolved: its last moments are at rounding level.
 
-    This is the one rule for resolution; everything that asks "is this resolved?" asks it here.
+    This is the one rule for resolution; everything that asks "is this resolved?" asks it here. A tolerance above
+    rounding is for densities that are not known to rounding level themselves.
     """
-    return basis.tail(moments) <= RESOLUTION_TOLERANCE
+    return basis.tail(moments) <= max(tolerance, RESOLUTION_TOLERANCE)
 
 
 def exp_beyond_quadratic(x: Floats) -> Floats:

@@ -1,0 +1,190 @@
+"""Checkpoints: a long run saves itself at fixed simulated times and goes on from the newest sound one.
+
+Two files take turns, ``NAME.a`` and ``NAME.b``, each written completely under another name before it takes its
+own, so that a kill or a full disk at any moment leaves the one before. Each holds the digest of its own content;
+one that does not agree with it is refused, and the other is used.
+
+Nothing of an integrator or a generator is lost if work is cut at the same simulated times whether or not a run was
+killed: the state at such a time is all there is. Then a resumed run ends in the same bits.
+"""
+
+import hashlib
+import io
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from meanfield import InvalidInput
+from meanfield.export.files import bytes_writer, check_writable, write_files
+from meanfield.export.records import dump, load
+
+SLOTS = ("a", "b")
+MAGIC = b"meanfield checkpoint 1 "
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where a run saves itself and how often.
+
+    Parameters
+    ----------
+    path
+        Base name of the two files ``NAME.a`` and ``NAME.b``. If they are there already, the run goes on from them.
+    every
+        Simulated time between two checkpoints, positive.
+
+    Raises
+    ------
+    InvalidInput
+        If ``every`` is not positive and finite.
+    """
+
+    path: str | Path
+    every: float
+
+    def __post_init__(self) -> None:
+        every = self.every
+        if isinstance(every, bool) or not isinstance(every, (int, float, np.number)) or not 0 < every < math.inf:
+            raise InvalidInput(
+                f"a checkpoint is made every so many units of time, a positive number, not {every!r}; "
+                "try Checkpoint('run.checkpoint', every=1.0)"
+            )
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What a checkpoint holds.
+
+    Attributes
+    ----------
+    number : int
+        Counts the checkpoints of a run.
+    arrays
+        Named arrays, bit for bit.
+    meta
+        Plain values; numbers in it survive exactly.
+    warnings : tuple of str
+        A sentence about every damaged file that was passed over.
+    """
+
+    number: int
+    arrays: dict[str, NDArray[Any]]
+    meta: dict[str, Any]
+    warnings: tuple[str, ...] = ()
+
+
+def slots(path: str | Path) -> tuple[Path, Path]:
+    """Return the two files of a checkpoint."""
+    path = Path(path)
+    one, other = (path.with_name(f"{path.name}.{slot}") for slot in SLOTS)
+    return one, other
+
+
+def write(path: str | Path, number: int, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> Path:
+    """Save the state of a run; the checkpoint before this one stays.
+
+    Raises
+    ------
+    InvalidInput
+        If the file cannot be written there.
+    ComputationFailed
+        If the disk refuses; the checkpoints written before are unchanged.
+    """
+    target = slots(path)[number % 2]
+    stream = io.BytesIO()
+    content: dict[str, Any] = {f"array {name}": array for name, array in arrays.items()}
+    np.savez(stream, header=np.array(dump({"number": number, "meta": dict(meta)})), **content)
+    payload = stream.getvalue()
+    digest = hashlib.sha256(payload).hexdigest().encode()
+    write_files({target: bytes_writer(MAGIC + digest + b"\n" + payload)}, force=True)
+    return target
+
+
+def read(path: str | Path) -> Saved | None:
+    """Return the newest sound checkpoint, or None where there is none yet.
+
+    Raises
+    ------
+    InvalidInput
+        If there are files of that name and none is sound.
+    """
+    found, damaged = [], []
+    for file in slots(path):
+        if file.exists():
+            saved = _sound(file)
+            if saved is None:
+                damaged.append(f"the checkpoint {file} is damaged or no checkpoint and was not used")
+            else:
+                found.append(saved)
+    if damaged and not found:
+        raise InvalidInput(f"{'; '.join(damaged)}; delete it to start anew, or name another checkpoint")
+    if not found:
+        return None
+    newest = max(found, key=lambda saved: saved.number)
+    return Saved(newest.number, newest.arrays, newest.meta, tuple(damaged))
+
+
+def require_writable(path: str | Path) -> None:
+    """Check, before anything is computed, that checkpoints can be written there.
+
+    Raises
+    ------
+    InvalidInput
+        Otherwise.
+    """
+    for file in slots(path):
+        check_writable(file, force=True)
+
+
+def require_same_run(path: str | Path, saved: Mapping[str, Any], run: Mapping[str, Any]) -> None:
+    """Refuse the checkpoint of another run.
+
+    Parameters
+    ----------
+    saved, run
+        What identifies the run that wrote the checkpoint and this one, the same keys, values JSON can hold.
+
+    Raises
+    ------
+    InvalidInput
+        With the first thing that differs.
+    """
+    wanted = load(dump(dict(run)))
+    for key in sorted({*wanted, *saved}):
+        if saved.get(key) != wanted.get(key):
+            raise InvalidInput(
+                f"the checkpoint {path} belongs to another run: its {key} is {_shown(saved.get(key))}, not "
+                f"{_shown(wanted.get(key))}; name another file, or delete {slots(path)[0].name} and "
+                f"{slots(path)[1].name} to start anew"
+            )
+
+
+def digest_of(*arrays: NDArray[Any]) -> str:
+    """Return a short digest of arrays, to tell one run from another."""
+    whole = hashlib.sha256()
+    for array in arrays:
+        whole.update(str((array.shape, array.dtype.str)).encode() + np.ascontiguousarray(array).tobytes())
+    return whole.hexdigest()[:16]
+
+
+def _sound(file: Path) -> Saved | None:
+    """Read one file; None if its content is not what was written."""
+    content = file.read_bytes()
+    start = len(MAGIC)
+    head, payload = content[start : start + 64], content[start + 65 :]
+    if content[:start] != MAGIC or hashlib.sha256(payload).hexdigest().encode() != head:
+        return None
+    with np.load(io.BytesIO(payload), allow_pickle=False) as archive:
+        values = load(str(archive["header"]))
+        arrays = {name.removeprefix("array "): archive[name] for name in archive.files if name != "header"}
+    return Saved(int(values["number"]), arrays, values["meta"])
+
+
+def _shown(value: Any) -> str:
+    text = dump(value)
+    return text if len(text) <= 60 else text[:57] + "..."
