@@ -83,8 +83,9 @@ def _turning_place(cells: Cells, cell: Integers) -> Floats:
     for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
         before = (cells.polynomial(cell, middle, 1) > 0) == rising
-        low, high = np.where(before, middle, low), np.where(before, high, middle)
-    return 0.5 * (low + high)
+        np.copyto(low, middle, where=before)
+        np.copyto(high, middle, where=~before)
+    return np.asarray(0.5 * (low + high))
 
 
 def _least_deviation(pieces: Pieces) -> float:
