@@ -1,0 +1,272 @@
+r"""Densities to start from, by name, with their exact moments :math:`m_k = \int\rho\cos k\theta`, likewise s_k.
+
+==================  ==================================================================================
+PerturbedUniform    :math:`(1 + a\cos k(\theta-\mu))/2\pi`
+RandomPerturbation  :math:`(1 + a\,g(\theta))/2\pi`, g a random trigonometric sum with :math:`|g|\le1`
+VonMises            :math:`e^{\gamma\cos(\theta-\mu)}/(2\pi I_0(\gamma))`, :math:`m_k = I_k/I_0`
+Bumps               wrapped normal densities at equal distances, :math:`m_k = e^{-k^2\sigma^2/2}` each
+Samples             kernel density estimate with a wrapped normal kernel
+==================  ==================================================================================
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ive
+
+from meanfield import InvalidInput
+
+Floats = NDArray[np.float64]
+Complexes = NDArray[np.complex128]
+
+EPS = float(np.finfo(float).eps)
+# Moments beyond this are not looked for: the density is too narrow.
+LARGEST_DEGREE = 8192
+# Degrees whose sample moments decide on the width of the kernel, and the widths that are tried.
+JUDGED_DEGREES = 256
+BANDWIDTHS = np.geomspace(0.02, 1.5, 120)
+
+
+@dataclass(frozen=True)
+class PerturbedUniform:
+    r"""The density :math:`(1 + a\cos k(\theta-\mu))/2\pi`.
+
+    Parameters
+    ----------
+    amplitude
+        a, from -1 to 1; the moment of degree k is a/2.
+    degree
+        k, at least 1.
+    mean
+        :math:`\mu`, in radians.
+
+    Examples
+    --------
+    >>> PerturbedUniform(0.1).moments(2)
+    array([1.  +0.j, 0.05+0.j, 0.  +0.j])
+    """
+
+    amplitude: float = 0.1
+    degree: int = 1
+    mean: float = 0.0
+
+    def __post_init__(self) -> None:
+        _require(-1.0 <= self.amplitude <= 1.0, "amplitude", "from -1 to 1", self.amplitude)
+        _require(self.degree >= 1 and self.degree == int(self.degree), "degree", "a whole number >= 1", self.degree)
+        _require(math.isfinite(self.mean), "mean", "finite", self.mean)
+
+    def moments(self, degree: int) -> Complexes:
+        """Return m_k - i s_k for k = 0..degree."""
+        result = np.zeros(degree + 1, dtype=complex)
+        result[0] = 1.0
+        if self.degree <= degree:
+            result[self.degree] = 0.5 * self.amplitude
+        return turned(result, self.mean)
+
+
+@dataclass(frozen=True)
+class RandomPerturbation:
+    """The uniform density with random low modes, the same for the same seed.
+
+    Parameters
+    ----------
+    amplitude
+        Bound on the relative deviation from uniform, from 0 to 1.
+    seed
+        Seed of the random coefficients, a whole number.
+    degrees
+        Number of degrees that take part, from 1.
+    """
+
+    amplitude: float
+    seed: int
+    degrees: int = 8
+
+    def __post_init__(self) -> None:
+        _require(0.0 <= self.amplitude <= 1.0, "amplitude", "from 0 to 1", self.amplitude)
+        _require(self.degrees >= 1, "degrees", "a whole number >= 1", self.degrees)
+        _require(self.seed >= 0, "seed", "a whole number >= 0", self.seed)
+
+    def moments(self, degree: int) -> Complexes:
+        """Return m_k - i s_k for k = 0..degree."""
+        generator = np.random.Generator(np.random.PCG64(self.seed))
+        drawn = generator.standard_normal(self.degrees) + 1j * generator.standard_normal(self.degrees)
+        result = np.zeros(max(degree, self.degrees) + 1, dtype=complex)
+        result[0] = 1.0
+        result[1 : self.degrees + 1] = 0.5 * self.amplitude * drawn / np.abs(drawn).sum()
+        return result[: degree + 1]
+
+
+@dataclass(frozen=True)
+class VonMises:
+    r"""The density :math:`e^{\gamma\cos(\theta-\mu)}/(2\pi I_0(\gamma))`.
+
+    Parameters
+    ----------
+    mean
+        :math:`\mu`, in radians.
+    concentration
+        :math:`\gamma\ge0`; 0 is uniform, and the width is about :math:`\gamma^{-1/2}`.
+    """
+
+    mean: float = 0.0
+    concentration: float = 1.0
+
+    def __post_init__(self) -> None:
+        _require(math.isfinite(self.mean), "mean", "finite", self.mean)
+        _require(0.0 <= self.concentration < math.inf, "concentration", "finite and >= 0", self.concentration)
+
+    def moments(self, degree: int) -> Complexes:
+        """Return m_k - i s_k for k = 0..degree."""
+        ratios = ive(np.arange(degree + 1), self.concentration) / ive(0, self.concentration)
+        return turned(ratios.astype(complex), self.mean)
+
+
+@dataclass(frozen=True)
+class Bumps:
+    r"""Wrapped normal densities at :math:`\mu + 2\pi j/n`, j = 0..n-1.
+
+    Parameters
+    ----------
+    count
+        n, at least 1.
+    width
+        Standard deviation of each, in radians, positive.
+    weights
+        Their masses, divided by their sum; equal by default.
+    mean
+        :math:`\mu`, where the first one is.
+
+    Examples
+    --------
+    >>> Bumps(2, width=0.5).moments(2).round(6)
+    array([1.      +0.j, 0.      +0.j, 0.606531+0.j])
+    """
+
+    count: int
+    width: float = 0.3
+    weights: tuple[float, ...] | None = None
+    mean: float = 0.0
+
+    def __post_init__(self) -> None:
+        _require(self.count >= 1 and self.count == int(self.count), "count", "a whole number >= 1", self.count)
+        _require(0.0 < self.width < math.inf, "width", "positive", self.width)
+        _require(math.isfinite(self.mean), "mean", "finite", self.mean)
+        if self.weights is not None:
+            object.__setattr__(self, "weights", tuple(float(weight) for weight in self.weights))
+            _check_weights(self.weights, self.count)
+
+    def moments(self, degree: int) -> Complexes:
+        """Return m_k - i s_k for k = 0..degree."""
+        degrees = np.arange(degree + 1)
+        single = np.exp(-0.5 * (degrees * self.width) ** 2)
+        if self.weights is None or len(set(self.weights)) == 1:
+            return turned(np.where(degrees % self.count == 0, single, 0.0).astype(complex), self.mean)
+        shares = np.array(self.weights) / math.fsum(self.weights)
+        # Turns between -1/2 and 1/2, so that mirror images have exactly opposite sines.
+        turns = np.multiply.outer(degrees, np.arange(self.count)) % self.count
+        turns = np.where(2 * turns > self.count, turns - self.count, turns)
+        combined = np.asarray(np.exp(-2j * np.pi * turns / self.count) @ shares, dtype=complex)
+        combined[0] = 1.0
+        return turned(without_rounding(combined) * single, self.mean)
+
+
+class Samples:
+    r"""A density estimated from angles: each is replaced by a wrapped normal density of one width.
+
+    Parameters
+    ----------
+    angles : (N,) float
+        In radians.
+    bandwidth
+        Width h of the kernel. By default the one that minimises the unbiased estimate of the mean integrated
+        squared error, :math:`\sum_k |\hat c_k|^2 g_k^2 - 2 g_k (N|\hat c_k|^2-1)/(N-1)` with
+        :math:`g_k = e^{-k^2h^2/2}` (least-squares cross-validation, exact on the circle).
+    """
+
+    def __init__(self, angles: ArrayLike, bandwidth: float | None = None) -> None:
+        self.angles: Floats = np.asarray(angles, dtype=float).ravel()
+        if self.angles.size < 2:
+            raise InvalidInput(f"a density cannot be estimated from {self.angles.size} angles; give two at least")
+        bad = np.flatnonzero(~np.isfinite(self.angles))
+        if bad.size:
+            raise InvalidInput(f"the sample {bad[0]} is {self.angles[bad[0]]}; all angles must be finite")
+        if bandwidth is not None:
+            _require(0.0 < bandwidth < math.inf, "bandwidth", "positive", bandwidth)
+        self.bandwidth = float(bandwidth) if bandwidth is not None else self._chosen()
+
+    def moments(self, degree: int) -> Complexes:
+        """Return m_k - i s_k for k = 0..degree."""
+        # Beyond this degree the kernel is below rounding.
+        last = min(degree, math.ceil(9.0 / self.bandwidth))
+        result = np.zeros(degree + 1, dtype=complex)
+        kernel = np.exp(-0.5 * (np.arange(last + 1) * self.bandwidth) ** 2)
+        result[: last + 1] = without_rounding(self._empirical(last)) * kernel
+        return result
+
+    def _empirical(self, degree: int) -> Complexes:
+        wave = np.exp(-1j * self.angles)
+        power, means = np.ones_like(wave), np.ones(degree + 1, dtype=complex)
+        for k in range(1, degree + 1):
+            power *= wave
+            means[k] = power.mean()
+        return means
+
+    def _chosen(self) -> float:
+        degrees, count = np.arange(1, JUDGED_DEGREES + 1), self.angles.size
+        squares = np.abs(self._empirical(JUDGED_DEGREES)[1:]) ** 2
+        kernels = np.exp(-0.5 * np.multiply.outer(BANDWIDTHS, degrees) ** 2)
+        risk = kernels**2 @ squares - 2.0 * kernels @ ((count * squares - 1.0) / (count - 1.0))
+        return float(BANDWIDTHS[int(np.argmin(risk))])
+
+
+def turned(moments: Complexes, angle: float) -> Complexes:
+    """Rotate a density; at multiples of pi an even one stays exactly even."""
+    if abs(math.sin(angle)) <= 4.0 * EPS * max(1.0, abs(angle)):
+        return np.asarray(moments * np.where(np.arange(moments.size) % 2 == 1, round(math.cos(angle)), 1))
+    return np.asarray(moments * np.exp(-1j * angle * np.arange(moments.size)))
+
+
+def without_rounding(moments: Complexes, level: float = 16.0 * EPS) -> Complexes:
+    """Set to zero what is rounding noise of sums of phases, part by part."""
+    real = np.where(np.abs(moments.real) <= level, 0.0, moments.real)
+    return np.asarray(real + 1j * np.where(np.abs(moments.imag) <= level, 0.0, moments.imag))
+
+
+def closed_form(moments: Callable[[int], Complexes]) -> Complexes:
+    """Return moments up to the last that matters beside the largest.
+
+    Raises
+    ------
+    InvalidInput
+        If the density is so narrow that this takes too many.
+    """
+    degree = 32
+    while degree <= LARGEST_DEGREE:
+        values = moments(degree)
+        sizes = np.abs(values[1:])
+        if not np.isfinite(sizes).all():
+            break
+        large = np.flatnonzero(sizes > 0.1 * EPS * sizes.max())
+        last = int(large[-1]) + 1 if large.size else 0
+        if last < degree:
+            return values[: last + 1]
+        degree *= 2
+    raise InvalidInput(
+        f"the initial density is so narrow that {LARGEST_DEGREE} moments do not hold it; give a wider one"
+    )
+
+
+def _check_weights(weights: Sequence[float], count: int) -> None:
+    if len(weights) != count:
+        raise InvalidInput(f"{count} bumps need {count} weights, not {len(weights)}; leave them out for equal ones")
+    if not (all(math.isfinite(weight) and weight >= 0.0 for weight in weights) and sum(weights) > 0.0):
+        raise InvalidInput(f"the weights of bumps must be >= 0 and not all 0, not {list(weights)}")
+
+
+def _require(fits: bool, name: str, admissible: str, value: object) -> None:
+    if not fits:
+        raise InvalidInput(f"the {name} of an initial density must be {admissible}, not {value!r}")
