@@ -1,0 +1,126 @@
+r"""Means with confidence bands from independent replicas, and fitted powers with confidence intervals.
+
+Replicas are independent, so that Student's distribution applies to their mean. A distance that shrinks like a
+power of N keeps the shape of its distribution, hence the logarithms of all replicas scatter equally about one
+straight line over log N: unweighted regression of all of them is the efficient one, and its interval counts every
+replica, not the few sizes. Whether it is a straight line at all is tested against the scatter among replicas of
+one size.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import fdtrc, stdtrit
+
+from meanfield import InvalidInput
+
+Floats = NDArray[np.float64]
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """A mean over replicas with its standard error and its confidence band, arrays of one shape.
+
+    Standard error and band are nan where there is one replica only.
+    """
+
+    mean: Floats
+    standard_error: Floats
+    low: Floats
+    high: Floats
+
+
+@dataclass(frozen=True)
+class PowerLaw:
+    """A fitted power law ``prefactor * size**exponent``.
+
+    Attributes
+    ----------
+    exponent : float
+        Slope of the regression of logarithms.
+    standard_error : float or None
+        Of the exponent; None with as many values as parameters.
+    interval : (low, high) or None
+        Confidence interval of the exponent.
+    prefactor : float
+        Of the geometric mean.
+    curvature : float or None
+        Probability of a deviation from a straight line at least as large as the one seen, if it were one; None
+        where there are fewer than three sizes or one replica.
+    """
+
+    exponent: float
+    standard_error: float | None
+    interval: tuple[float, float] | None
+    prefactor: float
+    curvature: float | None
+
+
+def student(confidence: float, freedom: int) -> float:
+    """Return the half width of a two-sided confidence interval in standard errors.
+
+    Raises
+    ------
+    InvalidInput
+        If the confidence is not between 0 and 1.
+    """
+    if not 0.0 < confidence < 1.0:
+        raise InvalidInput(f"a confidence is between 0 and 1, not {confidence!r}; try 0.95")
+    return float(stdtrit(freedom, 0.5 * (1.0 + confidence)))
+
+
+def band(values: Floats, confidence: float = CONFIDENCE) -> Band:
+    """Return the mean over the first axis, replicas, with its band; shape (R, ...) gives arrays (...)."""
+    replicas = values.shape[0]
+    mean = np.asarray(values.mean(axis=0))
+    if replicas < 2:
+        unknown = np.full_like(mean, np.nan)
+        return Band(mean, unknown, unknown, unknown)
+    error = np.asarray(values.std(axis=0, ddof=1) / np.sqrt(replicas))
+    half = student(confidence, replicas - 1) * error
+    return Band(mean, error, mean - half, mean + half)
+
+
+def power_law(sizes: Floats, values: Floats, confidence: float = CONFIDENCE) -> PowerLaw | None:
+    """Fit a power of the size to positive values, shape (S, R); nan where a replica is missing.
+
+    Returns
+    -------
+    PowerLaw or None
+        None where fewer than two sizes have values.
+    """
+    known = np.isfinite(values) & (values > 0)
+    groups = [np.log(row[mask]) for row, mask in zip(values, known, strict=True) if mask.any()]
+    if len(groups) < 2:
+        return None
+    x = np.log(sizes)[np.nonzero(known)[0]]
+    y = np.concatenate(groups)
+    centred = x - x.mean()
+    spread = float(centred @ centred)
+    slope = float(centred @ y) / spread
+    level = float(y.mean() - slope * x.mean())
+    residual = float(((y - level - slope * x) ** 2).sum())
+    scatter = float(sum(((group - group.mean()) ** 2).sum() for group in groups))
+    error = np.sqrt(residual / (y.size - 2) / spread) if y.size > 2 else None
+    interval = None
+    if error is not None:
+        half = student(confidence, y.size - 2) * float(error)
+        interval = (slope - half, slope + half)
+    return PowerLaw(
+        exponent=slope,
+        standard_error=None if error is None else float(error),
+        interval=interval,
+        prefactor=float(np.exp(level)),
+        curvature=_lack_of_fit(residual, scatter, len(groups), y.size),
+    )
+
+
+def _lack_of_fit(residual: float, scatter: float, groups: int, values: int) -> float | None:
+    """Return the probability of the F statistic of a straight line against the means of the groups."""
+    if groups < 3 or values <= groups or scatter == 0.0:
+        return None
+    between = max(residual - scatter, 0.0) / (groups - 2)
+    return float(fdtrc(groups - 2, values - groups, between / (scatter / (values - groups))))
