@@ -81,7 +81,7 @@ def state_to_xarray(state: State) -> "xarray.Dataset":
         scalars |= {"coupling": np.nan, "coupling_decimal": records.decimal(state.coupling)}
     variables = {name: _variable(name, (), np.asarray(value)) for name, value in scalars.items()}
     variables |= {name: _variable(name, ("degree",), getattr(state, name)) for name in ("cosine", "sine")}
-    attributes = _conventions(state.provenance) | {
+    attributes = conventions(state.provenance) | {
         "title": "stationary state of a McKean-Vlasov equation",
         "problem": records.dump(records.problem_values(state.problem)),
         "label": state.label,
@@ -215,7 +215,7 @@ def _event_numbers(events: Sequence[SpecialPoint], name: str) -> NDArray[Any]:
 def _root_attributes(diagram: Diagram) -> dict[str, Any]:
     header = records.header(diagram)
     header["branches"] = len(diagram.branches)
-    attributes = _conventions(diagram.provenance) | {
+    attributes = conventions(diagram.provenance) | {
         "title": "bifurcation diagram of a McKean-Vlasov equation",
         "problem": records.dump(header["problem"]),
         "interval": _attribute(diagram.interval),
@@ -235,7 +235,8 @@ def _attribute(value: Any) -> Any:
     return " ".join(records.decimal(number) for number in numbers.ravel())
 
 
-def _conventions(provenance: dict[str, Any]) -> dict[str, Any]:
+def conventions(provenance: dict[str, Any]) -> dict[str, Any]:
+    """Return the attributes that every file has: conventions, version, references and origin."""
     version = records.package_version()
     attributes = {
         "Conventions": "CF-1.11",

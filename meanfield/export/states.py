@@ -94,7 +94,7 @@ def _writer(
     states: Sequence[State], path: Path, critical_coupling: Any, provenance: Mapping[str, Any] | None
 ) -> Writer:
     if path.suffix.lower() == ".csv":
-        return text_writer(tables._table(STATE_COLUMNS, state_rows(states, critical_coupling)))
+        return text_writer(tables.table_text(STATE_COLUMNS, state_rows(states, critical_coupling)))
     whole = states_to_json_object(states, critical_coupling, provenance, coefficients=True)
     if path.suffix.lower() == ".json":
         return text_writer(records.dump(whole) + "\n")

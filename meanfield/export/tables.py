@@ -31,8 +31,8 @@ def csv_paths(path: Path) -> tuple[Path, Path, Path]:
 def csv_texts(diagram: Diagram) -> tuple[str, str, str]:
     """Content of the three files named by :func:`csv_paths`."""
     return (
-        _table(POINT_COLUMNS, diagram.point_rows()),
-        _table(SPECIAL_COLUMNS, diagram.special_rows()),
+        table_text(POINT_COLUMNS, diagram.point_rows()),
+        table_text(SPECIAL_COLUMNS, diagram.special_rows()),
         records.dump(records.header(diagram), indent=1) + "\n",
     )
 
@@ -141,7 +141,8 @@ def _branch(branch: Branch, coefficients: bool) -> dict[str, Any]:
     return values
 
 
-def _table(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
+def table_text(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return rows as CSV under their headings, every number exact; a cell is empty where a value is not known."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(columns)
