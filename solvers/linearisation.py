@@ -61,6 +61,8 @@ class Field:
         Integrals of sqrt(rho) exp(-ik theta), k = 0..2n.
     inverse_root : (n + 1,) complex
         Those of 1/sqrt(rho), up to a factor.
+    symmetry : int
+        The density is invariant under rotation by 2 pi/symmetry.
     """
 
     problem: McKeanVlasov
@@ -68,6 +70,7 @@ class Field:
     coefficients: Matrix
     root: Matrix
     inverse_root: Matrix
+    symmetry: int
 
     @property
     def noise(self) -> float:
@@ -175,44 +178,58 @@ def field_of(problem: McKeanVlasov, moments: Matrix, degree: int) -> Field:
     inverse = np.exp(0.5 * (values.min() - values))
     root = 2.0 * np.pi * np.fft.rfft(normalised, norm="forward")[: 2 * wide + 1]
     inverse_root = np.fft.rfft(inverse, norm="forward")[: wide + 1]
-    return Field(problem, strengths, coefficients, root, inverse_root)
+    there = np.flatnonzero(np.abs(coefficients[1:]) > UNIFORM * np.abs(coefficients).max()) + 1
+    symmetry = max(1, int(np.gcd.reduce(there, initial=0)))
+    return Field(problem, strengths, coefficients, root, inverse_root, symmetry)
 
 
-def even_factors(field: Field, degree: int) -> Factors:
-    """Return the block of even perturbations: y on cosines 0..degree, z on sines 1..degree."""
-    cosines, sines = np.arange(degree + 1), np.arange(1, degree + 1)
+def of_class(first: int, last: int, symmetry: int, residue: int) -> Integers:
+    """Return the degrees from first to last that are plus or minus the residue modulo the symmetry.
+
+    At a state of symmetry n the linearisation couples only degrees of one class.
+    """
+    degrees = np.arange(first, last + 1)
+    remainder = degrees % symmetry
+    return np.asarray(degrees[(remainder == residue) | (remainder == symmetry - residue)])
+
+
+def even_factors(field: Field, degree: int, residue: int) -> Factors:
+    """Return the block of even perturbations of a class: y on cosines, z on sines up to a degree."""
+    cosines = of_class(0, degree, field.symmetry, residue)
+    sines = cosines[cosines > 0]
     first_order = -0.5 * _slope_products(field, sines, cosines)
-    first_order[sines - 1, sines] -= sines
-    outer = np.arange(degree + 1, 2 * degree + 1)
+    first_order -= np.where(sines[:, None] == cosines, cosines, 0)
+    outer = of_class(degree + 1, 2 * degree, field.symmetry, residue)
     return Factors(
         first_order,
         root_cosines(field, cosines, sines),
         2.0 * field.strengths[sines],
         symmetric_sines(field, outer, sines),
-        _from_sines(degree),
+        _from_sines(sines, degree),
         None,
         None,
     )
 
 
-def odd_factors(field: Field, degree: int) -> Factors:
-    """Return the block of odd perturbations: y on sines 1..degree, z on cosines 0..degree."""
-    cosines, sines = np.arange(degree + 1), np.arange(1, degree + 1)
+def odd_factors(field: Field, degree: int, residue: int) -> Factors:
+    """Return the block of odd perturbations of a class: y on sines, z on cosines up to a degree."""
+    cosines = of_class(0, degree, field.symmetry, residue)
+    sines = cosines[cosines > 0]
     first_order = -0.5 * _slope_products(field, sines, cosines).T
-    first_order[sines, sines - 1] += sines
-    outer = np.arange(degree + 1, 2 * degree + 1)
+    first_order += np.where(cosines[:, None] == sines, sines, 0)
+    outer = of_class(degree + 1, 2 * degree, field.symmetry, residue)
     return Factors(
         first_order,
         root_sines(field, sines, sines),
         2.0 * field.strengths[sines],
         symmetric_cosines(field, outer, cosines),
-        _from_cosines(degree),
-        cosine_vector(field.root.real, cosines),
+        _from_cosines(cosines, degree),
+        cosine_vector(field.root.real, cosines) if residue == 0 else None,
         None,
     )
 
 
-def mixed_factors(field: Field, degree: int) -> Factors:
+def mixed_factors(field: Field, degree: int, _: int = 0) -> Factors:
     """Return all perturbations of a state without reflection axis, on exp(ik theta), abs(k) <= degree."""
     degrees = np.arange(-degree, degree + 1)
     outer = np.concatenate([np.arange(-2 * degree, -degree), np.arange(degree + 1, 2 * degree + 1)])
@@ -230,22 +247,26 @@ def mixed_factors(field: Field, degree: int) -> Factors:
     )
 
 
-def even_block(field: Field, degree: int) -> Block:
-    """Return S on even perturbations."""
-    sines, outer = np.arange(1, degree + 1), np.arange(degree + 1, 2 * degree + 1)
+def even_block(field: Field, degree: int, residue: int) -> Block:
+    """Return S on even perturbations of a class."""
+    sines = of_class(1, degree, field.symmetry, residue)
+    outer = of_class(degree + 1, 2 * degree, field.symmetry, residue)
     inside, outside = (symmetric_sines(field, rows, sines) for rows in (sines, outer))
-    return Block(inside, outside, _from_sines(degree), None, None)
+    return Block(inside, outside, _from_sines(sines, degree), None, None)
 
 
-def odd_block(field: Field, degree: int) -> Block:
-    """Return S on odd perturbations."""
-    cosines, outer = np.arange(degree + 1), np.arange(degree + 1, 2 * degree + 1)
+def odd_block(field: Field, degree: int, residue: int) -> Block:
+    """Return S on odd perturbations of a class."""
+    cosines = of_class(0, degree, field.symmetry, residue)
+    outer = of_class(degree + 1, 2 * degree, field.symmetry, residue)
     inside, outside = (symmetric_cosines(field, rows, cosines) for rows in (cosines, outer))
-    root, inverse = (cosine_vector(part.real, cosines) for part in (field.root, field.inverse_root))
-    return Block(inside, outside, _from_cosines(degree), root, inverse)
+    root, inverse = (
+        cosine_vector(part.real, cosines) if residue == 0 else None for part in (field.root, field.inverse_root)
+    )
+    return Block(inside, outside, _from_cosines(cosines, degree), root, inverse)
 
 
-def mixed_block(field: Field, degree: int) -> Block:
+def mixed_block(field: Field, degree: int, _: int = 0) -> Block:
     """Return S on all perturbations of a state without reflection axis."""
     degrees = np.arange(-degree, degree + 1)
     outer = np.concatenate([np.arange(-2 * degree, -degree), np.arange(degree + 1, 2 * degree + 1)])
@@ -254,15 +275,14 @@ def mixed_block(field: Field, degree: int) -> Block:
     return Block(inside, outside, np.eye(degrees.size), root, inverse)
 
 
-def _from_sines(degree: int) -> Matrix:
-    half = np.eye(degree) * np.sqrt(0.5)
-    return np.hstack([1j * half[:, ::-1], np.zeros((degree, 1)), -1j * half])
+def _from_sines(sines: Integers, degree: int) -> Matrix:
+    half = np.eye(degree)[sines - 1] * np.sqrt(0.5)
+    return np.hstack([1j * half[:, ::-1], np.zeros((sines.size, 1)), -1j * half])
 
 
-def _from_cosines(degree: int) -> Matrix:
-    half = np.vstack([np.zeros(degree), np.eye(degree)]) * np.sqrt(0.5)
-    constant = np.zeros((degree + 1, 1))
-    constant[0] = 1.0
+def _from_cosines(cosines: Integers, degree: int) -> Matrix:
+    half = np.vstack([np.zeros(degree), np.eye(degree)])[cosines] * np.sqrt(0.5)
+    constant = np.where(cosines == 0, 1.0, 0.0)[:, None]
     return np.hstack([half[:, ::-1], constant, half])
 
 

@@ -170,6 +170,8 @@ def negative_pivots(factor: Floats, pivots: Integers) -> int:
 
 def count_negative(matrix: Floats) -> int:
     """Count the negative eigenvalues of a symmetric matrix."""
+    if not matrix.size:
+        return 0
     factor, pivots, _ = lapack.dsytrf(matrix, lower=1, lwork=BLOCK * matrix.shape[0])
     return negative_pivots(factor, pivots)
 

@@ -19,6 +19,7 @@ from .linearisation import Field, Matrix, felt, strengths_of
 
 # Safety factor on first-order rounding bounds.
 SAFETY = 8.0
+SHIFTS_AT_ONCE = 16
 
 
 def quadratic_form(field: Field, vectors: Matrix) -> tuple[Matrix, Matrix, Floats]:
@@ -36,14 +37,19 @@ def quadratic_form(field: Field, vectors: Matrix) -> tuple[Matrix, Matrix, Float
     samples = samples - np.multiply.outer(root, step * (root @ samples))
     slopes = slopes - 0.5 * slope[:, None] * samples
     form = step * slopes.conj().T @ slopes
-    bound = np.diag(form).real.copy()
+    gram = step * samples.conj().T @ samples
     kernel, floor = _kernel(field, points)
-    for shift in range(1, points // 2 + 1):
-        pairs = samples * np.roll(root, shift)[:, None] - np.roll(samples, shift, axis=0) * root[:, None]
-        product = (2 * step**2 if 2 * shift < points else step**2) * pairs.conj().T @ pairs
-        form = form + kernel[shift] * product
-        bound += (abs(kernel[shift]) + floor / EPS) * np.diag(product).real
-    return field.noise * form, step * samples.conj().T @ samples, SAFETY * EPS * field.noise * bound
+    # The double integral of the square is twice that of z^2, off rotation.
+    bound = np.diag(form).real + 2.0 * (floor / EPS) * np.diag(gram).real
+    felt_shifts = 1 + np.flatnonzero(np.abs(kernel[1 : points // 2 + 1]) > floor)
+    for shifts in np.array_split(felt_shifts, 1 + felt_shifts.size // SHIFTS_AT_ONCE):
+        back = (np.arange(points) - shifts[:, None]) % points
+        pairs = samples * root[back][:, :, None] - samples[back] * root[:, None]
+        weights = np.where(2 * shifts < points, 2.0, 1.0) * step**2 * kernel[shifts]
+        products = np.swapaxes(pairs.conj(), 1, 2) @ pairs
+        form = form + np.tensordot(weights, products, 1)
+        bound = bound + np.abs(weights) @ np.diagonal(products, axis1=1, axis2=2).real
+    return field.noise * form, gram, SAFETY * EPS * field.noise * bound
 
 
 def _sampled(coefficients: Matrix, points: int) -> Matrix:
@@ -62,6 +68,7 @@ def _kernel(field: Field, points: int) -> tuple[Floats, float]:
     weights = strengths_of(field.problem, degree)[1:] * degrees**2
     half_turns = np.arange(points) * (2 * np.arccos(np.longdouble(-1.0)) / points)
     table = np.cos(half_turns)
-    kernel = np.array([weights @ table[degrees * shift % points] for shift in range(points)])
+    half = np.array([weights @ table[degrees * shift % points] for shift in range(points // 2 + 1)])
+    kernel = np.concatenate([half, half[-2:0:-1]])
     floor = float(np.finfo(np.longdouble).eps) * float(np.abs(weights).sum())
     return kernel.astype(float), floor

@@ -27,11 +27,12 @@ from .linearisation import (
     cosine_vector,
     field_of,
     last_degree,
+    of_class,
     symmetric_cosines,
     symmetric_sines,
 )
 from .lowest import check_size, lowest_pairs
-from .spectra import WHOLE, contraction_rate, uniform_eigenvalues
+from .spectra import WHOLE, SymmetryClass, contraction_rate, largest_eigenvalue, uniform_eigenvalues
 
 # The slowest perturbations are resolved by the moments above this.
 SIGNIFICANT = 1e-11
@@ -134,36 +135,33 @@ def slowest_rate(state: State) -> float:
     degree = last_degree(aligned, SIGNIFICANT) + 8
     check_size(degree)
     field = field_of(state.problem, aligned, degree)
-    matrices = list(_matrices(field, degree, state))
-    size = max(float(np.abs(matrix.diagonal()).max()) for matrix in matrices)
-    largest = max(_largest(matrix) for matrix in matrices)
-    if EPS * size > RELATIVE_TOLERANCE * abs(largest):
-        if degree > WHOLE:
-            raise NotResolved(
-                f"the slowest rate of a state of {degree} modes, {-largest:.1e}, is below what rounding leaves; "
-                "call contraction_rate(state), which refines single states"
-            )
-        return contraction_rate(state)
-    return -largest
+    sizes, largest = [], {}
+    for block, matrix in _matrices(field, degree, state):
+        sizes.append(float(np.abs(matrix.diagonal()).max()))
+        largest[block] = _largest(matrix)
+    rounding = EPS * max(sizes) / RELATIVE_TOLERANCE
+    slowest = max(largest.values())
+    if abs(slowest) >= rounding:
+        return -slowest
+    if degree > WHOLE:
+        raise NotResolved(
+            f"the slowest rate of a state of {degree} modes, {-slowest:.1e}, is below what rounding leaves; "
+            "call contraction_rate(state), which refines single states"
+        )
+    return -largest_eigenvalue(state, [block for block, value in largest.items() if value > -rounding])
 
 
-def _matrices(field: Field, degree: int, state: State) -> Iterator[Floats]:
+def _matrices(field: Field, degree: int, state: State) -> Iterator[tuple[SymmetryClass, Floats]]:
     """Yield minus S in every class, one of each pair with equal eigenvalues."""
-    symmetry = max(state.symmetry, 1)
-    for residue in range(symmetry // 2 + 1):
-        degrees = _class(degree, symmetry, residue)
+    for residue in range(field.symmetry // 2 + 1):
+        degrees = of_class(0, degree, field.symmetry, residue)
         sines = degrees[degrees > 0]
-        yield -symmetric_sines(field, sines, sines)
+        yield ("even", residue), -symmetric_sines(field, sines, sines)
         if residue == 0:
-            yield _without_zeros(-symmetric_cosines(field, degrees, degrees), field, degrees, state)
-        elif 2 * residue == symmetry:
-            yield -symmetric_cosines(field, degrees, degrees)
-
-
-def _class(degree: int, symmetry: int, residue: int) -> Integers:
-    degrees = np.arange(degree + 1)
-    remainder = degrees % symmetry
-    return np.asarray(degrees[(remainder == residue) | (remainder == symmetry - residue)])
+            odd = -symmetric_cosines(field, degrees, degrees)
+            yield ("odd", residue), _without_zeros(odd, field, degrees, state)
+        elif 2 * residue == field.symmetry:
+            yield ("odd", residue), -symmetric_cosines(field, degrees, degrees)
 
 
 def _without_zeros(matrix: Floats, field: Field, degrees: Integers, state: State) -> Floats:

@@ -17,7 +17,9 @@ Of large blocks only the largest eigenvalues are computed, from S itself, see :m
 in the same way.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import scipy.linalg
@@ -43,6 +45,7 @@ from .linearisation import (
     mixed_factors,
     odd_block,
     odd_factors,
+    of_class,
     root_cosines,
     strengths_of,
 )
@@ -59,6 +62,9 @@ TRUNCATION_TOLERANCE = 1e-10
 # Eigenvalues known less accurately than this share are refined, at most so many.
 REFINEMENT = 1e-10
 MAX_REFINED = 8
+
+# Parity and class of degrees.
+SymmetryClass = tuple[str, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,21 +116,57 @@ def spectrum(state: State) -> Spectrum:
     moments = complex_moments(state)
     if np.abs(moments[1:]).max(initial=0.0) <= UNIFORM and state.problem.confinement is None:
         return _uniform_spectrum(state)
-    aligned, even = align(moments, state.problem.confinement is None)
-    degree = working_degree(aligned)
-    whole = (1 if even else 2) * degree <= WHOLE
+    field, even, solve = _prepared(state, moments)
+    if not even:
+        mixed = solve("mixed", 0)
+        return _assemble(state, mixed, Eigenvalues(np.zeros(0), np.zeros(0), mixed.rotation, mixed.overlap))
+    cosines, sines = [], []
+    for residue in range(field.symmetry // 2 + 1):
+        cosines.append(solve("even", residue))
+        # Turning by the symmetry angle mixes the two copies of a class strictly between: they are equal.
+        twofold = 0 < 2 * residue < field.symmetry
+        sines.append(cosines[-1] if twofold else solve("odd", residue))
+    return _assemble(state, _merged(cosines), _merged(sines))
+
+
+def largest_eigenvalue(state: State, classes: Sequence[SymmetryClass]) -> float:
+    """Return the largest eigenvalue of some symmetry classes of an even state, rotation excluded."""
+    _, _, solve = _prepared(state, complex_moments(state))
+    return max(float(solve(kind, residue).values[0]) for kind, residue in classes)
+
+
+def _prepared(state: State, moments: Matrix) -> tuple[Field, bool, Callable[[str, int], Eigenvalues]]:
+    """Return the field of a state, whether it is even, and the function that solves a block."""
+    rotates = state.problem.confinement is None
+    aligned, even = align(moments, rotates)
+    field = field_of(state.problem, aligned, working_degree(aligned))
+    whole = _largest_block(field, even) <= WHOLE
     if not whole:
         # The lowest eigenfunctions are smoother than those of the last degrees.
-        degree = last_degree(aligned, RESOLVED)
-        check_size(degree if even else 2 * degree)
-    field = field_of(state.problem, aligned, degree)
-    uncertainty = _uncertainty(state, field)
-    rotates = state.problem.confinement is None
-    solve = _whole_block if whole else _lowest_of_block
+        field = field_of(state.problem, aligned, last_degree(aligned, RESOLVED))
+        check_size(_largest_block(field, even))
+    method = _whole_block if whole else _lowest_of_block
+    return field, even, partial(method, field=field, uncertainty=_uncertainty(state, field), rotates=rotates)
+
+
+def _largest_block(field: Field, even: bool) -> int:
+    """Return the size of the largest block of the linearisation."""
+    degree = _degree(field)
     if not even:
-        mixed = solve("mixed", field, uncertainty, rotates)
-        return _assemble(state, mixed, Eigenvalues(np.zeros(0), np.zeros(0), mixed.rotation, mixed.overlap))
-    return _assemble(state, solve("even", field, uncertainty, False), solve("odd", field, uncertainty, rotates))
+        return 2 * degree
+    return max(
+        of_class(1, degree, field.symmetry, residue).size for residue in range(field.symmetry // 2 + 1)
+    )
+
+
+def _merged(classes: list[Eigenvalues]) -> Eigenvalues:
+    """Merge the eigenvalues of all classes, down to the first that some class does not know."""
+    values = np.concatenate([block.values for block in classes])
+    errors = np.concatenate([block.errors for block in classes])
+    lowest = max(block.values.min(initial=np.inf) for block in classes)
+    order = np.argsort(values)[::-1]
+    order = order[values[order] >= lowest]
+    return Eigenvalues(values[order], errors[order], classes[0].rotation, classes[0].overlap)
 
 
 def contraction_rate(state: State) -> float:
@@ -187,14 +229,14 @@ def amplification(field: Field, symmetry: int) -> float:
     return 1.0 / float(np.abs(np.linalg.eigvalsh(inner)).min(initial=1.0))
 
 
-def _whole_block(kind: str, field: Field, uncertainty: float, rotates: bool) -> Eigenvalues:
+def _whole_block(kind: str, residue: int, field: Field, uncertainty: float, rotates: bool) -> Eigenvalues:
     makers = {"even": even_factors, "odd": odd_factors, "mixed": mixed_factors}
-    return eigenvalues(makers[kind](field, _degree(field)), field, uncertainty, rotates)
+    return eigenvalues(makers[kind](field, _degree(field), residue), field, uncertainty, rotates)
 
 
-def _lowest_of_block(kind: str, field: Field, uncertainty: float, rotates: bool) -> Eigenvalues:
+def _lowest_of_block(kind: str, residue: int, field: Field, uncertainty: float, rotates: bool) -> Eigenvalues:
     makers = {"even": even_block, "odd": odd_block, "mixed": mixed_block}
-    return lowest_eigenvalues(makers[kind](field, _degree(field)), field, uncertainty, rotates)
+    return lowest_eigenvalues(makers[kind](field, _degree(field), residue), field, uncertainty, rotates)
 
 
 def _degree(field: Field) -> int:
