@@ -17,11 +17,14 @@ if TYPE_CHECKING:
     from .energy import first_variation as first_variation
     from .energy import free_energy_parts as free_energy_parts
     from .energy import second_variation as second_variation
+    from .ensembles import Ensemble as Ensemble
+    from .ensembles import Estimate as Estimate
     from .errors import ComputationFailed as ComputationFailed
     from .errors import InvalidInput as InvalidInput
     from .errors import MeanfieldError as MeanfieldError
     from .errors import NotResolved as NotResolved
     from .export import open_diagram as open_diagram
+    from .export.ensembles import open_ensemble as open_ensemble
     from .outcomes import Outcome as Outcome
     from .potentials import CosineSeries as CosineSeries
     from .potentials import Custom as Custom
@@ -65,11 +68,14 @@ _HOMES = {
     "first_variation": "energy",
     "free_energy_parts": "energy",
     "second_variation": "energy",
+    "Ensemble": "ensembles",
+    "Estimate": "ensembles",
     "ComputationFailed": "errors",
     "InvalidInput": "errors",
     "MeanfieldError": "errors",
     "NotResolved": "errors",
     "open_diagram": "export",
+    "open_ensemble": "export.ensembles",
     "Outcome": "outcomes",
     "CosineSeries": "potentials",
     "Custom": "potentials",
@@ -112,6 +118,8 @@ __all__ = [
     "CriticalPoint",
     "Custom",
     "Diagram",
+    "Ensemble",
+    "Estimate",
     "FreeEnergy",
     "GlobalCriterion",
     "HegselmannKrause",
@@ -145,6 +153,7 @@ __all__ = [
     "kuramoto_gap",
     "kuramoto_order_parameter",
     "open_diagram",
+    "open_ensemble",
     "potential_from",
     "resonance",
     "second_variation",

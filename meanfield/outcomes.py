@@ -19,6 +19,7 @@ class Outcome(Enum):
     STATIONARY = "the density has settled at a stable stationary state"
     METASTABLE = "the density rests near an unstable stationary state, which it will leave"
     PARTIAL = "the computation failed on the way; what was computed before is kept"
+    COMPLETED = "every replica reached the final time"
     INTERRUPTED = "interrupted; what was computed before is kept"
 
     def __str__(self) -> str:

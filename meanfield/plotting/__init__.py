@@ -7,6 +7,7 @@ figures compose with the user's.
 from .appearance import COLOURS, UNIFORM_COLOUR
 from .curves import plot_diagram
 from .densities import plot_state
+from .ensembles import plot_ensemble, plot_ensemble_moments
 from .files import check_figure, save_figure
 from .panels import plot_panels
 from .quantities import coupling_symbol, critical_mode
@@ -18,6 +19,8 @@ __all__ = [
     "coupling_symbol",
     "critical_mode",
     "plot_diagram",
+    "plot_ensemble",
+    "plot_ensemble_moments",
     "plot_panels",
     "plot_state",
     "save_figure",

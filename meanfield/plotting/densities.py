@@ -36,9 +36,9 @@ def plot_state(state: State, ax: "Axes | None" = None, **style: Any) -> "Axes":
     ax = new_axes() if ax is None else ax
     angle = _angles(state.cosine.size)
     settings: dict[str, Any] = {"color": COLOURS[0], "linewidth": 1.6, "label": state.label or None} | style
-    _uniform_level(ax)
+    uniform_level(ax)
     ax.plot(angle, state.density(angle), **settings)
-    _frame_density(ax)
+    frame_density(ax)
     return ax
 
 
@@ -46,12 +46,12 @@ def draw_densities(ax: "Axes", diagram: Diagram) -> None:
     """Draw densities at equal steps along the first clustered branch, or the uniform one where there is none."""
     from matplotlib import colormaps
 
-    _uniform_level(ax)
+    uniform_level(ax)
     clustered = [branch for branch in diagram.branches if branch.symmetry != 0]
     if not clustered:
         ax.axhline(1 / (2 * np.pi), color=UNIFORM_COLOUR, linewidth=1.5)
         ax.text(0.0, 0.17, "uniform", ha="center", fontsize=8)
-        _frame_density(ax)
+        frame_density(ax)
         ax.set_ylim(0.0, 0.5)
         return
     branch = clustered[0]
@@ -63,7 +63,7 @@ def draw_densities(ax: "Axes", diagram: Diagram) -> None:
         density = series(branch.cosine[point], branch.sine[point], angle)
         text = f"{abscissa(diagram, branch)[point]:.3g}"
         ax.plot(angle, density, color=colour, linestyle=dashes, linewidth=1.3, label=text)
-    _frame_density(ax)
+    frame_density(ax)
     if chosen:
         ax.legend(
             title=f"{branch.label}\n{coupling_symbol(diagram)} =",
@@ -78,11 +78,13 @@ def _angles(moments: int) -> Floats:
     return np.linspace(-np.pi, np.pi, max(513, 8 * moments + 1))
 
 
-def _uniform_level(ax: "Axes") -> None:
+def uniform_level(ax: "Axes") -> None:
+    """Draw the uniform density as a thin dotted line."""
     ax.axhline(1 / (2 * np.pi), color="0.65", linewidth=0.8, linestyle=":", zorder=1.0)
 
 
-def _frame_density(ax: "Axes") -> None:
+def frame_density(ax: "Axes") -> None:
+    """Label the axes of a density over the angle."""
     ax.set_xlabel(r"$\theta$", fontsize=11)
     ax.set_ylabel(r"$\rho(\theta)$", fontsize=11)
     ax.set_xlim(-np.pi, np.pi)

@@ -1,0 +1,275 @@
+r"""The record of a particle simulation: empirical moments of independent replicas over time.
+
+.. math:: m_k = \frac1N\sum_i \cos kX_i, \qquad s_k = \frac1N\sum_i \sin kX_i, \qquad c_k = m_k - i s_k .
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import InvalidInput
+from .outcomes import Outcome
+from .problem import McKeanVlasov
+from .summary import describe
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Booleans = NDArray[np.bool_]
+
+# Degrees that fit a table.
+TABLE_DEGREES = 4
+SUMMARY_TIMES = 6
+
+
+class Estimate(NamedTuple):
+    """A mean over the replicas and its standard error, nan where there are too few; arrays of one shape."""
+
+    mean: Floats
+    standard_error: Floats
+
+
+class Histogram(NamedTuple):
+    """A density in equal bins: their edges (B + 1,), and mean and standard error over the replicas (B,)."""
+
+    edges: Floats
+    density: Floats
+    standard_error: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    r"""Independent replicas of N interacting particles.
+
+    Attributes
+    ----------
+    problem
+        The equation, with its coupling.
+    particles, replicas : int
+        N and R.
+    seed : int
+        All random numbers follow from it.
+    step : float
+        The longest time step.
+    scheme : str
+        Name of the time-stepping scheme.
+    time : (T,) float
+        When the moments were recorded; the last is the end.
+    cosine, sine : (R, T, K + 1) float
+        Empirical moments of every replica; nan where a replica is missing or did not come to that time.
+    histogram : (R, B) int
+        Particles in equal bins of [-pi, pi) at the end; zeros for a replica that did not come there.
+    positions : (R, N) float or None
+        Angles in [-pi, pi) at the end, where they were kept; nan for a replica that did not come there.
+    outcome
+        COMPLETED, or PARTIAL if ``failures`` has anything.
+    failures : tuple of str
+        A sentence about every replica that is missing or ended early.
+    warnings : tuple of str
+        What a reader must know.
+    provenance
+        Versions, options and accuracy of the drift.
+    """
+
+    problem: McKeanVlasov
+    particles: int
+    replicas: int
+    seed: int
+    step: float
+    scheme: str
+    time: Floats
+    cosine: Floats
+    sine: Floats
+    histogram: Integers
+    positions: Floats | None
+    outcome: Outcome
+    failures: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def degrees(self) -> int:
+        """Largest degree K that was recorded."""
+        return int(self.cosine.shape[2]) - 1
+
+    @property
+    def completed(self) -> Booleans:
+        """Which replicas came to the end, (R,)."""
+        return ~np.isnan(self.cosine[:, -1, 0])
+
+    def order_parameter(self, degree: int = 1) -> Estimate:
+        """Modulus of the moment of a degree over time, (T,): mean over the replicas and standard error.
+
+        Raises
+        ------
+        InvalidInput
+            If the degree was not recorded.
+        """
+        return self._over_replicas(np.hypot(*self._moments(degree)))
+
+    def mean_moments(self, degree: int = 1) -> tuple[Estimate, Estimate]:
+        """Cosine and sine moment of a degree over time, (T,) each: means over the replicas and standard errors.
+
+        Raises
+        ------
+        InvalidInput
+            If the degree was not recorded.
+        """
+        cosine, sine = self._moments(degree)
+        return self._over_replicas(cosine), self._over_replicas(sine)
+
+    def fluctuation(self, degree: int = 1) -> Estimate:
+        r"""Scaled square :math:`N|c_k|^2` over time, (T,): mean over the replicas and standard error.
+
+        In the uniform phase it tends to :math:`1/(1-\lambda_k)` as N grows.
+
+        Raises
+        ------
+        InvalidInput
+            If the degree was not recorded.
+        """
+        cosine, sine = self._moments(degree)
+        return self._over_replicas(self.particles * (cosine**2 + sine**2))
+
+    def density(self) -> Histogram:
+        """Histogram of the particles at the end as a density, in units of 1/radian."""
+        bins = self.histogram.shape[1]
+        edges = np.linspace(-np.pi, np.pi, bins + 1)
+        densities = self.histogram[self.completed] * (bins / (2.0 * np.pi * self.particles))
+        return Histogram(edges, *_estimate(densities, np.full(bins, len(densities))))
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield one table row per time, with the keys of :meth:`columns`; None where a number is not known."""
+        estimates: dict[str, Estimate] = {"order_parameter": self.order_parameter()}
+        for degree in range(1, min(self.degrees, TABLE_DEGREES) + 1):
+            for name, estimate in zip((f"m{degree}", f"s{degree}"), self.mean_moments(degree), strict=True):
+                estimates[name] = estimate
+            estimates[f"fluctuation{degree}"] = self.fluctuation(degree)
+        present = np.count_nonzero(~np.isnan(self.cosine[:, :, 0]), axis=0)
+        for index, moment in enumerate(self.time):
+            row: dict[str, Any] = {
+                "time": float(moment),
+                "particles": self.particles,
+                "replicas": int(present[index]),
+            }
+            for name, (mean, error) in estimates.items():
+                row |= {name: _known(mean[index]), f"{name}_error": _known(error[index])}
+            yield row
+
+    def summary(self) -> str:
+        """Describe the simulation and its statistics in words and a table."""
+        return "\n".join(_summary(self))
+
+    def to_xarray(self) -> "xarray.Dataset":
+        """Return everything as a labelled dataset."""
+        from .export.datasets import to_xarray
+        from .export.ensembles import ensemble_content
+
+        return to_xarray(ensemble_content(self))
+
+    def save(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
+        """Write the ensemble in the format of the suffix: ``.nc`` and ``.json`` exactly, ``.csv`` as a table.
+
+        Returns
+        -------
+        tuple of Path
+            The files written.
+
+        Raises
+        ------
+        InvalidInput
+            If the suffix is none of these or the file cannot be written there.
+        ComputationFailed
+            If the disk refuses; an existing file is unchanged.
+        """
+        return self._write(path, None, force)
+
+    def to_netcdf(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
+        """Write netCDF-4; bit-exact."""
+        return self._write(path, "netcdf", force)
+
+    def to_csv(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
+        """Write one row a time as CSV, with ``NAME.provenance.json`` beside it."""
+        return self._write(path, "csv", force)
+
+    def to_json(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
+        """Write JSON with shortest exact decimal numbers; bit-exact."""
+        return self._write(path, "json", force)
+
+    def plot(self, ax: "Axes | None" = None, density: Any = None, **style: Any) -> "Axes":
+        """Draw the histogram at the end, against a density if one is given: a State, a Trajectory, a function."""
+        from .plotting import plot_ensemble
+
+        return plot_ensemble(self, ax, density, **style)
+
+    def plot_moments(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
+        """Draw order parameters over time with bands of the scatter and of the standard error."""
+        from .plotting import plot_ensemble_moments
+
+        return plot_ensemble_moments(self, ax, **options)
+
+    def _write(self, path: str | Path, kind: str | None, force: bool) -> tuple[Path, ...]:
+        from .export.datasets import save_content
+        from .export.ensembles import ensemble_content
+
+        return save_content(ensemble_content(self), path, kind, force)
+
+    def _moments(self, degree: int) -> tuple[Floats, Floats]:
+        if not 0 <= degree <= self.degrees:
+            raise InvalidInput(
+                f"the moment of degree {degree} was not recorded, only those up to {self.degrees}; simulate with "
+                f"degrees={degree}"
+            )
+        return self.cosine[:, :, degree], self.sine[:, :, degree]
+
+    def _over_replicas(self, values: Floats) -> Estimate:
+        return _estimate(values, np.count_nonzero(~np.isnan(values), axis=0))
+
+
+def _estimate(values: Floats, count: NDArray[np.integer]) -> Estimate:
+    """Return mean and standard error over the first axis, leaving nan out."""
+    known = ~np.isnan(values)
+    mean = np.divide(values.sum(axis=0, where=known), count, out=np.full(count.shape, np.nan), where=count > 0)
+    squares = np.square(values - mean).sum(axis=0, where=known)
+    variance = np.divide(squares, count * (count - 1), out=np.full(count.shape, np.nan), where=count > 1)
+    return Estimate(mean, np.sqrt(variance))
+
+
+def _known(value: np.floating) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _summary(ensemble: Ensemble) -> Iterator[str]:
+    done = int(np.count_nonzero(ensemble.completed))
+    yield describe(ensemble.problem)
+    yield (
+        f"{ensemble.replicas} x {ensemble.particles} particles, {ensemble.scheme} with step {ensemble.step:.6g} to "
+        f"time {ensemble.time[-1]:.6g}, seed {ensemble.seed}"
+    )
+    if done == ensemble.replicas:
+        yield str(ensemble.outcome)
+    else:
+        yield f"partial: {done} of {ensemble.replicas} replicas reached the end"
+    yield ""
+    degrees = range(1, min(ensemble.degrees, 3) + 1)
+    yield "  ".join([f"{'time':>10}", *(f"{'|c_' + str(degree) + '|':>20}" for degree in degrees)])
+    estimates = [ensemble.order_parameter(degree) for degree in degrees]
+    for index in np.unique(np.linspace(0, ensemble.time.size - 1, SUMMARY_TIMES).round().astype(int)):
+        cells = (_with_error(estimate.mean[index], estimate.standard_error[index]) for estimate in estimates)
+        yield "  ".join([f"{ensemble.time[index]:>10.5g}", *(f"{cell:>20}" for cell in cells)])
+    for heading, sentences in (("Failures", ensemble.failures), ("Warnings", ensemble.warnings)):
+        if sentences:
+            yield from ("", heading, *(f"  - {sentence}" for sentence in sentences))
+
+
+def _with_error(mean: float, error: float) -> str:
+    if np.isnan(mean):
+        return "-"
+    return f"{mean:.5f}" if np.isnan(error) else f"{mean:.5f} +- {error:.5f}"

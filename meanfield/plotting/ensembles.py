@@ -1,0 +1,156 @@
+"""Ensembles of particles: the histogram at the end, and moments over time with bands."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from ..ensembles import Ensemble
+from ..errors import InvalidInput
+from .appearance import COLOURS, UNIFORM_COLOUR, new_axes, plain_frame
+from .densities import frame_density, uniform_level
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+
+# Fewer particles than this in an average bin make the histogram a comb; bins are joined then.
+PARTICLES_A_BIN = 100
+DENSITY_POINTS = 1025
+
+
+def plot_ensemble(ensemble: Ensemble, ax: "Axes | None" = None, density: Any = None, **style: Any) -> "Axes":
+    """Draw the histogram of all particles at the end over the angle.
+
+    Parameters
+    ----------
+    ax
+        Axes to draw on; a new figure by default.
+    density
+        Drawn as a line for comparison: anything with a method ``density(angle)``, such as a State or a Trajectory,
+        or a function of the angle.
+    **style
+        Passed to the histogram.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InvalidInput
+        If the density is none of these, or no replica came to the end.
+    """
+    if not ensemble.completed.any():
+        raise InvalidInput("no replica of this ensemble came to the end, so there is no histogram to draw")
+    ax = new_axes() if ax is None else ax
+    edges, heights, half = _joined(ensemble)
+    uniform_level(ax)
+    settings: dict[str, Any] = {"color": COLOURS[5], "alpha": 0.6, "label": _particles(ensemble)} | style
+    ax.stairs(heights, edges, fill=True, **settings)
+    bars: dict[str, Any] = {"color": COLOURS[0], "linewidth": 1.0, "label": "95 % confidence"}
+    if not np.isnan(half).any():
+        middle = 0.5 * (edges[1:] + edges[:-1])
+        ax.vlines(middle, np.maximum(heights - half, 0.0), heights + half, **bars)
+    if density is not None:
+        angle = np.linspace(-np.pi, np.pi, DENSITY_POINTS)
+        ax.plot(angle, _values(density, angle), color=COLOURS[1], linewidth=1.6, label=_name(density))
+    frame_density(ax)
+    top = max(_line_top(ax), float(np.max(heights + np.nan_to_num(half))))
+    ax.set_ylim(0.0, (1.1 if top > 2.0 * heights.mean() else 1.4) * top)
+    ax.legend(frameon=False, fontsize=8, loc="upper right")
+    return ax
+
+
+def plot_ensemble_moments(
+    ensemble: Ensemble, ax: "Axes | None" = None, degrees: Sequence[int] = (1, 2, 3), trajectory: Any = None
+) -> "Axes":
+    """Draw order parameters over time: the mean over the replicas, its 95 % band, and every replica thinly.
+
+    Parameters
+    ----------
+    ax
+        Axes to draw on; a new figure by default.
+    degrees
+        Degrees of the moments.
+    trajectory
+        A Trajectory of the same problem, drawn dashed for comparison: anything with ``time`` and
+        ``order_parameter(degree)``.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InvalidInput
+        If a degree was not recorded.
+    """
+    ax = new_axes() if ax is None else ax
+    for degree, colour in zip(degrees, COLOURS, strict=False):
+        estimate = ensemble.order_parameter(degree)
+        replicas = np.hypot(ensemble.cosine[:, :, degree], ensemble.sine[:, :, degree])
+        if ensemble.replicas > 1:
+            ax.plot(ensemble.time, replicas.T, color=colour, linewidth=0.4, alpha=0.35, zorder=1.5)
+            half = _half_width(np.count_nonzero(~np.isnan(replicas), axis=0)) * estimate.standard_error
+            band: dict[str, Any] = {"color": colour, "alpha": 0.2, "linewidth": 0.0, "zorder": 1.8}
+            ax.fill_between(ensemble.time, estimate.mean - half, estimate.mean + half, **band)
+        ax.plot(ensemble.time, estimate.mean, color=colour, linewidth=1.6, label=f"$k = {degree}$", zorder=2.2)
+        if trajectory is not None:
+            dashed: dict[str, Any] = {"color": UNIFORM_COLOUR, "linewidth": 1.1, "linestyle": (0, (4.0, 2.0))}
+            label = "density" if degree == degrees[0] else None
+            ax.plot(trajectory.time, trajectory.order_parameter(degree), label=label, zorder=2.5, **dashed)
+    ax.set_xlabel("$t$", fontsize=11)
+    ax.set_ylabel("$|c_k|$", fontsize=11)
+    ax.set_xlim(0.0, float(ensemble.time[-1]))
+    plain_frame(ax)
+    ax.set_ylim(bottom=0.0)
+    ax.legend(frameon=False, fontsize=8, loc="best")
+    ax.set_title(_particles(ensemble), fontsize=9, loc="left")
+    return ax
+
+
+def _line_top(ax: "Axes") -> float:
+    return max((float(np.max(np.asarray(line.get_ydata(), dtype=float))) for line in ax.lines), default=0.0)
+
+
+def _joined(ensemble: Ensemble) -> tuple[Floats, Floats, Floats]:
+    """Return edges, heights and half widths of 95 % bands; bins are joined until each holds enough particles."""
+    edges, heights, _ = ensemble.density()
+    replicas, join = int(np.count_nonzero(ensemble.completed)), 1
+    while join < heights.size // 16 and ensemble.particles * replicas * join < PARTICLES_A_BIN * heights.size:
+        join *= 2
+    counts = ensemble.histogram[ensemble.completed].reshape(-1, heights.size // join, join).sum(axis=2)
+    densities = counts / (ensemble.particles * (edges[join] - edges[0]))
+    if replicas == 1:
+        return edges[::join], densities[0], np.full(densities.shape[1], np.nan)
+    half = float(_half_width(np.array(replicas))) * densities.std(axis=0, ddof=1) / np.sqrt(replicas)
+    return edges[::join], densities.mean(axis=0), half
+
+
+def _half_width(replicas: NDArray[np.integer]) -> Floats:
+    """Return the 95 % quantile of Student's distribution, in standard errors; nan for fewer than two replicas."""
+    known = np.maximum(replicas - 1, 1)
+    return np.where(replicas > 1, stdtrit(known, 0.975), np.nan)
+
+
+def _particles(ensemble: Ensemble) -> str:
+    replicas = int(np.count_nonzero(ensemble.completed))
+    copies = f"{replicas} replicas of " if replicas > 1 else ""
+    return f"{copies}{ensemble.particles} particles"
+
+
+def _values(density: Any, angle: Floats) -> Floats:
+    function = getattr(density, "density", density)
+    if not callable(function):
+        raise InvalidInput(
+            f"a density to compare with is a State, a Trajectory or a function of the angle, not {density!r:.60}"
+        )
+    return np.asarray(function(angle), dtype=float)
+
+
+def _name(density: Any) -> str:
+    return str(getattr(density, "label", "")) or "density"

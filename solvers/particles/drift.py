@@ -1,0 +1,310 @@
+r"""Drifts of interacting particles: from truncated moments in O(N K), or from all pairs in O(N^2).
+
+.. math::
+
+    b(x) = -\frac\kappa N\sum_j W'(x - X_j) - V'(x)
+         = \mathrm{Re} \sum_{k \ge 1} -i k\,(\kappa w_k c_k + v_k)\, e^{ikx},
+    \qquad c_k = \frac1N \sum_j e^{-ikX_j} .
+
+Neither the moments nor the drift needs a sine per particle. The circle is cut into M cells of width h; within a
+cell, at distance :math:`hd`, :math:`|d| \le 1/2`, from its centre,
+
+.. math:: e^{ikhd} = a_0 + i a_1 d + a_2 d^2 + i a_3 d^3 + \epsilon_k, \qquad
+          |\epsilon_k| \lesssim \frac{1}{192}\Bigl(\frac{\pi k}{M}\Bigr)^4,
+
+the truncated Chebyshev series of the exponential (Jacobi-Anger). So the sums over the particles of each cell of
+:math:`1, d, d^2, d^3` give all moments by four Fourier transforms, and the drift is a cubic in every cell. The
+two uses of the same approximation are adjoint, so that forces between two particles stay opposite and a particle
+exerts none on itself. Compare J.-Y. Lee and L. Greengard, J. Comput. Phys. 206 (2005) on nonuniform transforms.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import jv
+
+from meanfield import InvalidInput, McKeanVlasov
+
+from ..transforms import FourierTransform
+
+Floats = NDArray[np.float64]
+Complexes = NDArray[np.complex128]
+
+POWERS = 4
+# An explicit step in a linear force of slope -s is unstable for step * s above this.
+OVERSHOOTING = 2.0
+SMALLEST_CELLS = 256
+LARGEST_CELLS = 2**18
+# The mode of highest degree is still sampled by this number of cells per period.
+CELLS_PER_PERIOD = 8
+SEARCHED_DEGREE = 2**14
+LARGEST_DEGREE = 2**13
+# Where modes are left out anyway, the cells need not be finer than a small part of that.
+SHARE_OF_TRUNCATION = 0.01
+
+
+@dataclass(frozen=True)
+class MomentDrift:
+    r"""The drift from truncated moments, O(N K).
+
+    Parameters
+    ----------
+    tolerance
+        Bound on the error of the drift relative to :math:`\sum_k k(|\kappa w_k| + |v_k|)`, which bounds the drift
+        itself, and on the error of recorded moments.
+    largest_degree
+        Largest degree K. Potentials with a kink or a singularity need more modes than any K; the particles
+        then feel a potential smoothed over distances of :math:`2\pi/K`, and the record says so.
+
+    Raises
+    ------
+    InvalidInput
+        If the tolerance is not in [1e-14, 0.1] or the degree not in [1, 8192].
+    """
+
+    tolerance: float = 1e-9
+    largest_degree: int = 1024
+
+    def __post_init__(self) -> None:
+        if not 1e-14 <= self.tolerance <= 0.1:
+            raise InvalidInput(
+                f"the tolerance of the drift must be from 1e-14 to 0.1, not {self.tolerance!r}; "
+                "try MomentDrift(tolerance=1e-9)"
+            )
+        if not 1 <= self.largest_degree <= LARGEST_DEGREE:
+            raise InvalidInput(
+                f"largest_degree must be from 1 to {LARGEST_DEGREE}, not {self.largest_degree!r}; "
+                "try MomentDrift(largest_degree=1024)"
+            )
+
+
+@dataclass(frozen=True)
+class PairDrift:
+    """The drift as the sum over all pairs with the potential's own slope, O(N^2): exact and slow."""
+
+
+@dataclass(frozen=True, eq=False)
+class Truncation:
+    r"""The modes a drift is made of, and what is lost by that.
+
+    Attributes
+    ----------
+    interaction, confinement : (K + 1,) float
+        :math:`\kappa w_k` and :math:`v_k`; entry 0 is 0.
+    cells
+        Number of cells M.
+    scale
+        :math:`\sum_k k(|\kappa w_k| + |v_k|)`, all modes considered: a bound of the drift.
+    truncation_error
+        Bound of the drift of the modes left out, relative to ``scale``; None where their sum does not converge.
+    evaluation_error
+        Bound of the error made by the cubics, relative to ``scale``.
+    random_share
+        Root mean square of the modes left out relative to that of all, in the drift between independent
+        particles; None where the sum does not converge.
+    stiffness
+        :math:`\sum_k k^2(|\kappa w_k| + |v_k|)` over the modes kept: a bound of the slope of the drift.
+    complete
+        Whether the modes left out are within the tolerance.
+    """
+
+    interaction: Floats
+    confinement: Floats
+    cells: int
+    scale: float
+    truncation_error: float | None
+    evaluation_error: float
+    random_share: float | None
+    stiffness: float
+    complete: bool
+
+    @property
+    def degree(self) -> int:
+        """Largest degree K kept."""
+        return self.interaction.size - 1
+
+
+def truncation(problem: McKeanVlasov, drift: MomentDrift, degrees: int = 0) -> Truncation:
+    """Choose modes and cells for a problem.
+
+    Parameters
+    ----------
+    problem
+        With a coupling.
+    drift
+        Tolerance and largest degree.
+    degrees
+        Moments up to this degree are to be within the tolerance as well.
+
+    Raises
+    ------
+    InvalidInput
+        If the coupling is free or the moments asked for need too many cells.
+    """
+    interaction, confinement, beyond = _strengths(problem, drift)
+    modes = np.arange(interaction.size)
+    weights = modes * (np.abs(interaction) + np.abs(confinement))
+    scale = float(weights.sum())
+    tails = np.append(np.cumsum(weights[::-1])[::-1][1:], 0.0) + beyond
+    enough = np.flatnonzero(tails <= 0.5 * drift.tolerance * scale)
+    degree = min(int(enough[0]) if enough.size else drift.largest_degree, drift.largest_degree)
+    complete = enough.size > 0 and degree == enough[0]
+    share = _random_share(problem, interaction, degree, beyond)
+    allowed = drift.tolerance if complete else max(drift.tolerance, SHARE_OF_TRUNCATION * (share or 1.0))
+    cells = _cells(weights[: degree + 1], scale, 0.5 * allowed, drift.tolerance, degrees)
+    kept = slice(0, degree + 1)
+    relative = float(tails[degree]) / scale if scale > 0.0 else 0.0
+    return Truncation(
+        interaction=interaction[kept],
+        confinement=confinement[kept],
+        cells=cells,
+        scale=scale,
+        truncation_error=relative if beyond <= 0.01 * scale else None,
+        evaluation_error=_evaluation_error(weights[kept], scale, cells),
+        random_share=share,
+        stiffness=float((modes * weights)[kept].sum()),
+        complete=bool(complete),
+    )
+
+
+def cell_errors(degrees: NDArray[np.integer], cells: int) -> Floats:
+    """Return bounds of |epsilon_k|: the tail 2(J_4 + J_5 + ...) of the Chebyshev series of the exponential."""
+    half = np.pi * np.asarray(degrees, dtype=float) / cells
+    # Each further term is smaller by at least half/10.
+    return np.asarray(2.0 * (half / 2.0) ** POWERS / math.factorial(POWERS) / (1.0 - np.minimum(half, 5.0) / 10.0))
+
+
+def cubic_factors(degree: int, cells: int) -> Floats:
+    """Return a_0, ..., a_3 for k = 0..degree, shape (4, degree + 1)."""
+    half = np.pi * np.arange(degree + 1) / cells
+    zeroth, first, second, third = (jv(order, half) for order in range(POWERS))
+    return np.array([zeroth + 2 * second, 4 * first + 12 * third, -16 * second, -64 * third])
+
+
+class MomentForce:
+    """Cell sums to moments, moments to the cubics of the drift; plans and buffers, one a thread.
+
+    Attributes
+    ----------
+    sums, table : (4, M) float
+        Sums over the particles of each cell of 1, d, d^2, d^3, and the coefficients of the drift's cubics, as
+        displacement per step in cells.
+    """
+
+    def __init__(self, modes: Truncation, degrees: int) -> None:
+        self.modes = modes
+        self.cells = modes.cells
+        self.sums: Floats = np.zeros((POWERS, self.cells))
+        self.table: Floats = np.zeros((POWERS, self.cells))
+        self._transform = FourierTransform(self.cells)
+        size = max(modes.degree, degrees) + 1
+        phases = np.array([1.0, 1.0j, 1.0, 1.0j])[:, np.newaxis]
+        self._factors: Complexes = np.asarray(phases * cubic_factors(size - 1, self.cells))
+        self._analysing = self._factors.conj()
+        kept = modes.degree + 1
+        # Displacements are counted in cells; half of each coefficient belongs to -k.
+        self._derivative: Complexes = np.asarray(np.arange(kept) * complex(0.0, -0.25 * self.cells / np.pi))
+        self._moments: Complexes = np.zeros(size, dtype=complex)
+        self._part: Complexes = np.zeros(size, dtype=complex)
+
+    def moments(self, particles: int) -> Complexes:
+        """Return c_0, c_1, ... of the particles summed into ``sums``; the array is overwritten by the next call."""
+        transform, moments = self._transform, self._moments
+        moments[:] = 0.0
+        for power in range(POWERS):
+            transform.values[:] = self.sums[power]
+            transform.analyse()
+            np.multiply(self._analysing[power], transform.coefficients[: moments.size], out=self._part)
+            moments += self._part
+        moments /= particles
+        return moments
+
+    def prepare(self, moments: Complexes, step: float) -> None:
+        """Fill ``table`` with the displacements of a step in the field of the given moments."""
+        kept = self.modes.degree + 1
+        strength = (self.modes.interaction * moments[:kept] + self.modes.confinement) * (step * self._derivative)
+        transform = self._transform
+        for power in range(POWERS):
+            transform.coefficients[:] = 0.0
+            np.multiply(self._factors[power, :kept], strength, out=transform.coefficients[:kept])
+            transform.synthesise()
+            self.table[power] = transform.values
+
+    def contraction(self, moments: Complexes, step: float, noise: float) -> float:
+        r"""Return step times the largest slope -b' at the cell centres: above 2 an explicit step overshoots.
+
+        Where it does, the slope of :math:`E\,b(x + \sqrt{2Dh}\,\xi)` counts instead: spikes narrower than the noise
+        of a step, as kinks of the potential have them, displace a particle by less than that noise.
+        """
+        bare = float(-self.table[1].min())
+        if bare <= OVERSHOOTING:
+            return bare
+        kept = self.modes.degree + 1
+        degrees = np.arange(kept)
+        strength = self.modes.interaction * moments[:kept] + self.modes.confinement
+        transform = self._transform
+        transform.coefficients[:] = 0.0
+        transform.coefficients[:kept] = 0.5 * step * degrees**2 * np.exp(-noise * step * degrees**2) * strength
+        transform.synthesise()
+        return float(-transform.values.min())
+
+
+def _strengths(problem: McKeanVlasov, drift: MomentDrift) -> tuple[Floats, Floats, float]:
+    """Return kappa w_k and v_k up to a degree beyond which they sum to the last value, an estimate.
+
+    The estimate L^2 sup |w_k| over k > L is a bound of sum k |w_k| for multipliers that decay like 1/k^3 or faster,
+    and does not shrink for those whose sum diverges.
+    """
+    pairs = [(problem.potential, problem.fixed_coupling)]
+    if problem.confinement is not None:
+        pairs.append((problem.confinement, 1.0))
+    degree = 32
+    while True:
+        rows, beyond = [], 0.0
+        for potential, factor in pairs:
+            strength = float(factor * potential.scale(problem.domain))
+            rows.append(strength * potential.relative_multipliers(problem.domain, degree))
+            beyond += abs(strength) * degree**2 * potential.relative_tail_bound(problem.domain, degree)
+        modes = np.arange(degree + 1)
+        scale = sum(float((modes * np.abs(row)).sum()) for row in rows)
+        if beyond <= 0.1 * drift.tolerance * scale or degree >= SEARCHED_DEGREE:
+            return rows[0], rows[1] if len(rows) > 1 else np.zeros(degree + 1), beyond
+        degree *= 2
+
+
+def _random_share(problem: McKeanVlasov, interaction: Floats, degree: int, beyond: float) -> float | None:
+    squares = (np.arange(interaction.size) * interaction) ** 2
+    total = float(squares.sum())
+    if total == 0.0:
+        return 0.0
+    # The largest degrees searched tell whether the squares still add up to something: k w_k that does not decay.
+    last = float(squares[squares.size // 2 :].sum())
+    if beyond > 0.0 and last > 0.1 * total:
+        return None
+    return math.sqrt(float(squares[degree + 1 :].sum()) / total)
+
+
+def _evaluation_error(weights: Floats, scale: float, cells: int) -> float:
+    if scale == 0.0:
+        return 0.0
+    errors = cell_errors(np.arange(weights.size), cells)
+    return float((weights * errors * (2.0 + errors)).sum()) / scale
+
+
+def _cells(weights: Floats, scale: float, allowed: float, tolerance: float, degrees: int) -> int:
+    cells = SMALLEST_CELLS
+    while True:
+        sampled = cells >= CELLS_PER_PERIOD * max(weights.size - 1, degrees)
+        recorded = degrees == 0 or cell_errors(np.array([degrees]), cells)[0] <= tolerance
+        if sampled and recorded and _evaluation_error(weights, scale, cells) <= allowed:
+            return cells
+        if cells >= LARGEST_CELLS:
+            if sampled and recorded:
+                return cells
+            raise InvalidInput(
+                f"moments up to degree {degrees} to {tolerance:g} need more than {LARGEST_CELLS} cells; "
+                "ask for fewer degrees or a larger tolerance of the drift"
+            )
+        cells *= 2

@@ -1,0 +1,72 @@
+r"""Time-stepping schemes for :math:`dX = b(X)\,dt + \sqrt{2D}\,dB` with noise that does not depend on the state."""
+
+from dataclasses import dataclass
+from typing import ClassVar, TypeAlias
+
+from meanfield import InvalidInput
+
+from .clouds import Cloud
+
+
+@dataclass(frozen=True)
+class EulerMaruyama:
+    r"""Euler-Maruyama, weak order 1, one drift a step.
+
+    .. math:: X_{n+1} = X_n + h\,b(X_n) + \sqrt{2Dh}\,\xi_n .
+    """
+
+    name: ClassVar[str] = "euler-maruyama"
+    weak_order: ClassVar[int] = 1
+
+    def advance(self, cloud: Cloud, step: float) -> None:
+        """Advance all particles by one step."""
+        cloud.euler(step)
+
+    def width_bias(self, share: float) -> float:
+        r"""Relative bias of the variance in a force of slope -s, :math:`1/(1 - sh/2) - 1`, share = sh."""
+        return 1.0 / max(1.0 - 0.5 * share, 1e-3) - 1.0
+
+
+@dataclass(frozen=True)
+class WeakSecondOrder:
+    r"""Platen's explicit scheme of weak order 2 for additive noise, two drifts a step.
+
+    .. math:: Y = X_n + h\,b(X_n) + \sqrt{2Dh}\,\xi_n, \qquad
+              X_{n+1} = X_n + \tfrac h2 \bigl(b(X_n) + b(Y)\bigr) + \sqrt{2Dh}\,\xi_n ,
+
+    Kloeden and Platen, Numerical Solution of Stochastic Differential Equations (1992), section 15.1. The drift at
+    Y is that of all the particles' Y together.
+    """
+
+    name: ClassVar[str] = "weak-second-order"
+    weak_order: ClassVar[int] = 2
+
+    def advance(self, cloud: Cloud, step: float) -> None:
+        """Advance all particles by one step."""
+        cloud.heun(step)
+
+    def width_bias(self, share: float) -> float:
+        r"""Relative bias of the variance in a force of slope -s, share = sh.
+
+        The exact :math:`2a(1-a/2)^2/(1-(1-a+a^2/2)^2) - 1` for a = sh, in modulus.
+        """
+        factor = 1.0 - share + 0.5 * share**2
+        rest = max(1.0 - factor**2, 1e-3 * share)
+        return abs(2.0 * share * (1.0 - 0.5 * share) ** 2 / rest - 1.0) if share > 0.0 else 0.0
+
+
+Scheme: TypeAlias = EulerMaruyama | WeakSecondOrder
+SCHEMES: dict[str, type[Scheme]] = {kind.name: kind for kind in (EulerMaruyama, WeakSecondOrder)}
+
+
+def scheme_named(name: str) -> Scheme:
+    """Return the scheme of a name.
+
+    Raises
+    ------
+    InvalidInput
+        If there is none.
+    """
+    if name not in SCHEMES:
+        raise InvalidInput(f"unknown scheme {name!r}; known: {', '.join(SCHEMES)}")
+    return SCHEMES[name]()

@@ -1,0 +1,287 @@
+"""Particle systems: replicas run one after the other or on an executor, gathered into an Ensemble."""
+
+import concurrent.futures
+import time
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from meanfield import ComputationFailed, Ensemble, InvalidInput, McKeanVlasov, Outcome
+
+from ..checkpoints import Checkpoint
+from ..executors import completed
+from ..provenance import provenance
+from .drift import MomentDrift, PairDrift
+from .planning import DEFAULT_DEGREES, Options, Plan, plan
+from .replicas import HISTOGRAM_BINS, Recorded, Replica, run_replica, running
+from .schemes import Scheme, WeakSecondOrder
+
+# A step is called coarse where it changes local widths by more than this.
+COARSE = 0.05
+
+
+@dataclass(frozen=True)
+class Advance:
+    """How far a simulation has come: particle-steps done and in all."""
+
+    done: int
+    total: int
+
+
+def simulate(
+    problem: McKeanVlasov,
+    particles: int,
+    until: float,
+    seed: int,
+    *,
+    initial: Any = None,
+    step: float | None = None,
+    replicas: int = 1,
+    scheme: Scheme | None = None,
+    times: ArrayLike | None = None,
+    degrees: int = DEFAULT_DEGREES,
+    drift: MomentDrift | PairDrift | None = None,
+    executor: concurrent.futures.Executor | None = None,
+    checkpoint: Checkpoint | None = None,
+    keep_positions: bool = False,
+    kernel: str = "auto",
+) -> Ensemble:
+    r"""Simulate N interacting particles.
+
+    .. math:: dX_i = -\frac\kappa N\sum_j W'(X_i - X_j)\,dt - V'(X_i)\,dt + \sqrt{2D}\,dB_i .
+
+    Parameters
+    ----------
+    problem
+        The equation, its coupling fixed.
+    particles
+        N, at least 1.
+    until
+        The final time; it is hit exactly, whatever the step.
+    seed
+        Determines every number, together with the other arguments; neither the executor nor the kernel has a part.
+    initial
+        Whatever :func:`~solvers.evolve` starts from, sampled exactly and independently for every replica; or the
+        angles of the particles, (N,) for all replicas or (R, N); uniform by default.
+    step
+        Longest step. By default a fifth of the inverse of the steepest slope the drift can have.
+    replicas
+        Independent systems; standard errors need two at least.
+    scheme
+        ``WeakSecondOrder()`` (default) or ``EulerMaruyama()``.
+    times
+        Times to record; 0 and about a hundred more by default.
+    degrees
+        Moments are recorded up to this degree.
+    drift
+        ``MomentDrift(tolerance=1e-9)`` (default), O(N), or ``PairDrift()``, O(N^2).
+    executor
+        Any ``concurrent.futures.Executor``, one task a replica; it is not shut down.
+    checkpoint
+        Where to save every replica and how often; if the files are there, the run goes on from them.
+    keep_positions
+        Whether the record holds the positions at the end.
+    kernel
+        ``"numpy"``, ``"numba"`` (the extra ``fast``) or ``"auto"``; the numbers are the same, bit for bit.
+
+    Returns
+    -------
+    Ensemble
+        With outcome PARTIAL if some, but not all, replicas are missing or ended early.
+
+    Raises
+    ------
+    InvalidInput
+        If an argument is not admissible: also a step that overshoots from the start, and a checkpoint of another
+        run.
+    ComputationFailed
+        If no replica reached the end; what there is, is in its attribute ``partial``.
+
+    Examples
+    --------
+    >>> from meanfield import Circle, Kuramoto, McKeanVlasov
+    >>> problem = McKeanVlasov(Circle(), Kuramoto(), coupling=1.0)
+    >>> ensemble = simulate(problem, 1000, until=0.5, seed=1, replicas=3)
+    >>> ensemble.cosine.shape
+    (3, 4, 7)
+    """
+    steps = simulation(
+        problem, particles, until, seed, initial=initial, step=step, replicas=replicas, scheme=scheme, times=times,
+        degrees=degrees, drift=drift, executor=executor, checkpoint=checkpoint, keep_positions=keep_positions,
+        kernel=kernel,
+    )  # fmt: skip
+    while True:
+        try:
+            next(steps)
+        except StopIteration as stop:
+            ensemble: Ensemble = stop.value
+            return ensemble
+
+
+def simulation(
+    problem: McKeanVlasov,
+    particles: int,
+    until: float,
+    seed: int,
+    *,
+    initial: Any = None,
+    step: float | None = None,
+    replicas: int = 1,
+    scheme: Scheme | None = None,
+    times: ArrayLike | None = None,
+    degrees: int = DEFAULT_DEGREES,
+    drift: MomentDrift | PairDrift | None = None,
+    executor: concurrent.futures.Executor | None = None,
+    checkpoint: Checkpoint | None = None,
+    keep_positions: bool = False,
+    kernel: str = "auto",
+) -> Generator[Advance, None, Ensemble]:
+    """Simulate like :func:`simulate`, yielding how far it is; returns the ensemble."""
+    started = time.process_time()
+    options = Options(
+        particles, seed, replicas, degrees, scheme or WeakSecondOrder(), drift or MomentDrift(), keep_positions
+    )
+    planned = plan(problem, options, until, step, times, initial, checkpoint, kernel)
+    outcomes: dict[int, Recorded | Exception] = {}
+    if executor is None:
+        yield from _one_by_one(planned, outcomes)
+    else:
+        share = planned.options.particles * planned.timetable.steps
+        for index, outcome in completed(run_replica, planned.replicas, executor):
+            outcomes[index] = outcome
+            yield Advance(len(outcomes) * share, len(planned.replicas) * share)
+    return _gathered(planned, outcomes, time.process_time() - started)
+
+
+def _one_by_one(planned: Plan, outcomes: dict[int, Recorded | Exception]) -> Generator[Advance, None, None]:
+    particles, steps = planned.options.particles, planned.timetable.steps
+    total = particles * steps * len(planned.replicas)
+    for index, replica in enumerate(planned.replicas):
+        try:
+            outcomes[index] = yield from _reporting(replica, index * particles * steps, total)
+        except Exception as error:
+            outcomes[index] = error
+
+
+def _reporting(replica: Replica, before: int, total: int) -> Generator[Advance, None, Recorded]:
+    steps = running(replica)
+    while True:
+        try:
+            done = next(steps)
+        except StopIteration as stop:
+            recorded: Recorded = stop.value
+            return recorded
+        yield Advance(before + replica.particles * done, total)
+
+
+def _gathered(planned: Plan, outcomes: Mapping[int, Recorded | Exception], cpu_seconds: float) -> Ensemble:
+    """Put the replicas together; those that are missing are nan.
+
+    Raises
+    ------
+    InvalidInput
+        If a replica was refused its arguments.
+    ComputationFailed
+        If no replica reached the end.
+    """
+    refused = next((outcome for outcome in outcomes.values() if isinstance(outcome, InvalidInput)), None)
+    if refused is not None:
+        raise refused
+    found = {index: outcome for index, outcome in outcomes.items() if isinstance(outcome, Recorded)}
+    failures = _failures(outcomes)
+    ensemble = _ensemble(planned, found, failures, cpu_seconds)
+    if len(failures) == len(planned.replicas):
+        more = f" (and {len(failures) - 1} more replicas likewise)" if len(failures) > 1 else ""
+        failed = ComputationFailed(failures[0] + more)
+        failed.partial = ensemble if found else None
+        raise failed from next((outcome for outcome in outcomes.values() if isinstance(outcome, Exception)), None)
+    return ensemble
+
+
+def _failures(outcomes: Mapping[int, Recorded | Exception]) -> tuple[str, ...]:
+    sentences = []
+    for index, outcome in sorted(outcomes.items()):
+        if isinstance(outcome, Exception):
+            reason = " ".join(str(outcome).split()) or "no reason given"
+            sentences.append(f"replica {index} is missing: {type(outcome).__name__}: {reason}")
+        elif outcome.failure:
+            sentences.append(outcome.failure)
+    return tuple(sentences)
+
+
+def _ensemble(
+    planned: Plan, found: Mapping[int, Recorded], failures: tuple[str, ...], cpu_seconds: float
+) -> Ensemble:
+    options, table = planned.options, planned.timetable
+    shape = (options.replicas, len(table.times), options.degrees + 1)
+    cosine, sine = np.full(shape, np.nan), np.full(shape, np.nan)
+    histogram = np.zeros((options.replicas, HISTOGRAM_BINS), dtype=np.int64)
+    positions = np.full((options.replicas, options.particles), np.nan) if options.keep_positions else None
+    for index, recorded in found.items():
+        cosine[index], sine[index], histogram[index] = recorded.cosine, recorded.sine, recorded.histogram
+        if positions is not None and recorded.positions is not None:
+            positions[index] = recorded.positions
+    contraction = max((recorded.contraction for recorded in found.values()), default=0.0)
+    spent = sum(recorded.cpu_seconds for recorded in found.values())
+    return Ensemble(
+        problem=planned.problem,
+        particles=options.particles,
+        replicas=options.replicas,
+        seed=options.seed,
+        step=table.largest_step,
+        scheme=options.scheme.name,
+        time=np.array(table.times),
+        cosine=cosine,
+        sine=sine,
+        histogram=histogram,
+        positions=positions,
+        outcome=Outcome.PARTIAL if failures else Outcome.COMPLETED,
+        failures=failures,
+        warnings=_all_warnings(planned, list(found.values()), contraction),
+        provenance=provenance(planned.problem, _described(planned, contraction), max(cpu_seconds, spent)),
+    )
+
+
+def _all_warnings(planned: Plan, found: Sequence[Recorded], contraction: float) -> tuple[str, ...]:
+    warnings = list(planned.warnings)
+    bias = planned.options.scheme.width_bias(contraction)
+    if bias > COARSE:
+        step = planned.timetable.largest_step
+        warnings.append(
+            f"the step {step:g} is coarse: step * slope of the drift reached {contraction:.2g}, which changes the "
+            f"variance of a cluster by about {bias:.0%}; compare with half the step"
+        )
+    for recorded in found:
+        warnings += recorded.warnings
+    return tuple(warnings)
+
+
+def _described(planned: Plan, contraction: float) -> dict[str, Any]:
+    options, modes = planned.options, planned.modes
+    described: dict[str, Any] = {
+        "particles": options.particles,
+        "replicas": options.replicas,
+        "seed": options.seed,
+        "until": planned.timetable.times[-1],
+        "step": planned.timetable.largest_step,
+        "steps": planned.timetable.steps,
+        "scheme": options.scheme.name,
+        "initial": planned.initial,
+        "kernel": planned.kernel,
+        "step_times_slope": contraction,
+        "cells": modes.cells,
+    }
+    if isinstance(options.drift, PairDrift):
+        return described | {"drift": "pairs"}
+    return described | {
+        "drift": "moments",
+        "drift_tolerance": options.drift.tolerance,
+        "drift_degree": modes.degree,
+        "drift_scale": modes.scale,
+        "drift_truncation_error": modes.truncation_error,
+        "drift_evaluation_error": modes.evaluation_error,
+        "drift_random_share_left_out": modes.random_share,
+    }
