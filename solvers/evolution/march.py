@@ -1,0 +1,228 @@
+"""Marching forward in time: whichever integrator suits the size, resolution that grows, accuracy that stays relative.
+
+After every few steps the path is examined. Where its last moments are not negligible any more, the march goes back
+to the last place where they were and on from there with more of them. Where the size of the perturbation has
+changed by orders of magnitude, the integrator starts anew, so that its tolerance is relative to what is left.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from meanfield import ComputationFailed, NotResolved
+
+from ..bases import Floats, resolved
+from ..bases.base import RESOLUTION_TOLERANCE
+from ..limits import MAX_DEGREE
+from .exponential import ETDRK4, ExponentialStepper, too_large
+from .multistep import LSODA, MultistepStepper
+from .system import System
+
+Method = LSODA | ETDRK4
+
+# Local tolerances relative to the accuracy asked for; global errors add up from them.
+LOCAL = 0.5
+# The last moments may be this share of the accuracy asked for.
+TAIL_SHARE = 1e-2
+# Steps between two looks at the path.
+LOOK = 8
+# Change of size at which an integrator starts anew.
+ORDERS = 1e2
+# Multistep formulas factorise matrices: up to this size they always pay, beyond it over long times.
+ALWAYS_MULTISTEP = 200
+LARGEST_MULTISTEP = 1024
+LONG_AT_256 = 25.0
+MULTIPLE = 16
+# A tail that halving the step reduces to less than this share was made by the step.
+MADE_BY_STEP = 0.5
+
+
+class Stepper(Protocol):
+    """A path that an integrator follows."""
+
+    steps: int
+
+    @property
+    def time(self) -> float:
+        """Time reached."""
+
+    @property
+    def unknown(self) -> Floats:
+        """Unknowns there."""
+
+    @property
+    def evaluations(self) -> int:
+        """Number of evaluations of the right-hand side."""
+
+    def advance(self, limit: float, steps: int) -> None:
+        """Make at most so many steps; stop behind the limit."""
+
+    def at(self, time: float) -> Floats:
+        """Return the unknowns at a time within the last step."""
+
+
+@dataclass
+class Counters:
+    """Work done so far."""
+
+    steps: int = 0
+    evaluations: int = 0
+    restarts: int = 0
+
+
+class March:
+    """A path from one density, to be asked for at increasing times.
+
+    Parameters
+    ----------
+    system
+        The equation with its first resolution.
+    time, unknown
+        Where the path starts.
+    end
+        Its last time; may be infinite.
+    method
+        An integrator, or None for the one that suits the size.
+    tolerance
+        Accuracy asked for, relative to the size of the perturbation of the uniform density.
+    watch
+        Called with the time reached, now and then.
+
+    Raises
+    ------
+    NotResolved
+        From :meth:`to`, if more moments are needed than ``MAX_DEGREE``.
+    ComputationFailed
+        From :meth:`to`, if the integrator fails or a fixed step is too large.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        time: float,
+        unknown: Floats,
+        end: float,
+        method: Method | None,
+        tolerance: float,
+        watch: Callable[[float], None] | None = None,
+    ) -> None:
+        self.system = system
+        self.counters = Counters()
+        self._end, self._method, self._tolerance, self._watch = end, method, tolerance, watch
+        self._tail = max(TAIL_SHARE * tolerance, RESOLUTION_TOLERANCE)
+        self._safe = (time, unknown)
+        self._stepper = self._started()
+
+    @property
+    def method(self) -> Method:
+        """The integrator in use."""
+        if self._method is not None:
+            return self._method
+        return suitable(self.system.size, (self._end - self._safe[0]) * self._pace())
+
+    def to(self, time: float) -> Floats:
+        """Return the unknowns at a time, not before one that was asked for already."""
+        while self._stepper.time < time:
+            self._stepper.advance(time, LOOK)
+            self._examine()
+            if self._watch is not None:
+                self._watch(min(self._stepper.time, time))
+        return self._stepper.at(time)
+
+    def counted(self) -> Counters:
+        """Return the work done so far."""
+        counters, stepper = self.counters, self._stepper
+        return Counters(
+            counters.steps + stepper.steps, counters.evaluations + stepper.evaluations, counters.restarts
+        )
+
+    def _pace(self) -> float:
+        """Return the diffusion rate of the first degree."""
+        return float(-self.system.linear.min()) / self.system.degree**2
+
+    def _started(self) -> Stepper:
+        time, unknown = self._safe
+        self._size = float(np.abs(unknown).max())
+        method, local = self.method, LOCAL * self._tolerance
+        if isinstance(method, LSODA):
+            return MultistepStepper(self.system, time, unknown, self._end, local)
+        return ExponentialStepper(self.system, time, unknown, method, local)
+
+    def _restart(self) -> None:
+        self.counters = self.counted()
+        self.counters.restarts += 1
+        self._stepper = self._started()
+
+    def _examine(self) -> None:
+        time, unknown = self._stepper.time, self._stepper.unknown
+        size = float(np.abs(unknown).max())
+        if not size < math.inf:
+            self._went_astray()
+        if not resolved(self.system, unknown, self._tail):
+            self._grow(unknown)
+            return
+        self._safe = (time, unknown)
+        if self._size > 0.0 and not self._size / ORDERS < size < self._size * ORDERS:
+            self._restart()
+
+    def _grow(self, unknown: Floats) -> None:
+        """Go back to where the density was resolved, with more moments."""
+        self._blame_step()
+        needed = needed_degree(self.system, unknown, self._tail)
+        cosine, sine = self.system.unpack(self._safe[1])
+        symmetry = (cosine.size - 1) // self.system.degree
+        if symmetry * needed > MAX_DEGREE:
+            if symmetry * self.system.degree >= MAX_DEGREE // 2:
+                raise NotResolved(
+                    f"at time {self._safe[0]:.6g} the density is too concentrated for {MAX_DEGREE} modes, it needs "
+                    f"about {symmetry * needed}; it may collapse to a point, which no resolution follows"
+                )
+            needed = MAX_DEGREE // symmetry
+        self.system = self.system.resized(needed)
+        self._safe = (self._safe[0], self.system.pack(cosine, sine))
+        self._restart()
+
+    def _went_astray(self) -> None:
+        if isinstance(self.method, ETDRK4) and self.method.step is not None:
+            raise ComputationFailed(too_large(self.system, self._safe[1], self.method.step, self._safe[0]))
+        raise ComputationFailed(f"the density is not finite any more at time {self._stepper.time:.6g}")
+
+    def _blame_step(self) -> None:
+        """Refuse a fixed step whose instability, not the density, has filled the last moments."""
+        method = self.method
+        if not isinstance(method, ETDRK4) or method.step is None:
+            return
+        time, unknown = self._safe
+        tails = []
+        for parts in (1, 8):
+            stepper = ExponentialStepper(self.system, time, unknown, ETDRK4(method.step / parts), 1.0)
+            stepper.advance(math.inf, parts * max(1, LOOK // 2))
+            tails.append(self.system.tail(stepper.unknown))
+        if tails[1] < MADE_BY_STEP * tails[0]:
+            raise ComputationFailed(too_large(self.system, unknown, method.step, time))
+
+
+def suitable(size: int, horizon: float) -> Method:
+    """Return the faster integrator for a number of unknowns over a dimensionless time.
+
+    Multistep formulas cost the cube of the size, whatever the time; exponential ones cost so much a unit of time.
+    Both agree at 256 unknowns and the time ``LONG_AT_256``.
+    """
+    long = horizon >= LONG_AT_256 * (size / 256.0) ** 3
+    if size <= ALWAYS_MULTISTEP or (size <= LARGEST_MULTISTEP and long):
+        return LSODA()
+    return ETDRK4()
+
+
+def needed_degree(system: System, unknown: Floats, tolerance: float) -> int:
+    """Estimate the degree that resolves a density, from the decay over the second half of its moments."""
+    degree, tail = system.degree, max(system.tail(unknown), 1e-300)
+    sizes = np.abs(unknown).reshape(degree, -1).max(axis=1)
+    middle = float(sizes[degree // 2 - degree // 16 : degree // 2 + 1].max())
+    rate = math.log(max(middle / tail, 1.0001)) / (0.5 * degree)
+    # A margin of ten, so that the next look does not ask for more.
+    needed = degree + math.log(10.0 * tail / tolerance) / rate
+    return MULTIPLE * math.ceil(min(max(needed, 1.25 * degree), 2.0 * degree) / MULTIPLE)

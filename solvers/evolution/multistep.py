@@ -1,0 +1,101 @@
+"""LSODA with the analytic Jacobian: variable order and step, Adams formulas switching to backward differences."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from meanfield import ComputationFailed
+
+from ..bases import EPS, Floats
+from .system import System
+
+# Share of the size of the density to which its smaller moments are computed.
+ABSOLUTE_SHARE = 1e-2
+# Rounding of the moments, below which nothing can be asked of them.
+FLOOR = 8.0 * EPS
+
+
+@dataclass(frozen=True)
+class LSODA:
+    """Variable-order multistep formulas with the analytic Jacobian, for systems of moderate size."""
+
+
+class MultistepStepper:
+    """A path by LSODA.
+
+    Parameters
+    ----------
+    system, time, unknown
+        Where the path starts.
+    end
+        A time behind which the path is never asked for.
+    tolerance
+        Local error, relative to each moment and to ``ABSOLUTE_SHARE`` of the largest.
+
+    Attributes
+    ----------
+    time, unknown
+        Where the path has got to.
+    steps, evaluations : int
+        Counters.
+    """
+
+    def __init__(self, system: System, time: float, unknown: Floats, end: float, tolerance: float) -> None:
+        from scipy.integrate import LSODA as Solver
+
+        size = float(np.abs(unknown).max())
+        self.steps = 0
+        self._solver = Solver(
+            system.derivative,
+            time,
+            unknown,
+            end,
+            jac=system.jacobian,
+            rtol=tolerance,
+            atol=max(ABSOLUTE_SHARE * tolerance, FLOOR) * max(size, 1e-290),
+        )
+        self._between: Callable[[float], Floats] | None = None
+
+    @property
+    def time(self) -> float:
+        """Time reached."""
+        return float(self._solver.t)
+
+    @property
+    def unknown(self) -> Floats:
+        """Unknowns at that time."""
+        result: Floats = self._solver.y
+        return result
+
+    @property
+    def evaluations(self) -> int:
+        """Number of right-hand sides, with those the Jacobians stand for."""
+        return int(self._solver.nfev + self._solver.njev)
+
+    def advance(self, limit: float, steps: int) -> None:
+        """Make at most so many steps; stop behind the limit."""
+        solver = self._solver
+        self._between = None
+        with warnings.catch_warnings():
+            # The reason of a failure comes back as a status as well.
+            warnings.simplefilter("ignore")
+            for _ in range(steps):
+                if solver.t >= limit:
+                    return
+                solver.step()
+                self.steps += 1
+                if solver.status == "failed":
+                    raise ComputationFailed(
+                        f"LSODA cannot go on at time {solver.t:.6g} with a step of {solver.step_size or 0.0:.1e}; the "
+                        "density changes ever faster there, or the tolerance is too small"
+                    )
+
+    def at(self, time: float) -> Floats:
+        """Return the unknowns at a time within the last step."""
+        if time == self._solver.t:
+            return self.unknown
+        if self._between is None:
+            self._between = self._solver.dense_output()
+        return np.asarray(self._between(time), dtype=float)

@@ -1,0 +1,373 @@
+r"""The equation in time as a system for Fourier moments.
+
+With :math:`c_k = \int e^{-ik\theta}\rho` and :math:`\lambda_k = -\kappa w_k/(2D)`, for a potential
+:math:`W = w_0 + \sum w_k\cos k\theta` and a confinement :math:`V = v_0 + \sum v_k\cos k\theta`,
+
+.. math::
+
+    \dot c_k = D\Bigl[-k^2 c_k + k \sum_{j\ne0} g_j\, c_{k-j}\Bigr],
+    \qquad g_j = j\Bigl(\lambda_{|j|} c_j - \frac{v_{|j|}}{2D}\Bigr),
+
+:math:`i g_j` being the coefficients of the derivative of the field :math:`f = -(\kappa W*\rho + V)/D`. The term j = k is
+linear because :math:`c_0 = 1` exactly; it joins the diffusion in :math:`L_k = -Dk^2(1-\lambda_k)`, so that small
+perturbations of the uniform density keep their relative accuracy. The mass is no unknown: it cannot drift.
+
+A density of symmetry n stays one; in the variable :math:`n\theta` it is a density of symmetry 1 with the
+multipliers :math:`w_{nk}` and n^2 times the rates. The products are free of aliasing: 3 K + 1 nodes or more carry
+degree K (the rule of two thirds). Whatever lies beyond degree K is left out, and :meth:`tail` tells how much.
+"""
+
+from typing import Protocol
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+from numpy.typing import NDArray
+
+from meanfield import McKeanVlasov
+
+from ..bases import Floats
+from ..linearisation import strengths_of
+from ..transforms import FourierTransform
+
+Complexes = NDArray[np.complex128]
+
+
+class System(Protocol):
+    """An autonomous system y' = L y + N(y) with L diagonal.
+
+    Attributes
+    ----------
+    degree : int
+        K, the largest degree in units of the symmetry.
+    size : int
+        Number of real unknowns.
+    linear : (size,) float
+        L.
+    """
+
+    degree: int
+    size: int
+    linear: Floats
+
+    def nonlinear(self, unknown: Floats) -> Floats:
+        """Return N(y), shape (size,)."""
+
+    def derivative(self, time: float, unknown: Floats) -> Floats:
+        """Return y', shape (size,)."""
+
+    def jacobian(self, time: float, unknown: Floats) -> Floats:
+        """Return its matrix of partial derivatives, (size, size), in a buffer that the next call overwrites."""
+
+    def pack(self, cosine: Floats, sine: Floats) -> Floats:
+        """Return the unknowns of a density with these moments by degree, those beyond K left out."""
+
+    def unpack(self, unknowns: Floats) -> tuple[Floats, Floats]:
+        """Return cosine and sine moments by degree, each (..., n K + 1), of unknowns (..., size)."""
+
+    def tail(self, unknown: Floats) -> float:
+        """Return the largest of the last eighth of the moments."""
+
+    def resized(self, degree: int) -> "System":
+        """Return the same system with another K."""
+
+
+class _Rates:
+    """Coefficients of the system by cell j = 1..K, the degree being n j."""
+
+    def __init__(self, problem: McKeanVlasov, degree: int, symmetry: int) -> None:
+        cells = np.arange(1.0, degree + 1.0)
+        strengths = strengths_of(problem, symmetry * degree)[symmetry::symmetry].astype(float)
+        self.noise = problem.noise * symmetry**2
+        self.cells = cells
+        self.attraction = cells * strengths
+        self.linear = -self.noise * cells**2 * (1.0 - strengths)
+        self.divergence = self.noise * cells
+        self.confined = problem.confinement is not None
+        self.force = np.zeros(degree)
+        if problem.confinement is not None:
+            multipliers = problem.confinement.multipliers(problem.domain, symmetry * degree)[symmetry::symmetry]
+            self.force = -cells * multipliers.astype(float) / (2.0 * problem.noise)
+
+
+class EvenSystem:
+    """Even densities: the unknowns are the cosine moments of degree n, 2n, ..., nK.
+
+    With e the density and o the slope of the field, both without their mean, the product e o is half the odd
+    part of (e + o)^2, so that one transform forth and one back are enough.
+
+    Parameters
+    ----------
+    problem
+        The equation, with its coupling.
+    degree
+        K.
+    symmetry
+        n.
+    """
+
+    def __init__(self, problem: McKeanVlasov, degree: int, symmetry: int = 1) -> None:
+        self.problem, self.degree, self.size, self.symmetry = problem, degree, degree, symmetry
+        self._rates = rates = _Rates(problem, degree, symmetry)
+        self.linear = rates.linear
+        # Density and slope of one size: the square would drown the smaller one in rounding.
+        balance = 1.0 / max(float(np.abs(rates.attraction).max()), float(np.abs(rates.force).max()), 1e-300)
+        self._slope = balance * rates.attraction
+        self._transform = transform = FourierTransform(alias_free(degree))
+        self._constant = rates.divergence * rates.force
+        self._weights = rates.divergence / (2.0 * balance * transform.nodes)
+        self._offset = balance * rates.force if rates.confined else None
+        parts = transform.coefficients.view(float).reshape(-1, 2)
+        self._density, self._odd = parts[1 : degree + 1, 0], parts[1 : degree + 1, 1]
+        self._derivatives: EvenDerivatives | None = None
+
+    def nonlinear(self, unknown: Floats) -> Floats:
+        """Return the quadratic part and what the confinement adds."""
+        transform = self._transform
+        transform.coefficients.fill(0.0)
+        self._density[:] = unknown
+        np.multiply(self._slope, unknown, self._odd)
+        if self._offset is not None:
+            self._odd += self._offset
+        transform.synthesise()
+        values = transform.values
+        np.multiply(values, values, values)
+        transform.analyse()
+        result: Floats = self._odd * self._weights
+        if self._offset is not None:
+            result += self._constant
+        return result
+
+    def derivative(self, time: float, unknown: Floats) -> Floats:
+        """Return the time derivative of the moments."""
+        result = self.nonlinear(unknown)
+        result += self.linear * unknown
+        return result
+
+    def jacobian(self, time: float, unknown: Floats) -> Floats:
+        """Return its matrix of partial derivatives in the moments."""
+        if self._derivatives is None:
+            self._derivatives = EvenDerivatives(self._rates)
+        return self._derivatives.matrix(unknown)
+
+    def pack(self, cosine: Floats, sine: Floats) -> Floats:
+        """Return the unknowns of an even density of the symmetry."""
+        return cells_of(cosine, self.symmetry, self.degree)
+
+    def unpack(self, unknowns: Floats) -> tuple[Floats, Floats]:
+        """Return cosine and sine moments by degree."""
+        cosine = np.zeros((*unknowns.shape[:-1], self.symmetry * self.degree + 1))
+        cosine[..., 0] = 1.0
+        cosine[..., self.symmetry :: self.symmetry] = unknowns
+        return cosine, np.zeros_like(cosine)
+
+    def tail(self, unknown: Floats) -> float:
+        """Return the largest of the last eighth of the moments."""
+        return float(np.abs(unknown[-(self.degree // 8) :]).max())
+
+    def resized(self, degree: int) -> "EvenSystem":
+        """Return the same system with another K."""
+        return EvenSystem(self.problem, degree, self.symmetry)
+
+
+class FullSystem:
+    """All densities: the unknowns are real and imaginary parts of c_n, c_2n, ..., c_nK, in turn.
+
+    Parameters
+    ----------
+    problem, degree, symmetry
+        As for :class:`EvenSystem`.
+    """
+
+    def __init__(self, problem: McKeanVlasov, degree: int, symmetry: int = 1) -> None:
+        self.problem, self.degree, self.size, self.symmetry = problem, degree, 2 * degree, symmetry
+        self._rates = rates = _Rates(problem, degree, symmetry)
+        self._complex_linear = rates.linear.astype(complex)
+        self.linear = np.repeat(rates.linear, 2)
+        nodes = alias_free(degree)
+        self._density, self._field = FourierTransform(nodes), FourierTransform(nodes)
+        self._slope = 1j * rates.attraction
+        self._weights = -1j * rates.divergence / nodes
+        self._offset = 1j * rates.force if rates.confined else None
+        self._constant = rates.divergence * rates.force
+        self._inside = slice(1, degree + 1)
+        self._derivatives: FullDerivatives | None = None
+
+    def nonlinear(self, unknown: Floats) -> Floats:
+        """Return the quadratic part and what the confinement adds."""
+        moments = unknown.view(complex)
+        density, field, inside = self._density, self._field, self._inside
+        density.coefficients.fill(0.0)
+        field.coefficients.fill(0.0)
+        density.coefficients[inside] = moments
+        slope = field.coefficients[inside]
+        np.multiply(self._slope, moments, slope)
+        if self._offset is not None:
+            slope += self._offset
+        density.synthesise()
+        field.synthesise()
+        np.multiply(density.values, field.values, density.values)
+        density.analyse()
+        result: Complexes = self._weights * density.coefficients[inside]
+        if self._offset is not None:
+            result += self._constant
+        return result.view(float)
+
+    def derivative(self, time: float, unknown: Floats) -> Floats:
+        """Return the time derivative of the moments."""
+        result = self.nonlinear(unknown)
+        result += self.linear * unknown
+        return result
+
+    def jacobian(self, time: float, unknown: Floats) -> Floats:
+        """Return its matrix of partial derivatives in real and imaginary parts."""
+        if self._derivatives is None:
+            self._derivatives = FullDerivatives(self._rates)
+        return self._derivatives.matrix(unknown.view(complex))
+
+    def pack(self, cosine: Floats, sine: Floats) -> Floats:
+        """Return the unknowns of a density of the symmetry."""
+        moments = cells_of(cosine, self.symmetry, self.degree) - 1j * cells_of(sine, self.symmetry, self.degree)
+        return moments.view(float)
+
+    def unpack(self, unknowns: Floats) -> tuple[Floats, Floats]:
+        """Return cosine and sine moments by degree."""
+        cosine = np.zeros((*unknowns.shape[:-1], self.symmetry * self.degree + 1))
+        sine = np.zeros_like(cosine)
+        cosine[..., 0] = 1.0
+        cosine[..., self.symmetry :: self.symmetry] = unknowns[..., 0::2]
+        sine[..., self.symmetry :: self.symmetry] = -unknowns[..., 1::2]
+        return cosine, sine
+
+    def tail(self, unknown: Floats) -> float:
+        """Return the largest of the last eighth of the moments, real and imaginary parts apart."""
+        return float(np.abs(unknown[-2 * (self.degree // 8) :]).max())
+
+    def resized(self, degree: int) -> "FullSystem":
+        """Return the same system with another K."""
+        return FullSystem(self.problem, degree, self.symmetry)
+
+
+class EvenDerivatives:
+    r"""The Jacobian for even densities, from Toeplitz and Hankel matrices that are views of two vectors.
+
+    With m even and a odd in the degree, :math:`a_j = g_j`,
+
+    .. math:: M_{kl} = D\bigl[-k^2\delta_{kl} + k\bigl(a_{k-l} + a_{k+l}
+                       + l\lambda_l (m_{k-l} - m_{k+l})\bigr)\bigr].
+    """
+
+    def __init__(self, rates: _Rates) -> None:
+        size = rates.cells.size
+        self._rates = rates
+        self._even, self._odd = np.zeros(4 * size + 2), np.zeros(4 * size + 2)
+        self._centre = 2 * size
+        self._even[self._centre] = 1.0
+        self._even_toeplitz, self._even_hankel = toeplitz_and_hankel(self._even, size)
+        self._odd_toeplitz, self._odd_hankel = toeplitz_and_hankel(self._odd, size)
+        self._matrix, self._work = np.empty((size, size)), np.empty((size, size))
+        self._rows = rates.divergence[:, None]
+        self._diffusion = rates.noise * rates.cells**2
+
+    def matrix(self, moments: Floats) -> Floats:
+        """Return M in a buffer of its own."""
+        centre, size = self._centre, moments.size
+        above, below = slice(centre + 1, centre + size + 1), slice(centre - size, centre)
+        force = self._rates.attraction * moments + self._rates.force
+        self._even[above], self._even[below] = moments, moments[::-1]
+        self._odd[above], self._odd[below] = force, -force[::-1]
+        matrix, work = self._matrix, self._work
+        np.add(self._odd_toeplitz, self._odd_hankel, out=matrix)
+        np.subtract(self._even_toeplitz, self._even_hankel, out=work)
+        work *= self._rates.attraction
+        matrix += work
+        matrix *= self._rows
+        matrix.flat[:: size + 1] -= self._diffusion
+        return matrix
+
+
+class FullDerivatives:
+    r"""The Jacobian for all densities.
+
+    A change :math:`\delta` of the moments changes their derivative by :math:`P\delta + Q\bar\delta`,
+
+    .. math::
+
+        P_{kl} &= D\bigl[-k^2\delta_{kl} + k\bigl(l\lambda_l c_{k-l} + g_{k-l}\bigr)\bigr], \\
+        Q_{kl} &= D k\bigl(-l\lambda_l c_{k+l} + g_{k+l}\bigr).
+    """
+
+    def __init__(self, rates: _Rates) -> None:
+        size = rates.cells.size
+        self._rates = rates
+        self._moments = np.zeros(4 * size + 2, dtype=complex)
+        self._forces = np.zeros(4 * size + 2, dtype=complex)
+        self._centre = 2 * size
+        self._moments[self._centre] = 1.0
+        self._toeplitz, self._hankel = toeplitz_and_hankel(self._moments, size)
+        self._force_toeplitz, self._force_hankel = toeplitz_and_hankel(self._forces, size)
+        self._matrix = np.empty((2 * size, 2 * size))
+        self._rows = rates.divergence[:, None]
+        self._diffusion = rates.noise * rates.cells**2
+
+    def matrix(self, moments: Complexes) -> Floats:
+        """Return the real matrix in a buffer of its own."""
+        centre, size = self._centre, moments.size
+        above, below = slice(centre + 1, centre + size + 1), slice(centre - size, centre)
+        force = self._rates.attraction * moments + self._rates.force
+        self._moments[above], self._moments[below] = moments, moments[::-1].conj()
+        self._forces[above], self._forces[below] = force, -force[::-1].conj()
+        direct = (self._toeplitz * self._rates.attraction + self._force_toeplitz) * self._rows
+        mirrored = (self._force_hankel - self._hankel * self._rates.attraction) * self._rows
+        direct.flat[:: size + 1] -= self._diffusion
+        total, difference = direct + mirrored, direct - mirrored
+        matrix = self._matrix
+        matrix[0::2, 0::2], matrix[0::2, 1::2] = total.real, -difference.imag
+        matrix[1::2, 0::2], matrix[1::2, 1::2] = total.imag, difference.real
+        return matrix
+
+
+def toeplitz_and_hankel(vector: NDArray[np.generic], size: int) -> tuple[NDArray[np.generic], NDArray[np.generic]]:
+    """Return views [k, l] of the entries k - l and k + l, k, l = 1..size, of a vector centred at 2 size."""
+    (step,) = vector.strides
+    toeplitz = as_strided(vector[2 * size :], (size, size), (step, -step), writeable=False)
+    hankel = as_strided(vector[2 * size + 2 :], (size, size), (step, step), writeable=False)
+    return toeplitz, hankel
+
+
+def cells_of(moments: Floats, symmetry: int, degree: int) -> Floats:
+    """Return the moments of degree n, 2n, ..., nK, padded with zeros."""
+    result = np.zeros(degree)
+    given = moments[symmetry::symmetry][:degree]
+    result[: given.size] = given
+    return result
+
+
+def alias_free(degree: int) -> int:
+    """Return the least even number of nodes above 3 * degree whose only factors are 2, 3 and 5."""
+    half = (3 * degree) // 2 + 1
+    while not _smooth(half):
+        half += 1
+    return 2 * half
+
+
+def _smooth(number: int) -> bool:
+    for factor in (2, 3, 5):
+        while number % factor == 0:
+            number //= factor
+    return number == 1
+
+
+def system_for(problem: McKeanVlasov, cosine: Floats, sine: Floats, degree: int) -> System:
+    """Return the smallest system that holds a density and keeps holding it.
+
+    Moments that vanish exactly stay so: of an even density the sines, of one with a rotation symmetry all but the
+    multiples of it, unless the confinement breaks it. ``degree`` is counted without symmetry.
+    """
+    present = np.flatnonzero((cosine != 0.0) | (sine != 0.0))
+    symmetry = int(np.gcd.reduce(present[1:])) if present.size > 1 else 1
+    if problem.confinement is not None:
+        multipliers = problem.confinement.multipliers(problem.domain, 4096)
+        felt = np.flatnonzero(multipliers)
+        symmetry = int(np.gcd.reduce([symmetry, *felt[felt > 0].tolist()]))
+    kind = FullSystem if np.any(sine != 0.0) else EvenSystem
+    return kind(problem, max(16, -(-degree // symmetry)), symmetry)
