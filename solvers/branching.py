@@ -28,6 +28,9 @@ from .equation import StationaryEquation, stationary_equation
 from .newton import POLISHED, Solution, correct
 from .stability import Block, unstable_counts
 
+# Relative slopes of the coupling in the amplitude of transcritical branches go up to this; the first point stays near the branch point.
+STEEPEST = 1e4
+LARGEST_RISE = 0.1
 STEPS = (2e-2, 5e-3, 1e-3, 2e-4, 4e-5, 8e-6, 1.6e-6, 3e-7, 6e-8)
 
 
@@ -304,8 +307,9 @@ def _at_amplitude(departure: Departure, step: float) -> Point | None:
     change = solution.b - guess
     # At a pitchfork the rest of the state follows quadratically. At a transcritical point it moves along with the
     # coupling, steeply if need be, and the shape of the branch is the check.
-    farthest, steepest = {1: (50.0, 50.0), None: (2.0, 4.0)}.get(departure.order, (0.25, 0.25))
-    if float(np.linalg.norm(change)) > farthest * step or abs(solution.q - departure.q) > steepest * step:
+    farthest, steepest = {1: (50.0, STEEPEST), None: (2.0, 4.0)}.get(departure.order, (0.25, 0.25))
+    rise = abs(solution.q - departure.q) / departure.q
+    if float(np.linalg.norm(change)) > farthest * step or rise > min(steepest * step, LARGEST_RISE):
         return None
     point = Point(departure.equation, solution, step).oriented(direction, 0.0)
     resolved_point = resolve(point)

@@ -18,7 +18,7 @@ from meanfield import (
     Outcome,
     Transformer,
 )
-from solvers import Arclength, bifurcation_diagram
+from solvers import Arclength, bifurcation_diagram, stationary_states
 
 EPS = np.finfo(float).eps
 
@@ -440,3 +440,21 @@ class TestNonsense:
 
     def test_depth_zero_is_the_uniform_branch(self):
         assert len(diagram(Transformer(5.0), depth=0).branches) == 1
+
+
+def test_a_steep_transcritical_branch_is_followed() -> None:
+    """Where the coupling changes by 270 amplitudes the branch is still found, and with it the minimiser."""
+    weights = (2.1575908281620957, -0.122620872656, -0.12262093813, 0.09138030797955494, -0.03139346695692473)
+    problem = McKeanVlasov(Circle(), CosineSeries(weights))
+    diagram = bifurcation_diagram(problem, relative=(0.5, 3.0), depth=2, rates=False)
+    point = next(p for p in diagram.special_points if p.type == "branch point" and p.relative_coupling > 1.5)
+    born = [b for b in diagram.branches if abs(b.relative_coupling[0] - point.relative_coupling) < 1e-12]
+    parent = diagram.branches[point.branch]
+    assert parent.symmetry == 3
+    assert [b.symmetry for b in born] == [1, 1]
+    slopes = [(b.relative_coupling[1] - b.relative_coupling[0]) / (b.cosine[1, 2] - b.cosine[0, 2]) for b in born]
+    assert slopes[0] == pytest.approx(slopes[1], rel=0.2)
+    assert not any("no state was found" in warning for warning in diagram.warnings)
+    states = stationary_states(problem.at(coupling=2.0 * diagram.critical_coupling), rates=False)
+    minimiser = next(state for state in states if state.minimiser)
+    assert minimiser.symmetry == 1
