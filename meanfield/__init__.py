@@ -7,6 +7,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .comparisons import Comparison as Comparison
     from .diagrams import Branch as Branch
     from .diagrams import Diagram as Diagram
     from .diagrams import PointType as PointType
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from .theory import vertical_branches as vertical_branches
 
 _HOMES = {
+    "Comparison": "comparisons",
     "Branch": "diagrams",
     "Diagram": "diagrams",
     "PointType": "diagrams",
@@ -113,6 +115,7 @@ __all__ = [
     "Branch",
     "BranchShape",
     "Circle",
+    "Comparison",
     "ComputationFailed",
     "CosineSeries",
     "CriticalPoint",

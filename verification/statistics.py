@@ -24,7 +24,7 @@ CONFIDENCE = 0.95
 class Band:
     """A mean over replicas with its standard error and its confidence band, arrays of one shape.
 
-    Standard error and band are nan where there is one replica only.
+    Standard error and band are nan where there is one replica only, the mean where there is none.
     """
 
     mean: Floats
@@ -67,21 +67,27 @@ def student(confidence: float, freedom: int) -> float:
     InvalidInput
         If the confidence is not between 0 and 1.
     """
-    if not 0.0 < confidence < 1.0:
-        raise InvalidInput(f"a confidence is between 0 and 1, not {confidence!r}; try 0.95")
-    return float(stdtrit(freedom, 0.5 * (1.0 + confidence)))
+    return float(stdtrit(freedom, 0.5 * (1.0 + _checked(confidence))))
 
 
 def band(values: Floats, confidence: float = CONFIDENCE) -> Band:
-    """Return the mean over the first axis, replicas, with its band; shape (R, ...) gives arrays (...)."""
-    replicas = values.shape[0]
-    mean = np.asarray(values.mean(axis=0))
-    if replicas < 2:
-        unknown = np.full_like(mean, np.nan)
-        return Band(mean, unknown, unknown, unknown)
-    error = np.asarray(values.std(axis=0, ddof=1) / np.sqrt(replicas))
-    half = student(confidence, replicas - 1) * error
+    """Return the mean over the first axis, replicas, with its band; shape (R, ...) gives arrays (...).
+
+    Replicas that are missing are nan and left out.
+    """
+    known = ~np.isnan(values)
+    count = known.sum(axis=0)
+    mean = _ratio(values.sum(axis=0, where=known), count)
+    squares = ((values - mean) ** 2).sum(axis=0, where=known)
+    error = np.sqrt(_ratio(squares, count * (count - 1)))
+    half = stdtrit(np.maximum(count - 1, 1), 0.5 * (1.0 + _checked(confidence))) * error
     return Band(mean, error, mean - half, mean + half)
+
+
+def _ratio(numerator: Floats, count: NDArray[np.int64]) -> Floats:
+    """Return a ratio, nan where the denominator is 0."""
+    unknown = np.full(np.shape(numerator), np.nan)
+    return np.asarray(np.divide(numerator, count, out=unknown, where=np.asarray(count) > 0))
 
 
 def power_law(sizes: Floats, values: Floats, confidence: float = CONFIDENCE) -> PowerLaw | None:
@@ -116,6 +122,12 @@ def power_law(sizes: Floats, values: Floats, confidence: float = CONFIDENCE) -> 
         prefactor=float(np.exp(level)),
         curvature=_lack_of_fit(residual, scatter, len(groups), y.size),
     )
+
+
+def _checked(confidence: float) -> float:
+    if not 0.0 < confidence < 1.0:
+        raise InvalidInput(f"a confidence is between 0 and 1, not {confidence!r}; try 0.95")
+    return confidence
 
 
 def _lack_of_fit(residual: float, scatter: float, groups: int, values: int) -> float | None:

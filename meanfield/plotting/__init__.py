@@ -5,6 +5,7 @@ figures compose with the user's.
 """
 
 from .appearance import COLOURS, UNIFORM_COLOUR
+from .comparisons import plot_compared_moments, plot_comparison, plot_distances
 from .curves import plot_diagram
 from .densities import plot_state
 from .ensembles import plot_ensemble, plot_ensemble_moments
@@ -18,7 +19,10 @@ __all__ = [
     "check_figure",
     "coupling_symbol",
     "critical_mode",
+    "plot_compared_moments",
+    "plot_comparison",
     "plot_diagram",
+    "plot_distances",
     "plot_ensemble",
     "plot_ensemble_moments",
     "plot_panels",

@@ -33,6 +33,14 @@ def test_one_replica_has_no_band() -> None:
     assert np.isnan(found.low).all()
 
 
+def test_missing_replicas_are_left_out_of_the_band() -> None:
+    found = band(np.array([[1.0, np.nan, np.nan], [2.0, 4.0, np.nan], [3.0, np.nan, np.nan]]))
+    assert found.mean[:2].tolist() == [2.0, 4.0]
+    assert found.standard_error[0] == pytest.approx(1 / math.sqrt(3))
+    assert np.isnan(found.standard_error[1:]).all()
+    assert np.isnan(found.mean[2])
+
+
 def test_exact_power() -> None:
     fitted = power_law(SIZES, 3.0 * SIZES[:, None] ** -0.5 * np.array([[1.0, 2.0, 0.5]]))
     assert fitted is not None

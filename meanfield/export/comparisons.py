@@ -1,0 +1,154 @@
+"""Comparisons as files."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..comparisons import BAND, FIT_COLUMNS, ROW_COLUMNS, Comparison, Fit, Means
+from ..outcomes import Outcome
+from ..problem import McKeanVlasov
+from . import records
+from .datasets import Content, Variable, check_target, json_object, open_content, save_content, to_xarray
+
+if TYPE_CHECKING:
+    import xarray
+
+RECORD = "comparison"
+SCALARS = ("replicas", "seed", "step", "scheme", "confidence")
+BAND_NAMES = {
+    "expected": "what the equation or the fitted power says",
+    "mean": "mean over the replicas",
+    "standard_error": "standard error of the mean",
+    "low": "lower end of the confidence band",
+    "high": "upper end of the confidence band",
+}
+GROUPS = {
+    "moment": ("empirical moment", ("particles", "time"), ("time",)),
+    "distance": ("distance at the last time", ("particles",), ("particles",)),
+    "fluctuation": ("N |c_k|^2 in the uniform phase", ("particles",), ()),
+}
+
+
+def save_comparison(comparison: Comparison, path: str | Path, force: bool = False) -> tuple[Path, ...]:
+    """Write a comparison in the format of the suffix: .nc and .json exactly, .csv as tables.
+
+    Raises
+    ------
+    InvalidInput
+        If the suffix is none of these or a file cannot be written there.
+    ComputationFailed
+        If the disk refuses; existing files are unchanged.
+    """
+    return save_content(_content(comparison), path, force=force)
+
+
+def check_comparison_target(path: str | Path, force: bool = False) -> Path:
+    """Check, before anything is computed, that :func:`save_comparison` could write there.
+
+    Raises
+    ------
+    InvalidInput
+        If the suffix is unknown or a file cannot be written there.
+    """
+    return check_target(path, RECORD, force)
+
+
+def open_comparison(path: str | Path) -> Comparison:
+    """Read a comparison from netCDF or JSON, bit for bit.
+
+    Raises
+    ------
+    InvalidInput
+        If the file is missing, damaged or another record.
+    """
+    header, arrays = open_content(path, RECORD)
+    fluctuations = _means("fluctuation", arrays) if "fluctuation" in arrays else None
+    return Comparison(
+        problem=McKeanVlasov.from_dict(header["problem"]),
+        particles=arrays["particles"],
+        **{name: header[name] for name in SCALARS},
+        time=arrays["time"],
+        moments=_means("moment", arrays),
+        distance_names=tuple(arrays["distance"].tolist()),
+        distances=arrays["distance_values"],
+        distance_means=_means("distance", arrays),
+        fits=tuple(Fit(**values) for values in header["fits"]),
+        fluctuations=fluctuations,
+        outcome=Outcome[header["outcome"]],
+        warnings=records.texts(header["warnings"], "warnings"),
+        provenance=dict(header["provenance"]),
+    )
+
+
+def comparison_to_xarray(comparison: Comparison) -> "xarray.Dataset":
+    """Return a comparison as a labelled dataset.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``moment_mean`` on (moment, particles, time) with ``moment_expected`` on (moment, time), likewise
+        ``distance_mean`` and ``fluctuation_mean``, their bands, and ``distance_values`` for every replica.
+    """
+    return to_xarray(_content(comparison))
+
+
+def comparison_to_json_object(comparison: Comparison, arrays: bool = False) -> dict[str, Any]:
+    """Return a comparison as one object that JSON can hold: its rows, or all arrays for reading it back."""
+    if arrays:
+        return json_object(_content(comparison))
+    return records.plain(
+        _header(comparison) | {"particles": comparison.particles, "rows": list(comparison.rows()), "record": RECORD}
+    )
+
+
+def _content(comparison: Comparison) -> Content:
+    variables = {
+        "particles": Variable(("particles",), comparison.particles, "number of particles"),
+        "time": Variable(("time",), comparison.time, "time"),
+        "distance_values": Variable(
+            ("distance", "particles", "replica"), comparison.distances, "distance of every replica at the last time"
+        ),
+    }
+    groups = {
+        "moment": comparison.moments,
+        "distance": comparison.distance_means,
+        "fluctuation": comparison.fluctuations,
+    }
+    for group, means in groups.items():
+        if means is not None:
+            variables |= _variables(group, means)
+    return Content(
+        record=RECORD,
+        title="particles beside their mean-field limit",
+        header=_header(comparison),
+        variables=variables,
+        tables={"": (ROW_COLUMNS, comparison.rows()), ".fits": (FIT_COLUMNS, comparison.fit_rows())},
+    )
+
+
+def _header(comparison: Comparison) -> dict[str, Any]:
+    return {
+        "problem": records.problem_values(comparison.problem),
+        **{name: getattr(comparison, name) for name in SCALARS},
+        "outcome": comparison.outcome.name,
+        "fits": [asdict(fit) for fit in comparison.fits],
+        "warnings": list(comparison.warnings),
+        "provenance": comparison.provenance,
+    }
+
+
+def _variables(group: str, means: Means) -> dict[str, Variable]:
+    what, dimensions, expected = GROUPS[group]
+    names = {group: Variable((group,), np.array(means.names, dtype=np.str_), f"name of the {group}")}
+    for column, text in BAND_NAMES.items():
+        further = expected if column == "expected" else dimensions
+        names[f"{group}_{column}"] = Variable((group, *further), getattr(means, column), f"{what}: {text}")
+    return names
+
+
+def _means(group: str, arrays: Mapping[str, Any]) -> Means:
+    columns = {column: np.asarray(arrays[f"{group}_{column}"]) for column in ("expected", *BAND)}
+    return Means(tuple(arrays[group].tolist()), **columns)

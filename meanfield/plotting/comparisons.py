@@ -1,0 +1,106 @@
+"""Particles beside their mean-field limit: distances over N, moments over time."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..comparisons import Comparison, Fit
+from .appearance import COLOURS, UNIFORM_COLOUR, new_axes, plain_frame
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+DISTANCES = {"w1": "$W_1$", "w2": "$W_2$"}
+INDEPENDENT = "_independent"
+
+
+def plot_comparison(comparison: Comparison) -> "Figure":
+    """Draw distances over N and the first order parameter over time, side by side."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.0, 3.8), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    plot_distances(comparison, left)
+    plot_compared_moments(comparison, right)
+    return figure
+
+
+def plot_distances(comparison: Comparison, ax: "Axes | None" = None) -> "Axes":
+    """Draw Wasserstein distances at the last time over N: means with confidence bands, fitted powers.
+
+    Open markers are independent points of the equation's density, the least that any N points can reach.
+    """
+    ax = new_axes() if ax is None else ax
+    means, sizes = comparison.distance_means, comparison.particles
+    for (name, symbol), colour, marker in zip(DISTANCES.items(), COLOURS, "os", strict=False):
+        index = means.index(name)
+        spread = np.array([means.mean[index] - means.low[index], means.high[index] - means.mean[index]])
+        fit = comparison.fit(name)
+        label = symbol if fit is None else f"{symbol} $\\sim$ {_power(fit)}"
+        ax.errorbar(
+            sizes, means.mean[index], np.nan_to_num(spread), color=colour, marker=marker, markersize=5.0,
+            linestyle="none", capsize=2.5, linewidth=1.1, label=label, zorder=3.0,
+        )  # fmt: skip
+        if fit is not None:
+            ax.plot(sizes, means.expected[index], color=colour, linewidth=1.2)
+        independent = means.mean[means.index(name + INDEPENDENT)]
+        ax.plot(
+            sizes, independent, color=colour, marker=marker, markersize=8.0, markerfacecolor="none",
+            markeredgewidth=0.9, linestyle="none", label=f"{symbol}, independent points",
+        )  # fmt: skip
+    ax.set(xscale="log", yscale="log")
+    _decades(ax, sizes)
+    ax.set_xlabel("number of particles $N$", fontsize=11)
+    ax.set_ylabel(f"distance at $t = {comparison.time[-1]:.3g}$", fontsize=11)
+    plain_frame(ax)
+    ax.legend(frameon=False, fontsize=8)
+    return ax
+
+
+def plot_compared_moments(comparison: Comparison, ax: "Axes | None" = None, quantity: str = "r1") -> "Axes":
+    """Draw a moment over time: the equation as a black line, the mean of every size with its confidence band.
+
+    Raises
+    ------
+    KeyError
+        If the quantity is not in the comparison.
+    """
+    ax = new_axes() if ax is None else ax
+    moments, index = comparison.moments, comparison.moments.index(quantity)
+    for size, colour in zip(range(comparison.particles.size), _shades(comparison.particles.size), strict=True):
+        low, high = moments.low[index, size], moments.high[index, size]
+        ax.fill_between(comparison.time, low, high, color=colour, alpha=0.25, linewidth=0.0)
+        label = f"$N = {comparison.particles[size]}$"
+        ax.plot(comparison.time, moments.mean[index, size], color=colour, linewidth=1.2, label=label)
+    ax.plot(
+        comparison.time,
+        moments.expected[index],
+        color=UNIFORM_COLOUR,
+        linewidth=1.4,
+        linestyle="--",
+        label="equation",
+    )
+    ax.set_xlabel("time $t$", fontsize=11)
+    ax.set_ylabel(f"${quantity[0]}_{{{quantity[1:]}}}$", fontsize=11)
+    ax.set_xlim(comparison.time[0], comparison.time[-1])
+    plain_frame(ax)
+    ax.legend(frameon=False, fontsize=8)
+    return ax
+
+
+def _power(fit: Fit) -> str:
+    if fit.low is None or fit.high is None:
+        return f"$N^{{{fit.exponent:.3f}}}$"
+    return f"$N^{{{fit.exponent:.3f} \\pm {0.5 * (fit.high - fit.low):.3f}}}$"
+
+
+def _shades(count: int) -> list[str]:
+    """Return a colour for every size."""
+    return [COLOURS[index % len(COLOURS)] for index in range(count)]
+
+
+def _decades(ax: "Axes", sizes: "np.typing.NDArray[np.int64]") -> None:
+    """Label the sizes themselves: they seldom fall on powers of ten."""
+    ax.set_xticks(sizes, [str(size) for size in sizes])
+    ax.minorticks_off()
