@@ -24,15 +24,17 @@ class Work:
     solver: int = 0
     stability: int = 0
     decompositions: int = 0
+    evaluations: list[tuple[StationaryEquation, Any, float]] = field(default_factory=list)
     linearisations: list[tuple[StationaryEquation, Any, float, Any]] = field(default_factory=list)
     blocks: list[tuple[Perturbations, Any, Any]] = field(default_factory=list)
 
     def replay(self) -> None:
         """Evaluate, linearise and factorise as often as the task, at its arguments, and nothing else."""
+        for equation, b, q in self.evaluations:
+            equation.evaluate(b, q)
         for equation, b, q, moments in self.linearisations:
-            evaluation = equation.evaluate(b, q)
             jacobian, derivative = equation.linearise(b, q, moments)
-            sides = np.array((evaluation.residual, derivative))
+            sides = np.array((b, derivative))
             lapack.dsysv(jacobian.T, sides.T, lower=1, overwrite_a=1, overwrite_b=1)
         for modes, point, parity in self.blocks:
             lapack.dsytrf(modes.outside(point, parity)[0].T, lower=1, overwrite_a=1)
@@ -44,7 +46,7 @@ def work_of(task: Callable[[], Any]) -> Work:
     with (
         _patched(lapack, {name: _counting(name, work) for name in FACTORISATIONS}),
         _patched(np.linalg, {name: _decomposing(name, work) for name in DECOMPOSITIONS}),
-        _patched(StationaryEquation, {"linearise": _linearising(work)}),
+        _patched(StationaryEquation, {"evaluate": _evaluating(work), "linearise": _linearising(work)}),
         _patched(Perturbations, {"outside": _blocking(work)}),
     ):
         task()
@@ -83,6 +85,16 @@ def _decomposing(name: str, work: Work) -> Callable[..., Any]:
         return original(*args, **options)
 
     return counted
+
+
+def _evaluating(work: Work) -> Callable[..., Any]:
+    original = StationaryEquation.evaluate
+
+    def recorded(self: StationaryEquation, b: Any, q: float) -> Any:
+        work.evaluations.append((self, b.copy(), q))
+        return original(self, b, q)
+
+    return recorded
 
 
 def _linearising(work: Work) -> Callable[..., Any]:

@@ -28,7 +28,8 @@ from .equation import StationaryEquation, stationary_equation
 from .newton import POLISHED, Solution, correct
 from .stability import Block, unstable_counts
 
-# Relative slopes of the coupling in the amplitude of transcritical branches go up to this; the first point stays near the branch point.
+# Relative slopes of the coupling of transcritical branches in the amplitude go up to this; the first point stays
+# near the branch point.
 STEEPEST = 1e4
 LARGEST_RISE = 0.1
 STEPS = (2e-2, 5e-3, 1e-3, 2e-4, 4e-5, 8e-6, 1.6e-6, 3e-7, 6e-8)

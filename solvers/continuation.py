@@ -172,7 +172,9 @@ def hermite(nodes: Sequence[Point], arclength: float) -> tuple[Floats, float]:
     points and (s - s_i) l_i(s)^2 for the tangents. One node gives the tangent line, two the cubic.
     """
     equation = nodes[-1].equation
-    rows, weights, q = [], [], 0.0
+    rows: list[Floats] = []
+    weights: list[float] = []
+    q = 0.0
     for node in nodes:
         lagrange, slope = 1.0, 0.0
         for other in nodes:
@@ -302,7 +304,7 @@ def point_between(
     chord_q = second.q - first.q
     norm = math.sqrt(float(chord_b.dot(chord_b)) + chord_q * chord_q)
     chord_b, chord_q = chord_b / norm, chord_q / norm
-    if neighbours is not None and neighbours[1].arclength - neighbours[0].arclength < second.arclength - first.arclength:
+    if neighbours is not None:
         b, q = _moved_along(neighbours, arclength, chord_b, chord_q, float(chord_b.dot(b)) + chord_q * q)
     solution = correct(second.equation, b, q, chord_b, chord_q, POLISHED)
     if solution is None:

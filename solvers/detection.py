@@ -61,7 +61,7 @@ class _Curve:
     def _correct(self, arclength: float) -> Point:
         position = bisect_left(self._corrected, arclength, key=lambda known: known.arclength)
         left, right = self._corrected[position - 1], self._corrected[position]
-        found = point_between(self.first, self.second, arclength, (left, right))
+        found = point_between(self.first, self.second, arclength, (left, right) if self._corrected[2:] else None)
         if found is None:
             return min(left, right, key=lambda known: abs(known.arclength - arclength))
         self._corrected.insert(position, found)

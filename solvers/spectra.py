@@ -154,9 +154,7 @@ def _largest_block(field: Field, even: bool) -> int:
     degree = _degree(field)
     if not even:
         return 2 * degree
-    return max(
-        of_class(1, degree, field.symmetry, residue).size for residue in range(field.symmetry // 2 + 1)
-    )
+    return max(of_class(1, degree, field.symmetry, residue).size for residue in range(field.symmetry // 2 + 1))
 
 
 def _merged(classes: list[Eigenvalues]) -> Eigenvalues:
@@ -230,11 +228,13 @@ def amplification(field: Field, symmetry: int) -> float:
 
 
 def _whole_block(kind: str, residue: int, field: Field, uncertainty: float, rotates: bool) -> Eigenvalues:
+    makers: dict[str, Callable[[Field, int, int], Factors]]
     makers = {"even": even_factors, "odd": odd_factors, "mixed": mixed_factors}
     return eigenvalues(makers[kind](field, _degree(field), residue), field, uncertainty, rotates)
 
 
 def _lowest_of_block(kind: str, residue: int, field: Field, uncertainty: float, rotates: bool) -> Eigenvalues:
+    makers: dict[str, Callable[[Field, int, int], Block]]
     makers = {"even": even_block, "odd": odd_block, "mixed": mixed_block}
     return lowest_eigenvalues(makers[kind](field, _degree(field), residue), field, uncertainty, rotates)
 

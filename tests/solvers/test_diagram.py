@@ -444,7 +444,10 @@ class TestNonsense:
 
 def test_a_steep_transcritical_branch_is_followed() -> None:
     """Where the coupling changes by 270 amplitudes the branch is still found, and with it the minimiser."""
-    weights = (2.1575908281620957, -0.122620872656, -0.12262093813, 0.09138030797955494, -0.03139346695692473)
+    weights = (
+        2.1575908281620957, -0.12262087265600224, -0.12262093813000109, 0.09138030797955494, -0.03139346695692473,
+        -0.007968265707050743, 0.010722645728942354, -0.01356358477190775, 0.01076632059003744,
+    )  # fmt: skip
     problem = McKeanVlasov(Circle(), CosineSeries(weights))
     diagram = bifurcation_diagram(problem, relative=(0.5, 3.0), depth=2, rates=False)
     point = next(p for p in diagram.special_points if p.type == "branch point" and p.relative_coupling > 1.5)
