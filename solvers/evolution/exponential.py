@@ -267,6 +267,6 @@ def too_large(system: System, unknown: Floats, step: float, time: float) -> str:
         if math.sqrt(float(made.error.dot(made.error) / max(float(made.unknown.dot(made.unknown)), 1e-300))) < 1e-4:
             break
     return (
-        f"the step {step:g} of ETDRK4 is too large: the path grows without bound near time {time:.6g}; take a step of "
-        f"{smaller:.2g} or less, or ETDRK4() without a step, which adapts it"
+        f"the step {step:g} of ETDRK4 is too large: the path grows without bound near time {time:.6g}; take a step "
+        f"of {smaller:.2g} or less, or ETDRK4() without a step, which adapts it"
     )

@@ -1,4 +1,4 @@
-"""Marching forward in time: whichever integrator suits the size, resolution that grows, accuracy that stays relative.
+"""Marching forward in time: the integrator that suits the size, resolution that grows, accuracy that is relative.
 
 After every few steps the path is examined. Where its last moments are not negligible any more, the march goes back
 to the last place where they were and on from there with more of them. Where the size of the perturbation has

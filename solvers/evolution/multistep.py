@@ -88,8 +88,8 @@ class MultistepStepper:
                 self.steps += 1
                 if solver.status == "failed":
                     raise ComputationFailed(
-                        f"LSODA cannot go on at time {solver.t:.6g} with a step of {solver.step_size or 0.0:.1e}; the "
-                        "density changes ever faster there, or the tolerance is too small"
+                        f"LSODA cannot go on at time {solver.t:.6g} with a step of {solver.step_size or 0.0:.1e}; "
+                        "the density changes ever faster there, or the tolerance is too small"
                     )
 
     def at(self, time: float) -> Floats:

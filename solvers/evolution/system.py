@@ -8,9 +8,9 @@ With :math:`c_k = \int e^{-ik\theta}\rho` and :math:`\lambda_k = -\kappa w_k/(2D
     \dot c_k = D\Bigl[-k^2 c_k + k \sum_{j\ne0} g_j\, c_{k-j}\Bigr],
     \qquad g_j = j\Bigl(\lambda_{|j|} c_j - \frac{v_{|j|}}{2D}\Bigr),
 
-:math:`i g_j` being the coefficients of the derivative of the field :math:`f = -(\kappa W*\rho + V)/D`. The term j = k is
-linear because :math:`c_0 = 1` exactly; it joins the diffusion in :math:`L_k = -Dk^2(1-\lambda_k)`, so that small
-perturbations of the uniform density keep their relative accuracy. The mass is no unknown: it cannot drift.
+:math:`i g_j` being the coefficients of the derivative of the field :math:`f = -(\kappa W*\rho + V)/D`. The term
+j = k is linear because :math:`c_0 = 1` exactly; it joins the diffusion in :math:`L_k = -Dk^2(1-\lambda_k)`, so that
+small perturbations of the uniform density keep their relative accuracy. The mass is no unknown: it cannot drift.
 
 A density of symmetry n stays one; in the variable :math:`n\theta` it is a density of symmetry 1 with the
 multipliers :math:`w_{nk}` and n^2 times the rates. The products are free of aliasing: 3 K + 1 nodes or more carry

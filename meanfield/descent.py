@@ -1,0 +1,169 @@
+r"""Free energy, dissipation and smallest value of many densities at once, as a path through them needs it.
+
+The formulas are those of :mod:`meanfield.energy`. Per unit of noise,
+
+.. math::
+
+    g = \frac{F - F_0}{D}, \qquad
+    -\dot g = \frac1D\int\rho\,\bigl|\partial_\theta(D\log\rho + \kappa W*\rho + V)\bigr|^2 ,
+
+both by the trapezoid rule on grids doubled until two agree, path by path. Where the density is smaller than its own
+error, log rho is not known: the free energy does not notice, but the dissipation of two clusters that exchange mass
+over a gap lives in that gap. It is nan where more than a share of it comes from there.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .entropy import excess, excess_beyond_square
+from .problem import McKeanVlasov
+
+Vector = npt.NDArray[np.float64]
+Complexes = npt.NDArray[np.complex128]
+
+EPS = float(np.finfo(float).eps)
+LARGEST_GRID = 2**17
+# Densities nearer to uniform than this have their quadratic part summed exactly.
+NEAR = 0.25
+# Negative values beyond this share of the largest value are no rounding.
+NEGATIVE = 1e-10
+# Share of the dissipation that may come from where the density is below its error.
+DOUBTFUL = 0.1
+SETTLED = 64.0 * EPS
+# Numbers of values treated at a time, to stay within the caches.
+BLOCK = 2**17
+
+
+class Descent(NamedTuple):
+    """Along a path of T densities: (F - F_uniform)/D, minus its time derivative, and the smallest density."""
+
+    gap: Vector
+    dissipation: Vector
+    minimum: Vector
+    maximum: Vector
+
+
+def descent(problem: McKeanVlasov, cosine: Vector, sine: Vector, accuracy: float = 0.0) -> Descent:
+    """Return free energy, dissipation and extreme values of densities.
+
+    Parameters
+    ----------
+    problem
+        With a coupling.
+    cosine, sine : (T, n + 1) float
+        Moments of densities of mass one.
+    accuracy
+        Error of the density relative to uniform, beyond rounding.
+
+    Returns
+    -------
+    Descent
+        Four arrays (T,). ``gap`` and ``dissipation`` are nan where the density is negative beyond 1e-10 of its
+        largest value or an integral does not settle, ``dissipation`` also where it is not known.
+    """
+    degree = cosine.shape[1] - 1
+    rows = max(1, BLOCK // (1 << (2 * degree + 16).bit_length()))
+    parts = [
+        _block(problem, cosine[start : start + rows], sine[start : start + rows], accuracy)
+        for start in range(0, cosine.shape[0], rows)
+    ]
+    return Descent(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+def _block(problem: McKeanVlasov, cosine: Vector, sine: Vector, accuracy: float) -> Descent:
+    moments = cosine - 1j * sine
+    sizes = np.abs(moments[:, 1:]).sum(axis=1)
+    floor = 8.0 * EPS * (1.0 + 2.0 * sizes)
+    strengths, force = _strengths(problem, cosine.shape[1] - 1)
+    points = 1 << (2 * cosine.shape[1] + 14).bit_length()
+    coarse = _on_grid(problem, moments, strengths, force, floor, accuracy, points)
+    settled, chosen = coarse, np.arange(cosine.shape[0])
+    gap, dissipation = coarse.entropy.copy(), coarse.dissipation.copy()
+    while chosen.size and points < LARGEST_GRID:
+        points *= 2
+        fine = _on_grid(problem, moments[chosen], strengths, force, floor[chosen], accuracy, points)
+        gap[chosen], dissipation[chosen] = fine.entropy, fine.dissipation
+        open_ = _unsettled(settled, fine)
+        chosen, settled = chosen[open_], _Grid(*(column[open_] for column in fine))
+    gap[chosen] = dissipation[chosen] = np.nan
+    negative = coarse.minimum < -NEGATIVE * coarse.maximum
+    gap[negative] = dissipation[negative] = np.nan
+    near = 2.0 * sizes < NEAR
+    squares = np.abs(moments[:, 1:]) ** 2
+    gap += np.where(near, squares @ (1.0 - strengths[1:]), -(squares @ strengths[1:]))
+    gap += cosine[:, 1:] @ force[1:]
+    scale = 1.0 / (2.0 * np.pi)
+    return Descent(gap, dissipation, scale * coarse.minimum, scale * coarse.maximum)
+
+
+class _Grid(NamedTuple):
+    """Means over one grid; the sizes before cancellation set the rounding level."""
+
+    entropy: Vector
+    dissipation: Vector
+    size: Vector
+    minimum: Vector
+    maximum: Vector
+
+
+def _unsettled(coarse: _Grid, fine: _Grid) -> npt.NDArray[np.bool_]:
+    entropy = np.abs(coarse.entropy - fine.entropy) > SETTLED * np.maximum(np.abs(fine.entropy), EPS)
+    # Diffusion and drift cancel at stationary states; what remains is the rounding of their sizes.
+    lost = np.abs(coarse.dissipation - fine.dissipation) > SETTLED * fine.size
+    return np.asarray(entropy | lost)
+
+
+def _on_grid(
+    problem: McKeanVlasov,
+    moments: Complexes,
+    strengths: Vector,
+    force: Vector,
+    floor: Vector,
+    accuracy: float,
+    points: int,
+) -> _Grid:
+    degrees = np.arange(moments.shape[1])
+    fluctuation = moments.copy()
+    fluctuation[:, 0] = 0.0
+    f = _values(fluctuation, points)
+    density = 1.0 + f
+    minimum, maximum = density.min(axis=1), density.max(axis=1)
+    near = 2.0 * np.abs(fluctuation).sum(axis=1) < NEAR
+    entropy = np.empty(moments.shape[0])
+    for rows, function in ((near, excess_beyond_square), (~near, excess)):
+        if rows.any():
+            entropy[rows] = function(np.maximum(f[rows], -1.0)).mean(axis=1)
+    slope = _values(1j * degrees * moments, points)
+    drift = density * _values(1j * degrees * (0.5 * force - strengths * moments), points)
+    least = np.maximum(floor, -4.0 * minimum)[:, None]
+    weight = problem.noise / np.maximum(density, least)
+    local = (slope + drift) ** 2 * weight
+    dissipation = local.mean(axis=1)
+    doubtful = np.where(density < np.maximum(least, accuracy), local, 0.0).mean(axis=1)
+    size = ((np.abs(slope) + np.abs(drift)) ** 2 * weight).mean(axis=1)
+    # What is at the level of rounding is as good as zero, and known to be.
+    known = (doubtful <= DOUBTFUL * dissipation) | (dissipation <= 1e-13 * size)
+    return _Grid(entropy, np.where(known, dissipation, np.nan), size, minimum, maximum)
+
+
+def _values(coefficients: Complexes, points: int) -> Vector:
+    """Return c_0 + 2 Re sum_k c_k e^{ikt} on equispaced angles from 0, row by row."""
+    import scipy.fft
+
+    padded = np.zeros((coefficients.shape[0], points // 2 + 1), dtype=complex)
+    padded[:, : coefficients.shape[1]] = coefficients
+    return np.asarray(scipy.fft.irfft(padded, points, axis=1, norm="forward", overwrite_x=True))
+
+
+def _strengths(problem: McKeanVlasov, degree: int) -> tuple[Vector, Vector]:
+    """Return lambda_k, whose small coupling meets the large multiplier first, and v_k/D, k = 0..degree."""
+    multipliers = problem.potential.multipliers(problem.domain, degree)
+    strengths = np.asarray(-np.longdouble(problem.fixed_coupling) * multipliers / (2 * problem.noise), dtype=float)
+    strengths[0] = 0.0
+    force = np.zeros(degree + 1)
+    if problem.confinement is not None:
+        force = np.asarray(problem.confinement.multipliers(problem.domain, degree) / problem.noise, dtype=float)
+        force[0] = 0.0
+    return strengths, force
