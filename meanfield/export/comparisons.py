@@ -99,9 +99,9 @@ def comparison_to_json_object(comparison: Comparison, arrays: bool = False) -> d
     """Return a comparison as one object that JSON can hold: its rows, or all arrays for reading it back."""
     if arrays:
         return json_object(_content(comparison))
-    return records.plain(
-        _header(comparison) | {"particles": comparison.particles, "rows": list(comparison.rows()), "record": RECORD}
-    )
+    tables = {"particles": comparison.particles, "rows": list(comparison.rows()), "record": RECORD}
+    reduced: dict[str, Any] = records.plain(_header(comparison) | tables)
+    return reduced
 
 
 def _content(comparison: Comparison) -> Content:
