@@ -4,6 +4,13 @@ from .continuation import Arclength as Arclength
 from .diagram import Progress as Progress
 from .diagram import bifurcation_diagram as bifurcation_diagram
 from .diagram import explore as explore
+from .particles import Advance as Advance
+from .particles import EulerMaruyama as EulerMaruyama
+from .particles import MomentDrift as MomentDrift
+from .particles import PairDrift as PairDrift
+from .particles import WeakSecondOrder as WeakSecondOrder
+from .particles import simulate as simulate
+from .particles import simulation as simulation
 from .spectra import contraction_rate as contraction_rate
 from .spectra import spectrum as spectrum
 from .stationary import stationary_states as stationary_states

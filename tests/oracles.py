@@ -207,3 +207,47 @@ def coupled_distance(quantile: Callable[[Any], Any], other: Callable[[Any], Any]
     start = grid[np.argmin([cost(shift) for shift in grid])]
     found = minimize_scalar(cost, bracket=(start - 0.05, start, start + 0.05), tol=1e-10)
     return float(found.fun ** (1 / order))
+
+
+# Particles
+
+
+def pair_forces(slope: Callable[[Any], Any], positions: Any) -> Any:
+    """Return -(1/N) sum_j W'(x_i - x_j) by the double sum."""
+    import math
+
+    return [-math.fsum(slope(x - y) for y in positions if y is not x) / len(positions) for x in positions]
+
+
+def mean_field_scheme(
+    attraction: Any, confinement: Any, noise: float, step: float, steps: int, moments: Any, order: int
+) -> Any:
+    """Return c_0..c_K after steps of a scheme for infinitely many particles, K = 24.
+
+    ``attraction`` and ``confinement`` are kappa w_k and v_k. Quadrature over the density on 128 nodes and over the
+    noise with 24 Gauss-Hermite nodes; order 1 is Euler-Maruyama, order 2 the mean of the drifts before and after.
+    """
+    import numpy as np
+
+    nodes = 2 * np.pi * np.arange(128) / 128
+    k = np.arange(len(moments))
+    normals, weights = np.polynomial.hermite_e.hermegauss(24)
+    normals, weights = np.sqrt(2 * noise * step) * normals, weights / weights.sum()
+
+    def drift(c: Any, at: Any) -> Any:
+        return (-1j * np.exp(1j * np.multiply.outer(at, k)) @ (k * (attraction * c + confinement))).real
+
+    c = np.asarray(moments, dtype=complex)
+    for _ in range(steps):
+        masses = (1 + 2 * (np.exp(1j * np.outer(nodes, k[1:])) @ c[1:]).real) / nodes.size
+        before = drift(c, nodes)
+        predicted = np.exp(-(k**2) * noise * step) * (np.exp(-1j * np.outer(k, nodes + step * before)) @ masses)
+        if order == 2:
+            means = [
+                0.5 * step * (before + drift(predicted, nodes + step * before + normal)) + normal
+                for normal in normals
+            ]
+            pushed = [np.exp(-1j * np.outer(k, nodes + mean)) @ masses for mean in means]
+            predicted = np.tensordot(weights, pushed, 1)
+        c = predicted
+    return c
