@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from meanfield import Diagram, McKeanVlasov, Spectrum, State
+from meanfield import Diagram, Ensemble, McKeanVlasov, Spectrum, State
 
 Answer = TypeVar("Answer")
 
@@ -27,10 +27,10 @@ def _spectrum(state: State) -> Spectrum:
     return spectrum(state)
 
 
-def _fluctuations(problem: McKeanVlasov) -> Any:
-    from .particles import uniform_fluctuations
+def _simulate(problem: McKeanVlasov, particles: int, until: float, seed: int, **options: Any) -> Ensemble:
+    from solvers.particles import simulate
 
-    return uniform_fluctuations(problem)
+    return simulate(problem, particles, until, seed, **options)
 
 
 @dataclass(frozen=True)
@@ -45,14 +45,14 @@ class Tools:
         All stationary states at the coupling of a problem.
     spectrum
         Spectrum of the linearisation at a state.
-    fluctuations
-        Scaled variances of the modes of a particle system, see :mod:`verification.particles`.
+    simulate
+        Particles, with the arguments of :func:`solvers.simulate`.
     """
 
     diagram: Callable[[McKeanVlasov, tuple[float, float]], Diagram] = field(default=_diagram)
     states: Callable[[McKeanVlasov], tuple[State, ...]] = field(default=_states)
     spectrum: Callable[[State], Spectrum] = field(default=_spectrum)
-    fluctuations: Callable[[McKeanVlasov], Any] = field(default=_fluctuations)
+    simulate: Callable[..., Ensemble] = field(default=_simulate)
 
     def remembering(self) -> "Tools":
         """Return the same tools, each problem computed once."""

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from meanfield import Branch, Circle, CosineSeries, Diagram, McKeanVlasov, SpecialPoint, State
+from meanfield import Branch, Circle, CosineSeries, Diagram, Ensemble, McKeanVlasov, SpecialPoint, State
 from verification import Tools
-from verification.particles import Fluctuation
 
 RIGHT = Tools().remembering()
 
@@ -189,12 +188,10 @@ def uniform(problem: McKeanVlasov) -> State:
     return State(problem, cosine, np.zeros(20), 0.0, 0, 0, 0.0, 19, label="uniform", minimiser=False)
 
 
-def fluctuations(factor: float) -> Tools:
-    """Report fluctuations of the predicted size times a factor."""
+def without_interaction() -> Tools:
+    """Simulate particles that do not feel each other."""
 
-    def change(problem: McKeanVlasov) -> tuple[Fluctuation, ...]:
-        weights = problem.potential.multipliers(problem.domain, 2)[1:]
-        shares = -problem.fixed_coupling * weights / (2 * problem.noise)
-        return tuple(Fluctuation(factor / (1 - share), 0.01, 0.0, 0.001, 16, 2000) for share in shares)
+    def simulate(problem: McKeanVlasov, *arguments: Any, **options: Any) -> Ensemble:
+        return RIGHT.simulate(problem.at(coupling=0.0), *arguments, **options)
 
-    return replace(RIGHT, fluctuations=change)
+    return replace(RIGHT, simulate=simulate)
