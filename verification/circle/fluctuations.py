@@ -1,7 +1,7 @@
 r"""Fluctuations of finitely many particles about uniform: T12.
 
-In the uniform phase a mode obeys :math:`dc = -Dk^2(1-\lambda_k)c\,dt + \sqrt{2Dk^2/N}\,dB` as N grows. The scheme of
-weak order two takes it from c to :math:`e^{-a}(1+s+s^2/2)c + (1+s/2)\xi`, :math:`a = Dk^2h`,
+In the uniform phase a mode obeys :math:`dc = -Dk^2(1-\lambda_k)c\,dt + \sqrt{2Dk^2/N}\,dB` as N grows. The scheme
+of weak order two takes it from c to :math:`e^{-a}(1+s+s^2/2)c + (1+s/2)\xi`, :math:`a = Dk^2h`,
 :math:`s = \lambda_k a`, :math:`N E|\xi|^2 = 1-e^{-2a}`; its stationary variance gives the exact bias of the step.
 """
 
