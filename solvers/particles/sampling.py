@@ -139,9 +139,10 @@ def _inverted(
         newton = old - np.divide(excess, density, out=np.full_like(old, np.inf), where=density > 0.0)
         outside = ~((newton >= low[active]) & (newton <= high[active]))
         new = np.where(outside, 0.5 * (low[active] + high[active]), newton)
-        angles[active] = new
-        # Angle and F are known to a few roundings only; nothing is gained beyond.
-        active = active[(np.abs(new - old) > 4.0 * np.pi * EPS) & (np.abs(excess) > 4.0 * EPS)]
+        # F and the angle are known to a few roundings only; nothing is gained beyond.
+        found = np.abs(excess) <= 4.0 * EPS
+        angles[active] = np.where(found, old, new)
+        active = active[~found & (np.abs(new - old) > 4.0 * np.pi * EPS)]
         if active.size == 0:
             break
     return angles
