@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .errors import NotResolved as NotResolved
     from .export import open_diagram as open_diagram
     from .export.ensembles import open_ensemble as open_ensemble
+    from .export.trajectories import open_trajectory as open_trajectory
     from .outcomes import Outcome as Outcome
     from .potentials import CosineSeries as CosineSeries
     from .potentials import Custom as Custom
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from .potentials import Transformer as Transformer
     from .potentials import potential_from as potential_from
     from .problem import McKeanVlasov as McKeanVlasov
+    from .relaxations import RateFit as RateFit
+    from .relaxations import Relaxation as Relaxation
     from .states import Spectrum as Spectrum
     from .states import State as State
     from .theory import BranchShape as BranchShape
@@ -57,6 +60,7 @@ if TYPE_CHECKING:
     from .theory import resonance as resonance
     from .theory import tricritical_beta as tricritical_beta
     from .theory import vertical_branches as vertical_branches
+    from .trajectories import Trajectory as Trajectory
 
 _HOMES = {
     "Comparison": "comparisons",
@@ -78,6 +82,7 @@ _HOMES = {
     "NotResolved": "errors",
     "open_diagram": "export",
     "open_ensemble": "export.ensembles",
+    "open_trajectory": "export.trajectories",
     "Outcome": "outcomes",
     "CosineSeries": "potentials",
     "Custom": "potentials",
@@ -93,6 +98,8 @@ _HOMES = {
     "Number": "potentials",
     "Spectrum": "states",
     "State": "states",
+    "RateFit": "relaxations",
+    "Relaxation": "relaxations",
     "BranchShape": "theory",
     "GlobalCriterion": "theory",
     "Resonance": "theory",
@@ -104,6 +111,7 @@ _HOMES = {
     "resonance": "theory",
     "tricritical_beta": "theory",
     "vertical_branches": "theory",
+    "Trajectory": "trajectories",
     "CriticalPoint": "theory",
     "critical_coupling": "theory",
     "critical_couplings": "theory",
@@ -138,10 +146,13 @@ __all__ = [
     "Outcome",
     "PointType",
     "Potential",
+    "RateFit",
+    "Relaxation",
     "Resonance",
     "SpecialPoint",
     "Spectrum",
     "State",
+    "Trajectory",
     "Transformer",
     "branch_shape",
     "continuous_radius",
@@ -157,6 +168,7 @@ __all__ = [
     "kuramoto_order_parameter",
     "open_diagram",
     "open_ensemble",
+    "open_trajectory",
     "potential_from",
     "resonance",
     "second_variation",

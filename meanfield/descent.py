@@ -16,8 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import xlog1py
 
-from .entropy import excess, excess_beyond_square
+from .entropy import excess_beyond_square
 from .problem import McKeanVlasov
 
 Vector = npt.NDArray[np.float64]
@@ -26,7 +27,7 @@ Complexes = npt.NDArray[np.complex128]
 EPS = float(np.finfo(float).eps)
 LARGEST_GRID = 2**17
 # Densities nearer to uniform than this have their quadratic part summed exactly.
-NEAR = 0.25
+NEAR = 0.02
 # Negative values beyond this share of the largest value are no rounding.
 NEGATIVE = 1e-10
 # Share of the dissipation that may come from where the density is below its error.
@@ -132,7 +133,7 @@ def _on_grid(
     minimum, maximum = density.min(axis=1), density.max(axis=1)
     near = 2.0 * np.abs(fluctuation).sum(axis=1) < NEAR
     entropy = np.empty(moments.shape[0])
-    for rows, function in ((near, excess_beyond_square), (~near, excess)):
+    for rows, function in ((near, excess_beyond_square), (~near, _excess)):
         if rows.any():
             entropy[rows] = function(np.maximum(f[rows], -1.0)).mean(axis=1)
     slope = _values(1j * degrees * moments, points)
@@ -146,6 +147,11 @@ def _on_grid(
     # What is at the level of rounding is as good as zero, and known to be.
     known = (doubtful <= DOUBTFUL * dissipation) | (dissipation <= 1e-13 * size)
     return _Grid(entropy, np.where(known, dissipation, np.nan), size, minimum, maximum)
+
+
+def _excess(f: Vector) -> Vector:
+    """Return (1+f) log(1+f) - f, to the rounding of f: its mean over a density away from uniform is much larger."""
+    return np.asarray(xlog1py(1.0 + f, f) - f)
 
 
 def _values(coefficients: Complexes, points: int) -> Vector:

@@ -15,7 +15,7 @@ class Outcome(Enum):
     JOINED_BRANCH = "the branch ends on a more symmetric branch"
     CLOSED_LOOP = "the branch is a closed loop and returned to its start"
     VERTICAL = "the branch is vertical: a whole family of states exists at this single coupling"
-    REACHED_TIME = "the final time was reached; the density still changes"
+    REACHED_TIME = "the final time was reached; the density is not at rest"
     STATIONARY = "the density has settled at a stable stationary state"
     METASTABLE = "the density rests near an unstable stationary state, which it will leave"
     PARTIAL = "the computation failed on the way; what was computed before is kept"

@@ -48,12 +48,12 @@ def summarise(diagram: Diagram) -> str:
         lines.append("")
         lines.append("Warnings")
         for warning in diagram.warnings:
-            lines.extend(_wrapped(f"- {warning}", INDENT, "  "))
+            lines.extend(wrapped(f"- {warning}", INDENT, "  "))
     return "\n".join(line.rstrip() for line in lines)
 
 
 def _header(diagram: Diagram) -> Iterator[str]:
-    yield from _wrapped(describe(diagram.problem.at(coupling=None)), "", INDENT)
+    yield from wrapped(describe(diagram.problem.at(coupling=None)), "", INDENT)
     low, high = diagram.interval
     critical = diagram.critical_coupling
     relative = f" ({float(low / critical):.6g} to {float(high / critical):.6g} relative)" if critical else ""
@@ -80,17 +80,17 @@ def _branch(diagram: Diagram, index: int, indent: str, shown: set[int]) -> Itera
     branch = diagram.branches[index]
     low, high = np.min(branch.coupling), np.max(branch.coupling)
     size = _count(len(branch), "point")
-    yield from _wrapped(f"{branch.label}: coupling {_shown(low)} to {_shown(high)}, {size}", indent, INDENT)
-    yield from _wrapped(stability_in_words(branch), indent + INDENT, "  ")
+    yield from wrapped(f"{branch.label}: coupling {_shown(low)} to {_shown(high)}, {size}", indent, INDENT)
+    yield from wrapped(stability_in_words(branch), indent + INDENT, "  ")
     if branch.outcome is not Outcome.LEFT_INTERVAL:
-        yield from _wrapped(f"end: {branch.outcome}", indent + INDENT, "  ")
+        yield from wrapped(f"end: {branch.outcome}", indent + INDENT, "  ")
     for position, event in enumerate(diagram.special_points):
         children = [child for child, other in enumerate(diagram.branches) if other.parent == position]
         # The point of birth stands above the branch already.
         birth = event.type == "branch point" and event.point == 0 and branch.parent is not None
         if event.branch != index or event.type == "endpoint" or (birth and not children):
             continue
-        yield from _wrapped(_event(event), indent + INDENT, "  ")
+        yield from wrapped(_event(event), indent + INDENT, "  ")
         for child in children:
             if child not in shown:
                 yield from _branch(diagram, child, indent + 2 * INDENT, shown)
@@ -145,7 +145,8 @@ def _shown(value: Number, digits: int = 12) -> str:
     return f"{float(value):.{digits}g}"
 
 
-def _wrapped(text: str, indent: str, hanging: str) -> list[str]:
+def wrapped(text: str, indent: str, hanging: str) -> list[str]:
+    """Break a line that is too long; the lines after the first are indented further."""
     if len(indent) + len(text) <= WIDTH:
         return [indent + text]
     # Deep trees keep room for words.

@@ -1,5 +1,6 @@
 """Where a result comes from: versions, problem, options and time, as plain values that every format can hold."""
 
+import functools
 import importlib.metadata
 import platform
 from datetime import UTC, datetime
@@ -13,6 +14,7 @@ from meanfield import McKeanVlasov
 from .transforms import backend_name
 
 
+@functools.cache
 def version() -> str:
     """Return the installed version of the package, or "unknown" in a bare source tree."""
     try:

@@ -73,6 +73,11 @@ class ETDRK4:
         if step is not None and not (isinstance(step, (int, float)) and 0.0 < step < math.inf):
             raise InvalidInput(f"the step of ETDRK4 must be positive and finite, not {step!r}; None adapts it")
 
+    @property
+    def name(self) -> str:
+        """The method in words."""
+        return "adaptive ETDRK4" if self.step is None else f"ETDRK4 with step {self.step:g}"
+
 
 class Coefficients(NamedTuple):
     """What one step size needs, each (size,)."""

@@ -111,6 +111,7 @@ class March:
     ) -> None:
         self.system = system
         self.counters = Counters()
+        self.methods: list[Method] = []
         self._end, self._method, self._tolerance, self._watch = end, method, tolerance, watch
         self._tail = max(TAIL_SHARE * tolerance, RESOLUTION_TOLERANCE)
         self._safe = (time, unknown)
@@ -126,11 +127,19 @@ class March:
     def to(self, time: float) -> Floats:
         """Return the unknowns at a time, not before one that was asked for already."""
         while self._stepper.time < time:
+            # Not where the change was seen: times within that last step may still be asked for.
+            if self._changed_size():
+                self._restart()
             self._stepper.advance(time, LOOK)
             self._examine()
             if self._watch is not None:
                 self._watch(min(self._stepper.time, time))
         return self._stepper.at(time)
+
+    @property
+    def safe(self) -> tuple[float, Floats]:
+        """The last time at which the density was looked at and resolved, and the unknowns there."""
+        return self._safe
 
     def counted(self) -> Counters:
         """Return the work done so far."""
@@ -147,6 +156,8 @@ class March:
         time, unknown = self._safe
         self._size = float(np.abs(unknown).max())
         method, local = self.method, LOCAL * self._tolerance
+        if method not in self.methods:
+            self.methods.append(method)
         if isinstance(method, LSODA):
             return MultistepStepper(self.system, time, unknown, self._end, local)
         return ExponentialStepper(self.system, time, unknown, method, local)
@@ -165,8 +176,10 @@ class March:
             self._grow(unknown)
             return
         self._safe = (time, unknown)
-        if self._size > 0.0 and not self._size / ORDERS < size < self._size * ORDERS:
-            self._restart()
+
+    def _changed_size(self) -> bool:
+        size = float(np.abs(self._safe[1]).max())
+        return self._size > 0.0 and not self._size / ORDERS < size < self._size * ORDERS
 
     def _grow(self, unknown: Floats) -> None:
         """Go back to where the density was resolved, with more moments."""

@@ -21,6 +21,11 @@ FLOOR = 8.0 * EPS
 class LSODA:
     """Variable-order multistep formulas with the analytic Jacobian, for systems of moderate size."""
 
+    @property
+    def name(self) -> str:
+        """The method in words."""
+        return "LSODA"
+
 
 class MultistepStepper:
     """A path by LSODA.

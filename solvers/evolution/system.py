@@ -41,12 +41,15 @@ class System(Protocol):
         K, the largest degree in units of the symmetry.
     size : int
         Number of real unknowns.
+    symmetry : int
+        n: densities are invariant under rotation by 2 pi/n.
     linear : (size,) float
         L.
     """
 
     degree: int
     size: int
+    symmetry: int
     linear: Floats
 
     def nonlinear(self, unknown: Floats) -> Floats:

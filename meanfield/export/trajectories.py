@@ -1,0 +1,99 @@
+"""Trajectories as files: netCDF and JSON exactly, CSV as a table with one row a time."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..outcomes import Outcome
+from ..problem import McKeanVlasov
+from ..trajectories import Trajectory
+from . import records
+from .datasets import Content, Variable, open_content
+
+RECORD = "trajectory"
+OPTIONAL = ("tolerance", "distance", "slowest_rate")
+
+
+def trajectory_content(trajectory: Trajectory) -> Content:
+    """Take a trajectory apart into a header, labelled arrays and a table."""
+    moments = ("time", "degree")
+    degrees = np.arange(trajectory.cosine.shape[1])
+    variables = {
+        "time": Variable(("time",), trajectory.time, "time", ""),
+        "degree": Variable(("degree",), degrees, "degree of the moment"),
+        "cosine": Variable(moments, trajectory.cosine, "cosine moment of the density"),
+        "sine": Variable(moments, trajectory.sine, "sine moment of the density"),
+        "modes": Variable(("time",), trajectory.modes, "degree up to which the density was resolved"),
+        "free_energy_gap": Variable(
+            ("time",), trajectory.free_energy_gap, "free energy above the uniform state, over the noise"
+        ),
+        "dissipation": Variable(
+            ("time",), trajectory.dissipation, "minus the time derivative of the free energy gap", ""
+        ),
+        "minimum": Variable(("time",), trajectory.minimum, "smallest value of the density", "1/rad"),
+    }
+    rows = list(trajectory.rows())
+    return Content(
+        record=RECORD,
+        title="evolution of a McKean-Vlasov equation",
+        header=trajectory_header(trajectory),
+        variables=variables,
+        tables={"": (tuple(rows[0]), rows)},
+    )
+
+
+def trajectory_header(trajectory: Trajectory) -> dict[str, Any]:
+    """Return everything about a trajectory but its arrays."""
+    return {
+        "problem": records.problem_values(trajectory.problem),
+        "outcome": trajectory.outcome.name,
+        "method": trajectory.method,
+        "tolerance": trajectory.tolerance,
+        "steps": trajectory.steps,
+        "evaluations": trajectory.evaluations,
+        "mass_error": trajectory.mass_error,
+        "distance": trajectory.distance,
+        "slowest_rate": trajectory.slowest_rate,
+        "unstable": trajectory.unstable,
+        "warnings": list(trajectory.warnings),
+        "provenance": trajectory.provenance,
+    }
+
+
+def trajectory_to_json_object(trajectory: Trajectory) -> dict[str, Any]:
+    """Return header and table of a trajectory as one object that JSON can hold: what ``--json`` prints."""
+    rows = [records.plain(row) for row in trajectory.rows()]
+    header: dict[str, Any] = records.plain(trajectory_header(trajectory))
+    return {"record": RECORD} | header | {"rows": rows}
+
+
+def open_trajectory(path: str | Path) -> Trajectory:
+    """Read a trajectory from netCDF or JSON, exactly.
+
+    Raises
+    ------
+    InvalidInput
+        If the file is missing, damaged or another record.
+    """
+    header, arrays = open_content(path, RECORD)
+    optional = {name: None if header[name] is None else float(header[name]) for name in OPTIONAL}
+    return Trajectory(
+        problem=McKeanVlasov.from_dict(header["problem"]),
+        time=arrays["time"],
+        cosine=arrays["cosine"],
+        sine=arrays["sine"],
+        modes=arrays["modes"],
+        free_energy_gap=arrays["free_energy_gap"],
+        dissipation=arrays["dissipation"],
+        minimum=arrays["minimum"],
+        mass_error=float(header["mass_error"]),
+        outcome=Outcome[header["outcome"]],
+        method=str(header["method"]),
+        steps=int(header["steps"]),
+        evaluations=int(header["evaluations"]),
+        unstable=None if header["unstable"] is None else int(header["unstable"]),
+        warnings=tuple(header["warnings"]),
+        provenance=dict(header["provenance"]),
+        **optional,
+    )

@@ -1,0 +1,254 @@
+r"""The record of an evolution: moments of a density at the times asked for, its free energy and how it ended.
+
+.. math:: m_k(t) = \int \rho(t,\theta) \cos k\theta\,d\theta, \qquad
+          s_k(t) = \int \rho(t,\theta) \sin k\theta\,d\theta .
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .errors import InvalidInput
+from .outcomes import Outcome
+from .problem import McKeanVlasov
+from .states import series
+from .summary import describe, wrapped
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# Degrees that fit a table.
+TABLE_DEGREES = 4
+SUMMARY_TIMES = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """A density evolving in time.
+
+    Attributes
+    ----------
+    problem
+        The equation, with its coupling.
+    time : (T,) float
+        Increasing times; the last is where the evolution ended.
+    cosine, sine : (T, n + 1) float
+        Moments of degree 0 to n, zero beyond the degree that was resolved.
+    modes : (T,) int
+        Degree up to which the density was resolved.
+    free_energy_gap : (T,) float
+        (F - F_uniform)/D; nan where it is not known.
+    dissipation : (T,) float
+        Minus the time derivative of ``free_energy_gap``; nan where it is not known.
+    minimum : (T,) float
+        Smallest value of the density on the nodes, in units of 1/radian; below zero only by its error.
+    mass_error : float
+        Largest deviation of the mass from one.
+    outcome
+        REACHED_TIME, STATIONARY, METASTABLE, or for a record that is partial PARTIAL, NOT_RESOLVED or INTERRUPTED.
+    method : str
+        The integrator, with its options.
+    tolerance : float or None
+        The accuracy that was asked for; None for a fixed step.
+    steps, evaluations : int
+        Steps made and right-hand sides evaluated.
+    distance : float or None
+        Distance of the last density from the stationary state near it, root of the sum of squared moments, rotation
+        excluded; None where there is none near or it was not looked for.
+    slowest_rate : float or None
+        Slowest decay rate at that state, in units of 1/time, rotation excluded; negative where it is unstable: then
+        its inverse is the time scale of leaving it.
+    unstable : int or None
+        Unstable directions of that state.
+    warnings : tuple of str
+        What a reader must know.
+    provenance
+        Versions, options and the initial density.
+    """
+
+    problem: McKeanVlasov
+    time: Floats
+    cosine: Floats
+    sine: Floats
+    modes: Integers
+    free_energy_gap: Floats
+    dissipation: Floats
+    minimum: Floats
+    mass_error: float
+    outcome: Outcome
+    method: str
+    tolerance: float | None
+    steps: int
+    evaluations: int
+    distance: float | None = None
+    slowest_rate: float | None = None
+    unstable: int | None = None
+    warnings: tuple[str, ...] = ()
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return int(self.time.size)
+
+    def density(self, angle: ArrayLike, index: int = -1) -> Floats:
+        """Density at the given angles (radians) at one of the times, in units of 1/radian."""
+        return series(self.cosine[index], self.sine[index], angle)
+
+    def order_parameter(self, degree: int = 1) -> Floats:
+        """Modulus of the moment of a degree over time, (T,), between 0 and 1."""
+        return np.hypot(self.moment(degree), self.moment(degree, sine=True))
+
+    def moment(self, degree: int, *, sine: bool = False) -> Floats:
+        """Cosine or sine moment of a degree over time, (T,).
+
+        Raises
+        ------
+        InvalidInput
+            If the degree is negative.
+        """
+        if degree < 0:
+            raise InvalidInput(f"the degree of a moment must be 0 or more, not {degree}")
+        moments = self.sine if sine else self.cosine
+        return moments[:, degree].copy() if degree < moments.shape[1] else np.zeros(len(self))
+
+    @property
+    def partial(self) -> bool:
+        """Whether the evolution ended before the time asked for."""
+        return self.outcome in (Outcome.PARTIAL, Outcome.NOT_RESOLVED, Outcome.INTERRUPTED)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield one table row per time; None where a number is not known."""
+        columns: dict[str, NDArray[Any]] = {
+            "time": self.time,
+            "free_energy_gap": self.free_energy_gap,
+            "dissipation": self.dissipation,
+        }
+        degrees = range(1, TABLE_DEGREES + 1)
+        columns |= {f"m{degree}": self.moment(degree) for degree in degrees}
+        columns |= {f"s{degree}": self.moment(degree, sine=True) for degree in degrees}
+        columns |= {"order_parameter": self.order_parameter(), "minimum": self.minimum, "modes": self.modes}
+        for index in range(len(self)):
+            yield {name: _known(column[index]) for name, column in columns.items()}
+
+    def summary(self) -> str:
+        """Describe the evolution in words and a table."""
+        return "\n".join(_summary(self))
+
+    def to_xarray(self) -> "xarray.Dataset":
+        """Return everything as a labelled dataset."""
+        from .export.datasets import to_xarray
+        from .export.trajectories import trajectory_content
+
+        return to_xarray(trajectory_content(self))
+
+    def save(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
+        """Write the trajectory in the format of the suffix: ``.nc`` and ``.json`` exactly, ``.csv`` as a table.
+
+        Returns
+        -------
+        tuple of Path
+            The files written.
+
+        Raises
+        ------
+        InvalidInput
+            If the suffix is none of these or the file cannot be written there.
+        ComputationFailed
+            If the disk refuses; an existing file is unchanged.
+        """
+        return self._write(path, None, force)
+
+    def to_netcdf(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
+        """Write netCDF-4; bit-exact."""
+        return self._write(path, "netcdf", force)
+
+    def to_csv(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
+        """Write one row a time as CSV, with ``NAME.provenance.json`` beside it."""
+        return self._write(path, "csv", force)
+
+    def to_json(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
+        """Write JSON with shortest exact decimal numbers; bit-exact."""
+        return self._write(path, "json", force)
+
+    def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
+        """Draw the density over angle and time as a picture."""
+        from .plotting import plot_trajectory
+
+        return plot_trajectory(self, ax, **style)
+
+    def plot_energy(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
+        """Draw the free energy over time."""
+        from .plotting import plot_energy
+
+        return plot_energy(self, ax, **style)
+
+    def plot_moments(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
+        """Draw order parameters over time."""
+        from .plotting import plot_moments
+
+        return plot_moments(self, ax, **options)
+
+    def animate(self, path: str | Path, *, force: bool = False, **options: Any) -> Path:
+        """Write the density as a film, a GIF."""
+        from .plotting import animate
+
+        return animate(self, path, force=force, **options)
+
+    def _write(self, path: str | Path, kind: str | None, force: bool) -> tuple[Path, ...]:
+        from .export.datasets import save_content
+        from .export.trajectories import trajectory_content
+
+        return save_content(trajectory_content(self), path, kind, force)
+
+
+def _known(value: Any) -> Any:
+    number = value.item()
+    return None if number != number else number
+
+
+def _summary(trajectory: Trajectory) -> Iterator[str]:
+    yield from wrapped(describe(trajectory.problem), "", "  ")
+    end = float(trajectory.time[-1])
+    work = f"{trajectory.steps} steps, {int(trajectory.modes[-1])} modes at the end"
+    yield f"{trajectory.method} to time {end:.6g}: {work}"
+    yield from wrapped(ending(trajectory), "", "  ")
+    yield ""
+    columns = ("time", "(F-F0)/D", "-d/dt", "|c_1|", "|c_2|", "|c_3|", "minimum")
+    yield "  " + "  ".join(f"{name:>11}" for name in columns)
+    chosen = np.unique(np.linspace(0, len(trajectory) - 1, SUMMARY_TIMES).round().astype(int))
+    orders = [trajectory.order_parameter(degree) for degree in (1, 2, 3)]
+    for index in chosen:
+        values = [trajectory.time, trajectory.free_energy_gap, trajectory.dissipation, *orders, trajectory.minimum]
+        yield "  " + "  ".join(_cell(float(column[index])) for column in values)
+    if trajectory.warnings:
+        yield ""
+        yield "Warnings"
+        for warning in trajectory.warnings:
+            yield from wrapped(f"- {warning}", "  ", "  ")
+
+
+def ending(trajectory: Trajectory) -> str:
+    """Say in a sentence how an evolution ended."""
+    sentence = str(trajectory.outcome)
+    if trajectory.distance is None:
+        return sentence
+    details = [f"distance {trajectory.distance:.1e}"]
+    if trajectory.unstable:
+        details.append(f"{trajectory.unstable} unstable direction{'' if trajectory.unstable == 1 else 's'}")
+    if trajectory.slowest_rate is not None and trajectory.slowest_rate < 0.0:
+        details.append(f"time scale of leaving it {-1.0 / trajectory.slowest_rate:.4g}")
+    elif trajectory.slowest_rate is not None:
+        details.append(f"slowest rate there {trajectory.slowest_rate:.6g}")
+    near = "" if trajectory.outcome in (Outcome.STATIONARY, Outcome.METASTABLE) else "; a stationary state is near"
+    return f"{sentence}{near} ({', '.join(details)})"
+
+
+def _cell(value: float) -> str:
+    return f"{'-':>11}" if value != value else f"{value:>11.5g}"

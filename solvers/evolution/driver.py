@@ -1,0 +1,191 @@
+"""The driver: it checks the request, runs the evolution and makes a record of it, whole or partial."""
+
+import time as clock
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from meanfield import ComputationFailed, InvalidInput, McKeanVlasov, NotResolved, Outcome, Trajectory
+from meanfield.descent import NEGATIVE, Descent, descent
+
+from ..bases import Floats
+from ..checkpoints import Checkpoint
+from ..provenance import provenance
+from .exponential import ETDRK4
+from .initial import moments_of
+from .march import Method
+from .plan import plan
+from .rest import Rest
+from .running import Evolution, Progress, padded
+
+
+def evolve(
+    problem: McKeanVlasov,
+    initial: Any,
+    until: float,
+    *,
+    times: int | ArrayLike | None = None,
+    tolerance: float = 1e-8,
+    stop_at_stationarity: bool = False,
+    method: Method | None = None,
+    checkpoint: Checkpoint | None = None,
+    modes: int | None = None,
+    on_failure: str = "raise",
+    progress: Progress | None = None,
+) -> Trajectory:
+    """Return the evolution of a density.
+
+    Parameters
+    ----------
+    problem
+        The equation, with its coupling.
+    initial
+        The density at time 0: ``VonMises(0.0, 2.0)`` or another named one, a State, a function of the angle,
+        moments, or samples; see :func:`moments_of`.
+    until
+        Final time. It may be infinite if ``stop_at_stationarity`` is set.
+    times
+        Times to record, increasing, or a number of equal intervals; by default 100 of them, and times at equal
+        ratios where the final time is infinite. The last time reached is always recorded.
+    tolerance
+        Accuracy of the moments relative to their size, from 1e-12 to 1e-2. Errors are controlled step by step; an
+        unstable density amplifies them as it amplifies everything.
+    stop_at_stationarity
+        Whether to end once the density has settled at a stable stationary state, within the tolerance.
+    method
+        ``LSODA()``, ``ETDRK4()``, or ``ETDRK4(step=...)`` for a fixed step; by default the faster one for the size.
+    checkpoint
+        Where to save the run, and how often. If it was killed, the same call goes on from there to the same bits.
+        The integrator starts anew at these times, so digits below the tolerance depend on their distance.
+    modes
+        Number of moments to begin with; by default what the density and a cluster of this potential need. More are
+        taken as soon as the last ones are not negligible.
+    on_failure
+        ``"raise"``, or ``"return"`` for the part computed before a failure or an interrupt, marked by its outcome.
+    progress
+        Called with the simulated time, every few steps.
+
+    Returns
+    -------
+    Trajectory
+
+    Raises
+    ------
+    InvalidInput
+        If anything is inadmissible, or the checkpoint belongs to another run.
+    NotResolved
+        If the density concentrates beyond all resolution, as an attractive logarithmic potential makes it do.
+    ComputationFailed
+        If the integrator fails or a fixed step is too large. The attribute ``partial`` of both holds the trajectory
+        up to there.
+
+    Examples
+    --------
+    >>> from meanfield import Circle, Kuramoto, McKeanVlasov
+    >>> from solvers.evolution import PerturbedUniform, evolve
+    >>> problem = McKeanVlasov(Circle(), Kuramoto(), coupling=3.0)
+    >>> trajectory = evolve(problem, PerturbedUniform(0.1), 40.0)
+    >>> trajectory.outcome.name, round(float(trajectory.order_parameter()[-1]), 6)
+    ('STATIONARY', 0.724159)
+    """
+    if on_failure not in ("raise", "return"):
+        raise InvalidInput(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
+    started = clock.process_time()
+    start = moments_of(problem, initial)
+    request = plan(problem, start, until, times, method, tolerance, stop_at_stationarity, checkpoint, modes)
+    evolution = Evolution(request, progress)
+    outcome: Outcome | None = None
+    failure: BaseException | None = None
+    try:
+        for _ in evolution:
+            pass
+    except ComputationFailed as error:
+        failure, outcome = error, Outcome.NOT_RESOLVED if isinstance(error, NotResolved) else Outcome.PARTIAL
+    except KeyboardInterrupt as error:
+        failure, outcome = error, Outcome.INTERRUPTED
+    if failure is None:
+        return record(evolution, None, None, started)
+    evolution.keep_last()
+    partial = record(evolution, outcome, failure, started)
+    if on_failure == "return":
+        return partial
+    if isinstance(failure, ComputationFailed):
+        failure.partial = partial
+    raise failure
+
+
+def record(
+    evolution: Evolution, outcome: Outcome | None, failure: BaseException | None, started: float
+) -> Trajectory:
+    """Make the record of an evolution, whole or partial."""
+    plan, rest, frames = evolution.plan, evolution.rest, evolution.frames
+    cosine, sine = padded(frames)
+    time = np.array([frame.time for frame in frames])
+    values = descent(plan.problem, cosine, sine, plan.tolerance)
+    if outcome is None:
+        outcome = Outcome.REACHED_TIME if rest is None else rest.outcome(plan.tolerance)
+    fixed = isinstance(plan.method, ETDRK4) and plan.method.step is not None
+    counters = evolution.counters
+    return Trajectory(
+        problem=plan.problem,
+        time=time,
+        cosine=cosine,
+        sine=sine,
+        modes=np.array([frame.degree for frame in frames], dtype=np.int64),
+        free_energy_gap=values.gap,
+        dissipation=values.dissipation,
+        minimum=values.minimum,
+        mass_error=float(np.abs(cosine[:, 0] - 1.0).max()),
+        outcome=outcome,
+        method=", then ".join(evolution.methods),
+        tolerance=None if fixed else plan.tolerance,
+        steps=counters.steps,
+        evaluations=counters.evaluations,
+        distance=None if rest is None else rest.distance,
+        slowest_rate=None if rest is None else rest.rate,
+        unstable=None if rest is None else rest.state.unstable,
+        warnings=(
+            *evolution.warnings,
+            *_cut_short(failure, time[-1], plan.until),
+            *_doubts(values, time),
+            *_neutral(rest, outcome),
+        ),
+        provenance=provenance(plan.problem, plan.options(), clock.process_time() - started),
+    )
+
+
+def _cut_short(failure: BaseException | None, reached: float, until: float) -> Iterator[str]:
+    if failure is not None:
+        said = str(failure) or "interrupted"
+        yield f"only part of the time asked for, up to {reached:.6g} of {until:.6g}: {said}"
+
+
+def _doubts(values: Descent, time: Floats) -> Iterator[str]:
+    """Yield what a reader must know about positivity and free energy."""
+    negative = values.minimum < -NEGATIVE * values.maximum
+    if negative.any():
+        worst = int(np.argmin(values.minimum))
+        yield (
+            f"the density is negative at {int(negative.sum())} of {time.size} times, down to "
+            f"{values.minimum[worst]:.2e} at time {time[worst]:.6g}: it is smaller than its error there, and not "
+            "clipped; free energy and dissipation are left out at these times; a smaller tolerance helps"
+        )
+    lost = np.isnan(values.gap) & ~negative
+    if lost.any():
+        yield f"the free energy could not be integrated at {int(lost.sum())} of {time.size} times"
+    unknown = np.isnan(values.dissipation) & ~negative & ~lost
+    if unknown.any():
+        yield (
+            f"the dissipation is not known at {int(unknown.sum())} of {time.size} times: it comes from where the "
+            "density is smaller than its error; a smaller tolerance helps"
+        )
+
+
+def _neutral(rest: Rest | None, outcome: Outcome) -> Iterator[str]:
+    if rest is not None and rest.rate is None and outcome in (Outcome.STATIONARY, Outcome.METASTABLE):
+        yield (
+            "near the last density some direction neither grows nor decays as far as rounding lets one tell, so no "
+            "rate is given"
+        )

@@ -1,0 +1,223 @@
+"""What an evolution is asked to do, checked before anything is computed, and the times at which things happen."""
+
+import heapq
+import itertools
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from meanfield import InvalidInput, McKeanVlasov
+
+from ..bases import Floats
+from ..checkpoints import Checkpoint, digest_of, require_writable
+from ..limits import MAX_DEGREE
+from ..linearisation import strengths_of
+from .exponential import ETDRK4
+from .initial import Initial
+from .march import MULTIPLE, TAIL_SHARE, Method
+from .multistep import LSODA
+
+DEFAULT_TIMES = 100
+TOLERANCES = (1e-12, 1e-2)
+# Looks at whether the density has settled: from this time on, in units of 1/noise, each later by this ratio.
+FIRST_LOOK = 1e-2
+BETWEEN_LOOKS = 2.0**0.25
+# Without a final time the search for rest ends here, in units of 1/noise.
+LONGEST = 1e12
+# Initial moments above this are kept.
+KEPT = 1e-15
+LEAST_DEGREE = 32
+LARGEST_GUESS = 128
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A checked request.
+
+    Attributes
+    ----------
+    problem, start
+        The equation and the initial density.
+    until : float
+        Final time; infinite only where rest ends the evolution.
+    times : (T,) float or None
+        Times to record; None, without a final time, for those of the looks.
+    method
+        An integrator, or None for the suitable one.
+    tolerance : float
+        Accuracy asked for.
+    stop : bool
+        Whether to end at rest.
+    checkpoint
+        Where to save, or None.
+    degree : int
+        First resolution.
+    """
+
+    problem: McKeanVlasov
+    start: Initial
+    until: float
+    times: Floats | None
+    method: Method | None
+    tolerance: float
+    stop: bool
+    checkpoint: Checkpoint | None
+    degree: int
+
+    def events(self, after: float) -> Iterator[tuple[float, set[str]]]:
+        """Yield the times behind ``after`` with what happens then: ``record``, ``look`` and ``save``."""
+        sources = [_marked([] if self.times is None else self.times.tolist(), "record")]
+        if self.stop:
+            sources.append(_marked(self._looks(), "look"))
+        if self.times is None:
+            sources += [_marked([0.0], "record"), _marked(self._looks(), "record")]
+        if self.checkpoint is not None:
+            every = float(self.checkpoint.every)
+            counted = (k * every for k in itertools.count(1))
+            sources.append(_marked(itertools.takewhile(lambda time: time < self.until, counted), "save"))
+        if self.until < math.inf:
+            sources.append(_marked([self.until], "record"))
+        for time, group in itertools.groupby(heapq.merge(*sources), key=lambda event: event[0]):
+            if time > after:
+                yield time, {kind for _, kind in group}
+
+    def identity(self) -> dict[str, Any]:
+        """Return what tells this run from another: a checkpoint fits one run only."""
+        every = None if self.checkpoint is None else float(self.checkpoint.every)
+        return {
+            "problem": self.problem.to_dict(),
+            "initial density": digest_of(self.start.cosine, self.start.sine),
+            "final time": self.until,
+            "times": None if self.times is None else digest_of(self.times),
+            "method": None if self.method is None else repr(self.method),
+            "tolerance": self.tolerance,
+            "stop at stationarity": self.stop,
+            "time between checkpoints": every,
+            "first resolution": self.degree,
+        }
+
+    def options(self) -> dict[str, Any]:
+        """Return the options for the record."""
+        return {
+            "initial": self.start.description,
+            "until": self.until,
+            "method": None if self.method is None else repr(self.method),
+            "tolerance": self.tolerance,
+            "stop_at_stationarity": self.stop,
+            "checkpoint_every": None if self.checkpoint is None else float(self.checkpoint.every),
+            "degree": self.degree,
+        }
+
+    def _looks(self) -> Iterator[float]:
+        unit = FIRST_LOOK / self.problem.noise
+        longest = min(self.until, LONGEST / self.problem.noise)
+        looks = (unit * BETWEEN_LOOKS**k for k in itertools.count())
+        return itertools.takewhile(lambda time: time <= longest, looks)
+
+
+def _marked(times: Iterable[float], kind: str) -> Iterator[tuple[float, str]]:
+    return ((time, kind) for time in times)
+
+
+def plan(
+    problem: McKeanVlasov,
+    start: Initial,
+    until: float,
+    times: int | ArrayLike | None,
+    method: Method | None,
+    tolerance: float,
+    stop: bool,
+    checkpoint: Checkpoint | None,
+    modes: int | None,
+) -> Plan:
+    """Check a request.
+
+    Raises
+    ------
+    InvalidInput
+        If anything is inadmissible.
+    """
+    problem.fixed_coupling  # noqa: B018  (refuses a free coupling)
+    end = _final_time(until, stop)
+    _check_options(method, tolerance, checkpoint)
+    return Plan(
+        problem=problem,
+        start=start,
+        until=end,
+        times=_record_times(times, end),
+        method=method,
+        tolerance=float(tolerance),
+        stop=bool(stop),
+        checkpoint=checkpoint,
+        degree=first_degree(problem, start, tolerance, modes),
+    )
+
+
+def _final_time(until: float, stop: bool) -> float:
+    if isinstance(until, bool) or not isinstance(until, (int, float, np.number)) or not until >= 0.0:
+        raise InvalidInput(f"the final time must be a number >= 0, not {until!r}")
+    if until == math.inf and not stop:
+        raise InvalidInput(
+            "an infinite final time needs stop_at_stationarity=True (--stop); otherwise give a finite one"
+        )
+    return float(until)
+
+
+def _record_times(times: int | ArrayLike | None, until: float) -> Floats | None:
+    if times is None and until == math.inf:
+        return None
+    if times is None or (isinstance(times, (int, np.integer)) and not isinstance(times, bool)):
+        count = DEFAULT_TIMES if times is None else int(times)
+        if count < 1 or until == math.inf:
+            raise InvalidInput(
+                f"times = {times!r} asks for that many equal intervals up to the final time {until:g}; give a "
+                "whole number >= 1 and a finite final time, or the times themselves"
+            )
+        return np.linspace(0.0, until, count + 1) if until > 0.0 else np.zeros(1)
+    values = np.asarray(times, dtype=float)
+    if values.ndim != 1 or values.size == 0 or not np.isfinite(values).all():
+        raise InvalidInput("the times to record must be a vector of finite numbers")
+    if np.any(np.diff(values) <= 0.0):
+        first = int(np.argmax(np.diff(values) <= 0.0))
+        raise InvalidInput(
+            f"the times to record must increase, but {values[first + 1]:g} follows {values[first]:g}; sort them"
+        )
+    if values[0] < 0.0 or values[-1] > until:
+        wrong = values[0] if values[0] < 0.0 else values[-1]
+        raise InvalidInput(f"the time {wrong:g} to record is not between 0 and the final time {until:g}")
+    return values
+
+
+def _check_options(method: Method | None, tolerance: float, checkpoint: Checkpoint | None) -> None:
+    if method is not None and not isinstance(method, (LSODA, ETDRK4)):
+        raise InvalidInput(f"the method must be LSODA(), ETDRK4() or ETDRK4(step=0.01), not {method!r}")
+    if not TOLERANCES[0] <= tolerance <= TOLERANCES[1]:
+        raise InvalidInput(
+            f"the tolerance must be from {TOLERANCES[0]:g} to {TOLERANCES[1]:g}, not {tolerance!r}; rounding "
+            "allows no smaller one"
+        )
+    if checkpoint is not None:
+        if not isinstance(checkpoint, Checkpoint):
+            raise InvalidInput(f"the checkpoint must be Checkpoint(path, every=...), not {checkpoint!r}")
+        require_writable(checkpoint.path)
+
+
+def first_degree(problem: McKeanVlasov, start: Initial, tolerance: float, modes: int | None) -> int:
+    r"""Return the resolution to begin with: that of the initial density and, as a guess, of the cluster to come.
+
+    A single cluster is a normal density of variance :math:`1/(2\sum_k k^2\lambda_k)`, the sum over the attractive
+    modes, so its moments fall to the tolerance at the degree :math:`2 (\log(1/tol) \sum k^2\lambda_k)^{1/2}`.
+    """
+    if modes is not None and not 1 <= modes <= MAX_DEGREE:
+        raise InvalidInput(f"the number of modes must be from 1 to {MAX_DEGREE}, not {modes!r}")
+    large = np.flatnonzero(np.hypot(start.cosine, start.sine) > KEPT)
+    needed = 8 * int(large[-1]) // 7 + 8
+    strengths = np.maximum(strengths_of(problem, LARGEST_GUESS)[1:].astype(float), 0.0)
+    curvature = float(np.arange(1, LARGEST_GUESS + 1) ** 2.0 @ strengths)
+    cluster = 2.5 * math.sqrt(-math.log(TAIL_SHARE * tolerance) * curvature) if curvature < math.inf else math.inf
+    guess = max(needed, LEAST_DEGREE, int(min(cluster, LARGEST_GUESS)), modes or 0)
+    return min(MULTIPLE * math.ceil(guess / MULTIPLE), MAX_DEGREE)

@@ -1,0 +1,150 @@
+r"""Is a density at rest? Judged by the stationary state near it, never by a small rate of change alone.
+
+Clusters that exchange mass over a gap, and densities close to a critical coupling, change at tiny rates far from
+where they will end. So the stationary state near the density is found by Newton's method, with its distance d and
+the slowest rate :math:`\gamma` of its linearisation. If the state is stable, the density has settled once d is
+below the tolerance. If it is unstable, however small the rate of change, the density rests only for a time of the
+order of :math:`1/|\gamma|` times the logarithm of the share of the unstable directions in d: it is metastable.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from meanfield import ComputationFailed, McKeanVlasov, Outcome, State
+
+from ..bases import EPS, Floats
+from ..branching import from_no_interaction
+from ..continuation import Point, state_at
+from ..deflation import symmetry_of
+from ..equation import stationary_equation
+from ..rates import slowest_rate
+from ..recording import moment_arrays
+from ..stability import unstable_counts
+from ..stationary import uniform_state
+
+# A state further away than this is not near.
+NEAR = 0.05
+# Densities closer to uniform than this are compared with it.
+NEARLY_UNIFORM = 0.05
+# Distance, relative to the density, within which an unstable state holds a density back.
+HELD = 0.01
+# Relative rates of change, over the noise, beyond which a density is not at rest and no state is looked for.
+MOVING = 0.05
+
+
+@dataclass(frozen=True)
+class Rest:
+    """A stationary state near a density.
+
+    Attributes
+    ----------
+    state
+        The state, aligned with the density where rotation is free.
+    distance : float
+        Root of the sum of all squared differences of moments, rotation excluded.
+    rate : float or None
+        Slowest decay rate at the state; None where its sign is lost in rounding or it is unaffordable.
+    """
+
+    state: State
+    distance: float
+    rate: float | None
+
+    def outcome(self, tolerance: float) -> Outcome:
+        """Return what this means for the density."""
+        unstable = self.state.unstable
+        if unstable == 0 and self.distance <= max(tolerance, self._rounding()):
+            return Outcome.STATIONARY
+        if unstable and self.distance <= HELD:
+            return Outcome.METASTABLE
+        return Outcome.REACHED_TIME
+
+    def _rounding(self) -> float:
+        """Return the distance within which the state itself is known."""
+        if not self.rate:
+            return 0.0
+        return min(64.0 * EPS * self.state.problem.noise / abs(self.rate), 1e-6)
+
+
+def relative_change(problem: McKeanVlasov, unknown: Floats, derivative: Floats) -> float:
+    """Return the rate of change relative to the density, of norm one at least, over the noise."""
+    return float(np.linalg.norm(derivative)) / (problem.noise * math.hypot(1.0, float(np.linalg.norm(unknown))))
+
+
+def state_near(problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Rest | None:
+    """Return the stationary state that Newton's method finds from a density, or None if there is none near."""
+    moments = cosine - 1j * sine
+    found = None
+    if problem.confinement is None and float(np.abs(moments[1:]).max(initial=0.0)) <= NEARLY_UNIFORM:
+        state = uniform_state(problem)
+        found = Rest(state, distance(state, cosine, sine, free=True), rate_of(state))
+    if found is None or found.distance > HELD:
+        clustered = _by_newton(problem, cosine, sine)
+        if clustered is not None and (found is None or clustered.distance < found.distance):
+            found = clustered
+    return found if found is not None and found.distance <= NEAR else None
+
+
+def _by_newton(problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Rest | None:
+    coupling, even = problem.fixed_coupling, not np.any(sine)
+    if coupling == 0.0:
+        return _without_interaction(problem, cosine, sine)
+    equation = stationary_equation(problem, 1, 1 if coupling > 0.0 else -1, even=even, modes=cosine.size - 1)
+    if equation is None:
+        return None
+    start = equation.unknown_from(equation.basis.moments_from(cosine, sine))
+    point = state_at(equation, start, float(abs(coupling) / equation.unit))
+    if not isinstance(point, Point):
+        return None
+    state = _state(problem, point)
+    return Rest(state, distance(state, cosine, sine, free=problem.confinement is None and not even), rate_of(state))
+
+
+def _without_interaction(problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Rest | None:
+    departure = None if problem.confinement is None else from_no_interaction(problem, 1)
+    point = None if departure is None else departure.regular()
+    if point is None:
+        return None
+    state = _state(problem, point)
+    return Rest(state, distance(state, cosine, sine, free=False), rate_of(state))
+
+
+def _state(problem: McKeanVlasov, point: Point) -> State:
+    cosine, sine, _, _, modes = moment_arrays([point])
+    return State(
+        problem=problem,
+        cosine=cosine[0],
+        sine=sine[0],
+        free_energy_gap=point.free_energy_gap,
+        unstable=sum(unstable_counts(point)),
+        symmetry=symmetry_of(point),
+        residual=point.solution.residual,
+        modes=int(modes[0]),
+    )
+
+
+def distance(state: State, cosine: Floats, sine: Floats, *, free: bool) -> float:
+    """Return the distance of a density from a state; where rotation is free, from its nearest rotation."""
+    size = max(cosine.size, state.cosine.size)
+    one, other = np.zeros((2, size), dtype=complex)
+    one[: cosine.size] = cosine - 1j * sine
+    other[: state.cosine.size] = state.cosine - 1j * state.sine
+    generator = -1j * np.arange(size) * other
+    square = float(np.vdot(generator, generator).real)
+    for _ in range(2 if free and square > 0.0 else 0):
+        angle = float(np.vdot(generator, one - other).real) / square
+        turn = np.exp(-1j * angle * np.arange(size))
+        other, generator = other * turn, generator * turn
+    return math.sqrt(2.0) * float(np.linalg.norm(one - other))
+
+
+def rate_of(state: State) -> float | None:
+    """Return the slowest rate of a state, or None where its sign contradicts the count of unstable directions."""
+    try:
+        rate = slowest_rate(state)
+    except ComputationFailed:
+        return None
+    lost = state.unstable is not None and (rate < 0.0) != (state.unstable > 0)
+    return None if lost or abs(rate) <= 64.0 * EPS * state.problem.noise else rate

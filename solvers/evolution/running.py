@@ -1,0 +1,232 @@
+"""The evolution itself: a generator of densities at the times asked for, that a checkpoint resumes to the bit."""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from meanfield import ComputationFailed, Outcome
+
+from .. import checkpoints
+from ..bases import Floats
+from .march import Counters, March
+from .plan import LONGEST, Plan
+from .rest import MOVING, Rest, distance, relative_change, state_near
+from .system import EvenSystem, FullSystem, System, system_for
+
+Progress = Callable[[float], None]
+
+# A density that has not left an unstable state after so many of its time scales has no share in what grows there.
+STAYS = 60.0
+# The state found before still counts while the density has not moved this much further away.
+DRIFTED = 1.5
+# A state is looked for again once the change is this much slower than at the last attempt.
+SLOWER = 0.3
+
+
+class Frame(NamedTuple):
+    """A density at one time: moments by degree, and the degree up to which it is resolved."""
+
+    time: float
+    cosine: Floats
+    sine: Floats
+    degree: int
+
+
+class Evolution:
+    """An evolution in progress: iterating over it yields the frames to be recorded.
+
+    Attributes
+    ----------
+    frames : list of Frame
+        Recorded so far.
+    rest : Rest or None
+        The stationary state near the last density, once the evolution is over.
+    warnings : list of str
+        What a reader must know of the run.
+    """
+
+    def __init__(self, request: Plan, progress: Progress | None = None) -> None:
+        self.plan = request
+        self.frames: list[Frame] = []
+        self.rest: Rest | None = None
+        self.warnings: list[str] = list(request.start.warnings)
+        self._progress = progress
+        self._counters = Counters()
+        self._methods: list[str] = []
+        self._arrived: float | None = None
+        self._saves = 0
+        self._march: March | None = None
+        self._judge = Judge(request)
+
+    @property
+    def counters(self) -> Counters:
+        """Work done so far."""
+        done, march = self._counters, None if self._march is None else self._march.counted()
+        if march is None:
+            return done
+        return Counters(
+            done.steps + march.steps, done.evaluations + march.evaluations, done.restarts + march.restarts
+        )
+
+    @property
+    def methods(self) -> list[str]:
+        """Names of the integrators that were used."""
+        used = [] if self._march is None else [method.name for method in self._march.methods]
+        return list(dict.fromkeys([*self._methods, *used]))
+
+    def __iter__(self) -> Iterator[Frame]:
+        start, system, unknown = self._resumed() or self._fresh()
+        march = self._begin(system, start, unknown)
+        last: Frame | None = self.frames[-1] if self.frames else None
+        for time, kinds in self.plan.events(after=start if self._saves else -1.0):
+            unknown = march.to(time)
+            last = self._frame(march, time, unknown)
+            if "record" in kinds:
+                self.frames.append(last)
+                yield last
+            if "look" in kinds and self._finished(march, last, unknown):
+                break
+            if "save" in kinds:
+                march = self._saved(march, time, unknown)
+        if last is not None and (not self.frames or self.frames[-1].time < last.time):
+            self.frames.append(last)
+            yield last
+        self._conclude(march)
+
+    def keep_last(self) -> None:
+        """Add the last density that is known to be good, after a failure."""
+        if self._march is not None:
+            time, unknown = self._march.safe
+            if not self.frames or time > self.frames[-1].time:
+                self.frames.append(self._frame(self._march, time, unknown))
+
+    def _fresh(self) -> tuple[float, System, Floats]:
+        start = self.plan.start
+        system = system_for(self.plan.problem, start.cosine, start.sine, self.plan.degree)
+        return 0.0, system, system.pack(start.cosine, start.sine)
+
+    def _begin(self, system: System, time: float, unknown: Floats) -> March:
+        plan = self.plan
+        self._march = March(system, time, unknown, plan.until, plan.method, plan.tolerance, self._progress)
+        return self._march
+
+    def _frame(self, march: March, time: float, unknown: Floats) -> Frame:
+        cosine, sine = march.system.unpack(unknown)
+        return Frame(time, cosine, sine, cosine.size - 1)
+
+    def _finished(self, march: March, frame: Frame, unknown: Floats) -> bool:
+        """Whether nothing more will happen."""
+        change = relative_change(self.plan.problem, unknown, march.system.derivative(frame.time, unknown))
+        rest = self._judge.look(frame, change)
+        outcome = None if rest is None else rest.outcome(self.plan.tolerance)
+        if outcome is Outcome.STATIONARY:
+            return True
+        if rest is None or outcome is not Outcome.METASTABLE or rest.distance > self.plan.tolerance:
+            self._arrived = None
+            return False
+        if self._arrived is None:
+            self._arrived = frame.time
+        stays = rest.rate is not None and frame.time - self._arrived >= STAYS / abs(rest.rate)
+        return self.plan.until == math.inf and stays
+
+    def _conclude(self, march: March) -> None:
+        frame, noise = self.frames[-1], self.plan.problem.noise
+        unknown = march.system.pack(frame.cosine, frame.sine)
+        change = relative_change(self.plan.problem, unknown, march.system.derivative(frame.time, unknown))
+        if change <= MOVING:
+            self.rest = state_near(self.plan.problem, frame.cosine, frame.sine)
+        if self.plan.until == math.inf and 2.0 * frame.time > LONGEST / noise:
+            self.warnings.append(f"the evolution was ended at time {frame.time:.3g} without being at rest")
+
+    def _saved(self, march: March, time: float, unknown: Floats) -> March:
+        """Save the run, and start the integrator anew whether or not that succeeded."""
+        self._counters, self._methods = self.counters, self.methods
+        self._saves += 1
+        self._judge = Judge(self.plan)
+        path = self.plan.checkpoint.path if self.plan.checkpoint is not None else ""
+        try:
+            checkpoints.write(path, self._saves, *self._state(march.system, time, unknown))
+        except ComputationFailed as error:
+            self.warnings.append(f"at time {time:.6g} the run was not saved: {error}; it went on all the same")
+        return self._begin(march.system, time, unknown)
+
+    def _state(self, system: System, time: float, unknown: Floats) -> tuple[dict[str, Any], dict[str, Any]]:
+        cosine, sine = padded(self.frames)
+        arrays = {
+            "unknown": unknown,
+            "time": np.array([frame.time for frame in self.frames]),
+            "cosine": cosine,
+            "sine": sine,
+            "degree": np.array([frame.degree for frame in self.frames], dtype=np.int64),
+        }
+        meta = {
+            "run": self.plan.identity(),
+            "time": time,
+            "even": isinstance(system, EvenSystem),
+            "degree": system.degree,
+            "symmetry": system.symmetry,
+            "steps": self._counters.steps,
+            "evaluations": self._counters.evaluations,
+            "restarts": self._counters.restarts,
+            "methods": self._methods,
+            "arrived": self._arrived,
+            "warnings": self.warnings,
+        }
+        return arrays, meta
+
+    def _resumed(self) -> tuple[float, System, Floats] | None:
+        """Return where the newest sound checkpoint stands, or None where there is none."""
+        checkpoint = self.plan.checkpoint
+        saved = None if checkpoint is None else checkpoints.read(checkpoint.path)
+        if saved is None or checkpoint is None:
+            return None
+        meta, arrays = saved.meta, saved.arrays
+        checkpoints.require_same_run(checkpoint.path, meta["run"], self.plan.identity())
+        self._saves = saved.number
+        self._counters = Counters(int(meta["steps"]), int(meta["evaluations"]), int(meta["restarts"]))
+        self._methods, self._arrived = list(meta["methods"]), meta["arrived"]
+        self.warnings = [*meta["warnings"], *saved.warnings]
+        for row, degree in enumerate(arrays["degree"]):
+            cosine, sine = (arrays[name][row, : degree + 1].copy() for name in ("cosine", "sine"))
+            self.frames.append(Frame(float(arrays["time"][row]), cosine, sine, int(degree)))
+        kind = EvenSystem if meta["even"] else FullSystem
+        system = kind(self.plan.problem, int(meta["degree"]), int(meta["symmetry"]))
+        return float(meta["time"]), system, arrays["unknown"]
+
+
+class Judge:
+    """Looks at whether a density is at rest, and remembers the state near it."""
+
+    def __init__(self, request: Plan) -> None:
+        self._problem = request.problem
+        self._rest: Rest | None = None
+        self._attempted = math.inf
+
+    def look(self, frame: Frame, change: float) -> Rest | None:
+        """Return the stationary state near a density that changes at a relative rate."""
+        if change > MOVING:
+            self._rest, self._attempted = None, math.inf
+            return None
+        if self._rest is not None:
+            free = self._problem.confinement is None and bool(np.any(frame.sine))
+            away = distance(self._rest.state, frame.cosine, frame.sine, free=free)
+            if away <= DRIFTED * self._rest.distance:
+                self._rest = replace(self._rest, distance=away)
+                return self._rest
+            self._rest, self._attempted = None, math.inf
+        if change <= SLOWER * self._attempted:
+            self._attempted = change
+            self._rest = state_near(self._problem, frame.cosine, frame.sine)
+        return self._rest
+
+
+def padded(frames: list[Frame]) -> tuple[Floats, Floats]:
+    """Return the moments of all frames, (T, n + 1) each, zero-padded."""
+    width = max((frame.cosine.size for frame in frames), default=1)
+    cosine, sine = np.zeros((2, len(frames), width))
+    for row, frame in enumerate(frames):
+        cosine[row, : frame.cosine.size], sine[row, : frame.sine.size] = frame.cosine, frame.sine
+    return cosine, sine
