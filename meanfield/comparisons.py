@@ -74,7 +74,7 @@ class Fit:
     name : str
         The distance.
     exponent, prefactor : float
-        ``prefactor * N**exponent`` is the geometric mean over replicas.
+        ``prefactor * N**exponent`` runs through the means over replicas.
     low, high, standard_error : float or None
         Confidence interval and standard error of the exponent; None where too few values are there.
     curvature : float or None

@@ -46,7 +46,7 @@ class PowerLaw:
     interval : (low, high) or None
         Confidence interval of the exponent.
     prefactor : float
-        Of the geometric mean.
+        ``prefactor * size**exponent`` runs through the means.
     curvature : float or None
         Probability of a deviation from a straight line at least as large as the one seen, if it were one; None
         where there are fewer than three sizes or one replica.
@@ -119,9 +119,18 @@ def power_law(sizes: Floats, values: Floats, confidence: float = CONFIDENCE) -> 
         exponent=slope,
         standard_error=None if error is None else float(error),
         interval=interval,
-        prefactor=float(np.exp(level)),
+        prefactor=_prefactor(sizes, values, known, slope),
         curvature=_lack_of_fit(residual, scatter, len(groups), y.size),
     )
+
+
+def _prefactor(sizes: Floats, values: Floats, known: NDArray[np.bool_], exponent: float) -> float:
+    """Return the factor of a power through the means of the sizes, each counting as its replicas."""
+    counts = known.sum(axis=1)
+    means = _ratio(np.where(known, values, 0.0).sum(axis=1), counts)
+    there = counts > 0
+    levels = np.log(means[there]) - exponent * np.log(sizes[there])
+    return float(np.exp(levels @ counts[there] / counts.sum()))
 
 
 def _checked(confidence: float) -> float:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..comparisons import Comparison, Fit
+from ..comparisons import Comparison, Fit, Integers
 from .appearance import COLOURS, UNIFORM_COLOUR, new_axes, plain_frame
 
 if TYPE_CHECKING:
@@ -49,12 +49,13 @@ def plot_distances(comparison: Comparison, ax: "Axes | None" = None) -> "Axes":
             sizes, independent, color=colour, marker=marker, markersize=8.0, markerfacecolor="none",
             markeredgewidth=0.9, linestyle="none", label=f"{symbol}, independent points",
         )  # fmt: skip
-    ax.set(xscale="log", yscale="log")
-    _decades(ax, sizes)
+    _logarithmic(ax, sizes)
     ax.set_xlabel("number of particles $N$", fontsize=11)
     ax.set_ylabel(f"distance at $t = {comparison.time[-1]:.3g}$", fontsize=11)
     plain_frame(ax)
-    ax.legend(frameon=False, fontsize=8)
+    handles, labels = ax.get_legend_handles_labels()
+    order = sorted(range(len(labels)), key=lambda index: "independent" in labels[index])
+    ax.legend([handles[i] for i in order], [labels[i] for i in order], frameon=False, fontsize=8)
     return ax
 
 
@@ -100,7 +101,13 @@ def _shades(count: int) -> list[str]:
     return [COLOURS[index % len(COLOURS)] for index in range(count)]
 
 
-def _decades(ax: "Axes", sizes: "np.typing.NDArray[np.int64]") -> None:
-    """Label the sizes themselves: they seldom fall on powers of ten."""
+def _logarithmic(ax: "Axes", sizes: Integers) -> None:
+    """Label the sizes themselves, which seldom are powers of ten, and enough values in less than a decade."""
+    from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
+
+    ax.set(xscale="log", yscale="log")
     ax.set_xticks(sizes, [str(size) for size in sizes])
-    ax.minorticks_off()
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    ax.yaxis.set_minor_locator(NullLocator())

@@ -1,0 +1,241 @@
+r"""Particles against their mean-field limit.
+
+.. math:: \hat c_k = \frac1N\sum_i e^{-ikX_i} \to c_k(t), \qquad
+          W_p\Bigl(\frac1N\sum_i\delta_{X_i(t)},\ \rho(t)\Bigr) = O(N^{-1/2})
+
+as N grows: propagation of chaos, with exponent -1/2. A part of it says nothing about the interaction: N
+independent points of a density are at a distance of order :math:`N^{-1/2}` from it as well, and are measured along.
+
+A comparison says little where deviations grow, for then the particles' own fluctuations, of size
+:math:`N^{-1/2}` at the start, grow by the same factor; and where a particle has hardly any other within the reach
+of the potential, as in the transformer with beta beyond :math:`N^2`. Both are detected and said in the record.
+"""
+
+import dataclasses
+import operator
+from collections.abc import Generator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from meanfield import Ensemble, InvalidInput, McKeanVlasov, MeanfieldError, Trajectory
+from meanfield.comparisons import Comparison
+from meanfield.transport import Density, Sample, wasserstein1, wasserstein2
+from solvers.evolution import evolve
+from solvers.particles import Advance, EulerMaruyama, WeakSecondOrder, simulation
+
+from .statistics import CONFIDENCE
+from .tabulation import tabulated
+
+Floats = NDArray[np.float64]
+
+SIZES = (1000, 4000, 16000)
+REPLICAS = 32
+TIMES = 41
+DEGREES = 2
+# Of the equation's moments, far below the fluctuations of any number of particles.
+TOLERANCE = 1e-10
+# Streams that come from one seed: of the particles and of the independent points.
+PARTICLES, INDEPENDENT = 0, 1
+
+
+def compare(
+    problem: McKeanVlasov,
+    initial: Any,
+    until: float,
+    *,
+    particles: Sequence[int] = SIZES,
+    replicas: int = REPLICAS,
+    seed: int,
+    step: float | None = None,
+    scheme: EulerMaruyama | WeakSecondOrder | None = None,
+    times: ArrayLike | None = None,
+    degrees: int = DEGREES,
+    confidence: float = CONFIDENCE,
+    executor: Executor | None = None,
+) -> Comparison:
+    r"""Compare particles with the equation: moments over time, Wasserstein distances at the end, powers of N.
+
+    Parameters
+    ----------
+    problem
+        With a coupling.
+    initial
+        Initial density, in any of the forms of :func:`solvers.moments_of`; the particles are drawn from it.
+    until
+        Final time.
+    particles
+        Sizes N of the systems, at least one; a power of N needs two, a test of that power three.
+    replicas
+        Independent systems of every size; bands need two.
+    seed
+        All random numbers follow from it.
+    step, scheme
+        Time step and scheme of the particles, as in :func:`solvers.simulate`. A bias of the step does not shrink
+        with N.
+    times
+        When the moments are compared, the last being ``until``; by default 41 equal steps from 0.
+    degrees
+        Moments 1 to this one are compared.
+    confidence
+        Of the bands and intervals.
+    executor
+        Runs the replicas and their distances; the numbers do not depend on it.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    InvalidInput
+        If the coupling is free or an argument is inadmissible.
+    ComputationFailed
+        If the equation cannot be solved or no replica finishes.
+
+    Notes
+    -----
+    Where deviations grow on the way (a cluster forms out of a nearly uniform density), the particles' own
+    fluctuations grow as well, and differences prove little; so they do where a particle has hardly any
+    neighbour. ``warnings`` says so.
+    """
+    steps = comparing(
+        problem, initial, until, particles=particles, replicas=replicas, seed=seed, step=step, scheme=scheme,
+        times=times, degrees=degrees, confidence=confidence, executor=executor,
+    )  # fmt: skip
+    while True:
+        try:
+            next(steps)
+        except StopIteration as stop:
+            made: Comparison = stop.value
+            return made
+
+
+def comparing(
+    problem: McKeanVlasov,
+    initial: Any,
+    until: float,
+    *,
+    particles: Sequence[int] = SIZES,
+    replicas: int = REPLICAS,
+    seed: int,
+    step: float | None = None,
+    scheme: EulerMaruyama | WeakSecondOrder | None = None,
+    times: ArrayLike | None = None,
+    degrees: int = DEGREES,
+    confidence: float = CONFIDENCE,
+    executor: Executor | None = None,
+) -> Generator[Advance, None, Comparison]:
+    """Compare like :func:`compare`, yielding the particle-steps done and to be done; returns the comparison."""
+    sizes = checked_sizes(particles)
+    times = np.linspace(0.0, until, TIMES) if times is None else times
+    trajectory = evolve(problem, initial, until, times=times, tolerance=TOLERANCE)
+    settings = {"initial": initial, "step": step, "replicas": replicas, "scheme": scheme, "times": times}
+    settings |= {"degrees": degrees, "executor": executor, "keep_positions": True}
+    ensembles, distances, complaints = [], [], []
+    for size in sizes:
+        ensemble = yield from _simulated(problem, sizes, size, until, seed, settings)
+        values, complaint = _distances(trajectory, ensemble, seed, executor)
+        # The positions of all sizes together need not fit into memory.
+        ensembles.append(dataclasses.replace(ensemble, positions=None))
+        distances.append(values)
+        complaints += complaint
+    return tabulated(trajectory, ensembles, np.stack(distances, axis=1), seed, confidence, complaints)
+
+
+def checked_sizes(particles: Sequence[int]) -> list[int]:
+    """Return the sizes in increasing order.
+
+    Raises
+    ------
+    InvalidInput
+        If there is none, or one is twice there or no whole number from 2.
+    """
+    try:
+        sizes = sorted(operator.index(size) for size in particles)
+    except TypeError:
+        sizes = []
+    if not sizes or sizes[0] < 2 or len(set(sizes)) < len(sizes):
+        raise InvalidInput(
+            f"particles must be different whole numbers from 2, not {particles!r}; "
+            "try particles=(1000, 4000, 16000)"
+        )
+    return sizes
+
+
+def _simulated(
+    problem: McKeanVlasov, sizes: Sequence[int], size: int, until: float, seed: int, settings: Mapping[str, Any]
+) -> Generator[Advance, None, Ensemble]:
+    """Simulate one size and report the work done among that of all sizes."""
+    steps = simulation(problem, size, until, _stream(seed, PARTICLES, size), **settings)
+    before, total = (sum(other for other in sizes if other < size) / size, sum(sizes) / size)
+    while True:
+        try:
+            advance = next(steps)
+        except StopIteration as stop:
+            ensemble: Ensemble = stop.value
+            return ensemble
+        yield Advance(int(before * advance.total) + advance.done, int(total * advance.total))
+
+
+def _stream(seed: int, *key: int) -> int:
+    """Return the seed of a stream of its own, all 128 bits of it."""
+    low, high = np.random.SeedSequence(seed, spawn_key=key).generate_state(2, np.uint64)
+    return int(low) + (int(high) << 64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """One replica whose distances are to be computed: a picklable task."""
+
+    cosine: Floats
+    sine: Floats
+    angles: Floats
+    seed: int
+
+
+def _distances(
+    trajectory: Trajectory, ensemble: Ensemble, seed: int, executor: Executor | None
+) -> tuple[Floats, list[str]]:
+    """Return the distances at the last time, (4, R), nan for replicas that failed, and what went wrong."""
+    positions = ensemble.positions
+    if positions is None:
+        raise ValueError("an ensemble that is compared keeps its positions")
+    chosen = np.flatnonzero(ensemble.completed)
+    tasks = [
+        _Task(
+            trajectory.cosine[-1], trajectory.sine[-1], positions[replica],
+            _stream(seed, INDEPENDENT, ensemble.particles, int(replica)),
+        )
+        for replica in chosen
+    ]  # fmt: skip
+    rows, complaints = _measured(tasks, executor)
+    values = np.full((4, ensemble.replicas), np.nan)
+    values[:, chosen] = np.array(rows).T
+    return values, complaints
+
+
+def _measured(tasks: Sequence[_Task], executor: Executor | None) -> tuple[list[Floats], list[str]]:
+    if executor is not None:
+        try:
+            return list(executor.map(_measure, tasks)), []
+        except MeanfieldError:
+            raise
+        except Exception as error:
+            complaint = (
+                f"the distances were computed here, for the executor failed: {type(error).__name__}: {error}"
+            )
+            return [_measure(task) for task in tasks], [complaint]
+    return [_measure(task) for task in tasks], []
+
+
+def _measure(task: _Task) -> Floats:
+    """Return W_1 and W_2 of a replica, and of as many independent points, from the equation's density."""
+    density = Density(task.cosine, task.sine)
+    generator = np.random.default_rng(np.random.SeedSequence(task.seed))
+    independent = density.quantile(generator.random(task.angles.size))
+    samples = Sample(task.angles), Sample(independent)
+    return np.array([distance(sample, density) for sample in samples for distance in (wasserstein1, wasserstein2)])

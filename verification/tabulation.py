@@ -1,0 +1,184 @@
+"""From the trajectory and the ensembles to the record of their comparison: means, bands, powers and warnings."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from meanfield import Ensemble, McKeanVlasov, Outcome, Trajectory
+from meanfield.comparisons import Comparison, Fit, Means
+
+from .reach import amplification, neighbours, unstable_modes
+from .statistics import Band, band, power_law
+
+Floats = NDArray[np.float64]
+
+DISTANCES = ("w1", "w2", "w1_independent", "w2_independent")
+# Deviations that grow by more than this make a comparison say little.
+AMPLIFIED = 4.0
+FEW_NEIGHBOURS = 10.0
+# A power of N is doubted where so large a deviation from it has a smaller probability.
+CURVED = 1e-3
+# A density this close to uniform, in its moments, is uniform.
+UNIFORM = 1e-9
+
+
+def tabulated(
+    trajectory: Trajectory,
+    ensembles: Sequence[Ensemble],
+    transport: Floats,
+    seed: int,
+    confidence: float,
+    complaints: Sequence[str],
+) -> Comparison:
+    """Put a comparison together.
+
+    Parameters
+    ----------
+    trajectory
+        The equation at the times of the ensembles.
+    ensembles
+        One for every size, increasing.
+    transport : (4, S, R) float
+        The Wasserstein distances at the last time, in the order of ``DISTANCES``.
+    seed, confidence
+        For the record; the level of the bands.
+    complaints
+        What went wrong with the distances.
+    """
+    sizes = np.array([ensemble.particles for ensemble in ensembles])
+    degrees = range(1, ensembles[0].degrees + 1)
+    distances = np.concatenate([transport, [_deviations(trajectory, ensembles, degree) for degree in degrees]])
+    names = (*DISTANCES, *(f"c{degree}" for degree in degrees))
+    fits = tuple(_fits(names, sizes, distances, confidence))
+    warnings = [warning for ensemble in ensembles for warning in (*ensemble.warnings, *ensemble.failures)]
+    warnings += [*trajectory.warnings, *complaints, *_doubts(trajectory, sizes, fits)]
+    partial = any(ensemble.outcome is Outcome.PARTIAL for ensemble in ensembles)
+    first = ensembles[0]
+    return Comparison(
+        problem=trajectory.problem,
+        particles=sizes,
+        replicas=first.replicas,
+        seed=seed,
+        step=first.step,
+        scheme=first.scheme,
+        confidence=confidence,
+        time=first.time,
+        moments=_moments(trajectory, ensembles, confidence),
+        distance_names=names,
+        distances=distances,
+        distance_means=_distance_means(names, sizes, distances, fits, confidence),
+        fits=fits,
+        fluctuations=_fluctuations(trajectory, ensembles, confidence),
+        outcome=Outcome.PARTIAL if partial else Outcome.COMPLETED,
+        warnings=tuple(dict.fromkeys(warnings)),
+        provenance=first.provenance,
+    )
+
+
+def _moments(trajectory: Trajectory, ensembles: Sequence[Ensemble], confidence: float) -> Means:
+    names, expected, bands = [], [], []
+    for degree in range(1, ensembles[0].degrees + 1):
+        cosine, sine = _moment(trajectory.cosine, degree), _moment(trajectory.sine, degree)
+        names += [f"m{degree}", f"s{degree}", f"r{degree}"]
+        expected += [cosine, sine, np.hypot(cosine, sine)]
+        rows = [(ensemble.cosine[:, :, degree], ensemble.sine[:, :, degree]) for ensemble in ensembles]
+        for select in (lambda c, s: c, lambda c, s: s, np.hypot):
+            bands.append([band(select(*row), confidence) for row in rows])
+    return _means(names, np.array(expected), bands)
+
+
+def _distance_means(
+    names: Sequence[str], sizes: NDArray[np.int64], distances: Floats, fits: Sequence[Fit], confidence: float
+) -> Means:
+    powers = {fit.name: fit.prefactor * sizes**fit.exponent for fit in fits}
+    unknown = np.full(sizes.size, np.nan)
+    expected = np.array([powers.get(name, unknown) for name in names])
+    return _means(names, expected, [[band(row, confidence) for row in rows] for rows in distances])
+
+
+def _means(names: Sequence[str], expected: Floats, bands: Sequence[Sequence[Band]]) -> Means:
+    columns = ("mean", "standard_error", "low", "high")
+    arrays = {column: np.array([[getattr(one, column) for one in row] for row in bands]) for column in columns}
+    return Means(tuple(names), expected, **arrays)
+
+
+def _moment(moments: Floats, degree: int) -> Floats:
+    """Return a moment over time; those beyond the degree that was needed are zero."""
+    return moments[:, degree] if degree < moments.shape[1] else np.zeros(moments.shape[0])
+
+
+def _deviations(trajectory: Trajectory, ensembles: Sequence[Ensemble], degree: int) -> Floats:
+    """Return the distance of the empirical moment from the equation's at the last time, (S, R)."""
+    cosine, sine = _moment(trajectory.cosine, degree)[-1], _moment(trajectory.sine, degree)[-1]
+    return np.array(
+        [
+            np.hypot(ensemble.cosine[:, -1, degree] - cosine, ensemble.sine[:, -1, degree] - sine)
+            for ensemble in ensembles
+        ]
+    )
+
+
+def _fits(names: Sequence[str], sizes: NDArray[np.int64], distances: Floats, confidence: float) -> Iterator[Fit]:
+    for name, values in zip(names, distances, strict=True):
+        power = power_law(sizes.astype(float), values, confidence)
+        if power is not None:
+            low, high = power.interval or (None, None)
+            yield Fit(name, power.exponent, power.prefactor, low, high, power.standard_error, power.curvature)
+
+
+def _fluctuations(trajectory: Trajectory, ensembles: Sequence[Ensemble], confidence: float) -> Means | None:
+    """Return N |c_k|^2 averaged over the later half of the time, where the equation stays uniform and is stable."""
+    if not _uniform(trajectory) or unstable_modes(trajectory.problem).size:
+        return None
+    shares = _shares(trajectory.problem, ensembles[0].degrees)
+    late = trajectory.time >= 0.5 * trajectory.time[-1]
+    names, expected, bands = [], [], []
+    for degree, share in enumerate(shares, start=1):
+        names.append(f"fluctuation{degree}")
+        rate = 2.0 * trajectory.problem.noise * degree**2 * (1.0 - share)
+        start = 1.0 - 1.0 / (1.0 - share)
+        expected.append(1.0 / (1.0 - share) + start * np.exp(-rate * trajectory.time[late]).mean())
+        squares = [
+            ensemble.particles * (ensemble.cosine[:, late, degree] ** 2 + ensemble.sine[:, late, degree] ** 2)
+            for ensemble in ensembles
+        ]
+        bands.append([band(values.mean(axis=1), confidence) for values in squares])
+    return _means(names, np.array(expected), bands)
+
+
+def _uniform(trajectory: Trajectory) -> bool:
+    return bool(np.abs(trajectory.cosine[:, 1:]).max(initial=0.0) < UNIFORM) and bool(
+        np.abs(trajectory.sine[:, 1:]).max(initial=0.0) < UNIFORM
+    )
+
+
+def _shares(problem: McKeanVlasov, degree: int) -> Floats:
+    """Return lambda_k = kappa/kappa_k, k = 1..degree."""
+    weights = np.asarray(problem.potential.multipliers(problem.domain, degree), dtype=float)[1:]
+    return np.asarray(-float(problem.fixed_coupling) * weights / (2.0 * problem.noise))
+
+
+def _doubts(trajectory: Trajectory, sizes: NDArray[np.int64], fits: Sequence[Fit]) -> Iterator[str]:
+    """Yield why the comparison may say little."""
+    smallest = int(sizes[0])
+    growth = float(amplification(trajectory).max())
+    if growth > AMPLIFIED:
+        yield (
+            f"deviations of the initial density grow by a factor of up to {growth:.2g} on the way: the "
+            f"fluctuations of the particles, {1 / math.sqrt(smallest):.2g} at the start for N = {smallest}, grow "
+            "as well, and differences from the equation of that size prove nothing; compare near a stable state"
+        )
+    near = neighbours(trajectory.problem, smallest)
+    if near is not None and near < FEW_NEIGHBOURS:
+        yield (
+            f"of N = {smallest} particles each has about {near:.2g} others within reach of the potential, too few "
+            "for a mean field; compare more particles"
+        )
+    for fit in fits:
+        if fit.name in ("w1", "w2") and fit.curvature is not None and fit.curvature < CURVED:
+            yield (
+                f"{fit.name} is not a power of N (probability {fit.curvature:.1g}): there is a bias that does not "
+                "shrink with N, as that of the time step, or N is too small; try half the step, or more particles"
+            )
