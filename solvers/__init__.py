@@ -1,9 +1,19 @@
 """The verbs: stationary states, bifurcation diagrams and contraction rates of mean-field equations."""
 
+from .checkpoints import Checkpoint as Checkpoint
 from .continuation import Arclength as Arclength
 from .diagram import Progress as Progress
 from .diagram import bifurcation_diagram as bifurcation_diagram
 from .diagram import explore as explore
+from .evolution import ETDRK4 as ETDRK4
+from .evolution import LSODA as LSODA
+from .evolution import Bumps as Bumps
+from .evolution import PerturbedUniform as PerturbedUniform
+from .evolution import RandomPerturbation as RandomPerturbation
+from .evolution import Samples as Samples
+from .evolution import VonMises as VonMises
+from .evolution import evolve as evolve
+from .evolution import moments_of as moments_of
 from .particles import Advance as Advance
 from .particles import EulerMaruyama as EulerMaruyama
 from .particles import MomentDrift as MomentDrift
