@@ -63,19 +63,20 @@ class CosineTransform:
 
 
 class FourierTransform:
-    """Real-to-complex transform of ``nodes`` values on the whole circle, and its inverse."""
+    """Real-to-complex transform of ``nodes`` values on the whole circle, or of several rows, and its inverse."""
 
-    def __init__(self, nodes: int) -> None:
+    def __init__(self, nodes: int, rows: int | None = None) -> None:
         self.nodes = nodes
         library = fftw()
+        shape = () if rows is None else (rows,)
         if library is None:
-            self.values: Floats = np.zeros(nodes)
-            self.coefficients: NDArray[np.complex128] = np.zeros(nodes // 2 + 1, dtype=complex)
+            self.values: Floats = np.zeros((*shape, nodes))
+            self.coefficients: NDArray[np.complex128] = np.zeros((*shape, nodes // 2 + 1), dtype=complex)
             self.analyse: Callable[[], Any] = self._analyse_scipy
             self.synthesise: Callable[[], Any] = self._synthesise_scipy
             return
-        self.values = library.zeros_aligned(nodes)
-        self.coefficients = library.zeros_aligned(nodes // 2 + 1, dtype=complex)
+        self.values = library.zeros_aligned((*shape, nodes))
+        self.coefficients = library.zeros_aligned((*shape, nodes // 2 + 1), dtype=complex)
         forward = library.FFTW(self.values, self.coefficients, flags=("FFTW_ESTIMATE",), threads=1)
         backward = library.FFTW(
             self.coefficients,

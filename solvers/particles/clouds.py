@@ -47,7 +47,7 @@ class Cloud(Protocol):
         """Advance by the mean of the drifts before and after, and the noise of a step."""
 
     def moments(self) -> Complexes:
-        """Return c_0, c_1, ...; the array is overwritten by the next call."""
+        """Return c_0, c_1, ... of the particles."""
 
 
 class MomentCloud:
@@ -72,7 +72,7 @@ class MomentCloud:
         kernel.deposit(positions, self._force.sums)
 
     def moments(self) -> Complexes:
-        """Return c_0, c_1, ...; the array is overwritten by the next call."""
+        """Return c_0, c_1, ... of the particles."""
         return self._force.moments(self.positions.size)
 
     def euler(self, step: float) -> None:
@@ -119,7 +119,7 @@ class PairCloud:
         self._kernel.deposit(positions, self._force.sums)
 
     def moments(self) -> Complexes:
-        """Return c_0, c_1, ...; the array is overwritten by the next call."""
+        """Return c_0, c_1, ... of the particles."""
         return self._force.moments(self.positions.size)
 
     def euler(self, step: float) -> None:

@@ -196,41 +196,33 @@ class MomentForce:
     def __init__(self, modes: Truncation, degrees: int) -> None:
         self.modes = modes
         self.cells = modes.cells
-        self.sums: Floats = np.zeros((POWERS, self.cells))
-        self.table: Floats = np.zeros((POWERS, self.cells))
-        self._transform = FourierTransform(self.cells)
-        size = max(modes.degree, degrees) + 1
+        self._analysis, self._synthesis = (FourierTransform(self.cells, POWERS) for _ in range(2))
+        self._smoothed: FourierTransform | None = None
+        self.sums: Floats = self._analysis.values
+        self.table: Floats = self._synthesis.values
+        kept, size = modes.degree + 1, max(modes.degree, degrees) + 1
         phases = np.array([1.0, 1.0j, 1.0, 1.0j])[:, np.newaxis]
-        self._factors: Complexes = np.asarray(phases * cubic_factors(size - 1, self.cells))
-        self._analysing = self._factors.conj()
-        kept = modes.degree + 1
+        factors = np.asarray(phases * cubic_factors(size - 1, self.cells))
+        self._analysing = factors.conj()
+        self._parts: Complexes = np.zeros((POWERS, size), dtype=complex)
         # Displacements are counted in cells; half of each coefficient belongs to -k.
-        self._derivative: Complexes = np.asarray(np.arange(kept) * complex(0.0, -0.25 * self.cells / np.pi))
-        self._moments: Complexes = np.zeros(size, dtype=complex)
-        self._part: Complexes = np.zeros(size, dtype=complex)
+        derivative = np.arange(kept) * complex(0.0, -0.25 * self.cells / np.pi)
+        self._synthesising: Complexes = factors[:, :kept] * derivative
 
     def moments(self, particles: int) -> Complexes:
-        """Return c_0, c_1, ... of the particles summed into ``sums``; the array is overwritten by the next call."""
-        transform, moments = self._transform, self._moments
-        moments[:] = 0.0
-        for power in range(POWERS):
-            transform.values[:] = self.sums[power]
-            transform.analyse()
-            np.multiply(self._analysing[power], transform.coefficients[: moments.size], out=self._part)
-            moments += self._part
-        moments /= particles
-        return moments
+        """Return c_0, c_1, ... of the particles summed into ``sums``."""
+        self._analysis.analyse()
+        np.multiply(self._analysing, self._analysis.coefficients[:, : self._parts.shape[1]], out=self._parts)
+        return np.asarray(self._parts.sum(axis=0) / particles)
 
     def prepare(self, moments: Complexes, step: float) -> None:
         """Fill ``table`` with the displacements of a step in the field of the given moments."""
-        kept = self.modes.degree + 1
-        strength = (self.modes.interaction * moments[:kept] + self.modes.confinement) * (step * self._derivative)
-        transform = self._transform
-        for power in range(POWERS):
-            transform.coefficients[:] = 0.0
-            np.multiply(self._factors[power, :kept], strength, out=transform.coefficients[:kept])
-            transform.synthesise()
-            self.table[power] = transform.values
+        transform, kept = self._synthesis, self.modes.degree + 1
+        strength = (self.modes.interaction * moments[:kept] + self.modes.confinement) * step
+        # The transform leaves nothing of its input as it was.
+        transform.coefficients[:, kept:] = 0.0
+        np.multiply(self._synthesising, strength, out=transform.coefficients[:, :kept])
+        transform.synthesise()
 
     def contraction(self, moments: Complexes, step: float, noise: float) -> float:
         r"""Return step times the largest slope -b' at the cell centres: above 2 an explicit step overshoots.
@@ -244,7 +236,7 @@ class MomentForce:
         kept = self.modes.degree + 1
         degrees = np.arange(kept)
         strength = self.modes.interaction * moments[:kept] + self.modes.confinement
-        transform = self._transform
+        transform = self._smoothed = self._smoothed or FourierTransform(self.cells)
         transform.coefficients[:] = 0.0
         transform.coefficients[:kept] = 0.5 * step * degrees**2 * np.exp(-noise * step * degrees**2) * strength
         transform.synthesise()

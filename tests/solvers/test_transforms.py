@@ -48,6 +48,18 @@ def test_fourier_transform(library):
     assert np.abs(transform.values / nodes - values).max() < 16 * EPS * nodes
 
 
+def test_rows_are_transformed_each_by_itself(library):
+    nodes, rows = 32, 3
+    transform = transforms.FourierTransform(nodes, rows)
+    values = np.random.default_rng(3).standard_normal((rows, nodes))
+    transform.values[:] = values
+    transform.analyse()
+    phases = np.exp(-2j * np.pi * np.outer(np.arange(nodes), np.arange(nodes // 2 + 1)) / nodes)
+    assert np.abs(transform.coefficients - values @ phases).max() < 16 * EPS * nodes
+    transform.synthesise()
+    assert np.abs(transform.values / nodes - values).max() < 16 * EPS * nodes
+
+
 def test_fallback_gives_the_same_diagram(monkeypatch):
     from meanfield import Circle, McKeanVlasov, Transformer
     from solvers import bifurcation_diagram
