@@ -27,14 +27,14 @@ from meanfield.transport import Density, Sample, wasserstein1, wasserstein2
 from solvers.evolution import evolve
 from solvers.particles import Advance, EulerMaruyama, WeakSecondOrder, simulation
 
-from .statistics import CONFIDENCE
+from .statistics import CONFIDENCE, student
 from .tabulation import tabulated
 
 Floats = NDArray[np.float64]
 
 SIZES = (1000, 4000, 16000)
 REPLICAS = 32
-TIMES = 41
+TIMES = 40
 DEGREES = 2
 # Of the equation's moments, far below the fluctuations of any number of particles.
 TOLERANCE = 1e-10
@@ -52,7 +52,7 @@ def compare(
     seed: int,
     step: float | None = None,
     scheme: EulerMaruyama | WeakSecondOrder | None = None,
-    times: ArrayLike | None = None,
+    times: int | ArrayLike = TIMES,
     degrees: int = DEGREES,
     confidence: float = CONFIDENCE,
     executor: Executor | None = None,
@@ -77,7 +77,7 @@ def compare(
         Time step and scheme of the particles, as in :func:`solvers.simulate`. A bias of the step does not shrink
         with N.
     times
-        When the moments are compared, the last being ``until``; by default 41 equal steps from 0.
+        When the moments are compared, 0 and ``until`` always among them, or a number of equal intervals.
     degrees
         Moments 1 to this one are compared.
     confidence
@@ -124,16 +124,21 @@ def comparing(
     seed: int,
     step: float | None = None,
     scheme: EulerMaruyama | WeakSecondOrder | None = None,
-    times: ArrayLike | None = None,
+    times: int | ArrayLike = TIMES,
     degrees: int = DEGREES,
     confidence: float = CONFIDENCE,
     executor: Executor | None = None,
 ) -> Generator[Advance, None, Comparison]:
     """Compare like :func:`compare`, yielding the particle-steps done and to be done; returns the comparison."""
     sizes = checked_sizes(particles)
-    times = np.linspace(0.0, until, TIMES) if times is None else times
-    trajectory = evolve(problem, initial, until, times=times, tolerance=TOLERANCE)
-    settings = {"initial": initial, "step": step, "replicas": replicas, "scheme": scheme, "times": times}
+    _check_seed(seed)
+    student(confidence, 1)
+    # The growth of deviations is counted from the start.
+    recorded = times if isinstance(times, int) else np.union1d(0.0, np.asarray(times, dtype=float))
+    trajectory = evolve(problem, initial, until, times=recorded, tolerance=TOLERANCE)
+    # A vector of angles is a density here; particles would take it for their positions.
+    start = trajectory.cosine[0], trajectory.sine[0]
+    settings = {"initial": start, "step": step, "replicas": replicas, "scheme": scheme, "times": trajectory.time}
     settings |= {"degrees": degrees, "executor": executor, "keep_positions": True}
     ensembles, distances, complaints = [], [], []
     for size in sizes:
@@ -164,6 +169,11 @@ def checked_sizes(particles: Sequence[int]) -> list[int]:
             "try particles=(1000, 4000, 16000)"
         )
     return sizes
+
+
+def _check_seed(seed: int) -> None:
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise InvalidInput(f"seed must be a whole number from 0, not {seed!r}; try seed=1")
 
 
 def _simulated(

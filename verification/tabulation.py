@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,8 +74,27 @@ def tabulated(
         fluctuations=_fluctuations(trajectory, ensembles, confidence),
         outcome=Outcome.PARTIAL if partial else Outcome.COMPLETED,
         warnings=tuple(dict.fromkeys(warnings)),
-        provenance=first.provenance,
+        provenance=_provenance(trajectory, ensembles, seed, confidence),
     )
+
+
+def _provenance(
+    trajectory: Trajectory, ensembles: Sequence[Ensemble], seed: int, confidence: float
+) -> dict[str, Any]:
+    first, whole = ensembles[0].provenance, trajectory.provenance
+    options = {
+        "initial": whole["options"]["initial"],
+        "until": float(trajectory.time[-1]),
+        "particles": [ensemble.particles for ensemble in ensembles],
+        "replicas": ensembles[0].replicas,
+        "seed": seed,
+        "confidence": confidence,
+        "equation": trajectory.method,
+        "tolerance": trajectory.tolerance,
+    }
+    of_particles = {key: value for key, value in first["options"].items() if key not in options}
+    spent = sum(float(part["cpu_seconds"]) for part in (whole, *(ensemble.provenance for ensemble in ensembles)))
+    return first | {"cpu_seconds": round(spent, 3), "options": options | of_particles}
 
 
 def _moments(trajectory: Trajectory, ensembles: Sequence[Ensemble], confidence: float) -> Means:
