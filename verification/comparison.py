@@ -138,8 +138,8 @@ def comparing(
     trajectory = evolve(problem, initial, until, times=recorded, tolerance=TOLERANCE)
     # A vector of angles is a density here; particles would take it for their positions.
     start = trajectory.cosine[0], trajectory.sine[0]
-    settings = {"initial": start, "step": step, "replicas": replicas, "scheme": scheme, "times": trajectory.time}
-    settings |= {"degrees": degrees, "executor": executor, "keep_positions": True}
+    settings: dict[str, Any] = {"initial": start, "step": step, "replicas": replicas, "scheme": scheme}
+    settings |= {"times": trajectory.time, "degrees": degrees, "executor": executor, "keep_positions": True}
     ensembles, distances, complaints = [], [], []
     for size in sizes:
         ensemble = yield from _simulated(problem, sizes, size, until, seed, settings)

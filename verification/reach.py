@@ -32,9 +32,8 @@ def amplification(trajectory: Trajectory) -> Floats:
     start = trajectory.cosine[0] - 1j * trajectory.sine[0]
     last = int(np.max(unstable_modes(trajectory.problem), initial=1))
     modes = range(1, min(last, MOST_MODES) + 1)
-    return np.max(
-        [_growth(trajectory, perturbed(start, mode, phase)) for mode in modes for phase in (1.0, 1j)], axis=0
-    )
+    factors = [_growth(trajectory, perturbed(start, mode, phase)) for mode in modes for phase in (1.0, 1j)]
+    return np.asarray(np.max(factors, axis=0))
 
 
 def perturbed(moments: NDArray[np.complex128], mode: int, phase: complex) -> NDArray[np.complex128]:
