@@ -61,3 +61,22 @@ def test_ratios_stand_beside_their_targets(report):
     assert ratios["B diagram: time / kernel"] == "<= 1.6"
     assert ratios["A trace: time at n = 32 / time at n = 32"] == "<= 1.5"
     assert any(name.startswith("A: dense reference / trace") for name in ratios)
+
+
+def test_particle_steps_stand_beside_their_floors(tmp_path):
+    target = tmp_path / "report.md"
+    options = ["--rounds", "1", "--particles", "1000", "--work", "100000", "--to", str(target)]
+    command = [sys.executable, str(SCRIPT.with_name("particles.py")), *options]
+    finished = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert finished.returncode == 0, finished.stderr
+    text = target.read_text(encoding="utf-8")
+    assert finished.stdout == text
+    head, _, *rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if "|" in line
+    ]
+    rows = [dict(zip(head, row, strict=True)) for row in rows]
+    assert {row["scheme"] for row in rows} == {"euler-maruyama", "weak-second-order"}
+    assert {row["kernel"] for row in rows} >= {"numpy"}
+    # A step draws numbers and sums moments, and more.
+    assert all(float(row["time/both"]) > 1.0 for row in rows)
+    assert {row["target ns"] for row in rows if row["kernel"] == "numpy"} == {"<= 45", ""}
