@@ -21,6 +21,7 @@ from .particles import PairDrift as PairDrift
 from .particles import WeakSecondOrder as WeakSecondOrder
 from .particles import simulate as simulate
 from .particles import simulation as simulation
-from .spectra import contraction_rate as contraction_rate
+from .relaxation import contraction_rate as contraction_rate
+from .spectra import spectral_gap as spectral_gap
 from .spectra import spectrum as spectrum
 from .stationary import stationary_states as stationary_states

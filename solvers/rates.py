@@ -32,7 +32,7 @@ from .linearisation import (
     symmetric_sines,
 )
 from .lowest import check_size, lowest_pairs
-from .spectra import WHOLE, SymmetryClass, contraction_rate, largest_eigenvalue, uniform_eigenvalues
+from .spectra import WHOLE, SymmetryClass, largest_eigenvalue, spectral_gap, uniform_eigenvalues
 
 # The slowest perturbations are resolved by the moments above this.
 SIGNIFICANT = 1e-11
@@ -131,7 +131,7 @@ def slowest_rate(state: State) -> float:
         return -float(uniform_eigenvalues(state.problem, 64)[0])
     aligned, even = align(moments, state.problem.confinement is None)
     if not even:
-        return contraction_rate(state)
+        return spectral_gap(state)
     degree = last_degree(aligned, SIGNIFICANT) + 8
     check_size(degree)
     field = field_of(state.problem, aligned, degree)

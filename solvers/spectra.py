@@ -167,7 +167,7 @@ def _merged(classes: list[Eigenvalues]) -> Eigenvalues:
     return Eigenvalues(values[order], errors[order], classes[0].rotation, classes[0].overlap)
 
 
-def contraction_rate(state: State) -> float:
+def spectral_gap(state: State) -> float:
     """Return the slowest decay rate of perturbations of a state, rotation excluded.
 
     Returns

@@ -28,7 +28,7 @@ from .detection import interval_end
 from .following import Followed
 from .provenance import provenance
 from .recording import Register, moment_arrays
-from .spectra import contraction_rate
+from .spectra import spectral_gap
 from .stability import unstable_counts
 from .uniform import unstable_uniform
 from .walk import walk
@@ -107,7 +107,7 @@ def stationary_states(
 def _rate(state: State) -> float | None:
     """Return the slowest decay rate, or None where it cannot be had or its sign is lost in rounding."""
     try:
-        rate = contraction_rate(state)
+        rate = spectral_gap(state)
     except ComputationFailed:
         return None
     return rate if state.unstable is None or (rate < 0.0) == (state.unstable > 0) else None

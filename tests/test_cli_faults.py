@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import meanfield.potentials
-import solvers.commands
+import solvers.commands.bifurcation
 from meanfield import ComputationFailed, CosineSeries
 from meanfield.cli import main
 from meanfield.errors import did_you_mean
@@ -163,7 +163,7 @@ def test_an_existing_file_is_refused_before_anything_is_computed(capsys, monkeyp
     def refuse(*arguments, **settings):
         raise AssertionError("computed before the targets were checked")
 
-    monkeypatch.setattr(solvers.commands, "explore", refuse)
+    monkeypatch.setattr(solvers.commands.bifurcation, "explore", refuse)
     target = tmp_path / ("a.nc" if option == "--to" else "a.png")
     target.write_text("precious")
     assert "--force" in fail(capsys, 2, "bifurcation", "kuramoto", option, str(target))
@@ -178,14 +178,14 @@ def test_force_replaces(capsys, tmp_path):
 
 
 def test_a_failing_file_does_not_stop_the_others(capsys, monkeypatch, tmp_path):
-    save = solvers.commands.save
+    save = solvers.commands.bifurcation.save
 
     def full(diagram, target, force):
         if str(target).endswith(".nc"):
             raise ComputationFailed("the disk is full")
         return save(diagram, target, force=force)
 
-    monkeypatch.setattr(solvers.commands, "save", full)
+    monkeypatch.setattr(solvers.commands.bifurcation, "save", full)
     targets = ("--to", str(tmp_path / "a.nc"), "--to", str(tmp_path / "a.json"))
     assert main(["bifurcation", "kuramoto", "--no-rates", *targets]) == 1
     captured = capsys.readouterr()
@@ -236,20 +236,20 @@ def test_interruption_is_one_line(capsys, monkeypatch):
     def interrupted(*arguments, **settings):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(solvers.commands, "explore", interrupted)
+    monkeypatch.setattr(solvers.commands.bifurcation, "explore", interrupted)
     assert "interrupted" in fail(capsys, 130, "bifurcation", "kuramoto")
 
 
 def test_warnings_reach_whoever_does_not_read_the_summary(capsys, monkeypatch):
     import dataclasses
 
-    explore = solvers.commands.explore
+    explore = solvers.commands.bifurcation.explore
 
     def warned(*arguments, **settings):
         diagram = yield from explore(*arguments, **settings)
         return dataclasses.replace(diagram, warnings=("a branch was refused",))
 
-    monkeypatch.setattr(solvers.commands, "explore", warned)
+    monkeypatch.setattr(solvers.commands.bifurcation, "explore", warned)
     for form in ("--quiet", "--json"):
         assert main(["bifurcation", "kuramoto", "--no-rates", form]) == 0
         captured = capsys.readouterr()

@@ -12,9 +12,11 @@ from .options import (
     resolved_configuration,
 )
 from .potential_options import add_problem, at_coupling, problem_from, require_coupling
+from .progress import progress_bar
 from .readers import number, whole, word
 from .saved import draw
 from .terminal import UNKNOWN, formatted, note, say, say_json, set_verbosity, table
+from .writing import origin, write_all
 
 __all__ = [
     "UNKNOWN",
@@ -32,7 +34,9 @@ __all__ = [
     "formatted",
     "note",
     "number",
+    "origin",
     "problem_from",
+    "progress_bar",
     "require_coupling",
     "resolved_configuration",
     "say",
@@ -41,4 +45,5 @@ __all__ = [
     "table",
     "whole",
     "word",
+    "write_all",
 ]

@@ -12,6 +12,7 @@ from .ensembles import plot_ensemble, plot_ensemble_moments
 from .files import check_figure, save_figure
 from .panels import plot_panels
 from .quantities import coupling_symbol, critical_mode
+from .relaxations import plot_relaxation
 
 __all__ = [
     "COLOURS",
@@ -26,6 +27,7 @@ __all__ = [
     "plot_ensemble",
     "plot_ensemble_moments",
     "plot_panels",
+    "plot_relaxation",
     "plot_state",
     "save_figure",
 ]

@@ -1,0 +1,45 @@
+"""The decay of distances to a stable state, with fitted exponentials."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..relaxations import Relaxation
+from .appearance import COLOURS, new_axes, plain_frame
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def plot_relaxation(relaxation: Relaxation, ax: "Axes | None" = None, **style: Any) -> "Axes":
+    """Draw every distance against time, logarithmically, with its fitted exponential over the window.
+
+    Parameters
+    ----------
+    ax
+        Axes to draw on; a new figure by default.
+    **style
+        Passed to the markers of the distances.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    ax = new_axes() if ax is None else ax
+    settings: dict[str, Any] = {"marker": "o", "markersize": 3.0, "linestyle": "none"} | style
+    for index, (fit, values) in enumerate(zip(relaxation.fits, relaxation.distances, strict=True)):
+        colour = COLOURS[index % len(COLOURS)]
+        label = f"{fit.norm}: no fit" if fit.rate is None else f"{fit.norm}: {fit.rate:.7g}"
+        ax.plot(relaxation.time, values, color=colour, label=label, **settings)
+        if fit.rate is not None and fit.window is not None:
+            times = np.array(fit.window)
+            inside = (relaxation.time >= times[0]) & (relaxation.time <= times[1])
+            middle = float(np.mean(np.log(values[inside]) + fit.rate * relaxation.time[inside]))
+            ax.plot(times, np.exp(middle - fit.rate * times), color=colour, linewidth=1.2)
+    ax.set_yscale("log")
+    ax.set_xlabel("time $t$")
+    ax.set_ylabel("distance to the stable state")
+    ax.set_title(f"spectral gap {relaxation.gap:.7g}; fitted decay rates:", fontsize=9, loc="left")
+    ax.legend(frameon=False, fontsize=8)
+    plain_frame(ax)
+    return ax

@@ -1,0 +1,114 @@
+"""The record of how fast densities relax to a stable state: the gap, its closed form and what is seen."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .problem import McKeanVlasov
+from .states import State
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+
+# Distances by name, with the multiple of the spectral gap at which each decays: entropy is quadratic.
+NORMS = {"L2": 1, "W1": 1, "W2": 1, "relative entropy": 2}
+
+
+@dataclass(frozen=True)
+class RateFit:
+    """An exponential fitted to the decay of one distance.
+
+    Attributes
+    ----------
+    norm : str
+        The distance, one of ``NORMS``.
+    multiple : int
+        It decays at this multiple of the spectral gap.
+    rate : float or None
+        Fitted decay rate of the distance, in units of 1/time; None where the trajectory does not show one.
+    error : float or None
+        Error of the rate: its change across the window, and the scatter about a straight line.
+    window : (float, float) or None
+        First and last time of the fit.
+    """
+
+    norm: str
+    multiple: int
+    rate: float | None
+    error: float | None
+    window: tuple[float, float] | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, as for JSON."""
+        return {
+            "norm": self.norm,
+            "multiple_of_gap": self.multiple,
+            "fitted": self.rate,
+            "fitted_error": self.error,
+            "window": None if self.window is None else list(self.window),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Relaxation:
+    """The contraction rate at a stable state, three times over.
+
+    Attributes
+    ----------
+    problem
+        The equation, with its coupling.
+    state
+        The stable state.
+    gap, gap_error : float
+        Spectral gap of the linearised equation, rotation excluded, in units of 1/time, and its error bound.
+    theory : float or None
+        The closed form, where there is one.
+    fits : tuple of RateFit
+        What a small perturbation of the state shows in the evolution, by distance.
+    time : (T,) float
+        Times of that evolution.
+    distances : (4, T) float
+        The distances to the state, in the order of ``NORMS``, least over all rotations of the state.
+    warnings : tuple of str
+        What a reader must know.
+    """
+
+    problem: McKeanVlasov
+    state: State
+    gap: float
+    gap_error: float
+    theory: float | None
+    fits: tuple[RateFit, ...]
+    time: Floats
+    distances: Floats
+    warnings: tuple[str, ...] = ()
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+    def fit(self, norm: str = "L2") -> RateFit:
+        """Return the fit of a distance."""
+        return next(fit for fit in self.fits if fit.norm == norm)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, as for JSON; ``fitted`` is that of the distance ``norm``."""
+        fit = self.fit()
+        return {
+            "gap": self.gap,
+            "gap_error": self.gap_error,
+            "theory": self.theory,
+            "fitted": fit.rate,
+            "fitted_error": fit.error,
+            "norm": fit.norm,
+            "window": None if fit.window is None else list(fit.window),
+            "norms": [one.to_dict() for one in self.fits],
+            "warnings": list(self.warnings),
+        }
+
+    def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
+        """Draw the distances against time, with the fitted exponentials over their windows."""
+        from .plotting import plot_relaxation
+
+        return plot_relaxation(self, ax, **style)

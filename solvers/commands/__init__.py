@@ -1,0 +1,1 @@
+"""The commands that solve, one file each; only the one chosen is imported."""

@@ -1,0 +1,152 @@
+"""The command ``bifurcation``."""
+
+import argparse
+import dataclasses
+import logging
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from meanfield import Diagram, InvalidInput
+from meanfield.command_line import (
+    Parser,
+    add_common,
+    add_coupling_range,
+    add_figure,
+    add_files,
+    add_problem,
+    check_targets,
+    draw,
+    note,
+    number,
+    origin,
+    problem_from,
+    progress_bar,
+    say,
+    say_json,
+    set_verbosity,
+    whole,
+    write_all,
+)
+from meanfield.export import KINDS, diagram_to_json_object, save
+
+from ..continuation import Arclength
+from ..diagram import explore
+from .wording import EACH_BRANCH
+
+logger = logging.getLogger(__name__)
+
+SMALLEST_STEP = 1e-9
+
+
+def bifurcation(argv: Sequence[str]) -> int:
+    """Compute the bifurcation diagram in the coupling, save it and draw it."""
+    parser = _bifurcation_parser(argv)
+    settings = parser.settings()
+    problem = problem_from(parser, settings)
+    method = _method(settings)
+    figures = [name for name in (settings.plot, settings.panels) if name is not None]
+    check_targets(settings.to, figures, settings.force)
+    set_verbosity(settings.verbose)
+    exploration = explore(
+        problem,
+        _pair(settings.coupling),
+        relative=_pair(settings.relative),
+        depth=settings.depth,
+        search=settings.search,
+        method=method,
+        rates=not settings.no_rates,
+    )
+    diagram = _watched(exploration, shown=not settings.quiet and not settings.verbose)
+    diagram = _with_origin(diagram, origin(parser, settings))
+    try:
+        write_all(_diagram_writers(diagram, settings), settings.quiet)
+    finally:
+        _print_diagram(diagram, settings)
+    return 0
+
+
+def _bifurcation_parser(argv: Sequence[str]) -> Parser:
+    parser = Parser("bifurcation", "Compute all stationary states over a range of couplings.", argv)
+    add_coupling_range(parser)
+    parser.add_argument(
+        "--depth",
+        type=whole,
+        default=2,
+        metavar="N",
+        help="generations of branches: 0 uniform, 1 primary, ... (default: 2)",
+    )
+    parser.add_argument("--search", action="store_true", help="look for branches connected to no other as well")
+    parser.add_argument(
+        "--tolerance",
+        type=number,
+        default=Arclength.tolerance,
+        metavar="T",
+        help="spacing of the points; located points are at rounding level for every T "
+        f"(default: {Arclength.tolerance:g})",
+    )
+    parser.add_argument(
+        "--max-step",
+        type=number,
+        default=Arclength.max_step,
+        metavar="S",
+        help=f"longest step (default: {Arclength.max_step:g})",
+    )
+    parser.add_argument("--no-rates", action="store_true", help="leave the decay rates out")
+    add_files(parser, ", ".join(KINDS))
+    add_figure(parser, "--plot", "the diagram")
+    add_figure(parser, "--panels", "amplitude, energy, rate and densities")
+    add_common(parser, quiet="progress, summary and names of files; warnings stay", verbose=EACH_BRANCH)
+    add_problem(parser)
+    return parser
+
+
+def _method(settings: argparse.Namespace) -> Arclength:
+    for option, value in (("tolerance", settings.tolerance), ("max-step", settings.max_step)):
+        if not SMALLEST_STEP <= value <= 1.0:
+            raise InvalidInput(
+                f"--{option} must be from {SMALLEST_STEP:g} to 1, not {value:g}; try --{option} 0.001"
+            )
+    return Arclength(tolerance=float(settings.tolerance), max_step=float(settings.max_step))
+
+
+def _pair(values: list[Any] | None) -> tuple[Any, Any] | None:
+    return None if values is None else (values[0], values[1])
+
+
+def _watched(exploration: Any, shown: bool) -> Diagram:
+    """Run an exploration to its end; the bar appears when it takes longer than a second."""
+    with progress_bar(shown, "branches") as advance:
+        while True:
+            try:
+                progress = next(exploration)
+            except StopIteration as stop:
+                diagram: Diagram = stop.value
+                return diagram
+            logger.info("%s: %d done, %d waiting", progress.label, progress.done, progress.waiting)
+            advance(progress.done, progress.done + progress.waiting, progress.label)
+
+
+def _with_origin(diagram: Diagram, where: dict[str, Any]) -> Diagram:
+    return dataclasses.replace(diagram, provenance=diagram.provenance | where)
+
+
+def _diagram_writers(diagram: Diagram, settings: argparse.Namespace) -> list[Callable[[], Sequence[Path]]]:
+    writers: list[Callable[[], Sequence[Path]]] = []
+    for target in settings.to:
+        writers.append(lambda target=target: save(diagram, target, force=settings.force))  # type: ignore[misc]
+    if settings.plot is not None:
+        writers.append(lambda: [draw(diagram, settings.plot, force=settings.force)])
+    if settings.panels is not None:
+        writers.append(lambda: [draw(diagram, settings.panels, panels=True, force=settings.force)])
+    return writers
+
+
+def _print_diagram(diagram: Diagram, settings: argparse.Namespace) -> None:
+    if settings.json or settings.quiet:
+        for warning in diagram.warnings:
+            note(f"meanfield: warning: {warning}")
+    if settings.json:
+        say_json(diagram_to_json_object(diagram))
+    elif not settings.quiet:
+        say(diagram.summary())

@@ -1,0 +1,107 @@
+"""The command ``stationary``."""
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from meanfield import McKeanVlasov, State, critical_coupling
+from meanfield.command_line import (
+    Parser,
+    add_common,
+    add_coupling,
+    add_figure,
+    add_files,
+    add_problem,
+    at_coupling,
+    check_targets,
+    formatted,
+    origin,
+    problem_from,
+    require_coupling,
+    say,
+    say_json,
+    set_verbosity,
+    table,
+    write_all,
+)
+from meanfield.export.states import STATE_KINDS, check_states_target, save_states, states_to_json_object
+
+from ..provenance import provenance
+from ..stationary import stationary_states
+from .wording import EACH_BRANCH, add_on_failure, heading
+
+
+def stationary(argv: Sequence[str]) -> int:
+    """Find the stationary states at one coupling and say which minimises the free energy."""
+    parser = Parser("stationary", "Find the stationary states at one coupling.", argv)
+    add_coupling(parser)
+    add_on_failure(parser)
+    add_files(parser, ", ".join(STATE_KINDS))
+    add_figure(parser, "--plot", "the densities")
+    add_common(parser, quiet="the table and the names of the files written", verbose=EACH_BRANCH)
+    add_problem(parser)
+    settings = parser.settings()
+    problem = at_coupling(problem_from(parser, settings), settings)
+    require_coupling(parser, problem)
+    for target in settings.to:
+        check_states_target(target, settings.force)
+    check_targets([], [settings.plot] if settings.plot else [], settings.force)
+    set_verbosity(settings.verbose)
+    states = stationary_states(problem, on_failure=settings.on_failure)
+    where = provenance(problem, {}, 0.0) | origin(parser, settings)
+    try:
+        write_all(_state_writers(problem, states, where, settings), settings.quiet)
+    finally:
+        _print_states(problem, states, where, settings)
+    return 0
+
+
+def _state_writers(
+    problem: McKeanVlasov, states: Sequence[State], where: dict[str, Any], settings: argparse.Namespace
+) -> list[Callable[[], Sequence[Path]]]:
+    critical = critical_coupling(problem)
+    writers: list[Callable[[], Sequence[Path]]] = []
+    for target in settings.to:
+        writers.append(
+            lambda target=target: [save_states(states, target, critical, where, settings.force)]  # type: ignore[misc]
+        )
+    if settings.plot is not None:
+        writers.append(lambda: [_draw_states(states, settings.plot, where, settings.force)])
+    return writers
+
+
+def _draw_states(states: Sequence[State], target: str, where: dict[str, Any], force: bool) -> Path:
+    from matplotlib.figure import Figure
+
+    from meanfield.plotting import COLOURS, UNIFORM_COLOUR, save_figure
+
+    figure = Figure(figsize=(6.0, 4.0), layout="constrained")
+    ax = figure.subplots()
+    for index, state in enumerate(states):
+        colour = UNIFORM_COLOUR if state.symmetry == 0 else COLOURS[index % len(COLOURS)]
+        state.plot(ax, color=colour, linestyle="-" if state.stable else "--")
+    ax.legend(frameon=False, fontsize=8)
+    return save_figure(figure, target, force, where)
+
+
+def _print_states(
+    problem: McKeanVlasov, states: Sequence[State], where: dict[str, Any], settings: argparse.Namespace
+) -> None:
+    if settings.json:
+        say_json(states_to_json_object(states, critical_coupling(problem), where))
+    elif not settings.quiet:
+        say(_states_text(problem, states))
+
+
+def _states_text(problem: McKeanVlasov, states: Sequence[State]) -> str:
+    columns = {
+        "state": [state.label for state in states],
+        "m1": [formatted(state.cosine[1]) for state in states],
+        "m2": [formatted(state.cosine[2]) for state in states],
+        "(F-F0)/D": [formatted(state.free_energy_gap) for state in states],
+        "unstable": ["?" if state.unstable is None else str(state.unstable) for state in states],
+        "residual": [formatted(state.residual, 2) for state in states],
+        "": ["minimiser" if state.minimiser else "" for state in states],
+    }
+    return "\n".join([*heading(problem, states), "", table(columns, "  ")])

@@ -1,0 +1,35 @@
+"""What the commands on single couplings say alike."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from meanfield import McKeanVlasov, State, critical_coupling
+from meanfield.command_line import Parser, formatted, word
+from meanfield.summary import describe
+
+EACH_BRANCH = "one line a branch"
+
+
+def add_on_failure(parser: Parser) -> None:
+    """Add the option that says what to do where a branch is lost."""
+    parser.add_argument(
+        "--on-failure",
+        choices=("raise", "return"),
+        default="raise",
+        type=word,
+        help="if a branch cannot be followed to the coupling: raise an error (default), or return the states that "
+        "can be had, naming no minimiser",
+    )
+
+
+def heading(problem: McKeanVlasov, states: Sequence[State]) -> Iterator[str]:
+    """Yield the lines above a table of states."""
+    yield describe(problem)
+    critical = critical_coupling(problem)
+    if critical is not None:
+        ratio = np.longdouble(problem.fixed_coupling) / np.longdouble(critical)
+        yield f"critical coupling {formatted(critical, 12)}, relative coupling {formatted(float(ratio), 12)}"
+    minimiser = next((state.label for state in states if state.minimiser), None)
+    count = f"{len(states)} stationary state{'' if len(states) == 1 else 's'}"
+    yield f"{count}; the minimiser of the free energy is {minimiser or 'not known'}"

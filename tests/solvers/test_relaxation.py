@@ -1,0 +1,119 @@
+"""Contraction rates: the gap, its closed form and the rate that the evolution shows."""
+
+import numpy as np
+import pytest
+
+from meanfield import (
+    Circle,
+    Custom,
+    InvalidInput,
+    Kuramoto,
+    Logarithmic,
+    McKeanVlasov,
+    Potential,
+    Transformer,
+    critical_coupling,
+)
+from solvers import contraction_rate, spectrum, stationary_states
+from solvers.relaxation import closed_form, uniform_rate
+
+LINEAR = ("L2", "W1", "W2")
+
+
+def problem_at(potential: Potential, relative: float) -> McKeanVlasov:
+    problem = McKeanVlasov(Circle(), potential)
+    critical = critical_coupling(problem)
+    assert critical is not None
+    return problem.at(coupling=relative * critical)
+
+
+@pytest.mark.parametrize(
+    ("potential", "relative"), [(Kuramoto(), 1.5), (Transformer(5.0), 0.95), (Transformer(-2.0), 1.5)]
+)
+def test_every_distance_decays_at_its_multiple_of_the_gap(potential: Potential, relative: float) -> None:
+    found = contraction_rate(problem_at(potential, relative))
+    assert found.state.minimiser
+    for fit in found.fits:
+        assert fit.rate is not None
+        assert fit.error is not None
+        assert fit.rate == pytest.approx(fit.multiple * found.gap, rel=1e-4)
+        assert abs(fit.rate - fit.multiple * found.gap) <= 4.0 * fit.error
+    assert found.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("problem", "rate"),
+    [
+        (McKeanVlasov(Circle(), Kuramoto(), coupling=1.0), 0.5),
+        (McKeanVlasov(Circle(), Logarithmic(sign=-1), noise=0.7, coupling=2.0), 1.7),
+    ],
+)
+def test_the_uniform_state_has_the_closed_form(problem: McKeanVlasov, rate: float) -> None:
+    found = contraction_rate(problem)
+    assert found.theory == pytest.approx(rate, rel=1e-14)
+    assert found.gap == pytest.approx(rate, rel=1e-13)
+    for fit in found.fits:
+        assert fit.rate == pytest.approx(fit.multiple * rate, rel=1e-8)
+
+
+def test_rotation_is_removed() -> None:
+    """The perturbation has no symmetry, so the state it relaxes to is turned; unturned, the distance would stall."""
+    found = contraction_rate(problem_at(Kuramoto(), 1.5))
+    distances = found.distances[list(LINEAR).index("L2")]
+    assert distances[-1] < 1e-4 * distances[0]
+    assert (np.diff(np.log(distances)) < 0.0).all()
+
+
+def test_with_a_confinement_nothing_is_turned() -> None:
+    """In a strong confinement without interaction the equation is linear and the gap that of one operator."""
+    problem = McKeanVlasov(Circle(), Kuramoto(), coupling=0.5, confinement=Custom.from_coefficients((-1.0,)))
+    found = contraction_rate(problem)
+    assert found.theory is None
+    fit = found.fit("L2")
+    assert fit.rate == pytest.approx(found.gap, rel=1e-5)
+
+
+def test_a_gap_too_small_to_see_is_said() -> None:
+    problem = problem_at(Transformer(5.0), 1.0 - 1e-7)
+    states = stationary_states(problem)
+    uniform = next(state for state in states if state.symmetry == 0)
+    found = contraction_rate(problem, state=uniform)
+    assert found.gap == pytest.approx(1e-7, rel=1e-6)
+    assert found.fit().rate is None
+    assert "no rate was fitted" in found.warnings[0]
+
+
+def test_an_unstable_state_is_refused() -> None:
+    problem = problem_at(Kuramoto(), 1.5)
+    uniform = next(state for state in stationary_states(problem) if state.symmetry == 0)
+    with pytest.raises(InvalidInput, match="not stable"):
+        contraction_rate(problem, state=uniform)
+
+
+def test_a_free_coupling_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="coupling"):
+        contraction_rate(McKeanVlasov(Circle(), Kuramoto()))
+
+
+def test_of_a_state_it_is_the_gap() -> None:
+    state = next(state for state in stationary_states(problem_at(Kuramoto(), 1.5)) if state.minimiser)
+    assert contraction_rate(state) == spectrum(state).slowest_rate
+    assert closed_form(state) is None
+
+
+def test_uniform_rate_looks_at_every_mode() -> None:
+    """The slowest mode need not be the first: for -cos 3t it is 1 until 9 (1 - lambda_3) falls below."""
+    problem = McKeanVlasov(Circle(), Custom.from_coefficients((0.0, 0.0, -1.0)), coupling=1.9)
+    assert uniform_rate(problem) == pytest.approx(9 * (1 - 0.95), rel=1e-14)
+
+
+def test_plot_shows_every_fit() -> None:
+    found = contraction_rate(problem_at(Kuramoto(), 1.5))
+    lines = found.plot().get_lines()
+    assert len(lines) == 2 * len(found.fits)
+    np.testing.assert_array_equal(lines[0].get_ydata(), found.distances[0])
+    ends = np.log(np.asarray(lines[1].get_ydata(), dtype=float))
+    times = np.asarray(lines[1].get_xdata(), dtype=float)
+    fit = found.fits[0]
+    assert fit.rate is not None
+    assert -(ends[1] - ends[0]) / (times[1] - times[0]) == pytest.approx(fit.rate, rel=1e-12)
