@@ -7,7 +7,8 @@ A small perturbation of a stable state decays, up to a rotation of the state, li
 so that distances that are linear in the perturbation (L2, W1, W2) decay at the gap :math:`\mu` and the relative
 entropy, which is quadratic, at :math:`2\mu`. To see :math:`\mu` alone, a generic perturbation evolves, and what is
 left of it is brought back to size, until faster modes are gone and it keeps its shape; then it evolves once more
-and is fitted where neither the quadratic terms nor rounding matter. Nothing of the spectrum enters but the time scale.
+and is fitted where neither the quadratic terms nor rounding matter. Nothing of the spectrum enters but the time
+scale.
 """
 
 import math

@@ -134,7 +134,7 @@ def test_wrong_configuration_is_one_sentence(capsys, tmp_path, text, expected):
     assert str(config) in message
 
 
-@pytest.mark.parametrize("command", ["theory", "show", "rate"])
+@pytest.mark.parametrize("command", ["theory", "show"])
 def test_quiet_belongs_to_commands_that_do_more_than_print(capsys, command):
     assert "unknown option '--quiet'; known: " in fail(capsys, 2, command, "--quiet")
     assert main([command, "--help"]) == 0
