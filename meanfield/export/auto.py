@@ -7,13 +7,14 @@ carries the direction of its branch, of length 1, so that AUTO can restart and s
 .. math::
 
     0 = G_k(U) = m_k - \langle\cos k\theta\rangle_\rho, \qquad
-    \rho \propto \exp\Bigl(\sum_j 2\lambda_j m_j \cos j\theta\Bigr), \qquad
-    \lambda_j = -\frac{\mathrm{PAR}(1)\, w_j}{2\,\mathrm{PAR}(2)} .
+    \rho \propto \exp\Bigl(-\frac{1}{\mathrm{PAR}(2)}
+        \sum_j (\mathrm{PAR}(1)\, w_j m_j + v_j) \cos j\theta\Bigr)
 
-AUTO keeps eleven digits. A point is marked stable (negative PT) only where its unstable directions were
-counted and are none.
+with the multipliers w_j of the interaction and v_j of the confinement. AUTO keeps eleven digits. A point is
+marked stable (negative PT) only where its unstable directions were counted and are none.
 """
 
+import decimal
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 
 from ..diagrams import Branch, Diagram
 from ..errors import InvalidInput
+from ..potentials import Number
 from . import records
 
 Floats = NDArray[np.float64]
@@ -31,7 +33,9 @@ TYPE_CODES = {"BP": 1, "LP": 2, "TR": 4, "EP": 9}
 PARAMETERS = 2
 COLUMN_WIDTH = 19
 LARGEST_POINT = 9999
+LARGEST_DIMENSION = 9999
 SHOWN = 6
+ROUNDINGS = (decimal.ROUND_FLOOR, decimal.ROUND_CEILING)
 NEGLIGIBLE = 1e-17
 DESCRIPTION_KEY = "meanfield-diagram: "
 
@@ -84,7 +88,7 @@ def auto_texts(diagram: Diagram) -> tuple[str, str, str]:
         labels[codes > 0] = label + 1 + np.arange(np.count_nonzero(codes))
         label += int(np.count_nonzero(codes))
         _check(branch, vectors, index, label, layout)
-        diagram_parts.append(_header_block(diagram, branch, layout))
+        diagram_parts.append(_header_block(diagram, branch, vectors, layout))
         diagram_parts.append(_data_lines(index, branch, vectors, codes, labels))
         solution_parts.append(_solutions(index, branch, layout, codes, labels, noise))
     description = _description(diagram, layout)
@@ -98,8 +102,25 @@ def _layout(diagram: Diagram) -> Layout:
         for moments in (branch.cosine, branch.sine)
     ]
     kept = max((int(degrees[-1]) + 1 for degrees in used if degrees.size), default=1)
+    # At a branch point the kernel is among the unknowns only if its mode is, even if no branch was followed.
+    kept = max(kept, _unstable_degree(diagram))
     chiral = any(np.any(branch.sine) for branch in diagram.branches)
     return Layout(kept, kept if chiral else 0)
+
+
+def _unstable_degree(diagram: Diagram) -> int:
+    """Highest mode to which the uniform state is unstable somewhere in the interval, 0 if there is none."""
+    problem = diagram.problem
+    bounds = np.array(diagram.interval, dtype=np.float64)
+    if problem.confinement is not None or not np.any(bounds):
+        return 0
+    weakest = 2 * problem.noise / np.abs(bounds).max()
+    degree = 64
+    while degree < LARGEST_DIMENSION and problem.potential.tail_bound(problem.domain, degree) >= weakest:
+        degree *= 2
+    strengths = np.multiply.outer(bounds, problem.potential.multipliers(problem.domain, degree)[1:])
+    modes = np.flatnonzero(strengths.min(axis=0) <= -2 * problem.noise)
+    return int(modes[-1]) + 1 if modes.size else 0
 
 
 def _padded(moments: Floats, size: int) -> Floats:
@@ -120,34 +141,40 @@ def _check(branch: Branch, vectors: Floats, index: int, label: int, layout: Layo
             f"branch {branch.label!r} has moments that are not known, which AUTO files cannot hold; "
             "write .nc, .json or .npz instead"
         )
-    if index >= 999 or label > 9999 or layout.dimension > 9999:
+    if index >= 999 or label > 9999 or layout.dimension > LARGEST_DIMENSION:
         raise InvalidInput(
             f"AUTO files hold at most 999 branches, 9999 labels and 9999 unknowns, and this diagram needs "
             f"{index + 1}, {label} and {layout.dimension}; write .nc, .json or .npz instead"
         )
 
 
-def _header_block(diagram: Diagram, branch: Branch, layout: Layout) -> str:
-    lower, upper = (float(bound) for bound in diagram.interval)
-    step = float(branch.coupling[1] - branch.coupling[0]) if len(branch) > 1 else 0.0
-    size = max(abs(step), 1e-99)
-    names = ["PAR(1)", "L2-NORM", *(f"U({k})" for k in range(1, min(layout.dimension, SHOWN) + 1))]
+def _header_block(diagram: Diagram, branch: Branch, vectors: Floats, layout: Layout) -> str:
+    # AUTO takes the constants of a run over into the next, and stops at once at a point outside RL0 and RL1.
+    lower, upper = (_five_digits(bound, way) for bound, way in zip(diagram.interval, ROUNDINGS, strict=True))
+    steps = np.linalg.norm(np.diff(np.column_stack([branch.coupling, vectors]), axis=0), axis=1)
+    size, largest = (max(float(step), 1e-99) for step in (steps.mean(), steps.max())) if steps.size else (0.1, 0.1)
+    start = size if len(branch) == 1 or branch.coupling[1] >= branch.coupling[0] else -size
+    names = ["   PAR(1)", "   L2-NORM", *(f"     U({k})" for k in range(1, min(layout.dimension, SHOWN) + 1))]
     lines = [
         f"   0 {lower:12.4E}{upper:12.4E}{0.0:12.4E}{1e4:12.4E}",
         f"   0   EPSL={1e-7:11.4E}   EPSU ={1e-7:11.4E}   EPSS ={1e-5:11.4E}",
-        f"   0   DS  ={step:11.4E}   DSMIN={size / 1e4:11.4E}   DSMAX={size * 1e2:11.4E}",
+        f"   0   DS  ={start:11.4E}   DSMIN={size / 1e4:11.4E}   DSMAX={largest:11.4E}",
         f"   0   NDIM={layout.dimension:4d}   IPS =   1   IRS =   0   ILP =   1",
         "   0   NTST=   1   NCOL=   0   IAD =   3   ISP =   2",
         "   0   ISW =   1   IPLT=   0   NBC =   0   NINT=   0",
         f"   0   NMX={min(len(branch), 99999):5d}   NPR={0:5d}   MXBF=   0   IID =   2   IADS=   1",
         "   0   ITMX=   9   ITNW=   7   NWTN=   3   JAC =   0   NUZR=   0",
         f"   0   NPAR={PARAMETERS:4d}   THL = {{}}    THU = {{}}",
-        "   0   User-specified parameter:            1",
-        "   0   Active continuation parameter:       1",
+        "   0   User-specified parameter:          1",
+        "   0   Active continuation parameter:     1",
         "   0",
-        "   0    PT  TY  LAB " + "".join(f"{'    ' + name:<{COLUMN_WIDTH}}" for name in names),
+        "   0    PT  TY  LAB " + "".join(f"{name:<{COLUMN_WIDTH}}" for name in names),
     ]
     return "".join(line + "\n" for line in lines)
+
+
+def _five_digits(value: Number, rounding: str) -> float:
+    return float(decimal.Context(prec=5, rounding=rounding).create_decimal_from_float(float(value)))
 
 
 def _data_lines(
@@ -213,35 +240,56 @@ def _number(value: float) -> str:
 
 
 def _description(diagram: Diagram, layout: Layout) -> str:
-    multipliers = diagram.problem.potential.multipliers(diagram.problem.domain, layout.cosines)
     unknowns = f"U(k) = m_k, k = 1..{layout.cosines}: cosine moments of the density"
-    equations = ["G_k = m_k - <cos(k theta)>,  rho ~ exp(sum_j 2 lambda_j m_j cos(j theta)),"]
+    equations = ["G_k = m_k - <cos(k theta)>,  rho ~ exp(-sum_j (PAR(1) w_j m_j + v_j) cos(j theta) / PAR(2)),"]
     if layout.sines:
         unknowns += f"; U({layout.cosines} + k) = s_k: its sine moments"
         equations = [
-            "G_k = m_k - <cos(k theta)>,  G_(n+k) = s_k - <sin(k theta)>,  n = " + str(layout.cosines) + ",",
-            "rho ~ exp(sum_j 2 lambda_j (m_j cos(j theta) + s_j sin(j theta)));",
-            "with sines among the unknowns every rotation of a state solves G = 0: fix the phase to restart;",
+            "G_k = m_k - <cos(k theta)>,  G_(n+k) = s_k - <sin(k theta)>,",
+            "rho ~ exp(-sum_j ((PAR(1) w_j m_j + v_j) cos(j theta) + PAR(1) w_j s_j sin(j theta)) / PAR(2)),",
         ]
     lines = [
         "Stationary states of a McKean-Vlasov equation on the circle, written by meanfield.",
         "",
         unknowns,
         "PAR(1) = coupling kappa, PAR(2) = noise D",
-        "The equations for a model file, <.> being the mean over the normalised density rho:",
+        "The equations 0 = G for a model file, <.> being the mean over the normalised density rho:",
         *(f"    {line}" for line in equations),
-        "    lambda_j = -PAR(1) w_j / (2 PAR(2)), with the multipliers w_j of the potential listed below;",
-        "    those not listed are 0.",
+        "    with the multipliers w_j of the interaction and v_j of the confinement listed below;",
+        "    those not listed are 0. F = -G has the sign that AUTO needs to tell stability.",
+        *(f"    {line}" for line in _rotation_lines(diagram, layout)),
         "Labels: BP branch point, LP fold, EP end; a regular label (RG) marks equal free energy with the",
         "uniform state. Negative PT: stable, rotation excluded. The full vectors are in the s. file.",
         "",
-        "    j  w_j",
-        *(f"{degree:5d}  {_shortest(value)}" for degree, value in enumerate(multipliers) if degree and value),
+        f"n = {layout.cosines}",
+        "    j  w_j  v_j",
+        *_multiplier_lines(diagram, layout),
         "",
         "The line below holds the problem and the branches for programs that read the files back.",
         DESCRIPTION_KEY + _ascii(_machine_header(diagram, layout)),
     ]
     return "".join(line + "\n" for line in lines)
+
+
+def _rotation_lines(diagram: Diagram, layout: Layout) -> list[str]:
+    if not layout.sines or diagram.problem.confinement is not None:
+        return []
+    return [
+        "Every rotation of a state solves G = 0: the Jacobian given to AUTO must not be singular along the",
+        "rotation, and for states without sines NDIM = n leaves them out.",
+    ]
+
+
+def _multiplier_lines(diagram: Diagram, layout: Layout) -> list[str]:
+    problem = diagram.problem
+    interaction = problem.potential.multipliers(problem.domain, layout.cosines)
+    confinement = np.zeros_like(interaction)
+    if problem.confinement is not None:
+        # The field of the states reaches further than their moments; this is what 4 n + 64 nodes resolve.
+        confinement = problem.confinement.multipliers(problem.domain, 2 * layout.cosines + 32)
+        interaction = np.pad(interaction, (0, confinement.size - interaction.size))
+    pairs = enumerate(zip(interaction, confinement, strict=True))
+    return [f"{degree:5d}  {_shortest(w)}  {_shortest(v)}" for degree, (w, v) in pairs if degree and (w or v)]
 
 
 def _machine_header(diagram: Diagram, layout: Layout) -> dict[str, object]:

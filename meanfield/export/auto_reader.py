@@ -6,6 +6,7 @@ nothing looks more exact or more complete than it is.
 """
 
 import math
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,18 +27,21 @@ Floats = NDArray[np.float64]
 PREFIX_WIDTH = 19
 LABELS = {1: "BP", 6: "BP", 2: "LP", 5: "LP", 9: "EP", -9: "EP"}
 TYPES: dict[str, PointType] = {"BP": "branch point", "LP": "fold"}
+COUPLING = "1"
 RELATIVE_PRECISION = 1e-10
+# AUTO solves to EPSU, usually 1e-7, and so leaves some of the kernel in the state at a branch point.
+AUTO_TOLERANCE = 1e-6
 IMPORTED = (
     "read from AUTO files: eleven digits; moments beyond the columns of the b. file are known at labelled "
     "points only, and free energies, residuals and rates not at all"
 )
+AUTOS_OWN = "stable means here what AUTO found: stable among the unknowns it had, which are read as cosine moments"
 
 
 @dataclass
 class AutoBranch:
     """Rows of one branch of a b. file: integers BR, PT, TY, LAB and the columns of numbers."""
 
-    names: list[str]
     dimension: int | None
     integers: list[tuple[int, int, int, int]] = field(default_factory=list)
     numbers: list[list[float]] = field(default_factory=list)
@@ -67,8 +71,8 @@ def read_auto(path: str | Path, problem: McKeanVlasov | None = None) -> Diagram:
     path
         ``NAME.auto``, or ``b.NAME`` itself.
     problem
-        The equation the unknowns belong to (U(k) = m_k, PAR(1) = coupling). Not needed for files of ours:
-        their ``d.NAME`` says it.
+        The equation the unknowns belong to (U(k) = m_k, cosines only, PAR(1) = coupling). Not needed for
+        files of ours: their ``d.NAME`` says it.
 
     Returns
     -------
@@ -78,7 +82,8 @@ def read_auto(path: str | Path, problem: McKeanVlasov | None = None) -> Diagram:
     Raises
     ------
     InvalidInput
-        If a file is missing, damaged, incomplete, or does not say which equation it belongs to.
+        If a file is missing, damaged, incomplete, does not say which equation it belongs to or holds a curve
+        in another parameter or in two.
     """
     diagram_path, solution_path, description_path = auto_paths(Path(path))
     branches = parse_diagram(_text(diagram_path), diagram_path.name)
@@ -92,30 +97,33 @@ def read_auto(path: str | Path, problem: McKeanVlasov | None = None) -> Diagram:
                 "call open_diagram(path, problem=McKeanVlasov(...))"
             )
         problem = McKeanVlasov.from_dict(header["problem"])
-    _check_complete(branches, solutions, header, diagram_path, solution_path)
-    return _Import(problem, header, branches, {solution.label: solution for solution in solutions}).diagram()
+    _check_complete(branches, header, diagram_path)
+    located = _located(branches, solutions, solution_path)
+    return _Import(problem, header, branches, located).diagram()
 
 
 def parse_diagram(text: str, name: str) -> list[AutoBranch]:
     """Split the text of a b. file into branches."""
     branches: list[AutoBranch] = []
-    names: list[str] = []
     dimension: int | None = None
+    printed = 1
     fresh = True
     for number, line in enumerate(_lines(text, name), 1):
+        _require_coupling(line, name)
         try:
             if int(line[:4]) == 0:
                 fresh = True
                 dimension = _named_integer(line, "NDIM=", dimension)
-                if " PT " in line:
-                    names = [part.strip() for part in _columns(line.ljust(PREFIX_WIDTH))]
+                printed = len(_listed(line, "User-specified parameter")) or printed
                 continue
             integers = (int(line[:4]), int(line[4:10]), int(line[10:14]), int(line[14:19]))
+            # Parameters but the first stand behind the unknowns.
             numbers = [float(part) for part in _columns(line)]
+            numbers = numbers[: len(numbers) + 1 - printed]
         except ValueError:
             raise InvalidInput(f"{name} is damaged or not an AUTO diagram: line {number} cannot be read") from None
         if fresh or _starts(branches[-1], integers):
-            branches.append(AutoBranch(names, dimension))
+            branches.append(AutoBranch(dimension))
         fresh = False
         if branches[-1].numbers and len(numbers) != len(branches[-1].numbers[0]):
             raise InvalidInput(f"{name} is damaged: line {number} has {len(numbers)} columns of numbers")
@@ -177,7 +185,7 @@ class _Import:
     problem: McKeanVlasov
     header: dict[str, Any] | None
     sections: list[AutoBranch]
-    solutions: dict[int, AutoSolution]
+    solutions: dict[tuple[int, int], AutoSolution]
 
     def diagram(self) -> Diagram:
         couplings = [row[0] for section in self.sections for row in section.numbers]
@@ -191,7 +199,7 @@ class _Import:
             critical_coupling=critical,
             branches=branches,
             special_points=tuple(self._events(branches, critical)),
-            warnings=(*header.get("warnings", ()), IMPORTED),
+            warnings=(*header.get("warnings", ()), IMPORTED, *(() if self.header else (AUTOS_OWN,))),
             provenance=dict(header.get("provenance", {"source": "AUTO files"})),
         )
 
@@ -215,8 +223,8 @@ class _Import:
         cosine, sine = _split(_shown(numbers, layout), layout)
         speeds = np.full(len(numbers), np.nan)
         tangents = np.full((len(numbers), layout.dimension), np.nan)
-        for point, label in enumerate(integers[:, 3]):
-            solution = self.solutions.get(int(label)) if label else None
+        for point in range(len(numbers)):
+            solution = self.solutions.get((index, point))
             if solution is not None:
                 cosine[point], sine[point] = (part[0] for part in _split(solution.vector[np.newaxis], layout))
                 if solution.direction is not None and solution.speed is not None:
@@ -254,7 +262,7 @@ class _Import:
             }
         complete = cosine[np.all(np.isfinite(cosine), axis=1)]
         largest = np.max(np.abs(complete[:, 1:]), axis=0, initial=0.0)
-        degrees = [int(degree) + 1 for degree in np.flatnonzero(largest > RELATIVE_PRECISION)]
+        degrees = [int(degree) + 1 for degree in np.flatnonzero(largest > AUTO_TOLERANCE)]
         label = f"branch {index + 1}" if degrees else "uniform"
         # AUTO's end label covers both the step limit and the bounds of the parameter.
         return {"label": label, "parent": None, "symmetry": math.gcd(*degrees), "outcome": Outcome.MAX_STEPS}
@@ -319,13 +327,7 @@ def _arclength(numbers: Floats, critical: float | None) -> Floats:
     return np.concatenate([[0.0], np.cumsum(lengths)])
 
 
-def _check_complete(
-    branches: Sequence[AutoBranch],
-    solutions: Sequence[AutoSolution],
-    header: dict[str, Any] | None,
-    diagram_path: Path,
-    solution_path: Path,
-) -> None:
+def _check_complete(branches: Sequence[AutoBranch], header: dict[str, Any] | None, diagram_path: Path) -> None:
     if header is not None:
         expected = [branch["points"] for branch in header["branches"]]
         found = [len(branch.numbers) for branch in branches]
@@ -334,11 +336,24 @@ def _check_complete(
                 f"{diagram_path} is truncated or was changed: it holds {sum(found)} points on {len(found)} "
                 f"branches where its d. file counts {sum(expected)} on {len(expected)}"
             )
-    present = {solution.label for solution in solutions}
-    wanted = [label for branch in branches for _, _, _, label in branch.integers if label]
-    missing = [label for label in wanted if label not in present]
-    if missing:
-        raise InvalidInput(f"{solution_path} is truncated: it lacks the point with label {missing[0]}")
+
+
+def _located(
+    branches: Sequence[AutoBranch], solutions: Sequence[AutoSolution], solution_path: Path
+) -> dict[tuple[int, int], AutoSolution]:
+    # Runs appended to each other may repeat labels; b. and s. file are then in the same order still.
+    waiting: dict[int, deque[AutoSolution]] = {}
+    for solution in solutions:
+        waiting.setdefault(solution.label, deque()).append(solution)
+    located = {}
+    for index, branch in enumerate(branches):
+        for point, (_, _, _, label) in enumerate(branch.integers):
+            if not label:
+                continue
+            if not waiting.get(label):
+                raise InvalidInput(f"{solution_path} is truncated: it lacks the point with label {label}")
+            located[index, point] = waiting[label].popleft()
+    return located
 
 
 def _own_header(path: Path) -> dict[str, Any] | None:
@@ -380,6 +395,20 @@ def _columns(line: str) -> list[str]:
 def _named_integer(line: str, key: str, otherwise: int | None) -> int | None:
     _, found, rest = line.partition(key)
     return int(rest.split()[0]) if found else otherwise
+
+
+def _listed(line: str, key: str) -> list[str]:
+    _, found, rest = line.partition(key)
+    return rest.partition(":")[2].split() if found else []
+
+
+def _require_coupling(line: str, name: str) -> None:
+    free = _listed(line, "Active continuation parameter")
+    if len(free) > 1 or (free and free[0].isdigit() and free[0] != COUPLING):
+        raise InvalidInput(
+            f"{name} follows parameter {' and '.join(free)}; "
+            f"a diagram follows parameter {COUPLING}, the coupling, and no other"
+        )
 
 
 def _starts(branch: AutoBranch, integers: tuple[int, int, int, int]) -> bool:

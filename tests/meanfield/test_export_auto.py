@@ -6,8 +6,9 @@ import re
 
 import numpy as np
 import pytest
-from sample import repulsive_sample, sample
+from sample import moments, repulsive_sample, sample
 
+from meanfield import Circle, CosineSeries, McKeanVlasov
 from meanfield.errors import InvalidInput
 from meanfield.export import open_diagram, read_auto, save
 
@@ -123,8 +124,8 @@ def test_header_block(diagram, tmp_path):
         width = len(head[-1])
         assert width == 19 + 19 * columns.shape[1] + 1 or (width - 20) % 19 == 0
         # AUTO's reader cuts the names by the length of a data line with its line feed.
-        names = [head[-1][20 + 19 * at : 39 + 19 * at].strip() for at in range(columns.shape[1])]
-        assert names == ["PAR(1)", "L2-NORM", *(f"U({k})" for k in range(1, 7))]
+        names = [head[-1][20 + 19 * at : 39 + 19 * at].rstrip() for at in range(columns.shape[1])]
+        assert names == ["   PAR(1)", "   L2-NORM", *(f"     U({k})" for k in range(1, 7))]
         joined = "\n".join(head)
         for key in (
             "EPSL=",
@@ -138,10 +139,34 @@ def test_header_block(diagram, tmp_path):
             "NPAR=",
         ):
             assert key in joined
-        assert "   0   User-specified parameter:            1" in head
-        assert "   0   Active continuation parameter:       1" in head
+        assert "   0   User-specified parameter:          1" in head
+        assert "   0   Active continuation parameter:     1" in head
         assert int(re.search(r"NDIM=([ \d]{4})", joined).group(1)) == 24
         assert marks[0][1] in (1, -1)
+
+
+@pytest.mark.parametrize("interval", [(1.0, 4.5), (1.00006, 4.50004), (-4.50004, -1.00006), (0.0, 4.49999)])
+def test_header_block_covers_every_point_in_five_digits(diagram, tmp_path, interval):
+    """AUTO takes the constants over, and ends a run at its first point if that is outside RL0 and RL1."""
+    text, _, _ = written(dataclasses.replace(even(diagram), interval=interval), tmp_path)
+    for head, _, _ in read_b(text):
+        lower, upper = (float(number) for number in head[0].split()[1:3])
+        assert lower <= interval[0]
+        assert upper >= interval[1]
+        assert (lower, upper) == pytest.approx(interval, rel=1e-4)
+
+
+def test_steps_are_lengths_along_the_branch(diagram, tmp_path):
+    """In all unknowns, since at a fold or a pitchfork the coupling hardly moves."""
+    text, _, _ = written(even(diagram), tmp_path)
+    for (head, _, _), branch in zip(read_b(text), even(diagram).branches, strict=True):
+        start, least, most = (float(number) for number in re.findall(r"= *(-?\d\.\d+E[+-]\d+)", head[2]))
+        moments = branch.cosine[:, 1:]
+        steps = np.sqrt(np.sum(np.diff(moments, axis=0) ** 2, axis=1) + np.diff(branch.coupling) ** 2)
+        assert abs(start) == pytest.approx(steps.mean(), rel=1e-4)
+        assert np.sign(start) == np.sign(branch.coupling[1] - branch.coupling[0])
+        assert most == pytest.approx(steps.max(), rel=1e-4)
+        assert 0 < least < steps.min()
 
 
 def test_labels_run_through_the_file(diagram, tmp_path):
@@ -173,6 +198,7 @@ def test_sines_follow_cosines_on_chiral_diagrams(diagram, tmp_path):
     assert np.allclose(last["U"][:24], diagram.branches[3].cosine[-1, 1:], rtol=DIGITS, atol=0)
     assert np.allclose(last["U"][24:], diagram.branches[3].sine[-1, 1:], rtol=DIGITS, atol=0)
     assert "U(24 + k) = s_k" in description
+    assert "Every rotation of a state solves G = 0" in description
 
 
 def test_negligible_moments_are_dropped(diagram, tmp_path):
@@ -185,6 +211,17 @@ def test_negligible_moments_are_dropped(diagram, tmp_path):
     )
     _, text, _ = written(small, tmp_path)
     assert {point["U"].size for point in read_s(text)} == {10}
+
+
+def test_modes_the_uniform_state_loses_are_kept(diagram, tmp_path):
+    """Else AUTO could not leave the uniform branch where no other was followed."""
+    uniform = dataclasses.replace(even(diagram), branches=diagram.branches[:1], special_points=())
+    for upper, modes in ((2.4, 1), (2.5, 2)):
+        _, text, _ = written(dataclasses.replace(uniform, interval=(1.0, upper)), tmp_path)
+        assert {point["U"].size for point in read_s(text)} == {modes}
+    far = McKeanVlasov(Circle(), CosineSeries((*np.zeros(99), 1.0)))
+    _, text, _ = written(dataclasses.replace(uniform, problem=far, interval=(-3.0, 1.0)), tmp_path)
+    assert {point["U"].size for point in read_s(text)} == {100}
 
 
 def test_branches_of_different_size_share_one_dimension(diagram, tmp_path):
@@ -241,22 +278,63 @@ def test_points_without_direction(diagram, tmp_path):
 def test_description_lets_a_user_write_the_model(diagram, tmp_path):
     _, _, text = written(even(diagram), tmp_path)
     assert "U(k) = m_k, k = 1..24" in text
-    assert "lambda_j = -PAR(1) w_j / (2 PAR(2))" in text
-    assert re.search(r"^ +1  -1\.0e\+00$", text, re.MULTILINE)
-    assert re.search(r"^ +2  -8\.0e-01$", text, re.MULTILINE)
+    assert "rho ~ exp(-sum_j (PAR(1) w_j m_j + v_j) cos(j theta) / PAR(2))" in text
+    assert table(text) == (24, {1: (-1.0, 0.0), 2: (-0.8, 0.0)})
+
+
+def table(text):
+    """The n and the multipliers (w_j, v_j) of a d. file as the model file of the documentation reads them."""
+    lines = iter(text.splitlines())
+    (count,) = (int(line[4:]) for line in iter(lambda: next(lines), "    j  w_j  v_j") if line.startswith("n = "))
+    rows = [line.split() for line in iter(lambda: next(lines), "")]
+    assert all(len(row) == 3 for row in rows)
+    return count, {int(degree): (float(w), float(v)) for degree, w, v in rows}
+
+
+def described_defect(point, description):
+    """Defect of 0 = G as the d. file describes it, at a point of the s. file, by the trapezoid rule."""
+    n, multipliers = table(description)
+    angle = 2 * np.pi * np.arange(512) / 512
+    coupling, noise = point["PAR"]
+    cosine, sine = point["U"][:n], np.resize(point["U"][n:], n) if point["U"].size > n else np.zeros(n)
+    field = np.zeros_like(angle)
+    for j, (w, v) in multipliers.items():
+        m, s = (cosine[j - 1], sine[j - 1]) if j <= n else (0.0, 0.0)
+        field -= ((coupling * w * m + v) * np.cos(j * angle) + coupling * w * s * np.sin(j * angle)) / noise
+    weight = np.exp(field - field.max())
+    weight /= weight.sum()
+    waves = np.outer(np.arange(1, n + 1), angle)
+    means = np.concatenate([np.cos(waves) @ weight, np.sin(waves) @ weight])[: point["U"].size]
+    return np.max(np.abs(means - point["U"]))
 
 
 def test_the_described_equation_holds_at_the_written_points(diagram, tmp_path):
-    """G = 0 evaluated from the s. file alone, by the trapezoid rule, to the digits of the file."""
-    _, text, _ = written(even(diagram), tmp_path)
-    angle = 2 * np.pi * np.arange(512) / 512
-    w = np.array([-1.0, -0.8])
+    _, text, description = written(even(diagram), tmp_path)
     for point in read_s(text):
-        exponents = -point["PAR"][0] * w / (2 * point["PAR"][1])
-        weight = np.exp(sum(2 * exponents[j] * point["U"][j] * np.cos((j + 1) * angle) for j in (0, 1)))
-        moments = np.cos(np.outer(np.arange(1, 25), angle)) @ weight / weight.sum()
         # Eleven digits of kappa and U, amplified by kappa (at most 4.5) and the width of the state.
-        assert np.max(np.abs(moments - point["U"])) < 20 * DIGITS
+        assert described_defect(point, description) < 20 * DIGITS
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_described_equation_has_confinement_and_sines(diagram, tmp_path, turned):
+    """W = -cos t and V = h cos 2t: exp((kappa m_1 cos t - h cos 2t)/D), or turned by a quarter with -h."""
+    noise, height = 0.7, 0.5
+    problem = McKeanVlasov(Circle(), CosineSeries((-1.0,)), noise=noise, confinement=CosineSeries((0.0, height)))
+    fields = np.linspace(0.5, 2.0, 15)
+    states = np.array([moments(a, height / noise if turned else -height / noise) for a in fields])
+    coupling = noise * fields / states[:, 1]
+    rotated = states * 1j ** np.arange(states.shape[1]) if turned else states.astype(complex)
+    branch = dataclasses.replace(diagram.branches[0], coupling=coupling, cosine=rotated.real, sine=rotated.imag, **{
+        name: np.zeros_like(states) for name in ("tangent_cosine", "tangent_sine")
+    })  # fmt: skip
+    confined = dataclasses.replace(diagram, problem=problem, branches=(branch,), special_points=())
+    _, text, description = written(confined, tmp_path)
+    points = read_s(text)
+    assert points
+    for point in points:
+        assert bool(np.any(point["U"][24:])) == turned
+        assert described_defect(point, description) < 20 * DIGITS
+    assert ("Every rotation" in description) is False
 
 
 @pytest.mark.parametrize("name", ["run.auto", "b.run"])
@@ -307,13 +385,13 @@ def foreign_s(label, kappa, vector):
     )
     head = [1, 1, 9, label, 1, 1]
     return (
-        "".join(f"{v:6d}" for v in head) + f"{1:8d}{3:6d}{2:8d}"
-        + "".join(f"{v:5d}" for v in [0, 0, 1, 0, 2, 1, 0])
+        "".join(f"{v:6d}" for v in head) + f"{1:8d}{len(vector) + 1:6d}{2:8d}"
+        + "".join(f"{v:5d}" for v in [0, 0, 1, 0, len(vector), 1, 0])
         + f"\n    {u}\n    {f'{kappa:.10E}'.replace('E+', 'E+0'):>19}\n"
     )  # fmt: skip
 
 
-def foreign(tmp_path):
+def foreign(tmp_path, third=()):
     points = [
         (1, 1.0, (0, 0)),
         (2, 2.0, (0, 0)),
@@ -322,7 +400,8 @@ def foreign(tmp_path):
         (5, 2.6, (0.7, 0.1)),
     ]
     (tmp_path / "b.run").write_text(FOREIGN_B)
-    (tmp_path / "s.run").write_text("".join(foreign_s(*point) for point in points))
+    texts = [foreign_s(label, kappa, (*vector, *third)) for label, kappa, vector in points]
+    (tmp_path / "s.run").write_text("".join(texts))
     return tmp_path / "b.run"
 
 
@@ -345,6 +424,51 @@ def test_import_of_files_of_auto(diagram, tmp_path):
     assert imported.special_points[0].unstable_before == 0
     assert imported.special_points[1].kernel_dimension is None
     assert imported.interval == (1.0, 3.0)
+
+
+def test_parameters_printed_behind_the_unknowns_are_none(diagram, tmp_path):
+    path = foreign(tmp_path, third=(0.25,))
+    text = FOREIGN_B.replace("parameter:            1", "parameters:         1   2").replace(
+        "NDIM=   2", "NDIM=   3"
+    )
+    rows = [line + ("  7.0000000000E+000" if line[:4] != "   0" else "") for line in text.splitlines()]
+    path.write_text("\n".join(rows) + "\n")
+    cosine = open_diagram(path, problem=diagram.problem).branches[1].cosine
+    assert cosine[[0, 2]].tolist() == [[1.0, 0.5, 0.1, 0.25], [1.0, 0.7, 0.1, 0.25]]
+    assert cosine[1, :3].tolist() == [1.0, 0.6, 0.1]
+    assert np.isnan(cosine[1, 3])
+
+
+@pytest.mark.parametrize("free", ["parameter:     2", "parameters:    1   2", "parameters:    2   1"])
+def test_curves_in_other_parameters_are_refused(diagram, tmp_path, free):
+    path = foreign(tmp_path)
+    path.write_text(FOREIGN_B.replace("   0\n", f"   0   Active continuation {free}\n   0\n", 1))
+    with pytest.raises(InvalidInput, match=r"b\.run follows parameter [12]"):
+        open_diagram(path, problem=diagram.problem)
+
+
+def test_repeated_labels_belong_to_the_branches_in_order(diagram, tmp_path):
+    """As AUTO writes them when one run is appended to another."""
+    path = foreign(tmp_path)
+    path.write_text(FOREIGN_B.replace("  12    4", "  12    1").replace("  -9    5", "  -9    3"))
+    points = [(1, 1.0, (0, 0)), (2, 2.0, (0, 0)), (3, 3.0, (0, 0)), (1, 1.9, (0.5, 0.1)), (3, 2.6, (0.7, 0.1))]
+    (tmp_path / "s.run").write_text("".join(foreign_s(*point) for point in points))
+    imported = open_diagram(path, problem=diagram.problem)
+    assert imported.branches[0].cosine[[0, 2]].tolist() == [[1.0, 0.0, 0.0]] * 2
+    assert imported.branches[1].cosine[[0, 2]].tolist() == [[1.0, 0.5, 0.1], [1.0, 0.7, 0.1]]
+
+
+def test_what_auto_leaves_at_a_branch_point_is_no_moment(diagram, tmp_path):
+    path = foreign(tmp_path)
+    path.write_text(
+        FOREIGN_B.replace("2.0000000000E+000  0.0000000000E+000", "2.0000000000E+000  3.0000000000E-008")
+    )
+    text = (tmp_path / "s.run").read_text()
+    solution = foreign_s(2, 2.0, (3e-8, 0))
+    (tmp_path / "s.run").write_text(text.replace(foreign_s(2, 2.0, (0, 0)), solution))
+    imported = open_diagram(path, problem=diagram.problem)
+    assert imported.branches[0].cosine[1, 1] == 3e-8
+    assert imported.branches[0].label == "uniform"
 
 
 @pytest.mark.parametrize("which", ["b.run", "s.run"])
