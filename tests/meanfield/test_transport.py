@@ -265,3 +265,14 @@ def test_shifts_that_jump(count: int) -> None:
     fine = Sample(density.quantile((np.arange(20000) + 0.5) / 20000))
     # The discretised density has a squared error of the squared widest interval times its mass.
     assert wasserstein2(Sample(points), density) == pytest.approx(wasserstein2(Sample(points), fine), abs=2e-5)
+
+
+@pytest.mark.parametrize(("concentration", "change"), [(2.0, 1e-4), (12.0, 1e-3), (16.0, 1.0)])
+def test_entropy_of_concentrated_densities_that_nearly_agree(concentration: float, change: float) -> None:
+    one, other = von_mises(0.4, concentration, 90), von_mises(0.4, concentration + change, 90)
+    with mp.workdps(30):
+        first, second = mp.mpf(concentration), mp.mpf(concentration) + mp.mpf(change)
+        ratio = mp.besseli(1, first) / mp.besseli(0, first)
+        expected = (first - second) * ratio + mp.log(mp.besseli(0, second) / mp.besseli(0, first))
+    # Differences of moments are known to rounding over the change.
+    assert relative_entropy(one, other) == pytest.approx(float(expected), rel=1e-12 + 100 * EPS / change)
