@@ -75,7 +75,7 @@ def plan(
     options: Options,
     until: float,
     step: float | None,
-    times: ArrayLike | None,
+    times: int | ArrayLike | None,
     initial: Any,
     checkpoint: Checkpoint | None,
     kernel: str,

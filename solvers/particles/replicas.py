@@ -81,6 +81,8 @@ class Recorded:
         Largest product of a step and the slope -b' of the drift.
     failure
         Why it ended early, or nothing.
+    interrupted
+        Whether the user ended it.
     """
 
     index: int
@@ -91,6 +93,7 @@ class Recorded:
     contraction: float
     cpu_seconds: float
     failure: str = ""
+    interrupted: bool = False
     warnings: tuple[str, ...] = ()
 
 
@@ -109,12 +112,15 @@ def running(replica: Replica) -> Generator[int, None, Recorded]:
     """Run a replica, yield the number of steps done from time to time and return what was recorded."""
     started = time.process_time()
     walk = _Walk(replica)
-    failure = ""
+    failure, interrupted = "", False
     try:
         yield from walk.to_the_end()
     except ComputationFailed as error:
         failure = f"replica {replica.index} stopped at time {walk.progress.time:.6g}: {error}"
-    return walk.recorded(failure, time.process_time() - started)
+    except KeyboardInterrupt:
+        failure = f"replica {replica.index} was interrupted at time {walk.progress.time:.6g}"
+        interrupted = True
+    return walk.recorded(failure, interrupted, time.process_time() - started)
 
 
 def streams(seed: int, index: int) -> tuple[np.random.Generator, np.random.Generator]:
@@ -161,7 +167,7 @@ class _Walk:
             if progress.done % between == 0:
                 yield progress.done
 
-    def recorded(self, failure: str, cpu_seconds: float) -> Recorded:
+    def recorded(self, failure: str, interrupted: bool, cpu_seconds: float) -> Recorded:
         """Return what is known of the replica now."""
         replica, progress = self.replica, self.progress
         counts, angles = np.zeros(HISTOGRAM_BINS, dtype=np.int64), None
@@ -177,6 +183,7 @@ class _Walk:
             contraction=progress.contraction,
             cpu_seconds=cpu_seconds,
             failure=failure,
+            interrupted=interrupted,
             warnings=progress.warnings,
         )
 

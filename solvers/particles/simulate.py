@@ -1,6 +1,7 @@
 """Particle systems: replicas run one after the other or on an executor, gathered into an Ensemble."""
 
 import concurrent.futures
+import dataclasses
 import time
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
@@ -41,13 +42,14 @@ def simulate(
     step: float | None = None,
     replicas: int = 1,
     scheme: Scheme | None = None,
-    times: ArrayLike | None = None,
+    times: int | ArrayLike | None = None,
     degrees: int = DEFAULT_DEGREES,
     drift: MomentDrift | PairDrift | None = None,
     executor: concurrent.futures.Executor | None = None,
     checkpoint: Checkpoint | None = None,
     keep_positions: bool = False,
     kernel: str = "auto",
+    on_failure: str = "raise",
 ) -> Ensemble:
     r"""Simulate N interacting particles.
 
@@ -73,7 +75,7 @@ def simulate(
     scheme
         ``WeakSecondOrder()`` (default) or ``EulerMaruyama()``.
     times
-        Times to record; 0 and about a hundred more by default.
+        Times to record, increasing, or a number of equal intervals; 0 and about a hundred more by default.
     degrees
         Moments are recorded up to this degree.
     drift
@@ -86,6 +88,8 @@ def simulate(
         Whether the record holds the positions at the end.
     kernel
         ``"numpy"``, ``"numba"`` (the extra ``fast``) or ``"auto"``; the numbers are the same, bit for bit.
+    on_failure
+        ``"raise"``, or ``"return"`` for what there is when no replica reached the end or the user interrupts.
 
     Returns
     -------
@@ -111,7 +115,7 @@ def simulate(
     steps = simulation(
         problem, particles, until, seed, initial=initial, step=step, replicas=replicas, scheme=scheme, times=times,
         degrees=degrees, drift=drift, executor=executor, checkpoint=checkpoint, keep_positions=keep_positions,
-        kernel=kernel,
+        kernel=kernel, on_failure=on_failure,
     )  # fmt: skip
     while True:
         try:
@@ -131,39 +135,55 @@ def simulation(
     step: float | None = None,
     replicas: int = 1,
     scheme: Scheme | None = None,
-    times: ArrayLike | None = None,
+    times: int | ArrayLike | None = None,
     degrees: int = DEFAULT_DEGREES,
     drift: MomentDrift | PairDrift | None = None,
     executor: concurrent.futures.Executor | None = None,
     checkpoint: Checkpoint | None = None,
     keep_positions: bool = False,
     kernel: str = "auto",
+    on_failure: str = "raise",
 ) -> Generator[Advance, None, Ensemble]:
     """Simulate like :func:`simulate`, yielding how far it is; returns the ensemble."""
+    if on_failure not in ("raise", "return"):
+        raise InvalidInput(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
     started = time.process_time()
     options = Options(
         particles, seed, replicas, degrees, scheme or WeakSecondOrder(), drift or MomentDrift(), keep_positions
     )
     planned = plan(problem, options, until, step, times, initial, checkpoint, kernel)
     outcomes: dict[int, Recorded | Exception] = {}
-    if executor is None:
-        yield from _one_by_one(planned, outcomes)
-    else:
-        share = planned.options.particles * planned.timetable.steps
-        for index, outcome in completed(run_replica, planned.replicas, executor):
-            outcomes[index] = outcome
-            yield Advance(len(outcomes) * share, len(planned.replicas) * share)
-    return _gathered(planned, outcomes, time.process_time() - started)
+    interrupted = False
+    try:
+        if executor is None:
+            yield from _one_by_one(planned, outcomes)
+        else:
+            yield from _on_executor(planned, outcomes, executor)
+    except KeyboardInterrupt:
+        interrupted = True
+    return _gathered(planned, outcomes, interrupted, on_failure, time.process_time() - started)
+
+
+def _on_executor(
+    planned: Plan, outcomes: dict[int, Recorded | Exception], executor: concurrent.futures.Executor
+) -> Generator[Advance, None, None]:
+    share = planned.options.particles * planned.timetable.steps
+    for index, outcome in completed(run_replica, planned.replicas, executor):
+        outcomes[index] = outcome
+        yield Advance(len(outcomes) * share, len(planned.replicas) * share)
 
 
 def _one_by_one(planned: Plan, outcomes: dict[int, Recorded | Exception]) -> Generator[Advance, None, None]:
-    particles, steps = planned.options.particles, planned.timetable.steps
-    total = particles * steps * len(planned.replicas)
+    share = planned.options.particles * planned.timetable.steps
     for index, replica in enumerate(planned.replicas):
         try:
-            outcomes[index] = yield from _reporting(replica, index * particles * steps, total)
+            outcome = yield from _reporting(replica, index * share, len(planned.replicas) * share)
         except Exception as error:
             outcomes[index] = error
+        else:
+            outcomes[index] = outcome
+            if outcome.interrupted:
+                raise KeyboardInterrupt
 
 
 def _reporting(replica: Replica, before: int, total: int) -> Generator[Advance, None, Recorded]:
@@ -177,7 +197,13 @@ def _reporting(replica: Replica, before: int, total: int) -> Generator[Advance, 
         yield Advance(before + replica.particles * done, total)
 
 
-def _gathered(planned: Plan, outcomes: Mapping[int, Recorded | Exception], cpu_seconds: float) -> Ensemble:
+def _gathered(
+    planned: Plan,
+    outcomes: Mapping[int, Recorded | Exception],
+    interrupted: bool,
+    on_failure: str,
+    cpu_seconds: float,
+) -> Ensemble:
     """Put the replicas together; those that are missing are nan.
 
     Raises
@@ -186,25 +212,33 @@ def _gathered(planned: Plan, outcomes: Mapping[int, Recorded | Exception], cpu_s
         If a replica was refused its arguments.
     ComputationFailed
         If no replica reached the end.
+    KeyboardInterrupt
+        If the user interrupted.
     """
     refused = next((outcome for outcome in outcomes.values() if isinstance(outcome, InvalidInput)), None)
     if refused is not None:
         raise refused
-    found = {index: outcome for index, outcome in outcomes.items() if isinstance(outcome, Recorded)}
-    failures = _failures(outcomes)
-    ensemble = _ensemble(planned, found, failures, cpu_seconds)
-    if len(failures) == len(planned.replicas):
-        more = f" (and {len(failures) - 1} more replicas likewise)" if len(failures) > 1 else ""
-        failed = ComputationFailed(failures[0] + more)
-        failed.partial = ensemble if found else None
-        raise failed from next((outcome for outcome in outcomes.values() if isinstance(outcome, Exception)), None)
-    return ensemble
+    failures = _failures(outcomes, len(planned.replicas))
+    ensemble = _ensemble(planned, outcomes, failures, cpu_seconds)
+    if interrupted:
+        ensemble = dataclasses.replace(ensemble, outcome=Outcome.INTERRUPTED)
+    if on_failure == "return" or (not interrupted and ensemble.completed.any()):
+        return ensemble
+    if interrupted:
+        raise KeyboardInterrupt
+    more = f" (and {len(failures) - 1} more replicas likewise)" if len(failures) > 1 else ""
+    failed = ComputationFailed(failures[0] + more)
+    failed.partial = ensemble
+    raise failed from next((outcome for outcome in outcomes.values() if isinstance(outcome, Exception)), None)
 
 
-def _failures(outcomes: Mapping[int, Recorded | Exception]) -> tuple[str, ...]:
+def _failures(outcomes: Mapping[int, Recorded | Exception], replicas: int) -> tuple[str, ...]:
     sentences = []
-    for index, outcome in sorted(outcomes.items()):
-        if isinstance(outcome, Exception):
+    for index in range(replicas):
+        outcome = outcomes.get(index)
+        if outcome is None:
+            sentences.append(f"replica {index} is missing: it was not done before the interrupt")
+        elif isinstance(outcome, Exception):
             reason = " ".join(str(outcome).split()) or "no reason given"
             sentences.append(f"replica {index} is missing: {type(outcome).__name__}: {reason}")
         elif outcome.failure:
@@ -213,9 +247,10 @@ def _failures(outcomes: Mapping[int, Recorded | Exception]) -> tuple[str, ...]:
 
 
 def _ensemble(
-    planned: Plan, found: Mapping[int, Recorded], failures: tuple[str, ...], cpu_seconds: float
+    planned: Plan, outcomes: Mapping[int, Recorded | Exception], failures: tuple[str, ...], cpu_seconds: float
 ) -> Ensemble:
     options, table = planned.options, planned.timetable
+    found = {index: outcome for index, outcome in outcomes.items() if isinstance(outcome, Recorded)}
     shape = (options.replicas, len(table.times), options.degrees + 1)
     cosine, sine = np.full(shape, np.nan), np.full(shape, np.nan)
     histogram = np.zeros((options.replicas, HISTOGRAM_BINS), dtype=np.int64)

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from meanfield import InvalidInput
 
 DEFAULT_RECORDS = 100
 MOST_STEPS = 10**9
+MOST_INTERVALS = 10**6
 # A quotient this close to a whole number is one, such as 1.1/0.1.
 QUOTIENT_ROUNDING = 1e-9
 
@@ -53,7 +55,7 @@ class Timetable:
                 yield record, before + self.counts[record] - number - 1, self.lengths[record]
 
 
-def timetable(until: float, step: float, times: ArrayLike | None = None) -> Timetable:
+def timetable(until: float, step: float, times: int | ArrayLike | None = None) -> Timetable:
     """Divide the time from 0 to the end.
 
     Parameters
@@ -63,8 +65,8 @@ def timetable(until: float, step: float, times: ArrayLike | None = None) -> Time
     step
         Steps are at most this long: every interval between recorded times is divided into equal steps.
     times
-        Times to be recorded, increasing, from 0 to the end, which is added if it is missing; by default 0 and about
-        a hundred multiples of the step.
+        Times to be recorded, increasing, from 0 to the end, which is added if it is missing, or a number of equal
+        intervals; by default 0 and about a hundred multiples of the step.
 
     Raises
     ------
@@ -89,6 +91,13 @@ def timetable(until: float, step: float, times: ArrayLike | None = None) -> Time
     return Timetable(tuple(asked), counts, tuple(span / max(n, 1) for span, n in zip(spans, counts, strict=True)))
 
 
+def _whole(value: object) -> int | None:
+    try:
+        return None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+
+
 def _count(length: float, step: float) -> int:
     return max(1, math.ceil(length / step * (1.0 - QUOTIENT_ROUNDING)))
 
@@ -100,7 +109,12 @@ def _positive(value: float, name: str, example: str) -> float:
     return float(value)
 
 
-def _asked(until: float, times: ArrayLike) -> Sequence[float]:
+def _asked(until: float, times: int | ArrayLike) -> Sequence[float]:
+    intervals = _whole(times)
+    if intervals is not None:
+        if not 1 <= intervals <= MOST_INTERVALS:
+            raise InvalidInput(f"the number of intervals must be from 1 to {MOST_INTERVALS}, not {intervals}")
+        return [until * (number / intervals) for number in range(intervals + 1)]
     try:
         asked = np.atleast_1d(np.asarray(times, dtype=float))
     except (TypeError, ValueError) as error:

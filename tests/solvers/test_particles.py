@@ -276,6 +276,14 @@ def test_final_times_are_hit_exactly():
     assert simulate(problem(Kuramoto()), 10, 1.1, 1, step=0.1).provenance["options"]["steps"] == 11
 
 
+def test_times_may_be_a_number_of_intervals():
+    ensemble = simulate(problem(Kuramoto()), 10, 1.0, 1, step=0.3, times=4)
+    assert list(ensemble.time) == [0.0, 0.25, 0.5, 0.75, 1.0]
+    assert ensemble.step == 0.25
+    with pytest.raises(InvalidInput, match="number of intervals must be from 1"):
+        simulate(problem(Kuramoto()), 10, 1.0, 1, step=0.3, times=0)
+
+
 def test_default_step_follows_the_stiffness():
     ensemble = simulate(problem(Kuramoto(), 4.0), 10, 1.0, 1)
     assert ensemble.step == pytest.approx(0.05)
@@ -296,6 +304,38 @@ def test_steps_that_begin_to_overshoot_end_the_run_and_keep_its_beginning():
     assert np.isfinite(partial.cosine[0, 0]).all()
     assert np.isnan(partial.cosine[0, -1]).all()
     assert partial.histogram.sum() == 0
+
+
+def test_failures_are_returned_where_that_is_asked_for():
+    partial = simulate(problem(Kuramoto(), 40.0), 1000, 5.0, 1, step=0.1, on_failure="return")
+    assert partial.outcome is Outcome.PARTIAL
+    assert "the step 0.1 is too long" in partial.failures[0]
+    with pytest.raises(InvalidInput, match="on_failure must be 'raise' or 'return'"):
+        simulate(problem(Kuramoto()), 10, 1.0, 1, on_failure="ignore")
+
+
+def test_interrupts_keep_what_was_done(monkeypatch):
+    advance, count = WeakSecondOrder.advance, 0
+
+    def interrupted(self, cloud, step):
+        nonlocal count
+        count += 1
+        if count == 16:
+            raise KeyboardInterrupt
+        advance(self, cloud, step)
+
+    monkeypatch.setattr(WeakSecondOrder, "advance", interrupted)
+    ensemble = simulate(problem(Kuramoto()), 10, 1.0, 1, step=0.1, replicas=3, on_failure="return")
+    assert ensemble.outcome is Outcome.INTERRUPTED
+    assert list(ensemble.completed) == [True, False, False]
+    assert np.isfinite(ensemble.cosine[1, :6]).all()
+    assert ensemble.failures == (
+        "replica 1 was interrupted at time 0.5",
+        "replica 2 is missing: it was not done before the interrupt",
+    )
+    count = 0
+    with pytest.raises(KeyboardInterrupt):
+        simulate(problem(Kuramoto()), 10, 1.0, 1, step=0.1, replicas=3)
 
 
 def test_coarse_steps_are_warned_of():
