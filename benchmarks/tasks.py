@@ -53,7 +53,8 @@ def trace_branch(modes: int, max_step: float = STEP) -> Result:
 
 
 def _fold_between(last: Point, point: Point) -> float:
-    events = events_between(last, point, ((0, 0), (0, 0)))
+    # One unstable direction before the fold and none after it, which nothing else has to explain.
+    events = events_between(last, point, ((1, 0), (0, 0)))
     return next(event.point.q for event in events if event.kind == "fold")
 
 
