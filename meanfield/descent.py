@@ -103,16 +103,17 @@ class _Grid(NamedTuple):
     """Means over one grid; the sizes before cancellation set the rounding level."""
 
     entropy: Vector
+    entropy_size: Vector
     dissipation: Vector
-    size: Vector
+    dissipation_size: Vector
     minimum: Vector
     maximum: Vector
 
 
 def _unsettled(coarse: _Grid, fine: _Grid) -> npt.NDArray[np.bool_]:
-    entropy = np.abs(coarse.entropy - fine.entropy) > SETTLED * np.maximum(np.abs(fine.entropy), EPS)
+    entropy = np.abs(coarse.entropy - fine.entropy) > SETTLED * fine.entropy_size
     # Diffusion and drift cancel at stationary states; what remains is the rounding of their sizes.
-    lost = np.abs(coarse.dissipation - fine.dissipation) > SETTLED * fine.size
+    lost = np.abs(coarse.dissipation - fine.dissipation) > SETTLED * fine.dissipation_size
     return np.asarray(entropy | lost)
 
 
@@ -132,10 +133,11 @@ def _on_grid(
     density = 1.0 + f
     minimum, maximum = density.min(axis=1), density.max(axis=1)
     near = 2.0 * np.abs(fluctuation).sum(axis=1) < NEAR
-    entropy = np.empty(moments.shape[0])
+    entropy, entropy_size = np.empty((2, moments.shape[0]))
     for rows, function in ((near, excess_beyond_square), (~near, _excess)):
         if rows.any():
-            entropy[rows] = function(np.maximum(f[rows], -1.0)).mean(axis=1)
+            values = function(np.maximum(f[rows], -1.0))
+            entropy[rows], entropy_size[rows] = values.mean(axis=1), np.abs(values).mean(axis=1)
     slope = _values(1j * degrees * moments, points)
     drift = density * _values(1j * degrees * (0.5 * force - strengths * moments), points)
     least = np.maximum(floor, -4.0 * minimum)[:, None]
@@ -146,7 +148,7 @@ def _on_grid(
     size = ((np.abs(slope) + np.abs(drift)) ** 2 * weight).mean(axis=1)
     # What is at the level of rounding is as good as zero, and known to be.
     known = (doubtful <= DOUBTFUL * dissipation) | (dissipation <= 1e-13 * size)
-    return _Grid(entropy, np.where(known, dissipation, np.nan), size, minimum, maximum)
+    return _Grid(entropy, entropy_size, np.where(known, dissipation, np.nan), size, minimum, maximum)
 
 
 def _excess(f: Vector) -> Vector:

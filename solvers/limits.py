@@ -3,4 +3,4 @@
 MAX_NODES = 8192
 MAX_UNKNOWNS = 1024
 # Largest degree in time evolution.
-MAX_DEGREE = 4096
+MAX_DEGREE = 2048

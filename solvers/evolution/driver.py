@@ -121,7 +121,7 @@ def record(
 ) -> Trajectory:
     """Make the record of an evolution, whole or partial."""
     plan, rest, frames = evolution.plan, evolution.rest, evolution.frames
-    cosine, sine = padded(frames)
+    cosine, sine = turned(*padded(frames), plan.axis)
     time = np.array([frame.time for frame in frames])
     values = descent(plan.problem, cosine, sine, plan.tolerance)
     if outcome is None:
@@ -154,6 +154,14 @@ def record(
         ),
         provenance=provenance(plan.problem, plan.options(), clock.process_time() - started),
     )
+
+
+def turned(cosine: Floats, sine: Floats, angle: float) -> tuple[Floats, Floats]:
+    """Turn densities, one a row, by an angle."""
+    if angle == 0.0:
+        return cosine, sine
+    moments = (cosine - 1j * sine) * np.exp(-1j * angle * np.arange(cosine.shape[1]))
+    return moments.real.copy(), -moments.imag
 
 
 def _cut_short(failure: BaseException | None, reached: float, until: float) -> Iterator[str]:

@@ -165,6 +165,8 @@ class ExponentialStepper:
         Options.
     tolerance
         Local error, relative to the size of the unknowns; not used by a fixed step.
+    tail
+        Local error of the last quarter of the unknowns, absolute: noise there would look like a lack of resolution.
 
     Attributes
     ----------
@@ -174,12 +176,14 @@ class ExponentialStepper:
         Counters.
     """
 
-    def __init__(self, system: System, time: float, unknown: Floats, method: ETDRK4, tolerance: float) -> None:
+    def __init__(
+        self, system: System, time: float, unknown: Floats, method: ETDRK4, tolerance: float, tail: float
+    ) -> None:
         self.system, self.time, self.unknown = system, time, unknown
         self.steps = 0
         self.evaluations = 1
         self._method = method
-        self._tolerance = tolerance * SHARE
+        self._tolerance, self._tail = tolerance * SHARE, tail
         self._nonlinear = system.nonlinear(unknown)
         self._before: tuple[float, Floats, Floats] = (time, unknown, self._nonlinear)
         self._known: dict[float, Coefficients] = {}
@@ -209,7 +213,7 @@ class ExponentialStepper:
         step = self._step
         made = krogstad_step(self.system, self.unknown, self._nonlinear, self._coefficients(step))
         self.evaluations += 4
-        if not self._error(made) * self._tolerance <= HOPELESS:
+        if not self._relative_error(made) <= HOPELESS:
             raise ComputationFailed(too_large(self.system, self.unknown, step, self.time))
         self._accept(made, step)
 
@@ -236,11 +240,14 @@ class ExponentialStepper:
         self.steps += 1
 
     def _error(self, made: Step) -> float:
-        """Return the estimated error in units of the tolerance; nan where the step went astray."""
+        """Return the estimated error in units of the tolerances; nan where the step went astray."""
+        last = made.error[-(made.error.size // 4) :]
+        of_tail = math.sqrt(float(last.dot(last))) / self._tail
+        return max(self._relative_error(made) / self._tolerance, of_tail)
+
+    def _relative_error(self, made: Step) -> float:
         size = float(made.unknown.dot(made.unknown))
-        if size == 0.0:
-            return 0.0
-        return math.sqrt(float(made.error.dot(made.error)) / size) / self._tolerance
+        return math.sqrt(float(made.error.dot(made.error)) / size) if size != 0.0 else 0.0
 
     def _coefficients(self, step: float) -> Coefficients:
         if step not in self._known:

@@ -74,6 +74,33 @@ def moments_of(problem: McKeanVlasov, initial: Any) -> Initial:
     return _from_array(initial)
 
 
+def aligned(problem: McKeanVlasov, start: Initial) -> tuple[Initial, float]:
+    """Turn a density that has a reflection axis onto it, so that half of the unknowns are enough.
+
+    Without a confinement the equation does not know where angle 0 is. Every axis is one of the strongest moment, so
+    only the axes of that are tried; the sines that remain must be rounding.
+
+    Returns
+    -------
+    Initial, float
+        The density, even if it has an axis, and the angle of the axis.
+    """
+    moments = start.cosine - 1j * start.sine
+    if problem.confinement is not None or not np.any(start.sine):
+        return start, 0.0
+    degrees, sizes = np.arange(moments.size), np.abs(moments)
+    strongest = 1 + int(np.argmax(sizes[1:]))
+    rounding = EPS * (32.0 * sizes[strongest] + 4.0 * degrees * sizes)
+    for half_turns in range(strongest):
+        angle = (half_turns * np.pi - float(np.angle(moments[strongest]))) / strongest
+        turned = moments * np.exp(1j * angle * degrees)
+        if np.all(np.abs(turned.imag) <= rounding):
+            cosine = turned.real.copy()
+            cosine[0] = 1.0
+            return Initial(cosine, np.zeros_like(cosine), start.description, start.warnings), angle
+    return start, 0.0
+
+
 def from_function(density: Callable[[Any], Any]) -> Initial:
     """Return the moments of a density given as a function of the angle, in units of 1/radian."""
     nodes, previous = SMALLEST_GRID, None

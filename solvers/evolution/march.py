@@ -17,6 +17,7 @@ from meanfield import ComputationFailed, NotResolved
 from ..bases import Floats, resolved
 from ..bases.base import RESOLUTION_TOLERANCE
 from ..limits import MAX_DEGREE
+from ..stationary import bounded_below
 from .exponential import ETDRK4, ExponentialStepper, too_large
 from .multistep import LSODA, MultistepStepper
 from .system import System
@@ -27,14 +28,18 @@ Method = LSODA | ETDRK4
 LOCAL = 0.5
 # The last moments may be this share of the accuracy asked for.
 TAIL_SHARE = 1e-2
+# Share of that which the integrator may contribute in a step.
+NOISE = 0.1
 # Steps between two looks at the path.
 LOOK = 8
+# Where this share of the moments holds the density so much better than asked for, half of them are enough.
+SUPERFLUOUS = 3 / 8
+MUCH_BETTER = 1e-3
+LEAST_HALVED = 128
 # Change of size at which an integrator starts anew.
 ORDERS = 1e2
-# Multistep formulas factorise matrices: up to this size they always pay, beyond it over long times.
+# Up to this size multistep formulas always pay; beyond it their cost is compared with that of exponential ones.
 ALWAYS_MULTISTEP = 200
-LARGEST_MULTISTEP = 1024
-LONG_AT_256 = 25.0
 MULTIPLE = 16
 # A tail that halving the step reduces to less than this share was made by the step.
 MADE_BY_STEP = 0.5
@@ -122,13 +127,13 @@ class March:
         """The integrator in use."""
         if self._method is not None:
             return self._method
-        return suitable(self.system.size, (self._end - self._safe[0]) * self._pace())
+        return suitable(self.system, self._end - self._safe[0])
 
     def to(self, time: float) -> Floats:
         """Return the unknowns at a time, not before one that was asked for already."""
         while self._stepper.time < time:
             # Not where the change was seen: times within that last step may still be asked for.
-            if self._changed_size():
+            if self._shrunk() or self._changed_size():
                 self._restart()
             self._stepper.advance(time, LOOK)
             self._examine()
@@ -148,10 +153,6 @@ class March:
             counters.steps + stepper.steps, counters.evaluations + stepper.evaluations, counters.restarts
         )
 
-    def _pace(self) -> float:
-        """Return the diffusion rate of the first degree."""
-        return float(-self.system.linear.min()) / self.system.degree**2
-
     def _started(self) -> Stepper:
         time, unknown = self._safe
         self._size = float(np.abs(unknown).max())
@@ -160,7 +161,7 @@ class March:
             self.methods.append(method)
         if isinstance(method, LSODA):
             return MultistepStepper(self.system, time, unknown, self._end, local)
-        return ExponentialStepper(self.system, time, unknown, method, local)
+        return ExponentialStepper(self.system, time, unknown, method, local, NOISE * self._tail)
 
     def _restart(self) -> None:
         self.counters = self.counted()
@@ -176,6 +177,20 @@ class March:
             self._grow(unknown)
             return
         self._safe = (time, unknown)
+
+    def _shrunk(self) -> bool:
+        """Go on with half of the moments where the others hold nothing; tell whether that was so."""
+        time, unknown = self._safe
+        degree = self.system.degree
+        if degree < LEAST_HALVED:
+            return False
+        last = np.abs(unknown[int(SUPERFLUOUS * unknown.size) :]).max()
+        if last > MUCH_BETTER * self._tail:
+            return False
+        moments = self.system.unpack(unknown)
+        self.system = self.system.resized(MULTIPLE * math.ceil(degree / (2 * MULTIPLE)))
+        self._safe = (time, self.system.pack(*moments))
+        return True
 
     def _changed_size(self) -> bool:
         size = float(np.abs(self._safe[1]).max())
@@ -211,23 +226,25 @@ class March:
         time, unknown = self._safe
         tails = []
         for parts in (1, 8):
-            stepper = ExponentialStepper(self.system, time, unknown, ETDRK4(method.step / parts), 1.0)
+            stepper = ExponentialStepper(self.system, time, unknown, ETDRK4(method.step / parts), 1.0, 1.0)
             stepper.advance(math.inf, parts * max(1, LOOK // 2))
             tails.append(self.system.tail(stepper.unknown))
         if tails[1] < MADE_BY_STEP * tails[0]:
             raise ComputationFailed(too_large(self.system, unknown, method.step, time))
 
 
-def suitable(size: int, horizon: float) -> Method:
-    """Return the faster integrator for a number of unknowns over a dimensionless time.
+def suitable(system: System, duration: float) -> Method:
+    """Return the integrator that is faster for a system over a time.
 
-    Multistep formulas cost the cube of the size, whatever the time; exponential ones cost so much a unit of time.
-    Both agree at 256 unknowns and the time ``LONG_AT_256``.
+    Multistep formulas factorise matrices, some fifty of them whatever the time; exponential ones make a number of
+    cheap steps in a unit of time. A density that may collapse is over soon, whatever the time asked for.
     """
-    long = horizon >= LONG_AT_256 * (size / 256.0) ** 3
-    if size <= ALWAYS_MULTISTEP or (size <= LARGEST_MULTISTEP and long):
+    if system.size <= ALWAYS_MULTISTEP:
         return LSODA()
-    return ETDRK4()
+    steps = duration * system.rates.explicit_steps()
+    exponential = steps * (3e-5 + 1.5e-7 * system.size)
+    multistep = 6e-9 * system.size**3 + 1e-6 * system.size**2
+    return ETDRK4() if exponential < multistep or not bounded_below(system.rates.problem) else LSODA()
 
 
 def needed_degree(system: System, unknown: Floats, tolerance: float) -> int:

@@ -17,7 +17,7 @@ from ..checkpoints import Checkpoint, digest_of, require_writable
 from ..limits import MAX_DEGREE
 from ..linearisation import strengths_of
 from .exponential import ETDRK4
-from .initial import Initial
+from .initial import Initial, aligned
 from .march import MULTIPLE, TAIL_SHARE, Method
 from .multistep import LSODA
 
@@ -41,7 +41,9 @@ class Plan:
     Attributes
     ----------
     problem, start
-        The equation and the initial density.
+        The equation and the initial density, turned onto its axis if it has one.
+    axis : float
+        The angle it was turned back by.
     until : float
         Final time; infinite only where rest ends the evolution.
     times : (T,) float or None
@@ -60,6 +62,7 @@ class Plan:
 
     problem: McKeanVlasov
     start: Initial
+    axis: float
     until: float
     times: Floats | None
     method: Method | None
@@ -90,7 +93,7 @@ class Plan:
         every = None if self.checkpoint is None else float(self.checkpoint.every)
         return {
             "problem": self.problem.to_dict(),
-            "initial density": digest_of(self.start.cosine, self.start.sine),
+            "initial density": digest_of(self.start.cosine, self.start.sine, np.array(self.axis)),
             "final time": self.until,
             "times": None if self.times is None else digest_of(self.times),
             "method": None if self.method is None else repr(self.method),
@@ -144,9 +147,11 @@ def plan(
     problem.fixed_coupling  # noqa: B018  (refuses a free coupling)
     end = _final_time(until, stop)
     _check_options(method, tolerance, checkpoint)
+    start, axis = aligned(problem, start)
     return Plan(
         problem=problem,
         start=start,
+        axis=axis,
         until=end,
         times=_record_times(times, end),
         method=method,

@@ -22,6 +22,8 @@ Progress = Callable[[float], None]
 STAYS = 60.0
 # The state found before still counts while the density has not moved this much further away.
 DRIFTED = 1.5
+# A density near a state changes at least at this share of the slowest rate times its distance.
+EXPLAINED = 0.03
 # A state is looked for again once the change is this much slower than at the last attempt.
 SLOWER = 0.3
 
@@ -213,7 +215,7 @@ class Judge:
         if self._rest is not None:
             free = self._problem.confinement is None and bool(np.any(frame.sine))
             away = distance(self._rest.state, frame.cosine, frame.sine, free=free)
-            if away <= DRIFTED * self._rest.distance:
+            if away <= DRIFTED * self._rest.distance and self._explains(change, away):
                 self._rest = replace(self._rest, distance=away)
                 return self._rest
             self._rest, self._attempted = None, math.inf
@@ -221,6 +223,11 @@ class Judge:
             self._attempted = change
             self._rest = state_near(self._problem, frame.cosine, frame.sine)
         return self._rest
+
+    def _explains(self, change: float, away: float) -> bool:
+        """Whether a density at that distance from the state found before would change so fast."""
+        rate = None if self._rest is None else self._rest.rate
+        return rate is None or change >= EXPLAINED * abs(rate) / self._problem.noise * away
 
 
 def padded(frames: list[Frame]) -> tuple[Floats, Floats]:

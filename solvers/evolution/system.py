@@ -17,6 +17,7 @@ multipliers :math:`w_{nk}` and n^2 times the rates. The products are free of ali
 degree K (the rule of two thirds). Whatever lies beyond degree K is left out, and :meth:`tail` tells how much.
 """
 
+import math
 from typing import Protocol
 
 import numpy as np
@@ -30,6 +31,10 @@ from ..linearisation import strengths_of
 from ..transforms import FourierTransform
 
 Complexes = NDArray[np.complex128]
+
+# Steps of exponential integrators in a cluster, as a share of its largest rate, and without any.
+EXPLICIT_SHARE = 0.3
+EXPLICIT_LEAST = 50.0
 
 
 class System(Protocol):
@@ -45,12 +50,15 @@ class System(Protocol):
         n: densities are invariant under rotation by 2 pi/n.
     linear : (size,) float
         L.
+    rates
+        The coefficients behind it.
     """
 
     degree: int
     size: int
     symmetry: int
     linear: Floats
+    rates: "Rates"
 
     def nonlinear(self, unknown: Floats) -> Floats:
         """Return N(y), shape (size,)."""
@@ -74,12 +82,25 @@ class System(Protocol):
         """Return the same system with another K."""
 
 
-class _Rates:
-    """Coefficients of the system by cell j = 1..K, the degree being n j."""
+class Rates:
+    """Coefficients of the system by cell j = 1..K, the degree being n j.
+
+    Attributes
+    ----------
+    problem
+        The equation.
+    noise : float
+        n^2 D.
+    cells, attraction, force : (K,) float
+        j, j lambda_nj and -j v_nj/(2D), so that g = attraction c + force.
+    linear, divergence : (K,) float
+        L and n^2 D j.
+    """
 
     def __init__(self, problem: McKeanVlasov, degree: int, symmetry: int) -> None:
         cells = np.arange(1.0, degree + 1.0)
         strengths = strengths_of(problem, symmetry * degree)[symmetry::symmetry].astype(float)
+        self.problem = problem
         self.noise = problem.noise * symmetry**2
         self.cells = cells
         self.attraction = cells * strengths
@@ -90,6 +111,17 @@ class _Rates:
         if problem.confinement is not None:
             multipliers = problem.confinement.multipliers(problem.domain, symmetry * degree)[symmetry::symmetry]
             self.force = -cells * multipliers.astype(float) / (2.0 * problem.noise)
+
+    def explicit_steps(self) -> float:
+        r"""Estimate how many steps a unit of time takes for which N is explicit.
+
+        Advection by the field has the largest rate K' max f', in a cluster resolved by K' modes. In a single
+        cluster :math:`|f'| \le 2\sum k\lambda_k`, and its variance :math:`1/(2\sum k^2\lambda_k)` tells K'.
+        """
+        attraction = np.maximum(self.attraction, 0.0)
+        slope = 2.0 * float(attraction.sum()) + 2.0 * float(np.abs(self.force).sum())
+        modes = 12.0 * math.sqrt(float(self.cells @ attraction))
+        return self.noise * (EXPLICIT_LEAST + EXPLICIT_SHARE * modes * slope)
 
 
 class EvenSystem:
@@ -110,7 +142,7 @@ class EvenSystem:
 
     def __init__(self, problem: McKeanVlasov, degree: int, symmetry: int = 1) -> None:
         self.problem, self.degree, self.size, self.symmetry = problem, degree, degree, symmetry
-        self._rates = rates = _Rates(problem, degree, symmetry)
+        self.rates = rates = Rates(problem, degree, symmetry)
         self.linear = rates.linear
         # Density and slope of one size: the square would drown the smaller one in rounding.
         balance = 1.0 / max(float(np.abs(rates.attraction).max()), float(np.abs(rates.force).max()), 1e-300)
@@ -149,7 +181,7 @@ class EvenSystem:
     def jacobian(self, time: float, unknown: Floats) -> Floats:
         """Return its matrix of partial derivatives in the moments."""
         if self._derivatives is None:
-            self._derivatives = EvenDerivatives(self._rates)
+            self._derivatives = EvenDerivatives(self.rates)
         return self._derivatives.matrix(unknown)
 
     def pack(self, cosine: Floats, sine: Floats) -> Floats:
@@ -183,7 +215,7 @@ class FullSystem:
 
     def __init__(self, problem: McKeanVlasov, degree: int, symmetry: int = 1) -> None:
         self.problem, self.degree, self.size, self.symmetry = problem, degree, 2 * degree, symmetry
-        self._rates = rates = _Rates(problem, degree, symmetry)
+        self.rates = rates = Rates(problem, degree, symmetry)
         self._complex_linear = rates.linear.astype(complex)
         self.linear = np.repeat(rates.linear, 2)
         nodes = alias_free(degree)
@@ -224,7 +256,7 @@ class FullSystem:
     def jacobian(self, time: float, unknown: Floats) -> Floats:
         """Return its matrix of partial derivatives in real and imaginary parts."""
         if self._derivatives is None:
-            self._derivatives = FullDerivatives(self._rates)
+            self._derivatives = FullDerivatives(self.rates)
         return self._derivatives.matrix(unknown.view(complex))
 
     def pack(self, cosine: Floats, sine: Floats) -> Floats:
@@ -259,7 +291,7 @@ class EvenDerivatives:
                        + l\lambda_l (m_{k-l} - m_{k+l})\bigr)\bigr].
     """
 
-    def __init__(self, rates: _Rates) -> None:
+    def __init__(self, rates: Rates) -> None:
         size = rates.cells.size
         self._rates = rates
         self._even, self._odd = np.zeros(4 * size + 2), np.zeros(4 * size + 2)
@@ -299,7 +331,7 @@ class FullDerivatives:
         Q_{kl} &= D k\bigl(-l\lambda_l c_{k+l} + g_{k+l}\bigr).
     """
 
-    def __init__(self, rates: _Rates) -> None:
+    def __init__(self, rates: Rates) -> None:
         size = rates.cells.size
         self._rates = rates
         self._moments = np.zeros(4 * size + 2, dtype=complex)
