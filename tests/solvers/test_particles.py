@@ -21,7 +21,7 @@ from meanfield import (
     Transformer,
 )
 from solvers import EulerMaruyama, MomentDrift, PairDrift, WeakSecondOrder, simulate
-from solvers.evolution import VonMises
+from solvers import VonMises
 from solvers.particles.clouds import in_cells, pair_drift
 from solvers.particles.drift import MomentForce, cell_errors, cubic_factors, truncation
 from solvers.particles.kernels import BLOCK, ArrayKernel
