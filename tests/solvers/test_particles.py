@@ -20,8 +20,7 @@ from meanfield import (
     Outcome,
     Transformer,
 )
-from solvers import EulerMaruyama, MomentDrift, PairDrift, WeakSecondOrder, simulate
-from solvers import VonMises
+from solvers import EulerMaruyama, MomentDrift, PairDrift, VonMises, WeakSecondOrder, simulate
 from solvers.particles.clouds import in_cells, pair_drift
 from solvers.particles.drift import MomentForce, cell_errors, cubic_factors, truncation
 from solvers.particles.kernels import BLOCK, ArrayKernel
