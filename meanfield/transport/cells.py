@@ -54,6 +54,13 @@ class Cells:
             result += math.perm(power, derivative) * self.table[power, cell]
         return result
 
+    def value_and_slope(self, angle: Floats) -> tuple[Floats, Floats]:
+        """Return E and its derivative at any angles, shape (N,)."""
+        cell, place = self._located(angle / self.width + 0.5)
+        turns, inner = np.divmod(cell, self.count)
+        value, slope = _value_and_slope(self.table[:, inner], place)
+        return value + self.mass * turns, slope / self.width
+
     def values(self, angle: Floats, derivative: int = 0) -> Floats:
         """Return E or its derivative at any angles, shape (N,)."""
         result = np.empty(angle.size)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .cells import ORDER, Cells, Floats, Integers
+from .convex import minimiser
 from .measures import Density, moment_difference
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(ORDER // 2 + 1)
@@ -112,28 +113,18 @@ def _absolute_integral(pieces: Pieces) -> float:
 
 
 def _median(pieces: Pieces, low: Floats, high: Floats) -> float:
-    """Return the level below which H is on half the circle, by bisection."""
+    """Return the level below which H is on half the circle: there the integral of |H - a| is least."""
     widths = pieces.right - pieces.left
-    wanted = 0.5 * widths.sum()
-    bottom, top = float(low.min()), float(high.max())
-    below, live = 0.0, np.arange(widths.size)
-    for _ in range(BISECTIONS):
-        level = 0.5 * (bottom + top)
-        crossing = live[(low[live] < level) & (high[live] > level)]
-        under = live[high[live] <= level]
-        measure = below + widths[under].sum() + _measure_below(pieces.where(crossing), level, low[crossing])
-        if measure < wanted:
-            bottom, below = level, below + widths[under].sum()
-            live = live[high[live] > level]
-        else:
-            top = level
-            live = live[low[live] < level]
-        if top - bottom <= pieces.cells.rounding or not live.size:
-            break
-    return 0.5 * (bottom + top)
-
-
-def _measure_below(pieces: Pieces, level: float, low: Floats) -> float:
-    place = pieces.reaching(level)
+    wanted = 0.5 * float(widths.sum())
     rising = pieces.at(pieces.left) <= low
-    return float(np.where(rising, place - pieces.left, pieces.right - place).sum())
+
+    def derivative(level: float) -> tuple[float, float]:
+        crossing = np.flatnonzero((low < level) & (high > level))
+        crossed = pieces.where(crossing)
+        place = crossed.reaching(level)
+        below = np.where(rising[crossing], place - crossed.left, crossed.right - place)
+        slopes = np.abs(pieces.cells.polynomial(crossed.cell, place, 1))
+        growth = (1 / np.maximum(slopes, pieces.cells.rounding)).sum()
+        return float(widths[high <= level].sum() + below.sum()) - wanted, float(growth)
+
+    return minimiser(derivative, float(low.min()), float(high.max()), pieces.cells.rounding)

@@ -21,20 +21,17 @@ References
 """
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
 from ..errors import ComputationFailed
 from .cells import ORDER, Cells, Floats
+from .convex import minimiser
 from .measures import Density
 
 EPS = float(np.finfo(float).eps)
 MASS_ROUNDING = 4 * EPS
 STEPS = 100
-SHIFT_ROUNDING = 4 * EPS
-# Squares of the distance below this are rounding of the masses, times the square of a turn.
-SMALLEST = EPS**2
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(ORDER // 2 + 1)
 FEWEST_NODES, MOST_NODES = 64, 1 << 17
 AGREEMENT = 1e-13
@@ -53,7 +50,9 @@ def sample_distance(angles: Floats, density: Density) -> float:
         values = np.maximum(density.cells.values(borders[:-1], 1), np.finfo(float).tiny)
         return float(np.diff(borders) @ (angles - middles)), float((before / values).sum())
 
-    shift = _increasing_root(derivative, float((steps[:-1] - masses).min()), float((steps[1:] - masses).max()))
+    shift = minimiser(
+        derivative, float((steps[:-1] - masses).min()), float((steps[1:] - masses).max()), MASS_ROUNDING
+    )
     return math.sqrt(_squared_distances(density.cells, density.quantile(steps - shift), angles))
 
 
@@ -90,7 +89,7 @@ class _Curve:
     def least_costs(self) -> Floats:
         """Return the integrand of the least cost over all shifts."""
         excess = self.one.values(self.middle) - self.other.values(self.middle)
-        _increasing_root(self._derivative, float(excess.min()), float(excess.max()))
+        minimiser(self._derivative, float(excess.min()), float(excess.max()), MASS_ROUNDING)
         p, q = self._densities()
         return np.asarray(self.difference**2 * (2 * p * q / (p + q)))
 
@@ -110,10 +109,12 @@ class _Curve:
         low, high = np.full(self.middle.size, -2 * math.pi), np.full(self.middle.size, 2 * math.pi)
         for _ in range(STEPS):
             half = 0.5 * self.difference
-            excess = self.one.values(self.middle + half) - self.other.values(self.middle - half) - shift
+            mass, p = self.one.value_and_slope(self.middle + half)
+            other_mass, q = self.other.value_and_slope(self.middle - half)
+            excess = mass - other_mass - shift
             np.copyto(high, self.difference, where=excess > 0)
             np.copyto(low, self.difference, where=excess <= 0)
-            moved = self.difference - 2 * excess / sum(self._densities())
+            moved = self.difference - 2 * excess / np.maximum(p + q, np.finfo(float).tiny)
             moved = np.where((moved >= low) & (moved <= high), moved, 0.5 * (low + high))
             still = (np.abs(excess) > MASS_ROUNDING) & (np.abs(moved - self.difference) > EPS)
             self.difference = np.where(still, moved, self.difference)
@@ -136,23 +137,3 @@ def _squared_distances(cells: Cells, borders: Floats, angles: Floats) -> float:
         distance = angles[owner] - (cell + place) * cells.width
         total += weight * distance**2 * np.maximum(cells.polynomial(inner, place, 1), 0.0)
     return float(half @ total)
-
-
-def _increasing_root(function: Callable[[float], tuple[float, float]], low: float, high: float) -> float:
-    """Return the root of an increasing function, given with its derivative, between two bounds.
-
-    Newton's steps go a rounding too far, so that in the end they close the bracket from both sides. Where a step
-    does not halve the value, for the function may rise steeply over a width of rounding, the bracket is halved. The
-    function is half the slope of a convex cost: that of the root exceeds the least one by value times bracket at
-    most.
-    """
-    root, before = 0.5 * (low + high), math.inf
-    for _ in range(STEPS):
-        value, slope = function(root)
-        low, high = (low, root) if value > 0 else (root, high)
-        if high - low <= SHIFT_ROUNDING or abs(value) * (high - low) <= SMALLEST:
-            break
-        moved = root - value / slope - math.copysign(0.5 * SHIFT_ROUNDING, value)
-        usable = low < moved < high and abs(value) <= 0.5 * before
-        root, before = moved if usable else 0.5 * (low + high), abs(value)
-    return root
