@@ -85,10 +85,47 @@ class Departure:
         resolved_point = resolve(Point(self.equation, solution, REGULAR_ARCLENGTH))
         return resolved_point if isinstance(resolved_point, Point) else None
 
-    def base(self) -> Point:
-        """Return the branch point itself, with the new direction as tangent."""
-        evaluation = self.equation.evaluate(self.b, self.q)
-        return Point(self.equation, Solution(self.b, self.q, evaluation, self.direction, 0.0, 0), 0.0)
+    def base(self, first: Point | None = None) -> Point:
+        """Return the branch point itself, with the tangent of the new branch.
+
+        Parameters
+        ----------
+        first
+            The first point of the branch, which tells how the coupling changes with the amplitude where no symmetry
+            forbids that it does at first order.
+        """
+        slope = 0.0
+        if first is not None and self.order not in (2, 4):
+            slope = self._slope(first)
+        return branch_end(self.equation, self.b, self.q, self.direction, slope)
+
+    def _slope(self, first: Point) -> float:
+        """Return dq/d(amplitude) at the branch point, from coupling and slope at the first point."""
+        direction = self.equation.transfer(self.direction, first.equation)
+        amplitude = float(direction @ (first.b - self.equation.transfer(self.b, first.equation)))
+        there = first.solution.tangent_q / float(direction @ first.solution.tangent_b)
+        return 2.0 * (first.q - self.q) / amplitude - there
+
+
+def branch_end(equation: StationaryEquation, b: Floats, q: float, kernel: Floats, slope: float) -> Point:
+    """Return the point at which a branch leaves or meets a more symmetric one, with the tangent of the branch.
+
+    The tangent solves J t + g_q tau = 0 with the kernel as its free part: t = kernel + slope x, tau = slope, where
+    J x = -g_q off the kernel.
+    """
+    evaluation = equation.evaluate(b, q)
+    tangent_b, tangent_q = kernel, 0.0
+    if slope != 0.0:
+        jacobian, derivative = equation.linearise(b, q, evaluation.gibbs.moments)
+        size = kernel.size
+        bordered = np.zeros((size + 1, size + 1))
+        bordered[:size, :size] = jacobian
+        bordered[:size, size] = bordered[size, :size] = kernel
+        # Least squares, since at a resonance the kernel has more dimensions.
+        along = np.linalg.lstsq(bordered, np.append(-derivative, 0.0))[0][:size]
+        norm = math.sqrt(1.0 + slope * slope * (1.0 + float(along @ along)))
+        tangent_b, tangent_q = (kernel + slope * along) / norm, slope / norm
+    return Point(equation, Solution(b, q, evaluation, tangent_b, tangent_q, 0), 0.0, leaving=kernel)
 
 
 def from_uniform(
@@ -324,7 +361,7 @@ def _expected_shape(departure: Departure, point: Point, step: float) -> bool:
     rise = point.q - departure.q
     if abs(rise) <= 1e-14 * departure.q / step:
         return True
-    direction = Point(departure.equation, departure.base().solution, 0.0).on(point.equation).solution.tangent_b
+    direction = departure.equation.transfer(departure.direction, point.equation)
     slope = point.solution.tangent_q * step / float(point.solution.tangent_b @ direction)
     ratio = slope / rise
     return abs(ratio - departure.order) < 0.1 * departure.order

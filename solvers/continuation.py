@@ -47,11 +47,16 @@ class Arclength:
 
 @dataclass(slots=True)
 class Point:
-    """An accepted point of a branch: its equation, solution and arclength."""
+    """An accepted point of a branch: its equation, solution and arclength.
+
+    ``leaving`` is set where the branch leaves or meets a more symmetric one: the unit kernel vector, orthogonal to
+    the states of larger symmetry.
+    """
 
     equation: StationaryEquation
     solution: Solution
     arclength: float
+    leaving: Floats | None = None
     _gap: float | None = None
 
     @property
@@ -108,7 +113,8 @@ class Point:
             return self
         b, tangent_b = self.unknowns_on(equation)
         solution = replace(self.solution, b=b, evaluation=equation.evaluate(b, self.q), tangent_b=tangent_b)
-        return Point(equation, solution, self.arclength)
+        leaving = None if self.leaving is None else self.equation.transfer(self.leaving, equation)
+        return Point(equation, solution, self.arclength, leaving)
 
 
 @dataclass(slots=True)
@@ -299,18 +305,29 @@ def point_between(
     neighbours
         Points found before on either side of the arclength, closer than the first two: a better start.
     """
+    first = first.on(second.equation)
     b, q = hermite((first, second), arclength)
-    chord_b = second.b - first.on(second.equation).b
-    chord_q = second.q - first.q
-    norm = math.sqrt(float(chord_b.dot(chord_b)) + chord_q * chord_q)
-    chord_b, chord_q = chord_b / norm, chord_q / norm
+    normal_b, normal_q = _normal(first, second)
     if neighbours is not None:
-        b, q = _moved_along(neighbours, arclength, chord_b, chord_q, float(chord_b.dot(b)) + chord_q * q)
-    solution = correct(second.equation, b, q, chord_b, chord_q, POLISHED)
+        b, q = _moved_along(neighbours, arclength, normal_b, normal_q, float(normal_b.dot(b)) + normal_q * q)
+    solution = correct(second.equation, b, q, normal_b, normal_q, POLISHED)
     if solution is None:
         return None
     point = Point(second.equation, solution, arclength)
     return point.oriented(second.solution.tangent_b, second.solution.tangent_q)
+
+
+def _normal(first: Point, second: Point) -> tuple[Floats, float]:
+    """Return the unit normal of the planes between two points in which the curve is met once.
+
+    Beside a branch point these must not meet the more symmetric branch: it has no part along the kernel.
+    """
+    leaving = second.leaving if first.leaving is None else first.leaving
+    if leaving is not None:
+        return leaving, 0.0
+    chord_b, chord_q = second.b - first.b, second.q - first.q
+    norm = math.sqrt(float(chord_b.dot(chord_b)) + chord_q * chord_q)
+    return chord_b / norm, chord_q / norm
 
 
 def _moved_along(

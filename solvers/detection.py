@@ -243,8 +243,10 @@ def interval_end(first: Point, second: Point, q: float) -> Event | None:
 
 
 def _at_coupling(first: Point, second: Point, q: float) -> Point | None:
-    """Solve at a coupling between two points; None where the curve is too steep or Newton leaves it."""
+    """Solve at a coupling between two points; None where the curve is too steep or another one is near."""
     along = (first.solution.tangent_q, second.solution.tangent_q)
+    if first.leaving is not None or second.leaving is not None:
+        return None
     if along[0] * along[1] <= 0.0 or min(abs(along[0]), abs(along[1])) < 0.1:
         return None
     nodes = first.on(second.equation), second

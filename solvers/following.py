@@ -11,15 +11,19 @@ import numpy as np
 
 from meanfield import Outcome
 
-from .branching import Departure, first_point
+from .bases import CosineBasis, Floats
+from .branching import Departure, branch_end, first_point
 from .continuation import Arclength, End, Point, trace
 from .detection import Event, events_between
-from .equation import images
+from .equation import StationaryEquation, images
 from .meeting import Arrival, meeting
+from .rotation import best_angle, overlaps, turned
 from .stability import nearly_neutral, unstable_counts
 
 # A vertical family is followed until its largest moment passes this: nothing new happens before its collapse.
 VERTICAL_END = 0.9
+# Eigenvalues of J below this at a located branch point belong to its kernel.
+KERNEL = 1e-7
 
 
 @dataclass(slots=True)
@@ -61,9 +65,7 @@ def follow(departure: Departure, method: Arclength, highest: float) -> Followed 
     first, complete = first_point(departure)
     if first is None:
         return None
-    base = departure.base()
-    if departure.order not in (2, 4):
-        _tilt(base, first)
+    base = departure.base(first)
     leaves = first.q > highest and first.solution.tangent_q > 0.0
     if leaves and departure.q >= highest:
         return None
@@ -94,13 +96,6 @@ def _follow_regular(departure: Departure, method: Arclength, highest: float) -> 
     followed = Followed(None, [Knot(start, sum(counts))], Outcome.MAX_STEPS)
     extend(followed, trace(start, method, method.max_step / 4), counts, highest)
     return followed
-
-
-def _tilt(base: Point, first: Point) -> None:
-    """Let the tangent at the branch point be the secant where the coupling is linear in the amplitude."""
-    secant_b, secant_q = first.on(base.equation).b - base.b, first.q - base.q
-    length = float(np.hypot(np.linalg.norm(secant_b), secant_q))
-    base.solution.tangent_b, base.solution.tangent_q = secant_b / length, secant_q / length
 
 
 def extend(followed: Followed, points: Iterator[Point | End], counts: tuple[int, int], highest: float) -> None:
@@ -177,19 +172,41 @@ def _append_arrival(followed: Followed, arrival: Arrival) -> None:
     """End the branch on the more symmetric state itself."""
     last = followed.knots[-1].point
     equation = last.equation
-    if arrival.point is None:
-        b = np.zeros_like(last.b)
-    else:
-        cosine, sine = arrival.point.equation.basis.expand(arrival.point.moments)
-        b = equation.unknown_from(equation.basis.moments_from(cosine, sine))
+    b = np.zeros_like(last.b) if arrival.point is None else _nearest_image(arrival.point, last)
     q = float(arrival.coupling / (equation.sign * equation.unit))
-    departure = Departure(equation, b, q, last.solution.tangent_b, None)
-    end = departure.base()
+    end = branch_end(equation, b, q, _kernel(equation, b, q, last), 0.0)
     end.arclength = last.arclength + float(np.hypot(np.linalg.norm(b - last.b), q - last.q))
     name = "the uniform state" if arrival.symmetry == 0 else f"a branch of {arrival.symmetry} clusters"
     event = Event("endpoint", end, 0.0, description=f"joins {name}")
     event.before = event.after = followed.knots[-1].unstable
     followed.knots.append(Knot(end, followed.knots[-1].unstable, event))
+
+
+def _nearest_image(symmetric: Point, last: Point) -> Floats:
+    """Return a more symmetric state, turned to where a branch comes in, in the unknowns of the branch."""
+    basis = last.equation.basis
+    cosine, sine = symmetric.equation.basis.expand(symmetric.moments)
+    moments = cosine - 1j * sine
+    if basis.confinement is None:
+        cosine, sine = basis.expand(last.moments)
+        goal = cosine - 1j * sine
+        if isinstance(basis, CosineBasis):
+            # Only these turns keep an even state of that symmetry even.
+            symmetry = symmetric.equation.basis.symmetry
+            turns = np.pi * np.arange(2 * symmetry) / symmetry
+            moments = turned(moments, float(turns[np.argmax(overlaps(moments, goal, turns))]))
+        else:
+            moments = turned(moments, best_angle(moments, goal))
+    return last.equation.unknown_from(basis.moments_from(moments.real, -moments.imag))
+
+
+def _kernel(equation: StationaryEquation, b: Floats, q: float, last: Point) -> Floats:
+    """Return the unit kernel vector of J nearest to the tangent of the branch that comes in."""
+    jacobian, _ = equation.linearise(b, q, equation.evaluate(b, q).gibbs.moments)
+    values, vectors = np.linalg.eigh(jacobian)
+    near = vectors[:, np.abs(values) <= max(KERNEL, 2.0 * float(np.abs(values).min()))]
+    kernel = near @ (near.T @ last.solution.tangent_b)
+    return np.asarray(kernel / np.linalg.norm(kernel))
 
 
 def _returned(followed: Followed) -> bool:

@@ -17,7 +17,6 @@ from collections.abc import Callable
 from typing import overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from meanfield import ComputationFailed, InvalidInput, McKeanVlasov, Relaxation, Spectrum, State, growth_rates
 from meanfield.relaxations import NORMS, RateFit
@@ -26,11 +25,12 @@ from meanfield.transport import Density, l2_distance, relative_entropy, wasserst
 from .bases import EPS, Floats
 from .evolution.march import March
 from .evolution.system import system_for
+from .linearisation import UNIFORM
 from .provenance import provenance
+from .rotation import Complexes, nearest_angle, turned
 from .spectra import spectral_gap, spectrum
 from .stationary import stationary_states
 
-Complexes = NDArray[np.complex128]
 Watch = Callable[[float, float, str], None]
 
 LARGEST_DEGREE = 2**17
@@ -251,20 +251,10 @@ def _evolved(problem: McKeanVlasov, moments: Complexes, times: Floats) -> list[C
 
 
 def _aligned(moments: Complexes, target: Complexes, movable: bool) -> Complexes:
-    """Turn a density to where it is nearest, in L2, to the target; rotation is no relaxation."""
-    weights = moments[: target.size] * _padded(target, moments.size)[: target.size].conj()
-    degrees = np.arange(weights.size)
-    angle = 0.0
-    if not movable or np.abs(weights[1:]).max(initial=0.0) <= 1e-14:
+    """Turn a density to where it is nearest to the target; rotation is no relaxation."""
+    if not movable or np.abs(target[1:]).max(initial=0.0) <= UNIFORM:
         return moments
-    for _ in range(20):
-        turned = weights * np.exp(-1j * degrees * angle)
-        slope, bend = float(degrees @ turned.imag), float(degrees**2 @ turned.real)
-        step = slope / bend
-        angle += step
-        if abs(step) <= 4.0 * EPS:
-            break
-    return np.asarray(moments * np.exp(-1j * angle * np.arange(moments.size)))
+    return turned(moments, nearest_angle(moments, target))
 
 
 def _padded(moments: Complexes, size: int) -> Complexes:

@@ -130,3 +130,15 @@ def test_states_of_branches_born_above_the_coupling():
 def test_unknown_failure_mode_is_refused():
     with pytest.raises(InvalidInput, match="on_failure"):
         states(HegselmannKrause(2.0), 1.0, on_failure="ignore")
+
+
+@pytest.mark.parametrize("coupling", [10.5, 10.6816, 10.7, 10.7149, 10.73, 10.8])
+def test_states_beside_a_branch_point_are_not_lost_to_the_branch_they_leave(coupling: float) -> None:
+    """Between a transcritical branch point at 10.479 and the first point beyond it a second 1-cluster exists."""
+    problem = McKeanVlasov(Circle(), CosineSeries((0.961, -0.813, -1.205)), coupling=coupling)
+    found = stationary_states(problem, rates=False)
+    small = [state for state in found if state.symmetry == 1 and abs(state.cosine[1]) < 0.02]
+    assert len(small) == 1
+    assert small[0].unstable == 1
+    # The branch leaves to one side only beyond the branch point.
+    assert small[0].cosine[1] > 0.0
