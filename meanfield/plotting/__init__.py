@@ -13,21 +13,27 @@ from .files import check_figure, save_figure
 from .panels import plot_panels
 from .quantities import coupling_symbol, critical_mode
 from .relaxations import plot_relaxation
+from .trajectories import animate, check_film, plot_energy, plot_moments, plot_trajectory
 
 __all__ = [
     "COLOURS",
     "UNIFORM_COLOUR",
+    "animate",
     "check_figure",
+    "check_film",
     "coupling_symbol",
     "critical_mode",
     "plot_compared_moments",
     "plot_comparison",
     "plot_diagram",
     "plot_distances",
+    "plot_energy",
     "plot_ensemble",
     "plot_ensemble_moments",
+    "plot_moments",
     "plot_panels",
     "plot_relaxation",
     "plot_state",
+    "plot_trajectory",
     "save_figure",
 ]

@@ -25,7 +25,7 @@ DEFAULT_TIMES = 100
 TOLERANCES = (1e-12, 1e-2)
 # Looks at whether the density has settled: from this time on, in units of 1/noise, each later by this ratio.
 FIRST_LOOK = 1e-2
-BETWEEN_LOOKS = 2.0**0.25
+BETWEEN_LOOKS = 2.0**0.125
 # Without a final time the search for rest ends here, in units of 1/noise.
 LONGEST = 1e12
 # Initial moments above this are kept.

@@ -1,0 +1,260 @@
+"""Trajectories: the density over angle and time, free energy and order parameters over time, and a film."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InvalidInput
+from ..trajectories import Trajectory
+from .appearance import COLOURS, new_axes, plain_frame
+from .densities import frame_density, uniform_level
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+
+ANGLES = 361
+# Densities that rise above uniform by more than this are drawn with more colours for their low values.
+STEEP = 6.0
+# Where half of the times lie in so small a first part, the axis is logarithmic.
+CROWDED = 0.15
+FEWEST_ON_LOG = 8
+HALF_TURNS = (r"$-\pi$", r"$-\pi/2$", "0", r"$\pi/2$", r"$\pi$")
+FILM_SUFFIX = ".gif"
+LONGEST_FILM = 600
+UNIFORM = 1.0 / (2.0 * np.pi)
+
+
+def plot_trajectory(trajectory: Trajectory, ax: "Axes | None" = None, **style: Any) -> "Axes":
+    """Draw the density over time and angle as a picture with a colour bar.
+
+    Parameters
+    ----------
+    ax
+        Axes to draw on; a new figure by default.
+    **style
+        Passed to ``pcolormesh``, for example ``cmap``.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    from matplotlib.colors import PowerNorm
+
+    ax = new_axes() if ax is None else ax
+    shown = _shown(trajectory)
+    angle = np.linspace(-np.pi, np.pi, ANGLES)
+    density = densities(trajectory, angle)[shown]
+    top = float(density.max())
+    gamma = 0.5 if top > STEEP * UNIFORM else 1.0
+    settings: dict[str, Any] = {"cmap": "viridis", "shading": "gouraud", "rasterized": True} | style
+    settings.setdefault("norm", PowerNorm(gamma, vmin=0.0, vmax=max(top, 2.0 * UNIFORM)))
+    times = trajectory.time[shown]
+    if times.size == 1:
+        # One time has no width; give it some.
+        times, density = np.array([times[0], times[0] + 1.0]), np.repeat(density, 2, axis=0)
+    mesh = ax.pcolormesh(times, angle, density.T, **settings)
+    figure = ax.get_figure()
+    if figure is not None:
+        bar = figure.colorbar(mesh, ax=ax, pad=0.02, fraction=0.06)
+        bar.set_label(r"$\rho(t, \theta)$", fontsize=11)
+        bar.outline.set_visible(False)
+        bar.ax.tick_params(labelsize=9)
+    ax.set_ylabel(r"$\theta$", fontsize=11)
+    ax.set_ylim(-np.pi, np.pi)
+    ax.set_yticks(np.linspace(-np.pi, np.pi, 5), HALF_TURNS)
+    _time_axis(ax, trajectory)
+    ax.tick_params(labelsize=9)
+    return ax
+
+
+def plot_energy(
+    trajectory: Trajectory, ax: "Axes | None" = None, *, dissipation: bool = False, **style: Any
+) -> "Axes":
+    """Draw the free energy above the uniform state, over the noise, against time.
+
+    Parameters
+    ----------
+    ax
+        Axes to draw on; a new figure by default.
+    dissipation
+        Whether to draw its rate of decrease as well, logarithmically, on an axis to the right.
+    **style
+        Passed to the line.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    ax = new_axes() if ax is None else ax
+    shown = _shown(trajectory)
+    settings: dict[str, Any] = {"color": COLOURS[0], "linewidth": 1.6} | style
+    ax.plot(trajectory.time[shown], trajectory.free_energy_gap[shown], **settings)
+    ax.set_ylabel(r"$(F - F_0)/D$", fontsize=11)
+    _time_axis(ax, trajectory)
+    plain_frame(ax)
+    if dissipation:
+        _draw_dissipation(ax, trajectory, shown)
+    return ax
+
+
+def plot_moments(trajectory: Trajectory, ax: "Axes | None" = None, degrees: Sequence[int] = (1, 2, 3, 4)) -> "Axes":
+    """Draw order parameters, the moduli of the moments, against time.
+
+    Parameters
+    ----------
+    ax
+        Axes to draw on; a new figure by default.
+    degrees
+        Degrees of the moments.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    ax = new_axes() if ax is None else ax
+    shown = _shown(trajectory)
+    for degree, colour in zip(degrees, COLOURS, strict=False):
+        values = trajectory.order_parameter(degree)[shown]
+        ax.plot(trajectory.time[shown], values, color=colour, linewidth=1.6, label=f"$k = {degree}$")
+    ax.set_ylabel("$|c_k|$", fontsize=11)
+    _time_axis(ax, trajectory)
+    plain_frame(ax)
+    ax.set_ylim(0.0, 1.02)
+    # Above the axes it is in nobody's way, whatever the curves do.
+    ax.legend(
+        frameon=False, fontsize=9, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=6, handlelength=1.6,
+        columnspacing=1.4,
+    )  # fmt: skip
+    return ax
+
+
+def check_film(path: str | Path, force: bool = False) -> Path:
+    """Check, before anything is computed, that a film could be written.
+
+    Raises
+    ------
+    InvalidInput
+        If the suffix is not .gif or the file cannot be written there.
+    """
+    from ..export.files import check_writable, checked_suffix
+
+    path = Path(path)
+    checked_suffix(path, (FILM_SUFFIX,), "a format of a film")
+    check_writable(path, force)
+    return path
+
+
+def animate(
+    trajectory: Trajectory,
+    path: str | Path,
+    *,
+    force: bool = False,
+    frames: int = 100,
+    rate: float = 20.0,
+    provenance: dict[str, Any] | None = None,
+) -> Path:
+    """Write the density as a film, a GIF that runs for ever.
+
+    Parameters
+    ----------
+    frames
+        At most so many of the recorded times are shown, spread evenly over them.
+    rate
+        Frames per second.
+
+    Raises
+    ------
+    InvalidInput
+        If the suffix is not .gif, or there are no or too many frames.
+    ComputationFailed
+        If the disk refuses; an existing file is unchanged.
+    """
+    from ..export.files import bytes_writer, write_files
+
+    path = check_film(path, force)
+    if not 1 <= frames <= LONGEST_FILM:
+        raise InvalidInput(f"a film has from 1 to {LONGEST_FILM} frames, not {frames}")
+    chosen = np.unique(np.linspace(0, len(trajectory) - 1, frames).round().astype(int))
+    write_files({path: bytes_writer(_film(trajectory, chosen, rate))}, force)
+    return path
+
+
+def densities(trajectory: Trajectory, angle: Floats) -> Floats:
+    """Return the density at all times, (T, A), at angles that start at -pi."""
+    degrees = np.arange(1, trajectory.cosine.shape[1])
+    phases = np.multiply.outer(degrees, angle)
+    series = trajectory.cosine[:, 1:] @ np.cos(phases) + trajectory.sine[:, 1:] @ np.sin(phases)
+    return np.asarray((trajectory.cosine[:, :1] + 2.0 * series) / (2.0 * np.pi))
+
+
+def _film(trajectory: Trajectory, chosen: NDArray[np.int64], rate: float) -> bytes:
+    import tempfile
+
+    from matplotlib.animation import PillowWriter
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5.6, 3.8), layout="constrained")
+    FigureCanvasAgg(figure)
+    ax = figure.add_subplot()
+    angle = np.linspace(-np.pi, np.pi, ANGLES)
+    values = densities(trajectory, angle)[chosen]
+    uniform_level(ax)
+    (line,) = ax.plot(angle, values[0], color=COLOURS[0], linewidth=1.8)
+    frame_density(ax)
+    ax.set_ylim(min(0.0, 1.05 * float(values.min())), 1.08 * max(float(values.max()), 1.5 * UNIFORM))
+    label = ax.set_title("", fontsize=10, loc="left")
+    # Its place is settled before the first frame, or the picture would shake.
+    label.set_text(_clock(trajectory, int(chosen[-1])))
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / f"film{FILM_SUFFIX}"
+        writer = PillowWriter(fps=rate)  # type: ignore[arg-type]
+        with writer.saving(figure, str(target), dpi=110):
+            for index, row in zip(chosen, values, strict=True):
+                line.set_ydata(row)
+                label.set_text(_clock(trajectory, int(index)))
+                writer.grab_frame()
+        return target.read_bytes()
+
+
+def _clock(trajectory: Trajectory, index: int) -> str:
+    gap = trajectory.free_energy_gap[index]
+    energy = "" if np.isnan(gap) else rf"$(F-F_0)/D = {gap:.4f}$"
+    return rf"$t = {trajectory.time[index]:.4g}$".ljust(24) + energy
+
+
+def _draw_dissipation(ax: "Axes", trajectory: Trajectory, shown: slice) -> None:
+    right = ax.twinx()
+    values = trajectory.dissipation[shown]
+    known = np.where(values > 0.0, values, np.nan)
+    right.plot(trajectory.time[shown], known, color=COLOURS[1], linewidth=1.1)
+    right.set_yscale("log")
+    right.set_ylabel(r"$-\mathrm{d}F/\mathrm{d}t\,/D$", fontsize=11, color=COLOURS[1])
+    right.tick_params(labelsize=9, colors=COLOURS[1])
+    right.spines[["top", "left"]].set_visible(False)
+
+
+def _logarithmic(trajectory: Trajectory) -> bool:
+    """Whether the times crowd at the beginning, as those at equal ratios do."""
+    times = trajectory.time
+    return times.size >= FEWEST_ON_LOG and bool(times[times.size // 2] < CROWDED * times[-1])
+
+
+def _shown(trajectory: Trajectory) -> slice:
+    """Return the times that can be drawn: on a logarithmic axis the time 0 cannot."""
+    return slice(1 if _logarithmic(trajectory) and trajectory.time[0] == 0.0 else 0, None)
+
+
+def _time_axis(ax: "Axes", trajectory: Trajectory) -> None:
+    first, last = float(trajectory.time[_shown(trajectory)][0]), float(trajectory.time[-1])
+    if _logarithmic(trajectory):
+        ax.set_xscale("log")
+    ax.set_xlabel("$t$", fontsize=11)
+    ax.set_xlim(first, last if last > first else first + 1.0)
