@@ -13,6 +13,7 @@ from .evolution import RandomPerturbation as RandomPerturbation
 from .evolution import Samples as Samples
 from .evolution import VonMises as VonMises
 from .evolution import evolve as evolve
+from .evolution import initial_from as initial_from
 from .evolution import moments_of as moments_of
 from .particles import Advance as Advance
 from .particles import EulerMaruyama as EulerMaruyama

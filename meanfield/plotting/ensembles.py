@@ -109,7 +109,8 @@ def plot_ensemble_moments(
     plain_frame(ax)
     ax.set_ylim(bottom=0.0)
     ax.legend(frameon=False, fontsize=8, loc="best")
-    ax.set_title(_particles(ensemble), fontsize=9, loc="left")
+    bands = ", means with 95 % bands" if ensemble.replicas > 1 else ""
+    ax.set_title(f"{_particles(ensemble)}{bands}", fontsize=9, loc="left")
     return ax
 
 

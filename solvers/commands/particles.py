@@ -1,0 +1,183 @@
+"""The command ``particles``."""
+
+import argparse
+import concurrent.futures
+import contextlib
+import dataclasses
+import multiprocessing
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from meanfield import Ensemble, InvalidInput, McKeanVlasov, Outcome
+from meanfield.command_line import (
+    Parser,
+    add_common,
+    add_coupling,
+    add_figure,
+    add_files,
+    add_problem,
+    at_coupling,
+    check_targets,
+    note,
+    number,
+    origin,
+    problem_from,
+    progress_bar,
+    require_coupling,
+    say,
+    say_json,
+    whole,
+    word,
+    write_all,
+)
+from meanfield.export.datasets import KINDS, check_target
+from meanfield.export.ensembles import RECORD, ensemble_to_json_object
+
+from ..checkpoints import Checkpoint
+from ..particles import MomentDrift, PairDrift, WeakSecondOrder, simulation
+from ..particles.planning import DEFAULT_DEGREES
+from ..particles.schemes import SCHEMES, scheme_named
+from .initial_option import add_initial, initial_of
+
+INTERRUPTED = 130
+MOST_WORKERS = 1024
+
+
+def particles(argv: Sequence[str]) -> int:
+    """Simulate replicas of a system of interacting particles and record their moments over time."""
+    parser = _parser(argv)
+    settings = parser.settings()
+    problem = at_coupling(problem_from(parser, settings), settings)
+    require_coupling(parser, problem)
+    _require_given(parser, settings)
+    for target in settings.to:
+        check_target(target, RECORD, settings.force)
+    check_targets([], [settings.plot] if settings.plot else [], settings.force)
+    ensemble = _simulated(problem, settings)
+    ensemble = dataclasses.replace(ensemble, provenance=ensemble.provenance | origin(parser, settings))
+    try:
+        write_all(_writers(ensemble, settings), settings.quiet)
+    finally:
+        _print(ensemble, settings)
+    if ensemble.outcome is Outcome.INTERRUPTED:
+        return INTERRUPTED
+    return 0 if ensemble.outcome is Outcome.COMPLETED else 1
+
+
+def _parser(argv: Sequence[str]) -> Parser:
+    parser = Parser("particles", "Simulate replicas of a system of interacting particles.", argv)
+    add_coupling(parser)
+    parser.add_argument("--particles", type=whole, default=10_000, metavar="N", help="particles (default: 10000)")
+    parser.add_argument("--until", type=number, metavar="T", help="final time")
+    parser.add_argument("--step", type=number, metavar="H", help="longest time step (default: from the potential)")
+    parser.add_argument("--seed", type=whole, default=1, metavar="S", help="seed of all randomness (default: 1)")
+    parser.add_argument("--replicas", type=whole, default=1, metavar="R", help="independent systems (default: 1)")
+    parser.add_argument("--workers", type=whole, default=1, metavar="W", help="processes (default: 1)")
+    add_initial(parser, "uniform")
+    parser.add_argument(
+        "--scheme",
+        type=word,
+        default=WeakSecondOrder.name,
+        metavar="NAME",
+        help=f"{' or '.join(SCHEMES)} (default: {WeakSecondOrder.name})",
+    )
+    parser.add_argument("--intervals", type=whole, metavar="N", help="record after each of N equal intervals")
+    parser.add_argument(
+        "--degrees",
+        type=whole,
+        default=DEFAULT_DEGREES,
+        metavar="K",
+        help=f"moments to record (default: {DEFAULT_DEGREES})",
+    )
+    parser.add_argument("--pairs", action="store_true", help="sum forces over all pairs: exact, and slow")
+    parser.add_argument("--positions", action="store_true", help="keep the positions at the end")
+    parser.add_argument("--checkpoint", type=word, metavar="NAME", help="save the run there and go on from there")
+    parser.add_argument("--every", type=number, metavar="T", help="time between checkpoints (default: a tenth)")
+    add_files(parser, ", ".join(KINDS))
+    add_figure(parser, "--plot", "the particles at the end and the moments over time")
+    add_common(parser, quiet="the summary, progress and the names of the files written")
+    add_problem(parser)
+    return parser
+
+
+def _require_given(parser: Parser, settings: argparse.Namespace) -> None:
+    if settings.until is None:
+        raise InvalidInput(f"{parser.prog} needs a final time; add --until 3")
+    if not 1 <= settings.workers <= MOST_WORKERS:
+        raise InvalidInput(f"--workers must be from 1 to {MOST_WORKERS}, not {settings.workers}; try --workers 2")
+    if settings.every is not None and settings.checkpoint is None:
+        raise InvalidInput("--every belongs to --checkpoint NAME, which is not given")
+
+
+def _simulated(problem: McKeanVlasov, settings: argparse.Namespace) -> Ensemble:
+    checkpoint = None
+    if settings.checkpoint is not None:
+        every = settings.until / 10 if settings.every is None else settings.every
+        checkpoint = Checkpoint(settings.checkpoint, every)
+    with _executor(settings) as executor, progress_bar(not settings.quiet, "particles", "steps") as advance:
+        steps = simulation(
+            problem,
+            settings.particles,
+            settings.until,
+            settings.seed,
+            initial=initial_of(settings),
+            step=settings.step,
+            replicas=settings.replicas,
+            scheme=scheme_named(settings.scheme),
+            times=settings.intervals,
+            degrees=settings.degrees,
+            drift=PairDrift() if settings.pairs else MomentDrift(),
+            executor=executor,
+            checkpoint=checkpoint,
+            keep_positions=settings.positions,
+            on_failure="return",
+        )
+        while True:
+            try:
+                done = next(steps)
+            except StopIteration as stop:
+                ensemble: Ensemble = stop.value
+                return ensemble
+            advance(done.done // settings.particles, done.total // settings.particles, "")
+
+
+@contextlib.contextmanager
+def _executor(settings: argparse.Namespace) -> "Iterator[concurrent.futures.Executor | None]":
+    if min(settings.workers, settings.replicas) == 1:
+        yield None
+        return
+    # Plans of FFTW and compiled functions must not be copied into a child by a fork.
+    context = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(settings.workers, mp_context=context) as executor:
+        yield executor
+
+
+def _writers(ensemble: Ensemble, settings: argparse.Namespace) -> list[Callable[[], Sequence[Path]]]:
+    writers: list[Callable[[], Sequence[Path]]] = []
+    for target in settings.to:
+        writers.append(lambda target=target: ensemble.save(target, force=settings.force))  # type: ignore[misc]
+    if settings.plot is not None:
+        writers.append(lambda: [_draw(ensemble, settings.plot, settings.force)])
+    return writers
+
+
+def _draw(ensemble: Ensemble, target: str, force: bool) -> Path:
+    from matplotlib.figure import Figure
+
+    from meanfield.plotting import save_figure
+
+    figure = Figure(figsize=(9.6, 3.8), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    ensemble.plot(left)
+    ensemble.plot_moments(right)
+    return save_figure(figure, target, force, ensemble.provenance)
+
+
+def _print(ensemble: Ensemble, settings: argparse.Namespace) -> None:
+    if settings.json or settings.quiet:
+        for sentence in (*ensemble.failures, *ensemble.warnings):
+            note(f"meanfield: warning: {sentence}")
+    if settings.json:
+        say_json(ensemble_to_json_object(ensemble))
+    elif not settings.quiet:
+        say(ensemble.summary())

@@ -1,0 +1,156 @@
+"""Initial densities in a word, as the command line and configuration files give them.
+
+========================================  ======================================================================
+``uniform``                               1/2 pi
+``perturbed:amplitude=0.1,degree=2``      :class:`~solvers.PerturbedUniform`, likewise the other named densities
+``random:amplitude=0.1,seed=1``           :class:`~solvers.RandomPerturbation`
+``von-mises:mean=0,concentration=4``      :class:`~solvers.VonMises`
+``bumps:count=4,width=0.2,weights=2/1``   :class:`~solvers.Bumps`; weights are separated by /
+``density:FORMULA``                       a formula in the angle t
+``moments:0.4,0.1``                       m_1, m_2, ... of an even density
+``FILE`` or ``FILE:LABEL``                a trajectory, whose last density is taken, or states, the first or one
+                                          by its label (.nc, .json); angles, a number a line (.txt, .csv, .npy)
+========================================  ======================================================================
+"""
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from meanfield import InvalidInput
+from meanfield.errors import did_you_mean
+from meanfield.export.records import load
+from meanfield.potentials.expressions import compiled
+
+from .starts import Bumps, PerturbedUniform, RandomPerturbation, VonMises
+
+NAMED: dict[str, type] = {
+    "perturbed": PerturbedUniform,
+    "random": RandomPerturbation,
+    "von-mises": VonMises,
+    "bumps": Bumps,
+}
+WORDS = ("uniform", *NAMED, "density", "moments")
+EXAMPLES = {
+    "perturbed": "perturbed:amplitude=0.1,degree=1",
+    "random": "random:amplitude=0.1,seed=1",
+    "von-mises": "von-mises:mean=0,concentration=4",
+    "bumps": "bumps:count=4,width=0.2",
+}
+RECORDS, ANGLES = (".nc", ".json"), (".txt", ".csv", ".npy")
+
+
+def initial_from(text: str) -> Any:
+    """Return what a text describes, to be given to :func:`~solvers.evolve` or :func:`~solvers.simulate`.
+
+    Raises
+    ------
+    InvalidInput
+        If it describes nothing, or a file cannot be read.
+
+    Examples
+    --------
+    >>> initial_from("bumps:count=4,width=0.2")
+    Bumps(count=4, width=0.2, weights=None, mean=0.0)
+    """
+    word, _, rest = text.partition(":")
+    if word in NAMED:
+        return _named(word, rest)
+    if word == "uniform" and not rest:
+        return PerturbedUniform(0.0)
+    if word == "density":
+        return _density(rest)
+    if word == "moments":
+        cosine = np.array([1.0, *(_number(item, "moments:0.4,0.1") for item in rest.split(","))])
+        return cosine, np.zeros_like(cosine)
+    return _from_file(text)
+
+
+def _named(word: str, rest: str) -> Any:
+    kind, example = NAMED[word], EXAMPLES[word]
+    fields = {field.name: field for field in dataclasses.fields(kind)}
+    given: dict[str, Any] = {}
+    for item in filter(None, rest.split(",")):
+        name, sign, value = item.partition("=")
+        if not sign or name not in fields:
+            raise InvalidInput(
+                f"{item!r} is no parameter of the initial density {word!r}, which takes {', '.join(fields)}; "
+                f"{did_you_mean(name, fields)}try --initial {example}"
+            )
+        given[name] = _read(str(fields[name].type), value, example)
+    missing = [name for name, field in fields.items() if field.default is dataclasses.MISSING and name not in given]
+    if missing:
+        raise InvalidInput(f"the initial density {word!r} needs {' and '.join(missing)}; try --initial {example}")
+    return kind(**given)
+
+
+def _read(annotation: str, value: str, example: str) -> Any:
+    if "tuple" in annotation:
+        return tuple(_number(item, example) for item in value.split("/"))
+    number = _number(value, example)
+    return int(number) if "int" in annotation and number == int(number) else number
+
+
+def _number(text: str, example: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidInput(f"{text!r} is not a number; try --initial {example}") from None
+
+
+def _density(formula: str) -> Callable[[Any], Any]:
+    function = compiled(formula)
+
+    def density(angle: Any) -> Any:
+        return np.asarray(function(np.asarray(angle, dtype=np.longdouble)), dtype=float) + np.zeros_like(angle)
+
+    density.__name__ = formula
+    return density
+
+
+def _from_file(text: str) -> Any:
+    path, label = Path(text), ""
+    if not path.exists() and ":" in text:
+        name, _, label = text.rpartition(":")
+        path = Path(name)
+    suffix = path.suffix.lower()
+    if suffix not in RECORDS + ANGLES:
+        raise InvalidInput(
+            f"unknown initial density {text!r}; {did_you_mean(text.partition(':')[0], WORDS)}known: "
+            f"{', '.join(WORDS)}, or a file ({', '.join(RECORDS + ANGLES)})"
+        )
+    if not path.is_file():
+        raise InvalidInput(f"the file {path} for the initial density does not exist")
+    try:
+        return _angles(path) if suffix in ANGLES else _record(path, label)
+    except InvalidInput:
+        raise
+    except Exception as error:
+        raise InvalidInput(f"{path} cannot be read as an initial density: {error}") from error
+
+
+def _angles(path: Path) -> Any:
+    if path.suffix.lower() == ".npy":
+        return np.load(path, allow_pickle=False)
+    return np.loadtxt(path, delimiter="," if path.suffix.lower() == ".csv" else None, ndmin=1)
+
+
+def _record(path: Path, label: str) -> Any:
+    from meanfield import open_trajectory
+
+    if path.suffix.lower() == ".json":
+        values = load(path.read_text(encoding="utf-8"))
+        if "states" in values:
+            return _state(path, values["states"], label)
+    return open_trajectory(path)
+
+
+def _state(path: Path, states: list[dict[str, Any]], label: str) -> Any:
+    labels = [str(state["label"]) for state in states]
+    if label and label not in labels:
+        raise InvalidInput(f"{path} holds no state {label!r}; it holds {', '.join(labels)}")
+    state = states[labels.index(label) if label else 0]
+    return np.array(state["cosine"], dtype=float), np.array(state["sine"], dtype=float)
