@@ -24,8 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from meanfield import Ensemble, InvalidInput, McKeanVlasov, MeanfieldError, Trajectory
 from meanfield.comparisons import Comparison
 from meanfield.transport import Density, Sample, wasserstein1, wasserstein2
-from solvers.evolution import evolve
-from solvers.particles import Advance, EulerMaruyama, WeakSecondOrder, simulation
+from solvers import Advance, EulerMaruyama, WeakSecondOrder, evolve, simulation
 
 from .statistics import CONFIDENCE, student
 from .tabulation import tabulated

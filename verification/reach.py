@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meanfield import McKeanVlasov, Trajectory
-from solvers.evolution import evolve
+from solvers import evolve
 
 Floats = NDArray[np.float64]
 

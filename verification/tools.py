@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from meanfield import Diagram, Ensemble, McKeanVlasov, Spectrum, State
+from meanfield import Comparison, Diagram, Ensemble, McKeanVlasov, Relaxation, Spectrum, State, Trajectory
 
 Answer = TypeVar("Answer")
 
@@ -27,10 +27,28 @@ def _spectrum(state: State) -> Spectrum:
     return spectrum(state)
 
 
+def _evolve(problem: McKeanVlasov, initial: Any, until: float, **options: Any) -> Trajectory:
+    from solvers import evolve
+
+    return evolve(problem, initial, until, **options)
+
+
+def _relaxation(problem: McKeanVlasov) -> Relaxation:
+    from solvers import contraction_rate
+
+    return contraction_rate(problem)
+
+
 def _simulate(problem: McKeanVlasov, particles: int, until: float, seed: int, **options: Any) -> Ensemble:
-    from solvers.particles import simulate
+    from solvers import simulate
 
     return simulate(problem, particles, until, seed, **options)
+
+
+def _compare(problem: McKeanVlasov, initial: Any, until: float, **options: Any) -> Comparison:
+    from .comparison import compare
+
+    return compare(problem, initial, until, **options)
 
 
 @dataclass(frozen=True)
@@ -45,14 +63,23 @@ class Tools:
         All stationary states at the coupling of a problem.
     spectrum
         Spectrum of the linearisation at a state.
+    evolve
+        Trajectory of a density, with the arguments of :func:`solvers.evolve`.
+    relaxation
+        Contraction rate at the stable state of a problem.
     simulate
         Particles, with the arguments of :func:`solvers.simulate`.
+    compare
+        Particles beside the equation, with the arguments of :func:`verification.compare`.
     """
 
     diagram: Callable[[McKeanVlasov, tuple[float, float]], Diagram] = field(default=_diagram)
     states: Callable[[McKeanVlasov], tuple[State, ...]] = field(default=_states)
     spectrum: Callable[[State], Spectrum] = field(default=_spectrum)
+    evolve: Callable[..., Trajectory] = field(default=_evolve)
+    relaxation: Callable[[McKeanVlasov], Relaxation] = field(default=_relaxation)
     simulate: Callable[..., Ensemble] = field(default=_simulate)
+    compare: Callable[..., Comparison] = field(default=_compare)
 
     def remembering(self) -> "Tools":
         """Return the same tools, each problem computed once."""

@@ -49,6 +49,14 @@ HOLDS: list[tuple[str, Potential]] = [
     ("circle.embedding", TRANSFORMER),
     ("circle.tricritical", TRANSFORMER),
     ("circle.repulsive", REPULSIVE),
+    ("circle.energy-identity", TRANSFORMER),
+    ("circle.energy-decrease", HegselmannKrause(2.0)),
+    ("circle.mass", KURAMOTO),
+    ("circle.trajectory-rotation", KURAMOTO),
+    ("circle.relaxation", KURAMOTO),
+    ("circle.relaxation", REPULSIVE),
+    ("circle.repulsive-relaxation", REPULSIVE),
+    ("circle.chaos", KURAMOTO),
 ]
 
 FAILS: list[tuple[str, str, Potential, Tools]] = [
@@ -101,6 +109,18 @@ FAILS: list[tuple[str, str, Potential, Tools]] = [
     ("circle.tricritical", "transitions too deep", TRANSFORMER, wrong.deeper_transitions(1 + 1e-4)),
     ("circle.tricritical", "no folds", TRANSFORMER, wrong.without_events("fold")),
     ("circle.repulsive", "a clustered state", REPULSIVE, wrong.spurious_state()),
+    ("circle.energy-identity", "dissipation off by 1e-6", KURAMOTO, wrong.dissipation_off(1e-6)),
+    ("circle.energy-identity", "another equation", KURAMOTO, wrong.evolving_faster(1e-6)),
+    ("circle.energy-decrease", "energy rising by 1e-12", KURAMOTO, wrong.energy_rising(1e-12)),
+    ("circle.energy-decrease", "negative dissipation", KURAMOTO, wrong.dissipation_off(-2.0)),
+    ("circle.mass", "mass lost", KURAMOTO, wrong.mass_lost(1e-13)),
+    ("circle.mass", "negative density", KURAMOTO, wrong.negative_density(-1e-7)),
+    ("circle.trajectory-rotation", "phase matters", KURAMOTO, wrong.evolution_depends_on_phase()),
+    ("circle.relaxation", "fitted rate off", KURAMOTO, wrong.rates_off(2e-4, "L2")),
+    ("circle.relaxation", "rate of the entropy that of L2", KURAMOTO, wrong.rates_off(-0.5, "relative entropy")),
+    ("circle.relaxation", "gap off", REPULSIVE, wrong.gap_off(2e-4)),
+    ("circle.repulsive-relaxation", "a cluster stays", REPULSIVE, wrong.staying_clustered(1e-3)),
+    ("circle.chaos", "a bias that stays", KURAMOTO, wrong.biased_particles(0.05)),
 ]
 
 CONFINED = McKeanVlasov(Circle(), KURAMOTO, confinement=CosineSeries((-0.1,)))
@@ -125,6 +145,8 @@ NOT_APPLICABLE: list[tuple[str, McKeanVlasov]] = [
             ("circle.T12", HegselmannKrause(2.0)),
             ("circle.tricritical", KURAMOTO),
             ("circle.repulsive", KURAMOTO),
+            ("circle.repulsive-relaxation", KURAMOTO),
+            ("circle.chaos", HegselmannKrause(2.0)),
             ("circle.T1", REPULSIVE),
         )
     ),

@@ -6,8 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from meanfield import Branch, Circle, CosineSeries, Diagram, Ensemble, McKeanVlasov, SpecialPoint, State
+from meanfield import (
+    Branch,
+    Circle,
+    Comparison,
+    CosineSeries,
+    Diagram,
+    Ensemble,
+    McKeanVlasov,
+    Relaxation,
+    SpecialPoint,
+    State,
+    Trajectory,
+)
 from verification import Tools
+from verification.statistics import power_law
 
 RIGHT = Tools().remembering()
 
@@ -186,6 +199,117 @@ def uniform(problem: McKeanVlasov) -> State:
     """Return the uniform state."""
     cosine = np.array([1.0, *np.zeros(19)])
     return State(problem, cosine, np.zeros(20), 0.0, 0, 0, 0.0, 19, label="uniform", minimiser=False)
+
+
+def trajectories(change: Callable[[Trajectory], Trajectory]) -> Tools:
+    """Change what evolution gives."""
+    return replace(RIGHT, evolve=lambda *arguments, **options: change(RIGHT.evolve(*arguments, **options)))
+
+
+def moments_changed(change: Callable[[Any], None]) -> Tools:
+    """Change the cosine moments of trajectories in place."""
+
+    def changed(right: Trajectory) -> Trajectory:
+        cosine = right.cosine.copy()
+        change(cosine)
+        return replace(right, cosine=cosine)
+
+    return trajectories(changed)
+
+
+def dissipation_off(share: float) -> Tools:
+    """Scale the dissipation."""
+    return trajectories(lambda right: replace(right, dissipation=(1 + share) * right.dissipation))
+
+
+def evolving_faster(share: float) -> Tools:
+    """Solve the equation in another unit of time, and report the energies of the right one."""
+
+    def evolve(problem: McKeanVlasov, initial: Any, until: float, **options: Any) -> Trajectory:
+        times = np.asarray(options.pop("times")) * (1 + share)
+        return RIGHT.evolve(problem, initial, until * (1 + share), times=times, **options)
+
+    return replace(RIGHT, evolve=evolve)
+
+
+def energy_rising(height: float) -> Tools:
+    """Let the free energy rise once."""
+
+    def change(right: Trajectory) -> Trajectory:
+        gap = right.free_energy_gap.copy()
+        gap[-1] = gap[-2] + height
+        return replace(right, free_energy_gap=gap)
+
+    return trajectories(change)
+
+
+def negative_density(value: float) -> Tools:
+    """Report a density below zero."""
+    return trajectories(lambda right: replace(right, minimum=np.minimum(right.minimum, value)))
+
+
+def evolution_depends_on_phase() -> Tools:
+    """Drive moments by an amount that depends on where the density stands."""
+
+    def change(cosine: Any) -> None:
+        cosine[1:, 2] += 1e-9 * cosine[1:, 1]
+
+    return moments_changed(change)
+
+
+def staying_clustered(size: float) -> Tools:
+    """Leave a moment at the end."""
+
+    def change(cosine: Any) -> None:
+        cosine[-1, 1] = size
+
+    return moments_changed(change)
+
+
+def mass_lost(share: float) -> Tools:
+    """Lose mass on the way."""
+
+    def change(cosine: Any) -> None:
+        cosine[-1, 0] -= share
+
+    return moments_changed(change)
+
+
+def rates_off(share: float, norm: str) -> Tools:
+    """Fit another rate to one distance."""
+
+    def relaxation(problem: McKeanVlasov) -> Relaxation:
+        right = RIGHT.relaxation(problem)
+        fits = (replace(fit, rate=(1 + share) * fit.rate) if fit.norm == norm else fit for fit in right.fits)
+        return replace(right, fits=tuple(fits))
+
+    return replace(RIGHT, relaxation=relaxation)
+
+
+def gap_off(share: float) -> Tools:
+    """Report another spectral gap."""
+
+    def relaxation(problem: McKeanVlasov) -> Relaxation:
+        right = RIGHT.relaxation(problem)
+        return replace(right, gap=(1 + share) * right.gap)
+
+    return replace(RIGHT, relaxation=relaxation)
+
+
+def biased_particles(distance: float) -> Tools:
+    """Leave a distance between particles and equation that does not shrink."""
+
+    def compare(*arguments: Any, **options: Any) -> Comparison:
+        right = RIGHT.compare(*arguments, **options)
+        values = right.distances + distance
+        powers = (power_law(right.particles.astype(float), row, right.confidence) for row in values)
+        fits = (
+            replace(fit, exponent=power.exponent, low=power.interval[0], high=power.interval[1])
+            for fit, power in zip(right.fits, powers, strict=True)
+        )
+        return replace(right, distances=values, fits=tuple(fits))
+
+    return replace(RIGHT, compare=compare)
 
 
 def without_interaction() -> Tools:

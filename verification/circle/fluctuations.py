@@ -1,4 +1,4 @@
-r"""Fluctuations of finitely many particles about uniform: T12.
+r"""Finitely many particles: their fluctuations about uniform (T12) and propagation of chaos.
 
 In the uniform phase a mode obeys :math:`dc = -Dk^2(1-\lambda_k)c\,dt + \sqrt{2Dk^2/N}\,dB` as N grows. The scheme
 of weak order two takes it from c to :math:`e^{-a}(1+s+s^2/2)c + (1+s/2)\xi`, :math:`a = Dk^2h`,
@@ -14,6 +14,7 @@ from meanfield import Ensemble, McKeanVlasov
 from ..claims import Evidence, Undecided, claim, compare, worst
 from ..statistics import band, student
 from ..tools import Tools
+from .dynamics import bump
 from .measures import shares, unit_coupling
 from .uniform import attractive
 
@@ -25,6 +26,9 @@ SYSTEMS, PARTICLES, SEED = 32, 1000, 20240611
 STEP, WARM_UP, DURATION = 0.1, 8.0, 60.0
 # Probability that a right simulation with another seed would be taken for a wrong one, each mode by itself.
 FALSE_ALARM = 1e-4
+SIZES = (250, 1000, 4000)
+# An exponent that is known no better than this says nothing.
+MEANINGFUL = 0.25
 # Forces of modes beyond these would be cut off, and are slow to simulate.
 SIMULATED_DEGREE, NEGLIGIBLE = 64, 1e-10
 
@@ -52,7 +56,7 @@ def smooth_and_attractive(problem: McKeanVlasov) -> str | None:
 )
 def uniform_fluctuations(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Simulate and compare with the prediction; the known bias of the time step belongs to the bound."""
-    problem = problem.at(coupling=FACTOR * unit_coupling(problem))
+    problem = _uniform_phase(problem)
     ensemble = _simulated(problem, tools)
     if not ensemble.completed.all():
         raise Undecided(f"{int((~ensemble.completed).sum())} of {SYSTEMS} systems did not reach the end")
@@ -84,3 +88,37 @@ def _stepped_variance(mode: int, share: float) -> float:
     drift = share * mode**2 * STEP
     factor = decay * (1 + drift + drift**2 / 2)
     return (1 + drift / 2) ** 2 * (1 - decay**2) / (1 - factor**2)
+
+
+def _uniform_phase(problem: McKeanVlasov) -> McKeanVlasov:
+    return problem.at(coupling=FACTOR * unit_coupling(problem))
+
+
+@claim(
+    "circle.chaos",
+    "propagation of chaos",
+    statement=(
+        "The empirical measure of N particles at a fixed time is at a Wasserstein distance of order N^(-1/2) from "
+        "the solution of the equation, in W_1 and in W_2."
+    ),
+    assumptions="uniform phase, where deviations do not grow; smooth potential; false alarm with probability 1e-4",
+    source="Sznitman, Topics in propagation of chaos; 32 replicas of 250, 1000 and 4000 particles, fixed seed",
+    hypotheses=smooth,
+)
+def chaos(problem: McKeanVlasov, tools: Tools) -> Evidence:
+    """Fit the power of N; the interval of the exponent is the bound, and must be short enough to mean something."""
+    moments = bump(1.0, 0.5)
+    found = tools.compare(
+        _uniform_phase(problem), (moments.real, -moments.imag), 1.0 / problem.noise,
+        particles=SIZES, replicas=SYSTEMS, seed=SEED, confidence=1 - FALSE_ALARM, times=4, degrees=1,
+    )  # fmt: skip
+    evidence = []
+    for name in ("w1", "w2"):
+        fit = found.fit(name)
+        if fit is None or fit.low is None or fit.high is None:
+            raise Undecided(f"no power of N was fitted to {name}")
+        half = 0.5 * (fit.high - fit.low)
+        if half > MEANINGFUL:
+            raise Undecided(f"the exponent of {name} is known to {half:.2g} only")
+        evidence.append(compare(fit.exponent, -0.5, half, f"exponent of N in {name} from {SIZES} particles"))
+    return worst(evidence)
