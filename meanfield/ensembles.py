@@ -104,6 +104,11 @@ class Ensemble:
         """Which replicas came to the end, (R,)."""
         return ~np.isnan(self.cosine[:, -1, 0])
 
+    @property
+    def partial(self) -> bool:
+        """Whether replicas are missing or ended early."""
+        return self.outcome is not Outcome.COMPLETED
+
     def order_parameter(self, degree: int = 1) -> Estimate:
         """Modulus of the moment of a degree over time, (T,): mean over the replicas and standard error.
 

@@ -61,7 +61,7 @@ def particles(argv: Sequence[str]) -> int:
         _print(ensemble, settings)
     if ensemble.outcome is Outcome.INTERRUPTED:
         return INTERRUPTED
-    return 0 if ensemble.outcome is Outcome.COMPLETED else 1
+    return 1 if ensemble.partial else 0
 
 
 def _parser(argv: Sequence[str]) -> Parser:
@@ -81,7 +81,7 @@ def _parser(argv: Sequence[str]) -> Parser:
         metavar="NAME",
         help=f"{' or '.join(SCHEMES)} (default: {WeakSecondOrder.name})",
     )
-    parser.add_argument("--intervals", type=whole, metavar="N", help="record after each of N equal intervals")
+    parser.add_argument("--times", type=whole, metavar="N", help="record after each of N equal intervals")
     parser.add_argument(
         "--degrees",
         type=whole,
@@ -112,19 +112,19 @@ def _require_given(parser: Parser, settings: argparse.Namespace) -> None:
 def _simulated(problem: McKeanVlasov, settings: argparse.Namespace) -> Ensemble:
     checkpoint = None
     if settings.checkpoint is not None:
-        every = settings.until / 10 if settings.every is None else settings.every
+        every = float(settings.until) / 10 if settings.every is None else float(settings.every)
         checkpoint = Checkpoint(settings.checkpoint, every)
     with _executor(settings) as executor, progress_bar(not settings.quiet, "particles", "steps") as advance:
         steps = simulation(
             problem,
             settings.particles,
-            settings.until,
+            float(settings.until),
             settings.seed,
             initial=initial_of(settings),
-            step=settings.step,
+            step=None if settings.step is None else float(settings.step),
             replicas=settings.replicas,
             scheme=scheme_named(settings.scheme),
-            times=settings.intervals,
+            times=settings.times,
             degrees=settings.degrees,
             drift=PairDrift() if settings.pairs else MomentDrift(),
             executor=executor,

@@ -54,7 +54,7 @@ def test_the_result_is_that_of_the_function(capsys, tmp_path):
 
 
 def test_json_is_one_object_and_nothing_else(capsys):
-    code, out, err = run(capsys, *SMALL, "--json", "--intervals", "4")
+    code, out, err = run(capsys, *SMALL, "--json", "--times", "4")
     assert code == 0, err
     result = json.loads(out)
     assert result["record"] == "ensemble"
