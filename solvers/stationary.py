@@ -21,6 +21,7 @@ from meanfield import (
     critical_coupling,
 )
 
+from .bases import EPS
 from .branching import from_no_interaction
 from .continuation import Arclength, Point, state_at
 from .deflation import same_orbit, search_all, symmetry_of
@@ -29,7 +30,7 @@ from .following import Followed
 from .provenance import provenance
 from .recording import Register, moment_arrays
 from .spectra import spectral_gap
-from .stability import unstable_counts
+from .stability import NEUTRAL, unstable_counts
 from .uniform import unstable_uniform
 from .walk import walk
 
@@ -37,6 +38,11 @@ logger = logging.getLogger(__name__)
 
 # Branches are followed to this multiple of the coupling: those that pass it may be born above it.
 BEYOND = 2.0
+# Relative distance within which a coupling is that of a vertical branch.
+VERTICAL = 1e-12
+FAMILY = ", one of a family"
+# Along a family a direction is neutral, up to the error of its members.
+FAMILY_NEUTRAL = 1e-9
 # Ways for a branch to end that leave its states at larger couplings unknown.
 LOST = (Outcome.NOT_RESOLVED, Outcome.STEP_TOO_SMALL, Outcome.MAX_STEPS)
 
@@ -90,8 +96,9 @@ def stationary_states(
         _add(found, label, point)
     states = [_state(problem, label, point) for label, point in found]
     if problem.confinement is None:
-        states.append(uniform_state(problem))
-    states.sort(key=lambda state: state.free_energy_gap)
+        states.insert(0, uniform_state(problem))
+    # Of states that tie with the uniform one that comes first.
+    states.sort(key=lambda state: state.free_energy_gap if abs(state.free_energy_gap) > 4.0 * EPS else 0.0)
     decided = complete and bounded_below(problem)
     source = provenance(problem, {"depth": depth}, time.process_time() - started)
     return tuple(
@@ -163,7 +170,8 @@ def _on_branches(problem: McKeanVlasov, depth: int, on_failure: str) -> tuple[li
         logger.info("%s: %s", task.label, followed.outcome)
         if (equation.sign > 0) != (coupling > 0):
             continue
-        found += [(task.label, point) for point in _passing(followed, coupling)]
+        label = task.label + FAMILY if followed.vertical else task.label
+        found += [(label, point) for point in _passing(followed, coupling)]
         if followed.outcome in LOST and followed.knots[-1].point.q < float(abs(coupling) / equation.unit):
             complete = False
             if on_failure == "raise":
@@ -187,12 +195,16 @@ def _lost(label: str, followed: Followed, coupling: Number) -> str:
 
 
 def _passing(followed: Followed, coupling: Number) -> list[Point]:
-    """Return the points at which a branch passes a coupling, solved there."""
+    """Return the points at which a branch passes a coupling, solved there; of a vertical branch one member."""
+    if followed.vertical:
+        members = [knot.point for knot in followed.knots[1:]]
+        there = abs(float(members[0].coupling / coupling) - 1.0) <= VERTICAL
+        return [min(members, key=lambda point: abs(np.abs(point.moments[1:]).max() - 0.5))] if there else []
     points = []
     for one, other in zip(followed.knots[:-1], followed.knots[1:], strict=True):
         equation = other.point.equation
         q = float(coupling / (equation.sign * equation.unit))
-        crossing = None if followed.vertical else interval_end(one.point, other.point, q)
+        crossing = interval_end(one.point, other.point, q)
         point = None if crossing is None else state_at(crossing.point.equation, crossing.point.b, q)
         if isinstance(point, Point):
             points.append(point)
@@ -218,7 +230,7 @@ def _state(problem: McKeanVlasov, label: str, point: Point) -> State:
         cosine=cosine[0],
         sine=sine[0],
         free_energy_gap=point.free_energy_gap,
-        unstable=sum(unstable_counts(point)),
+        unstable=sum(unstable_counts(point, FAMILY_NEUTRAL if label.endswith(FAMILY) else NEUTRAL)),
         symmetry=symmetry_of(point),
         residual=point.solution.residual,
         modes=int(modes[0]),

@@ -53,6 +53,16 @@ def test_states_that_no_branch_leads_to():
     assert all(state.residual < 1e-13 for state in found)
 
 
+def test_a_family_of_states_is_represented_by_a_member():
+    """Attractive logarithm at kappa = 2Dn: all Poisson kernels in n t, with the free energy of the uniform state."""
+    uniform, member = states(Logarithmic(1), 2.0)
+    assert (uniform.minimiser, member.label) == (True, "1-cluster, one of a family")
+    assert member.cosine[2] == pytest.approx(member.cosine[1] ** 2, rel=1e-12)
+    assert member.unstable == 0
+    assert abs(member.free_energy_gap) <= 1e-14
+    assert [state.symmetry for state in states(Logarithmic(1), 4.0)] == [0, 2]
+
+
 def test_no_cluster_for_the_logarithm_off_its_couplings():
     found = states(Logarithmic(1), 2.5)
     assert [state.label for state in found] == ["uniform"]
