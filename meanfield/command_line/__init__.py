@@ -1,5 +1,6 @@
 """What the commands of all packages share: options, potentials as options, and what is printed."""
 
+from .drawing import draw, draw_ensemble, draw_record, draw_trajectory
 from .options import (
     Parser,
     add_common,
@@ -14,7 +15,6 @@ from .options import (
 from .potential_options import add_problem, at_coupling, problem_from, require_coupling
 from .progress import progress_bar
 from .readers import number, whole, word
-from .saved import draw
 from .terminal import UNKNOWN, formatted, note, say, say_json, set_verbosity, table
 from .writing import origin, write_all
 
@@ -31,6 +31,9 @@ __all__ = [
     "at_coupling",
     "check_targets",
     "draw",
+    "draw_ensemble",
+    "draw_record",
+    "draw_trajectory",
     "formatted",
     "note",
     "number",

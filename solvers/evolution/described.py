@@ -9,7 +9,7 @@
 ``density:FORMULA``                       a formula in the angle t
 ``moments:0.4,0.1``                       m_1, m_2, ... of an even density
 ``FILE`` or ``FILE:LABEL``                a trajectory, whose last density is taken, or states, the first or one
-                                          by its label (.nc, .json); angles, a number a line (.txt, .csv, .npy)
+                                          by its label (.nc, .json, .npz); angles (.txt, .csv, .npy)
 ========================================  ======================================================================
 """
 
@@ -40,7 +40,7 @@ EXAMPLES = {
     "von-mises": "von-mises:mean=0,concentration=4",
     "bumps": "bumps:count=4,width=0.2",
 }
-RECORDS, ANGLES = (".nc", ".json"), (".txt", ".csv", ".npy")
+RECORDS, ANGLES = (".nc", ".json", ".npz"), (".txt", ".csv", ".npy")
 
 
 def initial_from(text: str) -> Any:
@@ -141,11 +141,21 @@ def _angles(path: Path) -> Any:
 def _record(path: Path, label: str) -> Any:
     from meanfield import open_trajectory
 
+    if path.suffix.lower() == ".npz":
+        return _state(path, _archived_states(path), label)
     if path.suffix.lower() == ".json":
         values = load(path.read_text(encoding="utf-8"))
         if "states" in values:
             return _state(path, values["states"], label)
     return open_trajectory(path)
+
+
+def _archived_states(path: Path) -> list[dict[str, Any]]:
+    with np.load(path, allow_pickle=False) as archive:
+        states: list[dict[str, Any]] = load(str(archive["header"]))["states"]
+        for index, state in enumerate(states):
+            state |= {name: archive[f"state_{index}_{name}"] for name in ("cosine", "sine")}
+        return states
 
 
 def _state(path: Path, states: list[dict[str, Any]], label: str) -> Any:

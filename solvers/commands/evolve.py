@@ -1,0 +1,180 @@
+"""The command ``evolve``: a density in time, its free energy and how it ends."""
+
+import argparse
+import dataclasses
+import math
+import time as clock
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from meanfield import InvalidInput, McKeanVlasov, Outcome, Trajectory
+from meanfield.command_line import (
+    Parser,
+    add_common,
+    add_coupling,
+    add_figure,
+    add_files,
+    add_problem,
+    at_coupling,
+    check_targets,
+    draw_trajectory,
+    note,
+    number,
+    origin,
+    problem_from,
+    progress_bar,
+    require_coupling,
+    say,
+    say_json,
+    whole,
+    word,
+    write_all,
+)
+from meanfield.export.datasets import KINDS, check_target
+from meanfield.export.trajectories import RECORD, trajectory_to_json_object
+
+from ..checkpoints import Checkpoint
+from ..evolution import ETDRK4, LSODA
+from ..evolution import evolve as evolved
+from ..evolution.march import Method
+from ..evolution.plan import DEFAULT_TIMES
+from .initial_option import add_initial, add_initial_parameters, initial_of
+
+INTERRUPTED = 130
+METHODS = ("lsoda", "etdrk4")
+# Seconds between two messages to the progress bar.
+BETWEEN = 0.05
+
+
+def evolve(argv: Sequence[str]) -> int:
+    """Evolve a density in time, record its free energy and say whether it came to rest."""
+    parser = _parser(argv)
+    settings = parser.settings()
+    problem = at_coupling(problem_from(parser, settings), settings)
+    require_coupling(parser, problem)
+    method = _method(parser, settings)
+    _check(settings)
+    trajectory = _evolved(problem, method, settings)
+    trajectory = dataclasses.replace(trajectory, provenance=trajectory.provenance | origin(parser, settings))
+    try:
+        write_all(_writers(trajectory, settings), settings.quiet)
+    finally:
+        _print(trajectory, settings)
+    if trajectory.outcome is Outcome.INTERRUPTED:
+        return INTERRUPTED
+    return 1 if trajectory.partial else 0
+
+
+def _parser(argv: Sequence[str]) -> Parser:
+    parser = Parser("evolve", "Evolve a density in time.", argv)
+    add_coupling(parser)
+    parser.add_argument("--until", type=number, metavar="T", help="final time; inf together with --stop")
+    parser.add_argument(
+        "--times",
+        type=whole,
+        metavar="N",
+        help=f"record after each of N equal intervals (default: {DEFAULT_TIMES})",
+    )
+    parser.add_argument("--stop", action="store_true", help="end once the density has settled at a stable state")
+    add_initial(parser, "perturbed")
+    add_initial_parameters(parser)
+    parser.add_argument(
+        "--tolerance", type=number, default=1e-8, metavar="R", help="relative accuracy (default: 1e-8)"
+    )
+    parser.add_argument("--method", type=word, metavar="NAME", help=f"{' or '.join(METHODS)} (default: the faster)")
+    parser.add_argument("--step", type=number, metavar="H", help="fixed step of etdrk4")
+    parser.add_argument("--modes", type=whole, metavar="K", help="moments to begin with; more are taken as needed")
+    parser.add_argument("--checkpoint", type=word, metavar="NAME", help="save the run there and go on from there")
+    parser.add_argument("--every", type=number, metavar="T", help="time between checkpoints (default: a tenth)")
+    add_files(parser, ", ".join(KINDS))
+    add_figure(parser, "--plot", "the density over time and angle")
+    add_figure(parser, "--energy", "the free energy and its rate of decrease")
+    add_figure(parser, "--moments", "the order parameters")
+    parser.add_argument("--animate", type=word, metavar="FILM", help="write the density as a film: .gif")
+    add_common(parser, quiet="the summary, progress and the names of the files written")
+    add_problem(parser)
+    return parser
+
+
+def _method(parser: Parser, settings: argparse.Namespace) -> Method | None:
+    if settings.until is None:
+        raise InvalidInput(f"{parser.prog} needs a final time; add --until 30")
+    if settings.every is not None and settings.checkpoint is None:
+        raise InvalidInput("--every belongs to --checkpoint NAME, which is not given")
+    if settings.checkpoint is not None and settings.every is None and settings.until == math.inf:
+        raise InvalidInput("--checkpoint with an infinite final time needs --every T")
+    if settings.method is not None and settings.method not in METHODS:
+        raise InvalidInput(f"unknown method {settings.method!r}; use {' or '.join(METHODS)}")
+    if settings.step is not None and settings.method != "etdrk4":
+        raise InvalidInput("--step belongs to --method etdrk4; lsoda chooses its steps itself")
+    if settings.method == "etdrk4":
+        return ETDRK4(None if settings.step is None else float(settings.step))
+    return LSODA() if settings.method == "lsoda" else None
+
+
+def _check(settings: argparse.Namespace) -> None:
+    """Check before computing that every file could be written."""
+    from meanfield.plotting.trajectories import check_film
+
+    for target in settings.to:
+        check_target(target, RECORD, settings.force)
+    figures = [name for name in (settings.plot, settings.energy, settings.moments) if name is not None]
+    check_targets([], figures, settings.force)
+    if settings.animate is not None:
+        check_film(settings.animate, settings.force)
+
+
+def _evolved(problem: McKeanVlasov, method: Method | None, settings: argparse.Namespace) -> Trajectory:
+    until = float(settings.until)
+    checkpoint = None
+    if settings.checkpoint is not None:
+        checkpoint = Checkpoint(
+            settings.checkpoint, until / 10 if settings.every is None else float(settings.every)
+        )
+    with progress_bar(not settings.quiet, "evolution", "%") as advance:
+        last = clock.monotonic()
+
+        def progress(time: float) -> None:
+            nonlocal last
+            if clock.monotonic() - last >= BETWEEN:
+                last = clock.monotonic()
+                known = 0.0 < until < math.inf
+                advance(int(100 * time / until) if known else 0, 100 if known else None, f"time {time:.4g}")
+
+        return evolved(
+            problem,
+            initial_of(settings),
+            until,
+            times=settings.times,
+            tolerance=float(settings.tolerance),
+            stop_at_stationarity=settings.stop,
+            method=method,
+            checkpoint=checkpoint,
+            modes=settings.modes,
+            on_failure="return",
+            progress=progress,
+        )
+
+
+def _writers(trajectory: Trajectory, settings: argparse.Namespace) -> list[Callable[[], Sequence[Path]]]:
+    force = settings.force
+    writers: list[Callable[[], Sequence[Path]]] = []
+    for target in settings.to:
+        writers.append(lambda target=target: trajectory.save(target, force=force))  # type: ignore[misc]
+    for kind in ("density", "energy", "moments"):
+        target = getattr(settings, "plot" if kind == "density" else kind)
+        if target is not None:
+            writers.append(lambda target=target, kind=kind: [draw_trajectory(trajectory, target, kind, force)])  # type: ignore[misc]
+    if settings.animate is not None:
+        writers.append(lambda: [trajectory.animate(settings.animate, force=force)])
+    return writers
+
+
+def _print(trajectory: Trajectory, settings: argparse.Namespace) -> None:
+    if settings.json or settings.quiet:
+        for sentence in trajectory.warnings:
+            note(f"meanfield: warning: {sentence}")
+    if settings.json:
+        say_json(trajectory_to_json_object(trajectory))
+    elif not settings.quiet:
+        say(trajectory.summary())
