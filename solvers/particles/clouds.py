@@ -1,7 +1,6 @@
 r"""Particles, their drift and the noise that moves them: the state of one replica between two steps.
 
-Positions are counted in cells of the circle and not wrapped, so that a displacement costs no rounding beyond that
-of the position.
+Positions are counted in cells of the circle and wrapped only after many turns.
 """
 
 import math
@@ -18,8 +17,8 @@ from .kernels import ArrayKernel, Kernel
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
 
-# Beyond this a position has less than seven digits left for its place in a cell.
-FARTHEST = 2.0**30
+# Positions beyond this are wrapped when a record is made. Up to the second they have five digits left in a cell.
+FAR, FARTHEST = 2.0**24, 2.0**36
 PAIRS_AT_ONCE = 2**19
 
 
@@ -29,7 +28,7 @@ class Cloud(Protocol):
     Attributes
     ----------
     positions : (N,) float
-        In cells, not wrapped.
+        In cells, some turns away.
     generator
         Source of the noise.
     contraction
@@ -162,13 +161,14 @@ def pair_drift(problem: McKeanVlasov, angles: Floats) -> Floats:
     count = angles.size
     drift = np.zeros(count)
     rows = max(1, PAIRS_AT_ONCE // count)
+    # Slopes beyond the range of doubles come with couplings as far below it.
     factor = -problem.fixed_coupling / count
     for start in range(0, count, rows):
         part = slice(start, min(start + rows, count))
-        slopes = np.asarray(problem.potential.slope(angles[part, np.newaxis] - angles), dtype=np.float64)
+        slopes = np.asarray(problem.potential.slope(angles[part, np.newaxis] - angles))
         own = np.arange(part.start, part.stop)
         slopes[own - part.start, own] = 0.0
-        drift[part] = float(factor) * slopes.sum(axis=1)
+        drift[part] = factor * slopes.sum(axis=1)
     if problem.confinement is not None:
         drift -= np.asarray(problem.confinement.slope(angles), dtype=np.float64)
     if not np.all(np.isfinite(drift)):
@@ -188,19 +188,26 @@ def in_radians(positions: Floats, cells: int) -> Floats:
     return np.asarray((positions - turns * cells) * (2.0 * np.pi / cells))
 
 
-def require_range(problem: McKeanVlasov, modes: Truncation, until: float) -> None:
-    """Refuse times after which the particles have gone round so often that their place is lost in rounding.
+def wrap(positions: Floats, cells: int) -> None:
+    """Bring positions in cells back to the first turn if they have gone far; that is exact."""
+    if max(-float(positions.min()), float(positions.max())) > FAR:
+        # The number of cells is a power of two.
+        positions -= cells * np.rint(positions / cells)
+
+
+def require_range(problem: McKeanVlasov, cells: int, interval: float) -> None:
+    """Refuse noise by which particles go round so often between two records that their place is lost in rounding.
 
     Raises
     ------
     InvalidInput
         Then.
     """
-    farthest = 8.0 * math.sqrt(2.0 * problem.noise) * math.sqrt(until) + modes.scale * until
-    if not farthest * modes.cells / (2.0 * math.pi) <= FARTHEST:
+    farthest = 8.0 * math.sqrt(2.0 * problem.noise) * math.sqrt(interval)
+    if not farthest * cells / (2.0 * math.pi) <= FARTHEST:
         raise InvalidInput(
-            f"particles may move by {farthest:.3g} radians until time {until:g}, too far for their place on the "
-            "circle to be known; choose a shorter time"
+            f"particles move by up to {farthest:.3g} radians within a time of {interval:g}, too far for their "
+            "place on the circle to be known; record more times"
         )
 
 

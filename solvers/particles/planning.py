@@ -91,12 +91,36 @@ def plan(
     by_moments = options.drift if isinstance(options.drift, MomentDrift) else MomentDrift()
     modes = truncation(problem, by_moments, options.degrees)
     table = timetable(until, _default_step(modes, until) if step is None else step, times)
-    require_range(problem, modes, until)
+    intervals = (count * length for count, length in zip(table.counts, table.lengths, strict=True))
+    require_range(problem, modes.cells, max(intervals))
     starts, description, warnings = _starts(problem, initial, options)
-    for start in starts[: 1 if isinstance(starts[0], FromDensity) else None]:
+    for start in set(starts):
         _require_stable(problem, modes, start, table.largest_step)
     chosen = _chosen_kernel(kernel, options, table)
-    run = {
+    common = Replica(
+        index=0,
+        problem=problem,
+        particles=options.particles,
+        seed=options.seed,
+        start=starts[0],
+        timetable=table,
+        scheme=options.scheme,
+        drift=options.drift,
+        modes=modes,
+        degrees=options.degrees,
+        kernel=chosen,
+        keep_positions=options.keep_positions,
+        checkpoint=checkpoint,
+        run=_identity(problem, options, table),
+    )
+    replicas = tuple(_replica(common, index, start, options.replicas) for index, start in enumerate(starts))
+    noted = (*warnings, *_warnings(options, modes))
+    return Plan(problem, options, table, modes, description, chosen, replicas, noted)
+
+
+def _identity(problem: McKeanVlasov, options: Options, table: Timetable) -> dict[str, Any]:
+    """Return what tells one run from another in a checkpoint."""
+    return {
         "version": version(),
         "problem": problem.to_dict(),
         "particles": options.particles,
@@ -107,30 +131,16 @@ def plan(
         "drift": repr(options.drift),
         "degrees": options.degrees,
     }
-    replicas = tuple(
-        Replica(
-            index=index,
-            problem=problem,
-            particles=options.particles,
-            seed=options.seed,
-            start=start,
-            timetable=table,
-            scheme=options.scheme,
-            drift=options.drift,
-            modes=modes,
-            degrees=options.degrees,
-            kernel=chosen,
-            keep_positions=options.keep_positions,
-            checkpoint=_own_checkpoint(checkpoint, index, options.replicas),
-            run=run | {"replica": index, "initial": start.digest()},
-        )
-        for index, start in enumerate(starts)
-    )
-    for replica in replicas:
-        if replica.checkpoint is not None:
-            require_writable(replica.checkpoint.path)
-    noted = (*warnings, *_warnings(options, modes))
-    return Plan(problem, options, table, modes, description, chosen, replicas, noted)
+
+
+def _replica(common: Replica, index: int, start: Start, replicas: int) -> Replica:
+    """Return one of the replicas, after a check that its checkpoints can be written."""
+    checkpoint = common.checkpoint
+    if checkpoint is not None:
+        checkpoint = Checkpoint(replica_path(checkpoint.path, index, replicas), checkpoint.every)
+        require_writable(checkpoint.path)
+    run = common.run | {"replica": index, "initial": start.digest()}
+    return dataclasses.replace(common, index=index, start=start, checkpoint=checkpoint, run=run)
 
 
 def _checked(options: Options) -> Options:
@@ -219,12 +229,6 @@ def _chosen_kernel(kernel: str, options: Options, table: Timetable) -> str:
         large = float(options.particles) * table.steps >= WORTH_COMPILING
         return "numba" if large and compiled.available() else "numpy"
     return kernel
-
-
-def _own_checkpoint(checkpoint: Checkpoint | None, index: int, replicas: int) -> Checkpoint | None:
-    if checkpoint is None:
-        return None
-    return Checkpoint(replica_path(checkpoint.path, index, replicas), checkpoint.every)
 
 
 def _warnings(options: Options, modes: Truncation) -> list[str]:

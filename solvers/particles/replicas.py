@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from meanfield import ComputationFailed, McKeanVlasov
 
 from ..checkpoints import Checkpoint
-from .clouds import Cloud, MomentCloud, PairCloud, in_cells, in_radians
+from .clouds import Cloud, MomentCloud, PairCloud, in_cells, in_radians, wrap
 from .drift import OVERSHOOTING, MomentDrift, PairDrift, Truncation
 from .kernels import ArrayKernel, Kernel
 from .sampling import Start
@@ -162,8 +162,7 @@ class _Walk:
                 raise ComputationFailed(too_long(step, progress.contraction))
             if remaining == 0:
                 self._record(record)
-            if replica.checkpoint is not None and due(before, progress.time, replica.checkpoint.every):
-                save(replica.checkpoint.path, replica.run, cloud, progress)
+            self._save_if_due(before)
             if progress.done % between == 0:
                 yield progress.done
 
@@ -187,7 +186,15 @@ class _Walk:
             warnings=progress.warnings,
         )
 
+    def _save_if_due(self, before: float) -> None:
+        checkpoint, progress = self.replica.checkpoint, self.progress
+        if checkpoint is None:
+            return
+        if progress.done == self.replica.timetable.steps or due(before, progress.time, checkpoint.every):
+            save(checkpoint.path, self.replica.run, self.cloud, progress)
+
     def _record(self, record: int) -> None:
+        wrap(self.cloud.positions, self.replica.modes.cells)
         moments = self.cloud.moments()[: self.replica.degrees + 1]
         self.progress.cosine[record], self.progress.sine[record] = moments.real, -moments.imag
 

@@ -21,7 +21,7 @@ from meanfield import (
     Transformer,
 )
 from solvers import EulerMaruyama, MomentDrift, PairDrift, VonMises, WeakSecondOrder, simulate
-from solvers.particles.clouds import in_cells, pair_drift
+from solvers.particles.clouds import in_cells, pair_drift, wrap
 from solvers.particles.drift import MomentForce, cell_errors, cubic_factors, truncation
 from solvers.particles.kernels import BLOCK, ArrayKernel
 from tests.oracles import mean_field_scheme, pair_forces
@@ -138,11 +138,14 @@ def test_modes_whose_forces_do_not_add_up_are_stated():
     assert modes.truncation_error is None
 
 
-def test_drift_in_other_units_is_the_same_but_for_the_scale():
-    angles = positions(300)
-    drift, _, modes = moment_drift(problem(Transformer(1000.0), 1e-300), angles)
+def test_couplings_below_the_range_of_doubles_give_forces_of_ordinary_size():
+    of = problem(Transformer(1000.0), np.longdouble("1e-430"))
+    angles = positions(200)
+    drift, _, modes = moment_drift(of, angles)
     assert modes.truncation_error <= 1e-9
-    assert np.isfinite(drift).all()
+    exact = pair_drift(of, angles)
+    assert 0.1 < np.abs(exact).max() < 100
+    assert np.abs(drift - exact).max() <= 1e-9 * modes.scale + 64 * EPS * modes.stiffness
 
 
 # Schemes
@@ -410,6 +413,19 @@ def test_coinciding_particles_under_a_singular_force_are_reported():
         simulate(problem(Logarithmic(-1)), 2, 0.1, 1, initial=np.zeros(2), step=0.01, drift=PairDrift())
 
 
-def test_times_after_which_places_are_lost_are_refused():
+def test_far_positions_are_wrapped_exactly():
+    places = np.array([3.25e9 + 0.125, -7.0e8 - 0.375, 5.5])
+    wrapped = places.copy()
+    wrap(wrapped, 1024)
+    assert np.all(np.abs(wrapped) <= 512)
+    assert np.array_equal(np.remainder(wrapped, 1024.0), np.remainder(places, 1024.0))
+    near = np.array([-1e6, 1e6])
+    wrap(near, 1024)
+    assert list(near) == [-1e6, 1e6]
+    ensemble = simulate(problem(Kuramoto(), 0.0, noise=1e12), 1000, 1.0, 1, step=0.1, keep_positions=True)
+    assert np.all(np.abs(ensemble.positions) <= np.pi)
+
+
+def test_noise_after_which_places_are_lost_is_refused():
     with pytest.raises(InvalidInput, match="too far for their place on the circle"):
         simulate(problem(Kuramoto(), 0.0, noise=1e30), 10, 1.0, 1, step=0.1)
