@@ -14,6 +14,7 @@ from .densities import frame_density, uniform_level
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from PIL.Image import Image
 
 Floats = NDArray[np.float64]
 
@@ -26,6 +27,7 @@ FEWEST_ON_LOG = 8
 HALF_TURNS = (r"$-\pi$", r"$-\pi/2$", "0", r"$\pi/2$", r"$\pi$")
 FILM_SUFFIX = ".gif"
 LONGEST_FILM = 600
+FILM_RESOLUTION, FILM_COLOURS = 110, 64
 UNIFORM = 1.0 / (2.0 * np.pi)
 
 
@@ -156,7 +158,6 @@ def animate(
     force: bool = False,
     frames: int = 100,
     rate: float = 20.0,
-    provenance: dict[str, Any] | None = None,
 ) -> Path:
     """Write the density as a film, a GIF that runs for ever.
 
@@ -174,13 +175,20 @@ def animate(
     ComputationFailed
         If the disk refuses; an existing file is unchanged.
     """
-    from ..export.files import bytes_writer, write_files
+    from ..export.files import write_files
 
     path = check_film(path, force)
     if not 1 <= frames <= LONGEST_FILM:
         raise InvalidInput(f"a film has from 1 to {LONGEST_FILM} frames, not {frames}")
     chosen = np.unique(np.linspace(0, len(trajectory) - 1, frames).round().astype(int))
-    write_files({path: bytes_writer(_film(trajectory, chosen, rate))}, force)
+    pictures = _pictures(trajectory, chosen)
+
+    def write(temporary: Path) -> None:
+        pictures[0].save(
+            temporary, format="GIF", save_all=True, append_images=pictures[1:], duration=round(1000 / rate), loop=0
+        )
+
+    write_files({path: write}, force)
     return path
 
 
@@ -192,15 +200,14 @@ def densities(trajectory: Trajectory, angle: Floats) -> Floats:
     return np.asarray((trajectory.cosine[:, :1] + 2.0 * series) / (2.0 * np.pi))
 
 
-def _film(trajectory: Trajectory, chosen: NDArray[np.int64], rate: float) -> bytes:
-    import tempfile
-
-    from matplotlib.animation import PillowWriter
+def _pictures(trajectory: Trajectory, chosen: NDArray[np.int64]) -> "list[Image]":
+    """Return the frames of a film, all with the colours of the first."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+    from PIL import Image
 
-    figure = Figure(figsize=(5.6, 3.8), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = Figure(figsize=(5.6, 3.8), dpi=FILM_RESOLUTION, layout="constrained")
+    canvas = FigureCanvasAgg(figure)
     ax = figure.add_subplot()
     angle = np.linspace(-np.pi, np.pi, ANGLES)
     values = densities(trajectory, angle)[chosen]
@@ -208,26 +215,25 @@ def _film(trajectory: Trajectory, chosen: NDArray[np.int64], rate: float) -> byt
     (line,) = ax.plot(angle, values[0], color=COLOURS[0], linewidth=1.8)
     frame_density(ax)
     ax.set_ylim(min(0.0, 1.05 * float(values.min())), 1.08 * max(float(values.max()), 1.5 * UNIFORM))
-    label = ax.set_title("", fontsize=10, loc="left")
-    # Its place is settled before the first frame, or the picture would shake.
-    label.set_text(_clock(trajectory, int(chosen[-1])))
+    label = ax.set_title(_clock(trajectory, int(chosen[-1])), fontsize=10, loc="left")
+    # Places are settled before the first frame, or the picture would shake.
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
-    with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder) / f"film{FILM_SUFFIX}"
-        writer = PillowWriter(fps=rate)  # type: ignore[arg-type]
-        with writer.saving(figure, str(target), dpi=110):
-            for index, row in zip(chosen, values, strict=True):
-                line.set_ydata(row)
-                label.set_text(_clock(trajectory, int(index)))
-                writer.grab_frame()
-        return target.read_bytes()
+    pictures: list[Image.Image] = []
+    for index, row in zip(chosen, values, strict=True):
+        line.set_ydata(row)
+        label.set_text(_clock(trajectory, int(index)))
+        canvas.draw()  # type: ignore[no-untyped-call]
+        picture = Image.fromarray(np.asarray(canvas.buffer_rgba())[:, :, :3])  # type: ignore[no-untyped-call]
+        palette = pictures[0] if pictures else None
+        pictures.append(picture.quantize(FILM_COLOURS, palette=palette, dither=Image.Dither.NONE))
+    return pictures
 
 
 def _clock(trajectory: Trajectory, index: int) -> str:
     gap = trajectory.free_energy_gap[index]
-    energy = "" if np.isnan(gap) else rf"$(F-F_0)/D = {gap:.4f}$"
-    return rf"$t = {trajectory.time[index]:.4g}$".ljust(24) + energy
+    energy = "" if np.isnan(gap) else f"(F \N{MINUS SIGN} F\N{SUBSCRIPT ZERO})/D = {gap:.4f}"
+    return f"t = {trajectory.time[index]:.4g}".ljust(24) + energy.replace("-", "\N{MINUS SIGN}")
 
 
 def _draw_dissipation(ax: "Axes", trajectory: Trajectory, shown: slice) -> None:
