@@ -16,6 +16,7 @@ from .potential_options import add_problem, at_coupling, problem_from, require_c
 from .progress import progress_bar
 from .readers import number, whole, word
 from .terminal import UNKNOWN, formatted, note, say, say_json, set_verbosity, table
+from .workers import add_workers, require_workers, worker_processes
 from .writing import origin, write_all
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "add_files",
     "add_force",
     "add_problem",
+    "add_workers",
     "at_coupling",
     "check_targets",
     "draw",
@@ -41,6 +43,7 @@ __all__ = [
     "problem_from",
     "progress_bar",
     "require_coupling",
+    "require_workers",
     "resolved_configuration",
     "say",
     "say_json",
@@ -48,5 +51,6 @@ __all__ = [
     "table",
     "whole",
     "word",
+    "worker_processes",
     "write_all",
 ]

@@ -1,11 +1,8 @@
 """The command ``particles``."""
 
 import argparse
-import concurrent.futures
-import contextlib
 import dataclasses
-import multiprocessing
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from meanfield import Ensemble, InvalidInput, McKeanVlasov, Outcome
@@ -16,18 +13,22 @@ from meanfield.command_line import (
     add_figure,
     add_files,
     add_problem,
+    add_workers,
     at_coupling,
     check_targets,
+    draw_ensemble,
     note,
     number,
     origin,
     problem_from,
     progress_bar,
     require_coupling,
+    require_workers,
     say,
     say_json,
     whole,
     word,
+    worker_processes,
     write_all,
 )
 from meanfield.export.datasets import KINDS, check_target
@@ -40,7 +41,6 @@ from ..particles.schemes import SCHEMES, scheme_named
 from .initial_option import add_initial, initial_of
 
 INTERRUPTED = 130
-MOST_WORKERS = 1024
 
 
 def particles(argv: Sequence[str]) -> int:
@@ -72,7 +72,7 @@ def _parser(argv: Sequence[str]) -> Parser:
     parser.add_argument("--step", type=number, metavar="H", help="longest time step (default: from the potential)")
     parser.add_argument("--seed", type=whole, default=1, metavar="S", help="seed of all randomness (default: 1)")
     parser.add_argument("--replicas", type=whole, default=1, metavar="R", help="independent systems (default: 1)")
-    parser.add_argument("--workers", type=whole, default=1, metavar="W", help="processes (default: 1)")
+    add_workers(parser)
     add_initial(parser, "uniform")
     parser.add_argument(
         "--scheme",
@@ -103,8 +103,7 @@ def _parser(argv: Sequence[str]) -> Parser:
 def _require_given(parser: Parser, settings: argparse.Namespace) -> None:
     if settings.until is None:
         raise InvalidInput(f"{parser.prog} needs a final time; add --until 3")
-    if not 1 <= settings.workers <= MOST_WORKERS:
-        raise InvalidInput(f"--workers must be from 1 to {MOST_WORKERS}, not {settings.workers}; try --workers 2")
+    require_workers(settings)
     if settings.every is not None and settings.checkpoint is None:
         raise InvalidInput("--every belongs to --checkpoint NAME, which is not given")
 
@@ -114,7 +113,8 @@ def _simulated(problem: McKeanVlasov, settings: argparse.Namespace) -> Ensemble:
     if settings.checkpoint is not None:
         every = float(settings.until) / 10 if settings.every is None else float(settings.every)
         checkpoint = Checkpoint(settings.checkpoint, every)
-    with _executor(settings) as executor, progress_bar(not settings.quiet, "particles", "steps") as advance:
+    bar = progress_bar(not settings.quiet, "particles", "steps")
+    with worker_processes(settings.workers, settings.replicas) as executor, bar as advance:
         steps = simulation(
             problem,
             settings.particles,
@@ -141,36 +141,13 @@ def _simulated(problem: McKeanVlasov, settings: argparse.Namespace) -> Ensemble:
             advance(done.done // settings.particles, done.total // settings.particles, "")
 
 
-@contextlib.contextmanager
-def _executor(settings: argparse.Namespace) -> "Iterator[concurrent.futures.Executor | None]":
-    if min(settings.workers, settings.replicas) == 1:
-        yield None
-        return
-    # Plans of FFTW and compiled functions must not be copied into a child by a fork.
-    context = multiprocessing.get_context("spawn")
-    with concurrent.futures.ProcessPoolExecutor(settings.workers, mp_context=context) as executor:
-        yield executor
-
-
 def _writers(ensemble: Ensemble, settings: argparse.Namespace) -> list[Callable[[], Sequence[Path]]]:
     writers: list[Callable[[], Sequence[Path]]] = []
     for target in settings.to:
         writers.append(lambda target=target: ensemble.save(target, force=settings.force))  # type: ignore[misc]
     if settings.plot is not None:
-        writers.append(lambda: [_draw(ensemble, settings.plot, settings.force)])
+        writers.append(lambda: [draw_ensemble(ensemble, settings.plot, settings.force)])
     return writers
-
-
-def _draw(ensemble: Ensemble, target: str, force: bool) -> Path:
-    from matplotlib.figure import Figure
-
-    from meanfield.plotting import save_figure
-
-    figure = Figure(figsize=(9.6, 3.8), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    ensemble.plot(left)
-    ensemble.plot_moments(right)
-    return save_figure(figure, target, force, ensemble.provenance)
 
 
 def _print(ensemble: Ensemble, settings: argparse.Namespace) -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from meanfield import Circle, Kuramoto, McKeanVlasov, MeanfieldError
-from verification import Claim, Evidence, Result, Verdict, commands
-from verification.commands import verify
+from verification import Claim, Evidence, Result, Verdict
+from verification.commands import verify as command
+from verification.commands.verify import verify
 from verification.report import json_object, markdown, terminal_table, totals
 
 PROBLEM = McKeanVlasov(Circle(), Kuramoto())
@@ -56,7 +57,7 @@ def test_json_has_null_for_what_is_not_finite() -> None:
 
 @pytest.fixture
 def one_problem(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commands, "representative_problems", lambda: (PROBLEM,))
+    monkeypatch.setattr(command, "representative_problems", lambda: (PROBLEM,))
 
 
 @pytest.mark.usefixtures("one_problem")
@@ -82,7 +83,7 @@ def test_quiet_prints_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path
 
 
 def test_a_failure_is_exit_code_1(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(commands, "judged", lambda *args, **options: RESULTS)
+    monkeypatch.setattr(command, "judged", lambda *args, **options: RESULTS)
     assert verify(["circle.T8"]) == 1
     assert "fails" in capsys.readouterr().out
 

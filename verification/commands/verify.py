@@ -11,10 +11,10 @@ from meanfield import InvalidInput
 from meanfield.command_line import Parser, add_common, add_force, note, say, say_json, set_verbosity, word
 from meanfield.export.files import check_writable, text_writer, write_files
 
-from .catalogue import representative_problems
-from .claims import Result, Verdict, matching
-from .claims import verify as judged
-from .report import json_object, markdown, terminal_table
+from ..catalogue import representative_problems
+from ..claims import Result, Verdict, matching
+from ..claims import verify as judged
+from ..report import json_object, markdown, terminal_table
 
 SHOWN_AFTER = 1.0
 
