@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .errors import MeanfieldError as MeanfieldError
     from .errors import NotResolved as NotResolved
     from .export import open_diagram as open_diagram
+    from .export.comparisons import open_comparison as open_comparison
     from .export.ensembles import open_ensemble as open_ensemble
     from .export.trajectories import open_trajectory as open_trajectory
     from .outcomes import Outcome as Outcome
@@ -80,6 +81,7 @@ _HOMES = {
     "InvalidInput": "errors",
     "MeanfieldError": "errors",
     "NotResolved": "errors",
+    "open_comparison": "export.comparisons",
     "open_diagram": "export",
     "open_ensemble": "export.ensembles",
     "open_trajectory": "export.trajectories",
@@ -166,6 +168,7 @@ __all__ = [
     "growth_rates",
     "kuramoto_gap",
     "kuramoto_order_parameter",
+    "open_comparison",
     "open_diagram",
     "open_ensemble",
     "open_trajectory",
