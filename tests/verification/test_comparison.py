@@ -92,9 +92,6 @@ def test_any_executor_gives_the_same_bits(compared: Comparison) -> None:
             shared = compare(CONTRACTING, START, 0.2, executor=executor, **settings)
         assert np.array_equal(shared.distances, alone.distances)
         assert np.array_equal(shared.moments.mean, alone.moments.mean)
-    with concurrent.futures.ProcessPoolExecutor(1) as executor:
-        shared = compare(CONTRACTING, START, 0.2, executor=executor, **settings)
-    assert np.array_equal(shared.distances, alone.distances)
 
 
 class Losing(concurrent.futures.ThreadPoolExecutor):

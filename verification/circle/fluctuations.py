@@ -23,7 +23,7 @@ MODES = (1, 2)
 FACTOR = 0.5
 SYSTEMS, PARTICLES, SEED = 32, 1000, 20240611
 # In units of 1/D; the slowest of these modes forgets its start with the rate 1/2.
-STEP, WARM_UP, DURATION = 0.1, 8.0, 60.0
+STEP, WARM_UP, DURATION = 0.1, 8.0, 40.0
 # Probability that a right simulation with another seed would be taken for a wrong one, each mode by itself.
 FALSE_ALARM = 1e-4
 SIZES = (250, 1000, 4000)
