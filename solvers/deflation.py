@@ -26,7 +26,13 @@ MAX_ITERATIONS = 60
 LARGEST_STEP = 0.5
 # Of the modes beyond their threshold the strongest few are combined in all signs.
 COMBINED = 4
-FINDS = 24
+FINDS = 64
+# Random fields: so many of each strength, on so many modes.
+SCATTERED_MODES = 6
+SCATTERED = 16
+# States of larger symmetry are few, and branches lead to them.
+SCATTERED_SYMMETRY = 2
+STRENGTHS = (1.0, 2.5, 5.0)
 CONCENTRATIONS = (0.5, 1.5, 4.0, 12.0, 40.0, 150.0)
 MIXTURES = (0.5, 0.65, 0.8)
 # Refinements granted to a state found by searching: a truncation artefact moves away at every one of them.
@@ -45,6 +51,8 @@ def seeds(equation: StationaryEquation, q: float) -> Iterator[Floats]:
         for weight in MIXTURES:
             yield equation.scales * (weight + (1.0 - weight) * alternating) * bump
     yield from _excited(equation, q)
+    if basis.symmetry <= SCATTERED_SYMMETRY:
+        yield from _scattered(equation)
 
 
 def _excited(equation: StationaryEquation, q: float) -> Iterator[Floats]:
@@ -59,17 +67,32 @@ def _excited(equation: StationaryEquation, q: float) -> Iterator[Floats]:
             yield equation.unknown_from(equation.basis.gibbs(field).moments)
 
 
+def _scattered(equation: StationaryEquation) -> Iterator[Floats]:
+    """Yield Gibbs densities of fields scattered over the strongest modes, the same ones every time."""
+    modes = np.argsort(-equation.scales, kind="stable")[:SCATTERED_MODES]
+    generator = np.random.Generator(np.random.PCG64(0))
+    for strength in np.repeat(STRENGTHS, SCATTERED):
+        field = np.zeros(equation.scales.size)
+        field[modes] = strength * generator.standard_normal(modes.size)
+        yield equation.unknown_from(equation.basis.gibbs(field).moments)
+
+
 def search(equation: StationaryEquation, q: float, known: list[Floats]) -> Iterator[Point]:
     """Yield resolved states at the coupling q that differ from the known ones and from each other."""
     avoided = [image for b in known for image in images(equation, b)]
     finds = 0
     for seed in seeds(equation, q):
-        while finds < FINDS and (found := deflated_newton(equation, seed, q, avoided)) is not None:
+        # Deflation bends the paths of Newton's method; the straight one may lead to a new state as well.
+        found = deflated_newton(equation, seed, q, [])
+        if found is None or not _is_away(found, avoided):
+            found = deflated_newton(equation, seed, q, avoided)
+        while finds < FINDS and found is not None:
             finds += 1
             avoided += images(equation, found)
             point = _resolved(equation, found, q)
             if point is not None:
                 yield point
+            found = deflated_newton(equation, seed, q, avoided)
 
 
 def _resolved(equation: StationaryEquation, b: Floats, q: float) -> Point | None:
@@ -136,9 +159,15 @@ def _respects(problem: McKeanVlasov, symmetry: int) -> bool:
 
 
 def _only_one_state(equation: StationaryEquation, q: float) -> bool:
-    """Whether 2 sum |lambda_k| < 1: then the Jacobian is regular at every density and the state is unique."""
-    confined = equation.basis.confinement is not None
-    return 2.0 * q * float((equation.scales**2).sum()) < 1.0 and equation.complete and not confined
+    """Whether the state is unique in its symmetry.
+
+    Without attractive modes the free energy is strictly convex. With 2 sum |lambda_k| < 1 the Jacobian is regular at
+    every density.
+    """
+    if equation.basis.confinement is not None:
+        return False
+    small = 2.0 * q * float((equation.scales**2).sum()) < 1.0
+    return bool((equation.signs < 0).all()) or (small and equation.complete)
 
 
 def _known(equation: StationaryEquation, points: list[Point]) -> list[Floats]:

@@ -43,6 +43,8 @@ from .limits import MAX_NODES, MAX_UNKNOWNS
 NEGLIGIBLE = EPS / 16.0
 # Below this free energy the terms of the gap are summed without their common second order.
 SMALL = 2e-3
+# Modes below this share of the largest do not count for the symmetry of a state.
+FELT = 1e-8
 
 
 class Evaluation(NamedTuple):
@@ -174,11 +176,14 @@ class StationaryEquation:
 
 
 def images(equation: StationaryEquation, b: Floats) -> list[Floats]:
-    """Return a state and its rotation by half a cell, the one rotation that keeps an even state even."""
+    """Return a state and its other even rotation: by half the angle that leaves it as it is."""
     basis = equation.basis
     if not isinstance(basis, CosineBasis) or basis.confinement is not None:
         return [b]
-    return [b, np.where(basis.cells % 2 == 1, -b, b)]
+    felt = basis.cells[np.abs(b) > FELT * np.abs(b).max(initial=0.0)]
+    if not felt.size:
+        return [b]
+    return [b, np.where(basis.cells // np.gcd.reduce(felt) % 2 == 1, -b, b)]
 
 
 def projector(vector: Floats) -> Floats:

@@ -48,7 +48,7 @@ LOST = (Outcome.NOT_RESOLVED, Outcome.STEP_TOO_SMALL, Outcome.MAX_STEPS)
 
 
 def stationary_states(
-    problem: McKeanVlasov, *, depth: int = 2, rates: bool = True, on_failure: str = "raise"
+    problem: McKeanVlasov, *, depth: int = 3, rates: bool = True, on_failure: str = "raise"
 ) -> tuple[State, ...]:
     """Return the stationary states at the problem's coupling, lowest free energy first.
 

@@ -152,3 +152,20 @@ def test_states_beside_a_branch_point_are_not_lost_to_the_branch_they_leave(coup
     assert small[0].unstable == 1
     # The branch leaves to one side only beyond the branch point.
     assert small[0].cosine[1] > 0.0
+
+
+def test_a_stable_state_that_no_branch_leads_to_is_found():
+    """Two 1-clusters on a branch of their own, one of them stable: known from many random starts of Newton's method."""
+    weights = (
+        -1.0827697921833037,
+        0.9280181799457722,
+        -0.6056957841126244,
+        1.7887114610352841,
+        0.494030818895,
+        -1.01117342,
+    )
+    found = states(CosineSeries(weights), 5.243662273008837)
+    energies = {round(state.free_energy_gap, 5): state.unstable for state in found}
+    assert energies[-1.34891] == 0
+    assert energies[-1.34763] == 1
+    assert found[0].free_energy_gap == pytest.approx(-1.76772, abs=1e-5)
