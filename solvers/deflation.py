@@ -161,8 +161,8 @@ def _respects(problem: McKeanVlasov, symmetry: int) -> bool:
 def _only_one_state(equation: StationaryEquation, q: float) -> bool:
     """Whether the state is unique in its symmetry.
 
-    Without attractive modes the free energy is strictly convex. With 2 sum |lambda_k| < 1 the Jacobian is regular at
-    every density.
+    Without attractive modes the free energy is strictly convex. With 2 sum |lambda_k| < 1 the Jacobian is regular
+    at every density.
     """
     if equation.basis.confinement is not None:
         return False
