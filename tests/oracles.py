@@ -251,3 +251,41 @@ def mean_field_scheme(
             predicted = np.tensordot(weights, pushed, 1)
         c = predicted
     return c
+
+
+# Evolution
+
+
+def evolved_moments(
+    multipliers: Any, coupling: float, noise: float, start: Any, times: Any, confinement: Any = None
+) -> Any:
+    """Return c_0..c_K at the times by Radau with finite differences, the products as plain convolutions.
+
+    ``multipliers`` and ``confinement`` are w_0..w_K and v_0..v_K; nothing is split off, not even the linear terms:
+    c_k' = -D k^2 c_k - k sum_j j u_j c_{k-j} with u_j = (kappa w_j c_j + v_j) / 2, the coefficients of the potential.
+    """
+    import numpy as np
+    from scipy.integrate import solve_ivp
+
+    degree = len(start) - 1
+    k = np.arange(degree + 1)
+    fixed = np.zeros(degree + 1) if confinement is None else np.asarray(confinement, dtype=float)
+
+    def two_sided(c: Any) -> Any:
+        return np.concatenate([c[:0:-1].conj(), c])
+
+    def derivative(_: float, parts: Any) -> Any:
+        c = np.concatenate([[1.0], parts[:degree] + 1j * parts[degree:]])
+        potential = 0.5 * (coupling * np.asarray(multipliers) * c + fixed)
+        slope = np.concatenate([-(k * potential)[:0:-1].conj(), k * potential])
+        products = np.convolve(slope, two_sided(c))[2 * degree : 3 * degree + 1]
+        change = -noise * k**2 * c - k * products
+        return np.concatenate([change[1:].real, change[1:].imag])
+
+    begin = np.asarray(start, dtype=complex)
+    solved = solve_ivp(
+        derivative, (0.0, times[-1]), np.concatenate([begin[1:].real, begin[1:].imag]), "Radau", times,
+        rtol=1e-10, atol=1e-13,
+    )  # fmt: skip
+    parts = solved.y.T
+    return np.hstack([np.ones((len(parts), 1)), parts[:, :degree] + 1j * parts[:, degree:]])
