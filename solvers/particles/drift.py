@@ -15,7 +15,8 @@ cell, at distance :math:`hd`, :math:`|d| \le 1/2`, from its centre,
 the truncated Chebyshev series of the exponential (Jacobi-Anger). So the sums over the particles of each cell of
 :math:`1, d, d^2, d^3` give all moments by four Fourier transforms, and the drift is a cubic in every cell. The
 two uses of the same approximation are adjoint, so that forces between two particles stay opposite and a particle
-exerts none on itself. Compare J.-Y. Lee and L. Greengard, J. Comput. Phys. 206 (2005) on nonuniform transforms.
+exerts none on itself. With Taylor in the place of Chebyshev series this is the nonuniform transform of C. Anderson
+and M. D. Dahleh, SIAM J. Sci. Comput. 17 (1996) 913-919.
 """
 
 import math

@@ -250,7 +250,7 @@ def _ensemble(
     planned: Plan, outcomes: Mapping[int, Recorded | Exception], failures: tuple[str, ...], cpu_seconds: float
 ) -> Ensemble:
     options, table = planned.options, planned.timetable
-    found = {index: outcome for index, outcome in outcomes.items() if isinstance(outcome, Recorded)}
+    found = {index: outcome for index, outcome in sorted(outcomes.items()) if isinstance(outcome, Recorded)}
     shape = (options.replicas, len(table.times), options.degrees + 1)
     cosine, sine = np.full(shape, np.nan), np.full(shape, np.nan)
     histogram = np.zeros((options.replicas, HISTOGRAM_BINS), dtype=np.int64)
