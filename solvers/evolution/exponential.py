@@ -48,7 +48,7 @@ SHRINK, GROW = 0.1, 3.0
 SHARE = 2.0
 SMALLEST_STEP = 1e-14
 # Beyond this relative error a fixed step has nothing to do with the solution.
-HOPELESS = 0.1
+HOPELESS = 0.01
 
 
 @dataclass(frozen=True)
