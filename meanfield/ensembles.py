@@ -71,7 +71,7 @@ class Ensemble:
     outcome
         COMPLETED, or PARTIAL if ``failures`` has anything.
     failures : tuple of str
-        A sentence about every replica that is missing or ended early.
+        Which replicas are missing or ended early, and why.
     warnings : tuple of str
         What a reader must know.
     provenance

@@ -226,24 +226,34 @@ def _gathered(
         return ensemble
     if interrupted:
         raise KeyboardInterrupt
-    more = f" (and {len(failures) - 1} more replicas likewise)" if len(failures) > 1 else ""
+    more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
     failed = ComputationFailed(failures[0] + more)
     failed.partial = ensemble
     raise failed from next((outcome for outcome in outcomes.values() if isinstance(outcome, Exception)), None)
 
 
 def _failures(outcomes: Mapping[int, Recorded | Exception], replicas: int) -> tuple[str, ...]:
-    sentences = []
+    """Say which replicas are missing, those with the same reason together, and which ended early."""
+    missing: dict[str, list[int]] = {}
+    ended = []
     for index in range(replicas):
         outcome = outcomes.get(index)
         if outcome is None:
-            sentences.append(f"replica {index} is missing: it was not done before the interrupt")
+            missing.setdefault("not done before the interrupt", []).append(index)
         elif isinstance(outcome, Exception):
             reason = " ".join(str(outcome).split()) or "no reason given"
-            sentences.append(f"replica {index} is missing: {type(outcome).__name__}: {reason}")
+            missing.setdefault(f"{type(outcome).__name__}: {reason}", []).append(index)
         elif outcome.failure:
-            sentences.append(outcome.failure)
-    return tuple(sentences)
+            ended.append(outcome.failure)
+    return (*ended, *(f"{_named(indices)} missing: {reason}" for reason, indices in missing.items()))
+
+
+def _named(indices: Sequence[int]) -> str:
+    if len(indices) == 1:
+        return f"replica {indices[0]} is"
+    if len(indices) > 2 and indices[-1] - indices[0] == len(indices) - 1:
+        return f"replicas {indices[0]} to {indices[-1]} are"
+    return f"replicas {', '.join(map(str, indices[:-1]))} and {indices[-1]} are"
 
 
 def _ensemble(

@@ -333,7 +333,7 @@ def test_interrupts_keep_what_was_done(monkeypatch):
     assert np.isfinite(ensemble.cosine[1, :6]).all()
     assert ensemble.failures == (
         "replica 1 was interrupted at time 0.5",
-        "replica 2 is missing: it was not done before the interrupt",
+        "replica 2 is missing: not done before the interrupt",
     )
     count = 0
     with pytest.raises(KeyboardInterrupt):

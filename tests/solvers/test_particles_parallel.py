@@ -122,10 +122,8 @@ def test_a_worker_that_dies_loses_only_what_it_had_not_done(inline):
     with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as inner:
         ensemble = run(Replacing(inner, 2, os._exit, 1))
     assert ensemble.outcome is Outcome.PARTIAL
-    assert [sentence.partition(":")[0] for sentence in ensemble.failures] == [
-        f"replica {index} is missing" for index in (2, 3, 4)
-    ]
-    assert all("BrokenProcessPool" in sentence for sentence in ensemble.failures)
+    assert len(ensemble.failures) == 1
+    assert ensemble.failures[0].startswith("replicas 2 to 4 are missing: BrokenProcessPool: ")
     assert np.array_equal(ensemble.cosine[:2], inline.cosine[:2])
     assert "2 of 5 replicas reached the end" in ensemble.summary()
 
@@ -133,16 +131,14 @@ def test_a_worker_that_dies_loses_only_what_it_had_not_done(inline):
 def test_nothing_left_is_an_error():
     with concurrent.futures.ThreadPoolExecutor(1) as executor:
         pass
-    with pytest.raises(
-        ComputationFailed, match=r"replica 0 is missing: RuntimeError: .*and 4 more replicas likewise"
-    ):
+    with pytest.raises(ComputationFailed, match=r"replicas 0 to 4 are missing: RuntimeError: cannot schedule"):
         run(executor)
 
 
 def test_what_cannot_be_pickled_is_said(processes):
     problem = McKeanVlasov(Circle(), Custom.from_callable(lambda t: -np.cos(t)), coupling=1.0)
     assert run(problem=problem).outcome is Outcome.COMPLETED
-    with pytest.raises(ComputationFailed, match=r"replica 0 is missing: .*[Pp]ickl"):
+    with pytest.raises(ComputationFailed, match=r"replicas 0 to 4 are missing: .*[Pp]ickl"):
         run(processes, problem=problem)
 
 
