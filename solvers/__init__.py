@@ -1,4 +1,4 @@
-"""The verbs: stationary states, bifurcation diagrams and contraction rates of mean-field equations."""
+"""The verbs: stationary states, bifurcation diagrams, evolution, contraction rates and particles."""
 
 from .checkpoints import Checkpoint as Checkpoint
 from .continuation import Arclength as Arclength
