@@ -113,7 +113,7 @@ def _help() -> str:
         [
             "usage: meanfield COMMAND [options]",
             "",
-            "Stationary states, bifurcation diagrams and contraction rates of McKean-Vlasov equations.",
+            "Stationary states, diagrams, evolution, rates and particles of McKean-Vlasov equations.",
             "",
             "commands:",
             *lines,
