@@ -10,10 +10,10 @@ Between two densities the curve has the parameter s = (x+y)/2: with d = x - y,
 :math:`dx/ds = 2q/(p+q)`, :math:`dy/ds = 2p/(p+q)`, so that
 
 .. math:: W_2^2(a) = \int_0^{2\pi} d^2\,\frac{2pq}{p+q}\,ds, \qquad
-          \tfrac12\frac{d}{da}W_2^2 = \int_0^{2\pi} d\,\frac{2p}{p+q}\,ds, \qquad
+          \tfrac12\frac{d}{da}W_2^2 = \oint d\,(1 - \tfrac12 d')\,ds = \int_0^{2\pi} d\,ds, \qquad
           \frac{\partial d}{\partial a} = \frac{2}{p+q}:
 
-periodic integrands, for which the trapezoid rule converges exponentially.
+periodic integrands, for which the trapezoid rule converges exponentially; the best coupling has d of mean zero.
 
 References
 ----------
@@ -101,12 +101,12 @@ class _Curve:
     def _derivative(self, shift: float) -> tuple[float, float]:
         self._join(shift)
         p, q = self._densities()
-        slope = 2 / (p + q)
-        return float(np.mean(self.difference * p * slope)) * 2 * math.pi, float(slope.mean()) * 2 * math.pi
+        return float(self.difference.mean()), float((2 / (p + q)).mean())
 
     def _join(self, shift: float) -> None:
-        """Solve F(s + d/2) - G(s - d/2) = shift for d by Newton's method inside a shrinking bracket."""
+        """Solve F(s + d/2) - G(s - d/2) = shift for d by Newton's method, by halving where that does not help."""
         low, high = np.full(self.middle.size, -2 * math.pi), np.full(self.middle.size, 2 * math.pi)
+        before = np.full(self.middle.size, np.inf)
         for _ in range(STEPS):
             half = 0.5 * self.difference
             mass, p = self.one.value_and_slope(self.middle + half)
@@ -115,7 +115,9 @@ class _Curve:
             np.copyto(high, self.difference, where=excess > 0)
             np.copyto(low, self.difference, where=excess <= 0)
             moved = self.difference - 2 * excess / np.maximum(p + q, np.finfo(float).tiny)
-            moved = np.where((moved >= low) & (moved <= high), moved, 0.5 * (low + high))
+            # Between a steep rise and a plain, steps lead across the rise and back.
+            helpful = (moved >= low) & (moved <= high) & (np.abs(excess) <= 0.5 * before)
+            moved, before = np.where(helpful, moved, 0.5 * (low + high)), np.abs(excess)
             still = (np.abs(excess) > MASS_ROUNDING) & (np.abs(moved - self.difference) > EPS)
             self.difference = np.where(still, moved, self.difference)
             if not still.any():

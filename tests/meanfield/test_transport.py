@@ -7,7 +7,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from meanfield import InvalidInput
+from meanfield import ComputationFailed, InvalidInput
 from meanfield.transport import (
     Density,
     Sample,
@@ -276,3 +276,22 @@ def test_entropy_of_concentrated_densities_that_nearly_agree(concentration: floa
         expected = (first - second) * ratio + mp.log(mp.besseli(0, second) / mp.besseli(0, first))
     # Differences of moments are known to rounding over the change.
     assert relative_entropy(one, other) == pytest.approx(float(expected), rel=1e-12 + 100 * EPS / change)
+
+
+def test_a_spike_and_uniform() -> None:
+    # Between the rise of a spike and the plain, Newton's steps alone lead back and forth.
+    spike = von_mises(1.0, 1000.0, 420)
+    equispaced = Sample(2 * np.pi * np.arange(4000) / 4000)
+    slack = wasserstein2(equispaced, UNIFORM)
+    assert wasserstein2(spike, UNIFORM) == pytest.approx(wasserstein2(spike, equispaced), abs=slack)
+    assert wasserstein2(spike, UNIFORM) == pytest.approx(np.pi / math.sqrt(3), abs=1000**-0.5)
+
+
+def test_an_entropy_that_is_not_known_is_no_number() -> None:
+    # The true value is 100 (1 - cos 1) I_1/I_0, of which logarithms below 1e-14 know nothing.
+    with pytest.raises(ComputationFailed, match="a relative entropy is not known"):
+        relative_entropy(von_mises(1.0, 100.0, 140), von_mises(2.0, 100.0, 140))
+    # p log p is known where p vanishes.
+    sharp = von_mises(1.0, 100.0, 140)
+    expected = 100 * mp.besseli(1, 100) / mp.besseli(0, 100) - mp.log(mp.besseli(0, 100))
+    assert relative_entropy(sharp, UNIFORM) == pytest.approx(float(expected), rel=1e-11)
