@@ -1,5 +1,6 @@
 """LSODA with the analytic Jacobian: variable order and step, Adams formulas switching to backward differences."""
 
+import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from .system import System
 
 # Share of the size of the density to which its smaller moments are computed.
 ABSOLUTE_SHARE = 1e-2
+# First step where nothing moves, in units of 1/noise.
+AT_REST = 1e-2
 # Rounding of the moments, below which nothing can be asked of them.
 FLOOR = 8.0 * EPS
 
@@ -51,15 +54,18 @@ class MultistepStepper:
         from scipy.integrate import LSODA as Solver
 
         size = float(np.abs(unknown).max())
+        bound = end if end > time else math.inf
+        absolute = max(ABSOLUTE_SHARE * tolerance, FLOOR) * max(size, 1e-290)
         self.steps = 0
         self._solver = Solver(
             system.derivative,
             time,
             unknown,
-            end,
+            bound,
             jac=system.jacobian,
             rtol=tolerance,
-            atol=max(ABSOLUTE_SHARE * tolerance, FLOOR) * max(size, 1e-290),
+            atol=absolute,
+            first_step=min(_first_step(system, unknown, tolerance, absolute), bound - time),
         )
         self._between: Callable[[float], Floats] | None = None
 
@@ -104,3 +110,10 @@ class MultistepStepper:
         if self._between is None:
             self._between = self._solver.dense_output()
         return np.asarray(self._between(time), dtype=float)
+
+
+def _first_step(system: System, unknown: Floats, relative: float, absolute: float) -> float:
+    """Return the step after which the first order is as good as the tolerance; LSODA's own guess fails at rest."""
+    speed = float((np.abs(system.derivative(0.0, unknown)) / (relative * np.abs(unknown) + absolute)).max())
+    longest = AT_REST / system.rates.noise
+    return min(longest, 1.0 / (math.sqrt(relative) * speed)) if speed > 0.0 else longest

@@ -142,8 +142,8 @@ class Evolution:
             self.rest = state_near(self.plan.problem, frame.cosine, frame.sine)
         if self.rest is None and change <= self.plan.tolerance:
             self.warnings.append(
-                f"the density changes at the relative rate {change:.1e} only, but Newton's method finds no isolated "
-                "stationary state near it, so that it is not called stationary"
+                f"the density changes at the relative rate {change:.1e} only, but Newton's method finds no "
+                "isolated stationary state near it, so that it is not called stationary"
             )
         if self.plan.until == math.inf and 2.0 * frame.time > LONGEST / noise:
             self.warnings.append(f"the evolution was ended at time {frame.time:.3g} without being at rest")

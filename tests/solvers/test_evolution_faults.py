@@ -183,11 +183,11 @@ def test_negative_values_are_reported_and_not_clipped():
     trajectory = evolve(problem, VonMises(0.0, 1.0), 2.0, tolerance=1e-3)
     assert trajectory.minimum.min() < -1e-8
     assert any("the density is negative at" in warning for warning in trajectory.warnings)
-    negative = trajectory.minimum < -1e-10 * 10
-    assert np.isnan(trajectory.free_energy_gap[negative]).all()
+    worst = int(np.argmin(trajectory.minimum))
+    assert np.isnan(trajectory.free_energy_gap[worst])
     # What is recorded has the negative values, not zero.
     angle = np.linspace(-np.pi, np.pi, 4001)
-    assert trajectory.density(angle).min() < -1e-8
+    assert trajectory.density(angle, worst).min() <= trajectory.minimum[worst] * (1 - 1e-6)
     better = evolve(problem, VonMises(0.0, 1.0), 2.0, tolerance=1e-10)
     assert not np.isnan(better.free_energy_gap).any()
 
