@@ -191,13 +191,15 @@ class ExponentialStepper:
 
     def advance(self, limit: float, steps: int) -> None:
         """Make at most so many steps; stop behind the limit."""
-        for _ in range(steps):
-            if self.time >= limit:
-                return
-            if self._method.step is None:
-                self._adapted()
-            else:
-                self._fixed()
+        # A step that goes astray overflows before its error refuses it.
+        with np.errstate(over="ignore", invalid="ignore"):
+            for _ in range(steps):
+                if self.time >= limit:
+                    return
+                if self._method.step is None:
+                    self._adapted()
+                else:
+                    self._fixed()
 
     def at(self, time: float) -> Floats:
         """Return the unknowns at a time within the last step."""
