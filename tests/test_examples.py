@@ -2,6 +2,7 @@
 
 import re
 import runpy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,20 @@ def test_resonance(pyplot: Any) -> None:
     assert abs(space["secondary"](1.5) / 1.44546300471438362 - 1) < 1e-13
     with pytest.raises(AssertionError):
         space["check"](space["diagrams"] | {0.9: space["diagrams"][1.0]})
+
+
+def test_particles(pyplot: Any) -> None:
+    space = run(6)
+    figure = pyplot.gcf()
+    assert len(figure.axes) == 3
+    assert all(visible(axes) for axes in figure.axes)
+    relaxation, fluctuations = space["relaxation"], space["fluctuations"]
+    assert relaxation.warnings == ()
+    with pytest.raises(AssertionError):
+        space["check"](relaxation, fluctuations | {0.75: fluctuations[0.4]})
+    biased = replace(relaxation, moments=replace(relaxation.moments, expected=relaxation.moments.expected + 1e-5))
+    with pytest.raises(AssertionError):
+        space["check"](biased, fluctuations)
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md"])
