@@ -352,8 +352,11 @@ def _graded(sizes: Floats, inner: Matrix) -> tuple[Floats, Matrix, Floats]:
     inverse = np.linalg.inv(inner)
     growth = float(np.linalg.norm(inverse) * np.linalg.norm(inner))
     reciprocal, others = np.linalg.eigh(-0.5 * (inverse + inverse.conj().T) / np.multiply.outer(sizes, sizes))
-    order = np.argsort(1.0 / reciprocal)
-    small, others = 1.0 / reciprocal[order], others[:, order]
+    # One that has vanished is of no use below.
+    with np.errstate(divide="ignore"):
+        small = 1.0 / reciprocal
+    order = np.argsort(small)
+    small, others = small[order], others[:, order]
     direct_error = np.full(values.size, EPS * np.abs(values).max())
     inverse_error = EPS * growth * small**2 * np.abs(reciprocal).max()
     better = (inverse_error < direct_error) & (np.abs(small - values) <= 64.0 * direct_error)

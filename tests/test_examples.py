@@ -117,6 +117,32 @@ def test_particles(pyplot: Any) -> None:
         space["check"](biased, fluctuations)
 
 
+def test_relaxation(pyplot: Any) -> None:
+    space = run(7)
+    figure = pyplot.gcf()
+    assert all(visible(axes) for axes in figure.axes if axes.get_lines())
+    trajectory, state = space["trajectory"], space["state"]
+    with pytest.raises(AssertionError):
+        space["check"](trajectory, state.replace(slowest_rate=1.001 * state.slowest_rate))
+    with pytest.raises(AssertionError):
+        space["check"](replace(trajectory, dissipation=1.01 * trajectory.dissipation), state)
+
+
+def test_staircase(pyplot: Any) -> None:
+    space = run(8)
+    figure = pyplot.gcf()
+    assert all(visible(axes) for axes in figure.axes if axes.get_lines())
+    trajectory, levels = space["trajectory"], space["levels"]
+    # Four steps: most of the logarithm of the time is spent near one of the levels.
+    near = [np.abs(trajectory.free_energy_gap - gap).min() < 0.05 for gap in space["GAPS"].values()]
+    assert all(near)
+    slopes = np.diff(trajectory.free_energy_gap) / np.diff(np.log(trajectory.time))
+    assert np.mean(slopes > -0.1) > 0.7
+    assert slopes.min() < -10.0
+    with pytest.raises(AssertionError):
+        space["check"](trajectory, levels | {3: levels[2]})
+
+
 @pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md"])
 def test_quick_start(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pyplot: Any) -> None:
     text = (EXAMPLES.parent / page).read_text(encoding="utf-8")

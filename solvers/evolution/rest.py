@@ -30,6 +30,8 @@ NEAR = 0.05
 NEARLY_UNIFORM = 0.05
 # Distance, relative to the density, within which an unstable state holds a density back.
 HELD = 0.01
+# The largest number of clusters whose symmetry is tried.
+MOST_CLUSTERS = 12
 # Relative rates of change, over the noise, beyond which a density is not at rest and no state is looked for.
 MOVING = 0.05
 
@@ -88,10 +90,32 @@ def state_near(problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Rest | No
 
 
 def _by_newton(problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Rest | None:
-    coupling, even = problem.fixed_coupling, not np.any(sine)
-    if coupling == 0.0:
+    """Return the nearest of the states that Newton's method finds, in the symmetries that the density nearly has.
+
+    Clusters far apart hardly feel their distances, so that Newton's method is ill-conditioned among all densities;
+    among those of the symmetry it is not.
+    """
+    if problem.fixed_coupling == 0.0:
         return _without_interaction(problem, cosine, sine)
-    equation = stationary_equation(problem, 1, 1 if coupling > 0.0 else -1, even=even, modes=cosine.size - 1)
+    for symmetry in _symmetries(np.hypot(cosine, sine)):
+        found = _in_symmetry(problem, cosine, sine, symmetry)
+        if found is not None and found.distance <= NEAR:
+            return found
+    return None
+
+
+def _symmetries(sizes: Floats) -> list[int]:
+    """Return the exact symmetry, then the largest beyond it that the density has up to ``NEAR``."""
+    degrees = np.arange(sizes.size)
+    exact = int(np.gcd.reduce(np.flatnonzero(sizes)[1:])) if np.count_nonzero(sizes) > 1 else 1
+    nearly = [n for n in range(MOST_CLUSTERS, exact, -1) if np.linalg.norm(sizes[degrees % n != 0]) <= 0.5 * NEAR]
+    return [exact, *nearly[:1]]
+
+
+def _in_symmetry(problem: McKeanVlasov, cosine: Floats, sine: Floats, symmetry: int) -> Rest | None:
+    coupling, even = problem.fixed_coupling, not np.any(sine)
+    sign = 1 if coupling > 0.0 else -1
+    equation = stationary_equation(problem, symmetry, sign, even=even, modes=cosine.size - 1)
     if equation is None:
         return None
     start = equation.unknown_from(equation.basis.moments_from(cosine, sine))
