@@ -21,8 +21,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from meanfield import Ensemble, InvalidInput, McKeanVlasov, MeanfieldError, Trajectory
-from meanfield.comparisons import Comparison
+from meanfield import (
+    Comparison,
+    ComputationFailed,
+    Ensemble,
+    InvalidInput,
+    McKeanVlasov,
+    MeanfieldError,
+    Outcome,
+    Trajectory,
+)
 from meanfield.transport import Density, Sample, wasserstein1, wasserstein2
 from solvers import Advance, EulerMaruyama, WeakSecondOrder, evolve, simulation
 
@@ -55,6 +63,7 @@ def compare(
     degrees: int = DEGREES,
     confidence: float = CONFIDENCE,
     executor: Executor | None = None,
+    on_failure: str = "raise",
 ) -> Comparison:
     r"""Compare particles with the equation: moments over time, Wasserstein distances at the end, powers of N.
 
@@ -83,6 +92,8 @@ def compare(
         Of the bands and intervals.
     executor
         Runs the replicas and their distances; the numbers do not depend on it.
+    on_failure
+        ``"raise"``, or ``"return"`` for the sizes done before a failure or an interrupt, marked by the outcome.
 
     Returns
     -------
@@ -93,7 +104,8 @@ def compare(
     InvalidInput
         If the coupling is free or an argument is inadmissible.
     ComputationFailed
-        If the equation cannot be solved or no replica finishes.
+        If the equation cannot be solved or no replica of a size finishes; its attribute ``partial`` holds the
+        comparison of the sizes done before, if there are any.
 
     Notes
     -----
@@ -103,7 +115,7 @@ def compare(
     """
     steps = comparing(
         problem, initial, until, particles=particles, replicas=replicas, seed=seed, step=step, scheme=scheme,
-        times=times, degrees=degrees, confidence=confidence, executor=executor,
+        times=times, degrees=degrees, confidence=confidence, executor=executor, on_failure=on_failure,
     )  # fmt: skip
     while True:
         try:
@@ -127,9 +139,12 @@ def comparing(
     degrees: int = DEGREES,
     confidence: float = CONFIDENCE,
     executor: Executor | None = None,
+    on_failure: str = "raise",
 ) -> Generator[Advance, None, Comparison]:
     """Compare like :func:`compare`, yielding the particle-steps done and to be done; returns the comparison."""
     sizes = checked_sizes(particles)
+    if on_failure not in ("raise", "return"):
+        raise InvalidInput(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
     _check_seed(seed)
     student(confidence, 1)
     # The growth of deviations is counted from the start.
@@ -139,15 +154,40 @@ def comparing(
     start = trajectory.cosine[0], trajectory.sine[0]
     settings: dict[str, Any] = {"initial": start, "step": step, "replicas": replicas, "scheme": scheme}
     settings |= {"times": trajectory.time, "degrees": degrees, "executor": executor, "keep_positions": True}
-    ensembles, distances, complaints = [], [], []
-    for size in sizes:
-        ensemble = yield from _simulated(problem, sizes, size, until, seed, settings)
-        values, complaint = _distances(trajectory, ensemble, seed, executor)
-        # The positions of all sizes together need not fit into memory.
-        ensembles.append(dataclasses.replace(ensemble, positions=None))
-        distances.append(values)
-        complaints += complaint
-    return tabulated(trajectory, ensembles, np.stack(distances, axis=1), seed, confidence, complaints)
+    ensembles: list[Ensemble] = []
+    distances: list[Floats] = []
+    complaints: list[str] = []
+    stopped: ComputationFailed | KeyboardInterrupt | None = None
+    try:
+        for size in sizes:
+            ensemble = yield from _simulated(problem, sizes, size, until, seed, settings)
+            values, complaint = _distances(trajectory, ensemble, seed, executor)
+            # The positions of all sizes together need not fit into memory.
+            ensembles.append(dataclasses.replace(ensemble, positions=None))
+            distances.append(values)
+            complaints += complaint
+    except (ComputationFailed, KeyboardInterrupt) as error:
+        if not ensembles:
+            raise
+        stopped = error
+        complaints.append(f"particles of N = {sizes[len(ensembles)]} and more are missing: {_reason(error)}")
+    found = tabulated(trajectory, ensembles, np.stack(distances, axis=1), seed, confidence, complaints)
+    return found if stopped is None else _marked(found, stopped, on_failure)
+
+
+def _marked(found: Comparison, stopped: ComputationFailed | KeyboardInterrupt, on_failure: str) -> Comparison:
+    """Return a comparison that lacks sizes, or raise the reason with it."""
+    interrupted = isinstance(stopped, KeyboardInterrupt)
+    partial = dataclasses.replace(found, outcome=Outcome.INTERRUPTED if interrupted else Outcome.PARTIAL)
+    if on_failure == "return":
+        return partial
+    if isinstance(stopped, ComputationFailed):
+        stopped.partial = partial
+    raise stopped
+
+
+def _reason(error: BaseException) -> str:
+    return "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
 
 
 def checked_sizes(particles: Sequence[int]) -> list[int]:

@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from meanfield import Circle, Comparison, InvalidInput, Kuramoto, McKeanVlasov, Outcome, Transformer
+from meanfield import (
+    Circle,
+    Comparison,
+    ComputationFailed,
+    InvalidInput,
+    Kuramoto,
+    McKeanVlasov,
+    Outcome,
+    Transformer,
+)
 from meanfield.comparisons import Means
 from meanfield.export.comparisons import comparison_to_json_object, open_comparison
 from meanfield.transport import Density, Sample, wasserstein1, wasserstein2
@@ -118,6 +127,29 @@ def test_a_lost_replica_is_said_and_the_rest_is_kept() -> None:
     assert any("the distances were computed here" in warning for warning in partial.warnings)
 
 
+@pytest.mark.parametrize("stop", [ComputationFailed("no replica came to the end"), KeyboardInterrupt()])
+def test_sizes_that_were_done_are_kept(stop: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = module.simulation
+
+    def failing(problem: Any, particles: int, *arguments: Any, **options: Any) -> Any:
+        if particles > 50:
+            raise stop
+        return right(problem, particles, *arguments, **options)
+
+    monkeypatch.setattr(module, "simulation", failing)
+    settings = SMALL | {"particles": (50, 80, 100), "replicas": 2}
+    partial = compare(CONTRACTING, START, 0.2, on_failure="return", **settings)
+    assert partial.particles.tolist() == [50]
+    assert partial.outcome in (Outcome.PARTIAL, Outcome.INTERRUPTED)
+    assert any("particles of N = 80 and more are missing" in warning for warning in partial.warnings)
+    with pytest.raises(type(stop)) as caught:
+        compare(CONTRACTING, START, 0.2, **settings)
+    if isinstance(stop, ComputationFailed):
+        assert caught.value.partial.particles.tolist() == [50]
+    with pytest.raises(type(stop)):
+        compare(CONTRACTING, START, 0.2, on_failure="return", **settings | {"particles": (80,)})
+
+
 def test_fluctuations_of_the_uniform_phase() -> None:
     found = compare(
         CONTRACTING, VonMises(0.0, 0.0), 6.0, particles=(200,), replicas=40, seed=3, step=0.1, degrees=2
@@ -202,6 +234,7 @@ def test_one_size_and_one_replica_know_no_band() -> None:
         ({"confidence": 95}, "a confidence is between 0 and 1"),
         ({"seed": -1}, "seed must be a whole number from 0"),
         ({"degrees": 0}, "degrees must be a whole number from 1"),
+        ({"on_failure": "ignore"}, "on_failure must be 'raise' or 'return'"),
         ({"times": [0.0, 2.0]}, "the time 2 to record is not between 0 and the final time"),
     ],
 )

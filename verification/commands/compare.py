@@ -37,6 +37,8 @@ from solvers.commands import add_initial, initial_of
 
 from ..comparison import DEGREES, REPLICAS, SIZES, TIMES, checked_sizes, comparing
 
+INTERRUPTED = 130
+
 
 def compare(argv: Sequence[str]) -> int:
     """Compare particles with the equation: moments, Wasserstein distances and how they shrink with N."""
@@ -57,6 +59,8 @@ def compare(argv: Sequence[str]) -> int:
         write_all(_writers(comparison, settings), settings.quiet)
     finally:
         _print(comparison, settings)
+    if comparison.outcome is Outcome.INTERRUPTED:
+        return INTERRUPTED
     return 1 if comparison.outcome is Outcome.PARTIAL else 0
 
 
@@ -107,6 +111,7 @@ def _compared(problem: McKeanVlasov, settings: argparse.Namespace) -> Comparison
             times=settings.times,
             degrees=settings.degrees,
             executor=executor,
+            on_failure="return",
         )
         while True:
             try:
