@@ -271,13 +271,18 @@ def test_a_real_interrupt_leaves_nothing_behind(tmp_path):
     target = tmp_path / "a.nc"
     target.write_text("precious")
     arguments = ["bifurcation", "transformer", "--beta", "60", "--relative", "0.5", "40", "--force"]
-    command = [sys.executable, "-c", PROGRAM, *arguments, "--to", str(target), "-v"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    process.stderr.readline()
-    time.sleep(0.1)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    # Shells start what runs in the background with interrupts ignored, and children inherit that.
+    program = f"import signal; signal.signal(signal.SIGINT, signal.default_int_handler); {PROGRAM}"
+    command = [sys.executable, "-c", program, *arguments, "--to", str(target), "-v"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        process.stderr.readline()
+        time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        try:
+            out, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert out == ""
     assert err.splitlines()[-1] == "meanfield: interrupted; files that existed before are unchanged"
