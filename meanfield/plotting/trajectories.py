@@ -27,7 +27,7 @@ FEWEST_ON_LOG = 8
 HALF_TURNS = (r"$-\pi$", r"$-\pi/2$", "0", r"$\pi/2$", r"$\pi$")
 FILM_SUFFIX = ".gif"
 LONGEST_FILM = 600
-FILM_RESOLUTION, FILM_COLOURS = 110, 64
+FILM_RESOLUTION, FILM_SHADES = 110, 32
 UNIFORM = 1.0 / (2.0 * np.pi)
 
 
@@ -201,7 +201,7 @@ def densities(trajectory: Trajectory, angle: Floats) -> Floats:
 
 
 def _pictures(trajectory: Trajectory, chosen: NDArray[np.int64]) -> "list[Image]":
-    """Return the frames of a film, all with the colours of the first."""
+    """Return the frames of a film."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from PIL import Image
@@ -219,15 +219,31 @@ def _pictures(trajectory: Trajectory, chosen: NDArray[np.int64]) -> "list[Image]
     # Places are settled before the first frame, or the picture would shake.
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
+    palette = _palette()
     pictures: list[Image.Image] = []
     for index, row in zip(chosen, values, strict=True):
         line.set_ydata(row)
         label.set_text(_clock(trajectory, int(index)))
         canvas.draw()  # type: ignore[no-untyped-call]
         picture = Image.fromarray(np.asarray(canvas.buffer_rgba())[:, :, :3])  # type: ignore[no-untyped-call]
-        palette = pictures[0] if pictures else None
-        pictures.append(picture.quantize(FILM_COLOURS, palette=palette, dither=Image.Dither.NONE))
+        pictures.append(picture.quantize(palette=palette, dither=Image.Dither.NONE))
     return pictures
+
+
+def _palette() -> "Image":
+    """Return the colours of a film: those of frame, curve and uniform level, each faded to white."""
+    from matplotlib.colors import to_rgb
+    from PIL import Image
+
+    # So few shades of the light grey that none is taken for white.
+    shades = {"black": FILM_SHADES, COLOURS[0]: FILM_SHADES, "0.65": FILM_SHADES // 4}
+    ramps = [
+        1.0 - np.linspace(0.0, 1.0, count)[:, None] * (1.0 - np.array(to_rgb(colour)))
+        for colour, count in shades.items()
+    ]
+    palette = Image.new("P", (1, 1))
+    palette.putpalette((255.0 * np.concatenate(ramps)).round().astype(int).ravel().tolist())
+    return palette
 
 
 def _clock(trajectory: Trajectory, index: int) -> str:
