@@ -80,3 +80,21 @@ def test_particle_steps_stand_beside_their_floors(tmp_path):
     # A step draws numbers and sums moments, and more.
     assert all(float(row["time/both"]) > 1.0 for row in rows)
     assert {row["target ns"] for row in rows if row["kernel"] == "numpy"} == {"<= 45", ""}
+
+
+def test_evolutions_are_timed_beside_their_errors(tmp_path):
+    target = tmp_path / "report.md"
+    command = [sys.executable, str(SCRIPT.with_name("evolution.py")), "--rounds", "1", "--to", str(target)]
+    finished = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert finished.returncode == 0, finished.stderr
+    text = target.read_text(encoding="utf-8")
+    assert finished.stdout == text
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if "|" in line]
+    split = next(index for index, line in enumerate(lines) if line[0] == "ratio")
+    rows = [dict(zip(lines[0], line, strict=True)) for line in lines[2:split]]
+    assert {(row["task"], row["to time"]) for row in rows} >= {("evolve, the end", "3"), ("evolve, the end", "34")}
+    assert {row["target ms"] for row in rows} == {"<= 10", "<= 25", ""}
+    # The tolerance; the reference is a run at 1e-12.
+    assert max(float(row["relative error"]) for row in rows) <= 1e-8
+    ratios = {line[0]: line[2] for line in lines[split:]}
+    assert ratios["a step of ETDRK4 / four nonlinear terms"] == "<= 1.8"

@@ -80,15 +80,16 @@ class ETDRK4:
 
 
 class Coefficients(NamedTuple):
-    """What one step size needs, each (size,)."""
+    """What one step size needs.
 
-    half: Floats
-    whole: Floats
-    to_half: Floats
+    ``linear`` and ``known``, (4, size) each, are the factors of y and of N(y) in the four stages; the others,
+    (size,) each, those of the later nonlinear terms.
+    """
+
+    linear: Floats
+    known: Floats
     mend_half: Floats
-    to_whole: Floats
     mend_whole: Floats
-    first: Floats
     middle: Floats
     last: Floats
 
@@ -123,14 +124,15 @@ def coefficients(linear: Floats, step: float) -> Coefficients:
     z = step * linear
     one, two, three = phi_functions(z)
     one_half, two_half, _ = phi_functions(0.5 * z)
+    half, whole = np.exp(0.5 * z), np.exp(z)
+    mend_half, mend_whole = step * two_half, 2.0 * step * two
+    to_half, to_whole = 0.5 * step * one_half, step * one
+    first = step * (4.0 * three - 3.0 * two)
     return Coefficients(
-        half=np.exp(0.5 * z),
-        whole=np.exp(z),
-        to_half=0.5 * step * one_half,
-        mend_half=step * two_half,
-        to_whole=step * one,
-        mend_whole=2.0 * step * two,
-        first=step * (4.0 * three - 3.0 * two),
+        linear=np.array([half, half, whole, whole]),
+        known=np.array([to_half, to_half - mend_half, to_whole - mend_whole, to_whole + first]),
+        mend_half=mend_half,
+        mend_whole=mend_whole,
         middle=step * (2.0 * two - 4.0 * three),
         last=step * (4.0 * three - two),
     )
@@ -138,20 +140,22 @@ def coefficients(linear: Floats, step: float) -> Coefficients:
 
 def krogstad_step(system: System, unknown: Floats, nonlinear: Floats, weights: Coefficients) -> Step:
     """Make one step from y with N(y)."""
-    first = weights.half * unknown
-    first += weights.to_half * nonlinear
+    stages = weights.linear * unknown
+    stages += weights.known * nonlinear
+    first, second, third, end = stages
     at_first = system.nonlinear(first)
-    first += weights.mend_half * (at_first - nonlinear)
-    at_second = system.nonlinear(first)
-    base = weights.whole * unknown
-    base += weights.to_whole * nonlinear
-    at_third = system.nonlinear(base + weights.mend_whole * (at_second - nonlinear))
+    second += weights.mend_half * at_first
+    at_second = system.nonlinear(second)
+    third += weights.mend_whole * at_second
+    at_third = system.nonlinear(third)
     at_first += at_second
-    base += weights.first * nonlinear
-    base += weights.middle * at_first
-    base += weights.last * at_third
-    at_end = system.nonlinear(base)
-    return Step(base, at_end, weights.last * (at_end - at_third))
+    at_first *= weights.middle
+    end += at_first
+    end += weights.last * at_third
+    at_end = system.nonlinear(end)
+    np.subtract(at_end, at_third, at_third)
+    at_third *= weights.last
+    return Step(end, at_end, at_third)
 
 
 class ExponentialStepper:
