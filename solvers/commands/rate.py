@@ -42,7 +42,7 @@ def rate(argv: Sequence[str]) -> int:
     parser.add_argument("--no-fit", action="store_true", help="leave the evolution and its fitted rates out")
     add_figure(parser, "--plot", "the decay of the distances to the minimiser, with the fitted exponentials")
     add_force(parser)
-    add_common(parser, quiet="progress and the names of the files written", verbose=EACH_BRANCH)
+    add_common(parser, quiet="progress, the tables and the names of the files written", verbose=EACH_BRANCH)
     add_problem(parser)
     settings = parser.settings()
     problem = at_coupling(problem_from(parser, settings), settings)
@@ -58,7 +58,7 @@ def rate(argv: Sequence[str]) -> int:
     finally:
         if settings.json:
             say_json(_rate_object(problem, spectra, fitted, complaint) | {"provenance": where})
-        else:
+        elif not settings.quiet:
             say(_rate_text(problem, states, spectra, fitted, complaint))
     return 0
 
