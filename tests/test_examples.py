@@ -155,3 +155,14 @@ def test_quick_start(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     assert abs(space["fold"].relative_coupling - 0.89701509340337279) < 1e-12
     assert space["state"].label in ("uniform", "1-cluster")
     assert (tmp_path / "diagram.csv").is_file()
+
+
+def test_evolution_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pyplot: Any) -> None:
+    text = (EXAMPLES.parent / "docs/evolution.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    space: dict[str, Any] = {}
+    for block in re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        exec(compile(block, "docs/evolution.md", "exec"), space)
+    assert space["trajectory"].outcome.name == "STATIONARY"
+    assert (space["pair"].outcome.name, space["pair"].unstable) == ("METASTABLE", 2)
+    assert {file.name for file in tmp_path.iterdir()} == {"trajectory.nc", "film.gif", "run.a", "run.b"}

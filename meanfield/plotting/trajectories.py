@@ -201,13 +201,13 @@ def densities(trajectory: Trajectory, angle: Floats) -> Floats:
 
 
 def _pictures(trajectory: Trajectory, chosen: NDArray[np.int64]) -> "list[Image]":
-    """Return the frames of a film."""
+    """Return the frames of a film; all but curve and clock is drawn once."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from PIL import Image
 
     figure = Figure(figsize=(5.6, 3.8), dpi=FILM_RESOLUTION, layout="constrained")
-    canvas = FigureCanvasAgg(figure)
+    canvas: Any = FigureCanvasAgg(figure)
     ax = figure.add_subplot()
     angle = np.linspace(-np.pi, np.pi, ANGLES)
     values = densities(trajectory, angle)[chosen]
@@ -216,16 +216,21 @@ def _pictures(trajectory: Trajectory, chosen: NDArray[np.int64]) -> "list[Image]
     frame_density(ax)
     ax.set_ylim(min(0.0, 1.05 * float(values.min())), 1.08 * max(float(values.max()), 1.5 * UNIFORM))
     label = ax.set_title(_clock(trajectory, int(chosen[-1])), fontsize=10, loc="left")
-    # Places are settled before the first frame, or the picture would shake.
+    # Places are settled while the clock is there.
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
-    palette = _palette()
+    for artist in (line, label):
+        artist.set_animated(True)
+    canvas.draw()
+    background, palette = canvas.copy_from_bbox(figure.bbox), _palette()
     pictures: list[Image.Image] = []
     for index, row in zip(chosen, values, strict=True):
         line.set_ydata(row)
         label.set_text(_clock(trajectory, int(index)))
-        canvas.draw()  # type: ignore[no-untyped-call]
-        picture = Image.fromarray(np.asarray(canvas.buffer_rgba())[:, :, :3])  # type: ignore[no-untyped-call]
+        canvas.restore_region(background)
+        ax.draw_artist(line)
+        ax.draw_artist(label)
+        picture = Image.fromarray(np.asarray(canvas.buffer_rgba())[:, :, :3])
         pictures.append(picture.quantize(palette=palette, dither=Image.Dither.NONE))
     return pictures
 
