@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from meanfield import InvalidInput, McKeanVlasov
+from meanfield import InvalidInput, McKeanVlasov, NotResolved
 
 from ..bases import Floats
 from ..checkpoints import Checkpoint, digest_of, require_writable
@@ -221,6 +221,10 @@ def first_degree(problem: McKeanVlasov, start: Initial, tolerance: float, modes:
         raise InvalidInput(f"the number of modes must be from 1 to {MAX_DEGREE}, not {modes!r}")
     large = np.flatnonzero(np.hypot(start.cosine, start.sine) > KEPT)
     needed = 8 * int(large[-1]) // 7 + 8
+    if needed > MAX_DEGREE:
+        raise NotResolved(
+            f"the initial density needs about {needed} modes, more than {MAX_DEGREE}; start from a wider one"
+        )
     strengths = np.maximum(strengths_of(problem, LARGEST_GUESS)[1:].astype(float), 0.0)
     curvature = float(np.arange(1, LARGEST_GUESS + 1) ** 2.0 @ strengths)
     cluster = 2.5 * math.sqrt(-math.log(TAIL_SHARE * tolerance) * curvature) if curvature < math.inf else math.inf

@@ -17,24 +17,19 @@ multipliers :math:`w_{nk}` and n^2 times the rates. The products are free of ali
 degree K (the rule of two thirds). Whatever lies beyond degree K is left out, and :meth:`tail` tells how much.
 """
 
-import math
 from typing import Protocol
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from meanfield import McKeanVlasov
 
 from ..bases import Floats
-from ..linearisation import strengths_of
 from ..transforms import FourierTransform
+from .derivatives import EvenDerivatives, FullDerivatives
+from .rates import Rates
 
 Complexes = NDArray[np.complex128]
-
-# Steps of exponential integrators in a cluster, as a share of its largest rate, and without any.
-EXPLICIT_SHARE = 0.3
-EXPLICIT_LEAST = 50.0
 
 
 class System(Protocol):
@@ -58,7 +53,7 @@ class System(Protocol):
     size: int
     symmetry: int
     linear: Floats
-    rates: "Rates"
+    rates: Rates
 
     def nonlinear(self, unknown: Floats) -> Floats:
         """Return N(y), shape (size,)."""
@@ -80,48 +75,6 @@ class System(Protocol):
 
     def resized(self, degree: int) -> "System":
         """Return the same system with another K."""
-
-
-class Rates:
-    """Coefficients of the system by cell j = 1..K, the degree being n j.
-
-    Attributes
-    ----------
-    problem
-        The equation.
-    noise : float
-        n^2 D.
-    cells, attraction, force : (K,) float
-        j, j lambda_nj and -j v_nj/(2D), so that g = attraction c + force.
-    linear, divergence : (K,) float
-        L and n^2 D j.
-    """
-
-    def __init__(self, problem: McKeanVlasov, degree: int, symmetry: int) -> None:
-        cells = np.arange(1.0, degree + 1.0)
-        strengths = strengths_of(problem, symmetry * degree)[symmetry::symmetry].astype(float)
-        self.problem = problem
-        self.noise = problem.noise * symmetry**2
-        self.cells = cells
-        self.attraction = cells * strengths
-        self.linear = -self.noise * cells**2 * (1.0 - strengths)
-        self.divergence = self.noise * cells
-        self.confined = problem.confinement is not None
-        self.force = np.zeros(degree)
-        if problem.confinement is not None:
-            multipliers = problem.confinement.multipliers(problem.domain, symmetry * degree)[symmetry::symmetry]
-            self.force = -cells * multipliers.astype(float) / (2.0 * problem.noise)
-
-    def explicit_steps(self) -> float:
-        r"""Estimate how many steps a unit of time takes for which N is explicit.
-
-        Advection by the field has the largest rate K' max f', in a cluster resolved by K' modes. In a single
-        cluster :math:`|f'| \le 2\sum k\lambda_k`, and its variance :math:`1/(2\sum k^2\lambda_k)` tells K'.
-        """
-        attraction = np.maximum(self.attraction, 0.0)
-        slope = 2.0 * float(attraction.sum()) + 2.0 * float(np.abs(self.force).sum())
-        modes = 12.0 * math.sqrt(float(self.cells @ attraction))
-        return self.noise * (EXPLICIT_LEAST + EXPLICIT_SHARE * modes * slope)
 
 
 class EvenSystem:
@@ -280,93 +233,6 @@ class FullSystem:
     def resized(self, degree: int) -> "FullSystem":
         """Return the same system with another K."""
         return FullSystem(self.problem, degree, self.symmetry)
-
-
-class EvenDerivatives:
-    r"""The Jacobian for even densities, from Toeplitz and Hankel matrices that are views of two vectors.
-
-    With m even and a odd in the degree, :math:`a_j = g_j`,
-
-    .. math:: M_{kl} = D\bigl[-k^2\delta_{kl} + k\bigl(a_{k-l} + a_{k+l}
-                       + l\lambda_l (m_{k-l} - m_{k+l})\bigr)\bigr].
-    """
-
-    def __init__(self, rates: Rates) -> None:
-        size = rates.cells.size
-        self._rates = rates
-        self._even, self._odd = np.zeros(4 * size + 2), np.zeros(4 * size + 2)
-        self._centre = 2 * size
-        self._even[self._centre] = 1.0
-        self._even_toeplitz, self._even_hankel = toeplitz_and_hankel(self._even, size)
-        self._odd_toeplitz, self._odd_hankel = toeplitz_and_hankel(self._odd, size)
-        self._matrix, self._work = np.empty((size, size)), np.empty((size, size))
-        self._rows = rates.divergence[:, None]
-        self._diffusion = rates.noise * rates.cells**2
-
-    def matrix(self, moments: Floats) -> Floats:
-        """Return M in a buffer of its own."""
-        centre, size = self._centre, moments.size
-        above, below = slice(centre + 1, centre + size + 1), slice(centre - size, centre)
-        force = self._rates.attraction * moments + self._rates.force
-        self._even[above], self._even[below] = moments, moments[::-1]
-        self._odd[above], self._odd[below] = force, -force[::-1]
-        matrix, work = self._matrix, self._work
-        np.add(self._odd_toeplitz, self._odd_hankel, out=matrix)
-        np.subtract(self._even_toeplitz, self._even_hankel, out=work)
-        work *= self._rates.attraction
-        matrix += work
-        matrix *= self._rows
-        matrix.flat[:: size + 1] -= self._diffusion
-        return matrix
-
-
-class FullDerivatives:
-    r"""The Jacobian for all densities.
-
-    A change :math:`\delta` of the moments changes their derivative by :math:`P\delta + Q\bar\delta`,
-
-    .. math::
-
-        P_{kl} &= D\bigl[-k^2\delta_{kl} + k\bigl(l\lambda_l c_{k-l} + g_{k-l}\bigr)\bigr], \\
-        Q_{kl} &= D k\bigl(-l\lambda_l c_{k+l} + g_{k+l}\bigr).
-    """
-
-    def __init__(self, rates: Rates) -> None:
-        size = rates.cells.size
-        self._rates = rates
-        self._moments = np.zeros(4 * size + 2, dtype=complex)
-        self._forces = np.zeros(4 * size + 2, dtype=complex)
-        self._centre = 2 * size
-        self._moments[self._centre] = 1.0
-        self._toeplitz, self._hankel = toeplitz_and_hankel(self._moments, size)
-        self._force_toeplitz, self._force_hankel = toeplitz_and_hankel(self._forces, size)
-        self._matrix = np.empty((2 * size, 2 * size))
-        self._rows = rates.divergence[:, None]
-        self._diffusion = rates.noise * rates.cells**2
-
-    def matrix(self, moments: Complexes) -> Floats:
-        """Return the real matrix in a buffer of its own."""
-        centre, size = self._centre, moments.size
-        above, below = slice(centre + 1, centre + size + 1), slice(centre - size, centre)
-        force = self._rates.attraction * moments + self._rates.force
-        self._moments[above], self._moments[below] = moments, moments[::-1].conj()
-        self._forces[above], self._forces[below] = force, -force[::-1].conj()
-        direct = (self._toeplitz * self._rates.attraction + self._force_toeplitz) * self._rows
-        mirrored = (self._force_hankel - self._hankel * self._rates.attraction) * self._rows
-        direct.flat[:: size + 1] -= self._diffusion
-        total, difference = direct + mirrored, direct - mirrored
-        matrix = self._matrix
-        matrix[0::2, 0::2], matrix[0::2, 1::2] = total.real, -difference.imag
-        matrix[1::2, 0::2], matrix[1::2, 1::2] = total.imag, difference.real
-        return matrix
-
-
-def toeplitz_and_hankel(vector: NDArray[np.generic], size: int) -> tuple[NDArray[np.generic], NDArray[np.generic]]:
-    """Return views [k, l] of the entries k - l and k + l, k, l = 1..size, of a vector centred at 2 size."""
-    (step,) = vector.strides
-    toeplitz = as_strided(vector[2 * size :], (size, size), (step, -step), writeable=False)
-    hankel = as_strided(vector[2 * size + 2 :], (size, size), (step, step), writeable=False)
-    return toeplitz, hankel
 
 
 def cells_of(moments: Floats, symmetry: int, degree: int) -> Floats:

@@ -99,6 +99,11 @@ def test_jumps_are_refused_with_a_way_out():
         moments_of(PROBLEM, lambda t: np.where(np.abs(t - 1.0) < 0.5, 1.0, 0.0))
 
 
+def test_too_narrow_starts_are_refused_with_the_number_they_need():
+    with pytest.raises(NotResolved, match=r"the initial density needs about 4\d\d\d modes, more than 2048"):
+        evolve(PROBLEM, VonMises(0.0, 2e5), 1.0)
+
+
 def test_rounding_below_zero_is_no_fault():
     """A truncated density may be negative by rounding: this one by 1e-13 of its maximum."""
     cosine = VonMises(0.0, 40.0).moments(60).real

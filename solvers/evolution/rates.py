@@ -1,0 +1,55 @@
+"""The coefficients of the moment equations, cell by cell, and what they say about the steps an integrator takes."""
+
+import math
+
+import numpy as np
+
+from meanfield import McKeanVlasov
+
+from ..linearisation import strengths_of
+
+# Steps of exponential integrators in a cluster, as a share of its largest rate, and without any.
+EXPLICIT_SHARE = 0.3
+EXPLICIT_LEAST = 50.0
+
+
+class Rates:
+    """Coefficients of the system by cell j = 1..K, the degree being n j.
+
+    Attributes
+    ----------
+    problem
+        The equation.
+    noise : float
+        n^2 D.
+    cells, attraction, force : (K,) float
+        j, j lambda_nj and -j v_nj/(2D), so that g = attraction c + force.
+    linear, divergence : (K,) float
+        L and n^2 D j.
+    """
+
+    def __init__(self, problem: McKeanVlasov, degree: int, symmetry: int) -> None:
+        cells = np.arange(1.0, degree + 1.0)
+        strengths = strengths_of(problem, symmetry * degree)[symmetry::symmetry].astype(float)
+        self.problem = problem
+        self.noise = problem.noise * symmetry**2
+        self.cells = cells
+        self.attraction = cells * strengths
+        self.linear = -self.noise * cells**2 * (1.0 - strengths)
+        self.divergence = self.noise * cells
+        self.confined = problem.confinement is not None
+        self.force = np.zeros(degree)
+        if problem.confinement is not None:
+            multipliers = problem.confinement.multipliers(problem.domain, symmetry * degree)[symmetry::symmetry]
+            self.force = -cells * multipliers.astype(float) / (2.0 * problem.noise)
+
+    def explicit_steps(self) -> float:
+        r"""Estimate how many steps a unit of time takes for which N is explicit.
+
+        Advection by the field has the largest rate K' max f', in a cluster resolved by K' modes. In a single
+        cluster :math:`|f'| \le 2\sum k\lambda_k`, and its variance :math:`1/(2\sum k^2\lambda_k)` tells K'.
+        """
+        attraction = np.maximum(self.attraction, 0.0)
+        slope = 2.0 * float(attraction.sum()) + 2.0 * float(np.abs(self.force).sum())
+        modes = 12.0 * math.sqrt(float(self.cells @ attraction))
+        return self.noise * (EXPLICIT_LEAST + EXPLICIT_SHARE * modes * slope)
