@@ -245,8 +245,8 @@ def arc_between(first: Point, second: Point) -> float:
 
 def resolve(point: Point) -> Point | End:
     """Return the point on an equation that resolves it, growing the equation as needed."""
-    while not point.equation.resolves(point.b, point.moments):
-        equation = point.equation.refined(point.b, point.moments)
+    while not point.equation.resolves(point.b, point.q, point.moments):
+        equation = point.equation.refined(point.b, point.q, point.moments)
         if equation is None:
             return End(Outcome.NOT_RESOLVED, needed_modes(point))
         wider = point.on(equation)
@@ -266,9 +266,9 @@ def state_at(equation: StationaryEquation, b: Floats, q: float, refinements: int
         if solution is None:
             return End(Outcome.DIVERGED)
         point = Point(equation, solution, REGULAR_ARCLENGTH)
-        if equation.resolves(solution.b, point.moments):
+        if equation.resolves(solution.b, solution.q, point.moments):
             return point
-        larger = equation.refined(solution.b, point.moments)
+        larger = equation.refined(solution.b, solution.q, point.moments)
         if larger is None:
             break
         equation, b = larger, equation.transfer(solution.b, larger)

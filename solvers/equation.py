@@ -43,6 +43,8 @@ from .limits import MAX_NODES, MAX_UNKNOWNS
 NEGLIGIBLE = EPS / 16.0
 # Below this free energy the terms of the gap are summed without their common second order.
 SMALL = 2e-3
+# Share of that rounding that may be left in a moment, to which many values contribute.
+FIELD_ROUNDING = 1.0
 # Modes below this share of the largest do not count for the symmetry of a state.
 FELT = 1e-8
 
@@ -142,9 +144,14 @@ class StationaryEquation:
         excess = q * float(weights @ strengths) + cubic
         return q * float(weights @ (1.0 - strengths)) - cubic - float(log1p_beyond_linear(excess))
 
-    def resolves(self, b: Floats, moments: Floats) -> bool:
+    def resolves(self, b: Floats, q: float, moments: Floats) -> bool:
         """Whether quadrature and unknowns resolve the density."""
-        return resolved(self.basis, moments) and self._unknowns_suffice(b)
+        return self._nodes_suffice(b, q, moments) and self._unknowns_suffice(b)
+
+    def _nodes_suffice(self, b: Floats, q: float, moments: Floats) -> bool:
+        """Whether the last moments are at rounding level; a field f has that of eps max |f| in all values of e^f."""
+        largest = 2.0 * q * float(np.abs(self.scales * b).sum())
+        return resolved(self.basis, moments, FIELD_ROUNDING * EPS * largest)
 
     def _unknowns_suffice(self, b: Floats) -> bool:
         if self.complete:
@@ -152,10 +159,10 @@ class StationaryEquation:
         last = self.basis.degrees >= self.basis.degrees.max() - 3 * self.basis.symmetry
         return bool(np.abs(self.scales[last] * b[last]).max() <= EPS)
 
-    def refined(self, b: Floats, moments: Floats) -> "StationaryEquation | None":
+    def refined(self, b: Floats, q: float, moments: Floats) -> "StationaryEquation | None":
         """Return the equation with twice the nodes or unknowns that failed, or None at the limits."""
         basis = self.basis
-        nodes = basis.nodes if resolved(basis, moments) else 2 * basis.nodes
+        nodes = basis.nodes if self._nodes_suffice(b, q, moments) else 2 * basis.nodes
         cells, complete = basis.cells, self.complete
         if not self._unknowns_suffice(b):
             cells, complete = felt_cells(self.problem, basis.symmetry, 2 * int(cells.max()))

@@ -340,7 +340,7 @@ def test_stationary_names_the_minimiser(capsys, tmp_path):
 
 @pytest.mark.parametrize("command", ["stationary", "rate"])
 def test_states_that_can_be_had_are_returned_on_request(capsys, command):
-    arguments = (command, "kuramoto", "--coupling", "1e5")
+    arguments = (command, "kuramoto", "--coupling", "1e8")
     code, out, err = run(capsys, *arguments)
     assert (code, out) == (1, "")
     assert "modes" in err

@@ -115,8 +115,8 @@ def test_unresolved_states_make_the_equation_grow():
     equation = stationary_equation(problem(HegselmannKrause(1.0)))
     b = equation.scales * np.exp(-0.001 * equation.basis.degrees**2)
     moments = equation.basis.gibbs(40 * equation.signed_scales * b).moments
-    assert not equation.resolves(b, moments)
-    larger = equation.refined(b, moments)
+    assert not equation.resolves(b, 20.0, moments)
+    larger = equation.refined(b, 20.0, moments)
     assert larger.basis.nodes > equation.basis.nodes or larger.basis.degrees.size > equation.basis.degrees.size
     carried = equation.transfer(b, larger)
     assert np.array_equal(carried[: b.size] / larger.scales[: b.size], b / equation.scales)

@@ -122,10 +122,18 @@ def test_concentrated_minimiser_is_found():
     assert clustered.minimiser
 
 
+@pytest.mark.parametrize("coupling", [4e3, 1e5])
+def test_rounding_of_large_fields_is_no_lack_of_resolution(coupling):
+    """Exactly m_2 = 1 - 2D/kappa at every Kuramoto state; the field is of the size of the coupling."""
+    clustered, _ = states(Kuramoto(), coupling)
+    assert clustered.cosine[2] == pytest.approx(1 - 2 / coupling, abs=4 * np.finfo(float).eps)
+    assert clustered.minimiser
+
+
 def test_a_minimiser_beyond_the_resolution_is_refused_and_not_replaced():
     with pytest.raises(NotResolved, match="modes"):
-        states(Kuramoto(), 1e5)
-    found = states(Kuramoto(), 1e5, on_failure="return")
+        states(Kuramoto(), 1e8)
+    found = states(Kuramoto(), 1e8, on_failure="return")
     assert [state.minimiser for state in found] == [None] * len(found)
 
 
