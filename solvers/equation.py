@@ -149,7 +149,7 @@ class StationaryEquation:
         return self._nodes_suffice(b, q, moments) and self._unknowns_suffice(b)
 
     def _nodes_suffice(self, b: Floats, q: float, moments: Floats) -> bool:
-        """Whether the last moments are at rounding level; a field f has that of eps max |f| in all values of e^f."""
+        """Whether the last moments are at rounding level; that of a field f is eps max |f| in each value."""
         largest = 2.0 * q * float(np.abs(self.scales * b).sum())
         return resolved(self.basis, moments, FIELD_ROUNDING * EPS * largest)
 
