@@ -108,6 +108,8 @@ def evolve(
     if failure is None:
         return record(evolution, None, None, started)
     evolution.keep_last()
+    if not evolution.frames:
+        raise failure
     partial = record(evolution, outcome, failure, started)
     if on_failure == "return":
         return partial

@@ -171,6 +171,15 @@ def test_an_interrupt_keeps_what_is_there(on_failure):
     assert trajectory.warnings[-1].endswith("interrupted")
 
 
+def test_an_interrupt_before_the_first_density_has_nothing_to_keep(monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(running, "system_for", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        evolve(PROBLEM, START, 30.0, on_failure="return")
+
+
 def test_progress_is_told_in_simulated_time():
     seen = []
     evolve(PROBLEM, START, 5.0, times=[5.0], progress=seen.append)
