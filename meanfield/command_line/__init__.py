@@ -17,7 +17,7 @@ from .progress import progress_bar
 from .readers import number, whole, word
 from .terminal import UNKNOWN, formatted, note, say, say_json, set_verbosity, table
 from .workers import add_workers, require_workers, worker_processes
-from .writing import origin, write_all
+from .writing import exit_code, origin, publish, write_all
 
 __all__ = [
     "UNKNOWN",
@@ -36,12 +36,14 @@ __all__ = [
     "draw_ensemble",
     "draw_record",
     "draw_trajectory",
+    "exit_code",
     "formatted",
     "note",
     "number",
     "origin",
     "problem_from",
     "progress_bar",
+    "publish",
     "require_coupling",
     "require_workers",
     "resolved_configuration",

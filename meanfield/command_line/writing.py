@@ -6,8 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import MeanfieldError
+from ..outcomes import Outcome
 from .options import Parser, resolved_configuration
-from .terminal import note
+from .terminal import note, say, say_json
+
+# What shells expect of a program that was interrupted.
+INTERRUPTED = 130
 
 
 def origin(parser: Parser, settings: argparse.Namespace) -> dict[str, Any]:
@@ -27,3 +31,33 @@ def write_all(writers: Sequence[Callable[[], Sequence[Path]]], quiet: bool) -> N
             failures.append(error)
     if failures:
         raise failures[0]
+
+
+def publish(
+    writers: Sequence[Callable[[], Sequence[Path]]],
+    warnings: Sequence[str],
+    as_object: Callable[[], dict[str, Any]],
+    as_text: Callable[[], str],
+    settings: argparse.Namespace,
+) -> None:
+    """Write every file, and print the result whatever becomes of them: as JSON, as text, or quietly.
+
+    Text has its warnings within; otherwise they go to standard error.
+    """
+    try:
+        write_all(writers, settings.quiet)
+    finally:
+        if settings.json or settings.quiet:
+            for warning in warnings:
+                note(f"meanfield: warning: {warning}")
+        if settings.json:
+            say_json(as_object())
+        elif not settings.quiet:
+            say(as_text())
+
+
+def exit_code(outcome: Outcome, partial: bool) -> int:
+    """Return what a command ends with: an interrupt, a part of the result, or all of it."""
+    if outcome is Outcome.INTERRUPTED:
+        return INTERRUPTED
+    return 1 if partial else 0

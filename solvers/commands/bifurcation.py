@@ -4,6 +4,7 @@ import argparse
 import dataclasses
 import logging
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +18,13 @@ from meanfield.command_line import (
     add_problem,
     check_targets,
     draw,
-    note,
     number,
     origin,
     problem_from,
     progress_bar,
-    say,
-    say_json,
+    publish,
     set_verbosity,
     whole,
-    write_all,
 )
 from meanfield.export import KINDS, diagram_to_json_object, save
 
@@ -59,10 +57,8 @@ def bifurcation(argv: Sequence[str]) -> int:
     )
     diagram = _watched(exploration, shown=not settings.quiet and not settings.verbose)
     diagram = _with_origin(diagram, origin(parser, settings))
-    try:
-        write_all(_diagram_writers(diagram, settings), settings.quiet)
-    finally:
-        _print_diagram(diagram, settings)
+    as_object = partial(diagram_to_json_object, diagram)
+    publish(_diagram_writers(diagram, settings), diagram.warnings, as_object, diagram.summary, settings)
     return 0
 
 
@@ -140,13 +136,3 @@ def _diagram_writers(diagram: Diagram, settings: argparse.Namespace) -> list[Cal
     if settings.panels is not None:
         writers.append(lambda: [draw(diagram, settings.panels, panels=True, force=settings.force)])
     return writers
-
-
-def _print_diagram(diagram: Diagram, settings: argparse.Namespace) -> None:
-    if settings.json or settings.quiet:
-        for warning in diagram.warnings:
-            note(f"meanfield: warning: {warning}")
-    if settings.json:
-        say_json(diagram_to_json_object(diagram))
-    elif not settings.quiet:
-        say(diagram.summary())

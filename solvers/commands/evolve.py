@@ -5,9 +5,10 @@ import dataclasses
 import math
 import time as clock
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
-from meanfield import InvalidInput, McKeanVlasov, Outcome, Trajectory
+from meanfield import InvalidInput, McKeanVlasov, Trajectory
 from meanfield.command_line import (
     Parser,
     add_common,
@@ -18,17 +19,15 @@ from meanfield.command_line import (
     at_coupling,
     check_targets,
     draw_trajectory,
-    note,
+    exit_code,
     number,
     origin,
     problem_from,
     progress_bar,
+    publish,
     require_coupling,
-    say,
-    say_json,
     whole,
     word,
-    write_all,
 )
 from meanfield.export.datasets import KINDS, check_target
 from meanfield.export.trajectories import RECORD, trajectory_to_json_object
@@ -40,7 +39,6 @@ from ..evolution.march import Method
 from ..evolution.plan import DEFAULT_TIMES
 from .initial_option import add_initial, add_initial_parameters, initial_of
 
-INTERRUPTED = 130
 METHODS = ("lsoda", "etdrk4")
 # Seconds between two messages to the progress bar.
 BETWEEN = 0.05
@@ -56,13 +54,9 @@ def evolve(argv: Sequence[str]) -> int:
     _check(settings)
     trajectory = _evolved(problem, method, settings)
     trajectory = dataclasses.replace(trajectory, provenance=trajectory.provenance | origin(parser, settings))
-    try:
-        write_all(_writers(trajectory, settings), settings.quiet)
-    finally:
-        _print(trajectory, settings)
-    if trajectory.outcome is Outcome.INTERRUPTED:
-        return INTERRUPTED
-    return 1 if trajectory.partial else 0
+    as_object = partial(trajectory_to_json_object, trajectory)
+    publish(_writers(trajectory, settings), trajectory.warnings, as_object, trajectory.summary, settings)
+    return exit_code(trajectory.outcome, trajectory.partial)
 
 
 def _parser(argv: Sequence[str]) -> Parser:
@@ -168,13 +162,3 @@ def _writers(trajectory: Trajectory, settings: argparse.Namespace) -> list[Calla
     if settings.animate is not None:
         writers.append(lambda: [trajectory.animate(settings.animate, force=force)])
     return writers
-
-
-def _print(trajectory: Trajectory, settings: argparse.Namespace) -> None:
-    if settings.json or settings.quiet:
-        for sentence in trajectory.warnings:
-            note(f"meanfield: warning: {sentence}")
-    if settings.json:
-        say_json(trajectory_to_json_object(trajectory))
-    elif not settings.quiet:
-        say(trajectory.summary())

@@ -3,9 +3,10 @@
 import argparse
 import dataclasses
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
-from meanfield import Ensemble, InvalidInput, McKeanVlasov, Outcome
+from meanfield import Ensemble, InvalidInput, McKeanVlasov
 from meanfield.command_line import (
     Parser,
     add_common,
@@ -17,19 +18,17 @@ from meanfield.command_line import (
     at_coupling,
     check_targets,
     draw_ensemble,
-    note,
+    exit_code,
     number,
     origin,
     problem_from,
     progress_bar,
+    publish,
     require_coupling,
     require_workers,
-    say,
-    say_json,
     whole,
     word,
     worker_processes,
-    write_all,
 )
 from meanfield.export.datasets import KINDS, check_target
 from meanfield.export.ensembles import RECORD, ensemble_to_json_object
@@ -39,8 +38,6 @@ from ..particles import MomentDrift, PairDrift, WeakSecondOrder, simulation
 from ..particles.planning import DEFAULT_DEGREES
 from ..particles.schemes import SCHEMES, scheme_named
 from .initial_option import add_initial, initial_of
-
-INTERRUPTED = 130
 
 
 def particles(argv: Sequence[str]) -> int:
@@ -55,13 +52,10 @@ def particles(argv: Sequence[str]) -> int:
     check_targets([], [settings.plot] if settings.plot else [], settings.force)
     ensemble = _simulated(problem, settings)
     ensemble = dataclasses.replace(ensemble, provenance=ensemble.provenance | origin(parser, settings))
-    try:
-        write_all(_writers(ensemble, settings), settings.quiet)
-    finally:
-        _print(ensemble, settings)
-    if ensemble.outcome is Outcome.INTERRUPTED:
-        return INTERRUPTED
-    return 1 if ensemble.partial else 0
+    warnings = (*ensemble.failures, *ensemble.warnings)
+    as_object = partial(ensemble_to_json_object, ensemble)
+    publish(_writers(ensemble, settings), warnings, as_object, ensemble.summary, settings)
+    return exit_code(ensemble.outcome, ensemble.partial)
 
 
 def _parser(argv: Sequence[str]) -> Parser:
@@ -148,13 +142,3 @@ def _writers(ensemble: Ensemble, settings: argparse.Namespace) -> list[Callable[
     if settings.plot is not None:
         writers.append(lambda: [draw_ensemble(ensemble, settings.plot, settings.force)])
     return writers
-
-
-def _print(ensemble: Ensemble, settings: argparse.Namespace) -> None:
-    if settings.json or settings.quiet:
-        for sentence in (*ensemble.failures, *ensemble.warnings):
-            note(f"meanfield: warning: {sentence}")
-    if settings.json:
-        say_json(ensemble_to_json_object(ensemble))
-    elif not settings.quiet:
-        say(ensemble.summary())

@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import dataclasses
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from meanfield import Comparison, InvalidInput, McKeanVlasov, Outcome
@@ -18,26 +19,22 @@ from meanfield.command_line import (
     at_coupling,
     check_targets,
     draw_record,
-    note,
+    exit_code,
     number,
     origin,
     problem_from,
     progress_bar,
+    publish,
     require_coupling,
     require_workers,
-    say,
-    say_json,
     whole,
     worker_processes,
-    write_all,
 )
 from meanfield.export.comparisons import check_comparison_target, comparison_to_json_object
 from meanfield.export.datasets import KINDS
 from solvers.commands import add_initial, initial_of
 
 from ..comparison import DEGREES, REPLICAS, SIZES, TIMES, checked_sizes, comparing
-
-INTERRUPTED = 130
 
 
 def compare(argv: Sequence[str]) -> int:
@@ -55,13 +52,9 @@ def compare(argv: Sequence[str]) -> int:
     check_targets([], [settings.plot] if settings.plot else [], settings.force)
     comparison = _compared(problem, settings)
     comparison = dataclasses.replace(comparison, provenance=comparison.provenance | origin(parser, settings))
-    try:
-        write_all(_writers(comparison, settings), settings.quiet)
-    finally:
-        _print(comparison, settings)
-    if comparison.outcome is Outcome.INTERRUPTED:
-        return INTERRUPTED
-    return 1 if comparison.outcome is Outcome.PARTIAL else 0
+    as_object = partial(comparison_to_json_object, comparison)
+    publish(_writers(comparison, settings), comparison.warnings, as_object, comparison.summary, settings)
+    return exit_code(comparison.outcome, comparison.outcome is Outcome.PARTIAL)
 
 
 def _parser(argv: Sequence[str]) -> Parser:
@@ -129,13 +122,3 @@ def _writers(comparison: Comparison, settings: argparse.Namespace) -> list[Calla
     if settings.plot is not None:
         writers.append(lambda: [draw_record(comparison, settings.plot, force=settings.force)])
     return writers
-
-
-def _print(comparison: Comparison, settings: argparse.Namespace) -> None:
-    if settings.json or settings.quiet:
-        for sentence in comparison.warnings:
-            note(f"meanfield: warning: {sentence}")
-    if settings.json:
-        say_json(comparison_to_json_object(comparison))
-    elif not settings.quiet:
-        say(comparison.summary())
