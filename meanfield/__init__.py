@@ -1,4 +1,4 @@
-"""Mean-field limits on the circle: problems, closed-form theory and the records of results.
+"""Mean-field limits on the circle and the sphere: problems, closed-form theory and the records of results.
 
 Names are loaded on first use, so that the command line starts before numpy does.
 """
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from .diagrams import PointType as PointType
     from .diagrams import SpecialPoint as SpecialPoint
     from .domains import Circle as Circle
+    from .domains import Domain as Domain
+    from .domains import Sphere as Sphere
     from .energy import FreeEnergy as FreeEnergy
     from .energy import dissipation as dissipation
     from .energy import first_variation as first_variation
@@ -70,6 +72,8 @@ _HOMES = {
     "PointType": "diagrams",
     "SpecialPoint": "diagrams",
     "Circle": "domains",
+    "Domain": "domains",
+    "Sphere": "domains",
     "FreeEnergy": "energy",
     "dissipation": "energy",
     "first_variation": "energy",

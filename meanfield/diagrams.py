@@ -12,7 +12,7 @@ from .errors import InvalidInput
 from .outcomes import Outcome
 from .potentials import Number
 from .problem import McKeanVlasov
-from .states import State
+from .states import Layout, State
 
 if TYPE_CHECKING:
     import xarray
@@ -123,6 +123,8 @@ class Branch:
         ``BP``, ``LP`` (fold), ``TR`` (transition), ``EP`` (end) or empty, one a point.
     outcome
         Why the trace ended.
+    layout : str
+        ``"degree"``, moments by degree; ``"order"``, those of densities on S^2 by degree and order.
     """
 
     label: str
@@ -143,6 +145,7 @@ class Branch:
     tangent_sine: Floats
     point_labels: tuple[str, ...]
     outcome: Outcome
+    layout: Layout = "degree"
 
     def __len__(self) -> int:
         return self.coupling.size

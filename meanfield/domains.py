@@ -1,7 +1,23 @@
-"""The spaces the particles live on."""
+r"""The spaces the particles live on: the circle and the spheres, on which one set of formulas holds.
 
+A function of the angle between two points is a sum of the polynomials :math:`P_l(\cos\gamma)`, Gegenbauer
+polynomials normalised to :math:`P_l(1) = 1`; on the circle :math:`P_l(\cos\gamma) = \cos l\gamma`. They obey the
+addition theorem
+
+.. math:: P_l(\langle x, y\rangle) = \sum_{j=1}^{N_l} e_{lj}(x)\, e_{lj}(y),
+          \qquad \frac{1}{|S|}\int e_{lj}^2 = \frac{1}{N_l},
+
+where the :math:`e_{lj}` span the harmonics of degree l, of which there are :math:`N_l`.
+"""
+
+import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, TypeAlias
+
+from .errors import InvalidInput
+
+# Beyond this the weights (1 - u^2)^((d - 3)/2) are a spike that double precision barely resolves.
+LARGEST_DIMENSION = 1024
 
 
 @dataclass(frozen=True)
@@ -20,6 +36,100 @@ class Circle:
     name: ClassVar[str] = "circle"
     dimension: ClassVar[int] = 2
 
+    @property
+    def volume(self) -> float:
+        """Length, 2 pi."""
+        return 2.0 * math.pi
+
     def laplacian_eigenvalue(self, degree: int) -> int:
         """Eigenvalue of the Laplacian on the modes of one degree."""
         return -(degree**2)
+
+    def multiplicity(self, degree: int) -> int:
+        """Return the number of modes of a degree: cosine and sine."""
+        return 2 if degree else 1
+
+    def to_dict(self) -> dict[str, Any]:
+        """Describe the domain in plain values that JSON can hold."""
+        return {"name": self.name}
+
+
+@dataclass(frozen=True)
+class Sphere:
+    r"""The unit sphere :math:`S^{d-1}` of :math:`\mathbb R^d`.
+
+    Parameters
+    ----------
+    dimension
+        d of the space around it, at least 3: 3 is the ordinary sphere. The sphere of the plane is
+        :class:`Circle`.
+
+    Raises
+    ------
+    InvalidInput
+        If the dimension is not an integer from 3 to 1024.
+
+    Examples
+    --------
+    >>> Sphere(3).multiplicity(2), Sphere(3).laplacian_eigenvalue(2)
+    (5, -6)
+    """
+
+    dimension: int = 3
+
+    name: ClassVar[str] = "sphere"
+
+    def __post_init__(self) -> None:
+        dimension = self.dimension
+        if isinstance(dimension, bool) or not hasattr(dimension, "__index__"):
+            raise InvalidInput(f"the dimension of a sphere is an integer, at least 3, not {dimension!r}")
+        if dimension == 2:
+            raise InvalidInput("the sphere of dimension 2 is the circle; use Circle() (--domain circle)")
+        if not 3 <= dimension <= LARGEST_DIMENSION:
+            raise InvalidInput(
+                f"the dimension of a sphere is that of the space around it, from 3 to {LARGEST_DIMENSION}, "
+                f"not {dimension}; the ordinary sphere is Sphere(3) (--dimension 3)"
+            )
+        object.__setattr__(self, "dimension", int(dimension))
+
+    @property
+    def volume(self) -> float:
+        r"""Surface, :math:`2 \pi^{d/2} / \Gamma(d/2)`."""
+        half = 0.5 * self.dimension
+        return 2.0 * math.exp(half * math.log(math.pi) - math.lgamma(half))
+
+    def laplacian_eigenvalue(self, degree: int) -> int:
+        """Eigenvalue of the Laplacian on the harmonics of one degree."""
+        return -degree * (degree + self.dimension - 2)
+
+    def multiplicity(self, degree: int) -> int:
+        """Return the dimension N_l of the harmonics of one degree."""
+        if degree == 0:
+            return 1
+        dimension = self.dimension
+        ways = math.comb(degree + dimension - 2, degree)
+        return (2 * degree + dimension - 2) * ways // (degree + dimension - 2)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Describe the domain in plain values that JSON can hold."""
+        return {"name": self.name, "dimension": self.dimension}
+
+
+Domain: TypeAlias = Circle | Sphere
+
+
+def domain_named(name: str, dimension: int | None = None) -> Domain:
+    """Return the domain of a name; a sphere of dimension 2 is the circle.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such domain, or the dimension is not one of its own.
+    """
+    if name == Sphere.name:
+        return Circle() if dimension == 2 else Sphere(3 if dimension is None else dimension)
+    if name != Circle.name:
+        raise InvalidInput(f"unknown domain {name!r}; known: {Circle.name}, {Sphere.name}")
+    if dimension not in (None, 2):
+        raise InvalidInput(f"the circle has dimension 2, not {dimension}; use --domain sphere or leave it out")
+    return Circle()

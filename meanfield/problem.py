@@ -15,7 +15,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from .domains import Circle
+from .domains import Circle, Domain, Sphere, domain_named
 from .errors import InvalidInput
 from .potentials import Potential, potential_from
 
@@ -38,7 +38,8 @@ class McKeanVlasov:
     coupling
         kappa, finite, of either sign; ``None`` leaves it free, as a bifurcation diagram does.
     confinement
-        External potential V, even about angle 0; absent by default.
+        External potential V, even about angle 0, on the sphere a function of the angle to the north pole; absent
+        by default.
 
     Raises
     ------
@@ -52,15 +53,15 @@ class McKeanVlasov:
     1.0
     """
 
-    domain: Circle
+    domain: Domain
     potential: Potential
     noise: float = 1.0
     coupling: float | None = None
     confinement: Potential | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.domain, Circle):
-            raise InvalidInput(f"domain must be a domain such as Circle(), not {self.domain!r}")
+        if not isinstance(self.domain, Circle | Sphere):
+            raise InvalidInput(f"domain must be a domain such as Circle() or Sphere(3), not {self.domain!r}")
         for role, potential in (("potential", self.potential), ("confinement", self.confinement)):
             if potential is not None and not hasattr(potential, "multipliers"):
                 raise InvalidInput(
@@ -97,7 +98,7 @@ class McKeanVlasov:
     def to_dict(self) -> dict[str, Any]:
         """Describe the problem in plain values that JSON can hold."""
         return {
-            "domain": {"name": self.domain.name},
+            "domain": self.domain.to_dict(),
             "potential": _describe(self.potential),
             "noise": float(self.noise),
             "coupling": None if self.coupling is None else _double(self.coupling),
@@ -113,11 +114,9 @@ class McKeanVlasov:
         InvalidInput
             If the description names an unknown domain or potential.
         """
-        if description["domain"]["name"] != Circle.name:
-            raise InvalidInput(f"unknown domain {description['domain']['name']!r}; known: {Circle.name}")
         confinement = description["confinement"]
         return cls(
-            domain=Circle(),
+            domain=domain_named(description["domain"]["name"], description["domain"].get("dimension")),
             potential=_rebuild(description["potential"]),
             noise=description["noise"],
             coupling=description["coupling"],

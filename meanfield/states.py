@@ -4,11 +4,21 @@ A density on the circle is kept through its real moments :math:`m_k = \int \rho 
 :math:`s_k = \int \rho \sin k\theta`, so that
 
 .. math:: \rho(\theta) = \frac{1}{2\pi}\Bigl(1 + 2\sum_{k\ge 1} m_k \cos k\theta + s_k \sin k\theta\Bigr).
+
+On the sphere :math:`S^{d-1}` a density symmetric about the north pole is kept through
+:math:`p_l = \int\rho P_l(\cos\theta)`, :math:`|S|\rho = \sum_l N_l p_l P_l(\cos\theta)`, in the place of the
+cosines. Any density on :math:`S^2` is kept through its moments with
+
+.. math:: e^c_{lm} = \sqrt{(2 - \delta_{m0}) \tfrac{(l-m)!}{(l+m)!}}\, P_l^m(\cos\theta) \cos m\varphi
+
+and :math:`e^s_{lm}` with the sine, without the sign :math:`(-1)^m`, so that
+:math:`P_l(\langle x, y\rangle) = \sum_m e^c_{lm}(x) e^c_{lm}(y) + e^s_{lm}(x) e^s_{lm}(y)`; the moment of degree
+l and order m stands at place :math:`l(l+1)/2 + m`.
 """
 
 import dataclasses
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +31,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
+# Moments by degree, or by degree and order at the place l (l + 1)/2 + m.
+Layout: TypeAlias = Literal["degree", "order"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +58,8 @@ class State:
         Degree up to which the density was resolved.
     slowest_rate : float or None
         Smallest decay rate over non-rotational modes, in units of 1/time; negative when unstable.
+    layout : str
+        ``"degree"``, moments by degree; ``"order"``, those of a density on S^2 by degree and order.
     """
 
     problem: McKeanVlasov
@@ -60,6 +74,7 @@ class State:
     label: str = ""
     slowest_rate: float | None = None
     minimiser: bool | None = None
+    layout: Layout = "degree"
     provenance: dict[str, Any] = field(default_factory=dict)
 
     @property

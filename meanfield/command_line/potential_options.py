@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..domains import Circle
+from ..domains import Circle, Sphere, domain_named
 from ..errors import InvalidInput
 from ..potentials import POTENTIALS, Custom, Potential, known_potentials, potential_class
 from ..problem import McKeanVlasov
@@ -49,6 +49,12 @@ class Parameter:
 def add_problem(parser: Parser) -> None:
     """Add the potential, its parameters and the noise; call it after the command's other options."""
     parser.add_argument("potential", nargs="?", type=word, metavar="POTENTIAL", help=", ".join(known_potentials()))
+    parser.add_argument(
+        "--domain", choices=(Circle.name, Sphere.name), default=Circle.name, help="(default: circle)"
+    )
+    parser.add_argument(
+        "--dimension", type=whole, metavar="d", help="of the space around the sphere S^(d-1), from 3 (default: 3)"
+    )
     parser.add_argument("--noise", type=number, default=1.0, metavar="D", help="noise D > 0 (default: 1)")
     added: set[str] = set()
     for kind in _classes(parser):
@@ -67,7 +73,8 @@ def problem_from(parser: Parser, settings: argparse.Namespace) -> McKeanVlasov:
         If the potential is missing or unknown or its parameters do not fit.
     """
     potential = _potential(parser, settings)
-    return McKeanVlasov(Circle(), potential, noise=settings.noise)
+    domain = domain_named(settings.domain, settings.dimension)
+    return McKeanVlasov(domain, potential, noise=settings.noise)
 
 
 def at_coupling(problem: McKeanVlasov, settings: argparse.Namespace) -> McKeanVlasov:

@@ -1,11 +1,15 @@
-r"""What a potential is: an even function on the circle with exact cosine multipliers.
+r"""What a potential is: a function of the angle between two points, with exact multipliers.
 
 .. math::
 
-    W(t) = w_0 + \sum_{k \ge 1} w_k \cos kt,
-    \qquad w_k = \frac1\pi \int_{-\pi}^{\pi} W(t) \cos kt \, dt .
+    W(\gamma) = \sum_{l \ge 0} w_l P_l(\cos\gamma), \qquad P_l(1) = 1,
 
-Mode k is attractive when :math:`w_k < 0`. Everything computed from a potential uses these multipliers;
+on the circle :math:`P_l(\cos t) = \cos lt` and
+:math:`w_k = \frac1\pi \int_{-\pi}^{\pi} W(t) \cos kt \, dt` for :math:`k \ge 1`. On harmonics of degree l the
+convolution with W against the uniform probability is multiplication by :math:`\hat w_l = w_l / N_l` (Funk-Hecke),
+:math:`N_l` the number of harmonics of that degree, 2 on the circle.
+
+Degree l is attractive when :math:`w_l < 0`. Everything computed from a potential uses these multipliers;
 the function itself is never sampled on a grid, so potentials with a kink or a singularity cost nothing.
 """
 
@@ -14,7 +18,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ..domains import Circle
+from ..domains import Domain
 from ..errors import ComputationFailed
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
@@ -41,11 +45,11 @@ class Potential(Protocol):
         """Return dW/dt at the angles, in the shape given."""
         ...
 
-    def multipliers(self, domain: Circle, degree: int) -> Array:
+    def multipliers(self, domain: Domain, degree: int) -> Array:
         """Return w_0, ..., w_degree, shape (degree + 1,)."""
         ...
 
-    def tail_bound(self, domain: Circle, degree: int) -> Number:
+    def tail_bound(self, domain: Domain, degree: int) -> Number:
         """Return a bound of sup |w_k| over k > degree; it tends to 0."""
         ...
 
@@ -53,7 +57,7 @@ class Potential(Protocol):
         """Return the constructor arguments as values JSON can hold."""
         ...
 
-    def scale(self, domain: Circle) -> Number:
+    def scale(self, domain: Domain) -> Number:
         """Return max |w_k| over all k >= 1 (0 for a constant potential).
 
         Raises
@@ -73,7 +77,7 @@ class Potential(Protocol):
             f"all its multipliers, the largest being {float(largest):g}; tail_bound must tend to 0"
         )
 
-    def extended_multipliers(self, domain: Circle, degree: int) -> npt.NDArray[np.longdouble]:
+    def extended_multipliers(self, domain: Domain, degree: int) -> npt.NDArray[np.longdouble]:
         """Return w_k / scale for k = 1..degree behind a leading 0, longdouble, shape (degree + 1,).
 
         A potential with a formula evaluates it in longdouble here, since 1 - w_(2n)/w_n may be small.
@@ -84,7 +88,7 @@ class Potential(Protocol):
             relative[1:] = self.multipliers(domain, degree)[1:].astype(np.longdouble) / np.longdouble(scale)
         return relative
 
-    def relative_multipliers(self, domain: Circle, degree: int) -> npt.NDArray[np.float64]:
+    def relative_multipliers(self, domain: Domain, degree: int) -> npt.NDArray[np.float64]:
         """Return w_k / scale for k = 1..degree behind a leading 0, float64, shape (degree + 1,).
 
         They never overflow, however large the multipliers themselves are.
@@ -92,7 +96,7 @@ class Potential(Protocol):
         with np.errstate(under="ignore"):
             return self.extended_multipliers(domain, degree).astype(np.float64)
 
-    def relative_tail_bound(self, domain: Circle, degree: int) -> float:
+    def relative_tail_bound(self, domain: Domain, degree: int) -> float:
         """Return a bound of sup |w_k| / scale over k > degree."""
         scale = self.scale(domain)
         return float(self.tail_bound(domain, degree) / scale) if scale > 0 else 0.0
