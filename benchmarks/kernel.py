@@ -11,7 +11,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from solvers.equation import StationaryEquation
-from solvers.stability import Perturbations
+from solvers.circle.stability import Perturbations
 
 FACTORISATIONS = ("dsysv", "dgesv", "dposv", "dsytrf", "dgetrf", "dpotrf")
 DECOMPOSITIONS = ("eigh", "eigvalsh")
@@ -59,7 +59,7 @@ def _counting(name: str, work: Work) -> Callable[..., Any]:
     original = getattr(lapack, name)
 
     def counted(*args: Any, **options: Any) -> Any:
-        if "solvers.stability" in _callers():
+        if "solvers.circle.stability" in _callers():
             work.stability += 1
         else:
             work.solver += 1

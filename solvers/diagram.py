@@ -8,13 +8,13 @@ import numpy as np
 
 from meanfield import Diagram, InvalidInput, McKeanVlasov, Number, critical_coupling
 
-from .continuation import Arclength
-from .exchange import mark_exchanges
-from .following import Followed
+from .branches.continuation import Arclength
+from .branches.exchange import mark_exchanges
+from .branches.following import Followed
 from .provenance import provenance
-from .rates import unknown_rates, with_rates
-from .recording import Register, largest_modulus, record
-from .walk import Task, walk
+from .circle.rates import unknown_rates, with_rates
+from .branches.recording import Register, largest_modulus, record
+from .branches.walk import Task, walk
 
 DEFAULT_RELATIVE = (0.5, 3.0)
 

@@ -25,10 +25,10 @@ from meanfield.transport import Density, l2_distance, relative_entropy, wasserst
 from .bases import EPS, Floats
 from .evolution.march import March
 from .evolution.system import system_for
-from .linearisation import UNIFORM
+from .circle.linearisation import UNIFORM
 from .provenance import provenance
-from .rotation import Complexes, nearest_angle, turned
-from .spectra import spectral_gap, spectrum
+from .circle.rotation import Complexes, nearest_angle, turned
+from .circle.spectra import spectral_gap, spectrum
 from .stationary import stationary_states
 
 Watch = Callable[[float, float, str], None]

@@ -22,17 +22,17 @@ from meanfield import (
 )
 
 from .bases import EPS
-from .branching import from_no_interaction
-from .continuation import Arclength, Point, state_at
-from .deflation import same_orbit, search_all, symmetry_of
-from .detection import interval_end
-from .following import Followed
+from .circle.branching import from_no_interaction
+from .branches.continuation import Arclength, Point, state_at
+from .branches.deflation import same_orbit, search_all, symmetry_of
+from .branches.detection import interval_end
+from .branches.following import Followed
 from .provenance import provenance
-from .recording import Register, moment_arrays
-from .spectra import spectral_gap
-from .stability import NEUTRAL, unstable_counts
-from .uniform import unstable_uniform
-from .walk import walk
+from .branches.recording import Register, moment_arrays
+from .circle.spectra import spectral_gap
+from .circle.stability import NEUTRAL, unstable_counts
+from .branches.uniform import unstable_uniform
+from .branches.walk import walk
 
 logger = logging.getLogger(__name__)
 

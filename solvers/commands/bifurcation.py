@@ -28,7 +28,7 @@ from meanfield.command_line import (
 )
 from meanfield.export import KINDS, diagram_to_json_object, save
 
-from ..continuation import Arclength
+from ..branches.continuation import Arclength
 from ..diagram import explore
 from .wording import EACH_BRANCH
 

@@ -15,7 +15,7 @@ from meanfield import InvalidInput, McKeanVlasov, NotResolved
 from ..bases import Floats
 from ..checkpoints import Checkpoint, digest_of, require_writable
 from ..limits import MAX_DEGREE
-from ..linearisation import strengths_of
+from ..circle.linearisation import strengths_of
 from .exponential import ETDRK4
 from .initial import Initial, aligned
 from .march import MULTIPLE, TAIL_SHARE, Method

@@ -6,7 +6,7 @@ import numpy as np
 
 from meanfield import McKeanVlasov
 
-from ..linearisation import strengths_of
+from ..circle.linearisation import strengths_of
 
 # Steps of exponential integrators in a cluster, as a share of its largest rate, and without any.
 EXPLICIT_SHARE = 0.3

@@ -15,13 +15,13 @@ import numpy as np
 from meanfield import ComputationFailed, McKeanVlasov, Outcome, State
 
 from ..bases import EPS, Floats
-from ..branching import from_no_interaction
-from ..continuation import Point, state_at
-from ..deflation import symmetry_of
+from ..circle.branching import from_no_interaction
+from ..branches.continuation import Point, state_at
+from ..branches.deflation import symmetry_of
 from ..equation import stationary_equation
-from ..rates import slowest_rate
-from ..recording import moment_arrays
-from ..stability import unstable_counts
+from ..circle.rates import slowest_rate
+from ..branches.recording import moment_arrays
+from ..circle.stability import unstable_counts
 from ..stationary import uniform_state
 
 # A state further away than this is not near.

@@ -9,7 +9,7 @@ import pytest
 from meanfield import Circle, CosineSeries, Kuramoto, Logarithmic, McKeanVlasov, State, Transformer
 from meanfield.errors import NotResolved
 from solvers import bifurcation_diagram, contraction_rate, spectrum
-from solvers.rates import unknown_rates, with_rates
+from solvers.circle.rates import unknown_rates, with_rates
 from tests import oracles
 
 EPS = np.finfo(float).eps
@@ -203,8 +203,8 @@ def test_confined_particles_without_interaction() -> None:
 
 def test_mixed_block_agrees_with_even_and_odd_blocks(kuramoto: State) -> None:
     """A state kept from its axis by a small third harmonic out of phase is as uneven as can be."""
-    from solvers.linearisation import field_of, mixed_factors
-    from solvers.spectra import eigenvalues
+    from solvers.circle.linearisation import field_of, mixed_factors
+    from solvers.circle.spectra import eigenvalues
 
     field = field_of(kuramoto.problem, kuramoto.cosine.astype(complex), 40)
     found = eigenvalues(mixed_factors(field, 40), field, EPS, True)
@@ -228,7 +228,7 @@ def test_lowest_eigenvalues_of_a_block_are_those_of_the_whole(monkeypatch: pytes
     problem = McKeanVlasov(Circle(), Transformer(20.0))
     state = branch_state(problem, (4.5e-7, 9e-7), "1-cluster")
     whole = spectrum(state)
-    monkeypatch.setattr("solvers.spectra.WHOLE", 0)
+    monkeypatch.setattr("solvers.circle.spectra.WHOLE", 0)
     lowest = spectrum(state)
     # Rounding of S, whose entries reach the square of the degree.
     scale = 64 * EPS * state.modes**2
@@ -246,7 +246,7 @@ def test_unaffordable_rates_are_left_out_and_said(monkeypatch: pytest.MonkeyPatc
     assert np.isnan(branches[1].slowest_rate[-1])
     (warning,) = unknown_rates(branches)
     assert "(1-cluster)" in warning
-    monkeypatch.setattr("solvers.spectra.WHOLE", 0)
+    monkeypatch.setattr("solvers.circle.spectra.WHOLE", 0)
     last = diagram.state("1-cluster", -1)
     with pytest.raises(NotResolved, match="at most 12 are affordable"):
         contraction_rate(last)

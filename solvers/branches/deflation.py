@@ -15,10 +15,10 @@ from scipy.special import ive
 
 from meanfield import McKeanVlasov, Number
 
-from .bases import CosineBasis, Floats
+from ..bases import CosineBasis, Floats
 from .continuation import End, Point, state_at
-from .equation import StationaryEquation, images, stationary_equation
-from .newton import BLOCK
+from ..equation import StationaryEquation, images, stationary_equation
+from ..newton import BLOCK
 
 LARGEST_SYMMETRY = 12
 

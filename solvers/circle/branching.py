@@ -21,11 +21,11 @@ import numpy as np
 
 from meanfield import McKeanVlasov, Number
 
-from .bases import CosineBasis, Floats, Integers
-from .continuation import REGULAR_ARCLENGTH, Point, resolve, state_at
-from .detection import Event
-from .equation import StationaryEquation, stationary_equation
-from .newton import POLISHED, Solution, correct
+from ..bases import CosineBasis, Floats, Integers
+from ..branches.continuation import REGULAR_ARCLENGTH, Point, resolve, state_at
+from ..branches.detection import Event
+from ..equation import StationaryEquation, stationary_equation
+from ..newton import POLISHED, Solution, correct
 from .stability import Block, unstable_counts
 
 # Relative slopes of the coupling of transcritical branches in the amplitude go up to this; the first point stays

@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 
 from meanfield import Number
 
-from .bases import EPS, Floats
+from ..bases import EPS, Floats
 from .continuation import Point
 from .detection import Event, interval_end
 from .following import Followed, Knot

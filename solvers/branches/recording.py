@@ -8,10 +8,10 @@ import scipy.fft
 
 from meanfield import Branch, McKeanVlasov, Number, Outcome, SpecialPoint, critical_modes
 
-from .bases import CosineBasis, Floats
+from ..bases import CosineBasis, Floats
 from .continuation import Point, point_between
 from .detection import Event, interval_end
-from .equation import even_size
+from ..equation import even_size
 from .following import Followed, Knot
 
 # A moment below this is rounding noise; the density is resolved by the moments above it.

@@ -1,12 +1,12 @@
 r"""Slowest decay rates along whole branches, one small symmetric matrix per class of degrees.
 
-At a state of symmetry n the operator S of :mod:`solvers.spectra` couples the degree k to those with
+At a state of symmetry n the operator S of :mod:`solvers.circle.spectra` couples the degree k to those with
 :math:`\pm k` of the same class modulo n only. All classes are searched, since the slowest perturbation need
 not share the symmetry. Strictly between 0 and n/2 the sine and the cosine block of a class have the same
 eigenvalues: turning the circle by :math:`2\pi/n` mixes the two, so one of them is enough.
 
 The two exact zero modes of the sine block of class 0, rotation and :math:`1/\sqrt\rho`, are moved to the far
-end of the spectrum. A rate too small for this is taken from :func:`solvers.spectra.spectrum`.
+end of the spectrum. A rate too small for this is taken from :func:`solvers.circle.spectra.spectrum`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from scipy.linalg import lapack
 
 from meanfield import Branch, ComputationFailed, McKeanVlasov, NotResolved, State
 
-from .bases import EPS, Floats, Integers
+from ..bases import EPS, Floats, Integers
 from .linearisation import (
     UNIFORM,
     Field,
@@ -31,7 +31,7 @@ from .linearisation import (
     symmetric_cosines,
     symmetric_sines,
 )
-from .lowest import check_size, lowest_pairs
+from ..lowest import check_size, lowest_pairs
 from .spectra import WHOLE, SymmetryClass, largest_eigenvalue, spectral_gap, uniform_eigenvalues
 
 # The slowest perturbations are resolved by the moments above this.

@@ -12,15 +12,15 @@ import numpy as np
 
 from meanfield import McKeanVlasov, Outcome, critical_modes
 
-from .bases import CosineBasis
-from .branching import Departure, departures, from_no_interaction
+from ..bases import CosineBasis
+from ..circle.branching import Departure, departures, from_no_interaction
 from .continuation import Arclength, Point
 from .deflation import same_orbit, search_all, symmetry_of
 from .detection import Event, interval_end
 from .following import Followed, follow
-from .meeting import Arrival
+from ..circle.meeting import Arrival
 from .recording import Register, largest_modulus
-from .resonance import symmetries
+from ..circle.resonance import symmetries
 from .uniform import primary_departures, reaches_down, record_uniform
 
 # Branches born this far above the interval are looked at too: a subcritical one reaches into it from above.

@@ -1,7 +1,7 @@
 r"""The quadratic form of the linearisation, without cancellation.
 
 Clusters that attract each other over a distance have a tiny eigenvalue by cancellation in the operators C and S
-of :mod:`solvers.linearisation`. Here the form of S is evaluated with the stationary equation built in, so that
+of :mod:`solvers.circle.linearisation`. Here the form of S is evaluated with the stationary equation built in, so that
 nothing but true differences of the velocity is left,
 
 .. math:: \frac1D \langle z, S z\rangle = \int |Q z|^2
@@ -13,8 +13,8 @@ the kernel summed in extended precision.
 
 import numpy as np
 
-from .bases import EPS, Floats
-from .equation import even_size
+from ..bases import EPS, Floats
+from ..equation import even_size
 from .linearisation import Field, Matrix, felt, strengths_of
 
 # Safety factor on first-order rounding bounds.

@@ -17,10 +17,10 @@ from scipy.optimize import brentq
 
 from meanfield import PointType
 
-from .bases import EPS, Floats, Integers
+from ..bases import EPS, Floats, Integers
 from .continuation import Point, hermite, point_between, turning_point
-from .newton import solve_at
-from .stability import Block, block_matrix, blocks_of
+from ..newton import solve_at
+from ..circle.stability import Block, block_matrix, blocks_of
 
 
 @dataclass(slots=True)

@@ -11,14 +11,14 @@ import numpy as np
 
 from meanfield import Outcome
 
-from .bases import CosineBasis, Floats
-from .branching import Departure, branch_end, first_point
+from ..bases import CosineBasis, Floats
+from ..circle.branching import Departure, branch_end, first_point
 from .continuation import Arclength, End, Point, trace
 from .detection import Event, events_between
-from .equation import StationaryEquation, images
-from .meeting import Arrival, meeting
-from .rotation import best_angle, overlaps, turned
-from .stability import nearly_neutral, unstable_counts
+from ..equation import StationaryEquation, images
+from ..circle.meeting import Arrival, meeting
+from ..circle.rotation import best_angle, overlaps, turned
+from ..circle.stability import nearly_neutral, unstable_counts
 
 # A vertical family is followed until its largest moment passes this: nothing new happens before its collapse.
 VERTICAL_END = 0.9

@@ -32,8 +32,8 @@ from numpy.typing import NDArray
 
 from meanfield import McKeanVlasov, State
 
-from .bases import EPS, Floats, Integers
-from .equation import even_size
+from ..bases import EPS, Floats, Integers
+from ..equation import even_size
 
 Matrix = NDArray[Any]
 

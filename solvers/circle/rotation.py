@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from .bases import EPS, Floats
+from ..bases import EPS, Floats
 
 Complexes = NDArray[np.complex128]
 

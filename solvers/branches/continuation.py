@@ -15,9 +15,9 @@ import numpy as np
 
 from meanfield import Number, Outcome
 
-from .bases import Floats
-from .equation import StationaryEquation
-from .newton import POLISHED, Newton, Solution, correct, solve_at
+from ..bases import Floats
+from ..equation import StationaryEquation
+from ..newton import POLISHED, Newton, Solution, correct, solve_at
 
 # Points from which the next one is predicted.
 PREDICTED_FROM = 3

@@ -1,6 +1,6 @@
 r"""Spectrum of the equation linearised at a stationary state, accurate also where it is tiny.
 
-With Q, C and S of :mod:`solvers.linearisation`, the spectrum of the linearisation L is minus that of
+With Q, C and S of :mod:`solvers.circle.linearisation`, the spectrum of the linearisation L is minus that of
 :math:`S = Q C Q^*`; rotation is its zero mode :math:`z = \sqrt\rho`.
 
 Nothing in Q and C grows where the density nearly vanishes. Clusters that exchange mass over a gap of density
@@ -11,7 +11,7 @@ eigenvalues of :math:`\Sigma M \Sigma` are taken from this matrix where they are
 :math:`\Sigma^{-1} M^{-1} \Sigma^{-1}` where they are small.
 
 Clusters that attract each other over a distance have a tiny eigenvalue too, by cancellation in C. There a
-Rayleigh-Ritz step with :mod:`solvers.quadratic_form` is made on the doubtful eigenvectors.
+Rayleigh-Ritz step with :mod:`solvers.circle.quadratic_form` is made on the doubtful eigenvectors.
 
 Of large blocks only the largest eigenvalues are computed, from S itself, see :mod:`solvers.lowest`, and refined
 in the same way.
@@ -26,7 +26,7 @@ import scipy.linalg
 
 from meanfield import McKeanVlasov, Spectrum, State
 
-from .bases import EPS, Floats
+from ..bases import EPS, Floats
 from .linearisation import (
     UNIFORM,
     Block,
@@ -49,7 +49,7 @@ from .linearisation import (
     root_cosines,
     strengths_of,
 )
-from .lowest import check_size, lowest_pairs, without
+from ..lowest import check_size, lowest_pairs, without
 from .quadratic_form import SAFETY, quadratic_form
 
 # The last degree that matters has a moment above this.

@@ -4,10 +4,10 @@ import numpy as np
 
 from meanfield import BranchShape, CriticalPoint, McKeanVlasov, Number, SpecialPoint, branch_shape, critical_modes
 
-from .bases import EPS
-from .branching import STEPS, Departure, from_uniform
+from ..bases import EPS
+from ..circle.branching import STEPS, Departure, from_uniform
 from .recording import Register, uniform_branch
-from .resonance import resonant_departures
+from ..circle.resonance import resonant_departures
 
 # A fold closer to its branch point than this is not separated from it by arithmetic of 16 digits.
 INSEPARABLE = 1e-11

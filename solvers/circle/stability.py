@@ -19,10 +19,10 @@ import numpy as np
 
 from meanfield import McKeanVlasov
 
-from .bases import CosineBasis, Floats, Integers, covariance
-from .continuation import Point
-from .equation import StationaryEquation, felt_cells, projector, starting_cells
-from .newton import count_negative
+from ..bases import CosineBasis, Floats, Integers, covariance
+from ..branches.continuation import Point
+from ..equation import StationaryEquation, felt_cells, projector, starting_cells
+from ..newton import count_negative
 
 # Eigenvalues closer to zero than this are rounding noise.
 NEUTRAL = 3e-14

@@ -12,10 +12,10 @@ import numpy as np
 
 from meanfield import Number
 
-from .bases import CosineBasis, Floats
-from .continuation import Point
-from .equation import StationaryEquation, stationary_equation
-from .newton import solve_at
+from ..bases import CosineBasis, Floats
+from ..branches.continuation import Point
+from ..equation import StationaryEquation, stationary_equation
+from ..newton import solve_at
 from .stability import Block, block_matrix
 
 PRIMES = (2, 3, 5, 7, 11, 13)

@@ -14,9 +14,9 @@ from scipy.optimize import brentq
 
 from meanfield import McKeanVlasov, Number
 
-from .bases import Floats, Integers
+from ..bases import Floats, Integers
 from .branching import Departure
-from .equation import StationaryEquation, stationary_equation
+from ..equation import StationaryEquation, stationary_equation
 
 AMPLITUDE = 2e-3
 ANGLES = 180
