@@ -1,7 +1,9 @@
 """The verbs: stationary states, bifurcation diagrams, evolution, contraction rates and particles."""
 
-from .checkpoints import Checkpoint as Checkpoint
 from .branches.continuation import Arclength as Arclength
+from .checkpoints import Checkpoint as Checkpoint
+from .circle.spectra import spectral_gap as spectral_gap
+from .circle.spectra import spectrum as spectrum
 from .diagram import Progress as Progress
 from .diagram import bifurcation_diagram as bifurcation_diagram
 from .diagram import explore as explore
@@ -23,6 +25,4 @@ from .particles import WeakSecondOrder as WeakSecondOrder
 from .particles import simulate as simulate
 from .particles import simulation as simulation
 from .relaxation import contraction_rate as contraction_rate
-from .circle.spectra import spectral_gap as spectral_gap
-from .circle.spectra import spectrum as spectrum
 from .stationary import stationary_states as stationary_states

@@ -25,6 +25,8 @@ from .equation import Evaluation, StationaryEquation
 # Beyond this growth of J^{-1} g_q the elimination of J loses half of the digits.
 SINGULAR_GROWTH = 1e8
 MAX_ITERATIONS = 12
+# Eigenvalues of J closer to zero than this are rounding noise.
+NEUTRAL = 3e-14
 # Workspace per row that lets LAPACK factorise large matrices in blocks, up to three times as fast.
 BLOCK = 64
 

@@ -23,12 +23,12 @@ from meanfield.relaxations import NORMS, RateFit
 from meanfield.transport import Density, l2_distance, relative_entropy, wasserstein1, wasserstein2
 
 from .bases import EPS, Floats
+from .circle.linearisation import UNIFORM
+from .circle.rotation import Complexes, nearest_angle, turned
 from .evolution.march import March
 from .evolution.system import system_for
-from .circle.linearisation import UNIFORM
+from .geometry import geometry_of
 from .provenance import provenance
-from .circle.rotation import Complexes, nearest_angle, turned
-from .circle.spectra import spectral_gap, spectrum
 from .stationary import stationary_states
 
 Watch = Callable[[float, float, str], None]
@@ -105,9 +105,10 @@ def contraction_rate(
     (1.081332, None, 1.0813)
     """
     if isinstance(subject, State):
-        return spectral_gap(subject)
+        return geometry_of(subject.problem).spectrum(subject).slowest_rate
     started = time.process_time()
-    found = spectrum(_stable_state(subject) if state is None else state)
+    target = _stable_state(subject) if state is None else state
+    found = geometry_of(target.problem).spectrum(target)
     if found.unstable or found.slowest_rate <= 0.0:
         raise InvalidInput(
             f"the {found.state.label or 'given'} state is not stable, its slowest rate being "

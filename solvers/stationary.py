@@ -22,17 +22,15 @@ from meanfield import (
 )
 
 from .bases import EPS
-from .circle.branching import from_no_interaction
 from .branches.continuation import Arclength, Point, state_at
-from .branches.deflation import same_orbit, search_all, symmetry_of
 from .branches.detection import interval_end
 from .branches.following import Followed
-from .provenance import provenance
 from .branches.recording import Register, moment_arrays
-from .circle.spectra import spectral_gap
-from .circle.stability import NEUTRAL, unstable_counts
 from .branches.uniform import unstable_uniform
 from .branches.walk import walk
+from .geometry import geometry_of
+from .newton import NEUTRAL
+from .provenance import provenance
 
 logger = logging.getLogger(__name__)
 
@@ -99,7 +97,7 @@ def stationary_states(
         states.insert(0, uniform_state(problem))
     # Of states that tie with the uniform one that comes first.
     states.sort(key=lambda state: state.free_energy_gap if abs(state.free_energy_gap) > 4.0 * EPS else 0.0)
-    decided = complete and bounded_below(problem)
+    decided = complete and geometry_of(problem).bounded_below(problem)
     source = provenance(problem, {"depth": depth}, time.process_time() - started)
     return tuple(
         state.replace(
@@ -114,23 +112,10 @@ def stationary_states(
 def _rate(state: State) -> float | None:
     """Return the slowest decay rate, or None where it cannot be had or its sign is lost in rounding."""
     try:
-        rate = spectral_gap(state)
+        rate = geometry_of(state.problem).spectrum(state).slowest_rate
     except ComputationFailed:
         return None
     return rate if state.unstable is None or (rate < 0.0) == (state.unstable > 0) else None
-
-
-def bounded_below(problem: McKeanVlasov) -> bool:
-    r"""Whether the free energy is bounded below, judged by the multipliers of degree 2048 to 4095.
-
-    On Poisson kernels :math:`m_k = r^k` its gap is :math:`\sum_k (1/k - \lambda_k) r^{2k}`, which tends to minus
-    infinity as r tends to 1 if :math:`k \lambda_k` stays above 1.
-    """
-    degrees = np.arange(2**11, 2**12)
-    relative = problem.potential.relative_multipliers(problem.domain, int(degrees[-1]))[degrees]
-    scale = problem.potential.scale(problem.domain)
-    strengths = -float(problem.fixed_coupling * scale / (2.0 * problem.noise)) * relative
-    return bool((degrees * strengths).min() <= 1.0)
 
 
 def uniform_state(problem: McKeanVlasov) -> State:
@@ -150,7 +135,7 @@ def uniform_state(problem: McKeanVlasov) -> State:
 
 def _without_interaction(problem: McKeanVlasov) -> tuple[list[tuple[str, Point]], bool]:
     """Return the Gibbs density of the confinement, the only state at zero coupling."""
-    departure = None if problem.confinement is None else from_no_interaction(problem, 1)
+    departure = None if problem.confinement is None else geometry_of(problem).from_no_interaction(problem, 1)
     point = None if departure is None else departure.regular()
     return ([] if point is None else [("primary", point)]), True
 
@@ -213,26 +198,31 @@ def _passing(followed: Followed, coupling: Number) -> list[Point]:
 
 def _searched(problem: McKeanVlasov, found: list[tuple[str, Point]]) -> list[tuple[str, Point]]:
     sign = 1 if problem.fixed_coupling >= 0 else -1
-    points = search_all(problem.at(coupling=None), sign, problem.fixed_coupling, [point for _, point in found])
-    return [(f"{symmetry_of(point)}-cluster", point) for point in points]
+    geometry, known = geometry_of(problem), [point for _, point in found]
+    points = geometry.search_all(problem.at(coupling=None), sign, problem.fixed_coupling, known)
+    return [(geometry.name_of(point), point) for point in points]
 
 
 def _add(found: list[tuple[str, Point]], label: str, point: Point) -> None:
     """Add a state unless a rotation or reflection of it is there."""
-    if symmetry_of(point) and not any(same_orbit(point, other) for _, other in found):
+    geometry = geometry_of(point.equation.problem)
+    if geometry.symmetry_of(point) and not any(geometry.same_orbit(point, other) for _, other in found):
         found.append((label, point))
 
 
 def _state(problem: McKeanVlasov, label: str, point: Point) -> State:
+    geometry = geometry_of(problem)
     cosine, sine, _, _, modes = moment_arrays([point])
+    neutral = FAMILY_NEUTRAL if label.endswith(FAMILY) else NEUTRAL
     return State(
         problem=problem,
         cosine=cosine[0],
         sine=sine[0],
         free_energy_gap=point.free_energy_gap,
-        unstable=sum(unstable_counts(point, FAMILY_NEUTRAL if label.endswith(FAMILY) else NEUTRAL)),
-        symmetry=symmetry_of(point),
+        unstable=sum(geometry.unstable_counts(point, neutral)),
+        symmetry=geometry.symmetry_of(point),
         residual=point.solution.residual,
         modes=int(modes[0]),
         label=label,
+        layout=point.equation.basis.layout,
     )

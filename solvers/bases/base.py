@@ -14,6 +14,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from meanfield.states import Layout
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
@@ -34,8 +36,9 @@ class Gibbs(NamedTuple):
 
 
 class Basis(Protocol):
-    """Modes on the circle invariant under rotation by ``2 pi / symmetry``."""
+    """Modes of densities invariant under some symmetries of the domain, and a quadrature for these densities."""
 
+    layout: Layout
     symmetry: int
     cells: Integers
     degrees: Integers

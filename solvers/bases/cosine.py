@@ -8,6 +8,8 @@ import math
 
 import numpy as np
 
+from meanfield.states import Layout
+
 from ..transforms import CosineTransform
 from .base import SMALL_FIELD, Floats, Gibbs, Integers, exp_beyond_quadratic
 
@@ -29,6 +31,8 @@ class CosineBasis:
     confinement : (J,) float, optional
         Cosine coefficients, per cell from 1, of the fixed part -V/D of the field.
     """
+
+    layout: Layout = "degree"
 
     def __init__(self, cells: Integers, nodes: int, symmetry: int = 1, confinement: Floats | None = None) -> None:
         self.cells = cells

@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 
 import numpy as np
 from scipy.optimize import brentq
@@ -18,9 +19,9 @@ from scipy.optimize import brentq
 from meanfield import PointType
 
 from ..bases import EPS, Floats, Integers
-from .continuation import Point, hermite, point_between, turning_point
+from ..geometry import Block, BlockMatrix, geometry_of
 from ..newton import solve_at
-from ..circle.stability import Block, block_matrix, blocks_of
+from .continuation import Point, hermite, point_between, turning_point
 
 
 @dataclass(slots=True)
@@ -108,7 +109,7 @@ def events_between(first: Point, second: Point, counts: tuple[tuple[int, int], t
     Parameters
     ----------
     counts
-        Unstable (even, odd) directions at the two points.
+        Unstable directions at the two points: those that keep the axis of the state, and others.
     """
     turns = first.solution.tangent_q * second.solution.tangent_q < 0.0
     crosses = first.free_energy_gap * second.free_energy_gap < 0.0
@@ -151,7 +152,7 @@ def _transitions(curve: _Curve) -> list[Event]:
 
 def _branch_points(curve: _Curve, folds: list[Point]) -> list[Event]:
     events: list[Event] = []
-    for block in blocks_of(curve.second):
+    for block in geometry_of(curve.second.equation.problem).blocks_of(curve.second):
         events += _crossings(curve, block, folds)
     return _merged(events)
 
@@ -167,26 +168,25 @@ def _crossings(curve: _Curve, block: Block, folds: list[Point]) -> list[Event]:
         point, error = found
         if _is_fold(point, block, folds):
             continue
-        change = 1 if first[index] > 0.0 else -1
+        change = block.multiplicity if first[index] > 0.0 else -block.multiplicity
         events.append(_branch_event(point, block, index, change, error))
     return events
 
 
 def _is_fold(point: Point, block: Block, folds: list[Point]) -> bool:
     """Tell whether a crossing is a fold seen from the block of the branch's own symmetry."""
-    own = block.residue == 0 and block.parity != "odd"
-    return own and any(abs(point.q - fold.q) <= 1e-6 * fold.q for fold in folds)
+    return block.own and any(abs(point.q - fold.q) <= 1e-6 * fold.q for fold in folds)
 
 
 def _branch_event(point: Point, block: Block, index: int, change: int, error: float) -> Event:
-    matrix, degrees, repulsive = block_matrix(point, block)
+    matrix, degrees, repulsive = _matrix(point, block)
     kernel = np.linalg.eigh(matrix)[1][:, repulsive + index]
     return Event(
         "branch point",
         point,
         error,
         change=change,
-        kernel_dimension=1,
+        kernel_dimension=block.multiplicity,
         blocks=(block,),
         kernels=((degrees, kernel),),
     )
@@ -209,15 +209,18 @@ def _merged(events: list[Event]) -> list[Event]:
 
 def _coincide(one: Event, other: Event) -> bool:
     """Tell whether two crossings are one: copies of a symmetry type, or equal to rounding."""
-    copies = {block.residue for block in one.blocks} == {block.residue for block in other.blocks}
-    symmetry = one.point.equation.basis.symmetry
-    twofold = copies and 0 < 2 * one.blocks[0].residue < symmetry
+    geometry = geometry_of(one.point.equation.problem)
+    twofold = all(geometry.copies(one.point, *pair) for pair in product(one.blocks, other.blocks))
     distance = abs(one.point.arclength - other.point.arclength)
     return distance <= (1e-8 if twofold else 1e-12)
 
 
+def _matrix(point: Point, block: Block) -> BlockMatrix:
+    return geometry_of(point.equation.problem).block_matrix(point, block)
+
+
 def _eigenvalues(point: Point, block: Block) -> Floats:
-    matrix, _, repulsive = block_matrix(point, block)
+    matrix, _, repulsive = _matrix(point, block)
     return np.asarray(np.linalg.eigvalsh(matrix)[repulsive:], dtype=float)
 
 

@@ -11,14 +11,13 @@ import numpy as np
 
 from meanfield import Outcome
 
-from ..bases import CosineBasis, Floats
-from ..circle.branching import Departure, branch_end, first_point
+from ..bases import Floats
+from ..equation import StationaryEquation, images
+from ..geometry import geometry_of
+from ..newton import NEUTRAL
 from .continuation import Arclength, End, Point, trace
 from .detection import Event, events_between
-from ..equation import StationaryEquation, images
-from ..circle.meeting import Arrival, meeting
-from ..circle.rotation import best_angle, overlaps, turned
-from ..circle.stability import nearly_neutral, unstable_counts
+from .junctions import Arrival, Departure, branch_end, first_point
 
 # A vertical family is followed until its largest moment passes this: nothing new happens before its collapse.
 VERTICAL_END = 0.9
@@ -70,7 +69,8 @@ def follow(departure: Departure, method: Arclength, highest: float) -> Followed 
     if leaves and departure.q >= highest:
         return None
     vertical = abs(first.q - departure.q) <= 1e-12 and abs(first.solution.tangent_q) <= 1e-10
-    counts = unstable_counts(first, neutral=1e-9) if vertical else unstable_counts(first)
+    geometry = geometry_of(first.equation.problem)
+    counts = geometry.unstable_counts(first, 1e-9 if vertical else NEUTRAL)
     followed = Followed(departure, [Knot(base.on(first.equation), sum(counts))], Outcome.MAX_STEPS)
     if not complete:
         followed.warnings.append(
@@ -92,7 +92,7 @@ def _follow_regular(departure: Departure, method: Arclength, highest: float) -> 
     if start is None:
         return None
     start.oriented(np.zeros_like(start.b), 1.0 if departure.q == 0.0 else -1.0)
-    counts = unstable_counts(start)
+    counts = geometry_of(start.equation.problem).unstable_counts(start)
     followed = Followed(None, [Knot(start, sum(counts))], Outcome.MAX_STEPS)
     extend(followed, trace(start, method, method.max_step / 4), counts, highest)
     return followed
@@ -101,12 +101,13 @@ def _follow_regular(departure: Departure, method: Arclength, highest: float) -> 
 def extend(followed: Followed, points: Iterator[Point | End], counts: tuple[int, int], highest: float) -> None:
     """Consume a trace: count, detect, and stop where the branch ends."""
     last = followed.knots[-1].point
+    geometry = geometry_of(last.equation.problem)
     for point in points:
         if isinstance(point, End):
             followed.outcome = point.outcome
             _say_unresolved(followed, point)
             return
-        arrival = None if followed.vertical else meeting(last, point)
+        arrival = None if followed.vertical else geometry.meeting(last, point)
         if arrival is not None:
             followed.arrivals.append(arrival)
             if arrival.reflecting:
@@ -132,7 +133,7 @@ def _append(
     if followed.vertical:
         followed.knots.append(Knot(point, followed.knots[-1].unstable))
         return counts
-    new = unstable_counts(point)
+    new = geometry_of(point.equation.problem).unstable_counts(point)
     events = [] if arrival is not None else events_between(last, point, (counts, new))
     running = sum(counts)
     for event in events:
@@ -147,7 +148,7 @@ def _append(
 
 def _explain(followed: Followed, last: Point, point: Point, missing: int) -> None:
     """Say what is known of a change of the unstable count that no located event explains."""
-    if abs(missing) <= max(nearly_neutral(last), nearly_neutral(point)):
+    if abs(missing) <= max(_nearly_neutral(last), _nearly_neutral(point)):
         text = (
             "a direction is neutral to rounding on part of the branch; whether it counts as unstable there "
             "is not known"
@@ -161,6 +162,13 @@ def _explain(followed: Followed, last: Point, point: Point, missing: int) -> Non
     )
 
 
+def _nearly_neutral(point: Point) -> int:
+    """Count the eigenvalues, over all blocks, that are within rounding of zero."""
+    geometry = geometry_of(point.equation.problem)
+    matrices = [geometry.block_matrix(point, block).matrix for block in geometry.blocks_of(point)]
+    return sum(int(np.count_nonzero(np.abs(np.linalg.eigvalsh(m)) < 1e3 * NEUTRAL)) for m in matrices)
+
+
 def _change(event: Event, last: Point, point: Point) -> int:
     """Return the change of the unstable count at an event; at a fold one even direction changes."""
     if event.kind != "fold":
@@ -172,32 +180,14 @@ def _append_arrival(followed: Followed, arrival: Arrival) -> None:
     """End the branch on the more symmetric state itself."""
     last = followed.knots[-1].point
     equation = last.equation
-    b = np.zeros_like(last.b) if arrival.point is None else _nearest_image(arrival.point, last)
+    geometry = geometry_of(equation.problem)
+    b = np.zeros_like(last.b) if arrival.point is None else geometry.nearest_image(arrival.point, last)
     q = float(arrival.coupling / (equation.sign * equation.unit))
     end = branch_end(equation, b, q, _kernel(equation, b, q, last), 0.0)
     end.arclength = last.arclength + float(np.hypot(np.linalg.norm(b - last.b), q - last.q))
-    name = "the uniform state" if arrival.symmetry == 0 else f"a branch of {arrival.symmetry} clusters"
-    event = Event("endpoint", end, 0.0, description=f"joins {name}")
+    event = Event("endpoint", end, 0.0, description=f"joins {arrival.met}")
     event.before = event.after = followed.knots[-1].unstable
     followed.knots.append(Knot(end, followed.knots[-1].unstable, event))
-
-
-def _nearest_image(symmetric: Point, last: Point) -> Floats:
-    """Return a more symmetric state, turned to where a branch comes in, in the unknowns of the branch."""
-    basis = last.equation.basis
-    cosine, sine = symmetric.equation.basis.expand(symmetric.moments)
-    moments = cosine - 1j * sine
-    if basis.confinement is None:
-        cosine, sine = basis.expand(last.moments)
-        goal = cosine - 1j * sine
-        if isinstance(basis, CosineBasis):
-            # Only these turns keep an even state of that symmetry even.
-            symmetry = symmetric.equation.basis.symmetry
-            turns = np.pi * np.arange(2 * symmetry) / symmetry
-            moments = turned(moments, float(turns[np.argmax(overlaps(moments, goal, turns))]))
-        else:
-            moments = turned(moments, best_angle(moments, goal))
-    return last.equation.unknown_from(basis.moments_from(moments.real, -moments.imag))
 
 
 def _kernel(equation: StationaryEquation, b: Floats, q: float, last: Point) -> Floats:

@@ -1,17 +1,18 @@
 """From followed branches to the records of `meanfield`: plain arrays, nothing of a solver in them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 
 import numpy as np
-import scipy.fft
 
 from meanfield import Branch, McKeanVlasov, Number, Outcome, SpecialPoint, critical_modes
+from meanfield.states import Layout
 
-from ..bases import CosineBasis, Floats
+from ..bases import Floats
+from ..geometry import geometry_of
 from .continuation import Point, point_between
 from .detection import Event, interval_end
-from ..equation import even_size
 from .following import Followed, Knot
 
 # A moment below this is rounding noise; the density is resolved by the moments above it.
@@ -145,6 +146,7 @@ def _record_piece(
         tangent_sine=tangent_sine,
         point_labels=tuple(labels),
         outcome=followed.outcome if knots[-1] is followed.knots[-1] else Outcome.LEFT_INTERVAL,
+        layout=points[0].equation.basis.layout,
     )
     register.branches.append(branch)
     _record_events(knots, branch, register)
@@ -192,9 +194,7 @@ def _describe(event: Event) -> str:
     if not event.blocks:
         return ""
     symmetry = event.point.equation.basis.symmetry
-    kinds = {"even": "cosine", "odd": "sine", "mixed": "cosine and sine"}
-    parts = [f"{kinds[block.parity]} modes of class {block.residue} modulo {symmetry}" for block in event.blocks]
-    return "critical: " + ", ".join(parts)
+    return "critical: " + ", ".join(block.words(symmetry) for block in event.blocks)
 
 
 def _or_nan(value: float | None) -> float:
@@ -202,11 +202,14 @@ def _or_nan(value: float | None) -> float:
 
 
 def moment_arrays(points: list[Point]) -> tuple[Floats, Floats, Floats, Floats, np.ndarray]:
-    """Return moments and their derivatives along the branch, by point and degree, and the resolved degrees."""
+    """Return moments and their derivatives along the branch, by point and place, and the resolved degrees."""
+    basis = points[0].equation.basis
+    geometry = geometry_of(points[0].equation.problem)
     groups = [list(group) for _, group in groupby(points, key=lambda point: point.equation)]
-    parts = [_group_arrays(group) for group in groups]
-    modes = np.concatenate([_last_significant(part) for part in parts])
-    width = max(int(modes.max()), 4) + 1
+    parts = [geometry.moment_arrays(group) for group in groups]
+    places = np.concatenate([_last_significant(part) for part in parts])
+    modes = places if basis.layout == "degree" else _degree_at(places)
+    width = places_of(max(int(modes.max()), 4), basis.layout)
     arrays = np.zeros((4, len(points), width))
     row = 0
     for part in parts:
@@ -216,61 +219,19 @@ def moment_arrays(points: list[Point]) -> tuple[Floats, Floats, Floats, Floats, 
     return arrays[0], arrays[1], arrays[2], arrays[3], modes
 
 
-def _group_arrays(points: list[Point]) -> Floats:
-    """Return moments and derivatives of points of one equation, shape (4, points, degree + 1)."""
-    symmetry = points[0].equation.basis.symmetry
-    density = significant_moments(points)
-    derivative = moment_derivatives(points, density)
-    arrays = np.zeros((4, len(points), symmetry * (density.shape[1] - 1) + 1))
-    for first, values in ((0, density), (2, derivative)):
-        arrays[first, :, ::symmetry] = values.real
-        arrays[first + 1, :, ::symmetry] = -values.imag
-    return arrays
-
-
-def significant_moments(points: list[Point]) -> np.ndarray:
-    """Return the moments m - i s of points of one equation by cell, up to the last that is above rounding noise."""
-    basis = points[0].equation.basis
-    rows = np.array([point.moments for point in points])
-    large = np.abs(rows).max(axis=0).reshape(-1, basis.nodes + 1).max(axis=0) > SIGNIFICANT
-    count = int(np.flatnonzero(large)[-1]) + 1
-    if isinstance(basis, CosineBasis):
-        return rows[:, :count]
-    return rows[:, :count] - 1j * rows[:, basis.nodes + 1 : basis.nodes + 1 + count]
-
-
 def _last_significant(arrays: Floats) -> np.ndarray:
     large = np.abs(arrays[:2]).max(axis=0) > SIGNIFICANT
     return np.asarray(large.shape[1] - 1 - np.argmax(large[:, ::-1], axis=1))
 
 
-def moment_derivatives(points: list[Point], density: np.ndarray) -> np.ndarray:
-    """Return the derivatives along the branch of the moments m - i s by cell, one row a point.
-
-    The derivative of a moment is the covariance of its mode with the derivative of the field; the products are
-    taken on a grid of all points at once, with as many nodes as the moments that are given need.
-    """
-    basis = points[0].equation.basis
-    slopes = np.array([_field_slope(point) for point in points])
-    if not isinstance(basis, CosineBasis):
-        half = slopes.shape[1] // 2
-        slopes = slopes[:, :half] - 1j * slopes[:, half:]
-    cells = basis.degrees[: slopes.shape[1]] // basis.symmetry
-    # A product of degree d reaches back to 2 nodes - d, which must stay above the degrees that are asked for.
-    nodes = even_size(density.shape[1] + int(cells[-1]))
-    series = np.zeros((len(points), int(cells[-1]) + 1), dtype=slopes.dtype)
-    series[:, cells] = 0.5 * slopes
-    product = scipy.fft.irfft(series, 2 * nodes) * scipy.fft.irfft(density, 2 * nodes)
-    covariances = scipy.fft.rfft(product)[:, : density.shape[1]] * (2 * nodes)
-    derivative = covariances - density * covariances[:, :1].real
-    return derivative if np.iscomplexobj(density) else derivative.real
+def _degree_at(places: np.ndarray) -> np.ndarray:
+    """Return the degree l of the places l (l + 1)/2 + m."""
+    return np.asarray((np.sqrt(8.0 * places + 1.0) - 1.0) // 2.0, dtype=np.int64)
 
 
-def _field_slope(point: Point) -> Floats:
-    solution = point.solution
-    change = solution.tangent_q * solution.b + solution.q * solution.tangent_b
-    slope: Floats = 2.0 * point.equation.signed_scales * change
-    return slope
+def places_of(degree: int, layout: Layout) -> int:
+    """Return how many moments there are up to a degree."""
+    return degree + 1 if layout == "degree" else (degree + 1) * (degree + 2) // 2
 
 
 def uniform_branch(
@@ -312,15 +273,34 @@ def uniform_branch(
 
 
 def _uniform_rates(problem: McKeanVlasov, couplings: Floats) -> Floats:
-    """Return the smallest decay rate D k^2 (1 - lambda_k) of the uniform state over all modes."""
+    """Return the smallest decay rate l (l + d - 2) (D + kappa w_l / N_l) of the uniform state over all modes."""
     largest = max(
         64, *(2 * mode for point in critical_modes(problem, *_span(couplings)) for mode in point.modes), 0
     )
-    squares = np.arange(1, largest + 1) ** 2
-    multipliers = problem.potential.multipliers(problem.domain, largest)[1:]
-    growth = np.multiply.outer(couplings, squares * multipliers / 2.0)
+    domain, degrees = problem.domain, range(1, largest + 1)
+    squares = np.array([-domain.laplacian_eigenvalue(degree) for degree in degrees])
+    multiplicities = np.array([domain.multiplicity(degree) for degree in degrees], dtype=float)
+    multipliers = problem.potential.multipliers(domain, largest)[1:]
+    growth = np.multiply.outer(couplings, squares * multipliers / multiplicities)
     return np.asarray((problem.noise * squares + growth).min(axis=1), dtype=float)
 
 
 def _span(couplings: Floats) -> tuple[Number, Number]:
     return np.minimum(couplings[0], 0.0), np.maximum(couplings[-1], 0.0)
+
+
+def unknown_rates(branches: Sequence[Branch]) -> tuple[str, ...]:
+    """Return what a reader of branches with rates must be told about the points that have none: one sentence."""
+    missing = [
+        (branch.label, int(branch.modes[point]))
+        for branch in branches
+        for point in np.flatnonzero(np.isnan(branch.slowest_rate) & np.isfinite(branch.cosine).all(axis=1))
+    ]
+    if not missing:
+        return ()
+    labels = ", ".join(dict.fromkeys(label for label, _ in missing))
+    modes = max(count for _, count in missing)
+    return (
+        f"the decay rates at {len(missing)} points ({labels}) are left out: with up to {modes} modes they are "
+        "unaffordable or below the rounding error",
+    )

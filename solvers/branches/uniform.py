@@ -1,16 +1,11 @@
-"""The uniform branch: exact states, branch points in closed form, and the branches born there."""
+"""The uniform branch: exact states and branch points in closed form."""
 
 import numpy as np
 
-from meanfield import BranchShape, CriticalPoint, McKeanVlasov, Number, SpecialPoint, branch_shape, critical_modes
+from meanfield import CriticalPoint, McKeanVlasov, Number, SpecialPoint, critical_modes
 
 from ..bases import EPS
-from ..circle.branching import STEPS, Departure, from_uniform
 from .recording import Register, uniform_branch
-from ..circle.resonance import resonant_departures
-
-# A fold closer to its branch point than this is not separated from it by arithmetic of 16 digits.
-INSEPARABLE = 1e-11
 
 
 def record_uniform(problem: McKeanVlasov, inside: list[CriticalPoint], register: Register) -> None:
@@ -75,44 +70,3 @@ def _uniform_special(problem: McKeanVlasov, index: int, point: CriticalPoint, re
         sine=branch.sine[index],
         description=f"critical: mode {modes} at the uniform state",
     )
-
-
-def primary_departures(
-    problem: McKeanVlasov, symmetry: int, point: CriticalPoint, inside: bool, register: Register
-) -> list[Departure]:
-    """Return the branches of one symmetry born at a critical point of the uniform state."""
-    if sum(mode % symmetry == 0 for mode in point.modes) > 1:
-        return resonant_departures(problem, point.modes, point.coupling, symmetry)
-    shape = branch_shape(problem, symmetry)
-    order, amplitude = _leading_order(shape, register, inside)
-    counts: tuple[int, ...] = ()
-    if len(point.modes) == 1:
-        least = unstable_uniform(problem, point.coupling)
-        counts = (least, least + 1) if order == 4 else (least + int(shape.curvature < 0.0),)
-    departure = from_uniform(problem, symmetry, point.coupling, order, amplitude, counts)
-    return [] if departure is None else [departure]
-
-
-def reaches_down(problem: McKeanVlasov, point: CriticalPoint) -> bool:
-    """Whether a branch born here may extend to lower couplings."""
-    return any(branch_shape(problem, mode).type != "supercritical" for mode in point.modes)
-
-
-def _leading_order(shape: BranchShape, register: Register, inside: bool) -> tuple[int, float]:
-    """Return the leading power of kappa/kappa_n = 1 + b1 x + b2 x^2 and an amplitude well inside its fold.
-
-    The fold is at x = -b1/(2 b2). Where its distance b1^2/(4 b2) from the branch point is lost in rounding, the
-    branch starts beyond it, and says so.
-    """
-    curvature, quartic = shape.curvature, shape.quartic
-    if not curvature * quartic < 0.0:
-        return (4 if curvature == 0.0 else 2), STEPS[0]
-    window = curvature**2 / (4.0 * abs(quartic))
-    if window > INSEPARABLE:
-        return 2, float(min(STEPS[0], 0.3 * np.sqrt(-curvature / (2.0 * quartic))))
-    if inside:
-        register.warnings.append(
-            f"{shape.mode}-cluster: a fold lies within a relative distance {window:.1e} of its branch point, "
-            "too close to be separated in double precision"
-        )
-    return 4, STEPS[0]

@@ -12,16 +12,13 @@ import numpy as np
 
 from meanfield import McKeanVlasov, Outcome, critical_modes
 
-from ..bases import CosineBasis
-from ..circle.branching import Departure, departures, from_no_interaction
+from ..geometry import geometry_of
 from .continuation import Arclength, Point
-from .deflation import same_orbit, search_all, symmetry_of
 from .detection import Event, interval_end
 from .following import Followed, follow
-from ..circle.meeting import Arrival
+from .junctions import Arrival, Departure
 from .recording import Register, largest_modulus
-from ..circle.resonance import symmetries
-from .uniform import primary_departures, reaches_down, record_uniform
+from .uniform import record_uniform
 
 # Branches born this far above the interval are looked at too: a subcritical one reaches into it from above.
 REACH = 2.0
@@ -50,6 +47,7 @@ def walk(
     problem: McKeanVlasov, register: Register, depth: int, method: Arclength, search: bool = False
 ) -> Iterator[tuple[Task, Followed, int]]:
     """Yield every branch followed, with its task and the number of branches waiting; parents come first."""
+    geometry = geometry_of(problem)
     tasks = _start(problem, register, depth)
     known: list[Arrival] = []
     ends: list[tuple[Task, Point]] = []
@@ -58,7 +56,7 @@ def walk(
         task = tasks.popleft()
         if task.departure.order == 0 and _reached(task.departure, ends):
             continue
-        if any(_same_place(task, arrival) for arrival in known):
+        if any(geometry.same_place(task.departure, arrival) for arrival in known):
             continue
         followed = _follow(task, register, method)
         if followed is None:
@@ -66,7 +64,7 @@ def walk(
         known += [arrival for arrival in followed.arrivals if arrival.point is not None]
         end = _end(followed, register)
         if end is not None:
-            twin = next((other for other, state in ends if same_orbit(end, state)), None)
+            twin = next((other for other, state in ends if geometry.same_orbit(end, state)), None)
             if twin is not None:
                 _say_twin(task, twin, register)
                 continue
@@ -91,6 +89,7 @@ def _say_twin(task: Task, twin: Task, register: Register) -> None:
 def _start(problem: McKeanVlasov, register: Register, depth: int) -> deque[Task]:
     if problem.confinement is not None:
         return _start_confined(problem, register)
+    geometry = geometry_of(problem)
     low, high = register.interval
     reach = (min(low, REACH * low, 0.0), max(high, REACH * high, 0.0))
     criticals = critical_modes(problem, *reach)
@@ -104,12 +103,11 @@ def _start(problem: McKeanVlasov, register: Register, depth: int) -> deque[Task]
         if (
             parent is None
             and np.abs(point.coupling) > largest_modulus(register.interval)
-            and not reaches_down(problem, point)
+            and not geometry.reaches_down(problem, point)
         ):
             continue
-        for symmetry in symmetries(point.modes):
-            for departure in primary_departures(problem, symmetry, point, parent is not None, register):
-                tasks.append(Task(departure, f"{symmetry}-cluster", symmetry, 1, parent))
+        for departure, name, symmetry in geometry.births(problem, point, parent is not None, register):
+            tasks.append(Task(departure, name, symmetry, 1, parent))
     return tasks
 
 
@@ -117,7 +115,7 @@ def _start_confined(problem: McKeanVlasov, register: Register) -> deque[Task]:
     """Start from the Gibbs density of the confinement, upwards and downwards in the coupling."""
     tasks: deque[Task] = deque()
     for sign, edge in ((1, register.interval[1]), (-1, -register.interval[0])):
-        departure = from_no_interaction(problem, sign) if edge > 0 else None
+        departure = geometry_of(problem).from_no_interaction(problem, sign) if edge > 0 else None
         if departure is not None:
             tasks.append(Task(departure, "primary", departure.equation.basis.symmetry, 1, None))
     return tasks
@@ -142,31 +140,10 @@ def _children(task: Task, followed: Followed) -> list[Task]:
     for event in (knot.event for knot in followed.knots):
         if event is None or event.kind != "branch point":
             continue
-        for departure in departures(event):
-            symmetry = departure.equation.basis.symmetry
-            kind = "" if isinstance(departure.equation.basis, CosineBasis) else "uneven "
-            label = f"{kind}{symmetry}-cluster from {task.label}"
-            born.append(Task(departure, label, symmetry, task.depth + 1, event))
+        geometry = geometry_of(event.point.equation.problem)
+        for departure, name, symmetry in geometry.births_on_branch(event):
+            born.append(Task(departure, f"{name} from {task.label}", symmetry, task.depth + 1, event))
     return born
-
-
-def _same_place(task: Task, arrival: Arrival) -> bool:
-    """Whether a departure starts at a place where another branch has arrived."""
-    departure = task.departure
-    point = arrival.point
-    if point is None or not np.any(departure.b):
-        return False
-    if np.abs(departure.coupling - arrival.coupling) > 1e-7 * np.abs(arrival.coupling):
-        return False
-    if arrival.even != isinstance(departure.equation.basis, CosineBasis):
-        return False
-    cosine, _ = departure.equation.basis.expand(departure.base().moments)
-    other, _ = point.equation.basis.expand(point.moments)
-    if not arrival.even:
-        # Reflection symmetry is lost in the same way at every rotation of the state.
-        cosine, other = np.abs(cosine), np.abs(other)
-    count = min(cosine.size, other.size)
-    return bool(np.abs(cosine[:count] - other[:count]).max() <= 1e-5)
 
 
 def _end(followed: Followed, register: Register) -> Point | None:
@@ -183,15 +160,18 @@ def _end(followed: Followed, register: Register) -> Point | None:
 def _reached(departure: Departure, ends: list[tuple[Task, Point]]) -> bool:
     """Whether a branch followed meanwhile has led to the state of a departure."""
     state = departure.regular()
-    return state is not None and departure.q > 0.0 and any(same_orbit(state, other) for _, other in ends)
+    if state is None or departure.q <= 0.0:
+        return False
+    geometry = geometry_of(state.equation.problem)
+    return any(geometry.same_orbit(state, other) for _, other in ends)
 
 
 def _strays(problem: McKeanVlasov, register: Register, ends: list[tuple[Task, Point]]) -> Iterator[Task]:
     """Yield the states at the ends of the interval that no followed branch reaches, to be followed back."""
+    geometry = geometry_of(problem)
     for sign, edge in ((1, register.interval[1]), (-1, register.interval[0])):
         if sign * edge <= 0:
             continue
-        for point in search_all(problem, sign, edge, [point for _, point in ends]):
+        for point in geometry.search_all(problem, sign, edge, [point for _, point in ends]):
             departure = Departure(point.equation, point.b, point.q, np.zeros_like(point.b), 0)
-            symmetry = symmetry_of(point)
-            yield Task(departure, f"disconnected {symmetry}-cluster", symmetry, 1, None)
+            yield Task(departure, f"disconnected {geometry.name_of(point)}", geometry.symmetry_of(point), 1, None)

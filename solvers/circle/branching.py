@@ -15,136 +15,20 @@ With a confinement states do not rotate, and sine directions are followed with c
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from meanfield import McKeanVlasov, Number
+from meanfield import McKeanVlasov
 
 from ..bases import CosineBasis, Floats, Integers
-from ..branches.continuation import REGULAR_ARCLENGTH, Point, resolve, state_at
+from ..branches.continuation import Point
 from ..branches.detection import Event
+from ..branches.junctions import Departure
 from ..equation import StationaryEquation, stationary_equation
-from ..newton import POLISHED, Solution, correct
-from .stability import Block, unstable_counts
-
-# Relative slopes of the coupling of transcritical branches in the amplitude go up to this; the first point stays
-# near the branch point.
-STEEPEST = 1e4
-LARGEST_RISE = 0.1
-STEPS = (2e-2, 5e-3, 1e-3, 2e-4, 4e-5, 8e-6, 1.6e-6, 3e-7, 6e-8)
-
-
-@dataclass(frozen=True, eq=False)
-class Departure:
-    """A branch about to be followed.
-
-    Attributes
-    ----------
-    equation
-        The stationary equation in the symmetry of the new branch.
-    b, q
-        The branch point in its unknowns.
-    direction : (size,) float
-        Unit kernel vector along which the branch leaves.
-    order : int or None
-        Leading power of the amplitude in the coupling: 2 at a pitchfork, 4 at a degenerate one, 1 at a
-        transcritical point; None where it is not known; 0 where this is no branch point but a regular state to
-        follow on.
-    largest_step : float
-        First amplitude to try; the closed forms know when a fold is closer.
-    counts : tuple of int
-        Numbers of unstable directions that the new branch can have beside the branch point; empty if unknown.
-    """
-
-    equation: StationaryEquation
-    b: Floats
-    q: float
-    direction: Floats
-    order: int | None
-    largest_step: float = STEPS[0]
-    counts: tuple[int, ...] = ()
-
-    @property
-    def coupling(self) -> Number:
-        """Coupling of the branch point."""
-        return self.equation.coupling(self.q)
-
-    def regular(self) -> Point | None:
-        """Return the regular state to follow on, its tangent along ``direction`` towards rising coupling."""
-        if self.q == 0.0:
-            # Without interaction J is the matrix of signs, and the tangent is explicit.
-            evaluation = self.equation.evaluate(self.b, 0.0)
-            _, derivative = self.equation.linearise(self.b, 0.0, evaluation.gibbs.moments)
-            tangent = -self.equation.signs * derivative
-            norm = float(np.sqrt(1.0 + tangent @ tangent))
-            solution = Solution(self.b, 0.0, evaluation, tangent / norm, 1.0 / norm, self.equation.repulsive)
-        else:
-            found = state_at(self.equation, self.b, self.q)
-            return found if isinstance(found, Point) else None
-        resolved_point = resolve(Point(self.equation, solution, REGULAR_ARCLENGTH))
-        return resolved_point if isinstance(resolved_point, Point) else None
-
-    def base(self, first: Point | None = None) -> Point:
-        """Return the branch point itself, with the tangent of the new branch.
-
-        Parameters
-        ----------
-        first
-            The first point of the branch, which tells how the coupling changes with the amplitude where no symmetry
-            forbids that it does at first order.
-        """
-        slope = 0.0
-        if first is not None and self.order not in (2, 4):
-            slope = self._slope(first)
-        return branch_end(self.equation, self.b, self.q, self.direction, slope)
-
-    def _slope(self, first: Point) -> float:
-        """Return dq/d(amplitude) at the branch point, from coupling and slope at the first point."""
-        direction = self.equation.transfer(self.direction, first.equation)
-        amplitude = float(direction @ (first.b - self.equation.transfer(self.b, first.equation)))
-        there = first.solution.tangent_q / float(direction @ first.solution.tangent_b)
-        return 2.0 * (first.q - self.q) / amplitude - there
-
-
-def branch_end(equation: StationaryEquation, b: Floats, q: float, kernel: Floats, slope: float) -> Point:
-    """Return the point at which a branch leaves or meets a more symmetric one, with the tangent of the branch.
-
-    The tangent solves J t + g_q tau = 0 with the kernel as its free part: t = kernel + slope x, tau = slope, where
-    J x = -g_q off the kernel.
-    """
-    evaluation = equation.evaluate(b, q)
-    tangent_b, tangent_q = kernel, 0.0
-    if slope != 0.0:
-        jacobian, derivative = equation.linearise(b, q, evaluation.gibbs.moments)
-        size = kernel.size
-        bordered = np.zeros((size + 1, size + 1))
-        bordered[:size, :size] = jacobian
-        bordered[:size, size] = bordered[size, :size] = kernel
-        # Least squares, since at a resonance the kernel has more dimensions.
-        along = np.linalg.lstsq(bordered, np.append(-derivative, 0.0))[0][:size]
-        norm = math.sqrt(1.0 + slope * slope * (1.0 + float(along @ along)))
-        tangent_b, tangent_q = (kernel + slope * along) / norm, slope / norm
-    return Point(equation, Solution(b, q, evaluation, tangent_b, tangent_q, 0), 0.0, leaving=kernel)
-
-
-def from_uniform(
-    problem: McKeanVlasov,
-    mode: int,
-    coupling: Number,
-    order: int,
-    largest_step: float,
-    counts: tuple[int, ...],
-) -> Departure | None:
-    """Return the departure of the mode's branch from the uniform state."""
-    sign = 1 if coupling > 0 else -1
-    equation = stationary_equation(problem, mode, sign)
-    if equation is None:
-        return None
-    size = equation.basis.degrees.size
-    direction = (equation.basis.degrees == mode).astype(float)
-    q = float(coupling / (sign * equation.unit))
-    return Departure(equation, np.zeros(size), q, direction, order, largest_step, counts)
+from ..geometry import Birth
+from ..newton import Solution
+from .stability import Block
 
 
 def from_no_interaction(problem: McKeanVlasov, sign: int) -> Departure | None:
@@ -160,8 +44,18 @@ def from_no_interaction(problem: McKeanVlasov, sign: int) -> Departure | None:
     return Departure(equation, b, 0.0, np.zeros_like(b), 0)
 
 
-def departures(event: Event) -> list[Departure]:
+def births_on_branch(event: Event) -> list[Birth]:
     """Return the branches born at a branch point of a non-uniform branch, one of each group orbit."""
+    return [_birth(departure) for departure in _departures(event)]
+
+
+def _birth(departure: Departure) -> Birth:
+    basis = departure.equation.basis
+    kind = "" if isinstance(basis, CosineBasis) else "uneven "
+    return Birth(departure, f"{kind}{basis.symmetry}-cluster", basis.symmetry)
+
+
+def _departures(event: Event) -> list[Departure]:
     found: list[Departure] = []
     confined = event.point.equation.problem.confinement is not None
     for block, (degrees, kernel) in _one_of_each(event):
@@ -181,6 +75,7 @@ def _one_of_each(event: Event) -> Iterator[tuple[Block, tuple[Integers, Floats]]
     symmetry = event.point.equation.basis.symmetry
     pairs = list(zip(event.blocks, event.kernels, strict=True))
     for block, kernel in pairs:
+        assert isinstance(block, Block)
         twofold = 0 < 2 * block.residue < symmetry
         if not (twofold and block.parity == "odd"):
             yield block, kernel
@@ -310,58 +205,3 @@ def _placed(targets: Integers, degrees: Integers, values: Floats) -> Floats:
         if int(degree) in where:
             placed[where[int(degree)]] = value
     return placed
-
-
-def first_point(departure: Departure) -> tuple[Point | None, bool]:
-    """Return the first point of the new branch and whether nothing can hide between it and the branch point.
-
-    The amplitude is reduced until the correction is small against it, the coupling has the shape that the symmetry
-    demands (quadratic in the amplitude at a pitchfork, linear at a transcritical point), and the unstable count is
-    one that an exchange of stability allows. A fold or a branch point in between would show in one of them.
-    """
-    candidate = None
-    for step in (departure.largest_step, *STEPS):
-        if step > departure.largest_step:
-            continue
-        point = _at_amplitude(departure, step)
-        if point is None:
-            continue
-        candidate = point
-        if _expected_shape(departure, point, step) and _expected_count(departure, point):
-            return point, True
-    return candidate, False
-
-
-def _expected_count(departure: Departure, point: Point) -> bool:
-    return not departure.counts or sum(unstable_counts(point)) in departure.counts
-
-
-def _at_amplitude(departure: Departure, step: float) -> Point | None:
-    direction = departure.direction
-    guess = departure.b + step * direction
-    solution = correct(departure.equation, guess, departure.q, direction, 0.0, POLISHED)
-    if solution is None:
-        return None
-    change = solution.b - guess
-    # At a pitchfork the rest of the state follows quadratically. At a transcritical point it moves along with the
-    # coupling, steeply if need be, and the shape of the branch is the check.
-    farthest, steepest = {1: (50.0, STEEPEST), None: (2.0, 4.0)}.get(departure.order, (0.25, 0.25))
-    rise = abs(solution.q - departure.q) / departure.q
-    if float(np.linalg.norm(change)) > farthest * step or rise > min(steepest * step, LARGEST_RISE):
-        return None
-    point = Point(departure.equation, solution, step).oriented(direction, 0.0)
-    resolved_point = resolve(point)
-    return resolved_point if isinstance(resolved_point, Point) else None
-
-
-def _expected_shape(departure: Departure, point: Point, step: float) -> bool:
-    """Whether q(eps) - q(0) and its derivative agree with one leading power, or are lost in rounding."""
-    if departure.order is None:
-        return True
-    rise = point.q - departure.q
-    if abs(rise) <= 1e-14 * departure.q / step:
-        return True
-    direction = departure.equation.transfer(departure.direction, point.equation)
-    slope = point.solution.tangent_q * step / float(point.solution.tangent_b @ direction)
-    ratio = slope / rise
-    return abs(ratio - departure.order) < 0.1 * departure.order

@@ -6,46 +6,20 @@ itself is located on the more symmetric branch, where it is the zero of an eigen
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
-from meanfield import Number
-
 from ..bases import CosineBasis, Floats
 from ..branches.continuation import Point
+from ..branches.junctions import Arrival, Departure
 from ..equation import StationaryEquation, stationary_equation
 from ..newton import solve_at
+from .rotation import best_angle, overlaps, turned
 from .stability import Block, block_matrix
 
 PRIMES = (2, 3, 5, 7, 11, 13)
 # Newton at a branch point may fall onto the more symmetric branch: modes that shrink by this factor in one step.
 COLLAPSE = 1e-6
-
-
-@dataclass(frozen=True, eq=False)
-class Arrival:
-    """Where a branch meets a more symmetric one.
-
-    Attributes
-    ----------
-    symmetry : int
-        Rotation symmetry of the branch met; 0 for the uniform one.
-    point
-        The branch point, in the equation of the more symmetric branch; None for uniform.
-    coupling : float
-        Its coupling.
-    reflecting : bool
-        Whether the branch continues as a rotated or reflected copy of itself, so that it ends here.
-    even : bool
-        Whether the states of the arriving branch are even.
-    """
-
-    symmetry: int
-    point: Point | None
-    coupling: Number
-    reflecting: bool
-    even: bool = True
 
 
 def meeting(last: Point, point: Point) -> Arrival | None:
@@ -81,7 +55,7 @@ def _meeting_uniform(last: Point, point: Point) -> Arrival | None:
     equation = point.equation
     dominant = int(np.argmax(np.abs(last.b - point.b)))
     coupling = equation.sign * equation.unit / equation.scales[dominant] ** 2
-    return Arrival(0, None, coupling, True)
+    return Arrival(None, coupling, True, "the uniform state")
 
 
 def _meeting_branch(last: Point, point: Point, outside: np.ndarray) -> Arrival | None:
@@ -121,7 +95,7 @@ def _located(equation: StationaryEquation, b: Floats, q: float, symmetry: int, k
     if found is None:
         return None
     reflecting = (symmetry // old) % 2 == 0
-    return Arrival(symmetry, found, found.coupling, reflecting)
+    return Arrival(found, found.coupling, reflecting, f"a branch of {symmetry} clusters")
 
 
 def _critical_coupling(equation: StationaryEquation, b: Floats, q: float, block: Block) -> Point | None:
@@ -193,4 +167,41 @@ def _located_even(equation: StationaryEquation, b: Floats, q: float) -> Arrival 
     if target is None or target.scales.size != b.size:
         return None
     found = _critical_coupling(target, b, q, Block(0, "odd"))
-    return None if found is None else Arrival(symmetry, found, found.coupling, reflecting=True, even=False)
+    met = f"a branch of {symmetry} clusters"
+    return None if found is None else Arrival(found, found.coupling, True, met, even=False)
+
+
+def nearest_image(symmetric: Point, last: Point) -> Floats:
+    """Return a more symmetric state, turned to where a branch comes in, in the unknowns of the branch."""
+    basis = last.equation.basis
+    cosine, sine = symmetric.equation.basis.expand(symmetric.moments)
+    moments = cosine - 1j * sine
+    if basis.confinement is None:
+        cosine, sine = basis.expand(last.moments)
+        goal = cosine - 1j * sine
+        if isinstance(basis, CosineBasis):
+            # Only these turns keep an even state of that symmetry even.
+            symmetry = symmetric.equation.basis.symmetry
+            turns = np.pi * np.arange(2 * symmetry) / symmetry
+            moments = turned(moments, float(turns[np.argmax(overlaps(moments, goal, turns))]))
+        else:
+            moments = turned(moments, best_angle(moments, goal))
+    return last.equation.unknown_from(basis.moments_from(moments.real, -moments.imag))
+
+
+def same_place(departure: Departure, arrival: Arrival) -> bool:
+    """Whether a departure starts at a place where another branch has arrived."""
+    point = arrival.point
+    if point is None or not np.any(departure.b):
+        return False
+    if np.abs(departure.coupling - arrival.coupling) > 1e-7 * np.abs(arrival.coupling):
+        return False
+    if arrival.even != isinstance(departure.equation.basis, CosineBasis):
+        return False
+    cosine, _ = departure.equation.basis.expand(departure.base().moments)
+    other, _ = point.equation.basis.expand(point.moments)
+    if not arrival.even:
+        # Reflection symmetry is lost in the same way at every rotation of the state.
+        cosine, other = np.abs(cosine), np.abs(other)
+    count = min(cosine.size, other.size)
+    return bool(np.abs(cosine[:count] - other[:count]).max() <= 1e-5)

@@ -1,7 +1,7 @@
 r"""The quadratic form of the linearisation, without cancellation.
 
-Clusters that attract each other over a distance have a tiny eigenvalue by cancellation in the operators C and S
-of :mod:`solvers.circle.linearisation`. Here the form of S is evaluated with the stationary equation built in, so that
+Clusters that attract each other over a distance have a tiny eigenvalue by cancellation in the operators C and S of
+:mod:`solvers.circle.linearisation`. Here the form of S is evaluated with the stationary equation built in, so that
 nothing but true differences of the velocity is left,
 
 .. math:: \frac1D \langle z, S z\rangle = \int |Q z|^2

@@ -19,6 +19,7 @@ from scipy.linalg import lapack
 from meanfield import Branch, ComputationFailed, McKeanVlasov, NotResolved, State
 
 from ..bases import EPS, Floats, Integers
+from ..lowest import check_size, lowest_pairs
 from .linearisation import (
     UNIFORM,
     Field,
@@ -31,7 +32,6 @@ from .linearisation import (
     symmetric_cosines,
     symmetric_sines,
 )
-from ..lowest import check_size, lowest_pairs
 from .spectra import WHOLE, SymmetryClass, largest_eigenvalue, spectral_gap, uniform_eigenvalues
 
 # The slowest perturbations are resolved by the moments above this.
@@ -57,26 +57,9 @@ def with_rates(problem: McKeanVlasov, branches: Sequence[Branch]) -> tuple[Branc
     tuple of Branch
         ``slowest_rate`` in units of 1/time: minus the largest eigenvalue among all perturbations, rotation
         excluded; nan where the moments of a point are not finite or the rate is unaffordable or too small, see
-        :func:`unknown_rates`.
+        :func:`solvers.branches.recording.unknown_rates`.
     """
     return tuple(_with_rates(problem, branch) for branch in branches)
-
-
-def unknown_rates(branches: Sequence[Branch]) -> tuple[str, ...]:
-    """Return what a reader of branches with rates must be told about the points that have none: one sentence."""
-    missing = [
-        (branch.label, int(branch.modes[point]))
-        for branch in branches
-        for point in np.flatnonzero(np.isnan(branch.slowest_rate) & np.isfinite(branch.cosine).all(axis=1))
-    ]
-    if not missing:
-        return ()
-    labels = ", ".join(dict.fromkeys(label for label, _ in missing))
-    modes = max(count for _, count in missing)
-    return (
-        f"the decay rates at {len(missing)} points ({labels}) are left out: with up to {modes} modes they are "
-        "unaffordable or below the rounding error",
-    )
 
 
 def _with_rates(problem: McKeanVlasov, branch: Branch) -> Branch:

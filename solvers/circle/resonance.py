@@ -15,7 +15,7 @@ from scipy.optimize import brentq
 from meanfield import McKeanVlasov, Number
 
 from ..bases import Floats, Integers
-from .branching import Departure
+from ..branches.junctions import Departure
 from ..equation import StationaryEquation, stationary_equation
 
 AMPLITUDE = 2e-3

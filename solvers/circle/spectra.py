@@ -27,6 +27,7 @@ import scipy.linalg
 from meanfield import McKeanVlasov, Spectrum, State
 
 from ..bases import EPS, Floats
+from ..lowest import check_size, lowest_pairs, without
 from .linearisation import (
     UNIFORM,
     Block,
@@ -49,7 +50,6 @@ from .linearisation import (
     root_cosines,
     strengths_of,
 )
-from ..lowest import check_size, lowest_pairs, without
 from .quadratic_form import SAFETY, quadratic_form
 
 # The last degree that matters has a moment above this.

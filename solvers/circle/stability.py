@@ -22,10 +22,8 @@ from meanfield import McKeanVlasov
 from ..bases import CosineBasis, Floats, Integers, covariance
 from ..branches.continuation import Point
 from ..equation import StationaryEquation, felt_cells, projector, starting_cells
-from ..newton import count_negative
-
-# Eigenvalues closer to zero than this are rounding noise.
-NEUTRAL = 3e-14
+from ..geometry import BlockMatrix
+from ..newton import NEUTRAL, count_negative
 
 # With more modes than this the blocks of a rotation symmetry are counted one by one.
 DIVIDED = 64
@@ -43,6 +41,21 @@ class Block:
 
     residue: int
     parity: Parity
+
+    @property
+    def own(self) -> bool:
+        """Whether it is that of the symmetry of the branch itself, where folds show."""
+        return self.residue == 0 and self.parity != "odd"
+
+    @property
+    def multiplicity(self) -> int:
+        """Every block counts once: copies of a class are two blocks."""
+        return 1
+
+    def words(self, symmetry: int) -> str:
+        """Return the block of a state of a symmetry in words."""
+        kinds = {"even": "cosine", "odd": "sine", "mixed": "cosine and sine"}
+        return f"{kinds[self.parity]} modes of class {self.residue} modulo {symmetry}"
 
 
 class Part(NamedTuple):
@@ -207,15 +220,6 @@ def _count(matrix: Floats, degrees: Integers, repulsive: int, neutral: float) ->
     return count_negative(matrix) - repulsive
 
 
-def nearly_neutral(point: Point) -> int:
-    """Count the eigenvalues, over all blocks, that are within rounding of zero."""
-    total = 0
-    for block in blocks_of(point):
-        matrix, _, _ = block_matrix(point, block)
-        total += int(np.count_nonzero(np.abs(np.linalg.eigvalsh(matrix)) < 1e3 * NEUTRAL))
-    return total
-
-
 def blocks_of(point: Point) -> list[Block]:
     """Return all symmetry blocks at a point."""
     symmetry = point.equation.basis.symmetry
@@ -225,6 +229,11 @@ def blocks_of(point: Point) -> list[Block]:
     return [Block(residue, parity) for residue in range(symmetry // 2 + 1) for parity in parities]
 
 
-def block_matrix(point: Point, block: Block) -> tuple[Floats, Integers, int]:
+def block_matrix(point: Point, block: Block) -> BlockMatrix:
     """Return the symmetric matrix of one block at a point, its degrees and repulsive modes."""
-    return perturbations(point).block(point, block)
+    return BlockMatrix(*perturbations(point).block(point, block))
+
+
+def copies(point: Point, one: Block, other: Block) -> bool:
+    """Whether two blocks are the cosine and the sine copy of one class, with equal eigenvalues."""
+    return one.residue == other.residue and 0 < 2 * one.residue < point.equation.basis.symmetry

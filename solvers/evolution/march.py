@@ -16,8 +16,8 @@ from meanfield import ComputationFailed, NotResolved
 
 from ..bases import Floats, resolved
 from ..bases.base import RESOLUTION_TOLERANCE
+from ..geometry import geometry_of
 from ..limits import MAX_DEGREE
-from ..stationary import bounded_below
 from .exponential import ETDRK4, ExponentialStepper, too_large
 from .multistep import LSODA, MultistepStepper
 from .system import System
@@ -184,7 +184,7 @@ class March:
         degree = self.system.degree
         if degree < LEAST_HALVED:
             return False
-        last = np.abs(unknown[int(SUPERFLUOUS * unknown.size) :]).max()
+        last = np.abs(self.system.beyond(unknown, SUPERFLUOUS)).max()
         if last > MUCH_BETTER * self._tail:
             return False
         moments = self.system.unpack(unknown)
@@ -201,14 +201,14 @@ class March:
         self._blame_step()
         needed = needed_degree(self.system, unknown, self._tail)
         cosine, sine = self.system.unpack(self._safe[1])
-        symmetry = (cosine.size - 1) // self.system.degree
-        if symmetry * needed > MAX_DEGREE:
-            if symmetry * self.system.degree >= MAX_DEGREE // 2:
+        symmetry, largest = self.system.symmetry, min(MAX_DEGREE, self.system.largest)
+        if symmetry * needed > largest:
+            if symmetry * self.system.degree >= largest // 2:
                 raise NotResolved(
-                    f"at time {self._safe[0]:.6g} the density is too concentrated for {MAX_DEGREE} modes, it needs "
+                    f"at time {self._safe[0]:.6g} the density is too concentrated for {largest} modes, it needs "
                     f"about {symmetry * needed}; it may collapse to a point, which no resolution follows"
                 )
-            needed = MAX_DEGREE // symmetry
+            needed = largest // symmetry
         self.system = self.system.resized(needed)
         self._safe = (self._safe[0], self.system.pack(cosine, sine))
         self._restart()
@@ -236,21 +236,21 @@ class March:
 def suitable(system: System, duration: float) -> Method:
     """Return the integrator that is faster for a system over a time.
 
-    Multistep formulas factorise matrices, some fifty of them whatever the time; exponential ones make a number of
-    cheap steps in a unit of time. A density that may collapse is over soon, whatever the time asked for.
+    A density that may collapse is over soon, whatever the time asked for.
     """
+    if not system.multistep:
+        return ETDRK4()
     if system.size <= ALWAYS_MULTISTEP:
         return LSODA()
-    steps = duration * system.rates.explicit_steps()
-    exponential = steps * (3e-5 + 1.5e-7 * system.size)
-    multistep = 6e-9 * system.size**3 + 1e-6 * system.size**2
-    return ETDRK4() if exponential < multistep or not bounded_below(system.rates.problem) else LSODA()
+    multistep, exponential = system.costs(duration)
+    bounded = geometry_of(system.problem).bounded_below(system.problem)
+    return ETDRK4() if exponential < multistep or not bounded else LSODA()
 
 
 def needed_degree(system: System, unknown: Floats, tolerance: float) -> int:
     """Estimate the degree that resolves a density, from the decay over the second half of its moments."""
     degree, tail = system.degree, max(system.tail(unknown), 1e-300)
-    sizes = np.abs(unknown).reshape(degree, -1).max(axis=1)
+    sizes = system.sizes(unknown)
     middle = float(sizes[degree // 2 - degree // 16 : degree // 2 + 1].max())
     rate = math.log(max(middle / tail, 1.0001)) / (0.5 * degree)
     # A margin of ten, so that the next look does not ask for more.

@@ -15,13 +15,10 @@ import numpy as np
 from meanfield import ComputationFailed, McKeanVlasov, Outcome, State
 
 from ..bases import EPS, Floats
-from ..circle.branching import from_no_interaction
 from ..branches.continuation import Point, state_at
-from ..branches.deflation import symmetry_of
-from ..equation import stationary_equation
-from ..circle.rates import slowest_rate
 from ..branches.recording import moment_arrays
-from ..circle.stability import unstable_counts
+from ..equation import stationary_equation
+from ..geometry import geometry_of
 from ..stationary import uniform_state
 
 # A state further away than this is not near.
@@ -127,7 +124,7 @@ def _in_symmetry(problem: McKeanVlasov, cosine: Floats, sine: Floats, symmetry: 
 
 
 def _without_interaction(problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Rest | None:
-    departure = None if problem.confinement is None else from_no_interaction(problem, 1)
+    departure = None if problem.confinement is None else geometry_of(problem).from_no_interaction(problem, 1)
     point = None if departure is None else departure.regular()
     if point is None:
         return None
@@ -142,8 +139,8 @@ def _state(problem: McKeanVlasov, point: Point) -> State:
         cosine=cosine[0],
         sine=sine[0],
         free_energy_gap=point.free_energy_gap,
-        unstable=sum(unstable_counts(point)),
-        symmetry=symmetry_of(point),
+        unstable=sum(geometry_of(problem).unstable_counts(point)),
+        symmetry=geometry_of(problem).symmetry_of(point),
         residual=point.solution.residual,
         modes=int(modes[0]),
     )
@@ -167,7 +164,7 @@ def distance(state: State, cosine: Floats, sine: Floats, *, free: bool) -> float
 def rate_of(state: State) -> float | None:
     """Return the slowest rate of a state, or None where its sign contradicts the count of unstable directions."""
     try:
-        rate = slowest_rate(state)
+        rate = geometry_of(state.problem).slowest_rate(state)
     except ComputationFailed:
         return None
     lost = state.unstable is not None and (rate < 0.0) != (state.unstable > 0)

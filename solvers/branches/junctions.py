@@ -1,0 +1,195 @@
+r"""Where branches begin and end: on more symmetric ones, and how the first point beside such a place is found."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from meanfield import Number
+
+from ..bases import Floats
+from ..equation import StationaryEquation
+from ..geometry import geometry_of
+from ..newton import POLISHED, Solution, correct
+from .continuation import REGULAR_ARCLENGTH, Point, resolve, state_at
+
+# Relative slopes of the coupling of transcritical branches in the amplitude go up to this; the first point stays
+# near the branch point.
+STEEPEST = 1e4
+LARGEST_RISE = 0.1
+STEPS = (2e-2, 5e-3, 1e-3, 2e-4, 4e-5, 8e-6, 1.6e-6, 3e-7, 6e-8)
+
+
+@dataclass(frozen=True, eq=False)
+class Departure:
+    """A branch about to be followed.
+
+    Attributes
+    ----------
+    equation
+        The stationary equation in the symmetry of the new branch.
+    b, q
+        The branch point in its unknowns.
+    direction : (size,) float
+        Unit kernel vector along which the branch leaves.
+    order : int or None
+        Leading power of the amplitude in the coupling: 2 at a pitchfork, 4 at a degenerate one, 1 at a
+        transcritical point; None where it is not known; 0 where this is no branch point but a regular state to
+        follow on.
+    largest_step : float
+        First amplitude to try; the closed forms know when a fold is closer.
+    counts : tuple of int
+        Numbers of unstable directions that the new branch can have beside the branch point; empty if unknown.
+    """
+
+    equation: StationaryEquation
+    b: Floats
+    q: float
+    direction: Floats
+    order: int | None
+    largest_step: float = STEPS[0]
+    counts: tuple[int, ...] = ()
+
+    @property
+    def coupling(self) -> Number:
+        """Coupling of the branch point."""
+        return self.equation.coupling(self.q)
+
+    def regular(self) -> Point | None:
+        """Return the regular state to follow on, its tangent along ``direction`` towards rising coupling."""
+        if self.q == 0.0:
+            # Without interaction J is the matrix of signs, and the tangent is explicit.
+            evaluation = self.equation.evaluate(self.b, 0.0)
+            _, derivative = self.equation.linearise(self.b, 0.0, evaluation.gibbs.moments)
+            tangent = -self.equation.signs * derivative
+            norm = float(np.sqrt(1.0 + tangent @ tangent))
+            solution = Solution(self.b, 0.0, evaluation, tangent / norm, 1.0 / norm, self.equation.repulsive)
+        else:
+            found = state_at(self.equation, self.b, self.q)
+            return found if isinstance(found, Point) else None
+        resolved_point = resolve(Point(self.equation, solution, REGULAR_ARCLENGTH))
+        return resolved_point if isinstance(resolved_point, Point) else None
+
+    def base(self, first: Point | None = None) -> Point:
+        """Return the branch point itself, with the tangent of the new branch.
+
+        Parameters
+        ----------
+        first
+            The first point of the branch, which tells how the coupling changes with the amplitude where no symmetry
+            forbids that it does at first order.
+        """
+        slope = 0.0
+        if first is not None and self.order not in (2, 4):
+            slope = self._slope(first)
+        return branch_end(self.equation, self.b, self.q, self.direction, slope)
+
+    def _slope(self, first: Point) -> float:
+        """Return dq/d(amplitude) at the branch point, from coupling and slope at the first point."""
+        direction = self.equation.transfer(self.direction, first.equation)
+        amplitude = float(direction @ (first.b - self.equation.transfer(self.b, first.equation)))
+        there = first.solution.tangent_q / float(direction @ first.solution.tangent_b)
+        return 2.0 * (first.q - self.q) / amplitude - there
+
+
+def branch_end(equation: StationaryEquation, b: Floats, q: float, kernel: Floats, slope: float) -> Point:
+    """Return the point at which a branch leaves or meets a more symmetric one, with the tangent of the branch.
+
+    The tangent solves J t + g_q tau = 0 with the kernel as its free part: t = kernel + slope x, tau = slope, where
+    J x = -g_q off the kernel.
+    """
+    evaluation = equation.evaluate(b, q)
+    tangent_b, tangent_q = kernel, 0.0
+    if slope != 0.0:
+        jacobian, derivative = equation.linearise(b, q, evaluation.gibbs.moments)
+        size = kernel.size
+        bordered = np.zeros((size + 1, size + 1))
+        bordered[:size, :size] = jacobian
+        bordered[:size, size] = bordered[size, :size] = kernel
+        # Least squares, since at a resonance the kernel has more dimensions.
+        along = np.linalg.lstsq(bordered, np.append(-derivative, 0.0))[0][:size]
+        norm = math.sqrt(1.0 + slope * slope * (1.0 + float(along @ along)))
+        tangent_b, tangent_q = (kernel + slope * along) / norm, slope / norm
+    return Point(equation, Solution(b, q, evaluation, tangent_b, tangent_q, 0), 0.0, leaving=kernel)
+
+
+@dataclass(frozen=True, eq=False)
+class Arrival:
+    """Where a branch meets a more symmetric one.
+
+    Attributes
+    ----------
+    point
+        The branch point, in the equation of the more symmetric branch; None for the uniform one.
+    coupling : float
+        Its coupling.
+    reflecting : bool
+        Whether the branch continues as a rotated or reflected copy of itself, so that it ends here.
+    met : str
+        The branch met, in words.
+    even : bool
+        Whether the states of the arriving branch have a reflection axis.
+    """
+
+    point: Point | None
+    coupling: Number
+    reflecting: bool
+    met: str
+    even: bool = True
+
+
+def first_point(departure: Departure) -> tuple[Point | None, bool]:
+    """Return the first point of the new branch and whether nothing can hide between it and the branch point.
+
+    The amplitude is reduced until the correction is small against it, the coupling has the shape that the symmetry
+    demands (quadratic in the amplitude at a pitchfork, linear at a transcritical point), and the unstable count is
+    one that an exchange of stability allows. A fold or a branch point in between would show in one of them.
+    """
+    candidate = None
+    for step in (departure.largest_step, *STEPS):
+        if step > departure.largest_step:
+            continue
+        point = _at_amplitude(departure, step)
+        if point is None:
+            continue
+        candidate = point
+        if _expected_shape(departure, point, step) and _expected_count(departure, point):
+            return point, True
+    return candidate, False
+
+
+def _expected_count(departure: Departure, point: Point) -> bool:
+    return (
+        not departure.counts or sum(geometry_of(point.equation.problem).unstable_counts(point)) in departure.counts
+    )
+
+
+def _at_amplitude(departure: Departure, step: float) -> Point | None:
+    direction = departure.direction
+    guess = departure.b + step * direction
+    solution = correct(departure.equation, guess, departure.q, direction, 0.0, POLISHED)
+    if solution is None:
+        return None
+    change = solution.b - guess
+    # At a pitchfork the rest of the state follows quadratically. At a transcritical point it moves along with the
+    # coupling, steeply if need be, and the shape of the branch is the check.
+    farthest, steepest = {1: (50.0, STEEPEST), None: (2.0, 4.0)}.get(departure.order, (0.25, 0.25))
+    rise = abs(solution.q - departure.q) / departure.q
+    if float(np.linalg.norm(change)) > farthest * step or rise > min(steepest * step, LARGEST_RISE):
+        return None
+    point = Point(departure.equation, solution, step).oriented(direction, 0.0)
+    resolved_point = resolve(point)
+    return resolved_point if isinstance(resolved_point, Point) else None
+
+
+def _expected_shape(departure: Departure, point: Point, step: float) -> bool:
+    """Whether q(eps) - q(0) and its derivative agree with one leading power, or are lost in rounding."""
+    if departure.order is None:
+        return True
+    rise = point.q - departure.q
+    if abs(rise) <= 1e-14 * departure.q / step:
+        return True
+    direction = departure.equation.transfer(departure.direction, point.equation)
+    slope = point.solution.tangent_q * step / float(point.solution.tangent_b @ direction)
+    ratio = slope / rise
+    return abs(ratio - departure.order) < 0.1 * departure.order

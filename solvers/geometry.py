@@ -1,0 +1,130 @@
+"""What following branches must know of a domain, and the one place that knows which room holds it.
+
+The stationary equation, its continuation and the events along it are the same everywhere. What differs is the
+symmetry: how perturbations split into blocks, which branches are born where, and which states are copies of each
+other. The packages `circle` and `sphere` answer these questions with functions of these names.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from meanfield import Branch, CriticalPoint, McKeanVlasov, Number, Spectrum, State
+from meanfield.domains import Circle
+
+from .bases import Floats, Integers
+
+if TYPE_CHECKING:
+    from .branches.continuation import Point
+    from .branches.detection import Event
+    from .branches.junctions import Arrival, Departure
+    from .branches.recording import Register
+
+
+class Block(Protocol):
+    """One symmetry block of the perturbations of a state."""
+
+    @property
+    def own(self) -> bool:
+        """Whether it is that of the symmetry of the branch itself, where folds show."""
+
+    @property
+    def multiplicity(self) -> int:
+        """How many copies of the block there are, by symmetry."""
+
+    def words(self, symmetry: int) -> str:
+        """Return the block of a state of a symmetry in words, such as "cosine modes of class 1 modulo 2"."""
+
+
+class BlockMatrix(NamedTuple):
+    """The symmetric matrix of a block, the degrees it acts on and its number of repulsive modes."""
+
+    matrix: Floats
+    degrees: Integers
+    repulsive: int
+
+
+class Birth(NamedTuple):
+    """A branch about to be followed: its departure, name and symmetry."""
+
+    departure: "Departure"
+    name: str
+    symmetry: int
+
+
+class Geometry(Protocol):
+    """The questions; a package with functions of these names answers them."""
+
+    def births(
+        self, problem: McKeanVlasov, point: CriticalPoint, inside: bool, register: "Register"
+    ) -> list[Birth]:
+        """Return the branches born at a critical point of the uniform state, one of each group orbit."""
+
+    def reaches_down(self, problem: McKeanVlasov, point: CriticalPoint) -> bool:
+        """Whether a branch born at a critical point may extend to smaller couplings in modulus."""
+
+    def from_no_interaction(self, problem: McKeanVlasov, sign: int) -> "Departure | None":
+        """Return the departure from the Gibbs density of the confinement, the only state at zero coupling."""
+
+    def births_on_branch(self, event: "Event") -> list[Birth]:
+        """Return the branches born at a branch point of a non-uniform branch, one of each group orbit."""
+
+    def unstable_counts(self, point: "Point", neutral: float = ...) -> tuple[int, int]:
+        """Return the numbers of unstable directions, of those that keep the axis of the state and of the others.
+
+        Eigenvalues of J above ``-neutral`` do not count.
+        """
+
+    def blocks_of(self, point: "Point") -> Sequence[Block]:
+        """Return all symmetry blocks at a point."""
+
+    def block_matrix(self, point: "Point", block: Any) -> BlockMatrix:
+        """Return the matrix of one block at a point."""
+
+    def copies(self, point: "Point", one: Any, other: Any) -> bool:
+        """Whether two blocks have the same eigenvalues by symmetry."""
+
+    def meeting(self, last: "Point", point: "Point") -> "Arrival | None":
+        """Return where the curve meets a more symmetric one between two points, if it does."""
+
+    def nearest_image(self, symmetric: "Point", last: "Point") -> Floats:
+        """Return a more symmetric state, turned to where a branch comes in, in the unknowns of the branch."""
+
+    def same_place(self, departure: "Departure", arrival: "Arrival") -> bool:
+        """Whether a departure starts at a place where another branch has arrived."""
+
+    def same_orbit(self, one: "Point", other: "Point") -> bool:
+        """Whether two states at one coupling are images of each other under the symmetries of the domain."""
+
+    def search_all(self, problem: McKeanVlasov, sign: int, coupling: Number, known: list["Point"]) -> list["Point"]:
+        """Return the states at a coupling that a search from starts of its own finds beside the known ones."""
+
+    def symmetry_of(self, point: "Point") -> int:
+        """Return the rotation symmetry of a state as State.symmetry counts it; 0 if uniform."""
+
+    def name_of(self, point: "Point") -> str:
+        """Return a state in words, such as "2-cluster"."""
+
+    def moment_arrays(self, points: list["Point"]) -> Floats:
+        """Return moments and derivatives along the branch of points of one equation, (4, points, places).
+
+        Cosine and sine moments, then their derivatives, in the layout of the records.
+        """
+
+    def with_rates(self, problem: McKeanVlasov, branches: Sequence[Branch]) -> tuple[Branch, ...]:
+        """Return the branches with the slowest decay rate at every point."""
+
+    def spectrum(self, state: State) -> Spectrum:
+        """Return the eigenvalues of the equation linearised at a state."""
+
+    def slowest_rate(self, state: State) -> float:
+        """Return the contraction rate of a state by the cheapest way that is accurate."""
+
+    def bounded_below(self, problem: McKeanVlasov) -> bool:
+        """Whether the free energy is bounded below."""
+
+
+def geometry_of(problem: McKeanVlasov) -> Geometry:
+    """Return the room of a problem's domain; imported on first use, since it builds on what asks for it."""
+    from . import circle, sphere
+
+    return circle if isinstance(problem.domain, Circle) else sphere
