@@ -47,6 +47,8 @@ SHRINK, GROW = 0.1, 3.0
 # twice the critical coupling the error after 1000 steps is an eighth of the tolerance for each.
 SHARE = 2.0
 SMALLEST_STEP = 1e-14
+# The share of the moments whose error is bounded on its own: noise there would look like a lack of resolution.
+LAST = 0.25
 # Beyond this relative error a fixed step has nothing to do with the solution.
 HOPELESS = 0.01
 
@@ -247,7 +249,7 @@ class ExponentialStepper:
 
     def _error(self, made: Step) -> float:
         """Return the estimated error in units of the tolerances; nan where the step went astray."""
-        last = made.error[-(made.error.size // 4) :]
+        last = self.system.beyond(made.error, 1.0 - LAST)
         of_tail = math.sqrt(float(last.dot(last))) / self._tail
         return max(self._relative_error(made) / self._tolerance, of_tail)
 

@@ -115,5 +115,5 @@ class MultistepStepper:
 def _first_step(system: System, unknown: Floats, relative: float, absolute: float) -> float:
     """Return the step after which the first order is as good as the tolerance; LSODA's own guess fails at rest."""
     speed = float((np.abs(system.derivative(0.0, unknown)) / (relative * np.abs(unknown) + absolute)).max())
-    longest = AT_REST / system.rates.noise
+    longest = AT_REST / system.noise
     return min(longest, 1.0 / (math.sqrt(relative) * speed)) if speed > 0.0 else longest

@@ -17,6 +17,7 @@ multipliers :math:`w_{nk}` and n^2 times the rates. The products are free of ali
 degree K (the rule of two thirds). Whatever lies beyond degree K is left out, and :meth:`tail` tells how much.
 """
 
+import math
 from typing import Protocol
 
 import numpy as np
@@ -25,6 +26,7 @@ from numpy.typing import NDArray
 from meanfield import McKeanVlasov
 
 from ..bases import Floats
+from ..limits import MAX_DEGREE
 from ..transforms import FourierTransform
 from .derivatives import EvenDerivatives, FullDerivatives
 from .rates import Rates
@@ -37,23 +39,35 @@ class System(Protocol):
 
     Attributes
     ----------
+    problem
+        The equation.
     degree : int
         K, the largest degree in units of the symmetry.
     size : int
         Number of real unknowns.
     symmetry : int
-        n: densities are invariant under rotation by 2 pi/n.
+        n: only degrees that are multiples of n occur.
+    even : bool
+        Whether densities are even about an axis, so that the sines vanish.
+    largest : int
+        The largest K.
+    multistep : bool
+        Whether a Jacobian, and with it LSODA, is affordable.
+    noise : float
+        Rate at which diffusion alone damps cell 1, up to a factor of the dimension.
     linear : (size,) float
         L.
-    rates
-        The coefficients behind it.
     """
 
+    problem: McKeanVlasov
     degree: int
     size: int
     symmetry: int
+    even: bool
+    largest: int
+    multistep: bool
+    noise: float
     linear: Floats
-    rates: Rates
 
     def nonlinear(self, unknown: Floats) -> Floats:
         """Return N(y), shape (size,)."""
@@ -72,6 +86,15 @@ class System(Protocol):
 
     def tail(self, unknown: Floats) -> float:
         """Return the largest of the last eighth of the moments."""
+
+    def sizes(self, unknown: Floats) -> Floats:
+        """Return the size of the moments of each of the K cells, (K,)."""
+
+    def beyond(self, unknown: Floats, share: float) -> Floats:
+        """Return the unknowns of the cells beyond that share of K."""
+
+    def costs(self, duration: float) -> tuple[float, float]:
+        """Estimate the seconds that LSODA and exponential formulas take for a time."""
 
     def resized(self, degree: int) -> "System":
         """Return the same system with another K."""
@@ -93,9 +116,14 @@ class EvenSystem:
         n.
     """
 
+    even = True
+    largest = MAX_DEGREE
+    multistep = True
+
     def __init__(self, problem: McKeanVlasov, degree: int, symmetry: int = 1) -> None:
         self.problem, self.degree, self.size, self.symmetry = problem, degree, degree, symmetry
         self.rates = rates = Rates(problem, degree, symmetry)
+        self.noise = rates.noise
         self.linear = rates.linear
         # Density and slope of one size: the square would drown the smaller one in rounding.
         balance = 1.0 / max(float(np.abs(rates.attraction).max()), float(np.abs(rates.force).max()), 1e-300)
@@ -152,6 +180,18 @@ class EvenSystem:
         """Return the largest of the last eighth of the moments."""
         return float(np.abs(unknown[-(self.degree // 8) :]).max())
 
+    def sizes(self, unknown: Floats) -> Floats:
+        """Return the moduli of the moments."""
+        return np.abs(unknown)
+
+    def beyond(self, unknown: Floats, share: float) -> Floats:
+        """Return the moments of the cells beyond that share of K."""
+        return unknown[math.ceil(share * self.size) :]
+
+    def costs(self, duration: float) -> tuple[float, float]:
+        """Estimate the seconds that LSODA and exponential formulas take for a time."""
+        return costs(self.rates, self.size, duration)
+
     def resized(self, degree: int) -> "EvenSystem":
         """Return the same system with another K."""
         return EvenSystem(self.problem, degree, self.symmetry)
@@ -166,9 +206,14 @@ class FullSystem:
         As for :class:`EvenSystem`.
     """
 
+    even = False
+    largest = MAX_DEGREE
+    multistep = True
+
     def __init__(self, problem: McKeanVlasov, degree: int, symmetry: int = 1) -> None:
         self.problem, self.degree, self.size, self.symmetry = problem, degree, 2 * degree, symmetry
         self.rates = rates = Rates(problem, degree, symmetry)
+        self.noise = rates.noise
         self._complex_linear = rates.linear.astype(complex)
         self.linear = np.repeat(rates.linear, 2)
         nodes = alias_free(degree)
@@ -230,9 +275,31 @@ class FullSystem:
         """Return the largest of the last eighth of the moments, real and imaginary parts apart."""
         return float(np.abs(unknown[-2 * (self.degree // 8) :]).max())
 
+    def sizes(self, unknown: Floats) -> Floats:
+        """Return the larger modulus of real and imaginary part of each moment."""
+        return np.asarray(np.abs(unknown).reshape(self.degree, 2).max(axis=1))
+
+    def beyond(self, unknown: Floats, share: float) -> Floats:
+        """Return the moments of the cells beyond that share of K."""
+        return unknown[math.ceil(share * self.size) :]
+
+    def costs(self, duration: float) -> tuple[float, float]:
+        """Estimate the seconds that LSODA and exponential formulas take for a time."""
+        return costs(self.rates, self.size, duration)
+
     def resized(self, degree: int) -> "FullSystem":
         """Return the same system with another K."""
         return FullSystem(self.problem, degree, self.symmetry)
+
+
+def costs(rates: Rates, size: int, duration: float) -> tuple[float, float]:
+    """Estimate the seconds that LSODA and exponential formulas take for a time.
+
+    Multistep formulas factorise matrices, some fifty of them whatever the time; exponential ones make a number of
+    cheap steps in a unit of time.
+    """
+    steps = duration * rates.explicit_steps()
+    return 6e-9 * size**3 + 1e-6 * size**2, steps * (3e-5 + 1.5e-7 * size)
 
 
 def cells_of(moments: Floats, symmetry: int, degree: int) -> Floats:
