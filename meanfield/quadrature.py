@@ -49,12 +49,15 @@ class Rule(NamedTuple):
         Logarithms of the weights, whose sum is one.
     fine : (n,) long double
         The complements in the working precision, for tables of polynomials.
+    weights : (n,) float
+        The weights themselves; where these are tiny, to better relative accuracy than from the logarithms.
     """
 
     nodes: Floats
     complements: Floats
     log_weights: Floats
     fine: Working
+    weights: Floats
 
 
 @functools.lru_cache(maxsize=64)
@@ -99,26 +102,27 @@ def build_rule(dimension: int, count: int, precision: type[np.floating[Any]]) ->
 
 
 def polynomials(dimension: int, rule: Rule, degree: int) -> Floats:
-    """Return the table of P_0, ..., P_degree on the nodes of a rule of the same dimension, shape (degree + 1, n).
+    """Return the table of P_0, ..., P_degree of a dimension on the nodes of any rule, shape (degree + 1, n).
 
     Errors are a unit of rounding relative to the natural size of P_l at each node where long double is wider,
     and of the order of l units where it is not.
     """
-    count = rule.nodes.size
-    table = np.empty((degree + 1, count))
-    for row, (value, _) in zip(table, _ascent(dimension, rule.fine[: (count + 1) // 2]), strict=False):
-        row[: value.size] = value
-    _fill_southern(table)
+    north = int(np.count_nonzero(rule.nodes >= 0.0))
+    table = np.empty((degree + 1, rule.nodes.size))
+    for row, (value, _) in zip(table, _ascent(dimension, rule.fine[:north]), strict=False):
+        row[:north] = value
+    south = rule.nodes.size - north
+    if south:
+        table[:, north:] = table[:, south - 1 :: -1]
+        table[1::2, north:] *= -1.0
     return table
 
 
-def _fill_southern(table: Floats) -> None:
-    """Continue rows of parity (-1)^l from the northern nodes to the southern ones."""
-    half = table.shape[1] // 2
-    if not half:
-        return
-    table[::2, -half:] = table[::2, half - 1 :: -1]
-    np.negative(table[1::2, half - 1 :: -1], out=table[1::2, -half:])
+def northern_half(rule: Rule) -> Rule:
+    """Return the rule for functions even in u: the nodes u >= 0, those off the equator with twice the weight."""
+    nodes, complements, log_weights, fine, weights = (array[rule.nodes >= 0.0] for array in rule)
+    doubled = np.where(nodes > 0.0, 2.0, 1.0)
+    return Rule(nodes, complements, log_weights + np.log(doubled), fine, weights * doubled)
 
 
 def _starting_complements(dimension: int, count: int) -> Floats:
@@ -176,7 +180,7 @@ def _mirrored(fine: Working, logs: Working, count: int) -> Rule:
     logs -= top + np.log(np.exp(logs - top).sum())
     nodes = (1.0 - fine).astype(float)
     nodes[count - half :] *= -1.0
-    rule = Rule(nodes, fine.astype(float), logs.astype(float), fine)
+    rule = Rule(nodes, fine.astype(float), logs.astype(float), fine, np.exp(logs).astype(float))
     for array in rule:
         array.flags.writeable = False
     return rule
