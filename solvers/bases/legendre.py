@@ -1,0 +1,147 @@
+r"""Tables of the associated Legendre functions on a Gauss rule, one matrix per order, folded about the equator.
+
+The functions are those of the harmonics of :mod:`meanfield.states`, without the sign of Condon and Shortley,
+
+.. math:: T_{lm} = \sqrt{(2 - \delta_{m0})\tfrac{(l-m)!}{(l+m)!}}\;P_l^m(\cos\theta), \qquad
+          e^c_{lm} = T_{lm}\cos m\varphi, \quad e^s_{lm} = T_{lm}\sin m\varphi ,
+
+found, order by order, from
+
+.. math::
+
+    T_{mm} &= \sqrt{(2-\delta_{m0}) \prod_{k=1}^m \tfrac{2k-1}{2k}}\;\sin^m\theta, \\
+    \sqrt{(l+1)^2 - m^2}\;T_{l+1,m} &= (2l+1)\cos\theta\;T_{lm} - \sqrt{l^2-m^2}\;T_{l-1,m} .
+
+The recurrence runs upwards in l, where :math:`T_{lm}` grows out of the polar caps that it does not reach, so it is
+stable; powers of the sine that underflow belong to values far below rounding. Since
+:math:`T_{lm}(\pi-\theta) = (-1)^{l+m}\,T_{lm}(\theta)`, the northern rings are enough, and sums over even and odd
+:math:`l - m` are taken apart.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from meanfield.quadrature import Rule
+
+from .base import Floats, Integers
+
+
+class Order(NamedTuple):
+    """Tables of one order on the northern rings: even and odd l - m, and where their coefficients stand."""
+
+    even: Floats
+    odd: Floats
+    even_places: slice
+    odd_places: slice
+
+
+class LegendreTables:
+    """Sums over the degrees of each order on the rings of a Gauss rule of S^2, and their adjoint.
+
+    Parameters
+    ----------
+    degree
+        Largest degree L.
+    rule
+        Gauss rule in dimension 3; rings go from north to south.
+    symmetry
+        Only orders that are multiples of this have tables.
+
+    Attributes
+    ----------
+    orders : (M,) int
+        The orders 0, symmetry, 2 symmetry, ... up to L.
+    places : (size,) int
+        The packed places l (l + 1)/2 + m of the coefficients, in the order in which ``sum`` takes them.
+    """
+
+    def __init__(self, degree: int, rule: Rule, symmetry: int = 1) -> None:
+        self.orders: Integers = np.arange(0, degree + 1, symmetry)
+        self.rings = rule.nodes.size
+        self._half = (self.rings + 1) // 2
+        self._tables: list[Order] = []
+        places: list[Integers] = []
+        start = 0
+        for order in self.orders.tolist():
+            table = order_table(degree, order, rule.fine[: self._half])
+            degrees = np.arange(order, degree + 1)
+            places += [_place(degrees[::2], order), _place(degrees[1::2], order)]
+            middle, stop = start + places[-2].size, start + degrees.size
+            even, odd = np.ascontiguousarray(table[:, ::2]), np.ascontiguousarray(table[:, 1::2])
+            self._tables.append(Order(even, odd, slice(start, middle), slice(middle, stop)))
+            start = stop
+        self.places: Integers = np.concatenate(places)
+
+    def sum(self, coefficients: Floats) -> Floats:
+        """Return sum_l coefficients T_lm for every order on every ring.
+
+        Parameters
+        ----------
+        coefficients : (size, columns) float
+            In the order of ``places``.
+
+        Returns
+        -------
+        ndarray (M, rings, columns)
+        """
+        count, columns, half = self.orders.size, coefficients.shape[1], self._half
+        even, odd = np.empty((2, count, half, columns))
+        for table, evens, odds in zip(self._tables, even, odd, strict=True):
+            np.matmul(table.even, coefficients[table.even_places], out=evens)
+            np.matmul(table.odd, coefficients[table.odd_places], out=odds)
+        rows = np.empty((count, self.rings, columns))
+        np.add(even, odd, out=rows[:, :half])
+        southern = self.rings - half
+        np.subtract(even[:, :southern], odd[:, :southern], out=rows[:, : half - 1 : -1])
+        return rows
+
+    def project(self, rows: Floats) -> Floats:
+        """Return sum over rings of rows T_lm, the adjoint of ``sum``: (M, rings, columns) -> (size, columns)."""
+        half, southern = self._half, self.rings - self._half
+        mirrored = rows[:, : half - 1 : -1]
+        even, odd = rows[:, :half].copy(), rows[:, :half].copy()
+        even[:, :southern] += mirrored
+        odd[:, :southern] -= mirrored
+        coefficients = np.empty((self.places.size, rows.shape[2]))
+        for table, evens, odds in zip(self._tables, even, odd, strict=True):
+            np.matmul(table.even.T, evens, out=coefficients[table.even_places])
+            np.matmul(table.odd.T, odds, out=coefficients[table.odd_places])
+        return coefficients
+
+
+def order_table(degree: int, order: int, complements: NDArray[Any]) -> Floats:
+    """Return T_lm for l = order..degree at 1 - cos(theta), shape (points, degree - order + 1).
+
+    The recurrence runs in the precision of the complements.
+    """
+    kind = complements.dtype.type
+    cosine, sine = 1 - complements, np.sqrt(complements * (2 - complements))
+    values = np.full_like(cosine, np.sqrt(kind(2 if order else 1)))
+    for factor in range(1, order + 1):
+        values = values * (sine * np.sqrt(kind(2 * factor - 1) / kind(2 * factor)))
+    table = np.empty((degree - order + 1, cosine.size))
+    before = np.zeros_like(values)
+    lower = kind(0)
+    for row, current in zip(table, range(order, degree + 1), strict=True):
+        row[:] = values
+        upper = np.sqrt(kind((current + 1) ** 2 - order**2))
+        values, before = ((2 * current + 1) * cosine * values - lower * before) / upper, values
+        lower = upper
+    return table.T
+
+
+def packed(degree: int) -> tuple[Integers, Integers]:
+    """Return degree and order of every place l (l + 1)/2 + m of packed arrays up to a degree."""
+    degrees = np.repeat(np.arange(degree + 1), np.arange(1, degree + 2))
+    return degrees, np.arange(degrees.size) - degrees * (degrees + 1) // 2
+
+
+def packed_size(degree: int) -> int:
+    """Return the size of packed arrays up to a degree."""
+    return (degree + 1) * (degree + 2) // 2
+
+
+def _place(degrees: Integers, order: int) -> Integers:
+    return np.asarray(degrees * (degrees + 1) // 2 + order)

@@ -1,0 +1,71 @@
+"""Harmonics summed by ducc0, whose conventions differ; the module is handed in, never imported here."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .base import Floats
+
+if TYPE_CHECKING:
+    from .spherical import SphericalTransform
+
+Pair = tuple[Floats, Floats]
+
+
+class DuccEngine:
+    """Sums by ducc0 on one thread."""
+
+    def __init__(self, grid: "SphericalTransform", library: Any) -> None:
+        self._sht = library.sht
+        rings, meridians = grid.rings, grid.meridians
+        self._shape = (rings, meridians)
+        self._geometry: dict[str, Any] = {
+            "theta": grid.polar,
+            "nphi": np.full(rings, meridians, dtype=np.uint64),
+            "phi0": np.zeros(rings),
+            "ringstart": meridians * np.arange(rings, dtype=np.uint64),
+            "lmax": grid.degree,
+            "nthreads": 1,
+        }
+        self._weights = grid.weights / meridians
+        degrees, orders = grid.degrees, grid.orders
+        self._places = orders * (2 * grid.degree + 1 - orders) // 2 + degrees
+        # ducc0's harmonics are orthonormal, complex, and carry the sign of Condon and Shortley.
+        norms = np.sqrt(4.0 * np.pi / grid.multiplicities) * np.where(orders % 2, -1.0, 1.0)
+        self._to_complex = norms / np.where(orders > 0, np.sqrt(2.0), 1.0)
+        self._to_real = norms * np.where(orders > 0, np.sqrt(2.0), 1.0)
+
+    def synthesise(self, cosine: Floats, sine: Floats) -> Floats:
+        """Return the sum of the harmonics."""
+        values = self._sht.synthesis(alm=self._complex(cosine, sine), spin=0, **self._geometry)
+        return np.asarray(values.reshape(self._shape), dtype=float)
+
+    def analyse(self, values: Floats) -> Pair:
+        """Return the uniform means of values times harmonics."""
+        maps = np.ascontiguousarray(values, dtype=float).reshape(1, -1)
+        waves = self._sht.adjoint_synthesis(map=maps, spin=0, ringfactor=self._weights, **self._geometry)
+        return self._real(waves[0])
+
+    def gradient(self, cosine: Floats, sine: Floats) -> Pair:
+        """Return the components of the gradient of the sum."""
+        alm = self._complex(cosine, sine)
+        values = self._sht.synthesis(alm=alm, spin=1, mode="DERIV1", **self._geometry).reshape(2, *self._shape)
+        return values[0], values[1]
+
+    def divergence(self, polar: Floats, azimuthal: Floats) -> Pair:
+        """Return the uniform means of a tangent field times the gradients of the harmonics."""
+        maps = np.stack([polar.ravel(), azimuthal.ravel()])
+        waves = self._sht.adjoint_synthesis(
+            map=maps, spin=1, mode="DERIV1", ringfactor=self._weights, **self._geometry
+        )
+        return self._real(waves[0])
+
+    def _complex(self, cosine: Floats, sine: Floats) -> NDArray[np.complex128]:
+        alm = np.empty((1, cosine.size), dtype=complex)
+        alm[0, self._places] = self._to_complex * (cosine - 1j * sine)
+        return alm
+
+    def _real(self, alm: NDArray[np.complex128]) -> Pair:
+        waves = alm[self._places]
+        return self._to_real * waves.real, -self._to_real * waves.imag
