@@ -229,6 +229,7 @@ class Diagram:
             modes=int(curve.modes[point]),
             label=curve.label,
             slowest_rate=None if np.isnan(rate) else rate,
+            layout=curve.layout,
             provenance=self.provenance,
         )
 
@@ -255,13 +256,15 @@ class Diagram:
         for point in self.special_points:
             yield point.row()
 
-    def plot(self, y: str = "m1", ax: "Axes | None" = None, **style: Any) -> "Axes":
+    def plot(self, y: str | None = None, ax: "Axes | None" = None, **style: Any) -> "Axes":
         """Draw the diagram: stable solid, unstable dashed, special points by marker.
 
         Parameters
         ----------
         y
-            A moment ``m1``, ``m2``, ..., ``norm``, ``free_energy_gap`` or ``slowest_rate``.
+            A moment ``m1``, ``m2``, ..., on spheres also ``p1``, ``p2``, ... about the north pole; ``norm``,
+            ``amplitude``, ``free_energy_gap`` or ``slowest_rate``. By default ``m1`` on the circle and on
+            spheres the moment of the degree that becomes critical first.
         """
         from .plotting import plot_diagram
 
