@@ -1,4 +1,4 @@
-"""Discretisations of the circle: modes, transforms, quadrature and the one rule for resolution."""
+"""Discretisations of the circle and the spheres: modes, transforms, quadrature and the one rule for resolution."""
 
 from .base import EPS as EPS
 from .base import Basis as Basis
@@ -11,3 +11,6 @@ from .base import resolved as resolved
 from .cosine import CosineBasis as CosineBasis
 from .fourier import FourierBasis as FourierBasis
 from .fourier import covariance as covariance
+from .gegenbauer import polynomial_table as polynomial_table
+from .gegenbauer import sector_functions as sector_functions
+from .zonal import ZonalBasis as ZonalBasis

@@ -1,12 +1,13 @@
 r"""What the stationary equation needs from a discretisation.
 
 A basis lists the modes that the potential feels, turns a field on them into the moments of its Gibbs density
-:math:`e^{f}/Z`, and assembles covariances of the modes under that density. Covariances need no double sum: for
+:math:`e^{f}/Z`, and assembles covariances of the modes under that density. Covariances need no integrals: for
 cosines,
 
 .. math:: \mathrm{Cov}(\cos k, \cos l) = \tfrac12 (m_{k+l} + m_{|k-l|}) - m_k m_l ,
 
-so the moments up to twice the largest mode are enough (Toeplitz plus Hankel).
+so the moments up to twice the largest mode are enough (Toeplitz plus Hankel). On the sphere the product of two
+modes is likewise a sum of modes, though a longer one.
 """
 
 from typing import NamedTuple, Protocol
@@ -26,10 +27,12 @@ RESOLUTION_TOLERANCE = 512.0 * EPS
 
 # Fields smaller than this are exponentiated as e^f - 1.
 SMALL_FIELD = 0.5
+# Modes below this share of the largest do not count for the symmetry of a state.
+FELT = 1e-8
 
 
 class Gibbs(NamedTuple):
-    """The Gibbs density of a field: ``moments`` in the basis' own layout and log(Z / 2 pi)."""
+    """The Gibbs density of a field: ``moments`` in the basis' own layout and log Z, Z the uniform mean of e^f."""
 
     moments: Floats
     log_partition: float
@@ -59,6 +62,12 @@ class Basis(Protocol):
 
     def rotation(self, moments: Floats) -> Floats | None:
         """Return the (size,) derivative of the means under rotation; None if rotation leaves the basis."""
+
+    def images(self, b: Floats) -> list[Floats]:
+        """Return a state and its images within the basis under the symmetries of the domain, itself first."""
+
+    def agrees(self, field: Floats, moments: Floats) -> bool:
+        """Whether a second quadrature rule gives the same moments of a field within rounding."""
 
     def moments_from(self, cosine: Floats, sine: Floats) -> Floats:
         """Return moments in the basis' own layout from those by degree."""
@@ -103,3 +112,17 @@ def log1p_beyond_linear(y: float) -> float:
     if abs(y) > 0.05:
         return float(np.log1p(y) - y)
     return float(sum((-1.0) ** (order + 1) * y**order / order for order in range(2, 16)))
+
+
+def felt(b: Floats) -> NDArray[np.bool_]:
+    """Return which modes count for the symmetry of a state."""
+    return np.asarray(np.abs(b) > FELT * np.abs(b).max(initial=0.0))
+
+
+def slice_of(cells: Integers) -> slice | Integers:
+    """Return equally spaced cells as a slice, which needs no table look-up."""
+    steps = np.diff(cells)
+    if cells.size and (steps == steps[:1]).all():
+        step = int(steps[0]) if steps.size else 1
+        return slice(int(cells[0]), int(cells[-1]) + 1, step)
+    return cells

@@ -11,7 +11,7 @@ import numpy as np
 from meanfield.states import Layout
 
 from ..transforms import CosineTransform
-from .base import SMALL_FIELD, Floats, Gibbs, Integers, exp_beyond_quadratic
+from .base import SMALL_FIELD, Floats, Gibbs, Integers, exp_beyond_quadratic, felt, slice_of
 
 # Fields beyond this are shifted before they are exponentiated; e^f would overflow near 709.
 LARGE_FIELD = 300.0
@@ -38,9 +38,10 @@ class CosineBasis:
         self.cells = cells
         self.symmetry = symmetry
         self.degrees = symmetry * cells
+        self.squares = np.full(cells.size, 0.5)
         self.nodes = nodes
         self.confinement = confinement
-        self._modes = _slice_of(cells)
+        self._modes = slice_of(cells)
         self._transform = CosineTransform(nodes)
         self._sum = cells[:, None] + cells[None, :]
         self._difference = np.abs(cells[:, None] - cells[None, :])
@@ -108,6 +109,19 @@ class CosineBasis:
         """Even densities do not rotate."""
         return
 
+    def images(self, b: Floats) -> list[Floats]:
+        """Return a state and its other even rotation: by half the angle that leaves it as it is."""
+        if self.confinement is not None:
+            return [b]
+        cells = self.cells[felt(b)]
+        if not cells.size:
+            return [b]
+        return [b, np.where(self.cells // np.gcd.reduce(cells) % 2 == 1, -b, b)]
+
+    def agrees(self, field: Floats, moments: Floats) -> bool:
+        """Nothing to ask a second rule: the error of the trapezoid rule is in the tail of the moments."""
+        return True
+
     def moments_from(self, cosine: Floats, sine: Floats) -> Floats:
         """Return moments in cells, zero-padded to ``nodes + 1``."""
         moments = np.zeros(self.nodes + 1)
@@ -124,12 +138,3 @@ class CosineBasis:
     def tail(self, moments: Floats) -> float:
         """Return the largest moment in the last eighth."""
         return float(np.abs(moments[-(self.nodes // 8) :]).max())
-
-
-def _slice_of(cells: Integers) -> slice | Integers:
-    """Return equally spaced cells as a slice, which needs no table look-up."""
-    steps = np.diff(cells)
-    if cells.size and (steps == steps[:1]).all():
-        step = int(steps[0]) if steps.size else 1
-        return slice(int(cells[0]), int(cells[-1]) + 1, step)
-    return cells

@@ -39,6 +39,7 @@ class FourierBasis:
         self.cells = cells
         self.symmetry = symmetry
         self.degrees = np.concatenate([symmetry * cells, symmetry * cells])
+        self.squares = np.full(self.degrees.size, 0.5)
         self.nodes = nodes
         self.confinement = confinement
         self._transform = FourierTransform(2 * nodes)
@@ -102,6 +103,14 @@ class FourierBasis:
             return None
         cosine, sine = np.split(moments, 2)
         return np.concatenate([-self.cells * sine[self.cells], self.cells * cosine[self.cells]])
+
+    def images(self, b: Floats) -> list[Floats]:
+        """Return the state alone: its rotations are a continuum, which the rotation mode takes care of."""
+        return [b]
+
+    def agrees(self, field: Floats, moments: Floats) -> bool:
+        """Nothing to ask a second rule: the error of the trapezoid rule is in the tail of the moments."""
+        return True
 
     def moments_from(self, cosine: Floats, sine: Floats) -> Floats:
         """Return stacked moments in cells, zero-padded."""

@@ -1,0 +1,207 @@
+r"""Axisymmetric densities on :math:`S^{d-1}`: the polynomials :math:`P_l` of :math:`u = \langle x, e\rangle`.
+
+Densities that are even about the equator have even degrees only; everything is then computed on the northern half.
+Fields are dense sums over a Gauss rule, whose weights enter large fields as logarithms, so that neither the
+concentrated states of high dimensions nor the tiny weights there leave the range of double precision.
+"""
+
+import functools
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from meanfield import InvalidInput, Sphere
+from meanfield.quadrature import Rule, gauss_rule
+
+from .base import EPS, RESOLUTION_TOLERANCE, SMALL_FIELD, Floats, Gibbs, Integers, exp_beyond_quadratic, slice_of
+from .gegenbauer import even_rule, polynomial_table
+from .products import Products, products_of
+
+# Fields beyond this are exponentiated together with the logarithms of the weights. Below, Z >= 1 (Jensen, the
+# mean of a field is zero), and weights that underflow do not matter.
+LARGE_FIELD = 300.0
+
+
+class ZonalBasis:
+    """The polynomials P_n, P_2n, ... with n = ``symmetry``, on a Gauss rule.
+
+    The rule has 9/8 as many nodes as degrees are resolved: where the last eighth of the moments is at rounding,
+    it is then exact for all the moments of a density in up to about fifty dimensions. In more, P_l is so small
+    away from the poles that the moments of an equatorial density say nothing about its resolution, and
+    :meth:`agrees` is the test.
+
+    Parameters
+    ----------
+    domain
+        The sphere.
+    cells : (size,) int
+        The unknown modes, in units of the symmetry: degree = symmetry * cell.
+    nodes
+        Largest resolved cell; at least twice the largest cell.
+    symmetry
+        1 for all degrees, 2 for even degrees only.
+    confinement : (J,) float, optional
+        Coefficients in P_l, per cell from 1, of the fixed part -V/D of the field.
+
+    Attributes
+    ----------
+    rule : Rule
+        Nodes and weights; for symmetry 2 the northern half, weights doubled.
+    """
+
+    def __init__(
+        self,
+        domain: Sphere,
+        cells: Integers,
+        nodes: int,
+        symmetry: int = 1,
+        confinement: Floats | None = None,
+    ) -> None:
+        if symmetry not in (1, 2):
+            raise InvalidInput(
+                f"zonal densities have symmetry 1, or 2 where they are even about the equator, not {symmetry}"
+            )
+        self.domain = domain
+        self.cells = cells
+        self.symmetry = symmetry
+        self.degrees = symmetry * cells
+        self.squares = np.array([1.0 / domain.multiplicity(degree) for degree in self.degrees.tolist()])
+        self.nodes = nodes
+        self.confinement = confinement
+        self._modes = slice_of(cells)
+        self.rule, self._table = _tables(domain.dimension, symmetry, nodes)
+        self._synthesis = np.ascontiguousarray(self._table[self._modes].T)
+        self._fixed: Floats | None = None
+        if confinement is not None:
+            count = min(confinement.size, nodes)
+            self._fixed = confinement[:count] @ self._table[1 : count + 1]
+
+    @property
+    def polynomials(self) -> Floats:
+        """P_l on the nodes for every resolved cell from 0, shape (nodes + 1, n)."""
+        return self._table
+
+    def resized(self, cells: Integers, nodes: int) -> "ZonalBasis":
+        """Return the same basis with other cells and another number of nodes."""
+        return ZonalBasis(self.domain, cells, nodes, self.symmetry, self.confinement)
+
+    def gibbs(self, field: Floats) -> Gibbs:
+        """Return moments 0..nodes and the logarithm of Z, the uniform mean of e^f."""
+        values = self._values(field)
+        top = values.item(values.argmax())
+        if top < SMALL_FIELD and values.item(values.argmin()) > -SMALL_FIELD:
+            return self._near_uniform(values)
+        masses, shift = self._exponentiated(values, top)
+        moments = self._table @ masses
+        mass = moments.item(0)
+        moments /= mass
+        return Gibbs(moments, shift + math.log(mass))
+
+    def masses(self, field: Floats) -> Floats:
+        """Return the shares of the nodes in the Gibbs density of a field, (n,) with sum one."""
+        values = self._values(field)
+        masses, _ = self._exponentiated(values, float(values.max()))
+        masses /= masses.sum()
+        return masses
+
+    def _values(self, field: Floats) -> Floats:
+        values: Floats = self._synthesis @ field
+        if self._fixed is not None:
+            values += self._fixed
+        return values
+
+    def _exponentiated(self, values: Floats, top: float) -> tuple[Floats, float]:
+        """Return weight times e^(f - shift) at each node, in place of the values, and the shift."""
+        if top <= LARGE_FIELD:
+            np.exp(values, out=values)
+            values *= self.rule.weights
+            return values, 0.0
+        values += self.rule.log_weights
+        top = float(values.max())
+        values -= top
+        np.exp(values, out=values)
+        return values, top
+
+    def _near_uniform(self, values: Floats) -> Gibbs:
+        """Return the density from e^f - 1, whose moments keep their relative accuracy however small f is."""
+        np.expm1(values, out=values)
+        values *= self.rule.weights
+        moments = self._table @ values
+        excess = moments.item(0)
+        moments /= 1.0 + excess
+        moments[0] = 1.0
+        return Gibbs(moments, math.log1p(excess))
+
+    def mean_beyond_quadratic(self, field: Floats) -> float:
+        """Return the uniform mean of e^f - 1 - f - f^2/2, without cancellation for small fields."""
+        return float(self.rule.weights @ exp_beyond_quadratic(self._synthesis @ field))
+
+    def means(self, moments: Floats) -> Floats:
+        """Return the means of the modes."""
+        means: Floats = moments[self._modes]
+        return means
+
+    @functools.cached_property
+    def _products(self) -> Products:
+        return products_of(self.domain.dimension, self.degrees, self.symmetry)
+
+    def covariance(self, moments: Floats) -> Floats:
+        """Return the covariance matrix of the modes."""
+        means = moments[self._modes]
+        matrix = self._products(moments)
+        matrix -= np.multiply.outer(means, means)
+        return matrix
+
+    def rotation(self, moments: Floats) -> None:
+        """Densities about a fixed axis do not rotate."""
+        return
+
+    def images(self, b: Floats) -> list[Floats]:
+        """Return a state and its mirror image in the equator, unless it is even or confined."""
+        if self.confinement is not None or self.symmetry == 2:
+            return [b]
+        return [b, np.where(self.degrees % 2 == 1, -b, b)]
+
+    @functools.cached_property
+    def _second(self) -> "ZonalBasis":
+        return self.resized(self.cells, 3 * self.nodes // 2)
+
+    def agrees(self, field: Floats, moments: Floats) -> bool:
+        """Whether a rule with half as many nodes again gives the moments of a field within rounding.
+
+        The rounding of a field f itself, eps max |f| in each value, is allowed for.
+        """
+        second = self._second
+        largest = float(np.abs(second._values(field)).max())
+        difference = np.abs(second.gibbs(field).moments[: moments.size] - moments)
+        return bool(difference.max() <= max(RESOLUTION_TOLERANCE, EPS * largest))
+
+    def moments_from(self, cosine: Floats, sine: Floats) -> Floats:
+        """Return moments in cells, zero-padded to ``nodes + 1``."""
+        moments = np.zeros(self.nodes + 1)
+        cells = cosine[:: self.symmetry][: self.nodes + 1]
+        moments[: cells.size] = cells
+        return moments
+
+    def expand(self, moments: Floats) -> tuple[Floats, Floats]:
+        """Return moments of every degree from 0 to symmetry * nodes, and zeros."""
+        zonal = np.zeros(self.symmetry * self.nodes + 1)
+        zonal[:: self.symmetry] = moments
+        return zonal, np.zeros_like(zonal)
+
+    def tail(self, moments: Floats) -> float:
+        """Return the largest moment in the last eighth."""
+        return float(np.abs(moments[-(self.nodes // 8) :]).max())
+
+
+class _Tables(NamedTuple):
+    rule: Rule
+    polynomials: Floats
+
+
+def _tables(dimension: int, symmetry: int, nodes: int) -> _Tables:
+    """Return the rule and the table of the P_l on it that resolve moments up to symmetry * nodes."""
+    count = nodes + nodes // 8 + 1
+    rule = gauss_rule(dimension, count) if symmetry == 1 else even_rule(dimension, count)
+    return _Tables(rule, polynomial_table(dimension, count, symmetry * nodes, symmetry))
