@@ -33,10 +33,12 @@ if TYPE_CHECKING:
     from .outcomes import Outcome as Outcome
     from .potentials import CosineSeries as CosineSeries
     from .potentials import Custom as Custom
+    from .potentials import GegenbauerSeries as GegenbauerSeries
     from .potentials import HegselmannKrause as HegselmannKrause
     from .potentials import KellerSegel as KellerSegel
     from .potentials import Kuramoto as Kuramoto
     from .potentials import Logarithmic as Logarithmic
+    from .potentials import MaierSaupe as MaierSaupe
     from .potentials import Number as Number
     from .potentials import Onsager as Onsager
     from .potentials import Potential as Potential
@@ -92,10 +94,12 @@ _HOMES = {
     "Outcome": "outcomes",
     "CosineSeries": "potentials",
     "Custom": "potentials",
+    "GegenbauerSeries": "potentials",
     "HegselmannKrause": "potentials",
     "KellerSegel": "potentials",
     "Kuramoto": "potentials",
     "Logarithmic": "potentials",
+    "MaierSaupe": "potentials",
     "Onsager": "potentials",
     "Potential": "potentials",
     "Transformer": "potentials",
@@ -135,15 +139,18 @@ __all__ = [
     "CriticalPoint",
     "Custom",
     "Diagram",
+    "Domain",
     "Ensemble",
     "Estimate",
     "FreeEnergy",
+    "GegenbauerSeries",
     "GlobalCriterion",
     "HegselmannKrause",
     "InvalidInput",
     "KellerSegel",
     "Kuramoto",
     "Logarithmic",
+    "MaierSaupe",
     "McKeanVlasov",
     "MeanfieldError",
     "NotResolved",
@@ -157,6 +164,7 @@ __all__ = [
     "Resonance",
     "SpecialPoint",
     "Spectrum",
+    "Sphere",
     "State",
     "Trajectory",
     "Transformer",

@@ -6,15 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..domains import Circle, Sphere, domain_named
+from ..domains import Circle, Domain, Sphere, domain_named
 from ..errors import InvalidInput
-from ..potentials import POTENTIALS, Custom, Potential, known_potentials, potential_class
+from ..potentials import POTENTIALS, Custom, GegenbauerSeries, Potential, known_potentials, potential_class
 from ..problem import McKeanVlasov
 from ..theory import critical_coupling
 from .options import Parser
 from .readers import number, whole, word
 
-HIDDEN = {Custom.name: {"function", "source", "constant"}}
+# The dimension of a series is that of the domain.
+HIDDEN = {Custom.name: {"function", "source", "constant"}, GegenbauerSeries.name: {"dimension"}}
 RENAMED = {"w": "coefficients"}
 EXAMPLES = {
     "beta": "5",
@@ -30,7 +31,9 @@ HELP = {
     "radius": "radius of confidence, at most pi (hegselmann-krause)",
     "sign": "1 or attractive, -1 or repulsive (logarithmic)",
     "screening": "inverse screening length, 0 or more (keller-segel)",
-    "coefficients": "w_1 w_2 ... of W = sum_k w_k cos kt (cosine-series, custom)",
+    "coefficients": (
+        "w_1 w_2 ... of W = sum_k w_k cos kt (cosine-series, custom) or sum_l w_l P_l(cos t) (gegenbauer-series)"
+    ),
     "expression": "formula in the angle t (custom)",
 }
 
@@ -72,8 +75,8 @@ def problem_from(parser: Parser, settings: argparse.Namespace) -> McKeanVlasov:
     InvalidInput
         If the potential is missing or unknown or its parameters do not fit.
     """
-    potential = _potential(parser, settings)
     domain = domain_named(settings.domain, settings.dimension)
+    potential = _potential(parser, settings, domain)
     return McKeanVlasov(domain, potential, noise=settings.noise)
 
 
@@ -162,7 +165,7 @@ def _destination(parameter: Parameter) -> str:
     return f"potential {parameter.option}"
 
 
-def _potential(parser: Parser, settings: argparse.Namespace) -> Potential:
+def _potential(parser: Parser, settings: argparse.Namespace, domain: Domain) -> Potential:
     name = settings.potential
     if name is None:
         raise InvalidInput(
@@ -178,6 +181,8 @@ def _potential(parser: Parser, settings: argparse.Namespace) -> Potential:
         if hasattr(settings, _destination(parameter))
     }
     _require_complete(parser, kind, parameters, given)
+    if kind is GegenbauerSeries:
+        given["dimension"] = domain.dimension
     return _constructed(kind, given)
 
 

@@ -15,11 +15,13 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ..domains import Circle
+from ..domains import Domain
 from ..errors import ComputationFailed, InvalidInput
 from .expressions import compiled
-from .protocol import Array, Number, Potential
-from .series import as_number, checked_coefficients, checked_degree, cosine_sum, cosine_sum_slope, padded
+from .protocol import Array
+from .series import as_number, checked_coefficients, cosine_sum, cosine_sum_slope
+from .sums import FiniteSum, converted
+from .zonal import angular_rule, multiplicities, projected
 
 _SMALLEST_GRID = 32
 _LARGEST_GRID = 2**15
@@ -27,10 +29,12 @@ _CHECK_POINTS = (-0.357998918959666, 0.036785641195074)
 _ODD_TOLERANCE = 1e-12
 # Multiples of eps * max|W| below which a computed coefficient is rounding noise.
 _NOISE = 4
+# Error of a multiplier on the sphere over the largest, beyond which it is refused.
+_WORST_ERROR = 1e-8
 
 
 @dataclass(frozen=True)
-class Custom(Potential):
+class Custom(FiniteSum):
     """A potential of one's own; use the ``from_...`` constructors in programs.
 
     Exactly one of expression, coefficients and function is given.
@@ -59,7 +63,8 @@ class Custom(Potential):
     Notes
     -----
     Multipliers of a function have an absolute error near eps max|W| (formulas are evaluated in extended
-    precision where the machine has it). Coefficients below ``4 eps max|W|`` are set to exactly 0, so that
+    precision where the machine has it), on spheres near sqrt(N_l) eps max|W|; they are refused where this exceeds
+    1e-8 of the largest. Coefficients below ``4 eps max|W|`` are set to exactly 0, so that
     rounding noise makes no spurious critical couplings. Give coefficients where relative accuracy of
     tiny modes matters. Two customs are equal when their formula, their coefficients or their function
     object are.
@@ -145,14 +150,6 @@ class Custom(Potential):
         """Return the differentiated cosine series at the angles."""
         return cosine_sum_slope(self.series, angle)
 
-    def multipliers(self, domain: Circle, degree: int) -> Array:
-        """Return w_0, ..., w_degree."""
-        return padded(self.series, checked_degree(degree))
-
-    def tail_bound(self, domain: Circle, degree: int) -> Number:
-        """Return the largest remaining modulus, 0 beyond the last mode."""
-        return float(np.abs(self.series[checked_degree(degree) + 1 :]).max(initial=0.0))
-
     def parameters(self) -> dict[str, Any]:
         """Return what rebuilds the potential; a callable is represented by its coefficients."""
         if self.expression is not None:
@@ -164,6 +161,13 @@ class Custom(Potential):
             parameters["source"] = self.source
         return parameters
 
+    def _on(self, domain: Domain) -> npt.NDArray[np.float64]:
+        if domain.dimension == 2:
+            return self.series
+        if self.coefficients is not None:
+            return converted(tuple(self.series.tolist()), domain.dimension)
+        return _on_sphere(self, domain)
+
     def _evaluator(self) -> Callable[[npt.NDArray[np.float64]], Array]:
         if self.expression is not None:
             formula = compiled(self.expression)
@@ -171,6 +175,53 @@ class Custom(Potential):
         function = self.function
         assert function is not None
         return lambda angles: _function_values(function, angles)
+
+
+@functools.lru_cache(maxsize=64)
+def _on_sphere(potential: Custom, domain: Domain) -> npt.NDArray[np.float64]:
+    """Return the multipliers of a function on a sphere, noise removed, read-only."""
+    coefficients = potential.series
+    evaluate, degree = potential._evaluator(), 2 * coefficients.size + 16
+    # The smoothness is known from the circle: twice its degree lies beyond all that can be told from rounding.
+    size = 1 << (3 * degree + domain.dimension).bit_length()
+    if size > _LARGEST_GRID:
+        raise InvalidInput(
+            f"{potential.formula} has {coefficients.size - 1} cosine coefficients and on a sphere at most "
+            f"{_LARGEST_GRID // 12} are treated; give a GegenbauerSeries"
+        )
+    angles = np.pi * np.arange(size + 1) / size
+    values = _finite(evaluate, angles, potential.formula)
+    eigenvalues = projected(
+        values, angular_rule(domain.dimension, size), np.cos(_extended(angles)), domain.dimension, degree
+    )
+    precision = float(np.finfo(values.dtype).eps)
+    noise = _NOISE * precision * float((np.abs(coefficients) * (1 + np.arange(coefficients.size))).sum())
+    return _told_from_noise(eigenvalues, multiplicities(domain, degree), noise, potential, domain)
+
+
+def _told_from_noise(
+    eigenvalues: Array, numbers: Array, noise: float, potential: Custom, domain: Domain
+) -> npt.NDArray[np.float64]:
+    """Return N_l times the eigenvalues that exceed their noise.
+
+    By Cauchy and Schwarz an error of the function of size ``noise`` is one of at most noise / sqrt(N_l) in an
+    eigenvalue, of noise * sqrt(N_l) in its multiplier.
+    """
+    multipliers, errors = eigenvalues * numbers, noise * np.sqrt(numbers)
+    kept = np.abs(multipliers) > errors
+    last = int(np.flatnonzero(kept).max(initial=0))
+    largest = np.abs(multipliers[1 : last + 1]).max(initial=np.abs(multipliers[0]))
+    beyond = min(last + 1, numbers.size - 1)
+    if errors[beyond] > _WORST_ERROR * largest:
+        raise InvalidInput(
+            f"the multipliers of {potential.formula} at degree {beyond} on the sphere of dimension "
+            f"{domain.dimension} cannot be told from rounding, {float(errors[beyond] / largest):.0e} of the "
+            "largest; a formula is evaluated with more digits than a function, and exact multipliers can be given "
+            "to GegenbauerSeries"
+        )
+    result = np.where(kept, multipliers, 0.0)[: last + 1].astype(np.float64)
+    result.flags.writeable = False
+    return result
 
 
 def cosine_coefficients(evaluate: Callable[[Any], Array], label: str) -> npt.NDArray[np.float64]:

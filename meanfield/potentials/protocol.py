@@ -25,6 +25,8 @@ Array: TypeAlias = npt.NDArray[np.floating[Any]]
 Number: TypeAlias = float | np.longdouble
 
 _LARGEST_DEGREE = 2**20
+# Parameters below this have squares that are not numbers any more.
+SMALLEST = 1e-150
 
 
 class Potential(Protocol):

@@ -1,0 +1,138 @@
+"""The interaction of the noisy transformer."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ..domains import Domain
+from ..errors import InvalidInput
+from .protocol import SMALLEST, Array, Number, Potential
+from .series import as_number, checked_degree, scaled_bessel
+from .zonal import Extended, exponential_coefficients
+
+# Below this size 1/w_k is a normal float64 as well, so couplings keep full precision.
+_LARGEST_DOUBLE = 1e300
+_LARGEST_BETA = 1e6
+
+
+@dataclass(frozen=True)
+class Transformer(Potential):
+    r"""The noisy transformer, :math:`W = -\beta^{-1} e^{\beta\cos t}`.
+
+    On the circle :math:`w_k = -2 I_k(\beta)/\beta`, on :math:`S^{d-1}`
+    :math:`w_l = -N_l\,\Gamma(d/2)\,(2/\beta)^{d/2-1} I_{l+d/2-1}(\beta)/\beta`.
+
+    Parameters
+    ----------
+    beta
+        Inverse temperature of the attention, of either sign, not 0. For beta < 0 only the odd modes
+        attract. Beyond ``|beta|`` near 700 the multipliers no longer fit float64 and are returned as
+        ``numpy.longdouble``; ``relative_multipliers`` stays float64 for every beta.
+
+    Raises
+    ------
+    InvalidInput
+        If beta is 0, not finite or absurdly large.
+
+    Examples
+    --------
+    >>> from meanfield.domains import Circle
+    >>> round(-2 / float(Transformer(5.0).multipliers(Circle(), 1)[1]), 12)
+    0.205459957487
+    """
+
+    beta: float
+    name: ClassVar[str] = "transformer"
+    formula: ClassVar[str] = "-(1/beta) exp(beta cos t)"
+
+    def __post_init__(self) -> None:
+        beta = as_number(self.beta, "beta", "a finite number other than 0")
+        if abs(beta) < SMALLEST:
+            raise InvalidInput(f"beta must not be 0, got {self.beta!r}; its limit beta -> 0 is Kuramoto()")
+        if abs(beta) > _LARGEST_BETA:
+            raise InvalidInput(
+                f"abs(beta) must be at most {_LARGEST_BETA:g}, not {self.beta!r}; try Transformer(beta=5)"
+            )
+        object.__setattr__(self, "beta", beta)
+
+    def values(self, angle: npt.ArrayLike) -> Array:
+        """Return W at the angles (longdouble where exp(abs(beta)) exceeds float64)."""
+        return -self._exponential(angle) / self.beta
+
+    def slope(self, angle: npt.ArrayLike) -> Array:
+        """Return W' = sin t exp(beta cos t)."""
+        return np.asarray(np.sin(np.asarray(angle, dtype=float)) * self._exponential(angle))
+
+    def multipliers(self, domain: Domain, degree: int) -> Array:
+        """Return w_0, ..., w_degree."""
+        decayed, growth = self._decayed(domain, checked_degree(degree)), self._growth()
+        with np.errstate(under="ignore"):
+            return np.asarray(decayed[: degree + 1].astype(type(growth)) * growth)
+
+    def tail_bound(self, domain: Domain, degree: int) -> Number:
+        """Return the largest modulus beyond, attained."""
+        decayed, growth = self._decayed(domain, checked_degree(degree) + 1), self._growth()
+        with np.errstate(under="ignore"):
+            bound: Number = (np.abs(decayed[degree + 1 :]).astype(type(growth)) * growth).max()
+        return bound
+
+    def scale(self, domain: Domain) -> Number:
+        """Return the largest modulus, on the circle that of w_1."""
+        return self.tail_bound(domain, 0)
+
+    def extended_multipliers(self, domain: Domain, degree: int) -> Extended:
+        """Return w_k / scale for k = 1..degree behind a leading 0, without overflow."""
+        decayed = self._decayed(domain, max(checked_degree(degree), 1))
+        with np.errstate(under="ignore"):
+            relative = decayed / np.abs(decayed[1:]).max()
+        relative[0] = 0.0
+        return np.asarray(relative[: degree + 1])
+
+    def relative_tail_bound(self, domain: Domain, degree: int) -> float:
+        """Return the largest modulus beyond over the largest of all."""
+        decayed = np.abs(self._decayed(domain, checked_degree(degree) + 1))
+        with np.errstate(under="ignore"):
+            return float(decayed[degree + 1 :].max() / decayed[1:].max())
+
+    def parameters(self) -> dict[str, Any]:
+        """Return beta."""
+        return {"beta": self.beta}
+
+    def _decayed(self, domain: Domain, degree: int) -> Array:
+        """Return w_k exp(-abs(beta)) in longdouble; on the sphere also those beyond, as far as they matter."""
+        if domain.dimension == 2:
+            decayed = -2 * scaled_bessel(abs(self.beta), degree) / np.longdouble(self.beta)
+            decayed[0] /= 2
+        else:
+            terms = exponential_coefficients(abs(self.beta), domain.dimension, degree)
+            decayed = -terms / np.longdouble(self.beta)
+        if self.beta < 0:
+            decayed[1::2] *= -1
+        return np.asarray(decayed)
+
+    def _growth(self) -> Number:
+        """Return exp(abs(beta)), wider than float64 only where it must be."""
+        size = abs(self.beta)
+        if size < math.log(_LARGEST_DOUBLE):
+            return np.float64(np.exp(np.longdouble(size)))
+        self._require_range(size)
+        return np.longdouble(np.exp(np.longdouble(size)))
+
+    def _exponential(self, angle: npt.ArrayLike) -> Array:
+        angles = np.asarray(angle, dtype=float)
+        if abs(self.beta) < math.log(_LARGEST_DOUBLE):
+            return np.asarray(np.exp(self.beta * np.cos(angles)))
+        self._require_range(abs(self.beta))
+        with np.errstate(under="ignore"):
+            return np.asarray(np.exp(np.longdouble(self.beta) * np.cos(angles.astype(np.longdouble))))
+
+    def _require_range(self, size: float) -> None:
+        largest = float(np.log(np.finfo(np.longdouble).max)) - 10
+        if size > largest:
+            raise InvalidInput(
+                f"exp(abs(beta)) at beta = {self.beta:g} does not fit the widest number of this machine; "
+                f"abs(beta) must be at most {largest:.0f} (relative_multipliers works for every beta)"
+            )

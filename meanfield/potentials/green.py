@@ -1,0 +1,171 @@
+r"""Green functions as potentials: logarithmic interaction and screened chemotaxis."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ..domains import Circle, Domain
+from ..errors import InvalidInput
+from .protocol import SMALLEST, Array, Number, Potential
+from .series import as_number, checked_degree, wrapped
+
+_NAMED_SIGNS = {"attractive": 1, "repulsive": -1}
+
+
+@dataclass(frozen=True)
+class Logarithmic(Potential):
+    r"""The logarithmic potential, :math:`W = \pm\log|2\sin(t/2)| = \pm\log|x - y|`.
+
+    On the circle :math:`W = \mp\sum_k \cos(kt)/k`, on :math:`S^{d-1}`
+    :math:`w_l = \mp\tfrac12\bigl(\tfrac1l + \tfrac1{l+d-2}\bigr)`. On the ordinary sphere it is
+    :math:`2\pi` times the Green function of the Laplacian, up to a constant.
+
+    Parameters
+    ----------
+    sign
+        +1 or ``"attractive"`` (aggregation; collapse beyond kappa = 2 D), -1 or ``"repulsive"``
+        (circular log gas; uniform is the only state).
+
+    Raises
+    ------
+    InvalidInput
+        If the sign is anything else.
+    """
+
+    sign: int = 1
+    name: ClassVar[str] = "logarithmic"
+    formula: ClassVar[str] = "sign log(2 abs(sin(t/2)))"
+
+    def __post_init__(self) -> None:
+        sign = _NAMED_SIGNS.get(self.sign, self.sign) if isinstance(self.sign, str) else self.sign
+        if isinstance(sign, (bool, str)) or sign not in (1, -1):
+            raise InvalidInput(f"sign must be 1 ('attractive') or -1 ('repulsive'), not {self.sign!r}")
+        object.__setattr__(self, "sign", int(sign))
+
+    def values(self, angle: npt.ArrayLike) -> Array:
+        """Return W at the angles; infinite at t = 0."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(self.sign * np.log(2 * np.abs(np.sin(wrapped(angle) / 2))))
+
+    def slope(self, angle: npt.ArrayLike) -> Array:
+        """Return W' = (sign/2) cot(t/2); infinite at t = 0."""
+        half = wrapped(angle) / 2
+        with np.errstate(divide="ignore"):
+            return np.asarray(self.sign * np.cos(half) / (2 * np.sin(half)))
+
+    def multipliers(self, domain: Domain, degree: int) -> Array:
+        """Return w_0, 0 on the circle, and -sign (1/k + 1/(k+d-2)) / 2."""
+        multipliers = np.zeros(checked_degree(degree) + 1)
+        modes, dimension = np.arange(1, degree + 1), domain.dimension
+        if dimension == 2:
+            multipliers[1:] = -self.sign / modes
+            return multipliers
+        multipliers[0] = self.sign * _mean_logarithm(dimension)
+        multipliers[1:] = -self.sign * (modes + 0.5 * (dimension - 2)) / (modes * (modes + dimension - 2.0))
+        return multipliers
+
+    def tail_bound(self, domain: Domain, degree: int) -> Number:
+        """Return the modulus at degree + 1, on the circle 1/(degree + 1): it decreases."""
+        following = checked_degree(degree) + 1
+        if domain.dimension == 2:
+            return 1 / following
+        return (following + 0.5 * (domain.dimension - 2)) / (following * (following + domain.dimension - 2.0))
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the sign."""
+        return {"sign": self.sign}
+
+
+def _mean_logarithm(dimension: int) -> float:
+    """Return the mean of log(2 sin(t/2)) over the sphere: log 2 + (psi((d-1)/2) - psi(d-1)) / 2."""
+    from scipy.special import psi
+
+    return float(math.log(2) + 0.5 * (psi(0.5 * (dimension - 1)) - psi(dimension - 1.0)))
+
+
+@dataclass(frozen=True)
+class KellerSegel(Potential):
+    r"""Chemotaxis with a screened signal, :math:`W = -G`, :math:`(s^2 - \partial_t^2) G = \delta`.
+
+    Parameters
+    ----------
+    screening
+        s >= 0; at s = 0 G is the Green function of zero mean.
+
+    Raises
+    ------
+    InvalidInput
+        If the screening is negative or not finite. Multipliers are refused on spheres, whose Green functions are
+        other functions of the angle.
+    """
+
+    screening: float = 1.0
+    name: ClassVar[str] = "keller-segel"
+    formula: ClassVar[str] = "-cosh(screening (pi - abs(t))) / (2 screening sinh(pi screening))"
+
+    def __post_init__(self) -> None:
+        screening = as_number(self.screening, "screening", "a finite number >= 0")
+        if screening < 0 or 0 < screening < SMALLEST or screening > 1 / SMALLEST:
+            raise InvalidInput(
+                f"screening must be 0 or a positive number of ordinary size, not {self.screening!r}; "
+                "try KellerSegel(screening=1.0)"
+            )
+        object.__setattr__(self, "screening", screening)
+
+    def values(self, angle: npt.ArrayLike) -> Array:
+        """Return -G at the angles."""
+        distance, s = np.abs(wrapped(angle)), self.screening
+        if s == 0:
+            return np.asarray(np.pi / 12 - (np.pi - distance) ** 2 / (4 * np.pi))
+        with np.errstate(under="ignore"):
+            direct, around = np.exp(-s * distance), np.exp(-s * (2 * np.pi - distance))
+        return np.asarray((direct + around) / (2 * s * math.expm1(-2 * math.pi * s)))
+
+    def slope(self, angle: npt.ArrayLike) -> Array:
+        """Return -G' at the angles; 0 at the kink t = 0."""
+        reduced, s = wrapped(angle), self.screening
+        distance = np.abs(reduced)
+        if s == 0:
+            return np.asarray(np.sign(reduced) * (np.pi - distance) / (2 * np.pi))
+        with np.errstate(under="ignore"):
+            difference = np.exp(-s * distance) * np.expm1(-2 * s * (np.pi - distance))
+        return np.asarray(np.sign(reduced) * difference / (2 * math.expm1(-2 * math.pi * s)))
+
+    def multipliers(self, domain: Domain, degree: int) -> Array:
+        """Return w_0 = -1/(2 pi s^2) (0 when s = 0) and w_k = -1/(pi (k^2 + s^2))."""
+        _require_circle(domain)
+        modes, s = np.arange(checked_degree(degree) + 1, dtype=float), self.screening
+        multipliers = np.zeros(modes.size)
+        multipliers[1:] = -1 / (np.pi * (modes[1:] ** 2 + s**2))
+        multipliers[0] = -1 / (2 * math.pi * s**2) if s > 0 else 0.0
+        return multipliers
+
+    def extended_multipliers(self, domain: Domain, degree: int) -> npt.NDArray[np.longdouble]:
+        """Return w_k / abs(w_1) for k = 1..degree behind a leading 0."""
+        _require_circle(domain)
+        modes = np.arange(checked_degree(degree) + 1).astype(np.longdouble)
+        square = np.longdouble(self.screening) ** 2
+        relative = -(1 + square) / (modes**2 + square + (modes == 0))
+        relative[0] = 0.0
+        return np.asarray(relative)
+
+    def tail_bound(self, domain: Domain, degree: int) -> Number:
+        """Return the modulus of w_(degree+1): it decreases in k."""
+        _require_circle(domain)
+        return 1 / (math.pi * ((checked_degree(degree) + 1.0) ** 2 + self.screening**2))
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the screening."""
+        return {"screening": self.screening}
+
+
+def _require_circle(domain: Domain) -> None:
+    if not isinstance(domain, Circle):
+        raise InvalidInput(
+            "keller-segel is the Green function of the circle, that of a sphere is another function of the angle; "
+            "on Sphere(3) without screening it is Logarithmic() at the coupling kappa/(2 pi), else give "
+            "w_l = -N_l / (volume (s^2 + l (l+d-2))) to GegenbauerSeries"
+        )

@@ -1,0 +1,146 @@
+r"""Potentials that are finite sums: of cosines, and of the polynomials of a sphere."""
+
+import functools
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ..domains import Circle, Domain, Sphere
+from ..errors import InvalidInput
+from .protocol import Array, Number, Potential
+from .series import checked_coefficients, checked_degree, cosine_sum, cosine_sum_slope, padded
+from .zonal import cosines_to_zonal, zonal_sum, zonal_sum_derivative
+
+
+class FiniteSum(Potential):
+    """A potential with finitely many multipliers on every domain it admits."""
+
+    def multipliers(self, domain: Domain, degree: int) -> Array:
+        """Return w_0, ..., w_degree, 0 beyond the last."""
+        return padded(self._on(domain), checked_degree(degree))
+
+    def tail_bound(self, domain: Domain, degree: int) -> Number:
+        """Return the largest remaining modulus, 0 beyond the last multiplier."""
+        return float(np.abs(self._on(domain)[checked_degree(degree) + 1 :]).max(initial=0.0))
+
+    def _on(self, domain: Domain) -> npt.NDArray[np.float64]:
+        """Return all multipliers on a domain, from w_0."""
+        raise NotImplementedError
+
+
+@functools.lru_cache(maxsize=256)
+def converted(coefficients: tuple[float, ...], dimension: int) -> npt.NDArray[np.float64]:
+    """Return the multipliers on a sphere of sum_k c_k cos kt, from k = 0, read-only."""
+    with np.errstate(over="ignore"):
+        multipliers = cosines_to_zonal(np.array(coefficients), dimension).astype(np.float64)
+    if not np.isfinite(multipliers).all():
+        raise InvalidInput(
+            f"{len(coefficients) - 1} cosine coefficients have multipliers beyond the range of numbers on a sphere "
+            f"of dimension {dimension}; give fewer, or a GegenbauerSeries"
+        )
+    multipliers.flags.writeable = False
+    return multipliers
+
+
+@dataclass(frozen=True)
+class CosineSeries(FiniteSum):
+    """A finite cosine series, W = sum w_k cos kt.
+
+    On the sphere the same function of the angle, whose multipliers there follow by exact conversion.
+
+    Parameters
+    ----------
+    w
+        (w_1, w_2, ..., w_K), finite numbers, at least one; on the circle mode k attracts when w_k < 0.
+
+    Raises
+    ------
+    InvalidInput
+        If w is empty, not a sequence, or contains something other than finite numbers.
+    """
+
+    w: tuple[float, ...]
+    name: ClassVar[str] = "cosine-series"
+    formula: ClassVar[str] = "sum_k w_k cos kt"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "w", checked_coefficients(self.w, "w", "CosineSeries((-1.0, -0.9))"))
+
+    def values(self, angle: npt.ArrayLike) -> Array:
+        """Return the sum at the angles."""
+        return cosine_sum(np.array([0.0, *self.w]), angle)
+
+    def slope(self, angle: npt.ArrayLike) -> Array:
+        """Return the differentiated sum at the angles."""
+        return cosine_sum_slope(np.array([0.0, *self.w]), angle)
+
+    def _on(self, domain: Domain) -> npt.NDArray[np.float64]:
+        if domain.dimension > 2:
+            return converted((0.0, *self.w), domain.dimension)
+        return np.array([0.0, *self.w])
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the coefficients as a list."""
+        return {"w": list(self.w)}
+
+
+@dataclass(frozen=True)
+class GegenbauerSeries(FiniteSum):
+    r"""A finite series in the polynomials of one sphere, :math:`W = \sum_l w_l P_l(\cos t)`, :math:`P_l(1) = 1`.
+
+    Legendre polynomials in dimension 3, cosines in dimension 2 (the circle).
+
+    Parameters
+    ----------
+    w
+        (w_1, w_2, ..., w_L), finite numbers, at least one; degree l attracts when w_l < 0.
+    dimension
+        d of the space around the sphere; the multipliers on any other domain are refused.
+
+    Raises
+    ------
+    InvalidInput
+        If w is empty, not a sequence, contains something other than finite numbers, or the dimension is not that
+        of a sphere or the circle.
+
+    Examples
+    --------
+    >>> GegenbauerSeries((0.0, -1.0)).values(0.0).item()
+    -1.0
+    """
+
+    w: tuple[float, ...]
+    dimension: int = 3
+    name: ClassVar[str] = "gegenbauer-series"
+    formula: ClassVar[str] = "sum_l w_l P_l(cos t)"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "w", checked_coefficients(self.w, "w", "GegenbauerSeries((-1.0, -0.9))"))
+        if isinstance(self.dimension, bool) or self.dimension != 2:
+            object.__setattr__(self, "dimension", Sphere(self.dimension).dimension)
+
+    def values(self, angle: npt.ArrayLike) -> Array:
+        """Return the sum at the angles."""
+        return zonal_sum(np.array([0.0, *self.w]), self.dimension, np.cos(np.asarray(angle, dtype=float)))
+
+    def slope(self, angle: npt.ArrayLike) -> Array:
+        """Return the differentiated sum at the angles."""
+        angles = np.asarray(angle, dtype=float)
+        derivative = zonal_sum_derivative(np.array([0.0, *self.w]), self.dimension, np.cos(angles))
+        return np.asarray(-np.sin(angles) * derivative)
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the coefficients as a list, and the dimension."""
+        return {"w": list(self.w), "dimension": self.dimension}
+
+    def _on(self, domain: Domain) -> npt.NDArray[np.float64]:
+        if domain.dimension != self.dimension:
+            own = "Circle()" if self.dimension == 2 else f"Sphere({self.dimension})"
+            there = "Circle()" if isinstance(domain, Circle) else f"Sphere({domain.dimension})"
+            raise InvalidInput(
+                f"this series is in the polynomials of {own} and cannot be used on {there}, where they are others; "
+                f"give coefficients for it as GegenbauerSeries(w, dimension={domain.dimension})"
+            )
+        return np.array([0.0, *self.w])
