@@ -11,9 +11,9 @@ from meanfield import Diagram, InvalidInput, McKeanVlasov, Number, critical_coup
 from .branches.continuation import Arclength
 from .branches.exchange import mark_exchanges
 from .branches.following import Followed
-from .branches.recording import Register, largest_modulus, record, unknown_rates
+from .branches.rates import unknown_rates, with_rates
+from .branches.recording import Register, largest_modulus, record
 from .branches.walk import Task, walk
-from .geometry import geometry_of
 from .provenance import provenance
 
 DEFAULT_RELATIVE = (0.5, 3.0)
@@ -113,7 +113,7 @@ def explore(
         mark_exchanges(curves, labels, largest_modulus(register.interval))
     for task, branch in followed:
         record(branch, task.label, task.symmetry, task.parent, register)
-    recorded = geometry_of(problem).with_rates(problem, register.branches) if rates else tuple(register.branches)
+    recorded = with_rates(problem, register.branches) if rates else tuple(register.branches)
     options = {"depth": depth, "search": search, **asdict(method)}
     return Diagram(
         problem=problem,

@@ -5,7 +5,8 @@ A density is stationary iff it is the Gibbs density of its own field,
 .. math:: \rho = e^{f}/Z, \qquad f = -(\kappa W*\rho + V)/D = \sum_k 2\lambda_k a_k c_k - V/D,
           \qquad a_k = \langle c_k\rangle_\rho, \quad \lambda_k = -\kappa w_k/(2D),
 
-with :math:`c_k` the cosines (and sines) of the basis. Only modes with a non-negligible multiplier enter; all
+with :math:`c_k` the cosines (and sines) of the basis, on the sphere its harmonics :math:`e_{lj}`, for which
+:math:`P_l(\langle x, y\rangle) = \sum_j e_{lj}(x) e_{lj}(y)` as for cosine and sine. Only modes with a non-negligible multiplier enter; all
 others are slaved, so the size of the system does not depend on the resolution. Write
 :math:`\lambda_k = q\,\sigma_k A_k^2` with the dimensionless coupling q > 0, signs :math:`\sigma_k = \pm 1`
 and :math:`\max A_k = 1`, and take :math:`b = A a` as unknown. Then
@@ -25,7 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from meanfield import McKeanVlasov, Number
+from meanfield import Domain, McKeanVlasov, Number, Sphere
 
 from .bases import (
     EPS,
@@ -35,6 +36,7 @@ from .bases import (
     FourierBasis,
     Gibbs,
     Integers,
+    ZonalBasis,
     log1p_beyond_linear,
     resolved,
 )
@@ -45,8 +47,6 @@ NEGLIGIBLE = EPS / 16.0
 SMALL = 2e-3
 # Share of that rounding that may be left in a moment, to which many values contribute.
 FIELD_ROUNDING = 1.0
-# Modes below this share of the largest do not count for the symmetry of a state.
-FELT = 1e-8
 
 
 class Evaluation(NamedTuple):
@@ -73,7 +73,8 @@ class StationaryEquation:
     Attributes
     ----------
     unit : float
-        Coupling at q = 1, where the strongest mode of the basis is critical at the uniform state.
+        Coupling at q = 1, where kappa max |w| = 2 D over the modes of the basis: on the circle the strongest of
+        them is critical there at the uniform state.
     signs, scales : (size,) float
         sigma and A.
     strongest : float
@@ -102,9 +103,14 @@ class StationaryEquation:
         """Return the coupling at the dimensionless coupling q."""
         return self.sign * q * self.unit
 
+    def field(self, b: Floats, q: float) -> Floats:
+        """Return the coefficients of the field of (b, q) in the modes."""
+        field: Floats = 2.0 * q * self.signed_scales * b
+        return field
+
     def evaluate(self, b: Floats, q: float) -> Evaluation:
         """Return residual and Gibbs density at (b, q)."""
-        gibbs = self.basis.gibbs(2.0 * q * self.signed_scales * b)
+        gibbs = self.basis.gibbs(self.field(b, q))
         residual = self.signs * b - self.signed_scales * self.basis.means(gibbs.moments)
         return Evaluation(residual, gibbs)
 
@@ -134,12 +140,13 @@ class StationaryEquation:
 
         Near the uniform state both terms agree to second order in the amplitude, and the difference is summed
         without them: with y = Z / (2 pi) - 1 = sum lambda_k^2 a_k^2 + <e^f - 1 - f - f^2/2>,
-        gap = sum lambda_k (1 - lambda_k) a_k^2 - <e^f - 1 - f - f^2/2> - (log(1 + y) - y).
+        gap = sum lambda_k (1 - lambda_k) a_k^2 - <e^f - 1 - f - f^2/2> - (log(1 + y) - y). With the harmonics of a
+        sphere the second lambda_k is multiplied by twice the uniform mean of c_k^2, one on the circle.
         """
         weights = self.signs * b * b
         if self.basis.confinement is not None or q * float(np.abs(weights).sum()) > SMALL:
             return q * float(weights.sum()) - log_partition
-        strengths = q * self.signs * self.scales**2
+        strengths = 2.0 * q * self.signs * self.scales**2 * self.basis.squares
         cubic = self.basis.mean_beyond_quadratic(2.0 * q * self.signed_scales * b)
         excess = q * float(weights @ strengths) + cubic
         return q * float(weights @ (1.0 - strengths)) - cubic - float(log1p_beyond_linear(excess))
@@ -149,9 +156,13 @@ class StationaryEquation:
         return self._nodes_suffice(b, q, moments) and self._unknowns_suffice(b)
 
     def _nodes_suffice(self, b: Floats, q: float, moments: Floats) -> bool:
-        """Whether the last moments are at rounding level; that of a field f is eps max |f| in each value."""
-        largest = 2.0 * q * float(np.abs(self.scales * b).sum())
-        return resolved(self.basis, moments, FIELD_ROUNDING * EPS * largest)
+        """Whether the last moments are at rounding level, that of a field f being eps max |f| in each value.
+
+        And whether a second quadrature rule gives the same moments.
+        """
+        field = self.field(b, q)
+        largest = float(np.abs(field).sum())
+        return resolved(self.basis, moments, FIELD_ROUNDING * EPS * largest) and self.basis.agrees(field, moments)
 
     def _unknowns_suffice(self, b: Floats) -> bool:
         if self.complete:
@@ -180,17 +191,6 @@ class StationaryEquation:
         new = np.zeros((blocks, wider.size))
         new[:, np.searchsorted(wider, cells)] = old
         return to.scales * new.ravel()
-
-
-def images(equation: StationaryEquation, b: Floats) -> list[Floats]:
-    """Return a state and its other even rotation: by half the angle that leaves it as it is."""
-    basis = equation.basis
-    if not isinstance(basis, CosineBasis) or basis.confinement is not None:
-        return [b]
-    felt = basis.cells[np.abs(b) > FELT * np.abs(b).max(initial=0.0)]
-    if not felt.size:
-        return [b]
-    return [b, np.where(basis.cells // np.gcd.reduce(felt) % 2 == 1, -b, b)]
 
 
 def projector(vector: Floats) -> Floats:
@@ -240,11 +240,11 @@ def stationary_equation(
     Parameters
     ----------
     symmetry
-        Invariance under rotation by 2 pi/symmetry.
+        Invariance under rotation by 2 pi/symmetry; on the sphere 2 for densities even about the equator.
     sign
         Sign of the couplings.
     even
-        Whether the densities are even; otherwise cosines and sines are unknown.
+        Whether the densities are even; otherwise cosines and sines are unknown. On the sphere they are zonal.
     modes
         Smallest number of moments to resolve; the basis grows from there as the state asks.
     unknowns
@@ -259,9 +259,16 @@ def stationary_equation(
     if not cells.size:
         return None
     nodes = even_size(max(2 * int(cells.max()), 2 * (modes // symmetry), 64))
-    kind = CosineBasis if even else FourierBasis
-    basis = kind(cells, nodes, symmetry, confinement_field(problem, symmetry, nodes))
+    basis = _basis(problem.domain, even, cells, nodes, symmetry, confinement_field(problem, symmetry, nodes))
     return StationaryEquation(problem, basis, sign, complete=complete)
+
+
+def _basis(
+    domain: Domain, even: bool, cells: Integers, nodes: int, symmetry: int, confinement: Floats | None
+) -> Basis:
+    if isinstance(domain, Sphere):
+        return ZonalBasis(domain, cells, nodes, symmetry, confinement)
+    return (CosineBasis if even else FourierBasis)(cells, nodes, symmetry, confinement)
 
 
 def confinement_field(problem: McKeanVlasov, symmetry: int, cells: int) -> Floats | None:

@@ -8,7 +8,7 @@ other. The packages `circle` and `sphere` answer these questions with functions 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from meanfield import Branch, CriticalPoint, McKeanVlasov, Number, Spectrum, State
+from meanfield import CriticalPoint, McKeanVlasov, Number, Spectrum, State
 from meanfield.domains import Circle
 
 from .bases import Floats, Integers
@@ -109,9 +109,6 @@ class Geometry(Protocol):
 
         Cosine and sine moments, then their derivatives, in the layout of the records.
         """
-
-    def with_rates(self, problem: McKeanVlasov, branches: Sequence[Branch]) -> tuple[Branch, ...]:
-        """Return the branches with the slowest decay rate at every point."""
 
     def spectrum(self, state: State) -> Spectrum:
         """Return the eigenvalues of the equation linearised at a state."""

@@ -16,7 +16,7 @@ import reprlib
 from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import PurePath
-from typing import Any
+from typing import Any, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from ..diagrams import Branch, Diagram, SpecialPoint
 from ..errors import InvalidInput
 from ..outcomes import Outcome
 from ..problem import McKeanVlasov
+from ..states import Layout
 
 FORMAT = "meanfield diagram"
 SCHEMA_VERSION = 1
@@ -227,6 +228,7 @@ def branch_header(branch: Branch) -> dict[str, Any]:
         "parent": branch.parent,
         "symmetry": int(branch.symmetry),
         "outcome": branch.outcome.name,
+        "layout": branch.layout,
     }
 
 
@@ -295,8 +297,24 @@ def branch_from(values: Mapping[str, Any], arrays: Mapping[str, Any], labels: Se
         symmetry=int(values["symmetry"]),
         outcome=Outcome[values["outcome"]],
         point_labels=point_labels,
+        layout=layout_of(values),
         **columns,
     )
+
+
+def layout_of(values: Mapping[str, Any]) -> Layout:
+    """Return the layout of stored moments; files from before there was a choice have them by degree.
+
+    Raises
+    ------
+    InvalidInput
+        If it is none that is known.
+    """
+    layout = values.get("layout", "degree")
+    if layout not in get_args(Layout):
+        known = " or ".join(map(repr, get_args(Layout)))
+        raise InvalidInput(f"the layout of its moments must be {known}, not {layout!r}")
+    return cast(Layout, layout)
 
 
 def event_values(event: SpecialPoint) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from ..bases import Floats
-from ..equation import StationaryEquation, images
+from ..equation import StationaryEquation
 from ..newton import BLOCK
 from .continuation import End, Point, state_at
 
@@ -25,7 +25,7 @@ REFINEMENTS = 4
 
 def search(equation: StationaryEquation, q: float, known: list[Floats], seeds: Iterable[Floats]) -> Iterator[Point]:
     """Yield resolved states at the coupling q that differ from the known ones and from each other."""
-    avoided = [image for b in known for image in images(equation, b)]
+    avoided = [image for b in known for image in equation.basis.images(b)]
     finds = 0
     for seed in seeds:
         # Deflation bends the paths of Newton's method; the straight one may lead to a new state as well.
@@ -34,7 +34,7 @@ def search(equation: StationaryEquation, q: float, known: list[Floats], seeds: I
             found = deflated_newton(equation, seed, q, avoided)
         while finds < FINDS and found is not None:
             finds += 1
-            avoided += images(equation, found)
+            avoided += equation.basis.images(found)
             point = _resolved(equation, found, q)
             if point is not None:
                 yield point

@@ -12,7 +12,7 @@ import numpy as np
 from meanfield import Outcome
 
 from ..bases import Floats
-from ..equation import StationaryEquation, images
+from ..equation import StationaryEquation
 from ..geometry import geometry_of
 from ..newton import NEUTRAL
 from .continuation import Arclength, End, Point, trace
@@ -209,7 +209,7 @@ def _returned(followed: Followed) -> bool:
     if abs(last.q - start.q) > step or last.solution.tangent_q * start.solution.tangent_q < 0.0:
         return False
     first = start.on(last.equation).b
-    gaps = [float(np.hypot(np.linalg.norm(last.b - b), last.q - start.q)) for b in images(last.equation, first)]
+    gaps = [float(np.hypot(np.linalg.norm(last.b - b), last.q - start.q)) for b in last.equation.basis.images(first)]
     return min(gaps) <= 0.6 * step
 
 

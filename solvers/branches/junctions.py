@@ -2,6 +2,7 @@ r"""Where branches begin and end: on more symmetric ones, and how the first poin
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from meanfield import Number
 from ..bases import Floats
 from ..equation import StationaryEquation
 from ..geometry import geometry_of
-from ..newton import POLISHED, Solution, correct
+from ..newton import POLISHED, Solution, correct, solve_at
 from .continuation import REGULAR_ARCLENGTH, Point, resolve, state_at
 
 # Relative slopes of the coupling of transcritical branches in the amplitude go up to this; the first point stays
@@ -193,3 +194,29 @@ def _expected_shape(departure: Departure, point: Point, step: float) -> bool:
     slope = point.solution.tangent_q * step / float(point.solution.tangent_b @ direction)
     ratio = slope / rise
     return abs(ratio - departure.order) < 0.1 * departure.order
+
+
+def critical_point(equation: StationaryEquation, b: Floats, q: float, block: Any) -> Point | None:
+    """Return the state at which an eigenvalue of a block vanishes, by the secant method in the coupling."""
+
+    def at(coupling: float) -> tuple[Point, float] | None:
+        solution = solve_at(equation, b, coupling)
+        if solution is None:
+            return None
+        point = Point(equation, solution, 0.0)
+        matrix, _, repulsive = geometry_of(equation.problem).block_matrix(point, block)
+        values = np.linalg.eigvalsh(matrix)[repulsive:]
+        return point, float(values[np.argmin(np.abs(values))])
+
+    first, second = at(q), at(q * (1 + 1e-4))
+    if first is None or second is None:
+        return None
+    for _ in range(30):
+        (old, old_value), (new, new_value) = first, second
+        if abs(new_value) <= 4e-15 or new.q == old.q or new_value == old_value:
+            return new
+        following = at(new.q - new_value * (new.q - old.q) / (new_value - old_value))
+        if following is None:
+            return None
+        first, second = second, following
+    return second[0] if abs(second[1]) <= 1e-12 else None

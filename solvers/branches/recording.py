@@ -1,6 +1,5 @@
 """From followed branches to the records of `meanfield`: plain arrays, nothing of a solver in them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 
@@ -287,20 +286,3 @@ def _uniform_rates(problem: McKeanVlasov, couplings: Floats) -> Floats:
 
 def _span(couplings: Floats) -> tuple[Number, Number]:
     return np.minimum(couplings[0], 0.0), np.maximum(couplings[-1], 0.0)
-
-
-def unknown_rates(branches: Sequence[Branch]) -> tuple[str, ...]:
-    """Return what a reader of branches with rates must be told about the points that have none: one sentence."""
-    missing = [
-        (branch.label, int(branch.modes[point]))
-        for branch in branches
-        for point in np.flatnonzero(np.isnan(branch.slowest_rate) & np.isfinite(branch.cosine).all(axis=1))
-    ]
-    if not missing:
-        return ()
-    labels = ", ".join(dict.fromkeys(label for label, _ in missing))
-    modes = max(count for _, count in missing)
-    return (
-        f"the decay rates at {len(missing)} points ({labels}) are left out: with up to {modes} modes they are "
-        "unaffordable or below the rounding error",
-    )

@@ -11,11 +11,10 @@ import numpy as np
 
 from ..bases import CosineBasis, Floats
 from ..branches.continuation import Point
-from ..branches.junctions import Arrival, Departure
+from ..branches.junctions import Arrival, Departure, critical_point
 from ..equation import StationaryEquation, stationary_equation
-from ..newton import solve_at
 from .rotation import best_angle, overlaps, turned
-from .stability import Block, block_matrix
+from .stability import Block
 
 PRIMES = (2, 3, 5, 7, 11, 13)
 # Newton at a branch point may fall onto the more symmetric branch: modes that shrink by this factor in one step.
@@ -91,37 +90,11 @@ def _located(equation: StationaryEquation, b: Floats, q: float, symmetry: int, k
     values[equation.basis.degrees] = b / equation.scales
     start = target.unknown_from(target.basis.moments_from(values, np.zeros_like(values)))
     ratio = float(equation.unit / target.unit)
-    found = _critical_coupling(target, start, q * ratio, block)
+    found = critical_point(target, start, q * ratio, block)
     if found is None:
         return None
     reflecting = (symmetry // old) % 2 == 0
     return Arrival(found, found.coupling, reflecting, f"a branch of {symmetry} clusters")
-
-
-def _critical_coupling(equation: StationaryEquation, b: Floats, q: float, block: Block) -> Point | None:
-    """Return the state at which an eigenvalue of a block vanishes, by the secant method in the coupling."""
-
-    def at(coupling: float) -> tuple[Point, float] | None:
-        solution = solve_at(equation, b, coupling)
-        if solution is None:
-            return None
-        point = Point(equation, solution, 0.0)
-        matrix, _, repulsive = block_matrix(point, block)
-        values = np.linalg.eigvalsh(matrix)[repulsive:]
-        return point, float(values[np.argmin(np.abs(values))])
-
-    first, second = at(q), at(q * (1 + 1e-4))
-    if first is None or second is None:
-        return None
-    for _ in range(30):
-        (old, old_value), (new, new_value) = first, second
-        if abs(new_value) <= 4e-15 or new.q == old.q or new_value == old_value:
-            return new
-        following = at(new.q - new_value * (new.q - old.q) / (new_value - old_value))
-        if following is None:
-            return None
-        first, second = second, following
-    return second[0] if abs(second[1]) <= 1e-12 else None
 
 
 def _meeting_even(last: Point, point: Point) -> Arrival | None:
@@ -166,7 +139,7 @@ def _located_even(equation: StationaryEquation, b: Floats, q: float) -> Arrival 
     )
     if target is None or target.scales.size != b.size:
         return None
-    found = _critical_coupling(target, b, q, Block(0, "odd"))
+    found = critical_point(target, b, q, Block(0, "odd"))
     met = f"a branch of {symmetry} clusters"
     return None if found is None else Arrival(found, found.coupling, True, met, even=False)
 

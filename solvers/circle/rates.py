@@ -1,4 +1,4 @@
-r"""Slowest decay rates along whole branches, one small symmetric matrix per class of degrees.
+r"""Slowest decay rates at many states, one small symmetric matrix per class of degrees.
 
 At a state of symmetry n the operator S of :mod:`solvers.circle.spectra` couples the degree k to those with
 :math:`\pm k` of the same class modulo n only. All classes are searched, since the slowest perturbation need
@@ -9,14 +9,12 @@ The two exact zero modes of the sine block of class 0, rotation and :math:`1/\sq
 end of the spectrum. A rate too small for this is taken from :func:`solvers.circle.spectra.spectrum`.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from meanfield import Branch, ComputationFailed, McKeanVlasov, NotResolved, State
+from meanfield import NotResolved, State
 
 from ..bases import EPS, Floats, Integers
 from ..lowest import check_size, lowest_pairs
@@ -40,65 +38,6 @@ SIGNIFICANT = 1e-11
 RELATIVE_TOLERANCE = 1e-8
 # Beyond this size the largest eigenvalue alone is computed by Lanczos.
 DENSE = 300
-
-
-def with_rates(problem: McKeanVlasov, branches: Sequence[Branch]) -> tuple[Branch, ...]:
-    """Return the branches with the slowest decay rate at every point.
-
-    Parameters
-    ----------
-    problem
-        The equation; its coupling is ignored.
-    branches
-        Branches of stationary states; those of symmetry 0 (uniform) are returned as they are.
-
-    Returns
-    -------
-    tuple of Branch
-        ``slowest_rate`` in units of 1/time: minus the largest eigenvalue among all perturbations, rotation
-        excluded; nan where the moments of a point are not finite or the rate is unaffordable or too small, see
-        :func:`solvers.branches.recording.unknown_rates`.
-    """
-    return tuple(_with_rates(problem, branch) for branch in branches)
-
-
-def _with_rates(problem: McKeanVlasov, branch: Branch) -> Branch:
-    if branch.symmetry == 0:
-        return branch
-    rates = [
-        _known_rate(state_at(problem, branch, point)) if np.isfinite(branch.cosine[point]).all() else np.nan
-        for point in range(len(branch))
-    ]
-    return replace(branch, slowest_rate=np.where(_contradicted(branch, np.array(rates)), np.nan, rates))
-
-
-def _contradicted(branch: Branch, rates: Floats) -> NDArray[np.bool_]:
-    """Tell where the sign of a rate is lost in rounding: it disagrees with the inertia, which is not lost."""
-    # At a special point the rate is zero up to rounding, of either sign.
-    ordinary = np.array([label not in ("BP", "LP") for label in branch.point_labels])
-    wrong = ((branch.unstable > 0) & (rates > 0.0)) | ((branch.unstable == 0) & (rates < 0.0))
-    return np.asarray(ordinary & wrong)
-
-
-def state_at(problem: McKeanVlasov, branch: Branch, point: int) -> State:
-    """Return a point of a branch as a state, its coupling in the precision of the branch."""
-    return State(
-        problem=problem.at(coupling=branch.coupling[point]),
-        cosine=branch.cosine[point],
-        sine=branch.sine[point],
-        free_energy_gap=float(branch.free_energy_gap[point]),
-        unstable=None,
-        symmetry=branch.symmetry,
-        residual=float(branch.residual[point]),
-        modes=int(branch.modes[point]),
-    )
-
-
-def _known_rate(state: State) -> float:
-    try:
-        return slowest_rate(state)
-    except ComputationFailed:
-        return np.nan
 
 
 def slowest_rate(state: State) -> float:

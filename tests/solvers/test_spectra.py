@@ -9,7 +9,7 @@ import pytest
 from meanfield import Circle, CosineSeries, Kuramoto, Logarithmic, McKeanVlasov, State, Transformer
 from meanfield.errors import NotResolved
 from solvers import bifurcation_diagram, contraction_rate, spectrum
-from solvers.circle.rates import unknown_rates, with_rates
+from solvers.branches.rates import unknown_rates, with_rates
 from tests import oracles
 
 EPS = np.finfo(float).eps

@@ -1,0 +1,72 @@
+r"""The axisymmetric branches born on the uniform state, from closed forms.
+
+At the critical coupling of degree l the zonal harmonic :math:`P_l` spans the kernel among densities about one
+axis (Crandall-Rabinowitz). With odd l the two directions are mirror images and the branch is a pitchfork; with
+even l :math:`\int P_l^3 \ne 0`, the branch is transcritical and its two sides are different states.
+"""
+
+import numpy as np
+
+from meanfield import CriticalPoint, McKeanVlasov, branch_shape
+
+from ..branches.junctions import STEPS, Departure
+from ..branches.recording import Register
+from ..branches.uniform import unstable_uniform
+from ..equation import stationary_equation
+from ..geometry import Birth
+
+# Names of the two sides of the branch of degree two, flattened and drawn out along the axis.
+SHAPES = {1: "prolate", -1: "oblate"}
+
+
+def births(problem: McKeanVlasov, point: CriticalPoint, inside: bool, register: Register) -> list[Birth]:
+    """Return the branches born at a critical point of the uniform state, one of each group orbit."""
+    found: list[Birth] = []
+    for degree in point.modes:
+        found += _zonal(problem, degree, point)
+    return found
+
+
+def _zonal(problem: McKeanVlasov, degree: int, point: CriticalPoint) -> list[Birth]:
+    symmetry = 2 - degree % 2
+    sign = 1 if point.coupling > 0 else -1
+    equation = stationary_equation(problem, symmetry, sign)
+    if equation is None:
+        return []
+    direction = (equation.basis.degrees == degree).astype(float)
+    q = float(point.coupling / (sign * equation.unit))
+    # An amplitude is a moment times its scale.
+    amplitude = STEPS[0] * float(equation.scales @ direction)
+    order, sides, counts = (1, (1, -1), ()) if symmetry == 2 else (2, (1,), _counts(problem, degree, point))
+    return [
+        Birth(
+            Departure(equation, np.zeros(direction.size), q, side * direction, order, amplitude, counts),
+            name_of_degree(degree, side),
+            symmetry,
+        )
+        for side in sides
+    ]
+
+
+def _counts(problem: McKeanVlasov, degree: int, point: CriticalPoint) -> tuple[int, ...]:
+    """Return the unstable directions that the branch has beside its branch point, where that is known.
+
+    Of the d directions of degree one, d - 1 turn the axis and one is stable on a branch that rises.
+    """
+    if point.modes != (1,):
+        return ()
+    return (unstable_uniform(problem, point.coupling) + int(branch_shape(problem, 1).curvature < 0.0),)
+
+
+def name_of_degree(degree: int, side: int) -> str:
+    """Return the zonal branch of a degree in words; the side is the sign of its moment."""
+    if degree == 2:
+        return SHAPES[side]
+    if degree % 2 == 1:
+        return f"zonal {degree}"
+    return f"zonal {degree}{'+' if side > 0 else '-'}"
+
+
+def reaches_down(problem: McKeanVlasov, point: CriticalPoint) -> bool:
+    """Whether a branch born at a critical point may extend to smaller couplings in modulus."""
+    return any(degree % 2 == 0 or branch_shape(problem, degree).curvature < 0.0 for degree in point.modes)

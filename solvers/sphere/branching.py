@@ -1,0 +1,60 @@
+"""Leaving a branch point of a zonal branch."""
+
+import numpy as np
+
+from meanfield import McKeanVlasov
+
+from ..bases import Floats
+from ..branches.continuation import Point
+from ..branches.detection import Event
+from ..branches.junctions import Departure
+from ..equation import StationaryEquation, stationary_equation
+from ..geometry import Birth
+from .stability import Sector
+
+
+def births_on_branch(event: Event) -> list[Birth]:
+    """Return the axisymmetric branches born at a branch point of a zonal branch, one of each group orbit."""
+    found: list[Birth] = []
+    for block, (degrees, kernel) in zip(event.blocks, event.kernels, strict=True):
+        assert isinstance(block, Sector)
+        if block.order == 0:
+            found += _about_the_axis(event.point, block, degrees, kernel)
+    return found
+
+
+def _about_the_axis(point: Point, block: Sector, degrees: Floats, kernel: Floats) -> list[Birth]:
+    """Within the symmetry of the branch both sides are new; across it one is the mirror image of the other."""
+    old = point.equation
+    equation = old if block.own else _asymmetric(old)
+    if equation is None:
+        return []
+    b = equation.unknown_from(equation.basis.moments_from(*old.basis.expand(point.moments)))
+    q = float(point.coupling / (equation.sign * equation.unit))
+    direction = np.zeros(equation.basis.degrees.size)
+    places = {int(degree): place for place, degree in enumerate(equation.basis.degrees)}
+    for degree, value in zip(degrees, kernel, strict=True):
+        if int(degree) in places:
+            direction[places[int(degree)]] = value
+    direction /= np.linalg.norm(direction)
+    sides, order = ((1.0, -1.0), None) if block.own else ((1.0,), 2)
+    symmetry = equation.basis.symmetry
+    return [Birth(Departure(equation, b, q, side * direction, order), "zonal", symmetry) for side in sides]
+
+
+def _asymmetric(old: StationaryEquation) -> StationaryEquation | None:
+    """Return the equation of all degrees that resolves at least what that of the even ones does."""
+    modes = old.basis.symmetry * old.basis.nodes // 2
+    return stationary_equation(old.problem, 1, old.sign, modes=modes, unknowns=int(old.basis.degrees.max()))
+
+
+def from_no_interaction(problem: McKeanVlasov, sign: int) -> Departure | None:
+    """Return the departure from the Gibbs density of the confinement, the only state at zero coupling."""
+    assert problem.confinement is not None
+    felt = np.flatnonzero(problem.confinement.relative_multipliers(problem.domain, 64))
+    even = bool(np.all(felt % 2 == 0))
+    equation = (stationary_equation(problem, 2, sign) if even else None) or stationary_equation(problem, 1, sign)
+    if equation is None:
+        return None
+    b = equation.unknown_from(equation.basis.gibbs(np.zeros(equation.scales.size)).moments)
+    return Departure(equation, b, 0.0, np.zeros_like(b), 0)

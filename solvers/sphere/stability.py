@@ -1,0 +1,232 @@
+r"""Unstable directions of a zonal state among all densities, azimuthal sector by sector.
+
+At a density of :math:`u = \langle x, e\rangle` the linearisation keeps the order m of the harmonics
+
+.. math:: e_{lmj}(x) = \phi_l^m(u)\, Y_{mj}(\omega), \qquad \omega \in S^{d-2},
+
+and is the same for all j. The matrices are those of the stationary equation,
+
+.. math:: S_m = \sigma - 2 A\sigma\, G_m\, \sigma A, \qquad
+          (G_m)_{kl} = \int \rho\, \phi_k^m \phi_l^m - \delta_{m0}\, p_k p_l ,
+
+whose negative eigenvalues, less the number of repulsive degrees, count the unstable directions. A rotation moves
+:math:`p_l` by :math:`\sqrt{l(l+d-2)}\, p_l` along :math:`e_{l1}`: that direction is known and is moved to one. If
+the density is even about the equator, even and odd degrees are blocks of their own.
+
+In high sectors nothing is unstable: with the trace of the attractive part of :math:`2 A G_m A` below one,
+:math:`S_m` has no other negative directions than the repulsive ones.
+"""
+
+import functools
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from meanfield import McKeanVlasov
+from meanfield.domains import Circle, Domain, Sphere
+
+from ..bases import Floats, Integers
+from ..bases.gegenbauer import sector_functions
+from ..bases.zonal import ZonalBasis
+from ..branches.continuation import Point
+from ..equation import StationaryEquation, felt_cells, projector, starting_cells
+from ..geometry import BlockMatrix
+from ..newton import NEUTRAL, count_negative
+
+# A block with a trace above this may have lost an unstable direction since the last point.
+NEARBY = 0.5
+
+
+@dataclass(frozen=True)
+class Sector:
+    """One block: the order m and, at a density even about the equator, the parity of the degrees.
+
+    Attributes
+    ----------
+    order : int
+        m.
+    parity : int or None
+        Degrees modulo 2; None for all of them.
+    multiplicity : int
+        Number of harmonics of degree m on S^(d-2): so often the block is there.
+    """
+
+    order: int
+    parity: int | None
+    multiplicity: int
+
+    @property
+    def own(self) -> bool:
+        """Whether it is that of the branch itself, where folds show."""
+        return self.order == 0 and self.parity in (None, 0)
+
+    def words(self, symmetry: int) -> str:
+        """Return the block in words."""
+        kind = {None: "harmonics", 0: "harmonics of even degree", 1: "harmonics of odd degree"}[self.parity]
+        return f"{kind} of azimuthal order {self.order}"
+
+
+class Part(NamedTuple):
+    """The degrees of a block with their functions on the nodes of the basis, scaled by sigma A."""
+
+    degrees: Integers
+    signs: Floats
+    roots: Floats
+    table: Floats
+    scaled: Floats
+    repulsive: tuple[int, int]
+
+
+class Perturbations:
+    """All degrees the potential feels, on the nodes of a zonal basis.
+
+    Parameters
+    ----------
+    equation
+        The equation of the states; its basis gives nodes and symmetry.
+    degrees, relative : (K,)
+        The degrees that are felt, with their multipliers relative to the largest.
+    """
+
+    def __init__(self, equation: StationaryEquation, degrees: Integers, relative: Floats) -> None:
+        basis = equation.basis
+        assert isinstance(basis, ZonalBasis)
+        self.domain = basis.domain
+        self.basis = basis
+        self.degrees = degrees
+        self.relative = relative
+        self.fixed_axis = equation.problem.confinement is not None
+        self._parts: dict[Sector, Part] = {}
+        parities: tuple[int | None, ...] = (None,) if basis.symmetry == 1 else (0, 1)
+        self._traces = self._trace_table()
+        self.sectors = [
+            Sector(order, parity, _copies(self.domain, order))
+            for order in range(int(degrees.max()) + 1)
+            for parity in parities
+        ]
+
+    def _trace_table(self) -> Floats:
+        """Return sum_l 2 A_l^2 phi_l^m(u)^2 over the attractive degrees, by order and node, for both signs."""
+        top = int(self.degrees.max())
+        table = np.zeros((2, top + 1, self.basis.rule.nodes.size))
+        for order in range(top + 1):
+            values = self._functions(order, self.degrees[self.degrees >= order]) ** 2
+            relative = self.relative[self.degrees >= order]
+            for row, sign in enumerate((1.0, -1.0)):
+                table[row, order] = 2.0 * np.maximum(-sign * relative, 0.0) @ values
+        return table
+
+    def _functions(self, order: int, degrees: Integers) -> Floats:
+        table = sector_functions(self.domain.dimension, order, self.basis.rule, int(self.degrees.max()))
+        return np.ascontiguousarray(table[degrees - order])
+
+    def active(self, point: Point, weights: Floats, least: float = 1.0) -> list[Sector]:
+        """Return the blocks in which a trace reaches a bound; below one nothing is unstable."""
+        row = 0 if point.equation.sign > 0 else 1
+        traces = (point.q / point.equation.strongest) * (self._traces[row] @ weights)
+        return [sector for sector in self.sectors if traces[sector.order] >= least]
+
+    def part(self, sector: Sector) -> Part:
+        """Return the degrees of a block."""
+        if sector not in self._parts:
+            inside = self.degrees >= max(sector.order, 1)
+            if sector.parity is not None:
+                inside &= self.degrees % 2 == sector.parity
+            degrees, relative = self.degrees[inside], self.relative[inside]
+            signs, roots = np.sign(relative), np.sqrt(np.abs(relative))
+            table = self._functions(sector.order, degrees)
+            repulsive = int(np.count_nonzero(relative > 0.0)), int(np.count_nonzero(relative < 0.0))
+            self._parts[sector] = Part(degrees, signs, roots, table, (signs * roots)[:, None] * table, repulsive)
+        return self._parts[sector]
+
+    def matrix(self, point: Point, sector: Sector, weights: Floats) -> BlockMatrix:
+        """Return the matrix of a block at a point.
+
+        Parameters
+        ----------
+        weights : (n,) float
+            Masses of the density at the nodes.
+        """
+        equation, part = point.equation, self.part(sector)
+        strength = 2.0 * point.q / equation.strongest
+        matrix: Floats = (part.scaled * (-strength * weights)) @ part.scaled.T
+        if sector.order == 0:
+            means = part.scaled @ weights
+            matrix += np.multiply.outer(strength * means, means)
+        matrix.flat[:: part.degrees.size + 1] += -equation.sign * part.signs
+        if sector.order == 1 and not self.fixed_axis:
+            matrix += projector(part.roots * self.generator(part, sector, point))
+        return BlockMatrix(matrix, part.degrees, part.repulsive[0 if equation.sign > 0 else 1])
+
+    def generator(self, part: Part, sector: Sector, point: Point) -> Floats:
+        """Return how the moments of order one change when the density is turned."""
+        moments, _ = point.equation.basis.expand(point.moments)
+        padded = np.zeros(int(self.degrees.max()) + 1)
+        count = min(padded.size, moments.size)
+        padded[:count] = moments[:count]
+        degrees = part.degrees
+        return np.asarray(np.sqrt(degrees * (degrees + self.domain.dimension - 2.0)) * padded[degrees])
+
+
+def _copies(domain: Domain, order: int) -> int:
+    """Return the number of harmonics of a degree on S^(d-2)."""
+    inner: Domain = Circle() if domain.dimension == 3 else Sphere(domain.dimension - 1)
+    return inner.multiplicity(order)
+
+
+@functools.lru_cache(maxsize=64)
+def _felt_limit(problem: McKeanVlasov) -> int:
+    """Return the last degree the potential feels, or 1 where the multipliers decay too slowly for one."""
+    cells, complete = starting_cells(problem, 1)
+    return int(cells.max()) if complete else 1
+
+
+@functools.lru_cache(maxsize=64)
+def perturbations(equation: StationaryEquation) -> Perturbations:
+    """Return the harmonics that decide the stability of the states of an equation."""
+    problem = equation.problem
+    limit = max(int(equation.basis.degrees.max()), _felt_limit(problem))
+    degrees, _ = felt_cells(problem, 1, limit)
+    relative = problem.potential.relative_multipliers(problem.domain, limit)[degrees]
+    return Perturbations(equation, degrees, relative)
+
+
+def masses(point: Point) -> Floats:
+    """Return the masses of the density of a point at the nodes of its basis."""
+    equation = point.equation
+    assert isinstance(equation.basis, ZonalBasis)
+    return equation.basis.masses(equation.field(point.b, point.q))
+
+
+def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
+    """Return the numbers of unstable directions about the axis, and of all others."""
+    modes, weights = perturbations(point.equation), masses(point)
+    zonal = point.unstable if neutral == NEUTRAL else max(0, point.unstable - 1)
+    others = 0
+    for sector in modes.active(point, weights):
+        if sector.own:
+            continue
+        matrix, degrees, repulsive = modes.matrix(point, sector, weights)
+        matrix.flat[:: degrees.size + 1] += neutral
+        count = count_negative(matrix) - repulsive
+        if sector.order == 0:
+            zonal += count
+        others += sector.multiplicity * count if sector.order else 0
+    return zonal, others
+
+
+def blocks_of(point: Point) -> list[Sector]:
+    """Return the blocks in which a direction can be unstable at a point or beside it."""
+    modes = perturbations(point.equation)
+    return modes.active(point, masses(point), NEARBY)
+
+
+def block_matrix(point: Point, block: Sector) -> BlockMatrix:
+    """Return the matrix of one block at a point."""
+    return perturbations(point.equation).matrix(point, block, masses(point))
+
+
+def copies(point: Point, one: Sector, other: Sector) -> bool:
+    """No two sectors have the same eigenvalues by symmetry."""
+    return False
