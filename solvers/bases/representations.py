@@ -1,0 +1,236 @@
+r"""Finite groups of rotations and reflections acting on the harmonics of S^2, and what they leave fixed.
+
+Harmonics of degree l are listed as :math:`e^c_{l0}, \dots, e^c_{ll}, e^s_{l1}, \dots, e^s_{ll}`. They are
+orthogonal and of equal mean square, so rotations act on the coefficients of a function by orthogonal matrices
+
+.. math:: (R f)(x) = f(R^{-1}x), \qquad D(R) = e^{\alpha\, n\cdot G} \quad\text{for the angle } \alpha
+          \text{ about } n, \qquad G_z = -\partial_\varphi ,
+
+and the reflection :math:`x \to -x` by :math:`(-1)^l`. The antisymmetric :math:`G_x, G_y, G_z` come from the ladder
+operators of angular momentum; :math:`n\cdot G` has the eigenvalues :math:`i k`, k = -l..l, which are taken as the
+integers that they are, so D(R) is as accurate as its eigenvectors.
+"""
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from meanfield.errors import ComputationFailed, InvalidInput
+
+from .base import Floats, Integers
+
+# Entries of unit vectors nearer than this to 0 or 1 are these.
+ROUNDING = 1e-13
+# Two elements nearer than this are the same.
+SAME_ELEMENT = 1e-9
+# The groups here have at most some hundred elements; more means that the generators do not close.
+LARGEST_GROUP = 512
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """A finite group of orthogonal transformations of space.
+
+    Parameters
+    ----------
+    name
+        Schoenflies symbol, such as ``"T_d"``.
+    generators : (n, 3, 3) float
+        Orthogonal matrices that generate the group; none for the trivial group.
+
+    Raises
+    ------
+    InvalidInput
+        If a generator is not orthogonal, or the group they generate is not finite and small.
+    """
+
+    name: str
+    generators: Floats
+
+    def __post_init__(self) -> None:
+        matrices = np.asarray(self.generators, dtype=float).reshape(-1, 3, 3)
+        squares = np.einsum("nki,nkj->nij", matrices, matrices)
+        if matrices.size and np.abs(squares - np.eye(3)).max() > SAME_ELEMENT:
+            raise InvalidInput(f"the generators of the group {self.name} must be orthogonal 3 by 3 matrices")
+        object.__setattr__(self, "generators", matrices)
+
+    def __repr__(self) -> str:
+        return f"Group({self.name})"
+
+    @functools.cached_property
+    def elements(self) -> Floats:
+        """All elements, (order, 3, 3), the identity first."""
+        found = [np.eye(3)]
+        for element in found:
+            for generator in self.generators:
+                product = generator @ element
+                if (np.abs(np.stack(found) - product).max(axis=(1, 2)) > SAME_ELEMENT).all():
+                    found.append(product)
+            if len(found) > LARGEST_GROUP:
+                raise InvalidInput(f"the generators of {self.name} give more than {LARGEST_GROUP} elements")
+        return np.stack(found)
+
+    @property
+    def order(self) -> int:
+        """Number of elements."""
+        return len(self.elements)
+
+    @functools.cached_property
+    def turns(self) -> int:
+        """Largest n such that the rotation by 2 pi/n about the z axis is in the group."""
+        along = self.elements[:, 2, 2] > 1.0 - SAME_ELEMENT
+        return int(np.count_nonzero(along & (np.linalg.det(self.elements) > 0)))
+
+    @functools.cached_property
+    def keeps_axis(self) -> bool:
+        """Whether every element maps the z axis to itself."""
+        return bool((np.abs(self.elements[:, 2, 2]) > 1.0 - SAME_ELEMENT).all())
+
+    @functools.cached_property
+    def keeps_pole(self) -> bool:
+        """Whether every element leaves the north pole where it is."""
+        return bool((self.elements[:, 2, 2] > 1.0 - SAME_ELEMENT).all())
+
+    @functools.cached_property
+    def free_axes(self) -> Floats:
+        """Orthonormal axes about which invariant functions may be rotated and stay invariant, (k, 3)."""
+        signed = np.linalg.det(self.elements)[:, None, None] * self.elements
+        values, vectors = np.linalg.eigh(signed.mean(axis=0))
+        axes = _cleaned(vectors[:, values > 0.5].T)
+        return np.eye(3) if len(axes) == 3 else axes
+
+    def dimension(self, degree: int) -> int:
+        """Return the dimension of the invariant harmonics of a degree, the mean of the characters."""
+        signs = np.sign(np.linalg.det(self.elements))
+        traces = signs * np.trace(self.elements, axis1=1, axis2=2)
+        angles = np.arccos(np.clip(0.5 * (traces - 1.0), -1.0, 1.0))
+        characters = 1.0 + 2.0 * np.cos(np.multiply.outer(np.arange(1, degree + 1), angles)).sum(axis=0)
+        return round(float((signs**degree * characters).mean()))
+
+    def harmonics(self, degree: int) -> Floats:
+        """Return the invariant harmonics of a degree, see :func:`invariant_harmonics`."""
+        return invariant_harmonics(self, degree)
+
+
+TRIVIAL = Group("C_1", np.zeros((0, 3, 3)))
+
+
+@functools.lru_cache(maxsize=4096)
+def invariant_harmonics(group: Group, degree: int) -> Floats:
+    """Return an orthonormal basis of the harmonics of a degree that a group leaves fixed.
+
+    Parameters
+    ----------
+    group
+        The group.
+    degree
+        Degree l.
+
+    Returns
+    -------
+    ndarray (k, 2 l + 1)
+        Coefficients of e^c_l0, ..., e^c_ll, e^s_l1, ..., e^s_ll; rows of unit length, so each combination has the
+        mean square 1/(2l+1) of the harmonics themselves. The basis is made the same way every time: each row has
+        the largest possible share of one harmonic, with positive sign. Read-only.
+
+    Raises
+    ------
+    ComputationFailed
+        If the fixed space does not have the dimension that the characters of the group give.
+    """
+    size, count = 2 * degree + 1, group.dimension(degree)
+    if not group.generators.size:
+        fixed = np.eye(size)
+    else:
+        defects = np.concatenate([np.eye(size) - representation(one, degree) for one in group.generators])
+        _, values, vectors = np.linalg.svd(defects, full_matrices=False)
+        if np.count_nonzero(values < 1e-9 * size) != count:
+            raise ComputationFailed(
+                f"the invariants of {group.name} in degree {degree} should have dimension {count}, but the "
+                f"singular values about it are {values[max(0, size - count - 1) :].tolist()}"
+            )
+        fixed = _canonical(vectors[size - count :])
+    fixed.flags.writeable = False
+    return np.asarray(fixed)
+
+
+def representation(element: Floats, degree: int) -> Floats:
+    """Return the matrix by which an orthogonal transformation acts on the harmonics of a degree."""
+    from scipy.spatial.transform import Rotation
+
+    sign = float(np.sign(np.linalg.det(element)))
+    turn = Rotation.from_matrix(sign * element).as_rotvec()
+    angle = float(np.linalg.norm(turn))
+    if angle < SAME_ELEMENT:
+        return np.asarray(sign**degree * np.eye(2 * degree + 1))
+    generator = np.einsum("k,kij->ij", turn / angle, rotation_generators(degree))
+    _, vectors = np.linalg.eigh(1j * generator)
+    phases = np.exp(-1j * angle * np.arange(-degree, degree + 1))
+    return np.asarray(sign**degree * ((vectors * phases) @ vectors.conj().T).real)
+
+
+@functools.lru_cache(maxsize=256)
+def rotation_generators(degree: int) -> Floats:
+    """Return the matrices G_x, G_y, G_z of infinitesimal rotations on the harmonics of a degree.
+
+    Returns
+    -------
+    ndarray (3, 2 l + 1, 2 l + 1)
+        Antisymmetric. A function turned by a small angle a about an axis n has the coefficients
+        ``c + a * (n . G) @ c``. Read-only.
+    """
+    orders = np.arange(-degree, degree + 1)
+    raising = np.diag(np.sqrt(degree * (degree + 1.0) - orders[:-1] * (orders[:-1] + 1.0)), -1)
+    momenta = [0.5 * (raising + raising.T), -0.5j * (raising - raising.T), np.diag(orders).astype(complex)]
+    real = _real_harmonics(degree)
+    generators = np.stack([(real.conj().T @ (-1j * momentum) @ real).real for momentum in momenta])
+    antisymmetric: Floats = 0.5 * (generators - generators.transpose(0, 2, 1))
+    antisymmetric.flags.writeable = False
+    return antisymmetric
+
+
+def _real_harmonics(degree: int) -> NDArray[np.complex128]:
+    """Return the real harmonics, as columns, in the complex ones with the sign of Condon and Shortley."""
+    columns = np.zeros((2 * degree + 1, 2 * degree + 1), dtype=complex)
+    columns[degree, 0] = 1.0
+    for order in range(1, degree + 1):
+        sign = -1.0 if order % 2 else 1.0
+        up, down = degree + order, degree - order
+        columns[up, order], columns[down, order] = sign * np.sqrt(0.5), np.sqrt(0.5)
+        columns[up, degree + order], columns[down, degree + order] = -1j * sign * np.sqrt(0.5), 1j * np.sqrt(0.5)
+    return columns
+
+
+def _canonical(vectors: Floats) -> Floats:
+    """Return the orthonormal basis of the same space with the largest shares of single coordinates."""
+    rest = vectors.T @ vectors
+    basis = np.empty_like(vectors)
+    for row in basis:
+        shares = np.diag(rest)
+        pivot = int(np.argmax(shares > shares.max() - 1e-6))
+        row[:] = rest[pivot] / np.sqrt(rest[pivot, pivot])
+        rest -= np.multiply.outer(row, row)
+    # One step towards the nearest orthonormal rows takes off the rounding of the successive projections.
+    basis = 1.5 * basis - 0.5 * (basis @ basis.T) @ basis
+    return _cleaned(basis)
+
+
+def _cleaned(vectors: Floats) -> Floats:
+    rounded = np.round(vectors)
+    return np.asarray(np.where(np.abs(vectors - rounded) < ROUNDING, rounded, vectors) + 0.0)
+
+
+def invariant_degrees(group: Group, degree: int) -> Integers:
+    """Return the degree of every invariant harmonic, in their order, from degree 1 up to a degree."""
+    counts = [group.dimension(each) for each in range(1, degree + 1)]
+    return np.repeat(np.arange(1, degree + 1), counts)
+
+
+def invariant_cells(group: Group, degrees: Integers) -> Integers:
+    """Return the cells of the invariants of given degrees: places, from 1, in the list of all invariants."""
+    wanted = np.asarray(degrees)
+    if not wanted.size:
+        return np.zeros(0, dtype=np.int64)
+    return 1 + np.flatnonzero(np.isin(invariant_degrees(group, int(wanted.max())), wanted))

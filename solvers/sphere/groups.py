@@ -1,0 +1,126 @@
+r"""The symmetries of states on S^2: polyhedral groups, those of a regular polygon, and the axial ones of a degree.
+
+Orientation: the tetrahedron of xyz, the cube of :math:`x^4+y^4+z^4` and the icosahedron with two-fold axes along
+x, y and z; polygons about the z axis, with the azimuth 0 on a mirror.
+
+A group is axial in degree l if it fixes just one harmonic of this degree, up to factors, and is no part of a larger
+one that fixes it too. By the equivariant branching lemma a branch of states with this symmetry is born wherever
+the modes of degree l become critical at the uniform state. Ihrig and Golubitsky (1984) list these groups: beside
+the zonal one, which is not finite and has a basis of its own,
+
+- even l: O_h (l = 4, 6, 8, 10, 14) and I_h (l = 6, 10, 12, 16, 18, ...);
+- odd l: T_d (l = 3, 7, 9, 11, 13, ...), O (l = 9, 13, 15, ...), I (l = 15, ...) and, for l/3 < m <= l, the group of
+  :math:`e^c_{lm}`, D_mh for odd and D_md for even m; D_2d is part of T_d in degree 3.
+"""
+
+import functools
+
+import numpy as np
+
+from meanfield import InvalidInput
+
+from ..bases.base import Floats
+from ..bases.representations import TRIVIAL as TRIVIAL
+from ..bases.representations import Group as Group
+from ..bases.representations import invariant_harmonics as invariant_harmonics
+
+CYCLE = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+INVERSION = -np.eye(3)
+GOLDEN = 0.5 * (1.0 + np.sqrt(5.0))
+
+
+def axis_rotation(order: float) -> Floats:
+    """Return the rotation by 2 pi/order about the z axis."""
+    angle = 2.0 * np.pi / order
+    cos, sin = np.cos(angle), np.sin(angle)
+    return np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
+
+
+def _signs(*signs: int) -> Floats:
+    return np.diag(np.array(signs, dtype=float))
+
+
+def _five_fold() -> Floats:
+    """Return the rotation by 2 pi/5 about (0, 1, golden ratio)."""
+    axis = np.array([0.0, 1.0, GOLDEN]) / np.hypot(1.0, GOLDEN)
+    across = np.cross(np.eye(3), axis).T
+    along = np.multiply.outer(axis, axis)
+    angle = 2.0 * np.pi / 5.0
+    return np.asarray(along + np.cos(angle) * (np.eye(3) - along) - np.sin(angle) * across)
+
+
+_FIVE = _five_fold()
+_FLIPS = [_signs(1, -1, -1), _signs(-1, -1, 1)]
+_SWAP = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+
+TETRAHEDRAL = Group("T_d", np.stack([CYCLE, *_FLIPS, _SWAP]))
+OCTAHEDRAL = Group("O_h", np.stack([CYCLE, axis_rotation(4), INVERSION]))
+OCTAHEDRAL_ROTATIONS = Group("O", np.stack([CYCLE, axis_rotation(4)]))
+ICOSAHEDRAL_ROTATIONS = Group("I", np.stack([CYCLE, *_FLIPS, _FIVE]))
+ICOSAHEDRAL = Group("I_h", np.stack([CYCLE, *_FLIPS, _FIVE, INVERSION]))
+
+
+@functools.cache
+def pyramidal(order: int) -> Group:
+    """Return C_mv: rotations by 2 pi/m about the z axis and mirrors through it, one at azimuth 0."""
+    return Group(f"C_{order}v", np.stack([axis_rotation(_checked(order)), _signs(1, -1, 1)]))
+
+
+@functools.cache
+def prismatic(order: int) -> Group:
+    """Return D_mh: C_mv and the mirror at the equator."""
+    return Group(f"D_{order}h", np.concatenate([pyramidal(order).generators, [_signs(1, 1, -1)]]))
+
+
+@functools.cache
+def antiprismatic(order: int) -> Group:
+    """Return D_md: C_mv and the mirror at the equator together with a rotation by pi/m."""
+    turned = axis_rotation(2 * _checked(order)) @ _signs(1, 1, -1)
+    return Group(f"D_{order}d", np.concatenate([pyramidal(order).generators, [turned]]))
+
+
+def breaking_group(order: int, equator: int = 0) -> Group:
+    """Return the symmetry of states born where a zonal state loses stability in azimuthal order m.
+
+    Parameters
+    ----------
+    order
+        m of the critical mode, g(theta) cos(m phi).
+    equator
+        0 if the zonal state is not even about the equator. Otherwise it is, and this is the sign +1 or -1 that
+        the mode takes on under reflection at the equator.
+    """
+    if equator == 0:
+        return pyramidal(order)
+    return prismatic(order) if equator > 0 else antiprismatic(order)
+
+
+def axial_groups(degree: int) -> tuple[Group, ...]:
+    """Return the finite axial groups of a degree, oriented as this module says; the zonal one comes on top.
+
+    Parameters
+    ----------
+    degree
+        Degree l of the critical modes, at least 1.
+
+    Returns
+    -------
+    tuple of Group
+        The larger ones first.
+    """
+    if degree < 1:
+        raise InvalidInput(f"modes have a degree of at least 1, not {degree}")
+    if degree % 2 == 0:
+        candidates = [ICOSAHEDRAL, OCTAHEDRAL]
+    else:
+        polygons = [prismatic(m) if m % 2 else antiprismatic(m) for m in range(degree, max(degree // 3, 1), -1)]
+        candidates = [ICOSAHEDRAL_ROTATIONS, TETRAHEDRAL, OCTAHEDRAL_ROTATIONS, *polygons]
+        if degree == 3:
+            candidates.remove(antiprismatic(2))
+    return tuple(group for group in candidates if group.dimension(degree) == 1)
+
+
+def _checked(order: int) -> int:
+    if order < 1:
+        raise InvalidInput(f"a group of rotations has an order of at least 1, not {order}")
+    return order
