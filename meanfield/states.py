@@ -23,10 +23,15 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .domains import Circle, Domain, Sphere
+from .errors import InvalidInput
+from .harmonics import full_density, moduli, zonal_density
 from .outcomes import Outcome
 from .problem import McKeanVlasov
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import xarray
     from matplotlib.axes import Axes
 
@@ -88,14 +93,34 @@ class State:
         return None if self.unstable is None else self.unstable == 0
 
     def order_parameter(self, degree: int = 1) -> float:
-        """Modulus of the moment of the given degree, between 0 and 1."""
-        if degree >= self.cosine.size:
-            return 0.0
-        return float(np.hypot(self.cosine[degree], self.sine[degree]))
+        """Modulus of the moment of the given degree, between 0 and 1, whatever the rotation."""
+        if self.layout == "order":
+            lengths = moduli(self.cosine, self.sine)
+        else:
+            lengths = np.hypot(self.cosine, self.sine)
+        return float(lengths[degree]) if degree < lengths.size else 0.0
 
-    def density(self, angle: ArrayLike) -> Floats:
-        """Density at the given angles (radians), in units of 1/radian, same shape as ``angle``."""
-        return series(self.cosine, self.sine, angle)
+    def density(self, angle: ArrayLike, azimuth: ArrayLike | None = None) -> Floats:
+        """Density at the given angles (radians): on the circle per radian, on a sphere per unit of its surface.
+
+        Parameters
+        ----------
+        angle
+            On the circle the angle; on a sphere that from the north pole.
+        azimuth
+            The angle about the pole, for densities on the ordinary sphere.
+
+        Returns
+        -------
+        ndarray
+            Of the common shape of the angles.
+
+        Raises
+        ------
+        InvalidInput
+            If the density needs an azimuth and there is none, or has no use for one.
+        """
+        return density_at(self.problem.domain, self.layout, self.cosine, self.sine, angle, azimuth)
 
     def replace(self, **changes: Any) -> "State":
         """Return a copy with some fields changed."""
@@ -108,10 +133,22 @@ class State:
         return state_to_xarray(self)
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw the density against the angle."""
+        """Draw the density against the angle; one on S^2 without an axis as a map."""
         from .plotting import plot_state
 
         return plot_state(self, ax, **style)
+
+    def plot_globe(self, ax: "Axes | None" = None, view: "Sequence[float] | None" = None, **style: Any) -> "Axes":
+        """Draw a density on S^2 on a globe seen from the direction ``view``; see :func:`plotting.plot_globe`."""
+        from .plotting import plot_globe
+
+        return plot_globe(self, ax, view, **style)
+
+    def plot_mollweide(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
+        """Draw a density on S^2 as a map of equal areas; see :func:`plotting.plot_mollweide`."""
+        from .plotting import plot_mollweide
+
+        return plot_mollweide(self, ax, **style)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,13 +159,19 @@ class Spectrum:
     ----------
     even, odd : (n,) float
         Eigenvalues on even and odd perturbations (about the state's reflection axis), largest first; the
-        rotation eigenvalue is not among them. A state without a reflection axis has all of them in ``even``.
+        rotation eigenvalue is not among them. A state without a reflection axis has all of them in ``even``. At a
+        zonal state of a sphere ``even`` has those of zonal perturbations and ``odd`` all others, see ``sectors``.
     rotation : float or None
         The computed eigenvalue of the rotation mode, zero up to rounding; None at the uniform state.
     rotation_overlap : float or None
         Cosine of the angle between that eigenvector and the generator of rotations.
     error : float
         Bound on the rounding error of the eigenvalue of smallest modulus.
+    sectors : tuple of (n_m,) float
+        At a zonal state of a sphere, eigenvalues on perturbations of azimuthal order m = 0, 1, 2, ..., largest
+        first, each once; empty elsewhere.
+    multiplicities : tuple of int
+        How often each eigenvalue of a sector is repeated: the number of harmonics of degree m on S^(d-2).
     """
 
     state: State
@@ -137,10 +180,12 @@ class Spectrum:
     rotation: float | None
     rotation_overlap: float | None
     error: float
+    sectors: tuple[Floats, ...] = ()
+    multiplicities: tuple[int, ...] = ()
 
     @property
     def eigenvalues(self) -> Floats:
-        """All eigenvalues but rotation, largest first."""
+        """All eigenvalues but rotation, largest first; those of a sector of a sphere once, without repetition."""
         return np.sort(np.concatenate([self.even, self.odd]))[::-1]
 
     @property
@@ -150,8 +195,41 @@ class Spectrum:
 
     @property
     def unstable(self) -> int:
-        """Number of positive eigenvalues, rotation excluded."""
+        """Number of positive eigenvalues with their multiplicities, rotation excluded."""
+        if self.sectors:
+            return sum(
+                repeated * int(np.count_nonzero(values > self.error))
+                for values, repeated in zip(self.sectors, self.multiplicities, strict=True)
+            )
         return int(np.count_nonzero(self.eigenvalues > self.error))
+
+
+def density_at(
+    domain: Domain,
+    layout: Layout,
+    cosine: Floats,
+    sine: Floats,
+    angle: ArrayLike,
+    azimuth: ArrayLike | None = None,
+) -> Floats:
+    """Density of the given moments at the given angles, as :meth:`State.density` has it."""
+    if layout == "order":
+        if azimuth is None:
+            raise InvalidInput("this density has no axis of symmetry; give both angles, density(polar, azimuth)")
+        return full_density(cosine, sine, angle, azimuth) / domain.volume
+    if azimuth is not None and domain != Sphere(3):
+        raise InvalidInput(f"a density on {described(domain)} takes one angle, density(angle), and no azimuth")
+    if isinstance(domain, Circle):
+        return series(cosine, sine, angle)
+    values = zonal_density(cosine, domain.dimension, angle) / domain.volume
+    return values if azimuth is None else values + np.zeros(np.shape(azimuth))
+
+
+def described(domain: Domain) -> str:
+    """Return the name of a domain in a sentence."""
+    if isinstance(domain, Circle):
+        return "the circle"
+    return "the ordinary sphere" if domain.dimension == 3 else f"the sphere in {domain.dimension} dimensions"
 
 
 def series(cosine: Floats, sine: Floats, angle: ArrayLike) -> Floats:

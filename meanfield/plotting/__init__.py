@@ -10,6 +10,7 @@ from .curves import plot_diagram
 from .densities import plot_state
 from .ensembles import plot_ensemble, plot_ensemble_moments
 from .files import check_figure, save_figure
+from .globe import globe, mollweide, plot_globe, plot_mollweide
 from .panels import plot_panels
 from .quantities import coupling_symbol, critical_mode
 from .relaxations import plot_relaxation
@@ -23,6 +24,8 @@ __all__ = [
     "check_film",
     "coupling_symbol",
     "critical_mode",
+    "globe",
+    "mollweide",
     "plot_compared_moments",
     "plot_comparison",
     "plot_diagram",
@@ -30,6 +33,8 @@ __all__ = [
     "plot_energy",
     "plot_ensemble",
     "plot_ensemble_moments",
+    "plot_globe",
+    "plot_mollweide",
     "plot_moments",
     "plot_panels",
     "plot_relaxation",

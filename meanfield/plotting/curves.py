@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ..diagrams import Diagram, SpecialPoint, segments
 from .appearance import MARKERS, STYLES, colour_of, new_axes, plain_frame
 from .labels import place_labels
-from .quantities import abscissa, coupling_symbol, event_value, symbol_of, values_of
+from .quantities import abscissa, coupling_symbol, default_quantity, event_value, symbol_of, values_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +22,7 @@ VANISHING = 1e-9
 
 def plot_diagram(
     diagram: Diagram,
-    y: str = "m1",
+    y: str | None = None,
     ax: "Axes | None" = None,
     *,
     legend: bool = True,
@@ -34,8 +34,11 @@ def plot_diagram(
     Parameters
     ----------
     y
-        ``m1``, ``m2``, ...: a cosine moment; ``norm``: root of the sum of all squared moments; ``amplitude``:
-        the largest moment in modulus; ``free_energy_gap``: (F - F_uniform)/D; ``slowest_rate``.
+        ``m1``, ``m2``, ...: a cosine moment, on spheres the modulus of the moment of that degree; ``p1``,
+        ``p2``, ...: on spheres, the mean of the polynomial of that degree in the cosine of the polar angle;
+        ``norm``: root of the sum of all squared moments; ``amplitude``: the largest moment in modulus;
+        ``free_energy_gap``: (F - F_uniform)/D; ``slowest_rate``. By default ``m1`` on the circle and on spheres
+        the moment of the degree that becomes critical first.
     ax
         Axes to draw on; a new figure by default.
     legend, labels
@@ -52,11 +55,12 @@ def plot_diagram(
     InvalidInput
         If ``y`` is none of the quantities above.
     """
-    symbol = symbol_of(y)
+    y = default_quantity(diagram) if y is None else y
+    symbol = symbol_of(diagram, y)
     ax = new_axes() if ax is None else ax
     entries: dict[str, Line2D] = {}
     for index, branch in enumerate(diagram.branches):
-        _draw_branch(ax, diagram, index, values_of(branch, y), entries, style)
+        _draw_branch(ax, diagram, index, values_of(diagram, branch, y), entries, style)
     for event in diagram.special_points:
         _draw_event(ax, diagram, event, y, entries, style)
     _frame(ax, diagram, symbol)
@@ -76,7 +80,7 @@ def named_curves(diagram: Diagram, y: str, style: dict[str, Any]) -> list[tuple[
     curves: list[tuple[str, str, Floats]] = []
     flat: list[str] = []
     for index, branch in enumerate(diagram.branches):
-        points = np.column_stack([abscissa(diagram, branch), values_of(branch, y)])
+        points = np.column_stack([abscissa(diagram, branch), values_of(diagram, branch, y)])
         points = points[np.all(np.isfinite(points), axis=1)]
         if len(points) == 0:
             continue
@@ -172,4 +176,6 @@ def _frame(ax: "Axes", diagram: Diagram, symbol: str) -> None:
 
 
 def _departs(diagram: Diagram, y: str) -> bool:
-    return any(np.nanmax(np.abs(values_of(branch, y)), initial=0.0) > VANISHING for branch in diagram.branches)
+    return any(
+        np.nanmax(np.abs(values_of(diagram, branch, y)), initial=0.0) > VANISHING for branch in diagram.branches
+    )

@@ -1,4 +1,7 @@
-"""Densities over the angle: of one state, or along a branch."""
+"""Densities over the angle: of one state, or along a branch.
+
+On the circle they are drawn per radian, on spheres over the uniform density and the angle from the north pole.
+"""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -7,8 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..diagrams import Branch, Diagram
+from ..domains import Circle, Domain, Sphere
+from ..harmonics import zonal_density, zonal_sensitivity
 from ..states import State, series
 from .appearance import COLOURS, STYLES, UNIFORM_COLOUR, new_axes, plain_frame
+from .globe import globe, plot_mollweide
 from .quantities import abscissa, coupling_symbol
 
 if TYPE_CHECKING:
@@ -17,10 +23,17 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 DENSITY_CURVES = 6
+# Peaks above so many uniform densities, those of high dimensions, are drawn on a logarithmic axis.
+LOGARITHMIC = 1e3
+# What is below so many units of rounding of the moments is not drawn there.
+NOISE = 16.0
 
 
 def plot_state(state: State, ax: "Axes | None" = None, **style: Any) -> "Axes":
     """Draw the density of a state over the angle, with the uniform density for comparison.
+
+    On spheres it is drawn over the uniform density, against the angle from the north pole. A density on the
+    ordinary sphere without an axis is drawn as a map instead; see :func:`plot_mollweide`.
 
     Parameters
     ----------
@@ -33,64 +46,116 @@ def plot_state(state: State, ax: "Axes | None" = None, **style: Any) -> "Axes":
     -------
     matplotlib.axes.Axes
     """
+    if state.layout == "order":
+        return plot_mollweide(state, ax, **style)
     ax = new_axes() if ax is None else ax
-    angle = _angles(state.cosine.size)
+    domain = state.problem.domain
     settings: dict[str, Any] = {"color": COLOURS[0], "linewidth": 1.6, "label": state.label or None} | style
-    uniform_level(ax)
-    ax.plot(angle, state.density(angle), **settings)
-    frame_density(ax)
+    uniform_level(ax, domain)
+    draw_profile(ax, domain, state.cosine, state.sine, **settings)
+    frame_density(ax, domain)
     return ax
+
+
+def draw_profile(ax: "Axes", domain: Domain, cosine: Floats, sine: Floats, **settings: Any) -> None:
+    """Draw the density of moments by degree as a line: per radian, or on spheres over the uniform one."""
+    angle = _angles(domain, cosine.size)
+    if isinstance(domain, Circle):
+        ax.plot(angle, series(cosine, sine, angle), **settings)
+        return
+    density = zonal_density(cosine, domain.dimension, angle)
+    if np.max(density) > LOGARITHMIC:
+        ax.set_yscale("log")
+        noise = NOISE * np.finfo(float).eps * zonal_sensitivity(cosine.size - 1, domain.dimension, angle)
+        density = np.where(density > noise, density, np.nan)
+    ax.plot(angle, density, **settings)
 
 
 def draw_densities(ax: "Axes", diagram: Diagram) -> None:
     """Draw densities at equal steps along the first clustered branch, or the uniform one where there is none."""
+    clustered = [branch for branch in diagram.branches if branch.symmetry != 0]
+    profiled = [branch for branch in clustered if branch.layout == "degree"]
+    if profiled:
+        _draw_along(ax, diagram, profiled[0])
+    elif clustered:
+        _draw_last(ax, diagram, clustered[0])
+    else:
+        _draw_uniform(ax, diagram.problem.domain)
+
+
+def _draw_along(ax: "Axes", diagram: Diagram, branch: Branch) -> None:
     from matplotlib import colormaps
 
-    uniform_level(ax)
-    clustered = [branch for branch in diagram.branches if branch.symmetry != 0]
-    if not clustered:
-        ax.axhline(1 / (2 * np.pi), color=UNIFORM_COLOUR, linewidth=1.5)
-        ax.text(0.0, 0.17, "uniform", ha="center", fontsize=8)
-        frame_density(ax)
-        ax.set_ylim(0.0, 0.5)
-        return
-    branch = clustered[0]
+    domain = diagram.problem.domain
+    uniform_level(ax, domain)
     chosen = _spread_points(branch)
     colours = colormaps["viridis"](np.linspace(0.0, 0.85, max(len(chosen), 2)))
-    angle = _angles(branch.cosine.shape[1])
     for point, colour in zip(chosen, colours, strict=False):
         dashes, _ = STYLES[int(np.sign(branch.unstable[point]))]
-        density = series(branch.cosine[point], branch.sine[point], angle)
+        settings = {"color": colour, "linestyle": dashes, "linewidth": 1.3}
         text = f"{abscissa(diagram, branch)[point]:.3g}"
-        ax.plot(angle, density, color=colour, linestyle=dashes, linewidth=1.3, label=text)
-    frame_density(ax)
+        draw_profile(ax, domain, branch.cosine[point], branch.sine[point], label=text, **settings)
+    frame_density(ax, domain)
     if chosen:
         ax.legend(
             title=f"{branch.label}\n{coupling_symbol(diagram)} =",
             frameon=False,
             fontsize=7,
             title_fontsize=8,
-            loc="upper right",
+            loc="upper right" if isinstance(domain, Circle) else "best",
         )
 
 
-def _angles(moments: int) -> Floats:
-    return np.linspace(-np.pi, np.pi, max(513, 8 * moments + 1))
+def _draw_last(ax: "Axes", diagram: Diagram, branch: Branch) -> None:
+    chosen = _spread_points(branch)
+    if not chosen:
+        ax.text(0.5, 0.5, "not computed", transform=ax.transAxes, ha="center", va="center", color="0.4")
+        return
+    globe(ax, branch.cosine[chosen[-1]], branch.sine[chosen[-1]], branch.layout)
+    value = f"{abscissa(diagram, branch)[chosen[-1]]:.3g}"
+    text = f"{branch.label}\n{coupling_symbol(diagram)} = {value}"
+    ax.text(0.0, 0.0, text, transform=ax.transAxes, fontsize=8, va="bottom")
 
 
-def uniform_level(ax: "Axes") -> None:
+def _draw_uniform(ax: "Axes", domain: Domain) -> None:
+    level = _uniform_value(domain)
+    ax.axhline(level, color=UNIFORM_COLOUR, linewidth=1.5)
+    middle = 0.0 if isinstance(domain, Circle) else np.pi / 2
+    ax.text(middle, 0.17 if isinstance(domain, Circle) else 1.05 * level, "uniform", ha="center", fontsize=8)
+    frame_density(ax, domain)
+    ax.set_ylim(0.0, 0.5 if isinstance(domain, Circle) else 2.0)
+
+
+def _angles(domain: Domain, moments: int) -> Floats:
+    points = max(513, 8 * moments + 1)
+    return np.linspace(-np.pi if isinstance(domain, Circle) else 0.0, np.pi, points)
+
+
+def _uniform_value(domain: Domain) -> float:
+    return 1 / (2 * np.pi) if isinstance(domain, Circle) else 1.0
+
+
+def uniform_level(ax: "Axes", domain: Domain | None = None) -> None:
     """Draw the uniform density as a thin dotted line."""
-    ax.axhline(1 / (2 * np.pi), color="0.65", linewidth=0.8, linestyle=":", zorder=1.0)
+    level = _uniform_value(domain or Circle())
+    ax.axhline(level, color="0.65", linewidth=0.8, linestyle=":", zorder=1.0)
 
 
-def frame_density(ax: "Axes") -> None:
-    """Label the axes of a density over the angle."""
+def frame_density(ax: "Axes", domain: Domain | None = None) -> None:
+    """Label the axes of a density over the angle: on the circle, or on a sphere relative to the uniform one."""
     ax.set_xlabel(r"$\theta$", fontsize=11)
-    ax.set_ylabel(r"$\rho(\theta)$", fontsize=11)
-    ax.set_xlim(-np.pi, np.pi)
-    ax.set_xticks([-np.pi, -np.pi / 2, 0.0, np.pi / 2, np.pi], [r"$-\pi$", r"$-\pi/2$", "0", r"$\pi/2$", r"$\pi$"])
+    if isinstance(domain, Sphere):
+        ax.set_ylabel(r"$\rho(\theta)/\rho_0$", fontsize=11)
+        ax.set_xlim(0.0, np.pi)
+        ax.set_xticks([0.0, np.pi / 2, np.pi], ["0", r"$\pi/2$", r"$\pi$"])
+    else:
+        ax.set_ylabel(r"$\rho(\theta)$", fontsize=11)
+        ax.set_xlim(-np.pi, np.pi)
+        labels = [r"$-\pi$", r"$-\pi/2$", "0", r"$\pi/2$", r"$\pi$"]
+        ax.set_xticks([-np.pi, -np.pi / 2, 0.0, np.pi / 2, np.pi], labels)
     plain_frame(ax)
-    ax.set_ylim(bottom=0.0)
+    if ax.get_yscale() == "linear":
+        ax.set_ylim(bottom=0.0)
 
 
 def _spread_points(branch: Branch) -> Sequence[int]:

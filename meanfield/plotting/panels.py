@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..diagrams import Diagram
+from ..domains import Circle
 from .curves import named_curves, plot_diagram
 from .densities import draw_densities
 from .labels import place_labels
-from .quantities import values_of
+from .quantities import default_quantity, values_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 def plot_panels(diagram: Diagram) -> "Figure":
     """Draw amplitude, free energy and slowest rate against the coupling, and densities along a branch.
 
-    The densities are those of the first clustered branch of the diagram, at equal steps of its length.
+    The densities are those of the first clustered branch of the diagram, at equal steps of its length. On
+    spheres a moment stands for the amplitude and the densities are those of the first branch with an axis; if
+    there is none, the last density of a branch on a globe.
 
     Returns
     -------
@@ -28,7 +31,8 @@ def plot_panels(diagram: Diagram) -> "Figure":
 
     figure = Figure(figsize=(7.2, 5.6), layout="constrained")
     axes = figure.subplots(2, 2)
-    panels = [(axes[0, 0], "amplitude"), (axes[0, 1], "free_energy_gap"), (axes[1, 0], "slowest_rate")]
+    order = "amplitude" if isinstance(diagram.problem.domain, Circle) else default_quantity(diagram)
+    panels = [(axes[0, 0], order), (axes[0, 1], "free_energy_gap"), (axes[1, 0], "slowest_rate")]
     handles: dict[str, Line2D] = {}
     for ax, y in panels:
         plot_diagram(diagram, y, ax, legend=True, labels=False)
@@ -36,7 +40,7 @@ def plot_panels(diagram: Diagram) -> "Figure":
         if present is not None:
             handles |= {str(line.get_label()): line for line in present.get_lines()}
             present.remove()
-        if all(np.all(np.isnan(values_of(branch, y))) for branch in diagram.branches):
+        if all(np.all(np.isnan(values_of(diagram, branch, y))) for branch in diagram.branches):
             ax.text(0.5, 0.5, "not computed", transform=ax.transAxes, ha="center", va="center", color="0.4")
     draw_densities(axes[1, 1], diagram)
     for ax, letter in zip(axes.flat, "abcd", strict=True):

@@ -4,7 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..diagrams import Branch, Diagram, SpecialPoint
+from ..domains import Circle
 from ..errors import InvalidInput
+from ..harmonics import moduli, place
+from ..states import Layout
 
 Floats = NDArray[np.float64]
 
@@ -15,12 +18,25 @@ def critical_mode(diagram: Diagram) -> int | None:
     """Degree of the mode that becomes critical first, None where it cannot be told."""
     if diagram.critical_coupling is None or diagram.problem.confinement is not None:
         return None
-    problem = diagram.problem
-    multipliers = problem.potential.multipliers(problem.domain, CRITICAL_MODES)[1:]
-    attractive = multipliers < 0
-    if not np.any(attractive):
+    domain = diagram.problem.domain
+    multiplicities = np.array([float(domain.multiplicity(degree)) for degree in range(1, CRITICAL_MODES + 1)])
+    eigenvalues = diagram.problem.potential.multipliers(domain, CRITICAL_MODES)[1:] / multiplicities
+    if not np.any(eigenvalues < 0):
         return None
-    return int(np.argmin(multipliers)) + 1
+    return int(np.argmin(eigenvalues)) + 1
+
+
+def default_quantity(diagram: Diagram) -> str:
+    """Name of the moment that tells the branches of a diagram apart best.
+
+    On spheres that about the north pole of the degree that becomes critical first: its sign tells the two
+    sides of a transcritical branch apart. Densities without an axis may have none of an odd degree there.
+    """
+    if isinstance(diagram.problem.domain, Circle):
+        return "m1"
+    degree = critical_mode(diagram) or 1
+    without_axis = any(branch.layout == "order" for branch in diagram.branches)
+    return f"m{degree}" if degree % 2 and without_axis else f"p{degree}"
 
 
 def coupling_symbol(diagram: Diagram) -> str:
@@ -31,40 +47,38 @@ def coupling_symbol(diagram: Diagram) -> str:
     return rf"$\kappa/\kappa_{{{'c' if mode is None else mode}}}$"
 
 
-def symbol_of(y: str) -> str:
+def symbol_of(diagram: Diagram, y: str) -> str:
     """Return the symbol of a quantity, or refuse a name that is none."""
+    on_circle = isinstance(diagram.problem.domain, Circle)
     names = {
         "norm": r"$\|m\|_2$",
-        "amplitude": r"$\max_k |m_k|$",
+        "amplitude": r"$\max_k |m_k|$" if on_circle else r"$\max_l |m_l|$",
         "free_energy_gap": r"$(F - F_0)/D$",
         "slowest_rate": r"slowest rate $\gamma$",
     }
     if y in names:
         return names[y]
-    degree = y.removeprefix("m")
-    if y.startswith("m") and degree.isascii() and degree.isdigit() and int(degree) > 0:
-        return f"$m_{{{int(degree)}}}$"
-    raise InvalidInput(f"cannot plot {y!r}; give m1, m2, ... or one of {', '.join(names)}")
+    kind, degree = y[:1], y[1:]
+    if kind in ("m" if on_circle else "mp") and degree.isascii() and degree.isdigit() and int(degree) > 0:
+        return _moment_symbol(kind, int(degree), on_circle)
+    moments = "m1, m2, ..." if on_circle else "m1, m2, ..., p1, p2, ..."
+    raise InvalidInput(f"cannot plot {y!r}; give {moments} or one of {', '.join(names)}")
 
 
-def values_of(branch: Branch, y: str) -> Floats:
+def values_of(diagram: Diagram, branch: Branch, y: str) -> Floats:
     """Return a quantity at every point of a branch, (P,); nan where it is not known."""
     if y in ("free_energy_gap", "slowest_rate"):
         values: Floats = getattr(branch, y)
         return values
-    if y in ("norm", "amplitude"):
-        return _size(branch.cosine, branch.sine, y)
-    return branch.moment(int(y.removeprefix("m")))
+    return _of_moments(diagram, branch.layout, branch.cosine, branch.sine, y)
 
 
 def event_value(diagram: Diagram, event: SpecialPoint, y: str) -> float:
     """Return a quantity at a special point."""
+    branch = diagram.branches[event.branch]
     if y in ("free_energy_gap", "slowest_rate"):
-        return float(getattr(diagram.branches[event.branch], y)[event.point])
-    if y in ("norm", "amplitude"):
-        return float(_size(event.cosine, event.sine, y))
-    degree = int(y.removeprefix("m"))
-    return float(event.cosine[degree]) if degree < event.cosine.size else 0.0
+        return float(getattr(branch, y)[event.point])
+    return float(_of_moments(diagram, branch.layout, event.cosine, event.sine, y))
 
 
 def abscissa(diagram: Diagram, branch: Branch) -> Floats:
@@ -73,8 +87,37 @@ def abscissa(diagram: Diagram, branch: Branch) -> Floats:
     return np.asarray(chosen, dtype=np.float64)
 
 
-def _size(cosine: Floats, sine: Floats, y: str) -> Floats:
-    # Imported points may know only their first moments; the rest counts as zero there.
-    squares = np.nan_to_num(cosine[..., 1:] ** 2 + sine[..., 1:] ** 2)
-    total = np.sum(squares, axis=-1) if y == "norm" else np.max(squares, axis=-1, initial=0.0)
-    return np.asarray(np.sqrt(total))
+def _moment_symbol(kind: str, degree: int, on_circle: bool) -> str:
+    if on_circle:
+        return f"$m_{{{degree}}}$"
+    if kind == "m":
+        return f"$|m_{{{degree}}}|$"
+    mean = r"\langle \cos\theta \rangle" if degree == 1 else rf"\langle P_{{{degree}}}(\cos\theta) \rangle"
+    # Nematics know the second as S.
+    return rf"$S = p_2 = {mean}$" if degree == 2 else rf"$p_{{{degree}}} = {mean}$"
+
+
+def _of_moments(diagram: Diagram, layout: Layout, cosine: Floats, sine: Floats, y: str) -> Floats:
+    """Return a quantity that the moments (..., n) make up, (...)."""
+    if y == "norm":
+        # Imported points may know only their first moments; the rest counts as zero.
+        squares = np.nan_to_num(cosine[..., 1:] ** 2 + sine[..., 1:] ** 2)
+        return np.asarray(np.sqrt(np.sum(squares, axis=-1)))
+    if y == "amplitude":
+        lengths = np.nan_to_num(_lengths(layout, cosine, sine))
+        return np.asarray(np.max(lengths[..., 1:], axis=-1, initial=0.0))
+    kind, degree = y[0], int(y[1:])
+    if isinstance(diagram.problem.domain, Circle):
+        return _entry(cosine, degree)
+    if kind == "m":
+        return _entry(_lengths(layout, cosine, sine), degree)
+    return _entry(cosine, place(degree, 0) if layout == "order" else degree)
+
+
+def _lengths(layout: Layout, cosine: Floats, sine: Floats) -> Floats:
+    return moduli(cosine, sine) if layout == "order" else np.asarray(np.sqrt(cosine**2 + sine**2))
+
+
+def _entry(values: Floats, index: int) -> Floats:
+    # A degree beyond those that are kept has the moment zero.
+    return values[..., index] if index < values.shape[-1] else np.zeros(values.shape[:-1])
