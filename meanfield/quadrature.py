@@ -82,6 +82,18 @@ def gauss_rule(dimension: int, count: int) -> Rule:
 
 def build_rule(dimension: int, count: int, precision: type[np.floating[Any]]) -> Rule:
     """Return :func:`gauss_rule` computed in a given working precision, uncached."""
+    with np.errstate(all="ignore"):
+        fine, logs = _northern(dimension, count, precision)
+    if not np.isfinite(logs).all():
+        raise ComputationFailed(
+            f"the Gauss rule with {count} nodes in dimension {dimension} is beyond the range of this machine's "
+            "numbers; take fewer nodes or a smaller dimension"
+        )
+    return _mirrored(fine, logs, count)
+
+
+def _northern(dimension: int, count: int, precision: type[np.floating[Any]]) -> tuple[Working, Working]:
+    """Return 1 - u and the logarithms of the weights up to a constant; not finite where P_n leaves the range."""
     fine = _starting_complements(dimension, count).astype(precision)
     for _ in range(POLISHING_STEPS):
         value, slope = _value_and_slope(dimension, count, fine)
@@ -93,12 +105,7 @@ def build_rule(dimension: int, count: int, precision: type[np.floating[Any]]) ->
     if count % 2:
         fine[-1] = 1.0
     logs += (dimension - 2) * np.log(fine * (2.0 - fine))
-    if not np.isfinite(logs).all():
-        raise ComputationFailed(
-            f"the Gauss rule with {count} nodes in dimension {dimension} is beyond the range of this machine's "
-            "numbers"
-        )
-    return _mirrored(fine, logs, count)
+    return fine, logs
 
 
 def polynomials(dimension: int, rule: Rule, degree: int) -> Floats:

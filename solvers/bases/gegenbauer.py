@@ -26,7 +26,7 @@ def even_rule(dimension: int, count: int) -> Rule:
     return northern_half(gauss_rule(dimension, 2 * count))
 
 
-@functools.lru_cache(maxsize=32)
+@functools.lru_cache(maxsize=16)
 def polynomial_table(dimension: int, count: int, degree: int, symmetry: int = 1) -> Floats:
     """Return P_0, P_symmetry, ..., P_degree on the rule of a symmetry with a number of nodes; read-only.
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from meanfield import InvalidInput, Sphere
 from meanfield.quadrature import Rule, gauss_rule
+from meanfield.states import Layout
 
 from .base import EPS, RESOLUTION_TOLERANCE, SMALL_FIELD, Floats, Gibbs, Integers, exp_beyond_quadratic, slice_of
 from .gegenbauer import even_rule, polynomial_table
@@ -50,6 +51,8 @@ class ZonalBasis:
         Nodes and weights; for symmetry 2 the northern half, weights doubled.
     """
 
+    layout: Layout = "degree"
+
     def __init__(
         self,
         domain: Sphere,
@@ -70,17 +73,25 @@ class ZonalBasis:
         self.nodes = nodes
         self.confinement = confinement
         self._modes = slice_of(cells)
-        self.rule, self._table = _tables(domain.dimension, symmetry, nodes)
-        self._synthesis = np.ascontiguousarray(self._table[self._modes].T)
-        self._fixed: Floats | None = None
-        if confinement is not None:
-            count = min(confinement.size, nodes)
-            self._fixed = confinement[:count] @ self._table[1 : count + 1]
+        self._count = nodes + nodes // 8 + 1
+        self._sampled = self._sample(self._count, nodes)
+        self.rule = self._sampled.rule
+
+    def _sample(self, count: int, cells: int) -> "_Sampled":
+        """Return polynomials, modes and fixed field on the rule with a number of nodes."""
+        dimension, symmetry = self.domain.dimension, self.symmetry
+        rule = gauss_rule(dimension, count) if symmetry == 1 else even_rule(dimension, count)
+        table = polynomial_table(dimension, count, symmetry * cells, symmetry)
+        fixed = None
+        if self.confinement is not None:
+            felt = min(self.confinement.size, cells)
+            fixed = self.confinement[:felt] @ table[1 : felt + 1]
+        return _Sampled(rule, table, np.ascontiguousarray(table[self._modes].T), fixed)
 
     @property
     def polynomials(self) -> Floats:
         """P_l on the nodes for every resolved cell from 0, shape (nodes + 1, n)."""
-        return self._table
+        return self._sampled.polynomials
 
     def resized(self, cells: Integers, nodes: int) -> "ZonalBasis":
         """Return the same basis with other cells and another number of nodes."""
@@ -88,54 +99,18 @@ class ZonalBasis:
 
     def gibbs(self, field: Floats) -> Gibbs:
         """Return moments 0..nodes and the logarithm of Z, the uniform mean of e^f."""
-        values = self._values(field)
-        top = values.item(values.argmax())
-        if top < SMALL_FIELD and values.item(values.argmin()) > -SMALL_FIELD:
-            return self._near_uniform(values)
-        masses, shift = self._exponentiated(values, top)
-        moments = self._table @ masses
-        mass = moments.item(0)
-        moments /= mass
-        return Gibbs(moments, shift + math.log(mass))
+        return self._sampled.gibbs(field)
 
     def masses(self, field: Floats) -> Floats:
         """Return the shares of the nodes in the Gibbs density of a field, (n,) with sum one."""
-        values = self._values(field)
-        masses, _ = self._exponentiated(values, float(values.max()))
+        values = self._sampled.values(field)
+        masses, _ = self._sampled.exponentiated(values, float(values.max()))
         masses /= masses.sum()
         return masses
 
-    def _values(self, field: Floats) -> Floats:
-        values: Floats = self._synthesis @ field
-        if self._fixed is not None:
-            values += self._fixed
-        return values
-
-    def _exponentiated(self, values: Floats, top: float) -> tuple[Floats, float]:
-        """Return weight times e^(f - shift) at each node, in place of the values, and the shift."""
-        if top <= LARGE_FIELD:
-            np.exp(values, out=values)
-            values *= self.rule.weights
-            return values, 0.0
-        values += self.rule.log_weights
-        top = float(values.max())
-        values -= top
-        np.exp(values, out=values)
-        return values, top
-
-    def _near_uniform(self, values: Floats) -> Gibbs:
-        """Return the density from e^f - 1, whose moments keep their relative accuracy however small f is."""
-        np.expm1(values, out=values)
-        values *= self.rule.weights
-        moments = self._table @ values
-        excess = moments.item(0)
-        moments /= 1.0 + excess
-        moments[0] = 1.0
-        return Gibbs(moments, math.log1p(excess))
-
     def mean_beyond_quadratic(self, field: Floats) -> float:
         """Return the uniform mean of e^f - 1 - f - f^2/2, without cancellation for small fields."""
-        return float(self.rule.weights @ exp_beyond_quadratic(self._synthesis @ field))
+        return float(self.rule.weights @ exp_beyond_quadratic(self._sampled.modes @ field))
 
     def means(self, moments: Floats) -> Floats:
         """Return the means of the modes."""
@@ -164,17 +139,20 @@ class ZonalBasis:
         return [b, np.where(self.degrees % 2 == 1, -b, b)]
 
     @functools.cached_property
-    def _second(self) -> "ZonalBasis":
-        return self.resized(self.cells, 3 * self.nodes // 2)
+    def _second(self) -> "_Sampled":
+        """Modes, and all moments their covariances need, on a rule with half as many nodes again."""
+        felt = 0 if self.confinement is None else 1 + int(np.flatnonzero(self.confinement).max(initial=-1))
+        return self._sample(3 * self._count // 2, max(2 * int(self.cells[-1]), felt))
 
     def agrees(self, field: Floats, moments: Floats) -> bool:
-        """Whether a rule with half as many nodes again gives the moments of a field within rounding.
+        """Whether a rule with half as many nodes again gives the same means and covariances within rounding.
 
         The rounding of a field f itself, eps max |f| in each value, is allowed for.
         """
         second = self._second
-        largest = float(np.abs(second._values(field)).max())
-        difference = np.abs(second.gibbs(field).moments[: moments.size] - moments)
+        largest = float(np.abs(second.values(field)).max())
+        count = min(2 * int(self.cells[-1]) + 1, moments.size)
+        difference = np.abs(second.gibbs(field).moments[:count] - moments[:count])
         return bool(difference.max() <= max(RESOLUTION_TOLERANCE, EPS * largest))
 
     def moments_from(self, cosine: Floats, sine: Floats) -> Floats:
@@ -195,13 +173,51 @@ class ZonalBasis:
         return float(np.abs(moments[-(self.nodes // 8) :]).max())
 
 
-class _Tables(NamedTuple):
+class _Sampled(NamedTuple):
+    """Polynomials (degrees, n), modes (n, size) and the fixed part of the field on the nodes of a rule."""
+
     rule: Rule
     polynomials: Floats
+    modes: Floats
+    fixed: Floats | None
 
+    def values(self, field: Floats) -> Floats:
+        """Return a field at the nodes."""
+        values: Floats = self.modes @ field
+        if self.fixed is not None:
+            values += self.fixed
+        return values
 
-def _tables(dimension: int, symmetry: int, nodes: int) -> _Tables:
-    """Return the rule and the table of the P_l on it that resolve moments up to symmetry * nodes."""
-    count = nodes + nodes // 8 + 1
-    rule = gauss_rule(dimension, count) if symmetry == 1 else even_rule(dimension, count)
-    return _Tables(rule, polynomial_table(dimension, count, symmetry * nodes, symmetry))
+    def gibbs(self, field: Floats) -> Gibbs:
+        """Return the moments of all polynomials and log Z."""
+        values = self.values(field)
+        top = values.item(values.argmax())
+        if top < SMALL_FIELD and values.item(values.argmin()) > -SMALL_FIELD:
+            return self._near_uniform(values)
+        masses, shift = self.exponentiated(values, top)
+        moments = self.polynomials @ masses
+        mass = moments.item(0)
+        moments /= mass
+        return Gibbs(moments, shift + math.log(mass))
+
+    def exponentiated(self, values: Floats, top: float) -> tuple[Floats, float]:
+        """Return weight times e^(f - shift) at each node, in place of the values, and the shift."""
+        if top <= LARGE_FIELD:
+            np.exp(values, out=values)
+            values *= self.rule.weights
+            return values, 0.0
+        values += self.rule.log_weights
+        top = float(values.max())
+        values -= top
+        np.exp(values, out=values)
+        return values, top
+
+    def _near_uniform(self, values: Floats) -> Gibbs:
+        """Return the density from e^f - 1, whose moments keep their relative accuracy however small f is."""
+        np.expm1(values, out=values)
+        values *= self.rule.weights
+        moments = self.polynomials @ values
+        excess = moments.item(0)
+        moments /= 1.0 + excess
+        moments[0] = 1.0
+        return Gibbs(moments, math.log1p(excess))

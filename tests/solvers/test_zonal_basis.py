@@ -7,7 +7,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from meanfield import Circle, InvalidInput, Kuramoto, McKeanVlasov, Sphere
+from meanfield import Circle, ComputationFailed, InvalidInput, Kuramoto, McKeanVlasov, Sphere
 from meanfield.quadrature import build_rule, gauss_rule, northern_half, polynomials
 from solvers.bases import EPS, CosineBasis, FourierBasis, ZonalBasis, resolved, sector_functions
 from solvers.bases.products import RecurrentProducts, TabulatedProducts
@@ -116,6 +116,11 @@ def test_rules_are_symmetric_and_exact(dimension: int, count: int) -> None:
         power, exact = power * rule.nodes**2, exact * (k + 0.5) / (k + 0.5 * dimension)
         if exact < 1e-280:
             break
+
+
+def test_a_rule_beyond_the_range_of_the_numbers_is_refused() -> None:
+    with pytest.raises(ComputationFailed, match="3000 nodes in dimension 1024"):
+        build_rule(1024, 3000, np.float64)
 
 
 @pytest.mark.parametrize("dimension", DIMENSIONS)
@@ -292,7 +297,7 @@ def test_a_confinement_is_a_fixed_part_of_the_field(symmetry: int) -> None:
 
 
 def test_a_second_rule_refuses_spikes_with_too_few_nodes() -> None:
-    # f = 600 e^(9 (u - 1)) in 16 dimensions has f'(1) = 5400; a spike like this looks harmless on few nodes.
+    # f = 600 e^(9 (u - 1)) in 16 dimensions is a spike with f'(1) = 5400, for which 140 nodes are too few.
     degree = 60
     with mp.workdps(40):
         shape = [multiplicity(16, k) * mp.besseli(k + 7, 9) for k in range(1, degree + 1)]
