@@ -74,19 +74,18 @@ def zonal_density(moments: Floats, dimension: int, polar: ArrayLike) -> Floats:
     Returns
     -------
     ndarray
-        Of the shape of ``polar``. Its error is that of the moments times :func:`zonal_sensitivity`.
+        Of the shape of ``polar``. Errors of the moments are multiplied by :func:`zonal_sensitivity`.
     """
-    angles = np.asarray(polar, dtype=float)
     sphere = Sphere(dimension)
-    terms = np.array([[_weighted(sphere.multiplicity(degree), float(p)) for degree, p in enumerate(moments)]])
-    parts = [_sums(terms, dimension, block)[0] for block in _blocks(angles.ravel())]
-    return np.concatenate([np.empty(0), *parts]).reshape(angles.shape)
+    terms = np.array([_weighted(sphere.multiplicity(degree), float(p)) for degree, p in enumerate(moments)])
+    return zonal_sum(terms, dimension, polar)
 
 
 def zonal_sensitivity(degree: int, dimension: int, polar: ArrayLike) -> Floats:
     r"""Change of a zonal density over the uniform one if each moment changes by one, :math:`\sum N_l |P_l|`.
 
-    In high dimensions the N_l are large, and a density far below its peak is lost in the rounding of the moments.
+    It is largest at the poles. In high dimensions the N_l are large, and a density far below its peak is lost in
+    the rounding of the moments.
     """
     angles = np.asarray(polar, dtype=float)
     sphere = Sphere(dimension)
@@ -94,6 +93,13 @@ def zonal_sensitivity(degree: int, dimension: int, polar: ArrayLike) -> Floats:
     for each, values in enumerate(_polynomials(degree, dimension, _versine(angles.ravel()))):
         total += _weighted(sphere.multiplicity(each), 1.0) * np.abs(values)
     return total.reshape(angles.shape)
+
+
+def zonal_sum(terms: Floats, dimension: int, polar: ArrayLike) -> Floats:
+    """Return the sum over l of terms[l] P_l(cos polar), of the shape of ``polar``."""
+    angles = np.asarray(polar, dtype=float)
+    parts = [_sums(terms[np.newaxis], dimension, block)[0] for block in _blocks(angles.ravel())]
+    return np.concatenate([np.empty(0), *parts]).reshape(angles.shape)
 
 
 def full_density(cosine: Floats, sine: Floats, polar: ArrayLike, azimuth: ArrayLike) -> Floats:
@@ -173,9 +179,12 @@ def _versine(polar: Floats) -> Floats:
 
 
 def _weighted(multiplicity: int, factor: float) -> float:
-    """Return the product, also where the multiplicity is beyond doubles."""
+    """Return the product, also where the multiplicity is beyond doubles; infinite where the product is."""
     shift = max(0, multiplicity.bit_length() - 1000)
-    return math.ldexp(float(multiplicity >> shift) * factor, shift)
+    try:
+        return math.ldexp(float(multiplicity >> shift) * factor, shift)
+    except OverflowError:
+        return math.copysign(math.inf, factor)
 
 
 def _blocks(values: Floats) -> Iterator[Floats]:

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .domains import Circle, Domain, Sphere
 from .errors import InvalidInput
-from .harmonics import full_density, moduli, zonal_density
+from .harmonics import full_density, moduli, zonal_density, zonal_sensitivity
 from .outcomes import Outcome
 from .problem import McKeanVlasov
 
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
+# Error of a sum over moments, in units of the uniform density, beyond which another way is taken.
+LARGEST_NOISE = 1e-10
 # Moments by degree, or by degree and order at the place l (l + 1)/2 + m.
 Layout: TypeAlias = Literal["degree", "order"]
 
@@ -120,7 +122,16 @@ class State:
         InvalidInput
             If the density needs an azimuth and there is none, or has no use for one.
         """
-        return density_at(self.problem.domain, self.layout, self.cosine, self.sine, angle, azimuth)
+        domain = self.problem.domain
+        if isinstance(domain, Circle):
+            return density_at(domain, self.layout, self.cosine, self.sine, angle, azimuth)
+        return _over_surface(domain, self.relative_density(angle, azimuth))
+
+    def relative_density(self, angle: ArrayLike, azimuth: ArrayLike | None = None) -> Floats:
+        """Density over the uniform one at the given angles, as :meth:`density` takes them."""
+        return relative_density_at(
+            self.problem.domain, self.layout, self.cosine, self.sine, angle, azimuth, stationary=self.problem
+        )
 
     def replace(self, **changes: Any) -> "State":
         """Return a copy with some fields changed."""
@@ -212,17 +223,52 @@ def density_at(
     angle: ArrayLike,
     azimuth: ArrayLike | None = None,
 ) -> Floats:
-    """Density of the given moments at the given angles, as :meth:`State.density` has it."""
+    """Density of the given moments at the given angles, as :meth:`State.density` takes and returns them."""
+    if isinstance(domain, Circle) and azimuth is None:
+        return series(cosine, sine, angle)
+    return _over_surface(domain, relative_density_at(domain, layout, cosine, sine, angle, azimuth))
+
+
+def relative_density_at(
+    domain: Domain,
+    layout: Layout,
+    cosine: Floats,
+    sine: Floats,
+    angle: ArrayLike,
+    azimuth: ArrayLike | None = None,
+    *,
+    stationary: McKeanVlasov | None = None,
+) -> Floats:
+    """Density of the given moments over the uniform one.
+
+    Of a stationary state, whose problem is given, the exponential is taken where rounding of the moments would
+    spoil the sum.
+    """
     if layout == "order":
         if azimuth is None:
             raise InvalidInput("this density has no axis of symmetry; give both angles, density(polar, azimuth)")
-        return full_density(cosine, sine, angle, azimuth) / domain.volume
+        return full_density(cosine, sine, angle, azimuth)
     if azimuth is not None and domain != Sphere(3):
         raise InvalidInput(f"a density on {described(domain)} takes one angle, density(angle), and no azimuth")
     if isinstance(domain, Circle):
-        return series(cosine, sine, angle)
-    values = zonal_density(cosine, domain.dimension, angle) / domain.volume
+        return 2.0 * np.pi * series(cosine, sine, angle)
+    noise = np.finfo(float).eps * float(zonal_sensitivity(cosine.size - 1, domain.dimension, 0.0))
+    if stationary is not None and noise > LARGEST_NOISE:
+        from .gibbs import gibbs_density
+
+        values = gibbs_density(stationary, cosine, angle)
+    else:
+        values = zonal_density(cosine, domain.dimension, angle)
     return values if azimuth is None else values + np.zeros(np.shape(azimuth))
+
+
+def _over_surface(domain: Domain, relative: Floats) -> Floats:
+    if domain.volume < np.finfo(float).tiny:
+        raise InvalidInput(
+            f"the surface of {described(domain)} is too small for a number; take the density over the uniform one, "
+            "state.relative_density(angle)"
+        )
+    return relative / domain.volume
 
 
 def described(domain: Domain) -> str:

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from ..diagrams import Branch, Diagram
 from ..domains import Circle, Domain, Sphere
-from ..harmonics import zonal_density, zonal_sensitivity
-from ..states import State, series
+from ..states import State
 from .appearance import COLOURS, STYLES, UNIFORM_COLOUR, new_axes, plain_frame
 from .globe import globe, plot_mollweide
 from .quantities import abscissa, coupling_symbol
@@ -25,8 +24,8 @@ Floats = NDArray[np.float64]
 DENSITY_CURVES = 6
 # Peaks above so many uniform densities, those of high dimensions, are drawn on a logarithmic axis.
 LOGARITHMIC = 1e3
-# What is below so many units of rounding of the moments is not drawn there.
-NOISE = 16.0
+# It begins well above the error of the densities and ends where limits with a margin are still numbers.
+LOWEST, HIGHEST = 1e-8, 1e240
 
 
 def plot_state(state: State, ax: "Axes | None" = None, **style: Any) -> "Axes":
@@ -52,22 +51,22 @@ def plot_state(state: State, ax: "Axes | None" = None, **style: Any) -> "Axes":
     domain = state.problem.domain
     settings: dict[str, Any] = {"color": COLOURS[0], "linewidth": 1.6, "label": state.label or None} | style
     uniform_level(ax, domain)
-    draw_profile(ax, domain, state.cosine, state.sine, **settings)
+    draw_profile(ax, state, **settings)
     frame_density(ax, domain)
     return ax
 
 
-def draw_profile(ax: "Axes", domain: Domain, cosine: Floats, sine: Floats, **settings: Any) -> None:
-    """Draw the density of moments by degree as a line: per radian, or on spheres over the uniform one."""
-    angle = _angles(domain, cosine.size)
+def draw_profile(ax: "Axes", state: State, **settings: Any) -> None:
+    """Draw the density of a state as a line: per radian, or on spheres over the uniform one."""
+    domain = state.problem.domain
+    angle = _angles(domain, state.cosine.size)
     if isinstance(domain, Circle):
-        ax.plot(angle, series(cosine, sine, angle), **settings)
+        ax.plot(angle, state.density(angle), **settings)
         return
-    density = zonal_density(cosine, domain.dimension, angle)
+    density = state.relative_density(angle)
     if np.max(density) > LOGARITHMIC:
         ax.set_yscale("log")
-        noise = NOISE * np.finfo(float).eps * zonal_sensitivity(cosine.size - 1, domain.dimension, angle)
-        density = np.where(density > noise, density, np.nan)
+        density = np.where(density < HIGHEST, np.maximum(density, 0.01 * LOWEST), np.nan)
     ax.plot(angle, density, **settings)
 
 
@@ -92,9 +91,9 @@ def _draw_along(ax: "Axes", diagram: Diagram, branch: Branch) -> None:
     colours = colormaps["viridis"](np.linspace(0.0, 0.85, max(len(chosen), 2)))
     for point, colour in zip(chosen, colours, strict=False):
         dashes, _ = STYLES[int(np.sign(branch.unstable[point]))]
-        settings = {"color": colour, "linestyle": dashes, "linewidth": 1.3}
+        settings: dict[str, Any] = {"color": colour, "linestyle": dashes, "linewidth": 1.3}
         text = f"{abscissa(diagram, branch)[point]:.3g}"
-        draw_profile(ax, domain, branch.cosine[point], branch.sine[point], label=text, **settings)
+        draw_profile(ax, diagram.state(diagram.branches.index(branch), point), label=text, **settings)
     frame_density(ax, domain)
     if chosen:
         ax.legend(
@@ -154,8 +153,9 @@ def frame_density(ax: "Axes", domain: Domain | None = None) -> None:
         labels = [r"$-\pi$", r"$-\pi/2$", "0", r"$\pi/2$", r"$\pi$"]
         ax.set_xticks([-np.pi, -np.pi / 2, 0.0, np.pi / 2, np.pi], labels)
     plain_frame(ax)
-    if ax.get_yscale() == "linear":
-        ax.set_ylim(bottom=0.0)
+    # The axis still grows if another density is drawn on it.
+    bottom = 0.0 if ax.get_yscale() == "linear" else max(LOWEST, ax.get_ylim()[0])
+    ax.set_ylim(bottom=bottom, auto=None)
 
 
 def _spread_points(branch: Branch) -> Sequence[int]:

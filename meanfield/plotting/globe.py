@@ -133,7 +133,7 @@ def globe(
     from matplotlib.patches import Circle
 
     polar, azimuth, values = _survey(cosine, sine, layout)
-    eye = View.from_direction(_sensible_view(polar, azimuth, values) if view is None else view)
+    eye = View.from_direction(tuple(_sensible_view(polar, azimuth, values)) if view is None else view)
     place_polar, place_azimuth, used, extent = globe_pixels(eye, _resolution(cosine, layout))
     data = _image(used, _relative(cosine, sine, layout, place_polar, place_azimuth))
     image = _paint(ax, data, (extent, extent), Circle((0.0, 0.0), 1.0), float(np.max(values)), style)
@@ -225,7 +225,7 @@ def _sensible_view(polar: Floats, azimuth: Floats, values: Floats) -> Floats:
     """
     if np.max(np.ptp(values, axis=1)) <= FLAT * np.max(values):
         north, south = values[0, 0], values[-1, 0]
-        return ALONG * np.array([1.0, 1.0, -1.0 if south > north + FLAT * np.max(values) else 1.0])
+        return np.asarray(ALONG * np.array([1.0, 1.0, -1.0 if south > north + FLAT * np.max(values) else 1.0]))
     largest = values >= np.max(values) - FLAT * np.ptp(values)
     peaks = sphere_points(polar, azimuth)[largest]
     directions = GENERIC / np.linalg.norm(GENERIC) * np.array(TURNS)
