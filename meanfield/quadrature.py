@@ -12,7 +12,7 @@ The nodes are the zeros of :math:`P_n`, the Gegenbauer polynomial of index :math
 
 runs near the poles on the differences :math:`P_{l+1} - P_l`, driven by :math:`1 - u` (Reinsch's form), so that
 every zero is found to full *relative* accuracy of its distance from the pole. All of it is done in long double,
-which on some machines is no wider than double; both are accurate, see :func:`gauss_rule`.
+which on some machines is no wider than double; for both see :func:`gauss_rule`.
 """
 
 import functools
@@ -74,8 +74,14 @@ def gauss_rule(dimension: int, count: int) -> Rule:
     Returns
     -------
     Rule
-        Read-only arrays. Errors are at most a few units of rounding, also where long double is no wider than
-        double: relative in the complements, and in the log weights relative to 1 + abs(log w).
+        Read-only arrays. Where long double is wider than double they are correctly rounded up to one unit:
+        relative in the complements and the weights, and in the log weights relative to 1 + abs(log w). Where it is
+        not, the complements keep about ten units and the log weights some tens in a hundred dimensions.
+
+    Raises
+    ------
+    ComputationFailed
+        If P_n falls below the range of the numbers, beyond a thousand nodes in a thousand dimensions.
     """
     return build_rule(dimension, count, np.longdouble)
 
