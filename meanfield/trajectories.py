@@ -1,7 +1,9 @@
 r"""The record of an evolution: moments of a density at the times asked for, its free energy and how it ended.
 
 .. math:: m_k(t) = \int \rho(t,\theta) \cos k\theta\,d\theta, \qquad
-          s_k(t) = \int \rho(t,\theta) \sin k\theta\,d\theta .
+          s_k(t) = \int \rho(t,\theta) \sin k\theta\,d\theta ,
+
+on the circle; on the spheres those of :mod:`meanfield.states`.
 """
 
 from collections.abc import Iterator
@@ -12,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .domains import Circle
 from .errors import InvalidInput
+from .harmonics import moduli, place
 from .outcomes import Outcome
 from .problem import McKeanVlasov
-from .states import series
+from .states import Layout, density_at
 from .summary import describe, wrapped
 
 if TYPE_CHECKING:
@@ -49,7 +53,8 @@ class Trajectory:
     dissipation : (T,) float
         Minus the time derivative of ``free_energy_gap``; nan where it is not known.
     minimum : (T,) float
-        Smallest value of the density on the nodes, in units of 1/radian; below zero only by its error.
+        Smallest value of the density on the nodes, per radian or, on spheres, per unit of surface; below zero only
+        by its error.
     mass_error : float
         Largest deviation of the mass from one.
     outcome
@@ -68,6 +73,9 @@ class Trajectory:
         its inverse is the time scale of leaving it.
     unstable : int or None
         Unstable directions of that state.
+    layout : str
+        ``"degree"``, moments by degree, (T, n + 1); ``"order"``, those of densities on S^2 by degree and order, as
+        in :class:`State`.
     warnings : tuple of str
         What a reader must know.
     provenance
@@ -91,32 +99,46 @@ class Trajectory:
     distance: float | None = None
     slowest_rate: float | None = None
     unstable: int | None = None
+    layout: Layout = "degree"
     warnings: tuple[str, ...] = ()
     provenance: dict[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return int(self.time.size)
 
-    def density(self, angle: ArrayLike, index: int = -1) -> Floats:
-        """Density at the given angles (radians) at one of the times, in units of 1/radian."""
-        return series(self.cosine[index], self.sine[index], angle)
+    def density(self, angle: ArrayLike, index: int = -1, azimuth: ArrayLike | None = None) -> Floats:
+        """Density at the given angles (radians) at one of the times; see :meth:`State.density`."""
+        return density_at(self.problem.domain, self.layout, self.cosine[index], self.sine[index], angle, azimuth)
 
     def order_parameter(self, degree: int = 1) -> Floats:
-        """Modulus of the moment of a degree over time, (T,), between 0 and 1."""
-        return np.hypot(self.moment(degree), self.moment(degree, sine=True))
+        """Modulus of the moments of a degree over time, (T,), between 0 and 1, whatever the rotation."""
+        if self.layout == "degree":
+            return np.hypot(self.moment(degree), self.moment(degree, sine=True))
+        self._check_degree(degree)
+        lengths = moduli(self.cosine, self.sine)
+        return lengths[:, degree].copy() if degree < lengths.shape[1] else np.zeros(len(self))
 
-    def moment(self, degree: int, *, sine: bool = False) -> Floats:
-        """Cosine or sine moment of a degree over time, (T,).
+    def moment(self, degree: int, *, sine: bool = False, order: int = 0) -> Floats:
+        """Cosine or sine moment of a degree over time, (T,); of an order where they have orders.
 
         Raises
         ------
         InvalidInput
-            If the degree is negative.
+            If the degree is negative, or there is no such order.
         """
+        self._check_degree(degree)
+        if not 0 <= order <= (degree if self.layout == "order" else 0):
+            raise InvalidInput(
+                f"there is no moment of degree {degree} and order {order} here; orders are from 0 to the degree, "
+                "and densities symmetric about the pole have order 0 only"
+            )
+        moments = self.sine if sine else self.cosine
+        column = degree if self.layout == "degree" else place(degree, order)
+        return moments[:, column].copy() if column < moments.shape[1] else np.zeros(len(self))
+
+    def _check_degree(self, degree: int) -> None:
         if degree < 0:
             raise InvalidInput(f"the degree of a moment must be 0 or more, not {degree}")
-        moments = self.sine if sine else self.cosine
-        return moments[:, degree].copy() if degree < moments.shape[1] else np.zeros(len(self))
 
     @property
     def partial(self) -> bool:
@@ -131,8 +153,13 @@ class Trajectory:
             "dissipation": self.dissipation,
         }
         degrees = range(1, TABLE_DEGREES + 1)
-        columns |= {f"m{degree}": self.moment(degree) for degree in degrees}
-        columns |= {f"s{degree}": self.moment(degree, sine=True) for degree in degrees}
+        if isinstance(self.problem.domain, Circle):
+            columns |= {f"m{degree}": self.moment(degree) for degree in degrees}
+            columns |= {f"s{degree}": self.moment(degree, sine=True) for degree in degrees}
+        elif self.layout == "degree":
+            columns |= {f"p{degree}": self.moment(degree) for degree in degrees}
+        else:
+            columns |= {f"m{degree}": self.order_parameter(degree) for degree in degrees}
         columns |= {"order_parameter": self.order_parameter(), "minimum": self.minimum, "modes": self.modes}
         for index in range(len(self)):
             yield {name: _known(column[index]) for name, column in columns.items()}
@@ -178,7 +205,7 @@ class Trajectory:
         return self._write(path, "json", force)
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw the density over angle and time as a picture."""
+        """Draw the density over angle and time as a picture, on the sphere without an axis as maps."""
         from .plotting import plot_trajectory
 
         return plot_trajectory(self, ax, **style)
@@ -220,7 +247,9 @@ def _summary(trajectory: Trajectory) -> Iterator[str]:
     yield f"{trajectory.method} to time {end:.6g}: {work}"
     yield from wrapped(ending(trajectory), "", "  ")
     yield ""
-    columns = ("time", "(F-F0)/D", "-d/dt", "|c_1|", "|c_2|", "|c_3|", "minimum")
+    letter = "c" if isinstance(trajectory.problem.domain, Circle) else "m"
+    moments = [f"|{letter}_{degree}|" for degree in (1, 2, 3)]
+    columns = ("time", "(F-F0)/D", "-d/dt", *moments, "minimum")
     yield "  " + "  ".join(f"{name:>11}" for name in columns)
     chosen = np.unique(np.linspace(0, len(trajectory) - 1, SUMMARY_TIMES).round().astype(int))
     orders = [trajectory.order_parameter(degree) for degree in (1, 2, 3)]

@@ -10,10 +10,12 @@ from .diagram import explore as explore
 from .evolution import ETDRK4 as ETDRK4
 from .evolution import LSODA as LSODA
 from .evolution import Bumps as Bumps
+from .evolution import Mixture as Mixture
 from .evolution import PerturbedUniform as PerturbedUniform
 from .evolution import RandomPerturbation as RandomPerturbation
 from .evolution import Samples as Samples
 from .evolution import VonMises as VonMises
+from .evolution import Watson as Watson
 from .evolution import evolve as evolve
 from .evolution import initial_from as initial_from
 from .evolution import moments_of as moments_of

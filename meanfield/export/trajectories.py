@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from ..domains import Circle
+from ..harmonics import largest_degree
 from ..outcomes import Outcome
 from ..problem import McKeanVlasov
 from ..trajectories import Trajectory
@@ -17,11 +19,11 @@ OPTIONAL = ("tolerance", "distance", "slowest_rate")
 
 def trajectory_content(trajectory: Trajectory) -> Content:
     """Take a trajectory apart into a header, labelled arrays and a table."""
-    moments = ("time", "degree")
-    degrees = np.arange(trajectory.cosine.shape[1])
+    by_degree = trajectory.layout == "degree"
+    moments = ("time", "degree" if by_degree else "moment")
     variables = {
         "time": Variable(("time",), trajectory.time, "time", ""),
-        "degree": Variable(("degree",), degrees, "degree of the moment"),
+        **(_degrees if by_degree else _degrees_and_orders)(trajectory.cosine.shape[1]),
         "cosine": Variable(moments, trajectory.cosine, "cosine moment of the density"),
         "sine": Variable(moments, trajectory.sine, "sine moment of the density"),
         "modes": Variable(("time",), trajectory.modes, "degree up to which the density was resolved"),
@@ -31,7 +33,7 @@ def trajectory_content(trajectory: Trajectory) -> Content:
         "dissipation": Variable(
             ("time",), trajectory.dissipation, "minus the time derivative of the free energy gap", ""
         ),
-        "minimum": Variable(("time",), trajectory.minimum, "smallest value of the density", "1/rad"),
+        "minimum": Variable(("time",), trajectory.minimum, "smallest value of the density", _unit(trajectory)),
     }
     rows = list(trajectory.rows())
     return Content(
@@ -41,6 +43,27 @@ def trajectory_content(trajectory: Trajectory) -> Content:
         variables=variables,
         tables={"": (tuple(rows[0]), rows)},
     )
+
+
+def _degrees(size: int) -> dict[str, Variable]:
+    return {"degree": Variable(("degree",), np.arange(size), "degree of the moment")}
+
+
+def _degrees_and_orders(size: int) -> dict[str, Variable]:
+    """Label the places of packed moments."""
+    last = largest_degree(size)
+    degrees = np.repeat(np.arange(last + 1), np.arange(1, last + 2))
+    return {
+        "moment_degree": Variable(("moment",), degrees, "degree of the moment"),
+        "moment_order": Variable(
+            ("moment",), np.arange(size) - degrees * (degrees + 1) // 2, "order of the moment"
+        ),
+    }
+
+
+def _unit(trajectory: Trajectory) -> str:
+    """Return the unit of a density: on spheres, of surface in units of the radius, it has none."""
+    return "1/rad" if isinstance(trajectory.problem.domain, Circle) else "1"
 
 
 def trajectory_header(trajectory: Trajectory) -> dict[str, Any]:
@@ -56,6 +79,7 @@ def trajectory_header(trajectory: Trajectory) -> dict[str, Any]:
         "distance": trajectory.distance,
         "slowest_rate": trajectory.slowest_rate,
         "unstable": trajectory.unstable,
+        "layout": trajectory.layout,
         "warnings": list(trajectory.warnings),
         "provenance": trajectory.provenance,
     }
@@ -93,6 +117,7 @@ def open_trajectory(path: str | Path) -> Trajectory:
         steps=int(header["steps"]),
         evaluations=int(header["evaluations"]),
         unstable=None if header["unstable"] is None else int(header["unstable"]),
+        layout=header.get("layout", "degree"),
         warnings=tuple(header["warnings"]),
         provenance=dict(header["provenance"]),
         **optional,

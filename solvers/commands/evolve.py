@@ -78,6 +78,9 @@ def _parser(argv: Sequence[str]) -> Parser:
     parser.add_argument("--method", type=word, metavar="NAME", help=f"{' or '.join(METHODS)} (default: the faster)")
     parser.add_argument("--step", type=number, metavar="H", help="fixed step of etdrk4")
     parser.add_argument("--modes", type=whole, metavar="K", help="moments to begin with; more are taken as needed")
+    parser.add_argument(
+        "--full", action="store_true", help="follow all moments, even those that symmetry keeps zero"
+    )
     parser.add_argument("--checkpoint", type=word, metavar="NAME", help="save the run there and go on from there")
     parser.add_argument("--every", type=number, metavar="T", help="time between checkpoints (default: a tenth)")
     add_files(parser, ", ".join(KINDS))
@@ -145,6 +148,7 @@ def _evolved(problem: McKeanVlasov, method: Method | None, settings: argparse.Na
             method=method,
             checkpoint=checkpoint,
             modes=settings.modes,
+            full=settings.full,
             on_failure="return",
             progress=progress,
         )

@@ -10,7 +10,8 @@ from ..evolution.described import NAMED, initial_from
 
 HELP = (
     "initial density: uniform, or one of perturbed:amplitude=0.1,degree=2  random:amplitude=0.1,seed=1  "
-    "von-mises:mean=0,concentration=4  bumps:count=4,width=0.2,weights=2/1/1/1  density:FORMULA in t  "
+    "von-mises:mean=0,concentration=4  watson:concentration=4  bumps:count=4,width=0.2,weights=2/1/1/1  a mixture "
+    '"0.7*von-mises:concentration=8 + 0.3*uniform"  density:FORMULA in t, on a sphere the angle to the north pole  '
     "moments:M1,M2,...  or a file: a trajectory or states (.nc, .json, .npz; FILE:LABEL), angles (.txt, .csv, .npy)"
 )
 
@@ -20,8 +21,12 @@ PARAMETERS = {
     "degree": (whole, "degree of the perturbation (perturbed)"),
     "seed": (whole, "seed of the random perturbation (random)"),
     "degrees": (whole, "degrees that take part (random)"),
-    "mean": (number, "angle of the maximum (perturbed, von-mises), of the first bump (bumps)"),
-    "concentration": (number, "concentration, 0 or more (von-mises)"),
+    "mean": (
+        number,
+        "angle of the axis (perturbed, von-mises, watson), of the first bump; on a sphere from its pole",
+    ),
+    "azimuth": (number, "its angle about the pole, on the ordinary sphere"),
+    "concentration": (number, "concentration (von-mises: 0 or more; watson)"),
     "count": (whole, "number of bumps (bumps)"),
     "width": (number, "standard deviation of each (bumps)"),
     "weights": (number, "their masses, up to a common factor (bumps)"),

@@ -9,7 +9,9 @@ from .multistep import LSODA as LSODA
 from .running import Evolution as Evolution
 from .running import Frame as Frame
 from .starts import Bumps as Bumps
+from .starts import Mixture as Mixture
 from .starts import PerturbedUniform as PerturbedUniform
 from .starts import RandomPerturbation as RandomPerturbation
 from .starts import Samples as Samples
 from .starts import VonMises as VonMises
+from .starts import Watson as Watson

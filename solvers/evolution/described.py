@@ -1,19 +1,22 @@
 """Initial densities in a word, as the command line and configuration files give them.
 
 ========================================  ======================================================================
-``uniform``                               1/2 pi
+``uniform``                               the uniform density
 ``perturbed:amplitude=0.1,degree=2``      :class:`~solvers.PerturbedUniform`, likewise the other named densities
 ``random:amplitude=0.1,seed=1``           :class:`~solvers.RandomPerturbation`
 ``von-mises:mean=0,concentration=4``      :class:`~solvers.VonMises`
+``watson:concentration=4``                :class:`~solvers.Watson`
 ``bumps:count=4,width=0.2,weights=2/1``   :class:`~solvers.Bumps`; weights are separated by /
-``density:FORMULA``                       a formula in the angle t
-``moments:0.4,0.1``                       m_1, m_2, ... of an even density
+``0.7*von-mises:mean=0 + 0.3*uniform``    :class:`~solvers.Mixture` of such densities
+``density:FORMULA``                       a formula in the angle t, on a sphere that to the north pole
+``moments:0.4,0.1``                       m_1, m_2, ... of an even density, on a sphere p_1, p_2, ...
 ``FILE`` or ``FILE:LABEL``                a trajectory, whose last density is taken, or states, the first or one
                                           by its label (.nc, .json, .npz); angles (.txt, .csv, .npy)
 ========================================  ======================================================================
 """
 
 import dataclasses
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,12 +28,13 @@ from meanfield.errors import did_you_mean
 from meanfield.export.records import load
 from meanfield.potentials.expressions import compiled
 
-from .starts import Bumps, PerturbedUniform, RandomPerturbation, VonMises
+from .starts import Bumps, Mixture, PerturbedUniform, RandomPerturbation, VonMises, Watson
 
 NAMED: dict[str, type] = {
     "perturbed": PerturbedUniform,
     "random": RandomPerturbation,
     "von-mises": VonMises,
+    "watson": Watson,
     "bumps": Bumps,
 }
 WORDS = ("uniform", *NAMED, "density", "moments")
@@ -38,8 +42,11 @@ EXAMPLES = {
     "perturbed": "perturbed:amplitude=0.1,degree=1",
     "random": "random:amplitude=0.1,seed=1",
     "von-mises": "von-mises:mean=0,concentration=4",
+    "watson": "watson:concentration=4",
     "bumps": "bumps:count=4,width=0.2",
 }
+MIXED = "0.7*von-mises:concentration=8 + 0.3*uniform"
+PART = re.compile(r"(?:(?P<weight>[^*:]+)\*)?(?P<text>.+)")
 RECORDS, ANGLES = (".nc", ".json", ".npz"), (".txt", ".csv", ".npy")
 
 
@@ -54,8 +61,10 @@ def initial_from(text: str) -> Any:
     Examples
     --------
     >>> initial_from("bumps:count=4,width=0.2")
-    Bumps(count=4, width=0.2, weights=None, mean=0.0)
+    Bumps(count=4, width=0.2, weights=None, mean=0.0, azimuth=0.0)
     """
+    if " + " in text and not text.startswith("density:"):
+        return _mixture(text)
     word, _, rest = text.partition(":")
     if word in NAMED:
         return _named(word, rest)
@@ -67,6 +76,21 @@ def initial_from(text: str) -> Any:
         cosine = np.array([1.0, *(_number(item, "moments:0.4,0.1") for item in rest.split(","))])
         return cosine, np.zeros_like(cosine)
     return _from_file(text)
+
+
+def _mixture(text: str) -> Mixture:
+    parts, weights = [], []
+    for item in text.split(" + "):
+        found = PART.fullmatch(item.strip())
+        name = "" if found is None else found["text"].partition(":")[0].strip()
+        if found is None or name not in (*NAMED, "uniform"):
+            raise InvalidInput(
+                f"{item.strip()!r} is no part of a mixture, which has named densities: uniform, {', '.join(NAMED)}; "
+                f'try --initial "{MIXED}"'
+            )
+        weights.append(1.0 if found["weight"] is None else _number(found["weight"], f'"{MIXED}"'))
+        parts.append(initial_from(found["text"].strip()))
+    return Mixture(tuple(parts), tuple(weights))
 
 
 def _named(word: str, rest: str) -> Any:

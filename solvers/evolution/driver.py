@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from meanfield import ComputationFailed, InvalidInput, McKeanVlasov, NotResolved, Outcome, Trajectory
+from meanfield import ComputationFailed, InvalidInput, McKeanVlasov, NotResolved, Outcome, Sphere, Trajectory
 from meanfield.descent import NEGATIVE, Descent, descent
 
 from ..bases import Floats
@@ -16,9 +16,11 @@ from ..provenance import provenance
 from .exponential import ETDRK4
 from .initial import moments_of
 from .march import Method
-from .plan import plan
+from .plan import Plan, plan
 from .rest import Rest
 from .running import Evolution, Progress, padded
+from .sphere.axes import about
+from .sphere.descent import descent as sphere_descent
 
 
 def evolve(
@@ -32,6 +34,7 @@ def evolve(
     method: Method | None = None,
     checkpoint: Checkpoint | None = None,
     modes: int | None = None,
+    full: bool = False,
     on_failure: str = "raise",
     progress: Progress | None = None,
 ) -> Trajectory:
@@ -62,6 +65,9 @@ def evolve(
     modes
         Number of moments to begin with; by default what the density and a cluster of this potential need. More are
         taken as soon as the last ones are not negligible.
+    full
+        Whether to follow all moments, even those that symmetry keeps zero. Densities with an axis need few: on the
+        circle the cosines, on a sphere one moment by degree.
     on_failure
         ``"raise"``, or ``"return"`` for the part computed before a failure or an interrupt, marked by its outcome.
     progress
@@ -94,7 +100,7 @@ def evolve(
         raise InvalidInput(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
     started = clock.process_time()
     start = moments_of(problem, initial)
-    request = plan(problem, start, until, times, method, tolerance, stop_at_stationarity, checkpoint, modes)
+    request = plan(problem, start, until, times, method, tolerance, stop_at_stationarity, checkpoint, modes, full)
     evolution = Evolution(request, progress)
     outcome: Outcome | None = None
     failure: BaseException | None = None
@@ -123,9 +129,16 @@ def record(
 ) -> Trajectory:
     """Make the record of an evolution, whole or partial."""
     plan, rest, frames = evolution.plan, evolution.rest, evolution.frames
-    cosine, sine = turned(*padded(frames), plan.axis)
+    cosine, sine = padded(frames)
+    axis = plan.axis
+    if isinstance(axis, float):
+        cosine, sine = turned(cosine, sine, axis)
     time = np.array([frame.time for frame in frames])
-    values = descent(plan.problem, cosine, sine, plan.tolerance)
+    layout = plan.start.layout
+    values = _descent(plan, cosine, sine)
+    if not isinstance(axis, float) and axis.size:
+        # Free energy and dissipation do not know the axis, and are cheaper without it.
+        (cosine, sine), layout = about(cosine, axis), "order"
     if outcome is None:
         outcome = Outcome.REACHED_TIME if rest is None else rest.outcome(plan.tolerance)
     fixed = isinstance(plan.method, ETDRK4) and plan.method.step is not None
@@ -154,8 +167,15 @@ def record(
             *_doubts(values, time),
             *_neutral(rest, outcome),
         ),
+        layout=layout,
         provenance=provenance(plan.problem, plan.options(), clock.process_time() - started),
     )
+
+
+def _descent(plan: Plan, cosine: Floats, sine: Floats) -> Descent:
+    if isinstance(plan.problem.domain, Sphere):
+        return sphere_descent(plan.problem, cosine, sine, plan.start.layout, plan.tolerance)
+    return descent(plan.problem, cosine, sine, plan.tolerance)
 
 
 def turned(cosine: Floats, sine: Floats, angle: float) -> tuple[Floats, Floats]:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from meanfield import InvalidInput, McKeanVlasov, NotResolved
+from meanfield import InvalidInput, McKeanVlasov, NotResolved, Sphere
+from meanfield.states import Layout
 
 from ..bases.base import RESOLUTION_TOLERANCE
 from ..transforms import FourierTransform
@@ -33,12 +34,16 @@ class Initial:
         Where it comes from.
     warnings : tuple of str
         What a reader must know about it.
+    layout : str
+        ``"degree"`` or, for a density on the ordinary sphere without an axis at the pole, ``"order"``, as in
+        :class:`~meanfield.State`.
     """
 
     cosine: Floats
     sine: Floats
     description: str
     warnings: tuple[str, ...] = ()
+    layout: Layout = "degree"
 
 
 def moments_of(problem: McKeanVlasov, initial: Any) -> Initial:
@@ -54,6 +59,9 @@ def moments_of(problem: McKeanVlasov, initial: Any) -> Initial:
         a complex vector of m_k - i s_k from k = 0; a function of the angle in radians; a real vector of angles,
         taken as samples of the density (see :class:`Samples`).
 
+        On a sphere a function has the angle to the north pole, and on the ordinary one may have the azimuth
+        besides; a pair holds moments by degree, or where sines occur, by degree and order as in a State.
+
     Raises
     ------
     InvalidInput
@@ -61,6 +69,10 @@ def moments_of(problem: McKeanVlasov, initial: Any) -> Initial:
     NotResolved
         If a function has corners or jumps, so that its moments do not decay.
     """
+    if isinstance(problem.domain, Sphere):
+        from .sphere.initial import moments_of as on_sphere
+
+        return on_sphere(problem, initial)
     if hasattr(initial, "moments") and callable(initial.moments):
         return _named(initial)
     if hasattr(initial, "cosine") and hasattr(initial, "sine"):
@@ -74,19 +86,29 @@ def moments_of(problem: McKeanVlasov, initial: Any) -> Initial:
     return _from_array(initial)
 
 
-def aligned(problem: McKeanVlasov, start: Initial) -> tuple[Initial, float]:
-    """Turn a density that has a reflection axis onto it, so that half of the unknowns are enough.
+def aligned(problem: McKeanVlasov, start: Initial, full: bool = False) -> tuple[Initial, float | Floats]:
+    """Turn a density that has an axis onto it, so that fewer unknowns are enough.
 
     Without a confinement the equation does not know where angle 0 is. Every axis is one of the strongest moment, so
     only the axes of that are tried; the sines that remain must be rounding.
 
+    Parameters
+    ----------
+    full
+        Whether to leave it as it is, and all of its moments unknown.
+
     Returns
     -------
-    Initial, float
-        The density, even if it has an axis, and the angle of the axis.
+    Initial, axis
+        The density, even if it has an axis, and the angle of the axis; on the ordinary sphere zonal if it has one,
+        and the unit vector along it, empty for the north pole.
     """
+    if isinstance(problem.domain, Sphere):
+        from .sphere.axes import aligned as on_sphere
+
+        return on_sphere(problem, start, full)
     moments = start.cosine - 1j * start.sine
-    if problem.confinement is not None or not np.any(start.sine):
+    if full or problem.confinement is not None or not np.any(start.sine):
         return start, 0.0
     degrees, sizes = np.arange(moments.size), np.abs(moments)
     strongest = 1 + int(np.argmax(sizes[1:]))
@@ -124,6 +146,8 @@ def from_function(density: Callable[[Any], Any]) -> Initial:
 
 
 def _named(initial: Any) -> Initial:
+    if getattr(initial, "azimuth", 0.0):
+        raise InvalidInput(f"the circle has no azimuth; leave it out of {initial!r}, or use --domain sphere")
     moments = closed_form(initial.moments)
     warnings: tuple[str, ...] = ()
     description = repr(initial)

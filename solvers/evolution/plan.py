@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from meanfield import InvalidInput, McKeanVlasov, NotResolved
+from meanfield import InvalidInput, McKeanVlasov, NotResolved, Sphere
 
 from ..bases import Floats
 from ..checkpoints import Checkpoint, digest_of, require_writable
-from ..limits import MAX_DEGREE
 from ..circle.linearisation import strengths_of
+from ..limits import MAX_DEGREE
 from .exponential import ETDRK4
 from .initial import Initial, aligned
 from .march import MULTIPLE, TAIL_SHARE, Method
@@ -42,8 +42,11 @@ class Plan:
     ----------
     problem, start
         The equation and the initial density, turned onto its axis if it has one.
-    axis : float
-        The angle it was turned back by.
+    full : bool
+        Whether all moments are unknown, whatever symmetry there is.
+    axis : float or (3,) float
+        The angle it was turned back by; on the ordinary sphere the unit vector that became the north pole, empty
+        if that was it.
     until : float
         Final time; infinite only where rest ends the evolution.
     times : (T,) float or None
@@ -62,7 +65,8 @@ class Plan:
 
     problem: McKeanVlasov
     start: Initial
-    axis: float
+    full: bool
+    axis: float | Floats
     until: float
     times: Floats | None
     method: Method | None
@@ -91,7 +95,8 @@ class Plan:
     def identity(self) -> dict[str, Any]:
         """Return what tells this run from another: a checkpoint fits one run only."""
         every = None if self.checkpoint is None else float(self.checkpoint.every)
-        return {
+        full = {"full": True} if self.full else {}
+        return full | {
             "problem": self.problem.to_dict(),
             "initial density": digest_of(self.start.cosine, self.start.sine, np.array(self.axis)),
             "final time": self.until,
@@ -107,6 +112,7 @@ class Plan:
         """Return the options for the record."""
         return {
             "initial": self.start.description,
+            "full": self.full,
             "until": self.until,
             "method": None if self.method is None else repr(self.method),
             "tolerance": self.tolerance,
@@ -136,6 +142,7 @@ def plan(
     stop: bool,
     checkpoint: Checkpoint | None,
     modes: int | None,
+    full: bool = False,
 ) -> Plan:
     """Check a request.
 
@@ -147,10 +154,12 @@ def plan(
     problem.fixed_coupling  # noqa: B018  (refuses a free coupling)
     end = _final_time(until, stop)
     _check_options(method, tolerance, checkpoint)
-    start, axis = aligned(problem, start)
+    start, axis = aligned(problem, start, full)
+    _check_method(method, start)
     return Plan(
         problem=problem,
         start=start,
+        full=bool(full),
         axis=axis,
         until=end,
         times=_record_times(times, end),
@@ -160,6 +169,14 @@ def plan(
         checkpoint=checkpoint,
         degree=first_degree(problem, start, tolerance, modes),
     )
+
+
+def _check_method(method: Method | None, start: Initial) -> None:
+    if start.layout == "order" and isinstance(method, LSODA):
+        raise InvalidInput(
+            "LSODA() needs a Jacobian, which densities on the sphere without an axis are too large for; use "
+            "ETDRK4(), or leave the method out"
+        )
 
 
 def _final_time(until: float, stop: bool) -> float:
@@ -220,13 +237,31 @@ def first_degree(problem: McKeanVlasov, start: Initial, tolerance: float, modes:
     if modes is not None and not 1 <= modes <= MAX_DEGREE:
         raise InvalidInput(f"the number of modes must be from 1 to {MAX_DEGREE}, not {modes!r}")
     large = np.flatnonzero(np.hypot(start.cosine, start.sine) > KEPT)
-    needed = 8 * int(large[-1]) // 7 + 8
+    needed = 8 * _last_degree(start, int(large[-1])) // 7 + 8
     if needed > MAX_DEGREE:
         raise NotResolved(
             f"the initial density needs about {needed} modes, more than {MAX_DEGREE}; start from a wider one"
         )
-    strengths = np.maximum(strengths_of(problem, LARGEST_GUESS)[1:].astype(float), 0.0)
-    curvature = float(np.arange(1, LARGEST_GUESS + 1) ** 2.0 @ strengths)
+    curvature = _curvature(problem)
     cluster = 2.5 * math.sqrt(-math.log(TAIL_SHARE * tolerance) * curvature) if curvature < math.inf else math.inf
     guess = max(needed, LEAST_DEGREE, int(min(cluster, LARGEST_GUESS)), modes or 0)
     return min(MULTIPLE * math.ceil(guess / MULTIPLE), MAX_DEGREE)
+
+
+def _last_degree(start: Initial, last: int) -> int:
+    """Return the degree of the last moment that is kept."""
+    if start.layout == "degree":
+        return last
+    from .sphere.axes import degree_of_place
+
+    return degree_of_place(last)
+
+
+def _curvature(problem: McKeanVlasov) -> float:
+    """Return half the curvature of the field of a point at it, over the attractive degrees."""
+    if isinstance(problem.domain, Sphere):
+        from .sphere.rates import curvature
+
+        return 0.5 * curvature(problem, LARGEST_GUESS)
+    strengths = np.maximum(strengths_of(problem, LARGEST_GUESS)[1:].astype(float), 0.0)
+    return float(np.arange(1, LARGEST_GUESS + 1) ** 2.0 @ strengths)

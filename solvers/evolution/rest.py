@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from meanfield import ComputationFailed, McKeanVlasov, Outcome, State
+from meanfield import ComputationFailed, McKeanVlasov, Outcome, Sphere, State
+from meanfield.states import Layout
 
 from ..bases import EPS, Floats
 from ..branches.continuation import Point, state_at
@@ -72,8 +73,15 @@ def relative_change(problem: McKeanVlasov, unknown: Floats, derivative: Floats) 
     return float(np.linalg.norm(derivative)) / (problem.noise * math.hypot(1.0, float(np.linalg.norm(unknown))))
 
 
-def state_near(problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Rest | None:
-    """Return the stationary state that Newton's method finds from a density, or None if there is none near."""
+def state_near(problem: McKeanVlasov, cosine: Floats, sine: Floats, layout: Layout = "degree") -> Rest | None:
+    """Return the stationary state that Newton's method finds from a density, or None if there is none near.
+
+    A density on the ordinary sphere without an axis is compared with the states that have one.
+    """
+    if layout == "order":
+        from .sphere.rest import zonal_state_near
+
+        return zonal_state_near(problem, cosine, sine)
     moments = cosine - 1j * sine
     found = None
     if problem.confinement is None and float(np.abs(moments[1:]).max(initial=0.0)) <= NEARLY_UNIFORM:
@@ -94,16 +102,19 @@ def _by_newton(problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Rest | No
     """
     if problem.fixed_coupling == 0.0:
         return _without_interaction(problem, cosine, sine)
-    for symmetry in _symmetries(np.hypot(cosine, sine)):
+    for symmetry in _symmetries(problem, np.hypot(cosine, sine)):
         found = _in_symmetry(problem, cosine, sine, symmetry)
         if found is not None and found.distance <= NEAR:
             return found
     return None
 
 
-def _symmetries(sizes: Floats) -> list[int]:
+def _symmetries(problem: McKeanVlasov, sizes: Floats) -> list[int]:
     """Return the exact symmetry, then the largest beyond it that the density has up to ``NEAR``."""
     degrees = np.arange(sizes.size)
+    if isinstance(problem.domain, Sphere):
+        odd = float(np.linalg.norm(sizes[1::2]))
+        return [2] if odd == 0.0 else [1, 2] if odd <= 0.5 * NEAR else [1]
     exact = int(np.gcd.reduce(np.flatnonzero(sizes)[1:])) if np.count_nonzero(sizes) > 1 else 1
     nearly = [n for n in range(MOST_CLUSTERS, exact, -1) if np.linalg.norm(sizes[degrees % n != 0]) <= 0.5 * NEAR]
     return [exact, *nearly[:1]]

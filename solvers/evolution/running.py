@@ -8,13 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from meanfield import ComputationFailed, Outcome
+from meanfield.harmonics import place
 
 from .. import checkpoints
 from ..bases import Floats
 from .march import Counters, March
 from .plan import LONGEST, Plan
 from .rest import MOVING, Rest, distance, relative_change, state_near
-from .system import EvenSystem, FullSystem, System, system_for
+from .sphere.rest import distance_in_orders
+from .system import System, system_for, system_of
 
 Progress = Callable[[float], None]
 
@@ -107,7 +109,8 @@ class Evolution:
 
     def _fresh(self) -> tuple[float, System, Floats]:
         start = self.plan.start
-        system = system_for(self.plan.problem, start.cosine, start.sine, self.plan.degree)
+        plan = self.plan
+        system = system_for(plan.problem, start.cosine, start.sine, plan.degree, start.layout, plan.full)
         return 0.0, system, system.pack(start.cosine, start.sine)
 
     def _begin(self, system: System, time: float, unknown: Floats) -> March:
@@ -117,7 +120,7 @@ class Evolution:
 
     def _frame(self, march: March, time: float, unknown: Floats) -> Frame:
         cosine, sine = march.system.unpack(unknown)
-        return Frame(time, cosine, sine, cosine.size - 1)
+        return Frame(time, cosine, sine, march.system.symmetry * march.system.degree)
 
     def _finished(self, march: March, frame: Frame, unknown: Floats) -> bool:
         """Whether nothing more will happen."""
@@ -139,7 +142,7 @@ class Evolution:
         unknown = march.system.pack(frame.cosine, frame.sine)
         change = relative_change(self.plan.problem, unknown, march.system.derivative(frame.time, unknown))
         if change <= MOVING:
-            self.rest = state_near(self.plan.problem, frame.cosine, frame.sine)
+            self.rest = state_near(self.plan.problem, frame.cosine, frame.sine, self.plan.start.layout)
         if self.rest is None and change <= self.plan.tolerance:
             self.warnings.append(
                 f"the density changes at the relative rate {change:.1e} only, but Newton's method finds no "
@@ -172,7 +175,7 @@ class Evolution:
         meta = {
             "run": self.plan.identity(),
             "time": time,
-            "even": isinstance(system, EvenSystem),
+            "even": system.even,
             "degree": system.degree,
             "symmetry": system.symmetry,
             "steps": self._counters.steps,
@@ -197,10 +200,10 @@ class Evolution:
         self._methods, self._arrived = list(meta["methods"]), meta["arrived"]
         self.warnings = [*meta["warnings"], *saved.warnings]
         for row, degree in enumerate(arrays["degree"]):
-            cosine, sine = (arrays[name][row, : degree + 1].copy() for name in ("cosine", "sine"))
+            size = degree + 1 if self.plan.start.layout == "degree" else place(int(degree) + 1, 0)
+            cosine, sine = (arrays[name][row, :size].copy() for name in ("cosine", "sine"))
             self.frames.append(Frame(float(arrays["time"][row]), cosine, sine, int(degree)))
-        kind = EvenSystem if meta["even"] else FullSystem
-        system = kind(self.plan.problem, int(meta["degree"]), int(meta["symmetry"]))
+        system = system_of(self.plan.problem, bool(meta["even"]), int(meta["degree"]), int(meta["symmetry"]))
         return float(meta["time"]), system, arrays["unknown"]
 
 
@@ -208,7 +211,7 @@ class Judge:
     """Looks at whether a density is at rest, and remembers the state near it."""
 
     def __init__(self, request: Plan) -> None:
-        self._problem = request.problem
+        self._problem, self._layout = request.problem, request.start.layout
         self._rest: Rest | None = None
         self._attempted = math.inf
 
@@ -218,16 +221,21 @@ class Judge:
             self._rest, self._attempted = None, math.inf
             return None
         if self._rest is not None:
-            free = self._problem.confinement is None and bool(np.any(frame.sine))
-            away = distance(self._rest.state, frame.cosine, frame.sine, free=free)
+            away = self._distance(self._rest, frame)
             if away <= DRIFTED * self._rest.distance and self._explains(change, away):
                 self._rest = replace(self._rest, distance=away)
                 return self._rest
             self._rest, self._attempted = None, math.inf
         if change <= SLOWER * self._attempted:
             self._attempted = change
-            self._rest = state_near(self._problem, frame.cosine, frame.sine)
+            self._rest = state_near(self._problem, frame.cosine, frame.sine, self._layout)
         return self._rest
+
+    def _distance(self, rest: Rest, frame: Frame) -> float:
+        if self._layout == "order":
+            return distance_in_orders(rest.state, frame.cosine, frame.sine)
+        free = self._problem.confinement is None and bool(np.any(frame.sine))
+        return distance(rest.state, frame.cosine, frame.sine, free=free)
 
     def _explains(self, change: float, away: float) -> bool:
         """Whether a density at that distance from the state found before would change so fast."""

@@ -5,13 +5,19 @@ PerturbedUniform    :math:`(1 + a\cos k(\theta-\mu))/2\pi`
 RandomPerturbation  :math:`(1 + a\,g(\theta))/2\pi`, g a random trigonometric sum with :math:`|g|\le1`
 VonMises            :math:`e^{\gamma\cos(\theta-\mu)}/(2\pi I_0(\gamma))`, :math:`m_k = I_k/I_0`
 Bumps               wrapped normal densities at equal distances, :math:`m_k = e^{-k^2\sigma^2/2}` each
+Watson              :math:`e^{\gamma\cos^2(\theta-\mu)}/Z`, :math:`m_{2k} = I_k(\gamma/2)/I_0(\gamma/2)`
+Mixture             weighted sums of these
 Samples             kernel density estimate with a wrapped normal kernel
 ==================  ==================================================================================
+
+On a sphere the same names stand for the densities of :math:`\langle x, n\rangle` with an axis n at the polar angle
+``mean`` and the azimuth ``azimuth``; see :mod:`~solvers.evolution.sphere.profiles`.
 """
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,6 +48,8 @@ class PerturbedUniform:
         k, at least 1.
     mean
         :math:`\mu`, in radians.
+    azimuth
+        Only on the sphere: the angle of the axis about the north pole.
 
     Examples
     --------
@@ -52,11 +60,12 @@ class PerturbedUniform:
     amplitude: float = 0.1
     degree: int = 1
     mean: float = 0.0
+    azimuth: float = 0.0
 
     def __post_init__(self) -> None:
         _require(-1.0 <= self.amplitude <= 1.0, "amplitude", "from -1 to 1", self.amplitude)
         _require(self.degree >= 1 and self.degree == int(self.degree), "degree", "a whole number >= 1", self.degree)
-        _require(math.isfinite(self.mean), "mean", "finite", self.mean)
+        _require_angles(self.mean, self.azimuth)
 
     def moments(self, degree: int) -> Complexes:
         """Return m_k - i s_k for k = 0..degree."""
@@ -110,13 +119,16 @@ class VonMises:
         :math:`\mu`, in radians.
     concentration
         :math:`\gamma\ge0`; 0 is uniform, and the width is about :math:`\gamma^{-1/2}`.
+    azimuth
+        Only on the sphere: the angle of the axis about the north pole.
     """
 
     mean: float = 0.0
     concentration: float = 1.0
+    azimuth: float = 0.0
 
     def __post_init__(self) -> None:
-        _require(math.isfinite(self.mean), "mean", "finite", self.mean)
+        _require_angles(self.mean, self.azimuth)
         _require(0.0 <= self.concentration < math.inf, "concentration", "finite and >= 0", self.concentration)
 
     def moments(self, degree: int) -> Complexes:
@@ -139,6 +151,8 @@ class Bumps:
         Their masses, divided by their sum; equal by default.
     mean
         :math:`\mu`, where the first one is.
+    azimuth
+        Only on the sphere: all are on the great circle through the north pole with this azimuth.
 
     Examples
     --------
@@ -150,11 +164,12 @@ class Bumps:
     width: float = 0.3
     weights: tuple[float, ...] | None = None
     mean: float = 0.0
+    azimuth: float = 0.0
 
     def __post_init__(self) -> None:
         _require(self.count >= 1 and self.count == int(self.count), "count", "a whole number >= 1", self.count)
         _require(0.0 < self.width < math.inf, "width", "positive", self.width)
-        _require(math.isfinite(self.mean), "mean", "finite", self.mean)
+        _require_angles(self.mean, self.azimuth)
         if self.weights is not None:
             object.__setattr__(self, "weights", tuple(float(weight) for weight in self.weights))
             _check_weights(self.weights, self.count)
@@ -172,6 +187,85 @@ class Bumps:
         combined = np.asarray(np.exp(-2j * np.pi * turns / self.count) @ shares, dtype=complex)
         combined[0] = 1.0
         return turned(without_rounding(combined) * single, self.mean)
+
+
+@dataclass(frozen=True)
+class Watson:
+    r"""The density :math:`e^{\gamma\cos^2(\theta-\mu)}/Z`: as much mass at an end of the axis as at the other.
+
+    Parameters
+    ----------
+    concentration
+        :math:`\gamma`; positive for mass at both ends of the axis, negative for mass between them.
+    mean
+        :math:`\mu`, in radians.
+    azimuth
+        Only on the sphere: the angle of the axis about the north pole.
+    """
+
+    concentration: float
+    mean: float = 0.0
+    azimuth: float = 0.0
+
+    def __post_init__(self) -> None:
+        _require(math.isfinite(self.concentration), "concentration", "finite", self.concentration)
+        _require_angles(self.mean, self.azimuth)
+
+    def moments(self, degree: int) -> Complexes:
+        """Return m_k - i s_k for k = 0..degree."""
+        half = 0.5 * abs(self.concentration)
+        orders = np.arange(degree // 2 + 1)
+        signs = np.where((orders % 2 == 1) & (self.concentration < 0.0), -1.0, 1.0)
+        result = np.zeros(degree + 1, dtype=complex)
+        result[::2] = signs * ive(orders, half) / ive(0, half)
+        return turned(result, self.mean)
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """A weighted sum of named densities.
+
+    Parameters
+    ----------
+    parts
+        The densities.
+    weights
+        Their masses, divided by their sum; equal by default.
+
+    Examples
+    --------
+    >>> Mixture((VonMises(0.0, 5.0), PerturbedUniform(0.0)), (3.0, 1.0)).shares
+    (0.75, 0.25)
+    """
+
+    parts: tuple[Any, ...]
+    weights: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", tuple(self.parts))
+        wrong = [part for part in self.parts if not hasattr(part, "moments") or isinstance(part, Samples)]
+        if wrong or not self.parts:
+            raise InvalidInput(f"a mixture is one of named densities such as VonMises(0.0, 4.0), not of {wrong!r}")
+        if self.weights is not None:
+            object.__setattr__(self, "weights", tuple(float(weight) for weight in self.weights))
+            _check_weights(self.weights, len(self.parts), "parts")
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """The weights divided by their sum."""
+        weights = self.weights or (1.0,) * len(self.parts)
+        return tuple(weight / math.fsum(weights) for weight in weights)
+
+    @property
+    def azimuth(self) -> float:
+        """The azimuth of some part that has one."""
+        return next((part.azimuth for part in self.parts if getattr(part, "azimuth", 0.0)), 0.0)
+
+    def moments(self, degree: int) -> Complexes:
+        """Return m_k - i s_k for k = 0..degree."""
+        result = sum(share * part.moments(degree) for share, part in zip(self.shares, self.parts, strict=True))
+        result[0] = 1.0
+        return np.asarray(result)
 
 
 class Samples:
@@ -260,11 +354,18 @@ def closed_form(moments: Callable[[int], Complexes]) -> Complexes:
     )
 
 
-def _check_weights(weights: Sequence[float], count: int) -> None:
+def _require_angles(mean: float, azimuth: float) -> None:
+    _require(math.isfinite(mean), "mean", "finite", mean)
+    _require(math.isfinite(azimuth), "azimuth", "finite", azimuth)
+
+
+def _check_weights(weights: Sequence[float], count: int, what: str = "bumps") -> None:
     if len(weights) != count:
-        raise InvalidInput(f"{count} bumps need {count} weights, not {len(weights)}; leave them out for equal ones")
+        raise InvalidInput(
+            f"{count} {what} need {count} weights, not {len(weights)}; leave them out for equal ones"
+        )
     if not (all(math.isfinite(weight) and weight >= 0.0 for weight in weights) and sum(weights) > 0.0):
-        raise InvalidInput(f"the weights of bumps must be >= 0 and not all 0, not {list(weights)}")
+        raise InvalidInput(f"the weights of {what} must be >= 0 and not all 0, not {list(weights)}")
 
 
 def _require(fits: bool, name: str, admissible: str, value: object) -> None:

@@ -1,0 +1,136 @@
+r"""Axes of densities on :math:`S^2`: a density symmetric about any direction needs its zonal moments only.
+
+By the addition theorem the density with the moments p_l about its axis n has, in the layout by degree and order,
+
+.. math:: c_{lm} = p_l\, e^c_{lm}(n), \qquad s_{lm} = p_l\, e^s_{lm}(n) .
+"""
+
+import math
+
+import numpy as np
+
+from meanfield import InvalidInput, McKeanVlasov
+from meanfield.harmonics import largest_degree, packed, place
+
+from ...bases import EPS, Floats
+from ..initial import Initial
+
+# Turning a density is exact up to so many roundings of its strongest moment, and of each.
+ROUNDING = 64.0
+
+
+def direction(polar: float, azimuth: float) -> Floats:
+    """Return the unit vector at an angle from the north pole and about it; exact at the poles."""
+    sine = 0.0 if polar in (0.0, math.pi) else math.sin(polar)
+    return np.array([sine * math.cos(azimuth), sine * math.sin(azimuth), math.cos(polar)])
+
+
+def harmonics_at(vector: Floats, degree: int) -> tuple[Floats, Floats]:
+    """Return all e^c_lm and e^s_lm up to a degree at a unit vector, at their places."""
+    across, height = math.hypot(vector[0], vector[1]), float(vector[2])
+    phase = complex(vector[0], vector[1]) / across if across > 0.0 else 1.0
+    values = np.zeros(place(degree + 1, 0), dtype=complex)
+    leading = complex(1.0)
+    for order in range(degree + 1):
+        if order:
+            leading *= phase * across * math.sqrt((2 * order - 1) / (2 * order))
+            leading *= math.sqrt(2.0) if order == 1 else 1.0
+        before, value = complex(0.0), leading
+        lower = 0.0
+        for current in range(order, degree + 1):
+            values[place(current, order)] = value
+            upper = math.sqrt((current + 1) ** 2 - order**2)
+            before, value, lower = value, ((2 * current + 1) * height * value - lower * before) / upper, upper
+    return values.real.copy(), values.imag.copy()
+
+
+def about(zonal: Floats, axis: Floats) -> tuple[Floats, Floats]:
+    """Return the moments by degree and order of densities with zonal moments (..., L + 1) about an axis."""
+    degree = zonal.shape[-1] - 1
+    degrees = np.repeat(np.arange(degree + 1), np.arange(1, degree + 2))
+    cosine, sine = harmonics_at(axis, degree)
+    cosine, sine = zonal[..., degrees] * cosine, zonal[..., degrees] * sine
+    return cosine, sine
+
+
+def order_zero(degree: int) -> list[int]:
+    """Return the places of order 0, where each degree begins."""
+    return [place(current, 0) for current in range(degree + 1)]
+
+
+def in_orders(start: Initial) -> Initial:
+    """Return a density by degree and order, whatever layout it has."""
+    if start.layout == "order":
+        return start
+    cosine = packed(start.cosine)
+    return Initial(cosine, np.zeros_like(cosine), start.description, start.warnings, "order")
+
+
+def on_axis(start: Initial, free: bool) -> tuple[Initial, Floats]:
+    """Return the zonal moments of a density that has an axis, and the axis; an empty one if it is the north pole.
+
+    Parameters
+    ----------
+    start
+        A density by degree and order.
+    free
+        Whether any axis will do; otherwise only the north pole.
+    """
+    degree = largest_degree(start.cosine.size)
+    firsts = order_zero(degree)
+    zonal = start.cosine[firsts]
+    if np.array_equal(start.cosine, packed(zonal)) and not start.sine.any():
+        return Initial(zonal, np.zeros_like(zonal), start.description, start.warnings), np.zeros(0)
+    axis = axis_of(start.cosine, start.sine) if free else None
+    if axis is not None:
+        cosine, sine = harmonics_at(axis, degree)
+        zonal = np.add.reduceat(start.cosine * cosine + start.sine * sine, firsts)
+        turned = about(zonal, axis)
+        missed = max(float(np.abs(turned[0] - start.cosine).max()), float(np.abs(turned[1] - start.sine).max()))
+        if missed <= ROUNDING * EPS * float(np.abs(zonal[1:]).max()):
+            zonal[0] = 1.0
+            return Initial(zonal, np.zeros_like(zonal), start.description, start.warnings), axis
+    return start, np.zeros(0)
+
+
+def axis_of(cosine: Floats, sine: Floats) -> Floats | None:
+    """Return the only axis that a density can have, from its dipole, or where it has none, its quadrupole."""
+    degree = largest_degree(cosine.size)
+    if degree >= 1:
+        dipole = np.array([cosine[2], sine[2], cosine[1]])
+        size = float(np.linalg.norm(dipole))
+        if size > 1e-3 * float(np.abs(cosine[1:]).max() + np.abs(sine[1:]).max()):
+            return dipole / size
+    if degree >= 2:
+        along, mixed, double = cosine[3], (cosine[4], sine[4]), (cosine[5], sine[5])
+        root = math.sqrt(3.0)
+        matrix = np.array(
+            [
+                [double[0] - along / root, double[1], mixed[0]],
+                [double[1], -double[0] - along / root, mixed[1]],
+                [mixed[0], mixed[1], 2.0 * along / root],
+            ]
+        )
+        values, vectors = np.linalg.eigh(matrix)
+        if float(np.abs(values).max()) > 1e-3 * float(np.abs(cosine[1:]).max() + np.abs(sine[1:]).max()):
+            return np.asarray(vectors[:, int(np.argmax(np.abs(values)))])
+    return None
+
+
+def aligned(problem: McKeanVlasov, start: Initial, full: bool) -> tuple[Initial, Floats]:
+    """Return a density turned onto its axis where it has one, and the axis; as the function of that name."""
+    if full:
+        if problem.domain.dimension != 3:
+            raise InvalidInput(
+                "all densities are followed on the ordinary sphere only (--dimension 3); in dimension "
+                f"{problem.domain.dimension} leave out full=True (--full)"
+            )
+        return in_orders(start), np.zeros(0)
+    if start.layout == "degree":
+        return start, np.zeros(0)
+    return on_axis(start, problem.confinement is None)
+
+
+def degree_of_place(last: int) -> int:
+    """Return the degree of a place in packed moments."""
+    return (math.isqrt(8 * last + 1) - 1) // 2

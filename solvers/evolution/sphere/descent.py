@@ -1,0 +1,246 @@
+r"""Free energy, dissipation and smallest value along a path of densities on a sphere.
+
+With 1 + f the density over the uniform one, g its field and :math:`\langle\cdot\rangle` the uniform mean, per unit
+of noise
+
+.. math::
+
+    \frac{F - F_0}{D} = \langle (1+f)\log(1+f)\rangle - \tfrac12\sum_{l\ge1} N_l\lambda_l |m_l|^2
+                        + \sum_l \tfrac{v_l}{D} p_l, \qquad
+    -\frac{\dot F}{D} = D\,\Bigl\langle \frac{|\nabla f - (1+f)\nabla g|^2}{1+f}\Bigr\rangle .
+
+Gauss rules are refined until two agree. Near uniform the quadratic part :math:`\frac12\sum N_l|m_l|^2` of the
+entropy is summed exactly. Where the density is smaller than its own error its logarithm is not known; the
+dissipation is nan where more than a share of it comes from there.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from scipy.special import xlog1py
+
+from meanfield import McKeanVlasov
+from meanfield.descent import DOUBTFUL, NEAR, NEGATIVE, SETTLED, Descent
+from meanfield.entropy import excess_beyond_square
+from meanfield.harmonics import largest_degree, moduli
+from meanfield.quadrature import gauss_rule, polynomials
+from meanfield.states import Layout
+
+from ...bases import EPS, Floats
+from ...bases.spherical import SphericalTransform
+from .axes import order_zero
+from .rates import SphereRates, multiplicities
+
+LARGEST_RULE = 4096
+LARGEST_FULL = 768
+# Values treated at a time, to stay within the caches.
+BLOCK = 2**17
+
+
+class Grid(Protocol):
+    """A grid on which moments become values."""
+
+    weights: Floats
+
+    def values(self, cosine: Floats, sine: Floats) -> Floats:
+        """Return sums of harmonics with coefficients (T, size) on the nodes, (T, points)."""
+
+    def gradient(self, cosine: Floats, sine: Floats) -> list[Floats]:
+        """Return the components of their gradients."""
+
+    def rounding(self, cosine: Floats, sine: Floats) -> Floats:
+        """Return bounds on sums of moduli of the terms, (T, points) or (T, 1)."""
+
+
+class ZonalGrid:
+    """A Gauss rule for zonal functions of a degree."""
+
+    def __init__(self, dimension: int, degree: int, nodes: int) -> None:
+        rule = gauss_rule(dimension, nodes)
+        self.weights = rule.weights
+        self._values = polynomials(dimension, rule, degree)
+        self._slopes = np.zeros_like(self._values)
+        degrees = np.arange(1.0, degree + 1.0)[:, None]
+        sine = np.sqrt(rule.complements * (2.0 - rule.complements))
+        factors = degrees * (degrees + dimension - 2) / (dimension - 1)
+        if degree:
+            self._slopes[1:] = -factors * polynomials(dimension + 2, rule, degree - 1) * sine
+
+    def values(self, cosine: Floats, sine: Floats) -> Floats:
+        """Return sums of polynomials."""
+        return np.asarray(cosine @ self._values)
+
+    def gradient(self, cosine: Floats, sine: Floats) -> list[Floats]:
+        """Return their derivatives in the polar angle."""
+        return [np.asarray(cosine @ self._slopes)]
+
+    def rounding(self, cosine: Floats, sine: Floats) -> Floats:
+        """Return the sums of the moduli."""
+        return np.asarray(np.abs(cosine) @ np.abs(self._values))
+
+
+class FullGrid:
+    """A product grid for functions on S^2 of a degree."""
+
+    def __init__(self, degree: int, rings: int) -> None:
+        self._transform = transform = SphericalTransform(degree, rings, 2 * rings)
+        self.weights = np.repeat(transform.weights / (2 * rings), 2 * rings)
+
+    def values(self, cosine: Floats, sine: Floats) -> Floats:
+        """Return sums of harmonics."""
+        pairs = zip(cosine, sine, strict=True)
+        return np.array([self._transform.synthesise(*pair).ravel() for pair in pairs])
+
+    def gradient(self, cosine: Floats, sine: Floats) -> list[Floats]:
+        """Return the two components of their gradients."""
+        pairs = zip(cosine, sine, strict=True)
+        parts = [self._transform.gradient(*pair) for pair in pairs]
+        return [np.array([part[component].ravel() for part in parts]) for component in (0, 1)]
+
+    def rounding(self, cosine: Floats, sine: Floats) -> Floats:
+        """Return a bound: the harmonics of a degree have squares of sum one."""
+        return np.asarray(moduli(cosine, sine).sum(axis=1, keepdims=True))
+
+
+class Means(NamedTuple):
+    """Means over one grid; the sizes before cancellation set the rounding level."""
+
+    entropy: Floats
+    entropy_size: Floats
+    dissipation: Floats
+    dissipation_size: Floats
+    minimum: Floats
+    maximum: Floats
+
+
+class Path(NamedTuple):
+    """Densities as coefficients of f and of the field, (T, size) each, by degree or by degree and order."""
+
+    cosine: Floats
+    sine: Floats
+    field_cosine: Floats
+    field_sine: Floats
+
+    def rows(self, chosen: "slice | np.ndarray") -> "Path":
+        """Return some of them."""
+        return Path(*(part[chosen] for part in self))
+
+
+def descent(problem: McKeanVlasov, cosine: Floats, sine: Floats, layout: Layout, accuracy: float = 0.0) -> Descent:
+    """Return free energy, dissipation and extreme values of densities; as :func:`meanfield.descent.descent`.
+
+    Parameters
+    ----------
+    problem
+        On a sphere, with a coupling.
+    cosine, sine : (T, size) float
+        Moments of densities of mass one.
+    layout
+        How they are arranged.
+    accuracy
+        Error of the density relative to uniform, beyond rounding.
+    """
+    degree = cosine.shape[1] - 1 if layout == "degree" else largest_degree(cosine.shape[1])
+    degrees = np.arange(degree + 1)
+    if layout == "order":
+        degrees = np.repeat(degrees, np.arange(1, degree + 2))
+    counts, attraction, force = _coefficients(problem, degree)
+    squares = cosine**2 + sine**2
+    counted = np.where(degrees > 0, counts[degrees], 0.0)
+    near = np.sqrt(squares) @ counted < NEAR
+    path = Path(counted * cosine, counted * sine, attraction[degrees] * cosine, attraction[degrees] * sine)
+    zonal = degrees if layout == "degree" else np.array(order_zero(degree))
+    path.field_cosine[:, zonal] += force
+    parts = [_block(problem, path.rows(rows), near[rows], layout, degree, accuracy) for rows in _blocks(path)]
+    gap, dissipation, minimum, maximum = (np.concatenate(part) for part in zip(*parts, strict=True))
+    gap += 0.5 * (np.where(near, squares @ counted, 0.0) - squares @ attraction[degrees])
+    gap -= cosine[:, zonal] @ force
+    volume = problem.domain.volume
+    return Descent(gap, dissipation, minimum / volume, maximum / volume)
+
+
+def _coefficients(problem: McKeanVlasov, degree: int) -> tuple[Floats, Floats, Floats]:
+    """Return N_l, N_l lambda_l and -v_l/D, l = 0..degree, the latter two from a leading 0."""
+    counts = multiplicities(problem.domain, degree)
+    attraction, force = np.zeros((2, degree + 1))
+    if degree:
+        rates = SphereRates(problem, degree)
+        attraction[1:], force[1:] = rates.attraction, rates.force
+    return counts, attraction, force
+
+
+def _blocks(path: Path) -> Iterator[slice]:
+    count, size = path.cosine.shape
+    rows = max(1, BLOCK // (4 * size))
+    return (slice(start, start + rows) for start in range(0, count, rows))
+
+
+def _grids(problem: McKeanVlasov, layout: Layout, degree: int) -> Iterator[Grid]:
+    """Yield ever finer grids, the first of which carries products of two densities."""
+    if layout == "degree":
+        nodes = degree + 24
+        while nodes <= LARGEST_RULE:
+            yield ZonalGrid(problem.domain.dimension, degree, nodes)
+            nodes *= 2
+    rings = degree + 24
+    while layout == "order" and rings <= LARGEST_FULL:
+        yield FullGrid(degree, rings)
+        rings = 3 * rings // 2
+
+
+def _block(
+    problem: McKeanVlasov, path: Path, near: np.ndarray, layout: Layout, degree: int, accuracy: float
+) -> tuple[Floats, Floats, Floats, Floats]:
+    grids = _grids(problem, layout, degree)
+    first = settled = _means(problem, next(grids), path, near, accuracy)
+    chosen = np.arange(near.size)
+    gap, dissipation = first.entropy.copy(), first.dissipation.copy()
+    for grid in grids:
+        fine = _means(problem, grid, path.rows(chosen), near[chosen], accuracy)
+        gap[chosen], dissipation[chosen] = fine.entropy, fine.dissipation
+        open_ = _unsettled(settled, fine)
+        chosen, settled = chosen[open_], Means(*(column[open_] for column in fine))
+        if not chosen.size:
+            break
+    gap[chosen] = dissipation[chosen] = np.nan
+    negative = first.minimum < -NEGATIVE * first.maximum
+    gap[negative] = dissipation[negative] = np.nan
+    return gap, dissipation, first.minimum, first.maximum
+
+
+def _unsettled(coarse: Means, fine: Means) -> np.ndarray:
+    entropy = np.abs(coarse.entropy - fine.entropy) > SETTLED * fine.entropy_size
+    lost = np.abs(coarse.dissipation - fine.dissipation) > SETTLED * fine.dissipation_size
+    return np.asarray(entropy | lost)
+
+
+def _means(problem: McKeanVlasov, grid: Grid, path: Path, near: np.ndarray, accuracy: float) -> Means:
+    f = grid.values(path.cosine, path.sine)
+    density = 1.0 + f
+    entropy, entropy_size = np.empty((2, near.size))
+    for rows, function in ((near, excess_beyond_square), (~near, _excess)):
+        if rows.any():
+            values = function(np.maximum(f[rows], -1.0))
+            entropy[rows], entropy_size[rows] = values @ grid.weights, np.abs(values) @ grid.weights
+    minimum, maximum = density.min(axis=1), density.max(axis=1)
+    floor = 8.0 * EPS * (1.0 + grid.rounding(path.cosine, path.sine))
+    least = np.maximum(floor, -4.0 * minimum[:, None])
+    weight = problem.noise / np.maximum(density, least)
+    local, size = np.zeros((2, *f.shape))
+    fields = grid.gradient(path.field_cosine, path.field_sine)
+    for slope, field in zip(grid.gradient(path.cosine, path.sine), fields, strict=True):
+        drift = density * field
+        local += (slope - drift) ** 2
+        size += (np.abs(slope) + np.abs(drift)) ** 2
+    local *= weight
+    dissipation, whole = local @ grid.weights, (size * weight) @ grid.weights
+    doubtful = np.where(density < np.maximum(least, accuracy), local, 0.0) @ grid.weights
+    # What is at the level of rounding is as good as zero, and known to be.
+    known = (doubtful <= DOUBTFUL * dissipation) | (dissipation <= 1e-13 * whole)
+    return Means(entropy, entropy_size, np.where(known, dissipation, np.nan), whole, minimum, maximum)
+
+
+def _excess(f: Floats) -> Floats:
+    """Return (1+f) log(1+f) - f, to the rounding of f."""
+    return np.asarray(xlog1py(1.0 + f, f) - f)

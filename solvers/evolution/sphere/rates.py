@@ -1,0 +1,88 @@
+r"""The coefficients of the moment equations on the sphere by degree.
+
+With :math:`p_l` the moment with :math:`P_l`, or with any harmonic of degree l normalised to the mean square
+:math:`1/N_l`, the field :math:`f = -(\kappa W*\rho + V)/D` has there the coefficient
+:math:`g_l = N_l\lambda_l p_l - v_l/D` with :math:`\lambda_l = -\kappa w_l/(N_l D)`.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from meanfield import McKeanVlasov
+from meanfield.domains import Domain
+
+from ...bases import Floats
+
+# Densities with more harmonics in a degree than this are beyond double precision.
+MOST_HARMONICS = 10**200
+EXPLICIT_SHARE = 0.3
+EXPLICIT_LEAST = 50.0
+
+
+class SphereRates:
+    """Coefficients by cell j = 1..K, the degree being l = n j.
+
+    Attributes
+    ----------
+    problem
+        The equation.
+    degrees, harmonics, eigenvalues : (K,) float
+        l, N_l and l (l + d - 2).
+    attraction, force : (K,) float
+        N_l lambda_l and -v_l/D, so that g = attraction p + force.
+    linear, constant : (K,) float
+        L = -D l (l + d - 2) (1 - lambda_l), and the constant part of the time derivative.
+    """
+
+    def __init__(self, problem: McKeanVlasov, degree: int, symmetry: int = 1) -> None:
+        domain = problem.domain
+        self.problem = problem
+        degrees = np.arange(symmetry, symmetry * degree + 1, symmetry)
+        self.degrees = degrees.astype(float)
+        self.harmonics = multiplicities(domain, symmetry * degree)[degrees]
+        self.eigenvalues = self.degrees * (self.degrees + domain.dimension - 2)
+        attraction = attractions(problem, symmetry * degree)[degrees]
+        self.attraction = attraction.astype(float)
+        self.linear = -problem.noise * self.eigenvalues * (1.0 - (attraction / self.harmonics).astype(float))
+        self.confined = problem.confinement is not None
+        self.force = np.zeros(degree)
+        if problem.confinement is not None:
+            multipliers = problem.confinement.multipliers(domain, symmetry * degree)[degrees]
+            self.force = -multipliers.astype(float) / problem.noise
+        self.constant = problem.noise * self.eigenvalues * self.force / self.harmonics
+
+    def explicit_steps(self) -> float:
+        r"""Estimate how many steps a unit of time takes for which N is explicit, as on the circle.
+
+        :math:`|dP_l/d\theta| \le l` bounds the field's slope; the variance of a cluster tells its resolution.
+        """
+        attraction = np.maximum(self.attraction, 0.0)
+        slope = float(self.degrees @ attraction) + float(self.degrees @ np.abs(self.force))
+        modes = 8.5 * math.sqrt(curvature(self.problem, int(self.degrees[-1])))
+        return self.problem.noise * (EXPLICIT_LEAST + EXPLICIT_SHARE * modes * slope)
+
+
+def attractions(problem: McKeanVlasov, degree: int) -> NDArray[np.longdouble]:
+    """Return N_l lambda_l = -kappa w_l/D, l = 1..degree behind a leading 0, without underflow of multipliers."""
+    scale = np.longdouble(problem.fixed_coupling) * np.longdouble(problem.potential.scale(problem.domain))
+    relative = problem.potential.extended_multipliers(problem.domain, degree)
+    return np.asarray(-scale / np.longdouble(problem.noise) * relative)
+
+
+def multiplicities(domain: Domain, degree: int) -> Floats:
+    """Return N_0, ..., N_degree; infinity where they are beyond double precision."""
+    counts = [domain.multiplicity(k) for k in range(degree + 1)]
+    return np.array([float(count) if count < MOST_HARMONICS else math.inf for count in counts])
+
+
+def curvature(problem: McKeanVlasov, degree: int) -> float:
+    r"""Return :math:`\sum_l N_l\lambda_l P_l'(1)` over the attractive degrees, :math:`P_l'(1) = l(l+d-2)/(d-1)`.
+
+    The field of a point is so curved at it; a cluster has about its inverse as variance in each direction.
+    """
+    dimension = problem.domain.dimension
+    degrees = np.arange(degree + 1.0)
+    attractive = np.maximum(attractions(problem, degree).astype(float), 0.0)
+    return float(degrees * (degrees + dimension - 2) @ attractive) / (dimension - 1)

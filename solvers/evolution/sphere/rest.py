@@ -1,0 +1,54 @@
+"""Rest of densities on the ordinary sphere without an axis: the state with an axis that is near, if any."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from meanfield import McKeanVlasov, State
+from meanfield.harmonics import largest_degree
+
+from ...bases import Floats
+from ..rest import NEAR, Rest, state_near
+from .axes import about, axis_of, harmonics_at, order_zero
+
+NORTH = np.array([0.0, 0.0, 1.0])
+
+
+def zonal_state_near(problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Rest | None:
+    """Return the stationary state with an axis that is near a density by degree and order, or None.
+
+    Without a confinement the axis is that of the density's dipole, or of its quadrupole.
+    """
+    axis = _axis(problem, cosine, sine)
+    zonal = projected(cosine, sine, axis)
+    zonal[0] = 1.0
+    found = state_near(problem, zonal, np.zeros_like(zonal))
+    if found is None:
+        return None
+    found = replace(found, distance=distance_in_orders(found.state, cosine, sine))
+    return found if found.distance <= NEAR else None
+
+
+def distance_in_orders(state: State, cosine: Floats, sine: Floats) -> float:
+    """Return the distance of a density from a state with an axis, turned onto the axis of the density."""
+    axis = _axis(state.problem, cosine, sine)
+    degree = largest_degree(cosine.size)
+    zonal = np.zeros(max(degree + 1, state.cosine.size))
+    zonal[: state.cosine.size] = state.cosine
+    along, across = about(zonal, axis)
+    along[: cosine.size] -= cosine
+    across[: sine.size] -= sine
+    return math.sqrt(2.0 * (float(along @ along) + float(across @ across)))
+
+
+def projected(cosine: Floats, sine: Floats, axis: Floats) -> Floats:
+    """Return the zonal moments about an axis of a density by degree and order."""
+    degree = largest_degree(cosine.size)
+    both = harmonics_at(axis, degree)
+    return np.asarray(np.add.reduceat(cosine * both[0] + sine * both[1], order_zero(degree)))
+
+
+def _axis(problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Floats:
+    axis = None if problem.confinement is not None else axis_of(cosine, sine)
+    return NORTH if axis is None else axis

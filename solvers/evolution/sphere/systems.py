@@ -1,0 +1,30 @@
+"""The smallest system that holds a density on a sphere."""
+
+import numpy as np
+
+from meanfield import McKeanVlasov
+
+from ...bases import Floats
+from ..system import System
+from .spherical import SphericalSystem
+from .zonal import ZonalSystem
+
+
+def system_for(problem: McKeanVlasov, cosine: Floats, sine: Floats, degree: int, zonal: bool) -> System:
+    """Return the smallest system that holds a density and keeps holding it.
+
+    A zonal density with even degrees only is even about the equator and stays so, unless the confinement is not.
+    ``degree`` is counted without symmetry.
+    """
+    if not zonal:
+        return SphericalSystem(problem, max(16, degree))
+    odd = bool(np.any(cosine[1::2]))
+    if problem.confinement is not None:
+        odd = odd or bool(np.any(problem.confinement.multipliers(problem.domain, 4095)[1::2]))
+    symmetry = 1 if odd else 2
+    return ZonalSystem(problem, max(16, -(-degree // symmetry)), symmetry)
+
+
+def system_of(problem: McKeanVlasov, zonal: bool, degree: int, symmetry: int) -> System:
+    """Return a system by its sizes."""
+    return ZonalSystem(problem, degree, symmetry) if zonal else SphericalSystem(problem, degree)
