@@ -6,8 +6,9 @@ A density is stationary iff it is the Gibbs density of its own field,
           \qquad a_k = \langle c_k\rangle_\rho, \quad \lambda_k = -\kappa w_k/(2D),
 
 with :math:`c_k` the cosines (and sines) of the basis, on the sphere its harmonics :math:`e_{lj}`, for which
-:math:`P_l(\langle x, y\rangle) = \sum_j e_{lj}(x) e_{lj}(y)` as for cosine and sine. Only modes with a non-negligible multiplier enter; all
-others are slaved, so the size of the system does not depend on the resolution. Write
+:math:`P_l(\langle x, y\rangle) = \sum_j e_{lj}(x) e_{lj}(y)` as for cosine and sine. Only modes with a
+non-negligible multiplier enter; all others are slaved, so the size of the system does not depend on the
+resolution. Write
 :math:`\lambda_k = q\,\sigma_k A_k^2` with the dimensionless coupling q > 0, signs :math:`\sigma_k = \pm 1`
 and :math:`\max A_k = 1`, and take :math:`b = A a` as unknown. Then
 
@@ -22,6 +23,8 @@ the modes, the number of its negative eigenvalues minus the number of repulsive 
 directions of the equation, within the basis.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -38,6 +41,7 @@ from .bases import (
     Integers,
     ZonalBasis,
     log1p_beyond_linear,
+    multiples,
     resolved,
 )
 from .limits import MAX_NODES, MAX_UNKNOWNS
@@ -45,6 +49,8 @@ from .limits import MAX_NODES, MAX_UNKNOWNS
 NEGLIGIBLE = EPS / 16.0
 # Below this free energy the terms of the gap are summed without their common second order.
 SMALL = 2e-3
+# Columns are independent if their singular values are above this share of the largest.
+INDEPENDENT = 1e-10
 # Share of that rounding that may be left in a moment, to which many values contribute.
 FIELD_ROUNDING = 1.0
 
@@ -128,7 +134,7 @@ class StationaryEquation:
         covariance.flat[:: b.size + 1] += self.signs
         generator = self.basis.rotation(moments)
         if generator is not None:
-            covariance += projector(self.scales * generator)
+            covariance += projector((self.scales * generator.T).T)
         return covariance, derivative
 
     def unknown_from(self, moments: Floats) -> Floats:
@@ -176,25 +182,26 @@ class StationaryEquation:
         nodes = basis.nodes if self._nodes_suffice(b, q, moments) else 2 * basis.nodes
         cells, complete = basis.cells, self.complete
         if not self._unknowns_suffice(b):
-            cells, complete = felt_cells(self.problem, basis.symmetry, 2 * int(cells.max()))
-        nodes = max(nodes, even_size(2 * int(cells.max())))
+            degrees, complete = felt_among(self.problem, basis.admissible(2 * int(basis.degrees.max())))
+            cells = degrees // basis.symmetry
+            nodes = max(nodes, even_size(2 * int(cells.max())))
         if nodes > MAX_NODES or cells.size > MAX_UNKNOWNS:
             return None
         return StationaryEquation(self.problem, basis.resized(cells, nodes), self.sign, complete=complete)
 
     def transfer(self, b: Floats, to: "StationaryEquation") -> Floats:
         """Return the unknown of a refined equation that has the same moments."""
-        blocks = self.basis.degrees.size // self.basis.cells.size
-        old = (b / self.scales).reshape(blocks, -1)
-        cells = self.basis.degrees[: old.shape[1]]
-        wider = to.basis.degrees[: to.basis.degrees.size // blocks]
-        new = np.zeros((blocks, wider.size))
-        new[:, np.searchsorted(wider, cells)] = old
-        return to.scales * new.ravel()
+        means = np.zeros(to.basis.degrees.size)
+        means[np.isin(to.basis.degrees, self.basis.degrees)] = b / self.scales
+        return to.scales * means
 
 
 def projector(vector: Floats) -> Floats:
-    """Return the orthogonal projector on a vector; zero for the zero vector."""
+    """Return the orthogonal projector on a vector, or on the span of columns; zero for the zero vector."""
+    if vector.ndim == 2:
+        directions, sizes, _ = np.linalg.svd(vector, full_matrices=False)
+        spanned = directions[:, sizes > INDEPENDENT * sizes.max(initial=0.0)]
+        return np.asarray(spanned @ spanned.T)
     square = float(vector @ vector)
     if square == 0.0:
         return np.zeros((vector.size, vector.size))
@@ -206,24 +213,42 @@ def even_size(count: int) -> int:
     return 1 << max(0, count - 1).bit_length()
 
 
-def felt_cells(problem: McKeanVlasov, symmetry: int, limit: int) -> tuple[Integers, bool]:
-    """Return the cells j <= limit whose degree symmetry * j the potential feels, and whether these are all."""
+def felt_among(problem: McKeanVlasov, degrees: Integers) -> tuple[Integers, bool]:
+    """Return those of some degrees, ascending, that the potential feels, and whether it feels none beyond them."""
     potential, domain = problem.potential, problem.domain
-    relative = np.abs(potential.relative_multipliers(domain, symmetry * limit)[symmetry::symmetry])
+    if not degrees.size:
+        return degrees, False
+    relative = np.abs(potential.relative_multipliers(domain, int(degrees[-1]))[degrees])
     strongest = relative.max()
     if strongest == 0.0:
-        return np.zeros(0, dtype=np.int64), False
-    complete = potential.relative_tail_bound(domain, symmetry * limit) <= NEGLIGIBLE * strongest
-    return (1 + np.flatnonzero(relative > NEGLIGIBLE * strongest)).astype(np.int64), bool(complete)
+        return degrees[:0], False
+    complete = potential.relative_tail_bound(domain, int(degrees[-1])) <= NEGLIGIBLE * strongest
+    return degrees[relative > NEGLIGIBLE * strongest], bool(complete)
 
 
-def starting_cells(problem: McKeanVlasov, symmetry: int, least: int = 0) -> tuple[Integers, bool]:
-    """Return all cells the potential feels, or the first 32 where it decays too slowly for all of them."""
+def starting_degrees(
+    problem: McKeanVlasov, admissible: Callable[[int], Integers], symmetry: int = 1, least: int = 0
+) -> tuple[Integers, bool]:
+    """Return all degrees the potential feels, or the first where it decays too slowly for all of them.
+
+    Parameters
+    ----------
+    admissible
+        The degrees there are up to a limit; the limits are 32, 64, ..., 512 times the symmetry.
+    least
+        The smallest limit, in units of the symmetry.
+    """
     for limit in (32, 64, 128, 256, 512):
-        cells, complete = felt_cells(problem, symmetry, max(limit, least))
+        degrees, complete = felt_among(problem, admissible(symmetry * max(limit, least)))
         if complete:
-            return cells, True
-    return felt_cells(problem, symmetry, max(32, least))
+            return degrees, True
+    return felt_among(problem, admissible(symmetry * max(32, least)))
+
+
+def felt_degrees(problem: McKeanVlasov, least: int) -> Integers:
+    """Return all degrees the potential feels; where it decays too slowly for that, those up to the least."""
+    degrees, complete = starting_degrees(problem, partial(multiples, 1))
+    return degrees if complete else felt_among(problem, multiples(1, least))[0]
 
 
 def stationary_equation(
@@ -255,9 +280,10 @@ def stationary_equation(
     StationaryEquation or None
         None if the potential does not feel this symmetry at all.
     """
-    cells, complete = starting_cells(problem, symmetry, unknowns)
-    if not cells.size:
+    degrees, complete = starting_degrees(problem, partial(multiples, symmetry), symmetry, unknowns)
+    if not degrees.size:
         return None
+    cells = degrees // symmetry
     nodes = even_size(max(2 * int(cells.max()), 2 * (modes // symmetry), 64))
     basis = _basis(problem.domain, even, cells, nodes, symmetry, confinement_field(problem, symmetry, nodes))
     return StationaryEquation(problem, basis, sign, complete=complete)

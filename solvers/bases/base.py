@@ -48,6 +48,9 @@ class Basis(Protocol):
     nodes: int
     confinement: Floats | None
 
+    def admissible(self, limit: int) -> Integers:
+        """Return the degrees up to a limit that densities of the symmetry can have, ascending."""
+
     def gibbs(self, field: Floats) -> Gibbs:
         """Return the density proportional to exp(sum field_i mode_i + confinement field)."""
 
@@ -126,3 +129,8 @@ def slice_of(cells: Integers) -> slice | Integers:
         step = int(steps[0]) if steps.size else 1
         return slice(int(cells[0]), int(cells[-1]) + 1, step)
     return cells
+
+
+def multiples(symmetry: int, limit: int) -> Integers:
+    """Return the multiples of a symmetry up to a limit."""
+    return np.arange(symmetry, limit + 1, symmetry)

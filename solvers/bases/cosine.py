@@ -11,7 +11,7 @@ import numpy as np
 from meanfield.states import Layout
 
 from ..transforms import CosineTransform
-from .base import SMALL_FIELD, Floats, Gibbs, Integers, exp_beyond_quadratic, felt, slice_of
+from .base import SMALL_FIELD, Floats, Gibbs, Integers, exp_beyond_quadratic, felt, multiples, slice_of
 
 # Fields beyond this are shifted before they are exponentiated; e^f would overflow near 709.
 LARGE_FIELD = 300.0
@@ -53,6 +53,10 @@ class CosineBasis:
     def resized(self, cells: Integers, nodes: int) -> "CosineBasis":
         """Return the same basis with other cells and another number of nodes."""
         return CosineBasis(cells, nodes, self.symmetry, self.confinement)
+
+    def admissible(self, limit: int) -> Integers:
+        """Return the degrees up to a limit that densities of the symmetry can have."""
+        return multiples(self.symmetry, limit)
 
     def gibbs(self, field: Floats) -> Gibbs:
         """Return moments 0..nodes and log(Z / 2 pi) of the Gibbs density of a field."""

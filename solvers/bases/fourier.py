@@ -15,7 +15,7 @@ import numpy as np
 from meanfield.states import Layout
 
 from ..transforms import FourierTransform
-from .base import SMALL_FIELD, Floats, Gibbs, Integers, exp_beyond_quadratic
+from .base import SMALL_FIELD, Floats, Gibbs, Integers, exp_beyond_quadratic, multiples
 
 
 class FourierBasis:
@@ -51,6 +51,10 @@ class FourierBasis:
     def resized(self, cells: Integers, nodes: int) -> "FourierBasis":
         """Return the same basis with other cells and another number of nodes."""
         return FourierBasis(cells, nodes, self.symmetry, self.confinement)
+
+    def admissible(self, limit: int) -> Integers:
+        """Return the degrees up to a limit that densities of the symmetry can have."""
+        return multiples(self.symmetry, limit)
 
     def gibbs(self, field: Floats) -> Gibbs:
         """Return stacked moments and log(Z / 2 pi) of the Gibbs density of a field."""

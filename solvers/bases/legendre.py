@@ -18,12 +18,13 @@ stable; powers of the sine that underflow belong to values far below rounding. S
 :math:`l - m` are taken apart.
 """
 
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield.quadrature import Rule
+from meanfield.quadrature import Rule, gauss_rule
 
 from .base import Floats, Integers
 
@@ -109,6 +110,22 @@ class LegendreTables:
             np.matmul(table.even.T, evens, out=coefficients[table.even_places])
             np.matmul(table.odd.T, odds, out=coefficients[table.odd_places])
         return coefficients
+
+
+@functools.lru_cache(maxsize=8)
+def legendre_tables(degree: int, rings: int, symmetry: int = 1) -> LegendreTables:
+    """Return the tables of a degree on the Gauss rule with a number of rings; they are kept and shared."""
+    return LegendreTables(degree, gauss_rule(3, rings), symmetry)
+
+
+def ring_table(degree: int, order: int, rings: int) -> Floats:
+    """Return T_lm for l = order..degree on all rings of a Gauss rule, shape (rings, degree - order + 1)."""
+    table = np.empty((rings, degree - order + 1))
+    half = (rings + 1) // 2
+    table[:half] = order_table(degree, order, gauss_rule(3, rings).fine[:half])
+    table[: half - 1 : -1] = table[: rings - half]
+    table[half:, 1::2] *= -1.0
+    return table
 
 
 def order_table(degree: int, order: int, complements: NDArray[Any]) -> Floats:

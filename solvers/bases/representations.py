@@ -101,6 +101,41 @@ class Group:
         axes = _cleaned(vectors[:, values > 0.5].T)
         return np.eye(3) if len(axes) == 3 else axes
 
+    @functools.cached_property
+    def companions(self) -> Floats:
+        """Transformations that take invariant functions to other invariant ones, (k, 3, 3).
+
+        One of each coset of the normaliser of the group by the group itself and the rotations about its free axes,
+        the identity left out.
+        """
+        found = [np.eye(3)]
+        candidates = [one for one in _candidates(self.turns) if self._keeps(one)]
+        for companion in found:
+            for candidate in candidates:
+                product = candidate @ companion
+                if not any(self._same_coset(product @ other.T) for other in found):
+                    found.append(product)
+        return np.stack(found)[1:]
+
+    def _keeps(self, element: Floats) -> bool:
+        """Whether conjugation by an element maps the group to itself."""
+        conjugates = element @ self.generators @ element.T
+        return all(self._contains(conjugate) for conjugate in conjugates)
+
+    def _contains(self, element: Floats) -> bool:
+        return bool((np.abs(self.elements - element).max(axis=(1, 2)) < SAME_ELEMENT).any())
+
+    def _same_coset(self, element: Floats) -> bool:
+        """Whether an element is a rotation about a free axis times an element of the group."""
+        if self._contains(element):
+            return True
+        products = element @ self.elements
+        rotations = products[np.linalg.det(products) > 0]
+        if len(self.free_axes) == 3:
+            return len(rotations) > 0
+        moved = rotations @ self.free_axes.T - self.free_axes.T
+        return bool(self.free_axes.size and (np.abs(moved).max(axis=(1, 2)) < SAME_ELEMENT).any())
+
     def dimension(self, degree: int) -> int:
         """Return the dimension of the invariant harmonics of a degree, the mean of the characters."""
         signs = np.sign(np.linalg.det(self.elements))
@@ -109,9 +144,33 @@ class Group:
         characters = 1.0 + 2.0 * np.cos(np.multiply.outer(np.arange(1, degree + 1), angles)).sum(axis=0)
         return round(float((signs**degree * characters).mean()))
 
+    def admissible(self, limit: int) -> Integers:
+        """Return the degrees from 1 up to a limit that have invariant harmonics, ascending."""
+        return np.array([degree for degree in range(1, limit + 1) if self.dimension(degree)], dtype=np.int64)
+
     def harmonics(self, degree: int) -> Floats:
         """Return the invariant harmonics of a degree, see :func:`invariant_harmonics`."""
         return invariant_harmonics(self, degree)
+
+
+CYCLE = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+
+
+def axis_rotation(order: float) -> Floats:
+    """Return the rotation by 2 pi/order about the z axis."""
+    angle = 2.0 * np.pi / order
+    cos, sin = np.cos(angle), np.sin(angle)
+    return np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
+
+
+def _candidates(turns: int) -> list[Floats]:
+    """Return transformations that may take the invariants of a group to each other.
+
+    The inversion, quarter turns and mirrors of the axes, their cyclic exchange, and half the turn of the group.
+    """
+    quarter = axis_rotation(4)
+    quarters = [quarter, CYCLE @ quarter @ CYCLE.T, CYCLE.T @ quarter @ CYCLE]
+    return [-np.eye(3), np.diag([1.0, 1.0, -1.0]), axis_rotation(2 * turns), *quarters, CYCLE]
 
 
 TRIVIAL = Group("C_1", np.zeros((0, 3, 3)))
@@ -220,17 +279,3 @@ def _canonical(vectors: Floats) -> Floats:
 def _cleaned(vectors: Floats) -> Floats:
     rounded = np.round(vectors)
     return np.asarray(np.where(np.abs(vectors - rounded) < ROUNDING, rounded, vectors) + 0.0)
-
-
-def invariant_degrees(group: Group, degree: int) -> Integers:
-    """Return the degree of every invariant harmonic, in their order, from degree 1 up to a degree."""
-    counts = [group.dimension(each) for each in range(1, degree + 1)]
-    return np.repeat(np.arange(1, degree + 1), counts)
-
-
-def invariant_cells(group: Group, degrees: Integers) -> Integers:
-    """Return the cells of the invariants of given degrees: places, from 1, in the list of all invariants."""
-    wanted = np.asarray(degrees)
-    if not wanted.size:
-        return np.zeros(0, dtype=np.int64)
-    return 1 + np.flatnonzero(np.isin(invariant_degrees(group, int(wanted.max())), wanted))

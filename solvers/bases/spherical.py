@@ -127,7 +127,7 @@ class SphericalTransform:
         self.backend = chosen_backend(backend, symmetry)
         self.rule: Rule = gauss_rule(3, self.rings)
         self.cosines = self.rule.nodes
-        self.weights = np.exp(self.rule.log_weights)
+        self.weights = self.rule.weights
         self.polar = 2.0 * np.arcsin(np.sqrt(0.5 * self.rule.complements))
         self.polar[self.cosines < 0] = np.pi - self.polar[self.cosines < 0]
         self.azimuths = 2.0 * np.pi * np.arange(self.meridians // symmetry) / self.meridians

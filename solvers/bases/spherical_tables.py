@@ -6,7 +6,7 @@ import numpy as np
 
 from ..transforms import FourierTransform
 from .base import Floats
-from .legendre import LegendreTables, packed, packed_size
+from .legendre import legendre_tables, packed, packed_size
 
 if TYPE_CHECKING:
     from .spherical import SphericalTransform
@@ -27,7 +27,7 @@ class TableEngine:
 
     def __init__(self, grid: "SphericalTransform") -> None:
         self._size = packed_size(grid.degree)
-        self._tables = LegendreTables(grid.degree, grid.rule, grid.symmetry)
+        self._tables = legendre_tables(grid.degree, grid.rings, grid.symmetry)
         self._fourier = FourierTransform(grid.azimuths.size, grid.rings)
         self._weights = grid.weights / grid.azimuths.size
         self._steps = _gradient_steps(grid.degree) if grid.symmetry == 1 else []

@@ -15,7 +15,17 @@ from meanfield import InvalidInput, Sphere
 from meanfield.quadrature import Rule, gauss_rule
 from meanfield.states import Layout
 
-from .base import EPS, RESOLUTION_TOLERANCE, SMALL_FIELD, Floats, Gibbs, Integers, exp_beyond_quadratic, slice_of
+from .base import (
+    EPS,
+    RESOLUTION_TOLERANCE,
+    SMALL_FIELD,
+    Floats,
+    Gibbs,
+    Integers,
+    exp_beyond_quadratic,
+    multiples,
+    slice_of,
+)
 from .gegenbauer import even_rule, polynomial_table
 from .products import Products, products_of
 
@@ -97,6 +107,10 @@ class ZonalBasis:
         """Return the same basis with other cells and another number of nodes."""
         return ZonalBasis(self.domain, cells, nodes, self.symmetry, self.confinement)
 
+    def admissible(self, limit: int) -> Integers:
+        """Return the degrees up to a limit that densities of the symmetry can have."""
+        return multiples(self.symmetry, limit)
+
     def gibbs(self, field: Floats) -> Gibbs:
         """Return moments 0..nodes and the logarithm of Z, the uniform mean of e^f."""
         return self._sampled.gibbs(field)
@@ -107,6 +121,14 @@ class ZonalBasis:
         masses, _ = self._sampled.exponentiated(values, float(values.max()))
         masses /= masses.sum()
         return masses
+
+    def response(self, field: Floats, change: Floats) -> Floats:
+        """Return the derivative of the moments of the Gibbs density when its field changes."""
+        masses = self.masses(field)
+        values = self._sampled.modes @ change
+        values -= masses @ values
+        values *= masses
+        return self._sampled.polynomials @ values
 
     def mean_beyond_quadratic(self, field: Floats) -> float:
         """Return the uniform mean of e^f - 1 - f - f^2/2, without cancellation for small fields."""

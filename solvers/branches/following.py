@@ -209,7 +209,8 @@ def _returned(followed: Followed) -> bool:
     if abs(last.q - start.q) > step or last.solution.tangent_q * start.solution.tangent_q < 0.0:
         return False
     first = start.on(last.equation).b
-    gaps = [float(np.hypot(np.linalg.norm(last.b - b), last.q - start.q)) for b in last.equation.basis.images(first)]
+    images = last.equation.basis.images(first)
+    gaps = [float(np.hypot(np.linalg.norm(last.b - b), last.q - start.q)) for b in images]
     return min(gaps) <= 0.6 * step
 
 

@@ -17,11 +17,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from meanfield import McKeanVlasov
-
 from ..bases import CosineBasis, Floats, Integers, covariance
 from ..branches.continuation import Point
-from ..equation import StationaryEquation, felt_cells, projector, starting_cells
+from ..equation import StationaryEquation, felt_degrees, projector
 from ..geometry import BlockMatrix
 from ..newton import NEUTRAL, count_negative
 
@@ -162,18 +160,10 @@ def _padded(moments: Floats, size: int) -> Floats:
 
 
 @functools.lru_cache(maxsize=64)
-def _felt_limit(problem: McKeanVlasov) -> int:
-    """Return the last degree the potential feels, or 1 where the multipliers decay too slowly for one."""
-    cells, complete = starting_cells(problem, 1)
-    return int(cells.max()) if complete else 1
-
-
-@functools.lru_cache(maxsize=64)
 def _perturbations(equation: StationaryEquation) -> Perturbations:
     problem, basis = equation.problem, equation.basis
-    limit = max(int(basis.degrees.max()), _felt_limit(problem))
-    degrees, _ = felt_cells(problem, 1, limit)
-    relative = problem.potential.relative_multipliers(problem.domain, limit)[degrees]
+    degrees = felt_degrees(problem, int(basis.degrees.max()))
+    relative = problem.potential.relative_multipliers(problem.domain, int(degrees.max()))[degrees]
     return Perturbations(degrees, relative, problem.confinement is not None, basis.symmetry, basis.nodes + 1)
 
 

@@ -2,18 +2,18 @@
 
 from .births import births as births
 from .births import reaches_down as reaches_down
-from .energy import bounded_below as bounded_below
 from .branching import births_on_branch as births_on_branch
 from .branching import from_no_interaction as from_no_interaction
+from .energy import bounded_below as bounded_below
 from .meeting import meeting as meeting
 from .meeting import nearest_image as nearest_image
 from .meeting import same_place as same_place
 from .moments import moment_arrays as moment_arrays
+from .perturbations import block_matrix as block_matrix
+from .perturbations import blocks_of as blocks_of
+from .perturbations import copies as copies
+from .perturbations import unstable_counts as unstable_counts
 from .search import name_of as name_of
 from .search import same_orbit as same_orbit
 from .search import search_all as search_all
 from .search import symmetry_of as symmetry_of
-from .stability import block_matrix as block_matrix
-from .stability import blocks_of as blocks_of
-from .stability import copies as copies
-from .stability import unstable_counts as unstable_counts

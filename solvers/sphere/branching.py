@@ -10,20 +10,20 @@ from ..branches.detection import Event
 from ..branches.junctions import Departure
 from ..equation import StationaryEquation, stationary_equation
 from ..geometry import Birth
-from .stability import Sector
+from .stability import AzimuthalBlock
 
 
 def births_on_branch(event: Event) -> list[Birth]:
     """Return the axisymmetric branches born at a branch point of a zonal branch, one of each group orbit."""
     found: list[Birth] = []
     for block, (degrees, kernel) in zip(event.blocks, event.kernels, strict=True):
-        assert isinstance(block, Sector)
+        assert isinstance(block, AzimuthalBlock)
         if block.order == 0:
             found += _about_the_axis(event.point, block, degrees, kernel)
     return found
 
 
-def _about_the_axis(point: Point, block: Sector, degrees: Floats, kernel: Floats) -> list[Birth]:
+def _about_the_axis(point: Point, block: AzimuthalBlock, degrees: Floats, kernel: Floats) -> list[Birth]:
     """Within the symmetry of the branch both sides are new; across it one is the mirror image of the other."""
     old = point.equation
     equation = old if block.own else _asymmetric(old)

@@ -10,7 +10,7 @@ from ..bases import Floats
 from ..branches.continuation import Point
 from ..branches.junctions import Arrival, Departure, critical_point
 from ..equation import StationaryEquation, stationary_equation
-from .stability import Sector
+from .stability import AzimuthalBlock
 
 
 def meeting(last: Point, point: Point) -> Arrival | None:
@@ -51,7 +51,7 @@ def _meeting_even(last: Point, point: Point, odd: np.ndarray) -> Arrival | None:
     values[equation.basis.degrees] = ((1 - share) * last.b + share * point.b) / equation.scales
     start = target.unknown_from(target.basis.moments_from(values, np.zeros_like(values)))
     q = (1 - share) * last.q + share * point.q
-    found = critical_point(target, start, q * float(equation.unit / target.unit), Sector(0, 1, 1))
+    found = critical_point(target, start, q * float(equation.unit / target.unit), AzimuthalBlock(0, 1, 1))
     if found is None:
         return None
     return Arrival(found, found.coupling, True, "a branch even about the equator")

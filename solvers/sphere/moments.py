@@ -1,34 +1,26 @@
-"""Moments of points of a zonal branch and their derivatives along it, many points at once."""
+"""Moments of points of a branch and their derivatives along it, by degree or by degree and order."""
 
 import numpy as np
 
 from ..bases import Floats
+from ..bases.invariant import InvariantBasis
 from ..bases.zonal import ZonalBasis
 from ..branches.continuation import Point
-from ..branches.recording import SIGNIFICANT
-from .stability import masses
 
 
 def moment_arrays(points: list[Point]) -> Floats:
-    """Return moments and derivatives along the branch of points of one equation, (4, points, degree + 1).
+    """Return moments and derivatives along the branch of points of one equation, (4, points, places).
 
-    The derivative of a moment is the covariance of its mode with the derivative of the field.
+    The derivative of a moment is the covariance of its harmonic with the derivative of the field.
     """
     basis = points[0].equation.basis
-    assert isinstance(basis, ZonalBasis)
-    moments = np.array([point.moments for point in points])
-    count = int(np.flatnonzero(np.abs(moments).max(axis=0) > SIGNIFICANT)[-1]) + 1
-    weights = np.array([masses(point) for point in points])
-    slopes = np.array([_field_slope(point) for point in points])
-    table = basis.polynomials
-    changes = weights * (slopes @ table[basis.cells])
-    derivative = changes @ table[:count].T - moments[:, :count] * changes.sum(axis=1)[:, None]
-    arrays = np.zeros((4, len(points), basis.symmetry * (count - 1) + 1))
-    arrays[0, :, :: basis.symmetry] = moments[:, :count]
-    arrays[2, :, :: basis.symmetry] = derivative
-    return arrays
+    assert isinstance(basis, ZonalBasis | InvariantBasis)
+    moments = [basis.expand(point.moments) for point in points]
+    derivatives = [basis.expand(_derivative(basis, point)) for point in points]
+    return np.array([[pair[part] for pair in pairs] for pairs in (moments, derivatives) for part in (0, 1)])
 
 
-def _field_slope(point: Point) -> Floats:
+def _derivative(basis: ZonalBasis | InvariantBasis, point: Point) -> Floats:
     solution, equation = point.solution, point.equation
-    return equation.field(solution.b, solution.tangent_q) + equation.field(solution.tangent_b, solution.q)
+    change = equation.field(solution.b, solution.tangent_q) + equation.field(solution.tangent_b, solution.q)
+    return basis.response(equation.field(solution.b, solution.q), change)

@@ -23,14 +23,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from meanfield import McKeanVlasov
 from meanfield.domains import Circle, Domain, Sphere
 
 from ..bases import Floats, Integers
 from ..bases.gegenbauer import sector_functions
 from ..bases.zonal import ZonalBasis
 from ..branches.continuation import Point
-from ..equation import StationaryEquation, felt_cells, projector, starting_cells
+from ..equation import StationaryEquation, felt_degrees, projector
 from ..geometry import BlockMatrix
 from ..newton import NEUTRAL, count_negative
 
@@ -39,7 +38,7 @@ NEARBY = 0.5
 
 
 @dataclass(frozen=True)
-class Sector:
+class AzimuthalBlock:
     """One block: the order m and, at a density even about the equator, the parity of the degrees.
 
     Attributes
@@ -97,37 +96,46 @@ class Perturbations:
         self.degrees = degrees
         self.relative = relative
         self.fixed_axis = equation.problem.confinement is not None
-        self._parts: dict[Sector, Part] = {}
+        self._parts: dict[AzimuthalBlock, Part] = {}
         parities: tuple[int | None, ...] = (None,) if basis.symmetry == 1 else (0, 1)
-        self._traces = self._trace_table()
         self.sectors = [
-            Sector(order, parity, _copies(self.domain, order))
+            [AzimuthalBlock(order, parity, _copies(self.domain, order)) for parity in parities]
             for order in range(int(degrees.max()) + 1)
-            for parity in parities
         ]
+        attractive = 2.0 * np.maximum(-equation.sign * relative, 0.0)
+        self._attractive = attractive
+        # Of the harmonics of one degree the squares add up to one at every point: each has at most its share.
+        self._largest_traces = np.array(
+            [
+                attractive[degrees >= order].sum() / blocks[0].multiplicity
+                for order, blocks in enumerate(self.sectors)
+            ]
+        )
+        self._traces: dict[int, Floats] = {}
 
-    def _trace_table(self) -> Floats:
-        """Return sum_l 2 A_l^2 phi_l^m(u)^2 over the attractive degrees, by order and node, for both signs."""
-        top = int(self.degrees.max())
-        table = np.zeros((2, top + 1, self.basis.rule.nodes.size))
-        for order in range(top + 1):
-            values = self._functions(order, self.degrees[self.degrees >= order]) ** 2
-            relative = self.relative[self.degrees >= order]
-            for row, sign in enumerate((1.0, -1.0)):
-                table[row, order] = 2.0 * np.maximum(-sign * relative, 0.0) @ values
-        return table
+    def _trace(self, order: int) -> Floats:
+        """Return sum_l 2 A_l^2 phi_l^m(u)^2 over the attractive degrees at the nodes."""
+        if order not in self._traces:
+            inside = self.degrees >= order
+            self._traces[order] = self._attractive[inside] @ self._functions(order, self.degrees[inside]) ** 2
+        return self._traces[order]
 
     def _functions(self, order: int, degrees: Integers) -> Floats:
         table = sector_functions(self.domain.dimension, order, self.basis.rule, int(self.degrees.max()))
         return np.ascontiguousarray(table[degrees - order])
 
-    def active(self, point: Point, weights: Floats, least: float = 1.0) -> list[Sector]:
+    def active(self, point: Point, weights: Floats, least: float = 1.0) -> list[AzimuthalBlock]:
         """Return the blocks in which a trace reaches a bound; below one nothing is unstable."""
-        row = 0 if point.equation.sign > 0 else 1
-        traces = (point.q / point.equation.strongest) * (self._traces[row] @ weights)
-        return [sector for sector in self.sectors if traces[sector.order] >= least]
+        strength = point.q / point.equation.strongest
+        possible = np.flatnonzero(strength * self._largest_traces >= least).tolist()
+        return [
+            block
+            for order in possible
+            if strength * float(self._trace(order) @ weights) >= least
+            for block in self.sectors[order]
+        ]
 
-    def part(self, sector: Sector) -> Part:
+    def part(self, sector: AzimuthalBlock) -> Part:
         """Return the degrees of a block."""
         if sector not in self._parts:
             inside = self.degrees >= max(sector.order, 1)
@@ -140,7 +148,7 @@ class Perturbations:
             self._parts[sector] = Part(degrees, signs, roots, table, (signs * roots)[:, None] * table, repulsive)
         return self._parts[sector]
 
-    def matrix(self, point: Point, sector: Sector, weights: Floats) -> BlockMatrix:
+    def matrix(self, point: Point, sector: AzimuthalBlock, weights: Floats) -> BlockMatrix:
         """Return the matrix of a block at a point.
 
         Parameters
@@ -159,7 +167,7 @@ class Perturbations:
             matrix += projector(part.roots * self.generator(part, sector, point))
         return BlockMatrix(matrix, part.degrees, part.repulsive[0 if equation.sign > 0 else 1])
 
-    def generator(self, part: Part, sector: Sector, point: Point) -> Floats:
+    def generator(self, part: Part, sector: AzimuthalBlock, point: Point) -> Floats:
         """Return how the moments of order one change when the density is turned."""
         moments, _ = point.equation.basis.expand(point.moments)
         padded = np.zeros(int(self.degrees.max()) + 1)
@@ -176,19 +184,11 @@ def _copies(domain: Domain, order: int) -> int:
 
 
 @functools.lru_cache(maxsize=64)
-def _felt_limit(problem: McKeanVlasov) -> int:
-    """Return the last degree the potential feels, or 1 where the multipliers decay too slowly for one."""
-    cells, complete = starting_cells(problem, 1)
-    return int(cells.max()) if complete else 1
-
-
-@functools.lru_cache(maxsize=64)
 def perturbations(equation: StationaryEquation) -> Perturbations:
     """Return the harmonics that decide the stability of the states of an equation."""
     problem = equation.problem
-    limit = max(int(equation.basis.degrees.max()), _felt_limit(problem))
-    degrees, _ = felt_cells(problem, 1, limit)
-    relative = problem.potential.relative_multipliers(problem.domain, limit)[degrees]
+    degrees = felt_degrees(problem, int(equation.basis.degrees.max()))
+    relative = problem.potential.relative_multipliers(problem.domain, int(degrees.max()))[degrees]
     return Perturbations(equation, degrees, relative)
 
 
@@ -216,17 +216,12 @@ def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
     return zonal, others
 
 
-def blocks_of(point: Point) -> list[Sector]:
+def blocks_of(point: Point) -> list[AzimuthalBlock]:
     """Return the blocks in which a direction can be unstable at a point or beside it."""
     modes = perturbations(point.equation)
     return modes.active(point, masses(point), NEARBY)
 
 
-def block_matrix(point: Point, block: Sector) -> BlockMatrix:
+def block_matrix(point: Point, block: AzimuthalBlock) -> BlockMatrix:
     """Return the matrix of one block at a point."""
     return perturbations(point.equation).matrix(point, block, masses(point))
-
-
-def copies(point: Point, one: Sector, other: Sector) -> bool:
-    """No two sectors have the same eigenvalues by symmetry."""
-    return False
