@@ -20,20 +20,13 @@ import numpy as np
 from meanfield import InvalidInput
 
 from ..bases.base import Floats
+from ..bases.representations import CYCLE, axis_rotation
 from ..bases.representations import TRIVIAL as TRIVIAL
 from ..bases.representations import Group as Group
 from ..bases.representations import invariant_harmonics as invariant_harmonics
 
-CYCLE = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 INVERSION = -np.eye(3)
 GOLDEN = 0.5 * (1.0 + np.sqrt(5.0))
-
-
-def axis_rotation(order: float) -> Floats:
-    """Return the rotation by 2 pi/order about the z axis."""
-    angle = 2.0 * np.pi / order
-    cos, sin = np.cos(angle), np.sin(angle)
-    return np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
 
 
 def _signs(*signs: int) -> Floats:

@@ -10,8 +10,6 @@ from meanfield import InvalidInput
 from solvers.bases.representations import (
     TRIVIAL,
     Group,
-    invariant_cells,
-    invariant_degrees,
     representation,
     rotation_generators,
 )
@@ -188,10 +186,35 @@ def test_symmetry_broken_from_zonal_states():
     assert breaking_group(2, -1).dimension(3) == 1
 
 
-def test_cells_number_all_invariants():
-    assert invariant_degrees(TETRAHEDRAL, 12).tolist() == [3, 4, 6, 7, 8, 9, 10, 11, 12, 12]
-    assert invariant_cells(TETRAHEDRAL, np.array([3, 7])).tolist() == [1, 4]
-    assert invariant_cells(TRIVIAL, np.array([2])).tolist() == [4, 5, 6, 7, 8]
+def test_degrees_that_have_invariants():
+    assert TETRAHEDRAL.admissible(12).tolist() == [3, 4, 6, 7, 8, 9, 10, 11, 12]
+    assert ICOSAHEDRAL.admissible(16).tolist() == [6, 10, 12, 16]
+
+
+@pytest.mark.parametrize(
+    ("group", "count"),
+    # Normalisers: of T_d the cube's group, of C_mv that of the prism with 2m corners, and so on.
+    [
+        (TETRAHEDRAL, 1),
+        (OCTAHEDRAL, 0),
+        (OCTAHEDRAL_ROTATIONS, 1),
+        (ICOSAHEDRAL, 0),
+        (pyramidal(3), 3),
+        (prismatic(3), 1),
+        (antiprismatic(4), 1),
+        (prismatic(2), 5),
+        (TRIVIAL, 1),
+        (pyramidal(1), 1),
+    ],
+    ids=lambda x: getattr(x, "name", ""),
+)
+def test_companions_lead_to_other_invariants(group, count):
+    assert len(group.companions) == count
+    for companion in group.companions:
+        for degree in (3, 4, 9):
+            functions = group.harmonics(degree)
+            turned = functions @ representation(companion, degree).T
+            assert np.abs(turned @ functions.T @ functions - turned).max(initial=0.0) < 256 * EPS * degree
 
 
 def test_wrong_generators_are_refused():

@@ -1,0 +1,253 @@
+r"""Densities on S^2 that are invariant under a finite group, down to all densities for the trivial one.
+
+The modes are the invariant harmonics of the degrees that the potential feels, orthonormal combinations of
+:math:`e^c_{lm}` and :math:`e^s_{lm}`, so that the invariant part of :math:`P_l(\langle x,y\rangle)` is the sum of
+their products. Moments are those with all harmonics up to ``nodes``, packed cosines and then packed sines.
+"""
+
+import functools
+import math
+from collections.abc import Callable
+
+import numpy as np
+from scipy.sparse import block_diag, csr_array
+
+from meanfield.errors import InvalidInput
+from meanfield.states import Layout
+
+from .base import SMALL_FIELD, Floats, Gibbs, Integers, exp_beyond_quadratic
+from .legendre import packed_size
+from .representations import TRIVIAL, Group, representation, rotation_generators
+from .second_moments import SecondMoments, second_moments
+from .spherical import SphericalTransform
+
+# Fields beyond this are shifted before they are exponentiated; e^f would overflow near 709.
+LARGE_FIELD = 300.0
+
+
+class InvariantBasis:
+    """Invariant harmonics of given degrees, with a Gauss rule in the polar angle and equal steps in azimuth.
+
+    Parameters
+    ----------
+    group
+        The symmetry.
+    cells : (count,) int
+        The degrees of the unknown modes, ascending; every degree brings all its invariants.
+    nodes
+        Largest resolved degree; at least twice the largest cell. The rule integrates degree 2 nodes + 1.
+    confinement : (J,) float, optional
+        Coefficients in P_l(cos theta), per degree from 1, of the fixed part -V/D of the field.
+
+    Attributes
+    ----------
+    degrees : (size,) int
+        The degree of every mode, ascending.
+    squares : (size,) float
+        Their uniform mean squares, 1/(2 l + 1).
+
+    Raises
+    ------
+    InvalidInput
+        If the group does not leave the confinement as it is.
+    """
+
+    layout: Layout = "order"
+    symmetry: int = 1
+
+    def __init__(self, group: Group, cells: Integers, nodes: int, confinement: Floats | None = None) -> None:
+        self.group = group
+        self.cells = cells
+        self.degrees: Integers = np.repeat(cells, [group.dimension(degree) for degree in cells.tolist()])
+        self.squares = 1.0 / (2.0 * self.degrees + 1.0)
+        self.nodes = nodes
+        self.confinement = confinement
+        self._transform = SphericalTransform(nodes, symmetry=group.turns)
+        self._size = packed_size(nodes)
+        self._modes = _mode_matrix(group, cells, nodes)
+        self._fixed = None if confinement is None else self._confined(confinement)
+
+    def _confined(self, confinement: Floats) -> Floats:
+        """Return the fixed field on the grid."""
+        keeps = self.group.keeps_pole or (self.group.keeps_axis and not np.any(confinement[::2]))
+        if not keeps:
+            raise InvalidInput(
+                f"densities of symmetry {self.group.name} cannot stand in a confinement about the z axis; use a "
+                "group that leaves the confinement as it is, such as pyramidal(m)"
+            )
+        cosine = np.zeros(self._size)
+        count = min(confinement.size, self.nodes)
+        degrees = np.arange(1, count + 1)
+        cosine[degrees * (degrees + 1) // 2] = confinement[:count]
+        return self._transform.synthesise(cosine, np.zeros(self._size))
+
+    def resized(self, cells: Integers, nodes: int) -> "InvariantBasis":
+        """Return the same basis with other degrees and another resolution."""
+        return InvariantBasis(self.group, cells, nodes, self.confinement)
+
+    def admissible(self, limit: int) -> Integers:
+        """Return the degrees up to a limit that have invariant harmonics."""
+        return self.group.admissible(limit)
+
+    def _values(self, field: Floats) -> Floats:
+        """Return a field on the grid, without the confinement."""
+        cosine, sine = np.split(self._modes.T @ field, 2)
+        return self._transform.synthesise(cosine, sine)
+
+    def gibbs(self, field: Floats) -> Gibbs:
+        """Return the packed moments up to degree ``nodes`` and the logarithm of Z, the uniform mean of e^f."""
+        values = self._values(field)
+        if self._fixed is not None:
+            values += self._fixed
+        top = float(values.max())
+        if top < SMALL_FIELD and float(values.min()) > -SMALL_FIELD:
+            return self._near_uniform(values)
+        shift = top if top > LARGE_FIELD else 0.0
+        values -= shift
+        moments = np.concatenate(self._transform.analyse(np.exp(values, out=values)))
+        mass = moments.item(0)
+        moments /= mass
+        return Gibbs(moments, shift + math.log(mass))
+
+    def _near_uniform(self, values: Floats) -> Gibbs:
+        """Return the density from e^f - 1, whose moments keep their relative accuracy however small f is."""
+        moments = np.concatenate(self._transform.analyse(np.expm1(values, out=values)))
+        excess = moments.item(0)
+        moments /= 1.0 + excess
+        moments[0] = 1.0
+        return Gibbs(moments, math.log1p(excess))
+
+    def response(self, field: Floats, change: Floats) -> Floats:
+        """Return the derivative of the moments of the Gibbs density when its field changes."""
+        values = self._values(field)
+        if self._fixed is not None:
+            values += self._fixed
+        density = np.exp(values - values.max())
+        density /= self._transform.mean(density)
+        slopes = self._values(change)
+        slopes -= self._transform.mean(density * slopes)
+        return np.concatenate(self._transform.analyse(density * slopes))
+
+    def mean_beyond_quadratic(self, field: Floats) -> float:
+        """Return the uniform mean of e^f - 1 - f - f^2/2, without cancellation for small fields."""
+        return self._transform.mean(exp_beyond_quadratic(self._values(field)))
+
+    def means(self, moments: Floats) -> Floats:
+        """Return the means of the modes."""
+        return np.asarray(self._modes @ moments, dtype=float)
+
+    @functools.cached_property
+    def _products(self) -> SecondMoments:
+        return second_moments(self.group, self._modes, np.unique(self.degrees))
+
+    def covariance(self, moments: Floats) -> Floats:
+        """Return the covariance matrix of the modes."""
+        means = self.means(moments)
+        matrix = self._products(*np.split(moments, 2))
+        matrix -= np.multiply.outer(means, means)
+        return matrix
+
+    @functools.cached_property
+    def _turnings(self) -> list[csr_array]:
+        """Derivatives of the means under the rotations that lead to other densities of the basis."""
+        axes = self.group.free_axes
+        if self.confinement is not None:
+            pole = np.array([[0.0, 0.0, 1.0]])
+            axes = pole if np.allclose(axes.T @ (axes @ pole[0]), pole[0]) else axes[:0]
+        return [self._acting(functools.partial(_about, axis)) for axis in axes]
+
+    def _acting(self, action: Callable[[int], Floats]) -> csr_array:
+        """Return the matrix by which what acts on the harmonics of each degree acts on the modes."""
+        blocks = []
+        for degree in np.unique(self.degrees).tolist():
+            functions = self.group.harmonics(degree)
+            blocks.append(functions @ action(degree) @ functions.T)
+        return csr_array(block_diag(blocks))
+
+    def rotation(self, moments: Floats) -> Floats | None:
+        """Return the derivatives of the means under the rotations within the basis, (size, k), or None without any.
+
+        There are as many columns as the group has free axes: three for all densities, one where a confinement
+        keeps the z axis. A state that is itself invariant under some of the rotations makes them dependent.
+        """
+        if not self._turnings:
+            return None
+        means = self.means(moments)
+        return np.stack([turning @ means for turning in self._turnings], axis=1)
+
+    @functools.cached_property
+    def _companions(self) -> list[csr_array]:
+        """Actions on the means of the transformations that lead to other densities of the basis."""
+        elements = self.group.companions
+        if self.confinement is not None:
+            elements = elements[elements[:, 2, 2] > 1.0 - 1e-9]
+        return [self._acting(functools.partial(representation, element)) for element in elements]
+
+    def images(self, b: Floats) -> list[Floats]:
+        """Return a state and its images under the transformations that keep its symmetry, but for rotations."""
+        return [b, *(np.asarray(companion @ b) for companion in self._companions)]
+
+    def agrees(self, field: Floats, moments: Floats) -> bool:
+        """Nothing to ask a second rule: on S^2 the error of a moment is in the tail of the others."""
+        return True
+
+    def moments_from(self, cosine: Floats, sine: Floats) -> Floats:
+        """Return moments in this basis from packed ones, cut off or zero-padded."""
+        moments = np.zeros((2, self._size))
+        count = min(self._size, cosine.size)
+        moments[0, :count], moments[1, :count] = cosine[:count], sine[:count]
+        return moments.ravel()
+
+    def expand(self, moments: Floats) -> tuple[Floats, Floats]:
+        """Return the packed cosine and sine moments up to degree ``nodes``."""
+        cosine, sine = np.split(moments, 2)
+        return cosine, sine
+
+    def tail(self, moments: Floats) -> float:
+        """Return the largest moment in the last eighth of the degrees."""
+        last = packed_size(self.nodes - self.nodes // 8)
+        return float(np.abs(moments.reshape(2, -1)[:, last:]).max())
+
+
+class FullBasis(InvariantBasis):
+    """All harmonics of given degrees; rotations turn every state into others, see :meth:`rotation`.
+
+    Parameters
+    ----------
+    cells : (count,) int
+        The degrees of the unknown modes, ascending.
+    nodes
+        Largest resolved degree; at least twice the largest cell.
+    confinement : (J,) float, optional
+        Coefficients in P_l(cos theta), per degree from 1, of the fixed part -V/D of the field.
+    """
+
+    def __init__(self, cells: Integers, nodes: int, confinement: Floats | None = None) -> None:
+        super().__init__(TRIVIAL, cells, nodes, confinement)
+
+    def resized(self, cells: Integers, nodes: int) -> "FullBasis":
+        """Return the same basis with other degrees and another resolution."""
+        return FullBasis(cells, nodes, self.confinement)
+
+
+def _mode_matrix(group: Group, cells: Integers, nodes: int) -> csr_array:
+    """Return the modes in packed harmonics up to a degree, (size, 2 n), cosines first."""
+    size = packed_size(nodes)
+    rows, columns, entries = [], [], []
+    start = 0
+    for degree in cells.tolist():
+        functions = group.harmonics(degree)
+        first = degree * (degree + 1) // 2
+        places = np.concatenate([first + np.arange(degree + 1), size + first + np.arange(1, degree + 1)])
+        row, column = np.nonzero(functions)
+        rows.append(start + row)
+        columns.append(places[column])
+        entries.append(functions[row, column])
+        start += len(functions)
+    where = (np.concatenate(rows), np.concatenate(columns))
+    return csr_array((np.concatenate(entries), where), shape=(start, 2 * size))
+
+
+def _about(axis: Floats, degree: int) -> Floats:
+    """Return the derivative of rotations about an axis on the harmonics of a degree."""
+    return np.asarray(np.einsum("k,kij->ij", axis, rotation_generators(degree)))
