@@ -62,6 +62,10 @@ if TYPE_CHECKING:
     from .theory import growth_rates as growth_rates
     from .theory import kuramoto_gap as kuramoto_gap
     from .theory import kuramoto_order_parameter as kuramoto_order_parameter
+    from .theory import maier_saupe_fold as maier_saupe_fold
+    from .theory import maier_saupe_state as maier_saupe_state
+    from .theory import maier_saupe_states as maier_saupe_states
+    from .theory import maier_saupe_transition as maier_saupe_transition
     from .theory import resonance as resonance
     from .theory import tricritical_beta as tricritical_beta
     from .theory import vertical_branches as vertical_branches
@@ -118,6 +122,10 @@ _HOMES = {
     "global_criterion": "theory",
     "kuramoto_gap": "theory",
     "kuramoto_order_parameter": "theory",
+    "maier_saupe_fold": "theory",
+    "maier_saupe_state": "theory",
+    "maier_saupe_states": "theory",
+    "maier_saupe_transition": "theory",
     "resonance": "theory",
     "tricritical_beta": "theory",
     "vertical_branches": "theory",
@@ -180,6 +188,10 @@ __all__ = [
     "growth_rates",
     "kuramoto_gap",
     "kuramoto_order_parameter",
+    "maier_saupe_fold",
+    "maier_saupe_state",
+    "maier_saupe_states",
+    "maier_saupe_transition",
     "open_comparison",
     "open_diagram",
     "open_ensemble",

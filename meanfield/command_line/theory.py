@@ -3,12 +3,12 @@
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import InvalidInput
-from ..potentials import Transformer
+from ..potentials import MaierSaupe, Transformer
 from ..problem import McKeanVlasov
 from ..summary import describe
 from ..theory import (
@@ -18,6 +18,8 @@ from ..theory import (
     critical_couplings,
     global_criterion,
     growth_rates,
+    maier_saupe_fold,
+    maier_saupe_transition,
     tricritical_beta,
 )
 from .options import Parser, add_common, add_coupling
@@ -32,7 +34,7 @@ LARGEST_MODES = 4096
 def theory(argv: Sequence[str]) -> int:
     """List the closed forms: critical couplings, shapes of branches, global criterion."""
     parser = Parser("theory", "List the closed-form theory of the uniform state and its branches.", argv)
-    about = f"modes 1 to N (default: {DEFAULT_MODES})"
+    about = f"modes 1 to N, on the sphere degrees (default: {DEFAULT_MODES})"
     parser.add_argument("--modes", type=whole, default=DEFAULT_MODES, metavar="N", help=about)
     add_coupling(parser)
     add_common(parser)
@@ -64,6 +66,8 @@ def _mode_row(problem: McKeanVlasov, mode: int) -> dict[str, Any]:
         "type": None,
         "note": "",
     }
+    if _on_sphere(problem):
+        row |= {"multiplicity": problem.domain.multiplicity(mode), "slope": None}
     if problem.coupling is not None:
         row["growth_rate"] = float(growth_rates(problem, mode)[mode])
     if not np.isfinite(coupling):
@@ -77,15 +81,22 @@ def _mode_row(problem: McKeanVlasov, mode: int) -> dict[str, Any]:
         "type": shape.type,
         "note": shape.note,
     }
+    if _on_sphere(problem):
+        known["slope"] = shape.slope
     return row | {"coupling": coupling} | known
+
+
+def _on_sphere(problem: McKeanVlasov) -> bool:
+    return problem.domain.dimension > 2
 
 
 def _tricritical(problem: McKeanVlasov, mode: int) -> float | None:
     # For beta < 0 the even modes repel, so that the value belongs to beta > 0 only.
     potential = problem.potential
-    if not isinstance(potential, Transformer) or potential.beta < 0 or mode > 300:
+    largest = 1 if _on_sphere(problem) else 300
+    if not isinstance(potential, Transformer) or potential.beta < 0 or mode > largest:
         return None
-    return tricritical_beta(mode)
+    return tricritical_beta(mode, problem.domain)
 
 
 def _known(value: float) -> float | None:
@@ -93,37 +104,75 @@ def _known(value: float) -> float | None:
 
 
 def _theory_object(problem: McKeanVlasov, rows: list[dict[str, Any]]) -> dict[str, Any]:
-    return {
+    known: dict[str, Any] = {
         "problem": problem.to_dict() | {"coupling": problem.coupling},
         "critical_coupling": critical_coupling(problem),
         "global_criterion": dataclasses.asdict(global_criterion(problem)),
-        "modes": rows,
     }
+    if _is_nematic(problem):
+        known |= {"fold": _nematic_fold(problem), "transition": _nematic_transition(problem)}
+    return known | {"modes": rows}
+
+
+def _is_nematic(problem: McKeanVlasov) -> bool:
+    return isinstance(problem.potential, MaierSaupe) and _on_sphere(problem)
+
+
+def _nematic_fold(problem: McKeanVlasov) -> float:
+    return problem.noise * maier_saupe_fold(problem.domain.dimension).ratio
+
+
+def _nematic_transition(problem: McKeanVlasov) -> float:
+    return problem.noise * maier_saupe_transition(problem.domain.dimension).ratio
 
 
 def _theory_text(problem: McKeanVlasov, rows: list[dict[str, Any]]) -> str:
     critical = critical_coupling(problem)
+    names = _Names("degree", "l") if _on_sphere(problem) else _Names("mode", "k")
     lines = [
         describe(problem),
         _formula(problem),
         f"transition: {_criterion(global_criterion(problem))}",
+        *_nematic_lines(problem),
         "",
-        f"Modes of the uniform state (kappa_c = {formatted(critical)}, the smallest positive kappa_k)"
+        f"{names.plural} of the uniform state (kappa_c = {formatted(critical)}, the smallest positive "
+        f"kappa_{names.letter})"
         if critical is not None
-        else "Modes of the uniform state (no kappa_k is positive)",
+        else f"{names.plural} of the uniform state (no kappa_{names.letter} is positive)",
         "",
-        table(_mode_columns(rows), "  "),
+        table(_mode_columns(rows, names.letter), "  "),
     ]
     shaped = [row for row in rows if row["type"] is not None]
-    if shaped:
+    if shaped and _on_sphere(problem):
+        law = "kappa/kappa_l = 1 + slope p_l (l even) or 1 + b1 p_l^2 (l odd) + ..., p_l = <P_l>"
+        lines += ["", f"Zonal branches leaving it, {law}", "", table(_zonal_columns(shaped), "  ")]
+    elif shaped:
         lines += ["", "Branches leaving it, kappa/kappa_n = 1 + b1 m_n^2 + b2 m_n^4 + ...", ""]
         lines.append(table(_branch_columns(shaped), "  "))
-    notes = [f"  mode {row['mode']}: {row['note']}" for row in shaped if row["note"]]
+    notes = [f"  {names.singular} {row['mode']}: {row['note']}" for row in shaped if row["note"]]
     return "\n".join([*lines, *([""] if notes else []), *notes])
 
 
+class _Names(NamedTuple):
+    """What the rows are called, and the letter that counts them."""
+
+    singular: str
+    letter: str
+
+    @property
+    def plural(self) -> str:
+        return self.singular.capitalize() + "s"
+
+
+def _nematic_lines(problem: McKeanVlasov) -> list[str]:
+    if not _is_nematic(problem):
+        return []
+    fold, transition = formatted(_nematic_fold(problem)), formatted(_nematic_transition(problem))
+    return [f"clustered states from kappa = {fold}, with the free energy of uniform at kappa = {transition}"]
+
+
 def _formula(problem: McKeanVlasov) -> str:
-    series = "sum_k w_k cos kt"
+    series = "sum_l w_l P_l(cos t)" if _on_sphere(problem) else "sum_k w_k cos kt"
     formula = problem.potential.formula
     return f"W(t) = {series}" if formula == series else f"W(t) = {formula} = {series}"
 
@@ -132,13 +181,15 @@ def _criterion(criterion: GlobalCriterion) -> str:
     return criterion.statement + ("" if criterion.certain else " (all modes up to 4096 checked)")
 
 
-def _mode_columns(rows: list[dict[str, Any]]) -> dict[str, list[str]]:
+def _mode_columns(rows: list[dict[str, Any]], letter: str) -> dict[str, list[str]]:
     columns = {
-        "k": [str(row["mode"]) for row in rows],
-        "kappa_k": [formatted(row["coupling"]) for row in rows],
-        "kappa_k/kappa_c": [formatted(row["relative_coupling"]) for row in rows],
-        "w_k": [formatted(row["multiplier"]) for row in rows],
+        letter: [str(row["mode"]) for row in rows],
+        f"kappa_{letter}": [formatted(row["coupling"]) for row in rows],
+        f"kappa_{letter}/kappa_c": [formatted(row["relative_coupling"]) for row in rows],
+        f"w_{letter}": [formatted(row["multiplier"]) for row in rows],
     }
+    if "multiplicity" in rows[0]:
+        columns[f"N_{letter}"] = [str(row["multiplicity"]) for row in rows]
     if "growth_rate" in rows[0]:
         columns["growth rate"] = [formatted(row["growth_rate"]) for row in rows]
     return columns
@@ -155,3 +206,14 @@ def _branch_columns(rows: list[dict[str, Any]]) -> dict[str, list[str]]:
     if all(text == UNKNOWN for text in columns["beta*_n"]):
         del columns["beta*_n"]
     return columns
+
+
+def _zonal_columns(rows: list[dict[str, Any]]) -> dict[str, list[str]]:
+    columns = {
+        "l": [str(row["mode"]) for row in rows],
+        "slope": [formatted(row["slope"]) for row in rows],
+        "b1": [formatted(row["b1"]) for row in rows],
+        "beta*": [formatted(row["tricritical_beta"]) for row in rows],
+        "type": [row["type"] for row in rows],
+    }
+    return {name: texts for name, texts in columns.items() if any(text != UNKNOWN for text in texts)}

@@ -165,7 +165,7 @@ class KellerSegel(Potential):
 def _require_circle(domain: Domain) -> None:
     if not isinstance(domain, Circle):
         raise InvalidInput(
-            "keller-segel is the Green function of the circle, that of a sphere is another function of the angle; "
+            "keller-segel is the Green function of the circle; that of a sphere is another function of the angle: "
             "on Sphere(3) without screening it is Logarithmic() at the coupling kappa/(2 pi), else give "
             "w_l = -N_l / (volume (s^2 + l (l+d-2))) to GegenbauerSeries"
         )

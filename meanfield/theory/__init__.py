@@ -1,15 +1,16 @@
-r"""Closed-form theory of the uniform state on the circle and of the branches leaving it.
+r"""Closed-form theory of the uniform state on circle and spheres and of the branches leaving it.
 
-With :math:`\lambda_k = -\kappa w_k / 2D = \kappa/\kappa_k`, :math:`q = w_{2n}/w_n`, :math:`p = w_{3n}/w_n`
-and :math:`c_k = \int e^{-ikt}\rho`, the gap of a density near uniform is
+On the circle, with :math:`\lambda_k = -\kappa w_k / 2D = \kappa/\kappa_k`, :math:`q = w_{2n}/w_n`,
+:math:`p = w_{3n}/w_n` and :math:`c_k = \int e^{-ikt}\rho`, the gap of a density near uniform is
 
 .. math:: (F - F_0)/D = \sum_k (1-\lambda_k)|c_k|^2 + \langle (1+f)\log(1+f) - f^2/2 \rangle,
           \qquad 2\pi\rho = 1 + f ,
 
-and eliminating the modes that are not critical gives the normal forms below. Translation of papers:
-Carrillo, Gvalani, Pavliotis, Schlichting (ARMA 235, 2020) write :math:`\beta^{-1} = D` and
-:math:`\tilde W(k) = \sqrt\pi w_k`; Mun, Rosenzweig (arXiv:2604.16288) write :math:`K = \kappa/2D` and
-:math:`-W` for W. All ratios come from relative multipliers, so nothing overflows at large beta.
+and eliminating the modes that are not critical gives the normal forms below; those of spheres are in
+:mod:`.spheres`. Translation of papers: Carrillo, Gvalani, Pavliotis, Schlichting (ARMA 235, 2020) write
+:math:`\beta^{-1} = D` and :math:`\tilde W(k) = \sqrt\pi w_k`; Mun, Rosenzweig (arXiv:2604.16288) write
+:math:`K = \kappa/2D` and :math:`-W` for W. All ratios come from relative multipliers, so nothing overflows at
+large beta.
 """
 
 from .branches import BranchShape, branch_shape
@@ -17,11 +18,18 @@ from .criterion import GlobalCriterion, global_criterion
 from .exact import (
     VerticalBranch,
     continuous_radius,
-    kuramoto_gap,
-    kuramoto_order_parameter,
     tricritical_beta,
     vertical_branches,
     vertical_spectrum,
+)
+from .families import (
+    MaierSaupeState,
+    kuramoto_gap,
+    kuramoto_order_parameter,
+    maier_saupe_fold,
+    maier_saupe_state,
+    maier_saupe_states,
+    maier_saupe_transition,
 )
 from .resonances import Resonance, resonance
 from .thresholds import (
@@ -36,6 +44,7 @@ __all__ = [
     "BranchShape",
     "CriticalPoint",
     "GlobalCriterion",
+    "MaierSaupeState",
     "Resonance",
     "VerticalBranch",
     "branch_shape",
@@ -47,6 +56,10 @@ __all__ = [
     "growth_rates",
     "kuramoto_gap",
     "kuramoto_order_parameter",
+    "maier_saupe_fold",
+    "maier_saupe_state",
+    "maier_saupe_states",
+    "maier_saupe_transition",
     "resonance",
     "tricritical_beta",
     "vertical_branches",

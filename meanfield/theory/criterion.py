@@ -5,9 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..potentials import Kuramoto, Logarithmic, Transformer
 from ..problem import McKeanVlasov
-from .branches import ROUNDING
-from .thresholds import require_uniform
+from .branches import ROUNDING, branch_shape
+from .exact import tricritical_beta
+from .thresholds import critical_coupling, critical_modes, require_uniform
 
 _CHECKED_DEGREE = 2**12
 
@@ -15,6 +17,9 @@ _CHECKED_DEGREE = 2**12
 @dataclass(frozen=True)
 class GlobalCriterion:
     """Whether uniform is the unique global minimiser up to its linear threshold.
+
+    On the sphere there is no criterion for all potentials: ``holds`` is True where a theorem about the potential
+    says so, False where the branch at the threshold excludes it, else None.
 
     Attributes
     ----------
@@ -53,12 +58,22 @@ def global_criterion(problem: McKeanVlasov) -> GlobalCriterion:
     discontinuous and below :math:`\kappa_n`; so does q = 1, where the cubic term of the reduced energy is
     negative for one phase already at :math:`\kappa_n`.
 
+    On the sphere: the transition is discontinuous if the first critical degree is even, since the cubic term
+    :math:`\int P_n^3 > 0` of the reduced energy is negative for one sign already at :math:`\kappa_n`, or if the
+    branch of degree 1 is subcritical. It is continuous for Kuramoto's potential (Frouvelle, Liu, SIAM J. Math.
+    Anal. 44, 2012: below :math:`\kappa_1` uniform is the only state) and for the transformer with
+    :math:`0 < \beta \le \beta^*(d)` (Mun, Rosenzweig, arXiv:2606.05140). For the attractive logarithm the
+    Hardy-Littlewood-Sobolev inequality (Carlen, Loss, GAFA 2, 1992; Beckner, Ann. Math. 138, 1993) says that
+    uniform is a minimiser up to :math:`\kappa_1 = 2(d-1)D` and there with all its conformal images.
+
     Raises
     ------
     InvalidInput
         If the problem has a confinement.
     """
     require_uniform(problem)
+    if problem.domain.dimension > 2:
+        return _on_sphere(problem)
     relative = problem.potential.relative_multipliers(problem.domain, _CHECKED_DEGREE)
     attractive = np.flatnonzero(relative < 0)
     if attractive.size == 0:
@@ -84,6 +99,34 @@ def global_criterion(problem: McKeanVlasov) -> GlobalCriterion:
     if strength[worst] > 1 + ROUNDING:
         return _violated(relative, n, worst * n)
     return _satisfied(problem, relative, n, strength)
+
+
+def _on_sphere(problem: McKeanVlasov) -> GlobalCriterion:
+    threshold = critical_coupling(problem)
+    if threshold is None:
+        statement = "no degree attracts: uniform is the unique minimiser at every coupling >= 0"
+        return GlobalCriterion(None, None, None, None, statement)
+    first = critical_modes(problem, threshold, threshold)[0].modes
+    n = next((mode for mode in first if mode % 2 == 0), first[0])
+    shape = branch_shape(problem, n)
+    if shape.type in ("transcritical", "subcritical"):
+        statement = f"discontinuous: the {n}-branch is {shape.type}, so the transition is strictly below kappa_{n}"
+        return GlobalCriterion(False, n, None, False, statement)
+    if isinstance(problem.potential, Logarithmic):
+        statement = f"the transition is at kappa_{n}, where a whole family of states has the energy of uniform"
+        return GlobalCriterion(True, n, None, None, statement)
+    if _known_continuous(problem):
+        statement = f"continuous: uniform is the unique minimiser up to and at kappa_{n}, the transition coupling"
+        return GlobalCriterion(True, n, None, True, statement)
+    statement = f"undecided: the {n}-branch is {shape.type}, the transition is at or below kappa_{n}"
+    return GlobalCriterion(None, n, None, None, statement)
+
+
+def _known_continuous(problem: McKeanVlasov) -> bool:
+    potential = problem.potential
+    if isinstance(potential, Transformer):
+        return 0 < potential.beta <= tricritical_beta(1, problem.domain)
+    return isinstance(potential, Kuramoto)
 
 
 def _violated(relative: npt.NDArray[np.float64], n: int, worst: int) -> GlobalCriterion:

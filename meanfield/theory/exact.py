@@ -1,9 +1,5 @@
 r"""Families solved in closed form, and the thresholds at which a transition changes its kind.
 
-Kuramoto, W = -cos t: with :math:`x = (\kappa/D) r` the clustered state is the von Mises density of
-concentration x and :math:`r = I_1(x)/I_0(x)` (classical; see Bertini, Giacomin, Pakdaman,
-J. Stat. Phys. 138 (2010), who use D = 1/2 and K = kappa).
-
 Logarithmic, :math:`w_k = \mp 1/k`: the moment equations are triangular,
 :math:`(k - s) c_k = s \sum_{j<k} c_j c_{k-j}` with :math:`s = \kappa/2D`, so smooth clustered states
 exist for integer s = n only and are the Poisson kernels in n t.
@@ -16,24 +12,31 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..domains import Circle, Domain
 from ..errors import InvalidInput
 from ..potentials import Logarithmic
 from ..potentials.series import as_number, scaled_bessel
+from ..potentials.zonal import exponential_coefficients, multiplicities
 from ..problem import McKeanVlasov
+from .thresholds import require_circle
 
-_RECURRENCE_LIMIT = 1e4
+CIRCLE = Circle()
 
 
 @functools.lru_cache(maxsize=256)
-def tricritical_beta(n: int) -> float:
+def tricritical_beta(n: int = 1, domain: Domain = CIRCLE) -> float:
     r"""Return beta*_n, where the n-branch of the transformer turns from super- to subcritical.
 
-    Solves :math:`I_{2n}(\beta)/I_n(\beta) = 1/2`; asymptotically :math:`3n^2/(2\ln 2)`. Subcritical above.
+    Solves :math:`I_{2n}(\beta)/I_n(\beta) = 1/2`; asymptotically :math:`3n^2/(2\ln 2)`. Subcritical above. On
+    the sphere, for n = 1, it solves :math:`I_{d/2+1}(\beta)/I_{d/2}(\beta) = 1/d` (Mun, Rosenzweig,
+    arXiv:2606.05140).
 
     Parameters
     ----------
     n
-        Mode, a positive integer (at most 300).
+        Mode, a positive integer (at most 300); 1 on the sphere.
+    domain
+        The circle by default.
 
     Raises
     ------
@@ -44,11 +47,16 @@ def tricritical_beta(n: int) -> float:
     --------
     >>> round(tricritical_beta(1), 12)
     2.446918311289
+    >>> from meanfield.domains import Sphere
+    >>> round(tricritical_beta(1, Sphere(3)), 12)
+    1.816154525436
     """
     from scipy.optimize import brentq
 
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 1 <= n <= 300:
         raise InvalidInput(f"n must be an integer from 1 to 300, not {n!r}; try tricritical_beta(1)")
+    if domain.dimension > 2:
+        return _tricritical_on_sphere(n, domain)
 
     def excess(beta: float) -> float:
         bessel = scaled_bessel(beta, 2 * n)
@@ -56,6 +64,26 @@ def tricritical_beta(n: int) -> float:
 
     guess = 1.5 * n**2 / math.log(2)
     return float(brentq(excess, 0.8 * guess, 1.3 * guess + 1, xtol=1e-300, rtol=4 * np.finfo(float).eps))
+
+
+def _tricritical_on_sphere(n: int, domain: Domain) -> float:
+    from scipy.optimize import brentq
+
+    if n != 1:
+        raise InvalidInput(
+            f"on the sphere the threshold is known for the branch of degree 1, not {n}: even degrees are "
+            f"transcritical at every beta, and for odd ones see branch_shape; try tricritical_beta(1, {domain!r})"
+        )
+    dimension = domain.dimension
+    numbers = multiplicities(domain, 2)
+
+    def excess(beta: float) -> float:
+        terms = exponential_coefficients(beta, dimension, 2)[:3] / numbers
+        return float(dimension * terms[2] / terms[1] - 1)
+
+    # I_(n+1)/I_n lies between beta/(beta + 2n + 2) and beta/(2n + 2), n = d/2; this brackets the root.
+    low, high = (dimension + 2) / dimension, (dimension + 2) / (dimension - 1)
+    return float(brentq(excess, low, high, xtol=1e-300, rtol=4 * np.finfo(float).eps))
 
 
 @functools.lru_cache(maxsize=1)
@@ -70,72 +98,6 @@ def continuous_radius() -> float:
         return radius - 2 * math.sin(radius) + math.sin(radius) * math.cos(radius)
 
     return float(brentq(excess, 2.0, 2.3, xtol=1e-300, rtol=4 * np.finfo(float).eps))
-
-
-def kuramoto_order_parameter(ratio: float) -> float:
-    r"""Return r = |c_1| of the stable Kuramoto state at kappa/D = ratio (0 up to 2).
-
-    Solves :math:`x I_2(x)/I_1(x) = \kappa/D - 2`, the form of :math:`r = I_1/I_0` without cancellation at
-    the onset. Exact identity: the second moment is :math:`m_2 = 1 - 2D/\kappa`.
-
-    Raises
-    ------
-    InvalidInput
-        If the ratio is not a finite number.
-    """
-    ratio = as_number(ratio, "ratio", "a finite number kappa/D")
-    return _concentration(ratio) / ratio if ratio > 2 else 0.0
-
-
-def kuramoto_gap(ratio: float) -> float:
-    r"""Return (F - F_uniform)/D = x r/2 - log I_0(x) of the stable Kuramoto state (0 up to 2).
-
-    Raises
-    ------
-    InvalidInput
-        If the ratio is not a finite number.
-    """
-    ratio = as_number(ratio, "ratio", "a finite number kappa/D")
-    if ratio <= 2:
-        return 0.0
-    x = _concentration(ratio)
-    return _small_gap(x) if x < 1 else _large_gap(x, ratio)
-
-
-def _concentration(ratio: float) -> float:
-    from scipy.optimize import brentq
-
-    excess = ratio - 2
-    if ratio > _RECURRENCE_LIMIT:
-        # x = ratio * (1 - 1/(2x) - 1/(8x^2) - 1/(8x^3) - ...), a contraction by 1/(2 ratio).
-        x = ratio
-        for _ in range(8):
-            x = ratio * (1 - 1 / (2 * x) - 1 / (8 * x**2) - 1 / (8 * x**3) - 25 / (128 * x**4))
-        return x
-
-    def defect(x: float) -> float:
-        bessel = scaled_bessel(x, 2)
-        return float(x * bessel[2] / bessel[1] - np.longdouble(excess))
-
-    return float(brentq(defect, excess, ratio, xtol=1e-300, rtol=4 * np.finfo(float).eps))
-
-
-def _small_gap(x: float) -> float:
-    """Return sum_{j >= 2} (j-1) a_j x^(2j), with log I_0 = sum a_j x^(2j): nothing cancels."""
-    slopes = [0.5]
-    for j in range(2, 40):
-        slopes.append(-sum(slopes[i] * slopes[j - 2 - i] for i in range(j - 1)) / (2 * j))
-    terms = [(j - 1) / (2 * j) * slopes[j - 1] * x ** (2 * j) for j in range(2, 40)]
-    return math.fsum(terms)
-
-
-def _large_gap(x: float, ratio: float) -> float:
-    if x > _RECURRENCE_LIMIT:
-        log_scaled = -0.5 * math.log(2 * math.pi * x) + math.log1p(1 / (8 * x) + 9 / (128 * x**2))
-    else:
-        log_scaled = float(np.log(scaled_bessel(x, 0)[0]))
-    wide = np.longdouble(x)
-    return float(wide * (wide / np.longdouble(ratio) / 2 - 1) - log_scaled)
 
 
 @dataclass(frozen=True)
@@ -177,8 +139,10 @@ def vertical_branches(problem: McKeanVlasov, low: float, high: float) -> list[Ve
     Raises
     ------
     InvalidInput
-        If the potential is not logarithmic, there is a confinement, or the range is reversed or unbounded.
+        If the potential is not logarithmic, there is a confinement, the domain is a sphere, or the range is
+        reversed or unbounded.
     """
+    require_circle(problem, "the vertical branch of the logarithmic potential")
     if not isinstance(problem.potential, Logarithmic) or problem.confinement is not None:
         raise InvalidInput(
             f"vertical branches belong to Logarithmic() without confinement, not to {problem.potential!r}"
@@ -196,5 +160,6 @@ def vertical_spectrum(problem: McKeanVlasov, degree: int) -> npt.NDArray[np.floa
 
     They do not depend on the member; the two zeros are rotation and the family itself.
     """
+    require_circle(problem, "the vertical branch of the logarithmic potential")
     modes = np.arange(1, degree + 1)
     return np.asarray(-problem.noise * modes * (modes - 1.0))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ..errors import InvalidInput
 from ..problem import McKeanVlasov
 from .branches import ROUNDING, curvature_of
-from .thresholds import checked_mode, require_uniform
+from .thresholds import checked_mode, require_circle, require_uniform
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,11 @@ def resonance(problem: McKeanVlasov, n: int, m: int) -> Resonance:
     Raises
     ------
     InvalidInput
-        If n < m fails, a multiplier vanishes, their signs differ or mode m - n or m + n is critical too.
+        On the sphere; if n < m fails, a multiplier vanishes, their signs differ or mode m - n or m + n is
+        critical too.
     """
     require_uniform(problem)
+    require_circle(problem, "the reduced energy of two modes")
     if checked_mode(n) >= checked_mode(m):
         nearest = f"resonance(problem, {min(n, m)}, {max(n, m) + (n == m)})"
         raise InvalidInput(f"modes must ascend, not {n}, {m}; try {nearest}")

@@ -1,7 +1,8 @@
 r"""Where the uniform state changes stability.
 
-The linearisation about uniform is diagonal: mode k grows at :math:`\mu_k = -Dk^2(1-\lambda_k)`, a double
-eigenvalue, with :math:`\lambda_k = \kappa/\kappa_k` and :math:`\kappa_k = -2D/w_k`.
+The linearisation about uniform is diagonal: degree k grows at :math:`\mu_k = -D\,k(k+d-2)(1-\lambda_k)`, an
+eigenvalue of multiplicity :math:`N_k`, with :math:`\lambda_k = \kappa/\kappa_k` and
+:math:`\kappa_k = -N_k D/w_k`. On the circle d = 2 and :math:`N_k = 2`.
 """
 
 import functools
@@ -14,6 +15,7 @@ import numpy.typing as npt
 from ..errors import InvalidInput
 from ..potentials import Array, Number
 from ..potentials.series import checked_degree
+from ..potentials.zonal import multiplicities
 from ..problem import McKeanVlasov
 
 _COINCIDENT = 8 * float(np.finfo(float).eps)
@@ -27,25 +29,23 @@ class CriticalPoint:
     Attributes
     ----------
     coupling
-        kappa_k = -2 D / w_k, common to all modes listed.
+        kappa_k = -N_k D / w_k, common to all modes listed.
     relative_coupling
         coupling over the smallest positive critical coupling; None where there is none.
     modes
-        The modes k that become critical here, ascending.
+        The modes k that become critical here, ascending; degrees on the sphere.
+    kernel_dimension
+        Dimension of the kernel on the full domain: the sum of N_k, two on the circle for each mode.
     """
 
     coupling: Number
     relative_coupling: float | None
     modes: tuple[int, ...]
-
-    @property
-    def kernel_dimension(self) -> int:
-        """Dimension of the kernel on the full circle: cosine and sine of each mode."""
-        return 2 * len(self.modes)
+    kernel_dimension: int
 
 
 def critical_couplings(problem: McKeanVlasov, degree: int) -> Array:
-    """Return kappa_k = -2 D / w_k at index k, shape (degree + 1,); inf where w_k = 0 and at index 0.
+    """Return kappa_k = -N_k D / w_k at index k, shape (degree + 1,); inf where w_k = 0 and at index 0.
 
     Positive for attractive, negative for repulsive modes. The uniform state is linearly stable exactly
     between the largest negative and the smallest positive one (no confinement).
@@ -62,14 +62,15 @@ def critical_couplings(problem: McKeanVlasov, degree: int) -> Array:
     nonzero = multipliers != 0
     nonzero[0] = False
     with np.errstate(over="ignore"):
-        couplings[nonzero] = -2 * problem.noise / multipliers[nonzero]
+        numbers = multiplicities(problem.domain, degree).astype(multipliers.dtype)
+        couplings[nonzero] = -numbers[nonzero] * problem.noise / multipliers[nonzero]
     return couplings
 
 
 def critical_coupling(problem: McKeanVlasov) -> Number | None:
     """Return the smallest positive critical coupling, or None if no mode attracts.
 
-    The tail bound of the potential certifies that no higher mode is more attractive. Where no mode up
+    The tail bound of the potential, over N_k, certifies that no higher mode is more attractive. Where no mode up
     to 131072 attracts and the bound is not 0 there, modes beyond are taken as not attractive.
     """
     mode = _most_attractive(problem)
@@ -97,11 +98,11 @@ def critical_modes(problem: McKeanVlasov, low: Number, high: Number) -> list[Cri
     modes = np.flatnonzero(inside & np.isfinite(couplings))
     ordered = modes[np.argsort(couplings[modes], kind="stable")]
     reference = critical_coupling(problem) if ordered.size else None
-    return [_critical_point(couplings, group, reference) for group in _coincident(couplings, ordered)]
+    return [_critical_point(problem, couplings, group, reference) for group in _coincident(couplings, ordered)]
 
 
 def growth_rates(problem: McKeanVlasov, degree: int) -> npt.NDArray[np.float64]:
-    """Return mu_k = -D k^2 (1 - lambda_k) at index k, shape (degree + 1,), each a double eigenvalue.
+    """Return mu_k = -D k (k+d-2) (1 - lambda_k) at index k, shape (degree + 1,), each of multiplicity N_k.
 
     Raises
     ------
@@ -111,8 +112,10 @@ def growth_rates(problem: McKeanVlasov, degree: int) -> npt.NDArray[np.float64]:
     require_uniform(problem)
     modes = np.arange(checked_degree(degree) + 1)
     multipliers = problem.potential.multipliers(problem.domain, degree)
-    products = np.longdouble(problem.fixed_coupling) * multipliers / (2 * np.longdouble(problem.noise))
-    return np.asarray(-problem.noise * modes**2 * (1 + products), dtype=np.float64)
+    sizes = multiplicities(problem.domain, degree) * np.longdouble(problem.noise)
+    products = np.longdouble(problem.fixed_coupling) * multipliers / sizes
+    eigenvalues = modes * (modes + problem.domain.dimension - 2)
+    return np.asarray(-problem.noise * eigenvalues * (1 + products), dtype=np.float64)
 
 
 def require_uniform(problem: McKeanVlasov) -> None:
@@ -120,6 +123,15 @@ def require_uniform(problem: McKeanVlasov) -> None:
     if problem.confinement is not None:
         raise InvalidInput(
             "these closed forms are about the uniform state, which a confinement removes; leave the confinement out"
+        )
+
+
+def require_circle(problem: McKeanVlasov, what: str) -> None:
+    """Refuse a sphere where a statement is one about the circle."""
+    if problem.domain.dimension != 2:
+        raise InvalidInput(
+            f"{what} belongs to the circle and does not apply on the sphere; there, branch_shape(problem, degree) "
+            "and global_criterion(problem) tell how and where the uniform state gives way"
         )
 
 
@@ -148,18 +160,20 @@ def _most_attractive(problem: McKeanVlasov) -> int | None:
 def _lowest_mode(potential: Any, domain: Any) -> int | None:
     degree = 16
     while True:
-        multipliers = potential.multipliers(domain, degree)[1:]
-        lowest = int(multipliers.argmin())
-        if -multipliers[lowest] >= potential.tail_bound(domain, degree) or degree >= _LARGEST_DEGREE:
-            return lowest + 1 if multipliers[lowest] < 0 else None
+        numbers = multiplicities(domain, degree + 1)[1:]
+        eigenvalues = potential.multipliers(domain, degree)[1:] / numbers[:-1]
+        lowest = int(eigenvalues.argmin())
+        bound = potential.tail_bound(domain, degree) / numbers[-1]
+        if -eigenvalues[lowest] >= bound or degree >= _LARGEST_DEGREE:
+            return lowest + 1 if eigenvalues[lowest] < 0 else None
         degree *= 2
 
 
 def _degree_for(problem: McKeanVlasov, largest: Number) -> int:
     """Return a degree beyond which every critical coupling exceeds ``largest`` in modulus."""
     degree = 16
-    threshold = 2 * problem.noise * (1 - 2 * _COINCIDENT)
-    while largest * problem.potential.tail_bound(problem.domain, degree) >= threshold:
+    threshold = problem.noise * (1 - 2 * _COINCIDENT)
+    while _beyond(problem, largest, degree) >= threshold:
         if degree >= _LARGEST_DEGREE:
             raise InvalidInput(
                 f"couplings up to {float(largest):g} reach the critical couplings of more than "
@@ -167,6 +181,12 @@ def _degree_for(problem: McKeanVlasov, largest: Number) -> int:
             )
         degree *= 2
     return degree
+
+
+def _beyond(problem: McKeanVlasov, coupling: Number, degree: int) -> Number:
+    """Return a bound of coupling * abs(w_k) / N_k over k > degree."""
+    bound: Number = problem.potential.tail_bound(problem.domain, degree)
+    return coupling * bound / problem.domain.multiplicity(degree + 1)
 
 
 def _coincident(couplings: Array, ordered: npt.NDArray[np.intp]) -> list[list[int]]:
@@ -180,7 +200,10 @@ def _coincident(couplings: Array, ordered: npt.NDArray[np.intp]) -> list[list[in
     return groups
 
 
-def _critical_point(couplings: Array, group: list[int], reference: Number | None) -> CriticalPoint:
+def _critical_point(
+    problem: McKeanVlasov, couplings: Array, group: list[int], reference: Number | None
+) -> CriticalPoint:
     coupling = plain_number(couplings[group[0]])
     relative = None if reference is None else float(np.longdouble(coupling) / np.longdouble(reference))
-    return CriticalPoint(coupling, relative, tuple(sorted(group)))
+    dimension = sum(problem.domain.multiplicity(mode) for mode in group)
+    return CriticalPoint(coupling, relative, tuple(sorted(group)), dimension)
