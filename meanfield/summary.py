@@ -20,7 +20,7 @@ ROUNDING = 1e-12
 def describe(problem: McKeanVlasov) -> str:
     """Describe a problem in one line, such as ``transformer (beta = 5) on the circle, noise D = 1``."""
     parts = [
-        f"{_potential(problem.potential)} on the {problem.domain.name}",
+        f"{_potential(problem.potential)} on the {problem.domain.name}{_dimension(problem)}",
         f"noise D = {problem.noise:.12g}",
     ]
     if problem.coupling is not None:
@@ -28,6 +28,12 @@ def describe(problem: McKeanVlasov) -> str:
     if problem.confinement is not None:
         parts.append(f"confinement {_potential(problem.confinement)}")
     return ", ".join(parts)
+
+
+def _dimension(problem: McKeanVlasov) -> str:
+    """Return the dimension of a sphere other than the ordinary one."""
+    dimension = problem.domain.dimension
+    return f" of dimension {dimension}" if dimension > 3 else ""
 
 
 def summarise(diagram: Diagram) -> str:
