@@ -10,7 +10,7 @@ The nodes are the zeros of :math:`P_n`, the Gegenbauer polynomial of index :math
 
 .. math:: (l+d-2)\,P_{l+1} = (2l+d-2)\,u\,P_l - l\,P_{l-1}
 
-runs near the poles on the differences :math:`P_{l+1} - P_l`, driven by :math:`1 - u` (Reinsch's form), so that
+runs on the differences :math:`P_{l+1} - P_l`, driven by :math:`1 - u` (Reinsch's form), so that
 every zero is found to full *relative* accuracy of its distance from the pole. All of it is done in long double,
 which on some machines is no wider than double; for both see :func:`gauss_rule`.
 """
@@ -29,11 +29,6 @@ from .errors import ComputationFailed
 Floats = NDArray[np.float64]
 # Arrays in the working precision, long double or double.
 Working = NDArray[Any]
-
-# Closer to the pole than this the recurrence runs on differences; on the equator these would cancel.
-POLEWARD = 0.5
-# Newton steps from eigenvalues: the first leaves an error of 1e-18, the second rounding only.
-POLISHING_STEPS = 2
 
 
 class Rule(NamedTuple):
@@ -100,14 +95,15 @@ def build_rule(dimension: int, count: int, precision: type[np.floating[Any]]) ->
 
 def _northern(dimension: int, count: int, precision: type[np.floating[Any]]) -> tuple[Working, Working]:
     """Return 1 - u and the logarithms of the weights up to a constant; not finite where P_n leaves the range."""
-    fine = _starting_complements(dimension, count).astype(precision)
-    for _ in range(POLISHING_STEPS):
-        value, slope = _value_and_slope(dimension, count, fine)
-        across = fine * (2.0 - fine)
-        # The mass of a node is ~ 1/((1-u^2) P_n'^2); with the power d - 2 more of 1 - u^2 below and above, the
-        # lower part is stationary in u at the zero by the differential equation, so it may be taken beside it.
-        logs = -2.0 * np.log(np.abs(slope)) - (dimension - 3) * np.log(across)
-        fine = fine + across * value / slope
+    start = _starting_complements(dimension, count).astype(precision)
+    value, slope = next(islice(_ascent(dimension, start), count, None))
+    slope *= -count
+    across = start * (2.0 - start)
+    # One step of Newton: eigenvalues have half of the digits at least, relative to the distance from the pole.
+    fine = start + across * value / slope
+    # The mass of a node is ~ 1/((1-u^2) P_n'^2); with the power d - 2 more of 1 - u^2 below and above, the lower
+    # part is stationary in u at the zero by the differential equation, so it may be taken at the start.
+    logs = -2.0 * np.log(np.abs(slope)) - (dimension - 3) * np.log(across)
     if count % 2:
         fine[-1] = 1.0
     logs += (dimension - 2) * np.log(fine * (2.0 - fine))
@@ -158,31 +154,21 @@ def _starting_complements(dimension: int, count: int) -> Floats:
 
 
 def _ascent(dimension: int, complement: Working) -> Iterator[tuple[Working, Working]]:
-    """Yield P_l and minus its slope (1-u^2) P_l'/l, in buffers that are overwritten, for l = 0, 1, 2, ...
+    """Yield P_l and -(1-u^2) P_l'/l = u P_l - P_(l-1) at given 1 - u, for l = 0, 1, 2, ...
 
-    The complements 1 - u are ascending. With s = 1 near the pole and 0 elsewhere, the pair P_l and
-    E_l = s P_l - P_(l-1) moves on by P_(l+1) = s P_l + B, B = (u-s) P_l + l/(l+d-2) ((u-s) P_l + E_l).
+    The arrays are buffers that the next round overwrites. The difference D_l = P_l - P_(l-1) moves on by
+    D_(l+1) = -(1-u) P_l + l/(l+d-2) (D_l - (1-u) P_l).
     """
     kind = complement.dtype.type
-    pole = int(np.count_nonzero(complement < POLEWARD))
-    shifted = 1.0 - complement
-    shifted[:pole] = -complement[:pole]
-    value, change, driven, slope = np.ones_like(shifted), *np.zeros((3, shifted.size), dtype=shifted.dtype)
+    value, change = np.ones_like(complement), np.zeros_like(complement)
+    driven, slope = np.empty_like(value), np.empty_like(value)
     for degree in count_up():
-        np.multiply(shifted, value, out=driven)
-        np.add(driven, change, out=slope)
+        np.multiply(complement, value, out=driven)
+        np.subtract(change, driven, out=slope)
         yield value, slope
-        driven += slope * (kind(degree) / kind(degree + dimension - 2))
-        change[:pole] = driven[:pole]
-        np.negative(value[pole:], out=change[pole:])
-        value[pole:] = 0.0
-        value += driven
-
-
-def _value_and_slope(dimension: int, degree: int, complement: Working) -> tuple[Working, Working]:
-    """Return P_l and (1-u^2) P_l' at the given 1 - u, ascending."""
-    value, slope = next(islice(_ascent(dimension, complement), degree, None))
-    return value, -degree * slope
+        np.multiply(slope, kind(degree) / kind(degree + dimension - 2), out=change)
+        change -= driven
+        value += change
 
 
 def _mirrored(fine: Working, logs: Working, count: int) -> Rule:
