@@ -1,0 +1,71 @@
+r"""Eigenvalues of products of two symmetric factors, accurate also where they are tiny."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .bases import EPS, Floats
+
+Matrix = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Eigenvalues:
+    """Eigenvalues of a block, largest first, their error bounds, and its rotation mode."""
+
+    values: Floats
+    errors: Floats
+    rotation: float | None = None
+    overlap: float | None = None
+
+
+def graded(sizes: Floats, inner: Matrix) -> tuple[Floats, Matrix, Floats]:
+    r"""Return eigenvalues of :math:`-\Sigma M \Sigma`, largest first, their vectors and errors.
+
+    They are taken from this matrix where they are large and from its inverse
+    :math:`\Sigma^{-1} M^{-1} \Sigma^{-1}` where they are small.
+
+    Parameters
+    ----------
+    sizes : (n,) float
+        The diagonal of Sigma, positive.
+    inner : (n, n) array
+        M, Hermitian and regular, of either signature.
+    """
+    values, vectors = np.linalg.eigh(-(sizes[:, None] * inner * sizes))
+    errors = np.full(values.size, EPS * np.abs(values).max())
+    inverse = np.linalg.inv(inner)
+    growth = float(np.linalg.norm(inverse) * np.linalg.norm(inner))
+    reciprocal, others = np.linalg.eigh(-0.5 * (inverse + inverse.conj().T) / np.multiply.outer(sizes, sizes))
+    largest = float(np.abs(reciprocal).max())
+    # The error of 1/x is eps growth largest, and that of x is x^2 times this.
+    kept = np.flatnonzero(np.square(reciprocal) * errors[0] > EPS * growth * largest)
+    kept = kept[np.argsort(1.0 / reciprocal[kept])]
+    small = 1.0 / reciprocal[kept]
+    places = np.sort(np.argsort(np.abs(values))[: kept.size])
+    same = np.abs(small - values[places]) <= 64.0 * errors[0]
+    places, small = places[same], small[same]
+    values[places], vectors[:, places] = small, others[:, kept[same]]
+    errors[places] = EPS * growth * largest * small**2
+    return values[::-1], vectors[:, ::-1], errors[::-1]
+
+
+def recognised(sizes: Floats, inner: Matrix, generator: Matrix, share: float) -> tuple[float, float]:
+    r"""Return minus the eigenvalue of :math:`\Sigma M \Sigma` nearest to a unit vector, and their overlap.
+
+    Eigenvectors whose eigenvalues agree to a share of the largest, that of rounding, are arbitrary in their span,
+    which then takes their place.
+    """
+    values, vectors = np.linalg.eigh(sizes[:, None] * inner * sizes)
+    overlaps = np.abs(generator.conj() @ vectors)
+    nearest = int(np.argmax(overlaps))
+    alike = np.abs(values - values[nearest]) <= share * np.abs(values).max()
+    return -float(values[nearest]), min(1.0, float(np.linalg.norm(overlaps[alike])))
+
+
+def complement(vector: Matrix) -> Matrix:
+    """Return an orthonormal basis of the complement of a vector, as columns."""
+    full = np.linalg.qr(vector[:, None], mode="complete")[0]
+    return np.asarray(full[:, 1:])

@@ -1,0 +1,58 @@
+r"""A lower bound of all rates in the sectors not yet looked at.
+
+In a sector the rates are the eigenvalues of :math:`H^{1/2} C H^{1/2}`, at least :math:`c\,h` where
+:math:`C \ge c \ge 0` and :math:`H \ge h`. Both bounds hold for all higher sectors at once.
+
+- For functions of u, H of order m is the form :math:`\int\rho\,[(1-u^2) h'^2 + m(m+d-3) h^2/(1-u^2)]`, which grows
+  with m by at least :math:`m(m+d-3)`'s own growth since :math:`1-u^2 \le 1`.
+- The attractive degrees, sigma_l > 0, take from C/D at most the trace
+  :math:`\sum_{l\ge m}\sigma_l \langle(\varphi_l^m)^2\rangle_\rho`. By the addition theorem
+  :math:`\sum_m \dim_m\, (\varphi_l^m)^2 = 1`, dim_m harmonics of degree m on :math:`S^{d-2}`, so the sectors
+  seen tell how much of each degree is left for the others, and each of these is there at least dim_m times. Beyond
+  some degree :math:`\max \lambda_l \cdot \sup |S|\rho` is the better bound; the best degree is chosen.
+"""
+
+import numpy as np
+
+from .fields import ZonalField, repetitions
+from .sectors import SectorMatrices
+
+
+class Unseen:
+    """What is known of the sectors not yet looked at; sectors are visited in the order m = 0, 1, 2, ...
+
+    Parameters
+    ----------
+    field
+        The field of the state.
+    """
+
+    def __init__(self, field: ZonalField) -> None:
+        self._field = field
+        self._attraction = np.maximum(field.strengths, 0.0)
+        self._left = np.ones(field.strengths.size)
+        self._bottom = 0.0
+
+    def visit(self, sector: SectorMatrices) -> None:
+        """Take note of a sector."""
+        order, dimension = sector.order, self._field.dimension
+        seen = min(self._left.size, order + sector.shares.size)
+        self._left[order:seen] -= repetitions(dimension, order) * sector.shares[: seen - order]
+        if order:
+            lowest = np.linalg.svd(sector.slopes, compute_uv=False)[-1] ** 2
+            self._bottom = max(self._bottom, float(lowest))
+
+    def rate(self, order: int) -> float:
+        """Return a bound below the rates in all sectors from an order on, one more than the last visited.
+
+        In units of 1/time; minus infinity where nothing is known.
+        """
+        dimension = self._field.dimension
+        remaining = self._attraction * np.maximum(self._left, 0.0)
+        traces = np.append(0.0, np.cumsum(remaining[order:])) / repetitions(dimension, order)
+        taken = float(np.min(traces + self._field.beyond(order, self._attraction)))
+        if taken > 1.0:
+            return -np.inf
+        own = float(order * (order + dimension - 3))
+        grown = self._bottom + 2 * order + dimension - 4 if order > 1 else 0.0
+        return self._field.noise * (1.0 - taken) * max(own, grown)

@@ -1,0 +1,239 @@
+r"""The linearised equation in one azimuthal sector, on polynomials orthonormal under the density.
+
+At :math:`\rho = e^f/Z` the linearisation is :math:`L = -AB`, :math:`A = -\mathrm{div}\,\rho\nabla`,
+:math:`B = D/\rho + \kappa W*`. The chemical potential :math:`h = Bu` of a perturbation u obeys
+:math:`\partial_t h = -BAh`. About a zonal state the functions :math:`h(u) Y(\omega)`, Y a harmonic of degree m
+on :math:`S^{d-2}`, are invariant: the sector m. With :math:`\langle Y^2\rangle = 1` and functions
+:math:`h_k` orthonormal under :math:`\rho`, the matrix of BA is CH,
+
+.. math::
+
+    H_{jk} &= \int \rho\,\Bigl[(1-u^2)\, h_j' h_k' + \frac{m(m+d-3)}{1-u^2}\, h_j h_k\Bigr], \qquad
+    C = D\Bigl(1 - \sum_{l\ge m} \sigma_l\, v_l v_l^T\Bigr), \\
+    v_{kl} &= \int \rho\, h_k\, \varphi_l^m, \qquad \sigma_l = -\kappa w_l/D = N_l\lambda_l,
+
+where :math:`\varphi_l^m(u) Y(\omega)` are the harmonics of degree l, of uniform mean square
+:math:`1/N_l`. Both factors are symmetric and H is positive, so the spectrum is real: that of
+:math:`H^{1/2} C H^{1/2}`.
+
+Here :math:`h_k = (1-u^2)^{m/2} \pi_k(u)` with the orthonormal polynomials of the discrete measure
+:math:`\rho_i w_i (1-u_i^2)^m`, by Lanczos. However concentrated the density, few of them are enough: they live
+where it lives. H = Q^T Q is kept as its factor Q, whose singular values are known to eps times the largest; their
+squares are the rates at which clusters exchange mass.
+
+In sector 0 constants, the kernel of H, are left out: mass is conserved. In sector 1 the kernel of C is known:
+turning the axis changes the density by :math:`\rho g`, :math:`g = \sqrt{1-u^2} f'(u)`, and Bu = 0 there.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from meanfield import State
+
+from ..bases import Floats, Integers
+from .fields import (
+    TAIL_TOLERANCE,
+    ZonalField,
+    field_of,
+    harmonics_table,
+    last_functions,
+    starting_count,
+    stepped,
+)
+
+# Nodes whose share of the measure is below the exponential of this would underflow. Polynomials of a large degree
+# have weight far outside the bulk of the density.
+LIGHTEST = -1300.0
+
+
+@dataclass(frozen=True, eq=False)
+class SectorMatrices:
+    """The matrices of one sector on r polynomials, and what it takes to judge them.
+
+    Attributes
+    ----------
+    field
+        The state.
+    order : int
+        m.
+    slopes : (2 n, r) float
+        Q, the gradients of the h_k on the nodes, each times the root of its weight.
+    modes : (r, j) float
+        The vectors v_l, l = m..L.
+    strengths : (j,) float
+        Their sigma_l.
+    values, images : (r, n) float
+        The h_k and the A h_k/rho on the nodes, times the root of the weight.
+    functions : (j, n) float
+        The phi_l^m there, likewise; without their means in sector 0.
+    shares : (j,) float
+        Means of their squares, the means included.
+    rotation : (r,) float or None
+        Components of g, of length one; None where turning the state is not in the sector or changes the problem.
+    missed : float
+        Bound of the interaction, in units of D, with functions orthogonal to the h_k.
+    tail : float
+        Largest of the last coefficients that the nodes resolve of the last h_k times the root of the density.
+    """
+
+    field: ZonalField
+    order: int
+    slopes: Floats
+    modes: Floats
+    strengths: Floats
+    values: Floats
+    images: Floats
+    functions: Floats
+    shares: Floats
+    rotation: Floats | None
+    missed: float
+    tail: float
+
+    def inner(self) -> Floats:
+        """Return C/D."""
+        return np.asarray(np.eye(len(self.modes)) - (self.modes * self.strengths) @ self.modes.T)
+
+    def residuals(self, vectors: Floats, levels: Floats) -> Floats:
+        """Return the norms of BAh/D - mu h under the density, h in columns, all its parts counted."""
+        images = vectors.T @ self.images
+        felt = (images @ self.functions.T) * self.strengths
+        rest = images - felt @ self.functions - levels[:, None] * (vectors.T @ self.values)
+        return np.asarray(np.linalg.norm(rest, axis=1))
+
+
+class SectorSource:
+    """The sectors of one state, on few different rules.
+
+    Parameters
+    ----------
+    state
+        A zonal state.
+    """
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._fields: dict[int, ZonalField] = {}
+
+    def sector(self, order: int, size: int) -> SectorMatrices:
+        """Return a sector on polynomials of degree less than a size, on nodes that resolve them.
+
+        Raises
+        ------
+        NotResolved
+            If that takes more nodes than are affordable.
+        """
+        polynomial = stepped(size + order)
+        if polynomial not in self._fields:
+            self._fields[polynomial] = field_of(self._state, starting_count(self._state, polynomial))
+        while True:
+            field = self._fields[polynomial]
+            if measure(field, order)[0].size > size:
+                sector = sector_of(field, order, size)
+                if sector.tail <= TAIL_TOLERANCE:
+                    return sector
+            self._fields[polynomial] = field_of(self._state, stepped(field.rule.nodes.size + 1))
+
+
+def sector_of(field: ZonalField, order: int, size: int) -> SectorMatrices:
+    """Return a sector on polynomials of degree less than a size.
+
+    Parameters
+    ----------
+    field
+        A state, on nodes enough for polynomials of degree ``size + order``.
+    order
+        m >= 0.
+    size
+        Number of polynomials, constants included.
+    """
+    heavy, weights = measure(field, order)
+    nodes, complements = field.rule.nodes[heavy], field.rule.complements[heavy]
+    across = complements * (2.0 - complements)
+    sines = np.sqrt(across)
+    values, first, second = _polynomials(_centred(nodes, complements, weights), weights, size)
+    slope = across * first - order * nodes * values
+    images = order * (order + field.dimension - 2) * values - field.slope[heavy] * slope
+    images -= across * second - (2 * order + field.dimension - 1) * nodes * first
+    turning = np.sqrt(order * (order + field.dimension - 3.0)) * values
+    plain = weights / sines**order
+    functions = harmonics_table(field, order)[:, heavy] * plain
+    shares = np.sum(functions**2, axis=1)
+    if order == 0:
+        # Without constants: they are the first polynomial.
+        functions -= np.multiply.outer(functions @ values[0], values[0])
+        values, slope, turning, images = values[1:], slope[1:], turning[1:], images[1:]
+    modes = values @ functions.T
+    count = field.rule.nodes.size
+    last = last_functions(field.dimension, order, count, count)[:, heavy] @ values[-1]
+    rotates = order == 1 and field.rotates
+    return SectorMatrices(
+        field,
+        order,
+        np.concatenate([slope / sines, turning / sines], axis=1).T,
+        modes,
+        field.strengths[order:],
+        values,
+        images,
+        functions,
+        shares,
+        _unit(values @ (field.slope[heavy] * sines * plain)) if rotates else None,
+        _missed(field, order, np.sum(functions**2, axis=1) - np.sum(modes**2, axis=0)),
+        float(np.abs(last).max()),
+    )
+
+
+def measure(field: ZonalField, order: int) -> tuple[Integers, Floats]:
+    """Return the nodes that carry the measure rho (1 - u^2)^m, and the roots of its weights there."""
+    complements = field.rule.complements
+    logs = field.log_density + field.rule.log_weights + order * np.log(complements * (2.0 - complements))
+    heavy = np.flatnonzero(logs > logs.max() + LIGHTEST)
+    return heavy, np.exp(0.5 * logs[heavy])
+
+
+def _centred(nodes: Floats, complements: Floats, weights: Floats) -> Floats:
+    """Return u less its mean, from 1 - u or 1 + u where the density sits at a pole."""
+    squares = weights**2 / (weights @ weights)
+    mean = float(nodes @ squares)
+    if abs(mean) <= 0.5:
+        return np.asarray(nodes - mean)
+    side = np.sign(mean)
+    distances = np.where(side * nodes > 0.0, complements, 2.0 - complements)
+    return np.asarray(side * (distances @ squares - distances))
+
+
+def _polynomials(position: Floats, weights: Floats, size: int) -> tuple[Floats, Floats, Floats]:
+    """Return the orthonormal polynomials times the root of the weight, their first and second derivatives.
+
+    Lanczos with each vector orthogonalised against all before: what this adds to the recurrence is rounding.
+    """
+    values, first, second = np.zeros((3, size, position.size))
+    values[0] = weights / np.linalg.norm(weights)
+    previous = 0.0
+    for k in range(size - 1):
+        vector = position * values[k]
+        diagonal = values[k] @ vector
+        vector -= diagonal * values[k]
+        if k:
+            vector -= previous * values[k - 1]
+        vector -= (values[: k + 1] @ vector) @ values[: k + 1]
+        norm = np.sqrt(vector @ vector)
+        shifted = position - diagonal
+        values[k + 1] = vector / norm
+        first[k + 1] = (shifted * first[k] + values[k] - previous * first[k - 1]) / norm
+        second[k + 1] = (shifted * second[k] + 2.0 * first[k] - previous * second[k - 1]) / norm
+        previous = norm
+    return values, first, second
+
+
+def _missed(field: ZonalField, order: int, squares: Floats) -> float:
+    """Bound sum sigma_l v_l v_l^T on what the polynomials leave of the v_l, of the given squared lengths.
+
+    Up to some degree by its trace, beyond by max abs(lambda_l) times the peak of |S| rho; at the best degree.
+    """
+    traces = np.append(0.0, np.cumsum(np.abs(field.strengths[order:]) * np.maximum(squares, 0.0)))
+    return float(np.min(traces + field.beyond(order, np.abs(field.strengths))))
+
+
+def _unit(vector: Floats) -> Floats:
+    return np.asarray(vector / np.linalg.norm(vector))
