@@ -14,4 +14,8 @@ from .fourier import FourierBasis as FourierBasis
 from .fourier import covariance as covariance
 from .gegenbauer import polynomial_table as polynomial_table
 from .gegenbauer import sector_functions as sector_functions
+from .invariant import FullBasis as FullBasis
+from .invariant import InvariantBasis as InvariantBasis
+from .representations import Group as Group
+from .spherical import SphericalTransform as SphericalTransform
 from .zonal import ZonalBasis as ZonalBasis

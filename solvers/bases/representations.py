@@ -136,11 +136,16 @@ class Group:
         moved = rotations @ self.free_axes.T - self.free_axes.T
         return bool(self.free_axes.size and (np.abs(moved).max(axis=(1, 2)) < SAME_ELEMENT).any())
 
-    def dimension(self, degree: int) -> int:
-        """Return the dimension of the invariant harmonics of a degree, the mean of the characters."""
+    @functools.cached_property
+    def _signs_and_angles(self) -> tuple[Floats, Floats]:
+        """Return the determinant of every element and the angle of its rotation."""
         signs = np.sign(np.linalg.det(self.elements))
         traces = signs * np.trace(self.elements, axis1=1, axis2=2)
-        angles = np.arccos(np.clip(0.5 * (traces - 1.0), -1.0, 1.0))
+        return signs, np.arccos(np.clip(0.5 * (traces - 1.0), -1.0, 1.0))
+
+    def dimension(self, degree: int) -> int:
+        """Return the dimension of the invariant harmonics of a degree, the mean of the characters."""
+        signs, angles = self._signs_and_angles
         characters = 1.0 + 2.0 * np.cos(np.multiply.outer(np.arange(1, degree + 1), angles)).sum(axis=0)
         return round(float((signs**degree * characters).mean()))
 
