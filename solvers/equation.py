@@ -18,6 +18,8 @@ and :math:`\max A_k = 1`, and take :math:`b = A a` as unknown. Then
     J = \partial_b g &= \sigma - 2 q\, \sigma A\,\mathrm{Cov}\,A\sigma, \qquad
     \partial_q g = -\sigma A\,\mathrm{Cov}\,(2 \sigma A b).
 
+On spheres q is measured in a unit of its own, the gain: 2 q stands for 2 q gain there.
+
 J is symmetric. By Haynsworth's inertia formula, applied to the second variation of the free energy bordered by
 the modes, the number of its negative eigenvalues minus the number of repulsive modes is the number of unstable
 directions of the equation, within the basis.
@@ -79,8 +81,10 @@ class StationaryEquation:
     Attributes
     ----------
     unit : float
-        Coupling at q = 1, where kappa max |w| = 2 D over the modes of the basis: on the circle the strongest of
-        them is critical there at the uniform state.
+        Coupling at q = 1, where the first of the modes that attract is critical at the uniform state.
+    gain : float
+        kappa max |w| / (2 D) over the modes of the basis at q = 1; one on the circle, where all modes have the same
+        mean square, and large on spheres of high dimension, where those of high degree have a small one.
     signs, scales : (size,) float
         sigma and A.
     strongest : float
@@ -95,13 +99,15 @@ class StationaryEquation:
         potential = problem.potential
         relative = potential.relative_multipliers(problem.domain, largest)[basis.degrees]
         strongest = float(np.abs(relative).max())
-        self.unit = 2.0 * problem.noise / (potential.scale(problem.domain) * strongest)
         self.strongest = strongest
         strengths = -sign * relative / strongest
+        self.gain = _gain(strengths * basis.squares)
+        self.unit = 2.0 * problem.noise / (potential.scale(problem.domain) * strongest) * self.gain
         self.signs = np.sign(strengths)
         self.scales = np.sqrt(np.abs(strengths))
         self.signed_scales = self.signs * self.scales
         self._weights = np.multiply.outer(self.signed_scales, self.signed_scales)
+        self.doubled = 2.0 * self.gain
         self.repulsive = int(np.count_nonzero(self.signs < 0))
         self.complete = complete
 
@@ -111,7 +117,7 @@ class StationaryEquation:
 
     def field(self, b: Floats, q: float) -> Floats:
         """Return the coefficients of the field of (b, q) in the modes."""
-        field: Floats = 2.0 * q * self.signed_scales * b
+        field: Floats = self.doubled * q * self.signed_scales * b
         return field
 
     def evaluate(self, b: Floats, q: float) -> Evaluation:
@@ -129,8 +135,8 @@ class StationaryEquation:
         covariance = self.basis.covariance(moments)
         covariance *= self._weights
         derivative = covariance @ b
-        derivative *= -2.0
-        covariance *= -2.0 * q
+        derivative *= -self.doubled
+        covariance *= -self.doubled * q
         covariance.flat[:: b.size + 1] += self.signs
         generator = self.basis.rotation(moments)
         if generator is not None:
@@ -149,6 +155,7 @@ class StationaryEquation:
         gap = sum lambda_k (1 - lambda_k) a_k^2 - <e^f - 1 - f - f^2/2> - (log(1 + y) - y). With the harmonics of a
         sphere the second lambda_k is multiplied by twice the uniform mean of c_k^2, one on the circle.
         """
+        q *= self.gain
         weights = self.signs * b * b
         if self.basis.confinement is not None or q * float(np.abs(weights).sum()) > SMALL:
             return q * float(weights.sum()) - log_partition
@@ -194,6 +201,13 @@ class StationaryEquation:
         means = np.zeros(to.basis.degrees.size)
         means[np.isin(to.basis.degrees, self.basis.degrees)] = b / self.scales
         return to.scales * means
+
+
+def _gain(strengths: Floats) -> float:
+    """Return 1/2 over the largest strength times mean square of the modes that attract, or of all if none does."""
+    attractive = float(strengths.max())
+    largest = attractive if attractive > 0.0 else float(np.abs(strengths).max())
+    return 0.5 / largest if 2.0 * largest != 1.0 else 1.0
 
 
 def projector(vector: Floats) -> Floats:

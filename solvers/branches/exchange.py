@@ -72,7 +72,8 @@ def _runs(index: int, curve: Followed, scale: Number) -> list[Run]:
 def _slope(point: Point, scale: Number) -> float:
     """Return the derivative of the gap with respect to coupling/scale: the envelope identity."""
     equation = point.equation
-    return -float(point.b @ (equation.signs * point.b)) * float(scale / (equation.sign * equation.unit))
+    slope = -equation.gain * float(point.b @ (equation.signs * point.b))
+    return slope * float(scale / (equation.sign * equation.unit))
 
 
 def _envelope(runs: list[Run], grid: Floats) -> tuple[Floats, np.ndarray]:

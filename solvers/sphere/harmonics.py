@@ -70,7 +70,7 @@ class HarmonicPerturbations:
         equation = point.equation
         moments = self.basis.moments_from(*equation.basis.expand(point.moments))
         matrix: Floats = self.basis.covariance(moments)
-        matrix *= self.weights * (-2.0 * point.q / equation.strongest)
+        matrix *= self.weights * (-equation.doubled * point.q / equation.strongest)
         matrix.flat[:: self.signs.size + 1] += -equation.sign * self.signs
         generators = self.basis.rotation(moments)
         if generators is not None:

@@ -30,7 +30,7 @@ def meeting(last: Point, point: Point) -> Arrival | None:
 def _meeting_uniform(last: Point, point: Point) -> Arrival:
     equation = point.equation
     dominant = int(np.argmax(np.abs(last.b - point.b)))
-    q = 1.0 / (2.0 * equation.scales[dominant] ** 2 * equation.basis.squares[dominant])
+    q = 1.0 / (equation.doubled * equation.scales[dominant] ** 2 * equation.basis.squares[dominant])
     return Arrival(None, equation.coupling(float(q)), True, "the uniform state")
 
 

@@ -65,7 +65,7 @@ def _on_the_equator(dimension: int, degrees: Floats) -> Floats:
 
 def _excited(equation: StationaryEquation, q: float) -> Iterator[Floats]:
     """Yield Gibbs densities of fields on the strongest unstable degrees, in every combination of signs."""
-    strengths = 2.0 * q * equation.signs * equation.scales**2 * equation.basis.squares
+    strengths = equation.doubled * q * equation.signs * equation.scales**2 * equation.basis.squares
     unstable = np.flatnonzero(strengths > 1.0)
     modes = unstable[np.argsort(-strengths[unstable])][:COMBINED]
     for signs in product((0.0, 1.0, -1.0), repeat=modes.size):
@@ -90,7 +90,7 @@ def _only_one_state(equation: StationaryEquation, q: float) -> bool:
     """
     if equation.basis.confinement is not None:
         return False
-    small = 2.0 * q * float((equation.scales**2).sum()) < 1.0
+    small = equation.doubled * q * float((equation.scales**2).sum()) < 1.0
     return bool((equation.signs < 0).all()) or (small and equation.complete)
 
 

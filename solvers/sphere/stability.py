@@ -126,7 +126,7 @@ class Perturbations:
 
     def active(self, point: Point, weights: Floats, least: float = 1.0) -> list[AzimuthalBlock]:
         """Return the blocks in which a trace reaches a bound; below one nothing is unstable."""
-        strength = point.q / point.equation.strongest
+        strength = 0.5 * point.equation.doubled * point.q / point.equation.strongest
         possible = np.flatnonzero(strength * self._largest_traces >= least).tolist()
         return [
             block
@@ -157,7 +157,7 @@ class Perturbations:
             Masses of the density at the nodes.
         """
         equation, part = point.equation, self.part(sector)
-        strength = 2.0 * point.q / equation.strongest
+        strength = equation.doubled * point.q / equation.strongest
         matrix: Floats = (part.scaled * (-strength * weights)) @ part.scaled.T
         if sector.order == 0:
             means = part.scaled @ weights
