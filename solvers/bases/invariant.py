@@ -89,10 +89,14 @@ class InvariantBasis:
         """Return the degrees up to a limit that have invariant harmonics."""
         return self.group.admissible(limit)
 
+    def harmonics(self, field: Floats) -> tuple[Floats, Floats]:
+        """Return packed cosine and sine coefficients of a sum of modes."""
+        cosine, sine = np.split(self._modes.T @ field, 2)
+        return cosine, sine
+
     def _values(self, field: Floats) -> Floats:
         """Return a field on the grid, without the confinement."""
-        cosine, sine = np.split(self._modes.T @ field, 2)
-        return self._transform.synthesise(cosine, sine)
+        return self._transform.synthesise(*self.harmonics(field))
 
     def gibbs(self, field: Floats) -> Gibbs:
         """Return the packed moments up to degree ``nodes`` and the logarithm of Z, the uniform mean of e^f."""

@@ -1,4 +1,4 @@
-r"""The axisymmetric branches born on the uniform state, from closed forms.
+r"""The branches born on the uniform state, from closed forms; those about an axis are computed here.
 
 At the critical coupling of degree l the zonal harmonic :math:`P_l` spans the kernel among densities about one
 axis (Crandall-Rabinowitz). With odd l the two directions are mirror images and the branch is a pitchfork; with
@@ -14,6 +14,7 @@ from ..branches.recording import Register
 from ..branches.uniform import unstable_uniform
 from ..equation import stationary_equation
 from ..geometry import Birth
+from .polyhedral import polyhedral_births
 
 # Names of the two sides of the branch of degree two, flattened and drawn out along the axis.
 SHAPES = {1: "prolate", -1: "oblate"}
@@ -23,7 +24,7 @@ def births(problem: McKeanVlasov, point: CriticalPoint, inside: bool, register: 
     """Return the branches born at a critical point of the uniform state, one of each group orbit."""
     found: list[Birth] = []
     for degree in point.modes:
-        found += _zonal(problem, degree, point)
+        found += _zonal(problem, degree, point) + polyhedral_births(problem, degree, point)
     return found
 
 

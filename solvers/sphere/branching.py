@@ -10,16 +10,17 @@ from ..branches.detection import Event
 from ..branches.junctions import Departure
 from ..equation import StationaryEquation, stationary_equation
 from ..geometry import Birth
+from .polyhedral import broken_axis
 from .stability import AzimuthalBlock
 
 
 def births_on_branch(event: Event) -> list[Birth]:
-    """Return the axisymmetric branches born at a branch point of a zonal branch, one of each group orbit."""
+    """Return the branches born at a branch point of a zonal branch, one of each group orbit."""
     found: list[Birth] = []
     for block, (degrees, kernel) in zip(event.blocks, event.kernels, strict=True):
-        assert isinstance(block, AzimuthalBlock)
-        if block.order == 0:
-            found += _about_the_axis(event.point, block, degrees, kernel)
+        if isinstance(block, AzimuthalBlock):
+            leave = _about_the_axis if block.order == 0 else broken_axis
+            found += leave(event.point, block, degrees, kernel)
     return found
 
 

@@ -6,7 +6,7 @@ symmetric branch, where it is the zero of an eigenvalue and Newton is regular.
 
 import numpy as np
 
-from ..bases import Floats
+from ..bases import Floats, ZonalBasis
 from ..branches.continuation import Point
 from ..branches.junctions import Arrival, Departure, critical_point
 from ..equation import StationaryEquation, stationary_equation
@@ -22,7 +22,8 @@ def meeting(last: Point, point: Point) -> Arrival | None:
     if float(product.sum()) < 0.0:
         return _meeting_uniform(older, point)
     odd = point.equation.basis.degrees % 2 == 1
-    if odd.any() and float(product[odd].sum()) < 0.0:
+    zonal = isinstance(point.equation.basis, ZonalBasis)
+    if zonal and odd.any() and float(product[odd].sum()) < 0.0:
         return _meeting_even(older, point, odd)
     return None
 

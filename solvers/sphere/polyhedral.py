@@ -1,0 +1,123 @@
+r"""Branches on S^2 that are not axisymmetric, each followed among the densities invariant under its symmetry.
+
+Where the modes of degree l become critical at the uniform state a branch is born for every axial symmetry of that
+degree (equivariant branching lemma; :mod:`solvers.sphere.groups`). With odd l its two directions are images of each
+other under the inversion; with even l they are different states. Where a zonal state loses stability in azimuthal
+order m, :math:`g(\theta)\cos m\varphi` gives a branch of m-fold symmetry whose two directions are rotations by
+:math:`\pi/m` of each other.
+"""
+
+import numpy as np
+
+from meanfield import CriticalPoint, McKeanVlasov
+from meanfield.harmonics import full_density, packed, place
+
+from ..bases import Floats, Integers, InvariantBasis
+from ..bases.representations import Group
+from ..branches.continuation import Point
+from ..branches.junctions import STEPS, Departure
+from ..equation import StationaryEquation, confinement_field, even_size, starting_degrees
+from ..geometry import Birth
+from .groups import axial_groups, breaking_group
+from .stability import AzimuthalBlock
+
+FEWEST_NODES = 32
+# Names of the states whose density peaks at the vertices of the solid and of its dual.
+SOLIDS = {
+    "O_h": ("octahedral", "cubic"),
+    "I_h": ("icosahedral", "dodecahedral"),
+    "T_d": ("tetrahedral", "tetrahedral"),
+}
+FIRST_DEGREES = {"O_h": 4, "I_h": 6, "T_d": 3}
+# A vertex of the first solid of each pair.
+VERTICES = {"O_h": (0.0, 0.0, 1.0), "I_h": (0.0, 1.0, 0.5 * (1.0 + 5.0**0.5)), "T_d": (1.0, 1.0, 1.0)}
+
+
+def invariant_equation(
+    problem: McKeanVlasov, group: Group, sign: int, *, modes: int = 0, unknowns: int = 0
+) -> StationaryEquation | None:
+    """Return the equation on the densities on S^2 invariant under a group, or None if the potential feels none.
+
+    Parameters
+    ----------
+    modes
+        Smallest degree to resolve.
+    unknowns
+        Smallest last degree to include, for potentials whose multipliers decay slowly.
+    """
+    degrees, complete = starting_degrees(problem, group.admissible, least=unknowns)
+    if not degrees.size:
+        return None
+    nodes = even_size(max(2 * int(degrees.max()), modes, FEWEST_NODES))
+    basis = InvariantBasis(group, degrees, nodes, confinement_field(problem, 1, nodes))
+    return StationaryEquation(problem, basis, sign, complete=complete)
+
+
+def polyhedral_births(problem: McKeanVlasov, degree: int, point: CriticalPoint) -> list[Birth]:
+    """Return the branches of finite axial symmetry born where a degree is critical at the uniform state."""
+    return [
+        birth
+        for group in (axial_groups(degree) if problem.domain.dimension == 3 else ())
+        for birth in _births_of_group(problem, group, degree, point)
+    ]
+
+
+def _births_of_group(problem: McKeanVlasov, group: Group, degree: int, point: CriticalPoint) -> list[Birth]:
+    equation = invariant_equation(problem, group, 1 if point.coupling > 0 else -1)
+    if equation is None:
+        return []
+    direction = (equation.basis.degrees == degree).astype(float)
+    q = float(point.coupling / (equation.sign * equation.unit))
+    amplitude = STEPS[0] * float(equation.scales @ direction)
+    order, sides = (2, (1.0,)) if degree % 2 else (1, (1.0, -1.0))
+    found = []
+    for side in sides:
+        departure = Departure(equation, np.zeros(direction.size), q, side * direction, order, amplitude)
+        found.append(Birth(departure, _name(group, degree, _peaks(departure)), 2 - degree % 2))
+    return found
+
+
+def _peaks(departure: Departure) -> bool:
+    """Whether the density rises at the vertices of the first solid of the symmetry."""
+    basis = departure.equation.basis
+    assert isinstance(basis, InvariantBasis)
+    vertex = np.array(VERTICES.get(basis.group.name, (1.0, 0.0, 0.0)))
+    polar, azimuth = np.arccos(vertex[2] / np.linalg.norm(vertex)), np.arctan2(vertex[1], vertex[0])
+    cosine, sine = basis.harmonics(departure.direction)
+    return bool(full_density(cosine, sine, polar, azimuth) > 0.0)
+
+
+def _name(group: Group, degree: int, peaks: bool) -> str:
+    """Return the state in words; the degree is added where the solid has branches of a lower one as well."""
+    if group.name not in SOLIDS:
+        return f"{group.name} {degree}"
+    name = SOLIDS[group.name][0 if peaks else 1]
+    return name if degree == FIRST_DEGREES[group.name] else f"{name} {degree}"
+
+
+def broken_axis(point: Point, block: AzimuthalBlock, degrees: Integers, kernel: Floats) -> list[Birth]:
+    """Return the branch born where a zonal state on S^2 loses stability in an azimuthal order."""
+    old, order = point.equation, block.order
+    if old.problem.domain.dimension != 3:
+        return []
+    equator = 0 if block.parity is None else (1 if (order + block.parity) % 2 == 0 else -1)
+    group = breaking_group(order, equator)
+    equation = invariant_equation(
+        old.problem,
+        group,
+        old.sign,
+        modes=old.basis.symmetry * old.basis.nodes // 2,
+        unknowns=int(old.basis.degrees.max()),
+    )
+    if equation is None:
+        return []
+    basis = equation.basis
+    zonal, _ = old.basis.expand(point.moments)
+    b = equation.unknown_from(basis.moments_from(packed(zonal), np.zeros(packed(zonal).size)))
+    roots = np.sqrt(np.abs(old.problem.potential.relative_multipliers(old.problem.domain, int(degrees.max()))))
+    change = np.zeros(place(int(degrees.max()), int(degrees.max())) + 1)
+    change[[place(degree, order) for degree in degrees.tolist()]] = kernel / roots[degrees]
+    direction = equation.unknown_from(basis.moments_from(change, np.zeros(change.size)))
+    q = float(point.coupling / (equation.sign * equation.unit))
+    departure = Departure(equation, b, q, direction / np.linalg.norm(direction), 2)
+    return [Birth(departure, group.name, 2 if equator * (-1) ** order > 0 else 1)]
