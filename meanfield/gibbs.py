@@ -20,7 +20,7 @@ from .quadrature import gauss_rule, polynomials
 Floats = NDArray[np.float64]
 
 # Nodes beyond twice the degree of the moments; they are doubled until the normalisation agrees.
-SPARE_NODES, MOST_NODES = 32, 4096
+SPARE_NODES, MOST_NODES = 32, 8192
 AGREEMENT = 1e-14
 
 

@@ -1,6 +1,6 @@
 """What the commands of all packages share: options, potentials as options, and what is printed."""
 
-from .drawing import draw, draw_ensemble, draw_record, draw_trajectory
+from .drawing import draw, draw_ensemble, draw_record, draw_states, draw_trajectory
 from .options import (
     Parser,
     add_common,
@@ -35,6 +35,7 @@ __all__ = [
     "draw",
     "draw_ensemble",
     "draw_record",
+    "draw_states",
     "draw_trajectory",
     "exit_code",
     "formatted",

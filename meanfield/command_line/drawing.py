@@ -1,27 +1,73 @@
 """Records as pictures in files, as the commands write them."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..comparisons import Comparison
 from ..diagrams import Diagram
+from ..domains import Circle
 from ..ensembles import Ensemble
 from ..errors import InvalidInput
+from ..states import State
 from ..trajectories import Trajectory
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from ..plotting import Picture
+
 TRAJECTORY_QUANTITIES = ("density", "energy", "moments")
 WIDE, SQUARE = (9.6, 3.8), (6.0, 4.0)
 
 
-def draw(diagram: Diagram, target: str, y: str = "amplitude", panels: bool = False, force: bool = False) -> Path:
+def draw(diagram: Diagram, target: str, y: str | None = None, panels: bool = False, force: bool = False) -> Path:
     """Draw a diagram into a file, one quantity or the four panels."""
     figure = diagram.plot_panels() if panels else _new(SQUARE)
     if not panels:
-        diagram.plot(y, figure.subplots())
+        whole = "amplitude" if isinstance(diagram.problem.domain, Circle) else None
+        diagram.plot(whole if y is None else y, figure.subplots())
     return _saved(figure, target, force, diagram.provenance)
+
+
+def draw_states(states: Sequence[State], target: str, provenance: dict[str, Any], force: bool = False) -> Path:
+    """Draw states into a file: their densities against the angle, or on globes if one has no axis."""
+    from ..plotting import COLOURS, UNIFORM_COLOUR, plot_gallery, states_shown
+
+    if any(state.layout == "order" for state in states):
+        shown = [state for state in states if state.symmetry != 0] or states
+        return _saved(plot_gallery(states_shown(shown)), target, force, provenance)
+    figure = _new(SQUARE)
+    ax = figure.subplots()
+    for index, state in enumerate(states):
+        colour = UNIFORM_COLOUR if state.symmetry == 0 else COLOURS[index % len(COLOURS)]
+        state.plot(ax, color=colour, linestyle="-" if state.stable else "--")
+    ax.legend(frameon=False, fontsize=8)
+    return _saved(figure, target, force, provenance)
+
+
+def draw_sphere(
+    record: Any, target: str, picture: "Picture", view: Sequence[float] | None = None, force: bool = False
+) -> Path:
+    """Draw densities on the ordinary sphere into a file, on globes or maps.
+
+    Of a diagram the last density of each branch, of a trajectory the last of all.
+
+    Raises
+    ------
+    InvalidInput
+        If the record has no densities on the ordinary sphere.
+    """
+    from ..plotting import Shown, branches_shown, plot_gallery
+
+    if isinstance(record, Diagram):
+        shown = branches_shown(record)
+    elif isinstance(record, Trajectory):
+        domain, title = record.problem.domain, f"$t = {record.time[-1]:.4g}$"
+        shown = [Shown(title, domain, record.cosine[-1], record.sine[-1], record.layout)]
+    else:
+        raise InvalidInput(f"--{picture} belongs to diagrams and trajectories; leave it out for this file")
+    return _saved(plot_gallery(shown, picture, view), target, force, record.provenance)
 
 
 def draw_trajectory(trajectory: Trajectory, target: str, quantity: str = "density", force: bool = False) -> Path:
@@ -65,7 +111,7 @@ def draw_record(record: Any, target: str, y: str | None = None, panels: bool = F
         If the quantity or the panels are not of this record.
     """
     if isinstance(record, Diagram):
-        return draw(record, target, y or "amplitude", panels, force)
+        return draw(record, target, y, panels, force)
     if panels:
         raise InvalidInput("--panels belongs to diagrams; leave it out for this file")
     if isinstance(record, Trajectory):

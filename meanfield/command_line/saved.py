@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..diagrams import Diagram
 from ..ensembles import Ensemble
@@ -11,10 +11,13 @@ from ..errors import InvalidInput
 from ..export import KINDS, diagram_to_json_object
 from ..export.opening import open_record
 from ..trajectories import Trajectory
-from .drawing import TRAJECTORY_QUANTITIES, draw_record
+from .drawing import TRAJECTORY_QUANTITIES, draw_record, draw_sphere
 from .options import Parser, add_common, add_files, check_targets
-from .readers import word
+from .readers import number, word
 from .terminal import note, say, say_json
+
+if TYPE_CHECKING:
+    from ..plotting import Picture
 
 WRITTEN = "the names of the files written"
 
@@ -43,17 +46,31 @@ def plot(argv: Sequence[str]) -> int:
         "--y",
         type=word,
         metavar="QUANTITY",
-        help="of a diagram amplitude (largest |m_k|, default), m1, m2, ..., norm, free_energy_gap or slowest_rate; "
+        help="of a diagram amplitude (largest |m_k|; default on the circle), m1, m2, ..., on spheres p1, p2, ... "
+        "about the pole (default: the critical one), norm, free_energy_gap or slowest_rate; "
         f"of a trajectory {', '.join(TRAJECTORY_QUANTITIES)} (default: density)",
     )
     drawing.add_argument("--panels", action="store_true", help="four panels instead of one quantity")
+    drawing.add_argument(
+        "--globe", action="store_true", help="densities on S^2 on globes: where the branches end, or the final one"
+    )
+    drawing.add_argument("--mollweide", action="store_true", help="the same as maps of equal areas")
+    parser.add_argument(
+        "--view", nargs=3, type=number, metavar=("X", "Y", "Z"), help="with --globe, the direction to look from"
+    )
     add_common(parser, quiet=WRITTEN)
     settings = parser.settings()
     record = _open(parser, settings)
     _require_target(parser, settings.to, settings.file, "picture.pdf")
     check_targets([], settings.to, settings.force)
+    if settings.view is not None and not settings.globe:
+        raise InvalidInput("--view belongs to --globe; leave it out for this picture")
     for target in settings.to:
-        draw_record(record, target, settings.y, settings.panels, settings.force)
+        if settings.globe or settings.mollweide:
+            picture: Picture = "globe" if settings.globe else "mollweide"
+            draw_sphere(record, target, picture, settings.view, settings.force)
+        else:
+            draw_record(record, target, settings.y, settings.panels, settings.force)
     _report_written(settings, settings.to)
     return 0
 

@@ -10,6 +10,7 @@ from .curves import plot_diagram
 from .densities import plot_state
 from .ensembles import plot_ensemble, plot_ensemble_moments
 from .files import check_figure, save_figure
+from .gallery import PICTURES, Picture, Shown, branches_shown, plot_gallery, states_shown
 from .globe import globe, mollweide, plot_globe, plot_mollweide
 from .panels import plot_panels
 from .quantities import coupling_symbol, critical_mode
@@ -18,8 +19,12 @@ from .trajectories import animate, check_film, plot_energy, plot_moments, plot_t
 
 __all__ = [
     "COLOURS",
+    "PICTURES",
     "UNIFORM_COLOUR",
+    "Picture",
+    "Shown",
     "animate",
+    "branches_shown",
     "check_figure",
     "check_film",
     "coupling_symbol",
@@ -33,6 +38,7 @@ __all__ = [
     "plot_energy",
     "plot_ensemble",
     "plot_ensemble_moments",
+    "plot_gallery",
     "plot_globe",
     "plot_mollweide",
     "plot_moments",
@@ -41,4 +47,5 @@ __all__ = [
     "plot_state",
     "plot_trajectory",
     "save_figure",
+    "states_shown",
 ]

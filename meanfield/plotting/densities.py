@@ -112,8 +112,7 @@ def _draw_last(ax: "Axes", diagram: Diagram, branch: Branch) -> None:
         return
     globe(ax, branch.cosine[chosen[-1]], branch.sine[chosen[-1]], branch.layout)
     value = f"{abscissa(diagram, branch)[chosen[-1]]:.3g}"
-    text = f"{branch.label}\n{coupling_symbol(diagram)} = {value}"
-    ax.text(0.0, 0.0, text, transform=ax.transAxes, fontsize=8, va="bottom")
+    ax.set_title(f"{branch.label}, {coupling_symbol(diagram)} = {value}", fontsize=8)
 
 
 def _draw_uniform(ax: "Axes", domain: Domain) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..domains import Sphere
+from ..domains import Domain, Sphere
 from ..errors import InvalidInput
 from ..harmonics import full_density, largest_degree, zonal_density
 from ..states import Layout, State, described
@@ -79,7 +79,7 @@ def plot_globe(
     InvalidInput
         If the state does not live on the ordinary sphere or the view is no direction.
     """
-    _require_sphere(state, "a globe")
+    require_sphere(state.problem.domain, "globe")
     ax = _new_axes(4.4, 3.8) if ax is None else ax
     image = globe(ax, state.cosine, state.sine, state.layout, view=view, **style)
     if bar:
@@ -112,7 +112,7 @@ def plot_mollweide(
     InvalidInput
         If the state does not live on the ordinary sphere.
     """
-    _require_sphere(state, "a map")
+    require_sphere(state.problem.domain, "mollweide")
     ax = _new_axes(6.4, 3.0) if ax is None else ax
     image = mollweide(ax, state.cosine, state.sine, state.layout, centre=centre, **style)
     if bar:
@@ -184,11 +184,13 @@ def colour_bar(ax: "Axes", image: "AxesImage") -> None:
     bar.ax.axhline(1.0, color="black", linewidth=1.0, gid="uniform")
 
 
-def _require_sphere(state: State, picture: str) -> None:
-    if state.problem.domain != Sphere(3):
+def require_sphere(domain: Domain, picture: str) -> None:
+    """Refuse to show a density on another space than the ordinary sphere."""
+    if domain != Sphere(3):
+        what = "a globe" if picture == "globe" else "Mollweide's map"
         raise InvalidInput(
-            f"{picture} shows densities on the ordinary sphere, Sphere(3), not on "
-            f"{described(state.problem.domain)}; use plot(), which draws the density against the angle"
+            f"{what} shows densities on the ordinary sphere, Sphere(3), not on {described(domain)}; use plot(), "
+            "which draws the density against the angle"
         )
 
 

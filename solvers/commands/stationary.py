@@ -15,6 +15,7 @@ from meanfield.command_line import (
     add_problem,
     at_coupling,
     check_targets,
+    draw_states,
     formatted,
     origin,
     problem_from,
@@ -67,22 +68,8 @@ def _state_writers(
             lambda target=target: [save_states(states, target, critical, where, settings.force)]  # type: ignore[misc]
         )
     if settings.plot is not None:
-        writers.append(lambda: [_draw_states(states, settings.plot, where, settings.force)])
+        writers.append(lambda: [draw_states(states, settings.plot, where, settings.force)])
     return writers
-
-
-def _draw_states(states: Sequence[State], target: str, where: dict[str, Any], force: bool) -> Path:
-    from matplotlib.figure import Figure
-
-    from meanfield.plotting import COLOURS, UNIFORM_COLOUR, save_figure
-
-    figure = Figure(figsize=(6.0, 4.0), layout="constrained")
-    ax = figure.subplots()
-    for index, state in enumerate(states):
-        colour = UNIFORM_COLOUR if state.symmetry == 0 else COLOURS[index % len(COLOURS)]
-        state.plot(ax, color=colour, linestyle="-" if state.stable else "--")
-    ax.legend(frameon=False, fontsize=8)
-    return save_figure(figure, target, force, where)
 
 
 def _print_states(
