@@ -1,4 +1,7 @@
-"""Trajectories: the density over angle and time, free energy and order parameters over time, and a film."""
+"""Trajectories: the density over angle and time, free energy and order parameters over time, and a film.
+
+On spheres the density is drawn over the uniform one; where it has no axis, as maps at some times.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..domains import Circle, Domain
 from ..errors import InvalidInput
+from ..harmonics import full_density, zonal_density
 from ..trajectories import Trajectory
 from .appearance import COLOURS, new_axes, plain_frame
 from .densities import frame_density, uniform_level
@@ -28,18 +33,22 @@ HALF_TURNS = (r"$-\pi$", r"$-\pi/2$", "0", r"$\pi/2$", r"$\pi$")
 FILM_SUFFIX = ".gif"
 LONGEST_FILM = 600
 FILM_RESOLUTION, FILM_SHADES = 110, 32
-UNIFORM = 1.0 / (2.0 * np.pi)
+# Times at which a density without an axis is shown, and the parts of its axes that titles and angles take.
+MAPS = 6
+MAP_TITLE, MAP_ANGLES = 0.17, 0.06
 
 
 def plot_trajectory(trajectory: Trajectory, ax: "Axes | None" = None, **style: Any) -> "Axes":
     """Draw the density over time and angle as a picture with a colour bar.
+
+    A density on the ordinary sphere without an axis at the pole is drawn as maps of equal areas at some times.
 
     Parameters
     ----------
     ax
         Axes to draw on; a new figure by default.
     **style
-        Passed to ``pcolormesh``, for example ``cmap``.
+        Passed to ``pcolormesh``, or for maps to ``imshow``, for example ``cmap``.
 
     Returns
     -------
@@ -48,13 +57,15 @@ def plot_trajectory(trajectory: Trajectory, ax: "Axes | None" = None, **style: A
     from matplotlib.colors import PowerNorm
 
     ax = new_axes() if ax is None else ax
+    if trajectory.layout == "order":
+        return _draw_maps(ax, trajectory, style)
     shown = _shown(trajectory)
-    angle = np.linspace(-np.pi, np.pi, ANGLES)
+    angle = angles_of(trajectory)
     density = densities(trajectory, angle)[shown]
-    top = float(density.max())
-    gamma = 0.5 if top > STEEP * UNIFORM else 1.0
+    top, uniform = float(density.max()), uniform_value(trajectory.problem.domain)
+    gamma = 0.5 if top > STEEP * uniform else 1.0
     settings: dict[str, Any] = {"cmap": "viridis", "shading": "gouraud", "rasterized": True} | style
-    settings.setdefault("norm", PowerNorm(gamma, vmin=0.0, vmax=max(top, 2.0 * UNIFORM)))
+    settings.setdefault("norm", PowerNorm(gamma, vmin=0.0, vmax=max(top, 2.0 * uniform)))
     times = trajectory.time[shown]
     if times.size == 1:
         # One time has no width; give it some.
@@ -63,12 +74,17 @@ def plot_trajectory(trajectory: Trajectory, ax: "Axes | None" = None, **style: A
     figure = ax.get_figure()
     if figure is not None:
         bar = figure.colorbar(mesh, ax=ax, pad=0.02, fraction=0.06)
-        bar.set_label(r"$\rho(t, \theta)$", fontsize=11)
+        bar.set_label(r"$\rho(t, \theta)$" if on_circle(trajectory) else r"$\rho(t, \theta)/\rho_0$", fontsize=11)
         bar.outline.set_visible(False)
         bar.ax.tick_params(labelsize=9)
     ax.set_ylabel(r"$\theta$", fontsize=11)
-    ax.set_ylim(-np.pi, np.pi)
-    ax.set_yticks(np.linspace(-np.pi, np.pi, 5), HALF_TURNS)
+    if on_circle(trajectory):
+        ax.set_ylim(-np.pi, np.pi)
+        ax.set_yticks(np.linspace(-np.pi, np.pi, 5), HALF_TURNS)
+    else:
+        # The north pole is above.
+        ax.set_ylim(np.pi, 0.0)
+        ax.set_yticks(np.linspace(0.0, np.pi, 3), HALF_TURNS[2:])
     _time_axis(ax, trajectory)
     ax.tick_params(labelsize=9)
     return ax
@@ -122,8 +138,9 @@ def plot_moments(trajectory: Trajectory, ax: "Axes | None" = None, degrees: Sequ
     shown = _shown(trajectory)
     for degree, colour in zip(degrees, COLOURS, strict=False):
         values = trajectory.order_parameter(degree)[shown]
-        ax.plot(trajectory.time[shown], values, color=colour, linewidth=1.6, label=f"$k = {degree}$")
-    ax.set_ylabel("$|c_k|$", fontsize=11)
+        name = f"$k = {degree}$" if on_circle(trajectory) else rf"$\ell = {degree}$"
+        ax.plot(trajectory.time[shown], values, color=colour, linewidth=1.6, label=name)
+    ax.set_ylabel("$|c_k|$" if on_circle(trajectory) else r"$|m_\ell|$", fontsize=11)
     _time_axis(ax, trajectory)
     plain_frame(ax)
     ax.set_ylim(0.0, 1.02)
@@ -178,6 +195,11 @@ def animate(
     from ..export.files import write_files
 
     path = check_film(path, force)
+    if trajectory.layout == "order":
+        raise InvalidInput(
+            "a film shows the density against one angle, and this one has no axis at the pole; draw it at some "
+            "times with plot() (--plot)"
+        )
     if not 1 <= frames <= LONGEST_FILM:
         raise InvalidInput(f"a film has from 1 to {LONGEST_FILM} frames, not {frames}")
     chosen = np.unique(np.linspace(0, len(trajectory) - 1, frames).round().astype(int))
@@ -193,11 +215,60 @@ def animate(
 
 
 def densities(trajectory: Trajectory, angle: Floats) -> Floats:
-    """Return the density at all times, (T, A), at angles that start at -pi."""
+    """Return the density at all times and angles, (T, A); on a sphere over the uniform one."""
+    if not on_circle(trajectory):
+        dimension = trajectory.problem.domain.dimension
+        return np.array([zonal_density(moments, dimension, angle) for moments in trajectory.cosine])
     degrees = np.arange(1, trajectory.cosine.shape[1])
     phases = np.multiply.outer(degrees, angle)
     series = trajectory.cosine[:, 1:] @ np.cos(phases) + trajectory.sine[:, 1:] @ np.sin(phases)
     return np.asarray((trajectory.cosine[:, :1] + 2.0 * series) / (2.0 * np.pi))
+
+
+def on_circle(trajectory: Trajectory) -> bool:
+    """Whether the densities live on the circle."""
+    return isinstance(trajectory.problem.domain, Circle)
+
+
+def angles_of(trajectory: Trajectory) -> Floats:
+    """Return the angles at which densities are drawn: all, or on a sphere those from the north pole."""
+    return np.linspace(-np.pi if on_circle(trajectory) else 0.0, np.pi, ANGLES)
+
+
+def uniform_value(domain: Domain) -> float:
+    """Return the uniform density as it is drawn: on spheres in units of itself."""
+    return 1.0 / (2.0 * np.pi) if isinstance(domain, Circle) else 1.0
+
+
+def _draw_maps(ax: "Axes", trajectory: Trajectory, style: dict[str, Any]) -> "Axes":
+    """Draw maps at some times into the place of the axes, all with one scale of colours."""
+    from .globe import colour_bar, mollweide
+
+    chosen = np.unique(np.linspace(0, len(trajectory) - 1, MAPS).round().astype(int))
+    moments = [(trajectory.cosine[index], trajectory.sine[index]) for index in chosen]
+    if "norm" not in style:
+        style = {"vmax": max(_highest(*pair) for pair in moments)} | style
+    columns = min(2, chosen.size)
+    rows = -(-chosen.size // columns)
+    height, width = 1.0 / rows, (1.0 - MAP_ANGLES) / columns
+    for number, (index, pair) in enumerate(zip(chosen, moments, strict=True)):
+        row, column = divmod(number, columns)
+        place = (MAP_ANGLES + width * column, 1.0 - height * (row + 1), 0.97 * width, (1.0 - MAP_TITLE) * height)
+        inset = ax.inset_axes(place)
+        image = mollweide(inset, *pair, "order", centre=0.0, **style)
+        inset.set_title(f"$t = {trajectory.time[index]:.3g}$", fontsize=9, pad=2.0)
+        for text in list(inset.texts) if column else []:
+            # The angles stand beside the first column already.
+            text.remove()
+    ax.set_axis_off()
+    colour_bar(ax, image)
+    return ax
+
+
+def _highest(cosine: Floats, sine: Floats) -> float:
+    """Return the largest value of a density over the uniform one, on a grid that a map resolves, at least 2."""
+    polar, azimuth = np.meshgrid(np.linspace(0.0, np.pi, 91), np.linspace(0.0, 2.0 * np.pi, 180, endpoint=False))
+    return max(2.0, float(full_density(cosine, sine, polar, azimuth).max()))
 
 
 def _pictures(trajectory: Trajectory, chosen: NDArray[np.int64]) -> "list[Image]":
@@ -209,12 +280,13 @@ def _pictures(trajectory: Trajectory, chosen: NDArray[np.int64]) -> "list[Image]
     figure = Figure(figsize=(5.6, 3.8), dpi=FILM_RESOLUTION, layout="constrained")
     canvas: Any = FigureCanvasAgg(figure)
     ax = figure.add_subplot()
-    angle = np.linspace(-np.pi, np.pi, ANGLES)
+    angle, domain = angles_of(trajectory), trajectory.problem.domain
     values = densities(trajectory, angle)[chosen]
-    uniform_level(ax)
+    uniform_level(ax, domain)
     (line,) = ax.plot(angle, values[0], color=COLOURS[0], linewidth=1.8)
-    frame_density(ax)
-    ax.set_ylim(min(0.0, 1.05 * float(values.min())), 1.08 * max(float(values.max()), 1.5 * UNIFORM))
+    frame_density(ax, domain)
+    highest = max(float(values.max()), 1.5 * uniform_value(domain))
+    ax.set_ylim(min(0.0, 1.05 * float(values.min())), 1.08 * highest)
     label = ax.set_title(_clock(trajectory, int(chosen[-1])), fontsize=10, loc="left")
     # Places are settled while the clock is there.
     figure.draw_without_rendering()

@@ -23,7 +23,7 @@ PARAMETERS = {
     "degrees": (whole, "degrees that take part (random)"),
     "mean": (
         number,
-        "angle of the axis (perturbed, von-mises, watson), of the first bump; on a sphere from its pole",
+        "angle of the axis (perturbed, von-mises, watson), of the first bump (bumps)",
     ),
     "azimuth": (number, "its angle about the pole, on the ordinary sphere"),
     "concentration": (number, "concentration (von-mises: 0 or more; watson)"),

@@ -85,7 +85,8 @@ def _mixture(text: str) -> Mixture:
         name = "" if found is None else found["text"].partition(":")[0].strip()
         if found is None or name not in (*NAMED, "uniform"):
             raise InvalidInput(
-                f"{item.strip()!r} is no part of a mixture, which has named densities: uniform, {', '.join(NAMED)}; "
+                f"{item.strip()!r} is no part of a mixture, which is of named densities: uniform, "
+                f"{', '.join(NAMED)}; "
                 f'try --initial "{MIXED}"'
             )
         weights.append(1.0 if found["weight"] is None else _number(found["weight"], f'"{MIXED}"'))

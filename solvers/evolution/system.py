@@ -313,7 +313,12 @@ def cells_of(moments: Floats, symmetry: int, degree: int) -> Floats:
 
 def alias_free(degree: int) -> int:
     """Return the least even number of nodes above 3 * degree whose only factors are 2, 3 and 5."""
-    half = (3 * degree) // 2 + 1
+    return smooth_above(3 * degree)
+
+
+def smooth_above(number: int) -> int:
+    """Return the least even number above another whose only factors are 2, 3 and 5."""
+    half = number // 2 + 1
     while not _smooth(half):
         half += 1
     return 2 * half

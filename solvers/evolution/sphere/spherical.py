@@ -9,7 +9,8 @@ With :math:`1 + f = \sum_l (2l+1) \sum_m c_{lm} e^c_{lm} + s_{lm} e^s_{lm}` the 
                   - \tfrac{l(l+1)}{2l+1} v_l \delta_{m0},
 
 and likewise with sines; the means are uniform. One synthesis, one gradient and the adjoint of the gradient make a
-time derivative, without a division by the sine. The products have degree 3 L, for which the grid is exact.
+time derivative, without a division by the sine. The field has only the degrees up to some L' that the potential
+feels; the products have degree 2 L + L', for which the grid is exact.
 """
 
 import math
@@ -19,14 +20,16 @@ import numpy as np
 from meanfield import McKeanVlasov
 from meanfield.harmonics import place
 
-from ...bases import Floats
+from ...bases import EPS, Floats
 from ...bases.spherical import SphericalTransform
-from ..system import alias_free
+from ..system import smooth_above
 from .axes import order_zero
 from .rates import SphereRates
 
 # A derivative at this degree takes a second without ducc0, and the tables a gigabyte.
 LARGEST = 511
+# Degrees whose share of the field's slope is below this are not felt.
+FELT = EPS / 16.0
 
 
 class SphericalSystem:
@@ -49,26 +52,33 @@ class SphericalSystem:
         self.problem, self.degree = problem, degree
         rates = SphereRates(problem, degree)
         self.noise = 2.0 * problem.noise
-        self._transform = transform = SphericalTransform(degree, 3 * degree // 2 + 1, alias_free(degree))
+        felt = felt_degree(rates)
+        rings, meridians = (2 * degree + felt) // 2 + 1, smooth_above(2 * degree + felt)
+        self._transform = transform = SphericalTransform(degree, rings, meridians)
+        self._of_field = SphericalTransform(felt, rings, meridians)
+        self._felt = felt = self._of_field.degrees.size
         self.degrees = degrees = transform.degrees[1:]
         self.size = 2 * degrees.size
         self.linear = np.tile(rates.linear[degrees - 1], 2)
         self._multiplicities = transform.multiplicities
-        self._attraction = np.concatenate([[0.0], rates.attraction[degrees - 1]])
+        self._attraction = np.concatenate([[0.0], rates.attraction[degrees - 1]])[:felt]
         zonal = transform.orders == 0
-        self._force, self._constant = np.zeros((2, degrees.size + 1))
-        self._force[zonal] = np.concatenate([[0.0], rates.force])
+        force, self._constant = np.zeros((2, degrees.size + 1))
+        force[zonal] = np.concatenate([[0.0], rates.force])
         self._constant[zonal] = np.concatenate([[0.0], rates.constant])
+        self._force = force[:felt]
         self._cosine, self._sine = np.zeros((2, degrees.size + 1))
         self._waves = np.where(zonal, 0.0, problem.noise)[1:]
 
     def nonlinear(self, unknown: Floats) -> Floats:
         """Return the quadratic part and what the confinement adds."""
-        transform, half = self._transform, self.size // 2
+        transform, half, felt = self._transform, self.size // 2, self._felt
         cosine, sine = self._cosine, self._sine
         cosine[1:], sine[1:] = unknown[:half], unknown[half:]
         density = transform.synthesise(self._multiplicities * cosine, self._multiplicities * sine)
-        polar, azimuthal = transform.gradient(self._attraction * cosine + self._force, self._attraction * sine)
+        attraction = self._attraction
+        along, across = attraction * cosine[:felt] + self._force, attraction * sine[:felt]
+        polar, azimuthal = self._of_field.gradient(along, across)
         polar *= density
         azimuthal *= density
         along, across = transform.divergence(polar, azimuthal)
@@ -128,3 +138,10 @@ class SphericalSystem:
 
     def _from_degree(self, unknown: Floats, degree: int) -> Floats:
         return unknown.reshape(2, -1)[:, place(degree, 0) - 1 :].ravel()
+
+
+def felt_degree(rates: SphereRates) -> int:
+    """Return the last degree that matters in the slope of the field of any density."""
+    sizes = rates.degrees * (np.abs(rates.attraction) + np.abs(rates.force))
+    felt = np.flatnonzero(sizes > FELT * sizes.max())
+    return int(rates.degrees[felt[-1]]) if felt.size else 1
