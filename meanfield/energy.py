@@ -1,20 +1,21 @@
-r"""Free energy of a density on the circle, its dissipation and its variations.
+r"""Free energy of a density on the circle or a sphere, its dissipation and its variations.
 
 .. math::
 
     F(\rho) = D \int \rho\log\rho + \frac\kappa2 \iint W(t-s)\rho(t)\rho(s) + \int V\rho ,
     \qquad
-    \frac{dF}{dt} = -\int \rho\, \bigl|\partial_t (D\log\rho + \kappa W*\rho + V)\bigr|^2 .
+    \frac{dF}{dt} = -\int \rho\, \bigl|\nabla (D\log\rho + \kappa W*\rho + V)\bigr|^2 .
 
-A density is given by its moments :math:`m_k = \int\rho\cos kt`, :math:`s_k = \int\rho\sin kt`:
-:math:`2\pi\rho = 1 + f`, :math:`f = 2\sum_{k\ge1} (m_k\cos kt + s_k\sin kt)`. The interaction is the
-finite sum :math:`\iint W\rho\rho = w_0 + \sum_k w_k |c_k|^2`; only the entropy needs quadrature, by the
-trapezoid rule on grids doubled until two agree.
+A density is given by its moments, on the circle :math:`m_k = \int\rho\cos kt` and :math:`s_k = \int\rho\sin kt`,
+on spheres :math:`p_l = \int\rho P_l` about the north pole (layout "degree") or, on :math:`S^2`, those with all
+harmonics by degree and order (layout "order", see :mod:`meanfield.harmonics`):
+:math:`|S|\rho = 1 + f`, :math:`f = \sum_{k\ge1} N_k \sum_j m_{kj} e_{kj}`, :math:`N_k = 2` on the circle. The
+interaction is the finite sum :math:`\iint W\rho\rho = w_0 + \sum_k w_k |m_k|^2`; only the entropy needs quadrature,
+on grids doubled until two agree.
 
-The gap is not a difference of two energies:
-:math:`(F-F_0)/D = \sum_k (1-\lambda_k)|c_k|^2 + \langle h(f) - f^2/2\rangle + \sum_k v_k m_k/D`, with
-:math:`h(f) = (1+f)\log(1+f) - f`, by Parseval; far from uniform h itself is summed, its
-values being >= 0.
+The gap is not a difference of two energies: :math:`(F-F_0)/D = \sum_k \tfrac12 N_k (1-\lambda_k)|m_k|^2 +
+\langle h(f) - f^2/2\rangle + \sum_k v_k m_k/D`, with :math:`h(f) = (1+f)\log(1+f) - f`, by Parseval; far from
+uniform h itself is summed, its values being >= 0.
 """
 
 import math
@@ -25,14 +26,17 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from .domains import Circle, Domain
 from .entropy import SERIES_BELOW, excess, excess_beyond_square
 from .errors import ComputationFailed, InvalidInput
+from .fields import EPS, Field, converged, field_of
 from .problem import McKeanVlasov
+from .states import Layout
 
 Vector: TypeAlias = npt.NDArray[np.float64]
 
-_EPS = float(np.finfo(float).eps)
-_LARGEST_GRID = 2**18
+# Error of an integral beyond which it is not given.
+_LARGEST_ERROR = 1e-6
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,10 @@ class FreeEnergy:
 
 
 def free_energy_parts(
-    problem: McKeanVlasov, cosine: npt.ArrayLike, sine: npt.ArrayLike | None = None
+    problem: McKeanVlasov,
+    cosine: npt.ArrayLike,
+    sine: npt.ArrayLike | None = None,
+    layout: Layout = "degree",
 ) -> FreeEnergy:
     """Return the free energy of the density with the given moments.
 
@@ -70,7 +77,10 @@ def free_energy_parts(
     problem
         With a coupling.
     cosine, sine
-        m_0..m_n with m_0 = 1 and s_0..s_n with s_0 = 0 (absent for an even density), shape (n + 1,).
+        m_0..m_n with m_0 = 1 and s_0..s_n with s_0 = 0 (absent for an even density), shape (n + 1,). On spheres
+        p_0..p_n of a zonal density, without sine.
+    layout
+        "degree" as above; "order" for moments by degree and order on S^2, shape ((L + 1)(L + 2)/2,).
 
     Raises
     ------
@@ -79,24 +89,35 @@ def free_energy_parts(
     ComputationFailed
         If the entropy integral does not converge.
     """
-    m, s = _moments(cosine, sine)
-    products, confinement = _products(problem, m.size - 1), _confinement(problem, m.size - 1)
+    density = _Density(problem, cosine, sine, layout)
+    m, s, numbers = density.cosine, density.sine, density.field.numbers
+    products, confinement = density.products, density.confinement
     squares = m**2 + s**2
-    near_uniform = 2 * float(np.sqrt(squares[1:]).sum()) < SERIES_BELOW
-    remainder = _averaged(excess_beyond_square if near_uniform else excess, m, s)
-    weights = (1.0 if near_uniform else 0.0) + products[1:]
-    interaction_gap = math.fsum(weights * squares[1:])
-    relative_entropy = remainder + (math.fsum(squares[1:]) if near_uniform else 0.0)
+    near_uniform = float((numbers * np.sqrt(squares))[1:].sum()) < SERIES_BELOW
+    remainder = density.averaged(excess_beyond_square if near_uniform else excess)
+    quadratic = numbers[1:] / 2 if near_uniform else np.zeros(m.size - 1)
+    interaction_gap = math.fsum((quadratic + products[1:]) * squares[1:])
+    relative_entropy = remainder + math.fsum(quadratic * squares[1:])
     noise = problem.noise
-    entropy = noise * (relative_entropy - math.log(2 * math.pi))
+    entropy = noise * (relative_entropy - _log_volume(problem.domain))
     interaction = noise * math.fsum(products * squares)
     external = math.fsum(confinement * m)
     gap = remainder + interaction_gap + math.fsum(confinement[1:] * m[1:]) / noise
     return FreeEnergy(entropy, interaction, external, entropy + interaction + external, gap)
 
 
-def dissipation(problem: McKeanVlasov, cosine: npt.ArrayLike, sine: npt.ArrayLike | None = None) -> float:
-    """Return int rho |d/dt (D log rho + kappa W*rho + V)|^2 = -dF/dt >= 0, zero exactly at stationary states.
+def dissipation(
+    problem: McKeanVlasov,
+    cosine: npt.ArrayLike,
+    sine: npt.ArrayLike | None = None,
+    layout: Layout = "degree",
+) -> float:
+    """Return int rho |grad (D log rho + kappa W*rho + V)|^2 = -dF/dt >= 0, zero exactly at stationary states.
+
+    Parameters
+    ----------
+    problem, cosine, sine, layout
+        As for `free_energy_parts`.
 
     Raises
     ------
@@ -105,28 +126,34 @@ def dissipation(problem: McKeanVlasov, cosine: npt.ArrayLike, sine: npt.ArrayLik
     ComputationFailed
         If the integral does not converge.
     """
-    m, s = _moments(cosine, sine)
-    degree = m.size - 1
-    forces = 2 * problem.noise * _products(problem, degree)
-    confinement = _confinement(problem, degree)
-    modes = np.arange(degree + 1)
-    floor = _noise_level(m, s)
+    state = _Density(problem, cosine, sine, layout)
+    field, forces = state.field, state.forces
+    degree = int(field.degrees[-1])
 
     def integrand(points: int) -> tuple[Vector, Vector]:
-        density = _synthesised(m, s, points, factor=2)
-        _require_positive(density, floor)
-        diffusive = problem.noise * _synthesised(modes * s, -modes * m, points, factor=2)
-        potential_slope = _synthesised(modes * forces * s, -modes * (forces * m + confinement), points)
-        drift = density * potential_slope
+        density, floor = state.on(points)
+        diffusive = field.gradient(field.numbers * state.cosine, field.numbers * state.sine, points)
+        slopes = field.gradient(forces * state.cosine + state.confinement, forces * state.sine, points)
         weight = 1 / np.maximum(density, floor)
         # Diffusion and drift cancel at a stationary state; what remains is the rounding of their sizes.
-        return (diffusive + drift) ** 2 * weight, (diffusive**2 + drift**2) * weight
+        values, sizes = np.zeros((2, *density.shape))
+        # What the noise of the moments alone would dissipate.
+        noise = floor * degree if field.amplifies else 0.0
+        for spread, slope in zip(diffusive, slopes, strict=True):
+            diffusion, drift = problem.noise * spread, density * slope
+            values += (diffusion + drift) ** 2 * weight
+            sizes += (diffusion**2 + drift**2 + (problem.noise * noise) ** 2 / EPS) * weight
+        return values, sizes
 
-    return _converged(integrand, degree)
+    return converged(field, integrand)
 
 
 def first_variation(
-    problem: McKeanVlasov, cosine: npt.ArrayLike, sine: npt.ArrayLike | None = None, points: int | None = None
+    problem: McKeanVlasov,
+    cosine: npt.ArrayLike,
+    sine: npt.ArrayLike | None = None,
+    points: int | None = None,
+    layout: Layout = "degree",
 ) -> tuple[Vector, Vector]:
     """Return angles and dF/drho = D log rho + D + kappa W*rho + V there.
 
@@ -139,25 +166,32 @@ def first_variation(
     problem, cosine, sine
         As for `free_energy_parts`.
     points
-        Number of equispaced angles from 0; by default 8 per mode, at least 64.
+        Number of equispaced angles from 0; by default 8 per mode, at least 64. On spheres the number of polar
+        angles, those of Gauss nodes.
+    layout
+        As for `free_energy_parts`.
+
+    Returns
+    -------
+    angles, values
+        Shape (points,); with the layout "order" polar angles and longitudes, shape (2, points, 2 points), and
+        values of shape (points, 2 points).
 
     Raises
     ------
     InvalidInput
         As for `free_energy_parts`, or if ``points`` cannot carry the modes.
     """
-    m, s = _moments(cosine, sine)
-    degree = m.size - 1
+    state = _Density(problem, cosine, sine, layout)
+    field, forces = state.field, state.forces
+    degree = int(field.degrees[-1])
     points = points or max(64, 8 * degree)
     if points <= 2 * degree:
         raise InvalidInput(f"points = {points} is too few for {degree} modes; it must exceed {2 * degree}")
-    floor, forces = _noise_level(m, s), 2 * problem.noise * _products(problem, degree)
-    density = _synthesised(m, s, points, factor=2)
-    _require_positive(density, floor)
-    potential = _synthesised(forces * m + _confinement(problem, degree), forces * s, points)
-    logarithm = np.log(np.maximum(density, floor) / (2 * np.pi))
-    angles = 2 * np.pi * np.arange(points) / points
-    return angles, np.asarray(problem.noise * (logarithm + 1) + potential)
+    density, floor = state.on(points)
+    potential = field.values(forces * state.cosine + state.confinement, forces * state.sine, points)
+    logarithm = _log_density(problem.domain, np.maximum(density, floor))
+    return field.angles(points), np.asarray(problem.noise * (logarithm + 1) + potential)
 
 
 def second_variation(
@@ -166,15 +200,16 @@ def second_variation(
     sine: npt.ArrayLike | None,
     direction_cosine: npt.ArrayLike,
     direction_sine: npt.ArrayLike | None = None,
+    layout: Layout = "degree",
 ) -> float:
     """Return D int u^2/rho + kappa double integral of W u u for a perturbation u of mass 0.
 
     Parameters
     ----------
-    problem, cosine, sine
+    problem, cosine, sine, layout
         As for `free_energy_parts`.
     direction_cosine, direction_sine
-        Moments int u cos kt and int u sin kt from k = 0; the first of each is 0.
+        Moments of u, from 0 and in the same layout; the first of each is 0.
 
     Raises
     ------
@@ -183,26 +218,101 @@ def second_variation(
     ComputationFailed
         If the integral does not converge.
     """
-    m, s = _moments(cosine, sine)
     a, b = _pair(direction_cosine, direction_sine, "direction")
     if a[0] != 0:
         raise InvalidInput(f"a perturbation keeps the mass, so its moment 0 must be 0, not {a[0]!r}")
-    products = 2 * _products(problem, a.size - 1)
-    floor, degree = _noise_level(m, s), max(m.size, a.size) - 1
+    m, s = _moments(cosine, sine)
+    places = max(m.size, a.size)
+    a, b = _lengthened(a, places), _lengthened(b, places)
+    state = _Density(problem, _lengthened(m, places), _lengthened(s, places), layout)
+    field = state.field
 
     def integrand(points: int) -> tuple[Vector, Vector]:
-        density = _synthesised(m, s, points, factor=2)
-        _require_positive(density, floor)
-        values = _synthesised(a, b, points, factor=2) ** 2 / np.maximum(density, floor)
-        return values, values
+        density, floor = state.on(points)
+        direction = field.values(field.numbers * a, field.numbers * b, points)
+        values = direction**2 / np.maximum(density, floor)
+        if not field.amplifies:
+            return values, values
+        errors = values * floor / np.maximum(density, floor)
+        state.require_known(field.mean(errors, points) / field.mean(values, points))
+        return values, values + errors / EPS
 
-    local = _converged(integrand, degree)
-    return problem.noise * (local + math.fsum(products * (a**2 + b**2)))
+    return problem.noise * (converged(field, integrand) + math.fsum(2 * state.products * (a**2 + b**2)))
+
+
+class _Density:
+    """A density of a problem: its moments, checked, and what acts on them place by place."""
+
+    def __init__(
+        self, problem: McKeanVlasov, cosine: npt.ArrayLike, sine: npt.ArrayLike | None, layout: Layout
+    ) -> None:
+        self.domain = problem.domain
+        self.cosine, self.sine = _moments(cosine, sine)
+        self.field: Field = field_of(problem.domain, layout, self.cosine.size)
+        if layout == "degree" and not isinstance(problem.domain, Circle) and self.sine.any():
+            raise InvalidInput(
+                "a zonal density has no sine moments; a density on S^2 without an axis has layout='order'"
+            )
+        axial = self.field.degrees * (self.field.degrees + 1) // 2
+        if layout == "order" and self.sine[axial].any():
+            raise InvalidInput("a sine moment of order 0 belongs to no harmonic and must be 0")
+        self.products = _products(problem, self.field.degrees)
+        self.confinement = _confinement(problem, self.field.degrees, layout)
+        # kappa w_k of each place.
+        self.forces = 2 * problem.noise * self.products
+
+    def on(self, points: int) -> tuple[Vector, float | Vector]:
+        """Return |S| rho on a grid and its noise."""
+        field = self.field
+        density = field.values(field.numbers * self.cosine, field.numbers * self.sine, points)
+        floor = field.noise(self.cosine, self.sine, points)
+        self._require_positive(density, floor, points)
+        return density, floor
+
+    def averaged(self, function: Callable[[Vector], Vector]) -> float:
+        """Return the mean of a function of f = |S| rho - 1."""
+        field, fluctuation = self.field, self.field.numbers * self.cosine
+        fluctuation[0] = 0.0
+
+        def integrand(points: int) -> tuple[Vector, Vector]:
+            fluctuations = field.values(fluctuation, field.numbers * self.sine, points)
+            floor = field.noise(self.cosine, self.sine, points)
+            self._require_positive(1 + fluctuations, floor, points)
+            values = function(fluctuations)
+            if not field.amplifies:
+                return values, np.abs(values)
+            # d/df of (1+f) log(1+f) - f is log(1+f).
+            errors = floor * np.abs(np.log(np.maximum(1 + fluctuations, floor)))
+            self.require_known(field.mean(errors, points))
+            return values, np.abs(values) + errors / EPS
+
+        return converged(field, integrand)
+
+    def require_known(self, error: float) -> None:
+        """Refuse an integral of too large an error."""
+        if error > _LARGEST_ERROR:
+            raise ComputationFailed(
+                f"{self.cosine.size} moments in {self.domain.dimension} dimensions give an integral of the density "
+                f"to {error:.0e} only, their rounding being multiplied by the number of harmonics of each degree; "
+                "the free energy and the stability of a stationary state are in its record"
+            )
+
+    def _require_positive(self, density: Vector, floor: float | Vector, points: int) -> None:
+        excess_of_noise = density + floor
+        lowest = int(excess_of_noise.argmin())
+        if excess_of_noise.flat[lowest] < 0:
+            angles = self.field.angles(points)
+            angle = float(angles.reshape(-1, density.size)[0, lowest])
+            value = float(density.flat[lowest]) / self.domain.volume
+            raise InvalidInput(
+                f"a density must be positive, but the moments give {value:.3e} at angle {angle:.6g}; more modes or "
+                "smaller moments are needed"
+            )
 
 
 def _moments(cosine: npt.ArrayLike, sine: npt.ArrayLike | None) -> tuple[Vector, Vector]:
     m, s = _pair(cosine, sine, "density")
-    if abs(m[0] - 1) > 64 * _EPS:
+    if abs(m[0] - 1) > 64 * EPS:
         raise InvalidInput(f"a density has mass m_0 = 1, not {m[0]!r}; divide the moments by it")
     return m, s
 
@@ -223,71 +333,37 @@ def _pair(cosine: npt.ArrayLike, sine: npt.ArrayLike | None, what: str) -> tuple
     return first, second
 
 
-def _products(problem: McKeanVlasov, degree: int) -> Vector:
-    """Return kappa w_k / (2 D), k = 0..degree; the small coupling meets the large multiplier first."""
-    multipliers = problem.potential.multipliers(problem.domain, degree)
-    return np.asarray(np.longdouble(problem.fixed_coupling) * multipliers / (2 * problem.noise), dtype=float)
+def _lengthened(moments: Vector, places: int) -> Vector:
+    return np.concatenate([moments, np.zeros(places - moments.size)])
 
 
-def _confinement(problem: McKeanVlasov, degree: int) -> Vector:
-    if problem.confinement is None:
-        return np.zeros(degree + 1)
-    return np.asarray(problem.confinement.multipliers(problem.domain, degree), dtype=float)
+def _products(problem: McKeanVlasov, degrees: npt.NDArray[np.intp]) -> Vector:
+    """Return kappa w_k / (2 D) of each place; the small coupling meets the large multiplier first."""
+    multipliers = problem.potential.multipliers(problem.domain, int(degrees[-1]))
+    products = np.longdouble(problem.fixed_coupling) * multipliers / (2 * problem.noise)
+    return np.asarray(products, dtype=float)[degrees]
 
 
-def _synthesised(cosine: Vector, sine: Vector, points: int, factor: int = 1) -> Vector:
-    """Return c_0 + factor * sum_k (c_k cos kt + s_k sin kt) on equispaced angles from 0."""
-    spectrum = np.zeros(points // 2 + 1, dtype=complex)
-    spectrum[: cosine.size] = (cosine - 1j * sine) * (factor / 2)
-    spectrum[0] = cosine[0]
-    return np.asarray(np.fft.irfft(spectrum, points) * points)
+def _confinement(problem: McKeanVlasov, degrees: npt.NDArray[np.intp], layout: Layout) -> Vector:
+    """Return the coefficients of V of each place, about the north pole."""
+    confinement = np.zeros(degrees.size)
+    if problem.confinement is not None:
+        coefficients = np.asarray(problem.confinement.multipliers(problem.domain, int(degrees[-1])), dtype=float)
+        axial = degrees * (degrees + 1) // 2 if layout == "order" else degrees
+        confinement[np.unique(axial)] = coefficients
+    return confinement
 
 
-def _noise_level(m: Vector, s: Vector) -> float:
-    """Return the rounding noise of 2 pi rho evaluated from its moments."""
-    return 8 * _EPS * (1 + 2 * float(np.hypot(m[1:], s[1:]).sum()))
+def _log_volume(domain: Domain) -> float:
+    """Return the logarithm of the volume, which in high dimensions is too small for a number."""
+    if isinstance(domain, Circle):
+        return math.log(domain.volume)
+    half = domain.dimension / 2
+    return math.log(2) + half * math.log(math.pi) - math.lgamma(half)
 
 
-def _require_positive(density: Vector, floor: float) -> None:
-    lowest = int(density.argmin())
-    if density[lowest] < -floor:
-        angle = 2 * np.pi * lowest / density.size
-        raise InvalidInput(
-            f"a density must be positive, but the moments give {density[lowest] / (2 * np.pi):.3e} at angle "
-            f"{angle:.6g}; more modes or smaller moments are needed"
-        )
-
-
-def _averaged(function: Callable[[Vector], Vector], m: Vector, s: Vector) -> float:
-    """Return the mean over the circle of a function of f = 2 pi rho - 1."""
-    floor = _noise_level(m, s)
-    fluctuation = m.copy()
-    fluctuation[0] = 0.0
-
-    def integrand(points: int) -> tuple[Vector, Vector]:
-        fluctuations = _synthesised(fluctuation, s, points, factor=2)
-        _require_positive(1 + fluctuations, floor)
-        values = function(fluctuations)
-        return values, np.abs(values)
-
-    return _converged(integrand, m.size - 1)
-
-
-def _converged(integrand: Callable[[int], tuple[Vector, Vector]], degree: int) -> float:
-    """Return the mean of a periodic function on grids doubled until two agree.
-
-    The integrand returns its values and their sizes before cancellation, which set the tolerance.
-    """
-    points = 1 << (4 * degree + 16).bit_length()
-    coarse = float(integrand(points)[0].mean())
-    while points < _LARGEST_GRID:
-        points *= 2
-        values, sizes = integrand(points)
-        fine = float(values.mean())
-        if abs(fine - coarse) <= 16 * _EPS * float(sizes.mean()):
-            return fine
-        coarse = fine
-    raise ComputationFailed(
-        f"an integral over the density did not settle on {points} points; the density touches zero: "
-        "use moments of a smooth positive density"
-    )
+def _log_density(domain: Domain, relative: Vector) -> Vector:
+    """Return the logarithm of a density from the one over uniform."""
+    if isinstance(domain, Circle):
+        return np.asarray(np.log(relative / domain.volume))
+    return np.asarray(np.log(relative) - _log_volume(domain))
