@@ -13,6 +13,7 @@ from .perturbations import block_matrix as block_matrix
 from .perturbations import blocks_of as blocks_of
 from .perturbations import copies as copies
 from .perturbations import unstable_counts as unstable_counts
+from .rates import slowest_rate as slowest_rate
 from .search import name_of as name_of
 from .search import same_orbit as same_orbit
 from .search import search_all as search_all
