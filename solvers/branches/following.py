@@ -185,7 +185,7 @@ def _append_arrival(followed: Followed, arrival: Arrival) -> None:
     q = float(arrival.coupling / (equation.sign * equation.unit))
     end = branch_end(equation, b, q, _kernel(equation, b, q, last), 0.0)
     end.arclength = last.arclength + float(np.hypot(np.linalg.norm(b - last.b), q - last.q))
-    event = Event("endpoint", end, 0.0, description=f"joins {arrival.met}")
+    event = Event("endpoint", end, arrival.error, description=f"joins {arrival.met}")
     event.before = event.after = followed.knots[-1].unstable
     followed.knots.append(Knot(end, followed.knots[-1].unstable, event))
 

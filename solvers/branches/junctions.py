@@ -130,6 +130,8 @@ class Arrival:
         The branch met, in words.
     even : bool
         Whether the states of the arriving branch have a reflection axis.
+    error : float
+        How well the coupling is known, in q.
     """
 
     point: Point | None
@@ -137,6 +139,7 @@ class Arrival:
     reflecting: bool
     met: str
     even: bool = True
+    error: float = 0.0
 
 
 def first_point(departure: Departure) -> tuple[Point | None, bool]:

@@ -1,29 +1,49 @@
-"""Where a zonal branch meets a more symmetric one: one even about the equator, or the uniform one.
+"""Where a branch meets a more symmetric one.
 
-At such a point the moments outside the larger symmetry change sign. The point itself is located on the more
-symmetric branch, where it is the zero of an eigenvalue and Newton is regular.
+About an axis that is one even about the equator, or the uniform one: the moments outside the larger symmetry change
+sign there. The point itself is located on the more symmetric branch, where it is the zero of an eigenvalue and
+Newton is regular.
+
+A branch that is not axisymmetric may meet one of any larger symmetry, about any axes. There it turns and comes back
+as its own mirror image: states at equal distances on both sides have the same powers. Newton is singular at the
+point itself; the means of such pairs are even functions of the distance, and are extrapolated to it.
 """
 
 import numpy as np
 
 from ..bases import Floats, ZonalBasis
-from ..branches.continuation import Point
+from ..branches.continuation import Point, point_between, turning_point
 from ..branches.junctions import Arrival, Departure, critical_point
 from ..equation import StationaryEquation, stationary_equation
+from ..newton import Solution
+from .search import powers
 from .stability import AzimuthalBlock
+
+# Limit at distance zero of an even function known at the distances 1, 1/2 and 1/4.
+LIMIT = np.array([1.0, -20.0, 64.0]) / 45.0
+# Powers of images agree to this share of their change along the branch.
+IMAGE = 1e-2
 
 
 def meeting(last: Point, point: Point) -> Arrival | None:
     """Return where the curve meets a more symmetric one between two points, if it does."""
     older = last.on(point.equation)
+    if point.equation.basis.confinement is not None:
+        return None
+    zonal = isinstance(point.equation.basis, ZonalBasis)
+    if not zonal and last.solution.tangent_q * point.solution.tangent_q < 0.0:
+        return _meeting_image(older, point)
     product = older.b * point.b
-    if point.equation.basis.confinement is not None or float(product.min()) > -1e-13 * float(product.max()):
+    if float(product.min()) > -1e-13 * float(product.max()):
         return None
     if float(product.sum()) < 0.0:
         return _meeting_uniform(older, point)
+    return _meeting_axial(older, point) if zonal else None
+
+
+def _meeting_axial(older: Point, point: Point) -> Arrival | None:
     odd = point.equation.basis.degrees % 2 == 1
-    zonal = isinstance(point.equation.basis, ZonalBasis)
-    if zonal and odd.any() and float(product[odd].sum()) < 0.0:
+    if odd.any() and float(older.b[odd] @ point.b[odd]) < 0.0:
         return _meeting_even(older, point, odd)
     return None
 
@@ -56,6 +76,34 @@ def _meeting_even(last: Point, point: Point, odd: np.ndarray) -> Arrival | None:
     if found is None:
         return None
     return Arrival(found, found.coupling, True, "a branch even about the equator")
+
+
+def _meeting_image(last: Point, point: Point) -> Arrival | None:
+    """Return where the branch turns back as its own image, if it does."""
+    middle = turning_point(last, point)
+    reach = 0.9 * min(middle - last.arclength, point.arclength - middle)
+    pairs = []
+    for distance in (reach, 0.5 * reach, 0.25 * reach):
+        left, right = (point_between(last, point, middle + side * distance) for side in (-1.0, 1.0))
+        if left is None or right is None:
+            return None
+        pairs.append((left, right))
+    if not _same_powers(*pairs[0], pairs[2][0]):
+        return None
+    couplings = [0.5 * (left.q + right.q) for left, right in pairs]
+    q = float(LIMIT @ couplings)
+    b = LIMIT @ np.array([0.5 * (left.b + right.b) for left, right in pairs])
+    equation = point.equation
+    solution = Solution(b, q, equation.evaluate(b, q), np.zeros_like(b), 0.0, 0)
+    error = abs(q - (4.0 * couplings[2] - couplings[1]) / 3.0)
+    met = Point(equation, solution, middle)
+    return Arrival(met, equation.coupling(q), True, "a branch of larger symmetry", error=error)
+
+
+def _same_powers(left: Point, right: Point, inner: Point) -> bool:
+    """Whether two states are images: their powers agree much better than with those of a state nearby."""
+    mine, other, near = powers(left), powers(right), powers(inner)
+    return float(np.abs(mine - other).max()) <= IMAGE * float(np.abs(mine - near).max())
 
 
 def nearest_image(symmetric: Point, last: Point) -> Floats:

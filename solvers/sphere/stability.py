@@ -159,7 +159,7 @@ class Perturbations:
         equation, part = point.equation, self.part(sector)
         strength = equation.doubled * point.q / equation.strongest
         matrix: Floats = (part.scaled * (-strength * weights)) @ part.scaled.T
-        if sector.order == 0:
+        if sector.order == 0 and sector.parity != 1:
             means = part.scaled @ weights
             matrix += np.multiply.outer(strength * means, means)
         matrix.flat[:: part.degrees.size + 1] += -equation.sign * part.signs
