@@ -1,6 +1,11 @@
 r"""The record of a particle simulation: empirical moments of independent replicas over time.
 
 .. math:: m_k = \frac1N\sum_i \cos kX_i, \qquad s_k = \frac1N\sum_i \sin kX_i, \qquad c_k = m_k - i s_k .
+
+On the sphere the moment of degree l is the vector :math:`m_l = \frac1N\sum_i e_l(X_i)` of the means of the
+harmonics with :math:`P_l(\langle x, y\rangle) = e_l(x)\cdot e_l(y)`. Its component along the north pole is
+:math:`p_l = \frac1N\sum_i P_l(\cos\theta_i)`, and its length
+:math:`|m_l| = (\frac1{N^2}\sum_{ij} P_l(\langle X_i, X_j\rangle))^{1/2}` is the same whatever the rotation.
 """
 
 from collections.abc import Iterator
@@ -11,9 +16,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .domains import Circle
 from .errors import InvalidInput
+from .harmonics import largest_degree, place
 from .outcomes import Outcome
 from .problem import McKeanVlasov
+from .states import Layout
 from .summary import describe
 
 if TYPE_CHECKING:
@@ -63,11 +71,14 @@ class Ensemble:
     time : (T,) float
         When the moments were recorded; the last is the end.
     cosine, sine : (R, T, K + 1) float
-        Empirical moments of every replica; nan where a replica is missing or did not come to that time.
+        Empirical moments of every replica; nan where a replica is missing or did not come to that time. On the
+        sphere the moments p_l about the north pole and zeros; on S^2 all moments, in the layout ``"order"``.
     histogram : (R, B) int
-        Particles in equal bins of [-pi, pi) at the end; zeros for a replica that did not come there.
-    positions : (R, N) float or None
-        Angles in [-pi, pi) at the end, where they were kept; nan for a replica that did not come there.
+        Particles in equal bins of [-pi, pi) at the end; zeros for a replica that did not come there. On the sphere
+        in equal bins of the angle from the north pole, from 0 to pi.
+    positions : (R, N) or (R, N, d) float or None
+        Angles in [-pi, pi), on the sphere unit vectors whose last component points north, at the end, where they
+        were kept; nan for a replica that did not come there.
     outcome
         COMPLETED, or PARTIAL if ``failures`` has anything.
     failures : tuple of str
@@ -76,6 +87,12 @@ class Ensemble:
         What a reader must know.
     provenance
         Versions, options and accuracy of the drift.
+    layout : str
+        ``"degree"``, or ``"order"`` for moments by degree and order, as in :class:`State`.
+    mean_vector : (R, T, d) float or None
+        Mean of the unit vectors, on the sphere.
+    moduli : (R, T, K + 1) float or None
+        The lengths :math:`|m_l|` on the sphere; nan for degrees whose harmonics are too many.
     """
 
     problem: McKeanVlasov
@@ -93,11 +110,20 @@ class Ensemble:
     failures: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     provenance: dict[str, Any] = field(default_factory=dict)
+    layout: Layout = "degree"
+    mean_vector: Floats | None = None
+    moduli: Floats | None = None
 
     @property
     def degrees(self) -> int:
         """Largest degree K that was recorded."""
-        return int(self.cosine.shape[2]) - 1
+        size = int(self.cosine.shape[2])
+        return largest_degree(size) if self.layout == "order" else size - 1
+
+    @property
+    def on_circle(self) -> bool:
+        """Whether positions are angles, and not unit vectors."""
+        return isinstance(self.problem.domain, Circle)
 
     @property
     def completed(self) -> Booleans:
@@ -117,10 +143,23 @@ class Ensemble:
         InvalidInput
             If the degree was not recorded.
         """
-        return self._over_replicas(np.hypot(*self._moments(degree)))
+        return self._over_replicas(self.moments_in_modulus(degree))
+
+    def moments_in_modulus(self, degree: int = 1) -> Floats:
+        """Modulus of the moment of a degree of every replica, (R, T).
+
+        Raises
+        ------
+        InvalidInput
+            If the degree was not recorded.
+        """
+        moments = self._moments(degree)
+        return np.hypot(*moments) if self.moduli is None else self.moduli[:, :, degree]
 
     def mean_moments(self, degree: int = 1) -> tuple[Estimate, Estimate]:
         """Cosine and sine moment of a degree over time, (T,) each: means over the replicas and standard errors.
+
+        On the sphere that about the north pole, and zeros.
 
         Raises
         ------
@@ -133,7 +172,7 @@ class Ensemble:
     def fluctuation(self, degree: int = 1) -> Estimate:
         r"""Scaled square :math:`N|c_k|^2` over time, (T,): mean over the replicas and standard error.
 
-        In the uniform phase it tends to :math:`1/(1-\lambda_k)` as N grows.
+        On the sphere :math:`N|m_l|^2`. In the uniform phase it tends to :math:`1/(1-\lambda_k)` as N grows.
 
         Raises
         ------
@@ -141,21 +180,26 @@ class Ensemble:
             If the degree was not recorded.
         """
         cosine, sine = self._moments(degree)
-        return self._over_replicas(self.particles * (cosine**2 + sine**2))
+        squares = cosine**2 + sine**2 if self.moduli is None else self.moduli[:, :, degree] ** 2
+        return self._over_replicas(self.particles * squares)
 
     def density(self) -> Histogram:
-        """Histogram of the particles at the end as a density, in units of 1/radian."""
+        """Histogram of the particles at the end as a density, in units of 1/radian.
+
+        On the sphere the density of the angle from the north pole.
+        """
         bins = self.histogram.shape[1]
-        edges = np.linspace(-np.pi, np.pi, bins + 1)
-        densities = self.histogram[self.completed] * (bins / (2.0 * np.pi * self.particles))
+        first, length = (-np.pi, 2.0 * np.pi) if self.on_circle else (0.0, np.pi)
+        edges = np.linspace(first, np.pi, bins + 1)
+        densities = self.histogram[self.completed] * (bins / (length * self.particles))
         return Histogram(edges, *_estimate(densities, np.full(bins, len(densities))))
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield one table row per time, with the keys of :meth:`columns`; None where a number is not known."""
         estimates: dict[str, Estimate] = {"order_parameter": self.order_parameter()}
         for degree in range(1, min(self.degrees, TABLE_DEGREES) + 1):
-            for name, estimate in zip((f"m{degree}", f"s{degree}"), self.mean_moments(degree), strict=True):
-                estimates[name] = estimate
+            names = (f"m{degree}", f"s{degree}") if self.on_circle else (f"m{degree}",)
+            estimates |= zip(names, self.mean_moments(degree), strict=False)
             estimates[f"fluctuation{degree}"] = self.fluctuation(degree)
         present = np.count_nonzero(~np.isnan(self.cosine[:, :, 0]), axis=0)
         for index, moment in enumerate(self.time):
@@ -232,7 +276,8 @@ class Ensemble:
                 f"the moment of degree {degree} was not recorded, only those up to {self.degrees}; simulate with "
                 f"degrees={degree}"
             )
-        return self.cosine[:, :, degree], self.sine[:, :, degree]
+        index = place(degree, 0) if self.layout == "order" else degree
+        return self.cosine[:, :, index], self.sine[:, :, index]
 
     def _over_replicas(self, values: Floats) -> Estimate:
         return _estimate(values, np.count_nonzero(~np.isnan(values), axis=0))
@@ -264,7 +309,8 @@ def _summary(ensemble: Ensemble) -> Iterator[str]:
         yield f"partial: {done} of {ensemble.replicas} replicas reached the end"
     yield ""
     degrees = range(1, min(ensemble.degrees, 3) + 1)
-    yield "  ".join([f"{'time':>10}", *(f"{'|c_' + str(degree) + '|':>20}" for degree in degrees)])
+    letter = "c" if ensemble.on_circle else "m"
+    yield "  ".join([f"{'time':>10}", *(f"{f'|{letter}_{degree}|':>20}" for degree in degrees)])
     estimates = [ensemble.order_parameter(degree) for degree in degrees]
     for index in np.unique(np.linspace(0, ensemble.time.size - 1, SUMMARY_TIMES).round().astype(int)):
         cells = (_with_error(estimate.mean[index], estimate.standard_error[index]) for estimate in estimates)

@@ -12,10 +12,16 @@ from . import records
 from .datasets import Content, Variable, open_content
 
 RECORD = "ensemble"
+_WORDS = {
+    "degree": "mean of P_l(cos theta) over the particles",
+    "order": "mean of the harmonics with cos(m phi) over the particles, degree l and order m at l (l + 1)/2 + m",
+}
 
 
 def ensemble_content(ensemble: Ensemble) -> Content:
     """Take an ensemble apart into a header, labelled arrays and a table."""
+    if not ensemble.on_circle:
+        return _content(ensemble, _on_sphere(ensemble))
     moments = ("replica", "time", "degree")
     bins = ensemble.histogram.shape[1]
     variables = {
@@ -31,6 +37,35 @@ def ensemble_content(ensemble: Ensemble) -> Content:
         variables["positions"] = Variable(
             ("replica", "particle"), ensemble.positions, "angle of a particle at the last time", "rad"
         )
+    return _content(ensemble, variables)
+
+
+def _on_sphere(ensemble: Ensemble) -> dict[str, Variable]:
+    bins = ensemble.histogram.shape[1]
+    by_degree = ("replica", "time", "degree")
+    moments = ("replica", "time", "place") if ensemble.layout == "order" else by_degree
+    angles = (np.arange(bins) + 0.5) * np.pi / bins
+    variables = {
+        "time": Variable(("time",), ensemble.time, "time", ""),
+        "replica": Variable(("replica",), np.arange(ensemble.replicas), "number of the replica"),
+        "degree": Variable(("degree",), np.arange(ensemble.degrees + 1), "degree of the moment"),
+        "angle": Variable(("angle",), angles, "centre of a bin of the angle from the north pole", "rad"),
+        "cosine": Variable(moments, ensemble.cosine, _WORDS[ensemble.layout]),
+        "sine": Variable(moments, ensemble.sine, "mean of the harmonics with sin(m phi), if there are any"),
+        "histogram": Variable(("replica", "angle"), ensemble.histogram, "particles in a bin at the last time"),
+    }
+    if ensemble.moduli is not None:
+        variables["moduli"] = Variable(by_degree, ensemble.moduli, "length of the moment of a degree")
+    if ensemble.mean_vector is not None:
+        vectors = ("replica", "time", "component")
+        variables["mean_vector"] = Variable(vectors, ensemble.mean_vector, "mean of the unit vectors")
+    if ensemble.positions is not None:
+        dimensions = ("replica", "particle", "component")
+        variables["positions"] = Variable(dimensions, ensemble.positions, "unit vectors at the last time")
+    return variables
+
+
+def _content(ensemble: Ensemble, variables: dict[str, Variable]) -> Content:
     rows = list(ensemble.rows())
     return Content(
         record=RECORD,
@@ -54,7 +89,7 @@ def ensemble_header(ensemble: Ensemble) -> dict[str, Any]:
         "failures": list(ensemble.failures),
         "warnings": list(ensemble.warnings),
         "provenance": ensemble.provenance,
-    }
+    } | ({} if ensemble.on_circle else {"layout": ensemble.layout})
 
 
 def ensemble_to_json_object(ensemble: Ensemble) -> dict[str, Any]:
@@ -89,4 +124,7 @@ def open_ensemble(path: str | Path) -> Ensemble:
         failures=tuple(header["failures"]),
         warnings=tuple(header["warnings"]),
         provenance=dict(header["provenance"]),
+        layout=header.get("layout", "degree"),
+        mean_vector=arrays.get("mean_vector"),
+        moduli=arrays.get("moduli"),
     )

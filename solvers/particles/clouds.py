@@ -4,7 +4,6 @@ Positions are counted in cells of the circle and wrapped only after many turns.
 """
 
 import math
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,33 +19,6 @@ Complexes = NDArray[np.complex128]
 # Positions beyond this are wrapped when a record is made. Up to the second they have five digits left in a cell.
 FAR, FARTHEST = 2.0**24, 2.0**36
 PAIRS_AT_ONCE = 2**19
-
-
-class Cloud(Protocol):
-    """Particles that can be advanced by a scheme.
-
-    Attributes
-    ----------
-    positions : (N,) float
-        In cells, some turns away.
-    generator
-        Source of the noise.
-    contraction
-        Largest product of a step and the slope -b' met so far.
-    """
-
-    positions: Floats
-    generator: np.random.Generator
-    contraction: float
-
-    def euler(self, step: float) -> None:
-        """Advance by the drift and the noise of a step."""
-
-    def heun(self, step: float) -> None:
-        """Advance by the mean of the drifts before and after, and the noise of a step."""
-
-    def moments(self) -> Complexes:
-        """Return c_0, c_1, ... of the particles."""
 
 
 class MomentCloud:
@@ -81,7 +53,7 @@ class MomentCloud:
         amplitude = _amplitude(self._noise, step, force.cells)
         self._kernel.euler(self.positions, force.table, amplitude, self.generator, force.sums)
 
-    def heun(self, step: float) -> None:
+    def second_order(self, step: float) -> None:
         """Advance by the mean of the drifts before and after, and the noise of a step."""
         force = self._force
         if self._drift.size == 0:
@@ -127,7 +99,7 @@ class PairCloud:
         self.positions += self._displacements(step) + self._draw(step)
         self._kernel.deposit(self.positions, self._force.sums)
 
-    def heun(self, step: float) -> None:
+    def second_order(self, step: float) -> None:
         """Advance by the mean of the drifts before and after, and the noise of a step."""
         self._watch(step)
         first, noise = self._displacements(step), self._draw(step)

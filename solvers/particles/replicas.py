@@ -12,20 +12,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield import ComputationFailed, McKeanVlasov
+from meanfield import ComputationFailed
 
 from ..checkpoints import Checkpoint
-from .clouds import Cloud, MomentCloud, PairCloud, in_cells, in_radians, wrap
-from .drift import OVERSHOOTING, MomentDrift, PairDrift, Truncation
-from .kernels import ArrayKernel, Kernel
-from .sampling import Start
+from .drift import OVERSHOOTING
 from .saving import Progress, due, load, save
-from .schemes import Scheme
+from .schemes import Scheme, too_long
+from .settings import Setting, Start
 from .timing import Timetable
 
 Floats = NDArray[np.float64]
 
-HISTOGRAM_BINS = 128
 SAMPLING, NOISE = 0, 1
 # Particle-steps between two reports of progress.
 BETWEEN_REPORTS = 2**21
@@ -39,27 +36,19 @@ class Replica:
     ----------
     index
         Its number, from 0.
-    modes
-        The modes of the drift and of the record.
-    degrees
-        Moments are recorded up to this degree.
-    kernel
-        ``numpy`` or ``numba``; both give the same bits.
+    setting
+        The domain and the drift.
     run
         What identifies the run in a checkpoint.
     """
 
     index: int
-    problem: McKeanVlasov
     particles: int
     seed: int
     start: Start
     timetable: Timetable
     scheme: Scheme
-    drift: MomentDrift | PairDrift
-    modes: Truncation
-    degrees: int
-    kernel: str
+    setting: Setting
     keep_positions: bool
     checkpoint: Checkpoint | None
     run: dict[str, Any]
@@ -71,12 +60,12 @@ class Recorded:
 
     Attributes
     ----------
-    cosine, sine : (T, K + 1) float
-        Empirical moments; nan from the time on at which it failed.
-    histogram : (B,) int
-        Particles in equal bins of [-pi, pi) at the end; zeros if it failed.
-    positions : (N,) float or None
-        Angles at the end.
+    moments : dict of (T, ...) float
+        What was recorded of the particles, by name; nan from the time on at which it failed.
+    histogram : (B,) int or None
+        Particles in bins at the end; None if it failed.
+    positions : (N, ...) float or None
+        At the end, if they are kept.
     contraction
         Largest product of a step and the slope -b' of the drift.
     failure
@@ -86,9 +75,8 @@ class Recorded:
     """
 
     index: int
-    cosine: Floats
-    sine: Floats
-    histogram: NDArray[np.int64]
+    moments: dict[str, Floats]
+    histogram: NDArray[np.int64] | None
     positions: Floats | None
     contraction: float
     cpu_seconds: float
@@ -136,16 +124,15 @@ class _Walk:
 
     def __init__(self, replica: Replica) -> None:
         self.replica = replica
+        setting, times = replica.setting, len(replica.timetable.times)
         sampling, noise = streams(replica.seed, replica.index)
-        shape = (len(replica.timetable.times), replica.degrees + 1)
-        self.progress = Progress(np.full(shape, np.nan), np.full(shape, np.nan))
+        self.progress = Progress({name: np.full((times, *one), np.nan) for name, one in setting.shapes.items()})
         resumed = None if replica.checkpoint is None else load(replica.checkpoint.path, replica.run, noise)
         if resumed is not None:
             self.progress, positions = resumed
-            self.cloud = _cloud(replica, positions, noise)
+            self.cloud = setting.cloud(positions, noise)
             return
-        angles = replica.start.angles(replica.particles, sampling)
-        self.cloud = _cloud(replica, in_cells(angles, replica.modes.cells), noise)
+        self.cloud = setting.cloud(setting.placed(replica.start, replica.particles, sampling), noise)
         if replica.timetable.counts[0] == 0:
             self._record(0)
 
@@ -157,11 +144,10 @@ class _Walk:
             replica.scheme.advance(cloud, step)
             before, progress.time = progress.time, replica.timetable.times[record] - remaining * step
             progress.done += 1
-            progress.contraction = max(progress.contraction, cloud.contraction)
-            if progress.contraction > OVERSHOOTING:
-                raise ComputationFailed(too_long(step, progress.contraction))
+            self._watch(step)
             if remaining == 0:
                 self._record(record)
+                self._watch(step)
             self._save_if_due(before)
             if progress.done % between == 0:
                 yield progress.done
@@ -169,16 +155,12 @@ class _Walk:
     def recorded(self, failure: str, interrupted: bool, cpu_seconds: float) -> Recorded:
         """Return what is known of the replica now."""
         replica, progress = self.replica, self.progress
-        counts, angles = np.zeros(HISTOGRAM_BINS, dtype=np.int64), None
-        if not failure:
-            angles = in_radians(self.cloud.positions, replica.modes.cells)
-            counts = histogram(angles)
+        positions, counts = (None, None) if failure else replica.setting.ended(self.cloud)
         return Recorded(
             index=replica.index,
-            cosine=progress.cosine,
-            sine=progress.sine,
+            moments=progress.recorded,
             histogram=counts,
-            positions=angles if replica.keep_positions else None,
+            positions=positions if replica.keep_positions else None,
             contraction=progress.contraction,
             cpu_seconds=cpu_seconds,
             failure=failure,
@@ -194,35 +176,11 @@ class _Walk:
             save(checkpoint.path, self.replica.run, self.cloud, progress)
 
     def _record(self, record: int) -> None:
-        wrap(self.cloud.positions, self.replica.modes.cells)
-        moments = self.cloud.moments()[: self.replica.degrees + 1]
-        self.progress.cosine[record], self.progress.sine[record] = moments.real, -moments.imag
+        for name, values in self.replica.setting.record(self.cloud).items():
+            self.progress.recorded[name][record] = values
 
-
-def histogram(angles: Floats) -> NDArray[np.int64]:
-    """Count angles in equal bins of [-pi, pi)."""
-    bins = ((angles + np.pi) * (HISTOGRAM_BINS / (2.0 * np.pi))).astype(np.int64)
-    return np.bincount(np.minimum(bins, HISTOGRAM_BINS - 1), minlength=HISTOGRAM_BINS)
-
-
-def too_long(step: float, contraction: float) -> str:
-    """Say that a step overshoots, and how long it may be."""
-    return (
-        f"the step {step:g} is too long: the drift is so steep that step * slope = {contraction:.3g} where at most "
-        f"{OVERSHOOTING:g} is stable; use a step of at most {0.5 * OVERSHOOTING * step / contraction:.2g}"
-    )
-
-
-def _cloud(replica: Replica, positions: Floats, noise: np.random.Generator) -> Cloud:
-    if isinstance(replica.drift, PairDrift):
-        return PairCloud(replica.problem, replica.modes, replica.degrees, positions, noise)
-    kernel = _kernel(replica.kernel, replica.modes.cells)
-    return MomentCloud(replica.problem, replica.modes, replica.degrees, positions, noise, kernel)
-
-
-def _kernel(name: str, cells: int) -> Kernel:
-    if name == ArrayKernel.name:
-        return ArrayKernel(cells)
-    from .compiled import CompiledKernel
-
-    return CompiledKernel(cells)
+    def _watch(self, step: float) -> None:
+        progress = self.progress
+        progress.contraction = max(progress.contraction, self.cloud.contraction)
+        if progress.contraction > OVERSHOOTING:
+            raise ComputationFailed(too_long(step, progress.contraction))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import checkpoints
-from .clouds import Cloud
+from .schemes import Cloud
 
 Floats = NDArray[np.float64]
 
@@ -27,16 +27,15 @@ class Progress:
 
     Attributes
     ----------
-    cosine, sine : (T, K + 1) float
-        Moments recorded so far; nan where not yet.
+    recorded : dict of (T, ...) float
+        Moments recorded so far, by name; nan where not yet.
     done
         Steps taken.
     saved
         Checkpoints written.
     """
 
-    cosine: Floats
-    sine: Floats
+    recorded: dict[str, Floats]
     done: int = 0
     time: float = 0.0
     contraction: float = 0.0
@@ -63,7 +62,7 @@ def save(path: str | Path, run: dict[str, Any], cloud: Cloud, progress: Progress
     ComputationFailed
         If the disk refuses; the checkpoint before this one is unchanged.
     """
-    arrays = {"positions": cloud.positions, "cosine": progress.cosine, "sine": progress.sine}
+    arrays = {"positions": cloud.positions} | progress.recorded
     meta = {
         "run": run,
         "done": progress.done,
@@ -89,8 +88,7 @@ def load(path: str | Path, run: dict[str, Any], generator: np.random.Generator) 
     checkpoints.require_same_run(path, saved.meta["run"], run)
     _restore(generator, saved.arrays["stream"], saved.meta["stream"])
     progress = Progress(
-        cosine=saved.arrays["cosine"],
-        sine=saved.arrays["sine"],
+        recorded={name: array for name, array in saved.arrays.items() if name not in ("positions", "stream")},
         done=int(saved.meta["done"]),
         time=float(saved.meta["time"]),
         contraction=float(saved.meta["contraction"]),

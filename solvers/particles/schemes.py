@@ -1,11 +1,38 @@
 r"""Time-stepping schemes for :math:`dX = b(X)\,dt + \sqrt{2D}\,dB` with noise that does not depend on the state."""
 
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from meanfield import InvalidInput
 
-from .clouds import Cloud
+from .drift import OVERSHOOTING
+
+
+class Cloud(Protocol):
+    """Particles that can be advanced by a scheme.
+
+    Attributes
+    ----------
+    positions
+        On the circle (N,), in cells, some turns away; on the sphere (d, N), unit vectors.
+    generator
+        Source of the noise.
+    contraction
+        Largest product of a step and the slope of the drift, inwards, met so far.
+    """
+
+    positions: NDArray[np.float64]
+    generator: np.random.Generator
+    contraction: float
+
+    def euler(self, step: float) -> None:
+        """Advance by the drift and the noise of a step, weak order 1."""
+
+    def second_order(self, step: float) -> None:
+        """Advance by a step of weak order 2."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +70,7 @@ class WeakSecondOrder:
 
     def advance(self, cloud: Cloud, step: float) -> None:
         """Advance all particles by one step."""
-        cloud.heun(step)
+        cloud.second_order(step)
 
     def width_bias(self, share: float) -> float:
         r"""Relative bias of the variance in a force of slope -s, share = sh.
@@ -70,3 +97,11 @@ def scheme_named(name: str) -> Scheme:
     if name not in SCHEMES:
         raise InvalidInput(f"unknown scheme {name!r}; known: {', '.join(SCHEMES)}")
     return SCHEMES[name]()
+
+
+def too_long(step: float, contraction: float) -> str:
+    """Say that a step overshoots, and how long it may be."""
+    return (
+        f"the step {step:g} is too long: the drift is so steep that step * slope = {contraction:.3g} where at most "
+        f"{OVERSHOOTING:g} is stable; use a step of at most {0.5 * OVERSHOOTING * step / contraction:.2g}"
+    )

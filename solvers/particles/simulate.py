@@ -17,8 +17,9 @@ from ..executors import completed
 from ..provenance import provenance
 from .drift import MomentDrift, PairDrift
 from .planning import DEFAULT_DEGREES, Options, Plan, plan
-from .replicas import HISTOGRAM_BINS, Recorded, Replica, run_replica, running
+from .replicas import Recorded, Replica, run_replica, running
 from .schemes import Scheme, WeakSecondOrder
+from .settings import HISTOGRAM_BINS
 
 # A step is called coarse where it changes local widths by more than this.
 COARSE = 0.05
@@ -148,9 +149,7 @@ def simulation(
     if on_failure not in ("raise", "return"):
         raise InvalidInput(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
     started = time.process_time()
-    options = Options(
-        particles, seed, replicas, degrees, scheme or WeakSecondOrder(), drift or MomentDrift(), keep_positions
-    )
+    options = Options(particles, seed, replicas, degrees, scheme or WeakSecondOrder(), drift, keep_positions)
     planned = plan(problem, options, until, step, times, initial, checkpoint, kernel)
     outcomes: dict[int, Recorded | Exception] = {}
     interrupted = False
@@ -261,12 +260,16 @@ def _ensemble(
 ) -> Ensemble:
     options, table = planned.options, planned.timetable
     found = {index: outcome for index, outcome in sorted(outcomes.items()) if isinstance(outcome, Recorded)}
-    shape = (options.replicas, len(table.times), options.degrees + 1)
-    cosine, sine = np.full(shape, np.nan), np.full(shape, np.nan)
+    shapes = planned.setting.shapes
+    moments = {name: np.full((options.replicas, len(table.times), *one), np.nan) for name, one in shapes.items()}
     histogram = np.zeros((options.replicas, HISTOGRAM_BINS), dtype=np.int64)
-    positions = np.full((options.replicas, options.particles), np.nan) if options.keep_positions else None
+    shape = (options.replicas, *planned.setting.position_shape(options.particles))
+    positions = np.full(shape, np.nan) if options.keep_positions else None
     for index, recorded in found.items():
-        cosine[index], sine[index], histogram[index] = recorded.cosine, recorded.sine, recorded.histogram
+        for name, values in recorded.moments.items():
+            moments[name][index] = values
+        if recorded.histogram is not None:
+            histogram[index] = recorded.histogram
         if positions is not None and recorded.positions is not None:
             positions[index] = recorded.positions
     contraction = max((recorded.contraction for recorded in found.values()), default=0.0)
@@ -279,10 +282,10 @@ def _ensemble(
         step=table.largest_step,
         scheme=options.scheme.name,
         time=np.array(table.times),
-        cosine=cosine,
-        sine=sine,
         histogram=histogram,
         positions=positions,
+        layout=planned.setting.layout,
+        **moments,
         outcome=Outcome.PARTIAL if failures else Outcome.COMPLETED,
         failures=failures,
         warnings=_all_warnings(planned, list(found.values()), contraction),
@@ -292,7 +295,7 @@ def _ensemble(
 
 def _all_warnings(planned: Plan, found: Sequence[Recorded], contraction: float) -> tuple[str, ...]:
     warnings = list(planned.warnings)
-    bias = planned.options.scheme.width_bias(contraction)
+    bias = planned.setting.width_bias(planned.options.scheme, contraction)
     if bias > COARSE:
         step = planned.timetable.largest_step
         warnings.append(
@@ -305,8 +308,8 @@ def _all_warnings(planned: Plan, found: Sequence[Recorded], contraction: float) 
 
 
 def _described(planned: Plan, contraction: float) -> dict[str, Any]:
-    options, modes = planned.options, planned.modes
-    described: dict[str, Any] = {
+    options = planned.options
+    return {
         "particles": options.particles,
         "replicas": options.replicas,
         "seed": options.seed,
@@ -315,18 +318,5 @@ def _described(planned: Plan, contraction: float) -> dict[str, Any]:
         "steps": planned.timetable.steps,
         "scheme": options.scheme.name,
         "initial": planned.initial,
-        "kernel": planned.kernel,
         "step_times_slope": contraction,
-        "cells": modes.cells,
-    }
-    if isinstance(options.drift, PairDrift):
-        return described | {"drift": "pairs"}
-    return described | {
-        "drift": "moments",
-        "drift_tolerance": options.drift.tolerance,
-        "drift_degree": modes.degree,
-        "drift_scale": modes.scale,
-        "drift_truncation_error": modes.truncation_error,
-        "drift_evaluation_error": modes.evaluation_error,
-        "drift_random_share_left_out": modes.random_share,
-    }
+    } | planned.setting.described()

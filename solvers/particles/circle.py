@@ -1,0 +1,216 @@
+"""The circle as the setting of a simulation: positions counted in cells, drifts from their table or from pairs."""
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from meanfield import InvalidInput, McKeanVlasov
+from meanfield.states import Layout
+
+from ..evolution import moments_of
+from . import compiled
+from .clouds import MomentCloud, PairCloud, in_cells, in_radians, require_range, wrap
+from .drift import OVERSHOOTING, MomentDrift, MomentForce, PairDrift, Truncation, truncation
+from .kernels import ArrayKernel, Kernel
+from .sampling import FromDensity, FromPositions
+from .schemes import Scheme, too_long
+from .settings import HISTOGRAM_BINS, Starts
+from .timing import Timetable
+
+Floats = NDArray[np.float64]
+
+KERNELS = ("auto", "numpy", "numba")
+# Fewer particle-steps than this are done before numba is loaded.
+WORTH_COMPILING = 5e7
+# Step times the steepest possible slope of the drift, for the step chosen by default.
+DEFAULT_SHARE = 0.2
+
+
+@dataclass(frozen=True, eq=False)
+class CircleSetting:
+    """The circle.
+
+    Attributes
+    ----------
+    modes
+        The modes of the drift and of the record.
+    degrees
+        Moments are recorded up to this degree.
+    kernel
+        ``auto`` while it is open, ``numpy`` or ``numba``; both give the same bits.
+    """
+
+    problem: McKeanVlasov
+    drift: MomentDrift | PairDrift
+    modes: Truncation
+    degrees: int
+    kernel: str = "auto"
+
+    layout: Layout = "degree"
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Names and shapes of what is recorded at a time."""
+        return {"cosine": (self.degrees + 1,), "sine": (self.degrees + 1,)}
+
+    def position_shape(self, particles: int) -> tuple[int, ...]:
+        """Return the shape of the positions in the record."""
+        return (particles,)
+
+    def with_kernel(self, kernel: str, work: float) -> "CircleSetting":
+        """Return the setting with a kernel chosen for so many particle-steps."""
+        if kernel not in KERNELS:
+            raise InvalidInput(f"kernel must be one of {', '.join(KERNELS)}, not {kernel!r}")
+        if kernel == "numba" and not compiled.available():
+            raise InvalidInput("numba is not installed; pip install 'meanfield-pde[fast]', or leave kernel='auto'")
+        if kernel == "auto":
+            kernel = "numba" if work >= WORTH_COMPILING and compiled.available() else "numpy"
+        return dataclasses.replace(self, kernel=kernel)
+
+    def default_step(self, until: float) -> float:
+        """Return a fifth of the inverse of the steepest slope that the drift can have."""
+        modes = self.modes
+        if modes.truncation_error is None:
+            raise InvalidInput(
+                "the modes of this potential decay so slowly that no step can be chosen from them; give one, such "
+                "as step=0.01, and see whether half of it changes the result"
+            )
+        return until if modes.stiffness == 0.0 else min(until, DEFAULT_SHARE / modes.stiffness)
+
+    def starts(self, initial: Any, particles: int, replicas: int) -> Starts:
+        """Return where every replica starts."""
+        if initial is None:
+            return Starts([FromDensity(np.ones(1), np.zeros(1))] * replicas, "uniform", ())
+        positions = _positions(initial, (replicas, particles))
+        if positions is not None:
+            return Starts([FromPositions(row) for row in positions], f"{particles} given positions", ())
+        density = moments_of(self.problem, initial)
+        start = FromDensity(density.cosine, density.sine)
+        start.angles(0, np.random.default_rng(0))
+        return Starts([start] * replicas, density.description, density.warnings)
+
+    def require_steps(self, starts: Sequence[Any], table: Timetable) -> None:
+        """Refuse steps that overshoot from the start, and positions that lose their place between two records."""
+        intervals = (count * length for count, length in zip(table.counts, table.lengths, strict=True))
+        require_range(self.problem, self.modes.cells, max(intervals))
+        step = table.largest_step
+        for start in set(starts):
+            force = MomentForce(self.modes, 0)
+            moments = start.moments(self.modes.degree)
+            force.prepare(moments, step)
+            contraction = force.contraction(moments, step, self.problem.noise)
+            if contraction > OVERSHOOTING:
+                raise InvalidInput(too_long(step, contraction))
+
+    def placed(self, start: Any, particles: int, generator: np.random.Generator) -> Floats:
+        """Return positions at the start, in cells."""
+        return in_cells(start.angles(particles, generator), self.modes.cells)
+
+    def cloud(self, positions: Floats, generator: np.random.Generator) -> MomentCloud | PairCloud:
+        """Return particles that can be moved."""
+        if isinstance(self.drift, PairDrift):
+            return PairCloud(self.problem, self.modes, self.degrees, positions, generator)
+        kernel = _kernel(self.kernel, self.modes.cells)
+        return MomentCloud(self.problem, self.modes, self.degrees, positions, generator, kernel)
+
+    def record(self, cloud: Any) -> dict[str, Floats]:
+        """Return the moments of the particles, wrapped if they have gone far."""
+        wrap(cloud.positions, self.modes.cells)
+        moments = cloud.moments()[: self.degrees + 1]
+        return {"cosine": moments.real, "sine": -moments.imag}
+
+    def ended(self, cloud: Any) -> tuple[Floats, NDArray[np.int64]]:
+        """Return the angles and their histogram."""
+        angles = in_radians(cloud.positions, self.modes.cells)
+        return angles, histogram(angles)
+
+    def width_bias(self, scheme: Scheme, share: float) -> float:
+        """Return the relative bias of the variance in a force of slope -s, share = s times the step."""
+        return scheme.width_bias(share)
+
+    def warnings(self, particles: int) -> list[str]:
+        """Return what a reader must know before anything is computed."""
+        modes = self.modes
+        if isinstance(self.drift, PairDrift) or modes.complete:
+            return []
+        share = (
+            "their forces do not add up to a finite variance"
+            if modes.random_share is None
+            else f"they carry {modes.random_share:.1%} of the random part of the drift (root mean square)"
+        )
+        return [
+            f"the modes of the potential decay slowly and those beyond degree {modes.degree} are left out: {share} "
+            f"and forces are smoothed over distances of {2.0 * math.pi / modes.degree:.2g}; drift=PairDrift() "
+            "takes all of them, in a time that grows with the square of the particles"
+        ]
+
+    def identity(self) -> str:
+        """Return what tells this drift from others: kernels give the same bits."""
+        return repr(self.drift)
+
+    def described(self) -> dict[str, Any]:
+        """Return what the drift is made of, for the provenance."""
+        modes = self.modes
+        if isinstance(self.drift, PairDrift):
+            return {"kernel": self.kernel, "cells": modes.cells, "drift": "pairs"}
+        return {
+            "kernel": self.kernel,
+            "cells": modes.cells,
+            "drift": "moments",
+            "drift_tolerance": self.drift.tolerance,
+            "drift_degree": modes.degree,
+            "drift_scale": modes.scale,
+            "drift_truncation_error": modes.truncation_error,
+            "drift_evaluation_error": modes.evaluation_error,
+            "drift_random_share_left_out": modes.random_share,
+        }
+
+
+def circle_setting(problem: McKeanVlasov, drift: MomentDrift | PairDrift, degrees: int) -> CircleSetting:
+    """Return the setting of a problem on the circle.
+
+    Raises
+    ------
+    InvalidInput
+        If the coupling is free or the moments asked for need too many cells.
+    """
+    by_moments = drift if isinstance(drift, MomentDrift) else MomentDrift()
+    return CircleSetting(problem, drift, truncation(problem, by_moments, degrees), degrees)
+
+
+def histogram(angles: Floats) -> NDArray[np.int64]:
+    """Count angles in equal bins of [-pi, pi)."""
+    bins = ((angles + np.pi) * (HISTOGRAM_BINS / (2.0 * np.pi))).astype(np.int64)
+    return np.bincount(np.minimum(bins, HISTOGRAM_BINS - 1), minlength=HISTOGRAM_BINS)
+
+
+def _positions(initial: Any, shape: tuple[int, int]) -> Floats | None:
+    """Return (R, N) positions if the initial state is as many angles as there are particles."""
+    if callable(initial) or hasattr(initial, "moments") or hasattr(initial, "cosine") or isinstance(initial, tuple):
+        return None
+    try:
+        angles = np.asarray(initial)
+    except ValueError:
+        return None
+    if angles.dtype.kind not in "fiu" or angles.shape not in (shape, shape[1:]):
+        return None
+    angles = np.ascontiguousarray(np.broadcast_to(angles, shape), dtype=float)
+    bad = np.argwhere(~np.isfinite(angles))
+    if bad.size:
+        raise InvalidInput(
+            f"the initial position of particle {bad[0][1]} is {angles[tuple(bad[0])]}; all must be finite"
+        )
+    return np.remainder(angles + np.pi, 2.0 * np.pi) - np.pi
+
+
+def _kernel(name: str, cells: int) -> Kernel:
+    if name == ArrayKernel.name:
+        return ArrayKernel(cells)
+    from .compiled import CompiledKernel
+
+    return CompiledKernel(cells)

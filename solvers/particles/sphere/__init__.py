@@ -1,0 +1,3 @@
+"""Particles on spheres: unit vectors moved along great circles by the drift and by spherical Brownian motion."""
+
+from .setting import sphere_setting as sphere_setting

@@ -1,0 +1,176 @@
+r"""Unit vectors that move along great circles: the state of one replica on a sphere between two steps.
+
+The exponential map :math:`\exp_x v = x\cos|v| + v\,\frac{\sin|v|}{|v|}` keeps particles on the sphere whatever the
+step; what rounding does to their lengths is taken back at every step.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from meanfield import McKeanVlasov
+
+from ..drift import OVERSHOOTING
+from .fields import Field
+from .noise import tangent_variance
+
+Floats = NDArray[np.float64]
+
+# Numbers in a block of positions: with its noise and drift it stays in the second-level cache.
+BLOCK_NUMBERS = 2**14
+# sin(r)/r in powers of -r^2, for moves up to a squared length where the first term left out is below rounding.
+SINC = [1.0 / math.factorial(2 * power + 1) for power in range(8)]
+SHORT = 0.5
+# Particles and great circles through each on which the slope of the drift is sampled, and half the distance there.
+SAMPLED, CIRCLES = 64, 3
+HALF_DISTANCE = 1e-3
+
+
+class SphereCloud:
+    """Particles on a sphere.
+
+    Parameters
+    ----------
+    problem
+        The equation.
+    field
+        The drift.
+    positions : (d, N) float
+        Unit vectors; they are moved in place.
+    generator
+        Source of the noise.
+    """
+
+    def __init__(
+        self, problem: McKeanVlasov, field: Field, positions: Floats, generator: np.random.Generator
+    ) -> None:
+        self.positions, self.generator = positions, generator
+        self.contraction = 0.0
+        self._field, self._noise, self._step = field, problem.noise, 0.0
+        self._few = max(16, BLOCK_NUMBERS // positions.shape[0])
+        self._numbers: Floats = np.empty(self._few * positions.shape[0])
+
+    def euler(self, step: float) -> None:
+        r"""Advance by the drift and the noise of a step, weak order 1.
+
+        The tangent vector :math:`h\,b(x) + \sigma\xi` is followed along its great circle.
+        """
+        self._step = step
+        self._field.gather(self.positions)
+        width = self._width(step)
+        for part in self._parts(self._field.block):
+            block = self.positions[:, part]
+            moves = self._field.drift(block, part)
+            moves *= step
+            self._displace(block, moves, width)
+
+    def second_order(self, step: float) -> None:
+        """Advance by half of the noise, the drift by the midpoint rule, and the other half: weak order 2.
+
+        The generators of diffusion and drift are composed as Strang does, each step being right to second order.
+        """
+        self._step = step
+        self._diffuse(0.5 * step)
+        self._field.gather(self.positions)
+        middle = np.empty_like(self.positions)
+        for part in self._parts(self._field.block):
+            block = self.positions[:, part]
+            middle[:, part] = shifted(block, tangent(block, self._field.drift(block, part)), 0.5 * step)
+        self._field.gather(middle)
+        for part in self._parts(self._field.block):
+            between, block = middle[:, part], self.positions[:, part]
+            block[:] = shifted(block, tangent(between, self._field.drift(between, part)), step)
+        self._diffuse(0.5 * step)
+
+    def watch(self) -> None:
+        """Note the slope of the drift here times the last step."""
+        self.contraction = max(self.contraction, self.contraction_by(self._step))
+
+    def contraction_by(self, step: float) -> float:
+        """Return the step times the largest slope of the drift, inwards: above 2 it overshoots.
+
+        The slope is sampled along great circles through some of the particles. Where it is too large, that over the
+        width of a step's noise counts instead: narrower spikes, as kinks of the potential have them, displace a
+        particle by less than that noise.
+        """
+        self._field.gather(self.positions)
+        bare = step * self._steepest(HALF_DISTANCE)
+        if bare <= OVERSHOOTING:
+            return bare
+        return step * self._steepest(max(HALF_DISTANCE, min(math.sqrt(2.0 * self._noise * step), 0.5)))
+
+    def _steepest(self, half: float) -> float:
+        points = self.positions[:, :SAMPLED]
+        directions = np.random.default_rng(0).standard_normal((CIRCLES, *points.shape))
+        return max(self._slope(points, direction, half) for direction in directions)
+
+    def _slope(self, points: Floats, direction: Floats, half: float) -> float:
+        """Return the largest decrease of the drift along great circles, from one side of the points to the other."""
+        along = tangent(points, direction)
+        along /= np.sqrt((along**2).sum(axis=0))
+        forward, backward = (self._along(points, along, angle) for angle in (half, -half))
+        return float((backward - forward).max()) / (2.0 * half)
+
+    def _along(self, points: Floats, direction: Floats, angle: float) -> Floats:
+        """Return the component of the drift along great circles, at an angle from the points."""
+        places = math.cos(angle) * points + math.sin(angle) * direction
+        onwards = math.cos(angle) * direction - math.sin(angle) * points
+        return np.asarray(np.einsum("in,in->n", onwards, self._field.drift(places)))
+
+    def _diffuse(self, time: float) -> None:
+        self._displace(self.positions, None, self._width(time))
+
+    def _displace(self, points: Floats, moves: Floats | None, width: float) -> None:
+        """Follow moves and noise of a width, a few particles at a time."""
+        dimension, count = points.shape
+        for start in range(0, count, self._few):
+            part = slice(start, min(start + self._few, count))
+            noise = self._numbers[: dimension * (part.stop - start)].reshape(dimension, -1)
+            self.generator.standard_normal(out=noise)
+            noise *= width
+            if moves is not None:
+                noise += moves[:, part]
+            follow(points[:, part], noise)
+
+    def _width(self, time: float) -> float:
+        return math.sqrt(tangent_variance(self.positions.shape[0] - 1, self._noise * time))
+
+    def _parts(self, block: int) -> list[slice]:
+        count = self.positions.shape[1]
+        return [slice(start, min(start + block, count)) for start in range(0, count, block)]
+
+
+def tangent(points: Floats, vectors: Floats) -> Floats:
+    """Return the parts of vectors (d, n) tangent to the sphere at points (d, n)."""
+    return np.asarray(vectors - points * np.einsum("in,in->n", points, vectors))
+
+
+def shifted(points: Floats, drift: Floats, step: float) -> Floats:
+    """Return the points x + step * drift, brought back to the sphere."""
+    moved = points + step * drift
+    moved /= np.sqrt(np.einsum("in,in->n", moved, moved))
+    return moved
+
+
+def follow(points: Floats, moves: Floats) -> None:
+    """Move points (d, n) along the great circles of the tangent parts of ``moves`` (d, n), in place."""
+    moves -= points * np.einsum("in,in->n", points, moves)
+    cosines, ratios = _exponential(np.einsum("in,in->n", moves, moves))
+    points *= cosines
+    moves *= ratios
+    points += moves
+    # One step of Newton's method for the inverse root of a number within rounding of 1.
+    points *= 1.5 - 0.5 * np.einsum("in,in->n", points, points)
+
+
+def _exponential(squares: Floats) -> tuple[Floats, Floats]:
+    """Return cos(r) and sin(r)/r for squares r^2."""
+    if squares.max(initial=0.0) <= SHORT:
+        ratios = np.full_like(squares, SINC[-1])
+        for coefficient in SINC[-2::-1]:
+            ratios *= squares
+            np.subtract(coefficient, ratios, out=ratios)
+        return np.sqrt(1.0 - squares * ratios * ratios), ratios
+    lengths = np.sqrt(squares)
+    return np.cos(lengths), np.divide(np.sin(lengths), lengths, out=np.ones_like(lengths), where=lengths > 0.0)

@@ -1,0 +1,316 @@
+r"""Spheres as the setting of a simulation: which drift is cheapest, and what is recorded."""
+
+import dataclasses
+import functools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from meanfield import InvalidInput, McKeanVlasov
+from meanfield.harmonics import moduli as lengths_of
+from meanfield.states import Layout
+
+from ...bases.spherical import ducc
+from ..drift import OVERSHOOTING, MomentDrift, PairDrift
+from ..schemes import Scheme, WeakSecondOrder, too_long
+from ..settings import HISTOGRAM_BINS, Starts
+from ..timing import Timetable
+from .cloud import SphereCloud
+from .felt import Felt, felt_degrees
+from .fields import EPS, DuccField, Field, HarmonicField, PairField, TensorField, zonal_values
+from .harmonics import SolidHarmonics
+from .starts import SphereStart, sphere_starts
+from .tensors import Monomials, count, polynomials, power_coefficients
+
+Floats = NDArray[np.float64]
+
+KERNELS = ("auto", "numpy", "ducc0")
+# Up to this degree own harmonics are as fast as ducc0's nonuniform transform.
+FEW_DEGREES = 4
+LARGEST_HARMONIC = 64
+# Monomials in the drift, and in a record, which is made a hundred times in a run.
+MOST_MONOMIALS, MOST_RECORDED = 20000, 5000
+# Pair sums over more particles than this take long enough to be said.
+MANY_PAIRS = 5000
+# Step times the steepest possible slope of the drift, and (d - 1) D times the step, for the step chosen by default.
+DEFAULT_SHARE, DEFAULT_SPREAD = 0.2, 0.1
+# Beyond this (d - 1) D h the rates of diffusion of a step are off by percents.
+LARGEST_SPREAD = 0.5
+# Nanoseconds of a monomial and of a pair, for the choice between them.
+MONOMIAL_TIME, PAIR_TIME, PRODUCT_TIME = 1.0, 15.0, 0.1
+WATCHED = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class SphereSetting:
+    """A sphere.
+
+    Attributes
+    ----------
+    felt
+        The degrees of the drift.
+    degrees
+        Moments are recorded up to this degree.
+    kernel
+        What sums harmonics on S^2: ``auto`` while it is open, ``numpy`` or ``ducc0``.
+    """
+
+    problem: McKeanVlasov
+    drift: MomentDrift | PairDrift
+    felt: Felt
+    degrees: int
+    kernel: str = "auto"
+
+    @property
+    def dimension(self) -> int:
+        """The dimension d of the space around the sphere."""
+        return self.problem.domain.dimension
+
+    @property
+    def layout(self) -> Layout:
+        """On S^2 all moments are recorded, on others those about the north pole."""
+        return "order" if self.dimension == 3 else "degree"
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Names and shapes of what is recorded at a time."""
+        size = (self.degrees + 1,)
+        packed = ((self.degrees + 1) * (self.degrees + 2) // 2,) if self.layout == "order" else size
+        return {"cosine": packed, "sine": packed, "mean_vector": (self.dimension,), "moduli": size}
+
+    def position_shape(self, particles: int) -> tuple[int, ...]:
+        """Return the shape of the positions in the record."""
+        return (particles, self.dimension)
+
+    def with_kernel(self, kernel: str, work: float) -> "SphereSetting":
+        """Return the setting with a kernel chosen; which one does not depend on the work."""
+        if kernel == "numba":
+            raise InvalidInput("numba moves particles on the circle only; on the sphere take kernel='auto'")
+        if kernel not in KERNELS:
+            raise InvalidInput(f"kernel must be one of {', '.join(KERNELS)}, not {kernel!r}")
+        possible = self.dimension == 3 and isinstance(self.drift, MomentDrift)
+        if kernel == "ducc0" and not possible:
+            raise InvalidInput("ducc0 sums harmonics on the ordinary sphere only; leave kernel='auto'")
+        if kernel == "ducc0" and ducc() is None:
+            raise InvalidInput(
+                "ducc0 is not installed; pip install 'meanfield-pde[sphere]', or leave kernel='auto'"
+            )
+        if kernel == "auto":
+            wanted = possible and self.felt.degree > FEW_DEGREES and ducc() is not None
+            kernel = "ducc0" if wanted else "numpy"
+        return dataclasses.replace(self, kernel=kernel)
+
+    def default_step(self, until: float) -> float:
+        """Return a step short beside the steepest slope that the drift can have and the time of diffusion."""
+        felt = self.felt
+        if felt.truncation_error is None:
+            raise InvalidInput(
+                "the degrees of this potential decay so slowly that no step can be chosen from them; give one, "
+                "such as step=0.01, and see whether half of it changes the result"
+            )
+        diffusion = DEFAULT_SPREAD / ((self.dimension - 1) * self.problem.noise)
+        drift = math.inf if felt.stiffness == 0.0 else DEFAULT_SHARE / felt.stiffness
+        return min(until, diffusion, drift)
+
+    def starts(self, initial: Any, particles: int, replicas: int) -> Starts:
+        """Return where every replica starts."""
+        return sphere_starts(self.problem, initial, particles, replicas)
+
+    def require_steps(self, starts: Sequence[Any], table: Timetable) -> None:
+        """Refuse steps in which noise goes far round the sphere, or which overshoot from the start."""
+        step, noise = table.largest_step, self.problem.noise
+        spread = (self.dimension - 1) * noise * step
+        if not spread <= LARGEST_SPREAD:
+            raise InvalidInput(
+                f"the step {step:g} is too long for the noise: (d - 1) D step = {spread:.3g} where at most "
+                f"{LARGEST_SPREAD:g} is accurate; use a step of at most "
+                f"{DEFAULT_SPREAD / ((self.dimension - 1) * noise):.2g}"
+            )
+        for start in set(starts):
+            generator = np.random.default_rng(0)
+            positions = start.positions(WATCHED, generator)[:, :WATCHED]
+            slope = SphereCloud(self.problem, self.field(), positions, generator).contraction_by(step)
+            if slope > OVERSHOOTING:
+                raise InvalidInput(too_long(step, slope))
+
+    def placed(self, start: SphereStart, particles: int, generator: np.random.Generator) -> Floats:
+        """Return unit vectors at the start, (d, N)."""
+        return start.positions(particles, generator)
+
+    def cloud(self, positions: Floats, generator: np.random.Generator) -> SphereCloud:
+        """Return particles that can be moved."""
+        return SphereCloud(self.problem, self.field(), positions, generator)
+
+    def field(self) -> Field:
+        """Return the drift as a function of the place, still without particles."""
+        if isinstance(self.drift, PairDrift):
+            return PairField(self.problem, self.felt)
+        if self.dimension > 3:
+            return TensorField(self.felt, self.dimension)
+        if self.kernel == "ducc0":
+            return DuccField(self.felt, self.drift.tolerance, ducc())
+        return HarmonicField(self.felt)
+
+    def record(self, cloud: Any) -> dict[str, Floats]:
+        """Return the moments of the particles; the slope of the drift is looked at as well."""
+        cloud.watch()
+        positions = cloud.positions
+        vector = positions.mean(axis=1)
+        if self.layout == "order":
+            cosine, sine = _harmonics(self.degrees).means(positions)
+            return {"cosine": cosine, "sine": sine, "mean_vector": vector, "moduli": lengths_of(cosine, sine)}
+        heights = zip(range(self.degrees + 1), zonal_values(positions[-1], self.dimension), strict=False)
+        zonal = np.array([values.mean() for _, values in heights])
+        moduli = moment_lengths(positions, self.degrees)
+        return {"cosine": zonal, "sine": np.zeros_like(zonal), "mean_vector": vector, "moduli": moduli}
+
+    def ended(self, cloud: Any) -> tuple[Floats, NDArray[np.int64]]:
+        """Return the unit vectors (N, d) and the histogram of their angles from the north pole."""
+        positions = cloud.positions
+        angles = np.arctan2(np.sqrt((positions[:-1] ** 2).sum(axis=0)), positions[-1])
+        bins = np.minimum((angles * (HISTOGRAM_BINS / math.pi)).astype(np.int64), HISTOGRAM_BINS - 1)
+        return np.ascontiguousarray(positions.T), np.bincount(bins, minlength=HISTOGRAM_BINS)
+
+    def width_bias(self, scheme: Scheme, share: float) -> float:
+        r"""Return the relative bias of the variance in a force of slope -s, share = s times the step.
+
+        Of the second-order step, half of the noise, a factor :math:`f = 1 - a + a^2/2`, and the other half, the
+        exact :math:`a\frac{1+f^2}{1-f^2} - 1` for a = sh, in modulus.
+        """
+        if not isinstance(scheme, WeakSecondOrder):
+            return scheme.width_bias(share)
+        if share <= 0.0:
+            return 0.0
+        square = (1.0 - share + 0.5 * share**2) ** 2
+        return abs(share * (1.0 + square) / max(1.0 - square, 1e-3 * share) - 1.0)
+
+    def warnings(self, particles: int) -> list[str]:
+        """Return what a reader must know before anything is computed."""
+        felt = self.felt
+        if isinstance(self.drift, PairDrift):
+            if particles <= MANY_PAIRS:
+                return []
+            return [
+                f"the drift is summed over all pairs of {particles} particles at every step, in a time that grows "
+                "with their square: the degrees felt have too many moments in this dimension"
+            ]
+        if felt.complete:
+            return []
+        share = (
+            "their forces do not add up to a finite variance"
+            if felt.random_share is None
+            else f"they carry {felt.random_share:.1%} of the random part of the drift (root mean square)"
+        )
+        return [
+            f"the degrees of the potential decay slowly and those beyond {felt.degree} are left out: {share} and "
+            f"forces are smoothed over angles of {math.pi / max(felt.degree, 1):.2g}; drift=PairDrift() takes all "
+            "of them, in a time that grows with the square of the particles"
+        ]
+
+    def identity(self) -> str:
+        """Return what tells runs with different numbers apart: ducc0 and numpy round differently."""
+        return f"{self.drift!r} by {self.kernel}"
+
+    def described(self) -> dict[str, Any]:
+        """Return what the drift is made of, for the provenance."""
+        felt = self.felt
+        if isinstance(self.drift, PairDrift):
+            return {"kernel": self.kernel, "drift": "pairs"}
+        return {
+            "kernel": self.kernel,
+            "drift": "moments",
+            "drift_tolerance": self.drift.tolerance,
+            "drift_degree": felt.degree,
+            "drift_scale": felt.scale,
+            "drift_truncation_error": felt.truncation_error,
+            "drift_evaluation_error": _evaluation_error(self),
+            "drift_random_share_left_out": felt.random_share,
+        }
+
+
+def sphere_setting(
+    problem: McKeanVlasov, drift: MomentDrift | PairDrift | None, degrees: int, particles: int
+) -> SphereSetting:
+    """Return the setting of a problem on a sphere, with the cheaper of moments and pairs if the drift is left open.
+
+    Raises
+    ------
+    InvalidInput
+        If the coupling is free, or moments are asked for that are too many.
+    """
+    dimension = problem.domain.dimension
+    chosen = MomentDrift() if drift is None else drift
+    by_moments = chosen if isinstance(chosen, MomentDrift) else MomentDrift()
+    felt = felt_degrees(problem, by_moments, LARGEST_HARMONIC)
+    if dimension > 3 and isinstance(chosen, MomentDrift):
+        objection = _objection(felt, dimension, chosen.tolerance)
+        if drift is None and (objection or _pairs_are_cheaper(felt.degree, dimension, particles)):
+            chosen = PairDrift()
+        elif objection:
+            raise InvalidInput(objection)
+    return SphereSetting(problem, chosen, felt, degrees)
+
+
+def moment_lengths(positions: Floats, degree: int) -> Floats:
+    """Return |m_l| of particles (d, N), l = 0..degree; nan where the monomials are too many."""
+    dimension = positions.shape[0]
+    known = max(k for k in range(degree + 1) if k <= 1 or count(dimension, k) <= MOST_RECORDED)
+    monomials = _monomials(dimension, known)
+    block = max(16, 2**17 // monomials.size)
+    sums = np.zeros(monomials.size)
+    for start in range(0, positions.shape[1], block):
+        sums += monomials.values(positions[:, start : start + block]).sum(axis=1)
+    squares = np.bincount(monomials.degrees, weights=(sums / positions.shape[1]) ** 2)
+    result = np.full(degree + 1, np.nan)
+    result[: known + 1] = np.sqrt(np.maximum(polynomials(dimension, known) @ squares, 0.0))
+    return result
+
+
+def _objection(felt: Felt, dimension: int, tolerance: float) -> str:
+    """Say why moments are out of the question, if they are."""
+    number = count(dimension, max(felt.degree - 1, 0))
+    if number > MOST_MONOMIALS:
+        return (
+            f"degree {felt.degree} has {number:.3g} moments in {dimension} dimensions, more than {MOST_MONOMIALS}; "
+            "take drift=PairDrift(), a larger tolerance or a smaller largest_degree of MomentDrift"
+        )
+    if _power_error(felt, dimension) > max(tolerance, 16.0 * EPS):
+        return (
+            f"powers of the inner product lose {_power_error(felt, dimension):.1g} to rounding up to degree "
+            f"{felt.degree}, more than the tolerance {tolerance:g}; take drift=PairDrift() or a larger tolerance"
+        )
+    return ""
+
+
+def _pairs_are_cheaper(degree: int, dimension: int, particles: int) -> bool:
+    moments = 2 * count(dimension, max(degree - 1, 0)) * (MONOMIAL_TIME + PRODUCT_TIME * dimension)
+    return particles * (PAIR_TIME + PRODUCT_TIME * dimension) < moments
+
+
+def _power_error(felt: Felt, dimension: int) -> float:
+    """Return a bound of the rounding of the drift in powers of the inner product, relative to its scale."""
+    powers = power_coefficients(dimension, felt.interaction)
+    total = float(np.abs(np.arange(powers.size) * powers).sum())
+    return 8.0 * EPS * total / felt.scale if felt.scale > 0.0 else 0.0
+
+
+def _evaluation_error(setting: SphereSetting) -> float:
+    if setting.dimension > 3:
+        return _power_error(setting.felt, setting.dimension)
+    if setting.kernel == "ducc0" and isinstance(setting.drift, MomentDrift):
+        return setting.drift.tolerance
+    return 64.0 * EPS
+
+
+@functools.lru_cache(maxsize=4)
+def _harmonics(degree: int) -> SolidHarmonics:
+    return SolidHarmonics(degree)
+
+
+@functools.lru_cache(maxsize=4)
+def _monomials(dimension: int, degree: int) -> Monomials:
+    return Monomials(dimension, degree)
