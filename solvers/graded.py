@@ -10,6 +10,9 @@ from .bases import EPS, Floats
 
 Matrix = NDArray[Any]
 
+# Numbers below this many rounding errors are noise.
+CERTAIN = 64.0
+
 
 @dataclass(frozen=True, eq=False)
 class Eigenvalues:
@@ -40,15 +43,17 @@ def graded(sizes: Floats, inner: Matrix) -> tuple[Floats, Matrix, Floats]:
     growth = float(np.linalg.norm(inverse) * np.linalg.norm(inner))
     reciprocal, others = np.linalg.eigh(-0.5 * (inverse + inverse.conj().T) / np.multiply.outer(sizes, sizes))
     largest = float(np.abs(reciprocal).max())
-    # The error of 1/x is eps growth largest, and that of x is x^2 times this.
-    kept = np.flatnonzero(np.square(reciprocal) * errors[0] > EPS * growth * largest)
+    # The error of 1/x is this, and that of x is x^2 times it.
+    noise = EPS * growth * largest
+    known = np.abs(reciprocal) > CERTAIN * noise
+    kept = np.flatnonzero(known & (np.square(reciprocal) * errors[0] > noise))
     kept = kept[np.argsort(1.0 / reciprocal[kept])]
     small = 1.0 / reciprocal[kept]
     places = np.sort(np.argsort(np.abs(values))[: kept.size])
-    same = np.abs(small - values[places]) <= 64.0 * errors[0]
+    same = np.abs(small - values[places]) <= CERTAIN * errors[0]
     places, small = places[same], small[same]
     values[places], vectors[:, places] = small, others[:, kept[same]]
-    errors[places] = EPS * growth * largest * small**2
+    errors[places] = noise * small**2
     return values[::-1], vectors[:, ::-1], errors[::-1]
 
 

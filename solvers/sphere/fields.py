@@ -11,18 +11,16 @@ also where it nearly vanishes.
 
 import functools
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from meanfield import McKeanVlasov, NotResolved, Potential, State
 from meanfield.domains import Circle, Domain, Sphere
-from meanfield.quadrature import Rule, gauss_rule, polynomials
+from meanfield.quadrature import Rule, polynomials
 
 from ..bases import EPS, Floats, Integers
-from ..bases.gegenbauer import polynomial_table, sector_functions
 from ..limits import MAX_NODES
+from .grids import Grid, harmonics, last_functions, rule_of, slopes, stepped
 
 # Moments below this are a uniform density.
 UNIFORM = 1e-14
@@ -37,8 +35,11 @@ ROOM = 24
 LARGEST_MULTIPLICITY = 10**300
 # Beyond this exponentials do; a smaller peak would be wrong, but no bound with this one is ever the better.
 LARGEST_LOGARITHM = 700.0
-# How many last coefficients are looked at.
-LAST = 4
+# Polynomials of degree k times the root of the density reach to where its logarithm is this times k lower.
+OUTSIDE = 6.0
+# The density is looked at in so many points from here to the equator on either side.
+SMALLEST_CAP = 1e-12
+SAMPLES = 120
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,33 +50,30 @@ class ZonalField:
     ----------
     problem
         The equation.
-    dimension : int
-        d of the space around the sphere.
+    grid
+        The nodes u, from the north pole down.
     strengths : (L + 1,) float
         sigma_0 = 0, sigma_1, ..., sigma_L.
     coefficients : (M + 1,) float
         Coefficients of P_0, ..., P_M in the part of f that the interaction makes.
-    rule
-        Gauss rule, n nodes u from the north pole down.
     log_density : (n,) float
         log |S| rho on the nodes.
     slope : (n,) float
         f'(u) on the nodes.
     peak : float
         Largest |S| rho.
-    tail : float
-        Bound of abs(lambda_l) over l > L.
+    unlisted : float
+        Bound of the interaction of the degrees l > L, in units of D.
     """
 
     problem: McKeanVlasov
-    dimension: int
+    grid: Grid
     strengths: Floats
     coefficients: Floats
-    rule: Rule
     log_density: Floats
     slope: Floats
     peak: float
-    tail: float
+    unlisted: float
 
     @property
     def noise(self) -> float:
@@ -83,12 +81,22 @@ class ZonalField:
         return self.problem.noise
 
     @property
+    def rule(self) -> Rule:
+        """Nodes and weights."""
+        return rule_of(self.grid)
+
+    @property
+    def dimension(self) -> int:
+        """Dimension d of the space around the sphere."""
+        return self.grid.dimension
+
+    @property
     def rotates(self) -> bool:
         """Whether turning the axis of the state gives another state of the same problem."""
         return self.problem.confinement is None
 
     def beyond(self, order: int, strengths: Floats) -> Floats:
-        """Bound the interaction beyond each degree, in units of D: sup |S| rho times max sigma_l/N_l.
+        """Bound the interaction beyond each degree, in units of D: sup |S| rho times max sigma_l/N_l up to L.
 
         Parameters
         ----------
@@ -103,8 +111,8 @@ class ZonalField:
             Bounds over l >= m, l > m, ..., l > L.
         """
         degrees = np.arange(order, strengths.size)
-        ratios = np.append(strengths[order:] / multiplicities(self.dimension, degrees), self.tail)
-        return np.asarray(self.peak * np.maximum.accumulate(ratios[::-1])[::-1])
+        ratios = np.append(strengths[order:] / multiplicities(self.dimension, degrees), 0.0)
+        return np.asarray(self.peak * np.maximum.accumulate(ratios[::-1])[::-1] + self.unlisted)
 
 
 def is_uniform(state: State) -> bool:
@@ -112,62 +120,92 @@ def is_uniform(state: State) -> bool:
     return state.problem.confinement is None and float(np.abs(state.cosine[1:]).max(initial=0.0)) <= UNIFORM
 
 
-def starting_count(state: State, polynomial: int) -> int:
-    """Return a number of nodes that resolves the root of the density, with room for polynomials of a degree."""
-    count = stepped(polynomial + ROOM)
+def starting_grid(state: State, polynomial: int) -> Grid:
+    """Return a grid as small as the density, its root resolved with room for polynomials of a degree."""
     coefficients, _ = _coefficients(state)
     dimension = state.problem.domain.dimension
-    while count < MAX_NODES and not _resolved(coefficients, dimension, count, polynomial):
-        count = stepped(count + 1)
-    return count
+    level = _level(coefficients, dimension, OUTSIDE * (polynomial + ROOM))
+    grid = Grid(dimension, stepped(polynomial + ROOM), level)
+    while grid.size < MAX_NODES and not _resolved(coefficients, grid, polynomial):
+        grid = grid._replace(size=stepped(grid.size + 1))
+    return grid
 
 
-def field_of(state: State, count: int) -> ZonalField:
-    """Return the field of a zonal state on a number of nodes.
+def field_of(state: State, grid: Grid) -> ZonalField:
+    """Return the field of a zonal state on a grid.
 
     Raises
     ------
     NotResolved
         If the nodes are more than affordable.
     """
-    if count > MAX_NODES:
+    if grid.size > MAX_NODES:
         raise NotResolved(
             f"the decay rates at this state need more than {MAX_NODES} nodes between the poles; "
             "leave the rates out (--no-rates, rates=False) or take a less concentrated state"
         )
-    problem, dimension = state.problem, state.problem.domain.dimension
+    problem = state.problem
     coefficients, coupled = _coefficients(state)
-    rule = gauss_rule(dimension, count)
-    values = _sum(coefficients, dimension, count)
-    top = float(values.max())
-    log_mass = top + float(np.log(np.exp(rule.log_weights) @ np.exp(values - top)))
-    poles = max(float(coefficients.sum()), float(coefficients[::2].sum() - coefficients[1::2].sum()))
-    degree = min(felt_degree(problem), count - 1)
+    rule = rule_of(grid)
+    values = _sum(coefficients, grid)
+    shares = values + rule.log_weights
+    log_mass = float(shares.max() + np.log(np.exp(shares - shares.max()).sum()))
+    highest = max(float(values.max()), float(coefficients.sum())) - log_mass
+    peak = float(np.exp(min(highest, LARGEST_LOGARITHM)))
+    degree = min(felt_degree(problem), int(grid.size * 2.0 ** (0.5 * grid.level)))
     return ZonalField(
         problem,
-        dimension,
+        grid,
         strengths_of(problem, degree),
         coupled,
-        rule,
         values - log_mass,
-        _slope(coefficients, dimension, rule),
-        float(np.exp(min(max(top, poles) - log_mass, LARGEST_LOGARITHM))),
-        strongest_beyond(problem, degree),
+        np.asarray(coefficients[1:] @ slopes(grid, stepped(coefficients.size))[: coefficients.size - 1]),
+        peak,
+        _unlisted(problem, degree, peak),
     )
 
 
 def _coefficients(state: State) -> tuple[Floats, Floats]:
-    """Return the coefficients of f and those of its part that the interaction makes."""
-    moments = state.cosine[: 1 + int(np.flatnonzero(np.abs(state.cosine) > UNIFORM / 10.0)[-1])]
-    coupled = strengths_of(state.problem, moments.size - 1) * moments
-    if state.problem.confinement is None:
-        return coupled, coupled
-    return _with_confinement(state.problem, state.problem.confinement, coupled), coupled
+    """Return the coefficients of f and those of its part that the interaction makes.
+
+    The state is turned so that the north pole is the denser one.
+    """
+    felt = min(state.cosine.size - 1, felt_degree(state.problem))
+    coupled = strengths_of(state.problem, felt) * state.cosine[: felt + 1]
+    whole = coupled
+    if state.problem.confinement is not None:
+        whole = _with_confinement(state.problem, state.problem.confinement, coupled)
+    whole = whole[: 1 + int(np.flatnonzero(np.abs(whole) > NEGLIGIBLE * np.abs(whole).max()).max(initial=1))]
+    if whole[1::2].sum() >= 0.0:
+        return whole, coupled
+    turned = np.where(np.arange(max(whole.size, coupled.size)) % 2 == 1, -1.0, 1.0)
+    return whole * turned[: whole.size], coupled * turned[: coupled.size]
+
+
+def _level(coefficients: Floats, dimension: int, outside: float) -> int:
+    """Return the level of the smallest cap beyond which the density is below its peak by a logarithm."""
+    degree = stepped(coefficients.size - 1)
+    samples, table = _samples(dimension, degree)
+    logs = coefficients @ table[: coefficients.size] + 0.5 * (dimension - 1) * np.log(samples * (2.0 - samples))
+    inhabited = samples[logs > logs.max() - outside].max()
+    return int(np.floor(np.log2(2.0 / inhabited)))
+
+
+@functools.lru_cache(maxsize=16)
+def _samples(dimension: int, degree: int) -> tuple[Floats, Floats]:
+    """Return distances 1 - u from the north pole in geometric progression, and the P_l there."""
+    near = np.geomspace(SMALLEST_CAP, 1.0, SAMPLES, dtype=np.longdouble)
+    fine = np.append(near, near[-2::-1])
+    sides = np.append(np.ones(near.size), -np.ones(near.size - 1))
+    distances = np.where(sides > 0.0, fine, 2.0 - fine).astype(float)
+    nodes = (sides * (1.0 - fine)).astype(float)
+    unused = np.zeros(0)
+    return distances, polynomials(dimension, Rule(nodes, fine.astype(float), unused, fine, unused), degree)
 
 
 def strengths_of(problem: McKeanVlasov, degree: int) -> Floats:
     """Return sigma_l = -kappa w_l/D, l = 0..degree, sigma_0 = 0, without underflow of the multipliers."""
-    relative = _relative_multipliers(problem.potential, problem.domain, degree)
+    relative = problem.potential.extended_multipliers(problem.domain, degree)
     return np.asarray(-_unit(problem) * relative, dtype=float)
 
 
@@ -186,9 +224,9 @@ def repetitions(dimension: int, order: int) -> int:
 def felt_degree(problem: McKeanVlasov) -> int:
     """Return a degree beyond which the potential is not felt, or the largest that is affordable."""
     limit = 16
-    while limit < MAX_NODES and _tail_share(problem.potential, problem.domain, limit) > NEGLIGIBLE:
+    while limit < MAX_NODES and problem.potential.relative_tail_bound(problem.domain, limit) > NEGLIGIBLE:
         limit *= 2
-    relative = np.abs(_relative_multipliers(problem.potential, problem.domain, limit))
+    relative = np.abs(problem.potential.relative_multipliers(problem.domain, limit))
     return int(np.flatnonzero(relative > NEGLIGIBLE).max(initial=1))
 
 
@@ -199,26 +237,23 @@ def _unit(problem: McKeanVlasov) -> np.longdouble:
 
 def strongest_beyond(problem: McKeanVlasov, degree: int) -> float:
     """Return a bound of abs(lambda_l) beyond a degree; N_l grows with l."""
-    share = _tail_share(problem.potential, problem.domain, degree)
+    share = problem.potential.relative_tail_bound(problem.domain, degree)
     return float(abs(_unit(problem))) * share / Sphere(problem.domain.dimension).multiplicity(degree + 1)
 
 
-@functools.lru_cache(maxsize=256)
-def _tail_share(potential: Any, domain: Domain, degree: int) -> float:
-    return float(potential.relative_tail_bound(domain, degree))
-
-
-@functools.lru_cache(maxsize=64)
-def _relative_multipliers(potential: Any, domain: Domain, degree: int) -> NDArray[np.longdouble]:
-    relative = np.asarray(potential.extended_multipliers(domain, degree))
-    relative.flags.writeable = False
-    return relative
+def _unlisted(problem: McKeanVlasov, degree: int, peak: float) -> float:
+    """Bound the interaction beyond a degree: further traces, at most abs(sigma_l) each, and what follows them."""
+    further = np.abs(strengths_of(problem, 2 * degree + 16)[degree + 1 :])
+    return min(
+        peak * strongest_beyond(problem, degree),
+        float(further.sum()) + peak * strongest_beyond(problem, 2 * degree + 16),
+    )
 
 
 def _with_confinement(problem: McKeanVlasov, confinement: Potential, coupled: Floats) -> Floats:
     """Return the coefficients of f: those of the interaction and of -V/D, up to the last that matters."""
     degree = 64
-    while degree < MAX_NODES and _tail_share(confinement, problem.domain, degree) > NEGLIGIBLE:
+    while degree < MAX_NODES and confinement.relative_tail_bound(problem.domain, degree) > NEGLIGIBLE:
         degree *= 2
     fixed = -confinement.multipliers(problem.domain, degree)[1:].astype(float) / problem.noise
     whole = np.zeros(max(coupled.size, 1 + int(np.flatnonzero(np.append(1.0, fixed))[-1])))
@@ -227,60 +262,14 @@ def _with_confinement(problem: McKeanVlasov, confinement: Potential, coupled: Fl
     return whole
 
 
-def stepped(count: int) -> int:
-    """Return the next power of two or three halves of one: tables on few different rules are kept."""
-    power = 1 << max(5, (count - 1).bit_length())
-    return power if 3 * power // 4 < count else 3 * power // 4
-
-
-def _resolved(coefficients: Floats, dimension: int, count: int, polynomial: int) -> bool:
+def _resolved(coefficients: Floats, grid: Grid, polynomial: int) -> bool:
     """Whether the root of the density ends so far below the last degree that it bears a polynomial factor."""
-    values = _sum(coefficients, dimension, count)
-    weighted = np.exp(0.5 * (values - values.max() + gauss_rule(dimension, count).log_weights))
-    last = last_functions(dimension, 0, count, count - polynomial) @ weighted
+    values = _sum(coefficients, grid)
+    shares = values + rule_of(grid).log_weights
+    weighted = np.exp(0.5 * (shares - shares.max()))
+    last = last_functions(grid, 0, polynomial) @ weighted
     return float(np.abs(last).max()) <= TAIL_TOLERANCE * float(np.linalg.norm(weighted))
 
 
-@functools.lru_cache(maxsize=64)
-def last_functions(dimension: int, order: int, count: int, end: int) -> Floats:
-    """Return orthonormal functions of the last degrees of a sector below an end, each times the root of the weight.
-
-    On the rule of so many nodes they are orthonormal in the discrete sense.
-    """
-    rule = gauss_rule(dimension, count)
-    table = sector_functions(dimension, order, rule, end - 1)[-LAST:]
-    table *= np.exp(0.5 * rule.log_weights) / np.abs(table).max(axis=1, keepdims=True)
-    return np.asarray(table / np.linalg.norm(table, axis=1, keepdims=True))
-
-
-def _sum(coefficients: Floats, dimension: int, count: int) -> Floats:
-    degree = coefficients.size - 1
-    return np.asarray(coefficients @ polynomial_table(dimension, count, stepped(degree))[: degree + 1])
-
-
-def _slope(coefficients: Floats, dimension: int, rule: Rule) -> Floats:
-    """Return f'(u): P_l' is l (l + d - 2)/(d - 1) times P_(l-1) of dimension d + 2."""
-    degrees = np.arange(1.0, coefficients.size)
-    factors = coefficients[1:] * degrees * (degrees + dimension - 2) / (dimension - 1)
-    return np.asarray(
-        factors @ _raised_polynomials(dimension, rule.nodes.size, stepped(degrees.size))[: degrees.size]
-    )
-
-
-@functools.lru_cache(maxsize=16)
-def _raised_polynomials(dimension: int, count: int, degree: int) -> Floats:
-    """Return the polynomials of dimension d + 2 on the nodes of dimension d."""
-    return polynomials(dimension + 2, gauss_rule(dimension, count), degree)
-
-
-def harmonics_table(field: ZonalField, order: int) -> Floats:
-    """Return phi_l^m, l = m..L, on the nodes of a field, kept for further states on the same nodes."""
-    degree = field.strengths.size - 1
-    if degree < order:
-        return np.zeros((0, field.rule.nodes.size))
-    return _harmonics(field.dimension, order, field.rule.nodes.size, degree)
-
-
-@functools.lru_cache(maxsize=32)
-def _harmonics(dimension: int, order: int, count: int, degree: int) -> Floats:
-    return sector_functions(dimension, order, gauss_rule(dimension, count), degree)
+def _sum(coefficients: Floats, grid: Grid) -> Floats:
+    return np.asarray(coefficients @ harmonics(grid, 0, stepped(coefficients.size))[: coefficients.size])

@@ -32,15 +32,8 @@ import numpy as np
 from meanfield import State
 
 from ..bases import Floats, Integers
-from .fields import (
-    TAIL_TOLERANCE,
-    ZonalField,
-    field_of,
-    harmonics_table,
-    last_functions,
-    starting_count,
-    stepped,
-)
+from .fields import TAIL_TOLERANCE, ZonalField, field_of, starting_grid
+from .grids import harmonics, last_functions, stepped
 
 # Nodes whose share of the measure is below the exponential of this would underflow. Polynomials of a large degree
 # have weight far outside the bulk of the density.
@@ -125,14 +118,15 @@ class SectorSource:
         """
         polynomial = stepped(size + order)
         if polynomial not in self._fields:
-            self._fields[polynomial] = field_of(self._state, starting_count(self._state, polynomial))
+            self._fields[polynomial] = field_of(self._state, starting_grid(self._state, polynomial))
         while True:
             field = self._fields[polynomial]
             if measure(field, order)[0].size > size:
                 sector = sector_of(field, order, size)
                 if sector.tail <= TAIL_TOLERANCE:
                     return sector
-            self._fields[polynomial] = field_of(self._state, stepped(field.rule.nodes.size + 1))
+            finer = field.grid._replace(size=stepped(field.grid.size + 1))
+            self._fields[polynomial] = field_of(self._state, finer)
 
 
 def sector_of(field: ZonalField, order: int, size: int) -> SectorMatrices:
@@ -157,15 +151,14 @@ def sector_of(field: ZonalField, order: int, size: int) -> SectorMatrices:
     images -= across * second - (2 * order + field.dimension - 1) * nodes * first
     turning = np.sqrt(order * (order + field.dimension - 3.0)) * values
     plain = weights / sines**order
-    functions = harmonics_table(field, order)[:, heavy] * plain
+    functions = harmonics(field.grid, order, field.strengths.size - 1)[:, heavy] * plain
     shares = np.sum(functions**2, axis=1)
     if order == 0:
         # Without constants: they are the first polynomial.
         functions -= np.multiply.outer(functions @ values[0], values[0])
         values, slope, turning, images = values[1:], slope[1:], turning[1:], images[1:]
     modes = values @ functions.T
-    count = field.rule.nodes.size
-    last = last_functions(field.dimension, order, count, count)[:, heavy] @ values[-1]
+    last = last_functions(field.grid, order, 0)[:, heavy] @ values[-1]
     rotates = order == 1 and field.rotates
     return SectorMatrices(
         field,

@@ -25,13 +25,13 @@ from .uniform import uniform_eigenvalues, uniform_spectrum
 # Numbers of polynomials: the first tried, its growth, and the last.
 FIRST_SIZE = 48
 GROWTH = 1.5
-LARGEST_SIZE = 800
+LARGEST_SIZE = 400
 # Eigenvalues are reported while truncation changes them by less than this share.
 TRUNCATION_TOLERANCE = 1e-10
-# The polynomials are enough when the interaction with others is below this share of D and so many eigenvalues,
-# or all degrees up to as many, are known.
+# The polynomials are enough when the interaction with others is below this share of D and so many eigenvalues are
+# known, at the last number one.
 MISSED = 0.1
-WANTED = 16
+WANTED = 8
 # Distance to what is left out, as a share of the largest rate that is not.
 TOP_SHARE = 0.1
 # Factor on first order bounds of rounding errors.
@@ -101,8 +101,9 @@ def sector_spectrum(state: State, order: int) -> Eigenvalues:
     Returns
     -------
     Eigenvalues
-        At least the largest sixteen, as many as the polynomials used determine to 1e-10 of their size or to
-        their error bound, largest first, in units of 1/time; the rotation, in sector 1, is set apart.
+        As many as the polynomials used determine to 1e-10 of their size or to their error bound, at least eight
+        unless the density is extreme, largest first, in units of 1/time; the rotation, in sector 1, is set
+        apart.
 
     Raises
     ------
@@ -158,7 +159,8 @@ def _resolved_sector(source: SectorSource, order: int, shift: float) -> tuple[Ei
     while size <= LARGEST_SIZE:
         sector = source.sector(order, size)
         found = sector_eigenvalues(sector, shift)
-        if sector.missed <= MISSED and found.values.size >= WANTED:
+        wanted = WANTED if GROWTH * size <= LARGEST_SIZE else 1
+        if sector.missed <= MISSED and found.values.size >= wanted:
             return found, sector
         size = int(GROWTH * size)
     raise NotResolved(
@@ -194,7 +196,10 @@ def sector_eigenvalues(sector: SectorMatrices, shift: float) -> Eigenvalues:
     top = TOP_SHARE * sizes[0] ** 2
     distance = np.maximum(top + values / noise, 1e-3 * top)
     truncation = np.abs(values) * sector.residuals(potentials, -values / noise) ** 2 / distance
-    good = np.logical_and.accumulate(truncation <= np.maximum(TRUNCATION_TOLERANCE * np.abs(values), errors))
+    # Residuals are not known better than this.
+    noisy = SAFETY * EPS * float(np.linalg.norm(sector.images)) * np.linalg.norm(potentials, axis=0)
+    allowed = np.maximum(TRUNCATION_TOLERANCE, noisy**2 / distance) * np.abs(values)
+    good = np.logical_and.accumulate(truncation <= np.maximum(allowed, errors))
     return Eigenvalues(values[good], errors[good] + truncation[good], rotation, overlap)
 
 
