@@ -12,7 +12,7 @@ from .errors import InvalidInput
 from .outcomes import Outcome
 from .potentials import Number
 from .problem import McKeanVlasov
-from .states import Layout, State
+from .states import Layout, State, moments_of_degree
 
 if TYPE_CHECKING:
     import xarray
@@ -50,13 +50,15 @@ class SpecialPoint:
     unstable_before, unstable_after : int or None
         Unstable directions on the two sides along the branch.
     kernel_dimension : int or None
-        Dimension of the kernel of the linearisation on the full circle, rotation excluded.
+        Dimension of the kernel of the linearisation on all densities, rotation excluded.
     status : str
         How the location ended.
     cosine, sine : (n + 1,) float
         Moments of the state at the point.
     description : str
         The event in words.
+    layout : str
+        ``"degree"``, moments by degree; ``"order"``, those of a density on S^2 by degree and order.
     """
 
     branch: int
@@ -73,16 +75,17 @@ class SpecialPoint:
     cosine: Floats
     sine: Floats
     description: str = ""
+    layout: Layout = "degree"
 
     @property
     def m1(self) -> float:
-        """First cosine moment."""
-        return _moment(self.cosine, 1)
+        """Moment of degree one, see :meth:`Branch.moment`."""
+        return float(moments_of_degree(self.cosine, self.sine, 1, self.layout))
 
     @property
     def m2(self) -> float:
-        """Second cosine moment."""
-        return _moment(self.cosine, 2)
+        """Moment of degree two, see :meth:`Branch.moment`."""
+        return float(moments_of_degree(self.cosine, self.sine, 2, self.layout))
 
     def row(self) -> dict[str, Any]:
         """Return the point as a table row with the keys of ``SPECIAL_COLUMNS``."""
@@ -156,10 +159,8 @@ class Branch:
         return np.equal(self.unstable, 0)
 
     def moment(self, degree: int) -> Floats:
-        """(P,) cosine moments of one degree."""
-        if degree >= self.cosine.shape[1]:
-            return np.zeros(len(self))
-        return self.cosine[:, degree]
+        """(P,) moments of one degree: with the cosine, about the axis, or the length of those by order."""
+        return moments_of_degree(self.cosine, self.sine, degree, self.layout)
 
 
 @dataclass(frozen=True, eq=False)
@@ -356,10 +357,6 @@ def segments(branch: Branch, kinds: Integers) -> Iterator[tuple[int, int, int]]:
 def _kind_between(branch: Branch, kinds: Integers, point: int) -> int:
     left, right = int(kinds[point]), int(kinds[point + 1])
     return right if left != right and branch.point_labels[point] and not branch.point_labels[point + 1] else left
-
-
-def _moment(moments: Floats, degree: int) -> float:
-    return float(moments[degree]) if degree < moments.size else 0.0
 
 
 def _known(value: float) -> float | None:

@@ -94,6 +94,10 @@ class State:
         """Whether no direction but rotation is unstable; None where not counted."""
         return None if self.unstable is None else self.unstable == 0
 
+    def moment(self, degree: int) -> float:
+        """Moment of a degree: with the cosine, about the axis, or the length of those by order."""
+        return float(moments_of_degree(self.cosine, self.sine, degree, self.layout))
+
     def order_parameter(self, degree: int = 1) -> float:
         """Modulus of the moment of the given degree, between 0 and 1, whatever the rotation."""
         if self.layout == "order":
@@ -286,3 +290,24 @@ def series(cosine: Floats, sine: Floats, angle: ArrayLike) -> Floats:
     total: Floats = np.cos(phases) @ cosine[1:] + np.sin(phases) @ sine[1:]
     density: Floats = (cosine[0] + 2.0 * total) / (2.0 * np.pi)
     return density
+
+
+def moments_of_degree(cosine: Floats, sine: Floats, degree: int, layout: Layout) -> Floats:
+    """Return the moments of one degree on the last axis: the cosine ones, or the lengths of those by order.
+
+    Parameters
+    ----------
+    cosine, sine : (..., n) float
+        Moments in the layout.
+    """
+    first, last = (degree, degree + 1) if layout == "degree" else _places_of(degree)
+    if last > cosine.shape[-1]:
+        return np.zeros(cosine.shape[:-1])
+    if layout == "degree":
+        return np.asarray(cosine[..., degree])
+    squares = cosine[..., first:last] ** 2 + sine[..., first:last] ** 2
+    return np.asarray(np.sqrt(squares.sum(axis=-1)))
+
+
+def _places_of(degree: int) -> tuple[int, int]:
+    return degree * (degree + 1) // 2, (degree + 1) * (degree + 2) // 2

@@ -46,7 +46,7 @@ from .bases import (
     multiples,
     resolved,
 )
-from .limits import MAX_NODES, MAX_UNKNOWNS
+from .limits import MAX_UNKNOWNS
 
 NEGLIGIBLE = EPS / 16.0
 # Below this free energy the terms of the gap are summed without their common second order.
@@ -192,9 +192,12 @@ class StationaryEquation:
             degrees, complete = felt_among(self.problem, basis.admissible(2 * int(basis.degrees.max())))
             cells = degrees // basis.symmetry
             nodes = max(nodes, even_size(2 * int(cells.max())))
-        if nodes > MAX_NODES or cells.size > MAX_UNKNOWNS:
+        if nodes > basis.most_nodes or cells.size > MAX_UNKNOWNS:
             return None
-        return StationaryEquation(self.problem, basis.resized(cells, nodes), self.sign, complete=complete)
+        resized = basis.resized(cells, nodes)
+        if resized.degrees.size > 2 * MAX_UNKNOWNS:
+            return None
+        return StationaryEquation(self.problem, resized, self.sign, complete=complete)
 
     def transfer(self, b: Floats, to: "StationaryEquation") -> Floats:
         """Return the unknown of a refined equation that has the same moments."""

@@ -2,5 +2,8 @@
 
 MAX_NODES = 8192
 MAX_UNKNOWNS = 1024
+# Dense tables of polynomials take 150 MB at this size, those of spherical harmonics about as much.
+MAX_ZONAL_NODES = 4096
+MAX_SPHERICAL_DEGREE = 256
 # Largest degree in time evolution.
 MAX_DEGREE = 2048

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..diagrams import Branch, Diagram, SpecialPoint
 from ..errors import InvalidInput
-from ..states import State
+from ..states import Layout, State
 from . import records
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 EVENTS_GROUP = "special_points"
 REFERENCES = "https://doi.org/10.1007/s00205-019-01430-4"
+# What the moments are counted by: the degree, or the place of degree and order.
+MOMENT_DIMENSION: dict[Layout, str] = {"degree": "degree", "order": "harmonic"}
 NOT_COUNTED = {"valid_min": 0, "comment": "-1 where not counted"}
 
 # name: (long_name, units, further attributes)
@@ -46,6 +48,8 @@ DESCRIPTIONS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "branch": ("index of the branch", "1", {}),
     "point": ("index of the point on the branch", "1", {}),
     "degree": ("degree of the moment", "1", {}),
+    "order": ("azimuthal order of the moment", "1", {}),
+    "layout": ("moments by degree, or by degree and order", "", {}),
     "lower": ("lower end of an interval of couplings that contains the event", "1", {}),
     "upper": ("upper end of an interval of couplings that contains the event", "1", {}),
     "unstable_before": ("unstable directions before the event", "1", NOT_COUNTED),
@@ -80,7 +84,8 @@ def state_to_xarray(state: State) -> "xarray.Dataset":
     if not records.fits(scalars["coupling"]):
         scalars |= {"coupling": np.nan, "coupling_decimal": records.decimal(state.coupling)}
     variables = {name: _variable(name, (), np.asarray(value)) for name, value in scalars.items()}
-    variables |= {name: _variable(name, ("degree",), getattr(state, name)) for name in ("cosine", "sine")}
+    dimension = MOMENT_DIMENSION[state.layout]
+    variables |= {name: _variable(name, (dimension,), getattr(state, name)) for name in ("cosine", "sine")}
     attributes = conventions(state.provenance) | {
         "title": "stationary state of a McKean-Vlasov equation",
         "problem": records.dump(records.problem_values(state.problem)),
@@ -90,7 +95,7 @@ def state_to_xarray(state: State) -> "xarray.Dataset":
     }
     if state.minimiser is not None:
         attributes["minimiser"] = int(state.minimiser)
-    return xarray.Dataset(variables, {"degree": _degrees(state.cosine.size)}, attributes)
+    return xarray.Dataset(variables, _moment_coordinates(state.cosine.size, state.layout), attributes)
 
 
 def diagram_to_xarray(diagram: Diagram) -> "xarray.DataTree":
@@ -161,11 +166,12 @@ def _branch_dataset(branch: Branch) -> "xarray.Dataset":
     import xarray
 
     arrays = records.branch_arrays(branch)
-    variables = {name: _variable(name, ("point", "degree")[: array.ndim], array) for name, array in arrays.items()}
+    moments = MOMENT_DIMENSION[branch.layout]
+    variables = {name: _variable(name, ("point", moments)[: array.ndim], array) for name, array in arrays.items()}
     variables["point_labels"] = _variable("point_labels", ("point",), np.array(branch.point_labels, np.str_))
     coordinates = {
         "point": _variable("point", ("point",), np.arange(len(branch))),
-        "degree": _degrees(branch.cosine.shape[1]),
+        **_moment_coordinates(branch.cosine.shape[1], branch.layout),
         **{name: variables.pop(name) for name in ("coupling", "relative_coupling")},
     }
     header = records.branch_header(branch)
@@ -200,11 +206,15 @@ def _events_dataset(events: Sequence[SpecialPoint]) -> "xarray.Dataset":
         columns[name] = np.zeros((len(events), width))
         for index, event in enumerate(events):
             columns[name][index, : event.cosine.size] = getattr(event, name)
+    # Events of branches of both layouts share a table: its columns are places.
+    layout: Layout = "order" if any(event.layout == "order" for event in events) else "degree"
+    dimension = MOMENT_DIMENSION[layout]
     variables = {
-        name: _variable(name, ("event", "degree")[: column.ndim], column) for name, column in columns.items()
+        name: _variable(name, ("event", dimension)[: column.ndim], column) for name, column in columns.items()
     }
     attributes = {"long_name": "special points of all branches"}
-    return xarray.Dataset(variables, {"degree": _degrees(width)}, attributes)
+    coordinates = {"degree": _degrees(width)} if layout == "degree" else {}
+    return xarray.Dataset(variables, coordinates, attributes)
 
 
 def _event_numbers(events: Sequence[SpecialPoint], name: str) -> NDArray[Any]:
@@ -261,6 +271,17 @@ def _variable(name: str, dimensions: tuple[str, ...], values: NDArray[Any]) -> "
         further = {"comment": "decimal digits, for numbers beyond the range of doubles"}
     attributes = {"long_name": long_name, **({"units": units} if units else {}), **further}
     return xarray.Variable(dimensions, values, attributes)
+
+
+def _moment_coordinates(size: int, layout: Layout) -> dict[str, "xarray.Variable"]:
+    if layout == "degree":
+        return {"degree": _degrees(size)}
+    degrees = np.repeat(np.arange(size), np.arange(1, size + 1))[:size]
+    orders = np.arange(size) - degrees * (degrees + 1) // 2
+    return {
+        "degree": _variable("degree", ("harmonic",), degrees),
+        "order": _variable("order", ("harmonic",), orders),
+    }
 
 
 def _degrees(size: int) -> "xarray.Variable":

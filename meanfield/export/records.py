@@ -48,7 +48,7 @@ MARK = "\x02extended "
 EVENT_NUMBERS = ("coupling", "relative_coupling", "lower", "upper")
 EVENT_INDICES = ("branch", "point")
 EVENT_COUNTS = ("unstable_before", "unstable_after", "kernel_dimension")
-EVENT_TEXTS = ("type", "status", "description")
+EVENT_TEXTS = ("type", "status", "description", "layout")
 EVENT_MOMENTS = ("cosine", "sine")
 
 
@@ -310,7 +310,7 @@ def layout_of(values: Mapping[str, Any]) -> Layout:
     InvalidInput
         If it is none that is known.
     """
-    layout = values.get("layout", "degree")
+    layout = str(values.get("layout", "degree"))
     if layout not in get_args(Layout):
         known = " or ".join(map(repr, get_args(Layout)))
         raise InvalidInput(f"the layout of its moments must be {known}, not {layout!r}")
@@ -326,7 +326,8 @@ def event_values(event: SpecialPoint) -> dict[str, Any]:
 
 def event_from(values: Mapping[str, Any]) -> SpecialPoint:
     """Put a special point together; unknown numbers are null or nan, unknown counts null or -1."""
-    fields: dict[str, Any] = {name: str(values[name]) for name in EVENT_TEXTS}
+    fields: dict[str, Any] = {name: str(values[name]) for name in EVENT_TEXTS if name != "layout"}
+    fields["layout"] = layout_of(values)
     fields |= {name: int(values[name]) for name in EVENT_INDICES}
     fields |= {name: _number(values[name]) for name in EVENT_NUMBERS}
     fields |= {name: _count(values[name]) for name in EVENT_COUNTS}

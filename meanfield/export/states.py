@@ -57,7 +57,10 @@ def states_to_json_object(
     """
     rows = state_rows(states, critical_coupling)
     if coefficients:
-        rows = [row | {"cosine": state.cosine, "sine": state.sine} for row, state in zip(rows, states, strict=True)]
+        rows = [
+            row | {"cosine": state.cosine, "sine": state.sine, "layout": state.layout}
+            for row, state in zip(rows, states, strict=True)
+        ]
     return {
         "format": FORMAT,
         "schema_version": SCHEMA_VERSION,
@@ -115,7 +118,7 @@ def _row(index: int, state: State, critical_coupling: Any) -> dict[str, Any]:
     relative = None
     if critical_coupling is not None:
         relative = float(np.longdouble(state.coupling) / np.longdouble(critical_coupling))
-    moments = {f"m{degree}": _moment(state, degree) for degree in (1, 2, 3, 4)}
+    moments = {f"m{degree}": state.moment(degree) for degree in (1, 2, 3, 4)}
     given = {name: getattr(state, name) for name in STATE_COLUMNS[8:]}
     return {
         "state": index,
@@ -125,7 +128,3 @@ def _row(index: int, state: State, critical_coupling: Any) -> dict[str, Any]:
         **moments,
         **given,
     }
-
-
-def _moment(state: State, degree: int) -> float:
-    return float(state.cosine[degree]) if degree < state.cosine.size else 0.0

@@ -127,7 +127,7 @@ def _archived_branch(archive: Mapping[str, Any], index: int) -> tuple[dict[str, 
 def _event(event: SpecialPoint, coefficients: bool) -> dict[str, Any]:
     row: dict[str, Any] = records.plain(event.row())
     if coefficients:
-        row |= records.plain({name: getattr(event, name) for name in records.EVENT_MOMENTS})
+        row |= records.plain({name: getattr(event, name) for name in (*records.EVENT_MOMENTS, "layout")})
     return row
 
 

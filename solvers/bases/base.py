@@ -42,9 +42,11 @@ class Basis(Protocol):
     """Modes of densities invariant under some symmetries of the domain, and a quadrature for these densities."""
 
     layout: Layout
+    most_nodes: int
     symmetry: int
     cells: Integers
     degrees: Integers
+    squares: Floats
     nodes: int
     confinement: Floats | None
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from meanfield.states import Layout
 
+from ..limits import MAX_NODES
 from ..transforms import CosineTransform
 from .base import SMALL_FIELD, Floats, Gibbs, Integers, exp_beyond_quadratic, felt, multiples, slice_of
 
@@ -33,6 +34,7 @@ class CosineBasis:
     """
 
     layout: Layout = "degree"
+    most_nodes: int = MAX_NODES
 
     def __init__(self, cells: Integers, nodes: int, symmetry: int = 1, confinement: Floats | None = None) -> None:
         self.cells = cells

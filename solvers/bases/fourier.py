@@ -14,6 +14,7 @@ import numpy as np
 
 from meanfield.states import Layout
 
+from ..limits import MAX_NODES
 from ..transforms import FourierTransform
 from .base import SMALL_FIELD, Floats, Gibbs, Integers, exp_beyond_quadratic, multiples
 
@@ -34,6 +35,7 @@ class FourierBasis:
     """
 
     layout: Layout = "degree"
+    most_nodes: int = MAX_NODES
 
     def __init__(self, cells: Integers, nodes: int, symmetry: int = 1, confinement: Floats | None = None) -> None:
         self.cells = cells

@@ -15,6 +15,7 @@ from scipy.sparse import block_diag, csr_array
 from meanfield.errors import InvalidInput
 from meanfield.states import Layout
 
+from ..limits import MAX_SPHERICAL_DEGREE
 from .base import SMALL_FIELD, Floats, Gibbs, Integers, exp_beyond_quadratic
 from .legendre import packed_size
 from .representations import TRIVIAL, Group, representation, rotation_generators
@@ -53,13 +54,14 @@ class InvariantBasis:
     """
 
     layout: Layout = "order"
+    most_nodes: int = MAX_SPHERICAL_DEGREE
     symmetry: int = 1
 
     def __init__(self, group: Group, cells: Integers, nodes: int, confinement: Floats | None = None) -> None:
         self.group = group
         self.cells = cells
         self.degrees: Integers = np.repeat(cells, [group.dimension(degree) for degree in cells.tolist()])
-        self.squares = 1.0 / (2.0 * self.degrees + 1.0)
+        self.squares = np.array(1.0 / (2.0 * self.degrees + 1.0), dtype=float)
         self.nodes = nodes
         self.confinement = confinement
         self._transform = SphericalTransform(nodes, symmetry=group.turns)

@@ -15,6 +15,7 @@ from meanfield import InvalidInput, Sphere
 from meanfield.quadrature import Rule, gauss_rule
 from meanfield.states import Layout
 
+from ..limits import MAX_ZONAL_NODES
 from .base import (
     EPS,
     RESOLUTION_TOLERANCE,
@@ -62,6 +63,7 @@ class ZonalBasis:
     """
 
     layout: Layout = "degree"
+    most_nodes: int = MAX_ZONAL_NODES
 
     def __init__(
         self,

@@ -181,6 +181,7 @@ def _special(event: Event, index: int, branch: Branch, register: Register) -> Sp
         cosine=branch.cosine[index],
         sine=branch.sine[index],
         description=event.description or _describe(event),
+        layout=branch.layout,
     )
 
 

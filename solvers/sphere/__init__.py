@@ -18,3 +18,4 @@ from .search import name_of as name_of
 from .search import same_orbit as same_orbit
 from .search import search_all as search_all
 from .search import symmetry_of as symmetry_of
+from .spectra import spectrum as spectrum

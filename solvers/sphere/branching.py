@@ -4,7 +4,7 @@ import numpy as np
 
 from meanfield import McKeanVlasov
 
-from ..bases import Floats
+from ..bases import Floats, Integers
 from ..branches.continuation import Point
 from ..branches.detection import Event
 from ..branches.junctions import Departure
@@ -24,7 +24,7 @@ def births_on_branch(event: Event) -> list[Birth]:
     return found
 
 
-def _about_the_axis(point: Point, block: AzimuthalBlock, degrees: Floats, kernel: Floats) -> list[Birth]:
+def _about_the_axis(point: Point, block: AzimuthalBlock, degrees: Integers, kernel: Floats) -> list[Birth]:
     """Within the symmetry of the branch both sides are new; across it one is the mirror image of the other."""
     old = point.equation
     equation = old if block.own else _asymmetric(old)

@@ -22,6 +22,10 @@ from ..equation import StationaryEquation, felt_degrees, projector
 from ..geometry import BlockMatrix
 from ..newton import NEUTRAL, count_negative
 
+# Signs of x, y and z.
+Signs = tuple[int, int, int]
+Reflections = tuple[Signs, ...]
+
 
 @dataclass(frozen=True)
 class HarmonicClass:
@@ -59,11 +63,12 @@ class HarmonicPerturbations:
         basis, problem = equation.basis, equation.problem
         assert isinstance(basis, InvariantBasis)
         degrees = felt_degrees(problem, int(basis.degrees.max()))
-        self.basis = FullBasis(degrees, max(basis.nodes, 2 * int(degrees.max())), basis.confinement)
+        self.basis: FullBasis = FullBasis(degrees, max(basis.nodes, 2 * int(degrees.max())), basis.confinement)
         relative = problem.potential.relative_multipliers(problem.domain, int(degrees.max()))[self.basis.degrees]
-        self.signs, self.roots = np.sign(relative), np.sqrt(np.abs(relative))
-        self.weights = np.multiply.outer(self.signs * self.roots, self.signs * self.roots)
-        self.classes = classes_of(basis.group, degrees)
+        self.signs: Floats = np.sign(relative)
+        self.roots: Floats = np.sqrt(np.abs(relative))
+        self.weights: Floats = np.multiply.outer(self.signs * self.roots, self.signs * self.roots)
+        self.classes: list[HarmonicClass] = classes_of(basis.group, degrees)
 
     def matrix(self, point: Point) -> Floats:
         """Return the matrix of all harmonics at a point, rotations moved to one."""
@@ -90,36 +95,54 @@ def harmonic_perturbations(equation: StationaryEquation) -> HarmonicPerturbation
     return HarmonicPerturbations(equation)
 
 
-def classes_of(group: Group, degrees: Integers) -> list[HarmonicClass]:
-    """Return the classes of the harmonics of some degrees, ordered cosines 0..l, then sines 1..l in each degree."""
-    reflections = [np.diag(g) for g in group.elements if np.abs(np.abs(np.diag(g)) - 1.0).max() < 1e-9]
-    turns = group.turns
+def classes_of(reflections: Reflections, turns: int, degrees: Integers) -> list[HarmonicClass]:
+    """Return the classes of the harmonics of some degrees, ordered cosines 0..l, then sines 1..l in each degree.
+
+    Parameters
+    ----------
+    reflections
+        The group of reflections of coordinates that leave the state as it is, a sign for each of x, y and z.
+    turns
+        Largest n such that the rotation by 2 pi/n about the z axis leaves it as it is.
+    degrees
+        The degrees.
+    """
+    degree, order, sine = listed(degrees)
+    signs = [signs_under(reflection, degree, order, sine).tolist() for reflection in reflections]
+    residues = np.minimum(order % turns, -order % turns).tolist()
     found: dict[tuple[tuple[int, ...], int], list[int]] = {}
-    harmonics = [
-        (degree, order, sine) for degree in degrees.tolist() for sine in (0, 1) for order in range(sine, degree + 1)
-    ]
-    for place, (degree, order, sine) in enumerate(harmonics):
-        signs = tuple(_sign(degree, order, sine, reflection) for reflection in reflections)
-        found.setdefault((signs, min(order % turns, -order % turns)), []).append(place)
+    for place, label in enumerate(zip(zip(*signs, strict=True), residues, strict=True)):
+        found.setdefault(label, []).append(place)
     return [
         HarmonicClass(signs, residue, all(sign > 0 for sign in signs) and residue == 0, tuple(places))
         for (signs, residue), places in found.items()
     ]
 
 
-def _sign(degree: int, order: int, sine: int, reflection: Floats) -> int:
-    """Return the sign of a harmonic under a reflection of coordinates.
+def reflections_of(group: Group) -> Reflections:
+    """Return the reflections of coordinates in a group, the identity among them."""
+    diagonals = [np.diag(element) for element in group.elements]
+    return tuple(
+        (round(x), round(y), round(z)) for x, y, z in diagonals if min(abs(x), abs(y), abs(z)) > 1.0 - 1e-9
+    )
+
+
+def listed(degrees: Integers) -> tuple[Integers, Integers, Integers]:
+    """Return degree, order and whether it is a sine of the harmonics of some degrees, in order."""
+    harmonics = [
+        (degree, order, sine) for degree in degrees.tolist() for sine in (0, 1) for order in range(sine, degree + 1)
+    ]
+    degree, order, sine = np.array(harmonics).T
+    return degree, order, sine
+
+
+def signs_under(reflection: Signs, degree: Integers, order: Integers, sine: Integers) -> Integers:
+    """Return the signs of harmonics under a reflection of coordinates.
 
     z -> -z gives (-1)^(l + m); y -> -y changes the sines; x -> -x gives (-1)^m on cosines, -(-1)^m on sines.
     """
-    sign = 1
-    if reflection[2] < 0.0:
-        sign *= (-1) ** (degree + order)
-    if reflection[1] < 0.0:
-        sign *= (-1) ** sine
-    if reflection[0] < 0.0:
-        sign *= (-1) ** (order + sine)
-    return sign
+    x, y, z = (side < 0 for side in reflection)
+    return np.asarray(1 - 2 * ((z * (degree + order) + y * sine + x * (order + sine)) % 2))
 
 
 def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:

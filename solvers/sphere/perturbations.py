@@ -13,8 +13,9 @@ Block = AzimuthalBlock | HarmonicClass
 
 def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
     """Return the numbers of unstable directions that keep the axis or symmetry of the state, and of all others."""
-    room = stability if isinstance(point.equation.basis, ZonalBasis) else harmonics
-    return room.unstable_counts(point, neutral)
+    if isinstance(point.equation.basis, ZonalBasis):
+        return stability.unstable_counts(point, neutral)
+    return harmonics.unstable_counts(point, neutral)
 
 
 def blocks_of(point: Point) -> list[Block]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from meanfield import McKeanVlasov, Number
 
-from ..bases import Floats
+from ..bases import Floats, Integers
 from ..branches.continuation import Point
 from ..branches.deflation import search
 from ..equation import StationaryEquation, stationary_equation
@@ -54,7 +54,7 @@ def _seeds(equation: StationaryEquation, q: float) -> Iterator[Floats]:
     yield from _excited(equation, q)
 
 
-def _on_the_equator(dimension: int, degrees: Floats) -> Floats:
+def _on_the_equator(dimension: int, degrees: Integers) -> Floats:
     """Return P_l(0), by P_l(0) = -(l - 1)/(l + d - 3) P_{l-2}(0)."""
     values = np.zeros(int(degrees.max()) + 1)
     values[0] = 1.0
