@@ -1,0 +1,246 @@
+"""Diagrams and states on spheres against closed forms, published values and dense computations."""
+
+import numpy as np
+import pytest
+from scipy.special import iv
+
+from meanfield import (
+    GegenbauerSeries,
+    InvalidInput,
+    Kuramoto,
+    MaierSaupe,
+    McKeanVlasov,
+    Onsager,
+    Outcome,
+    Sphere,
+    Transformer,
+)
+from meanfield.quadrature import gauss_rule, polynomials
+from solvers import bifurcation_diagram, stationary_states
+from solvers.branches.continuation import Point
+from solvers.equation import stationary_equation
+from solvers.geometry import geometry_of
+from solvers.newton import solve_at
+
+EPS = np.finfo(float).eps
+LOCATED = 1e-12
+
+
+def located(diagram, label, kind):
+    (event,) = diagram.events(kind, label)
+    assert event.status == "converged"
+    return event
+
+
+# Three independent computations (Kummer functions, Gauss-Legendre in many digits, plain minimisation) agree on these.
+MAIER_SAUPE = {"fold": (6.7314863964833565, 0.32359687690708), "transition": (6.8121884880680855, 0.4290290257163)}
+
+
+def test_maier_saupe_against_the_closed_family():
+    diagram = bifurcation_diagram(McKeanVlasov(Sphere(3), MaierSaupe()), relative=(0.5, 2.0), rates=False)
+    assert [branch.label for branch in diagram.branches] == ["uniform", "prolate", "oblate"]
+    for kind, (coupling, order) in MAIER_SAUPE.items():
+        event = located(diagram, "prolate", kind)
+        assert event.coupling == pytest.approx(coupling, rel=LOCATED)
+        assert event.m2 == pytest.approx(order, abs=1e-11)
+    assert diagram.critical_coupling == pytest.approx(7.5, rel=4 * EPS)
+    assert not diagram.warnings
+
+
+def test_maier_saupe_stability_is_that_of_the_classification():
+    prolate, oblate = (
+        bifurcation_diagram(McKeanVlasov(Sphere(3), MaierSaupe()), relative=(0.5, 2.0), rates=False).branch(label)
+        for label in ("prolate", "oblate")
+    )
+    after_fold = prolate.moment(2) > MAIER_SAUPE["fold"][1] + 1e-9
+    assert np.all(prolate.unstable[after_fold] == 0)
+    assert np.all(prolate.unstable[prolate.moment(2) < MAIER_SAUPE["fold"][1] - 1e-9] == 1)
+    # In the sector of order two the oblate state gains by tilting: two directions.
+    assert np.all(oblate.unstable[1:] == 2)
+
+
+def test_onsager_against_published_values():
+    diagram = bifurcation_diagram(McKeanVlasov(Sphere(3), Onsager()), relative=(0.5, 1.5), rates=False)
+    assert diagram.critical_coupling == pytest.approx(32.0 / np.pi, rel=8 * EPS)
+    assert located(diagram, "prolate", "fold").coupling == pytest.approx(8.8765804297958885, rel=LOCATED)
+    assert located(diagram, "prolate", "transition").coupling == pytest.approx(9.0119727414812875, rel=LOCATED)
+
+
+def test_transformer_against_reference():
+    diagram = bifurcation_diagram(McKeanVlasov(Sphere(3), Transformer(3.0)), relative=(0.5, 3.0), rates=False)
+    fold, transition = (located(diagram, "zonal 1", kind) for kind in ("fold", "transition"))
+    assert fold.coupling == pytest.approx(1.20844752878, rel=1e-11)
+    assert fold.m1 == pytest.approx(0.637903490, abs=1e-9)
+    assert transition.coupling == pytest.approx(1.23374439459, rel=1e-11)
+    assert transition.m1 == pytest.approx(0.762264211, abs=1e-9)
+    assert diagram.critical_coupling == pytest.approx(1.33761959098, rel=1e-11)
+
+
+def test_critical_coupling_of_the_transformer_is_e():
+    diagram = bifurcation_diagram(McKeanVlasov(Sphere(3), Transformer(1.0)), relative=(0.5, 1.5), rates=False)
+    assert diagram.critical_coupling == pytest.approx(np.e, rel=8 * EPS)
+    assert not diagram.events("fold")
+
+
+@pytest.mark.parametrize("dimension", [3, 4, 8, 64])
+@pytest.mark.parametrize("ratio", [1.1, 2.0, 5.0])
+def test_dipolar_states_are_von_mises_fisher(dimension, ratio):
+    coupling = ratio * dimension
+    problem = McKeanVlasov(Sphere(dimension), Kuramoto(), coupling=coupling)
+    states = stationary_states(problem, rates=False)
+    assert [state.label for state in states] == ["zonal 1", "uniform"]
+    order = states[0].order_parameter(1)
+    assert order == pytest.approx(bessel_ratio(dimension, coupling * order), abs=64 * EPS * ratio)
+    assert states[0].stable
+    assert states[1].unstable == dimension
+
+
+def bessel_ratio(dimension, concentration):
+    return iv(dimension / 2, concentration) / iv(dimension / 2 - 1, concentration)
+
+
+def test_dipolar_free_energy():
+    (state, _) = stationary_states(McKeanVlasov(Sphere(3), Kuramoto(), coupling=5.0), rates=False)
+    assert state.order_parameter(1) == pytest.approx(0.725881987191199, abs=1e-13)
+    assert state.free_energy_gap == pytest.approx(-0.329226837925100, abs=1e-13)
+
+
+def test_states_of_single_degrees_on_the_ordinary_sphere():
+    """Octahedral and tetrahedral states: W = -P_l, values from a family in one parameter."""
+    four = bifurcation_diagram(single(4), relative=(0.5, 1.3), depth=1, rates=False)
+    assert {branch.label for branch in four.branches} == {"uniform", "zonal 4+", "zonal 4-", "octahedral", "cubic"}
+    assert located(four, "octahedral", "fold").coupling == pytest.approx(8.11693310043, rel=1e-11)
+    assert located(four, "octahedral", "transition").coupling == pytest.approx(8.21129271382, rel=1e-11)
+    three = bifurcation_diagram(single(3), relative=(0.5, 1.3), depth=1, rates=False)
+    assert {branch.label for branch in three.branches} == {"uniform", "zonal 3", "tetrahedral", "D_3h 3"}
+    tetrahedral = three.branch("tetrahedral")
+    # The first points of the pitchfork: kappa/kappa_3 = 1 + (19/143) <psi>^2, psi of unit mean square, 1/7 in ours.
+    psi = np.sqrt(7.0) * tetrahedral.moment(3)
+    near = (psi > 0.01) & (psi < 0.3)
+    slopes = (tetrahedral.relative_coupling[near] - 1.0) / psi[near] ** 2
+    assert np.abs(slopes - 19.0 / 143.0).max() <= 0.3**2
+
+
+def single(degree):
+    return McKeanVlasov(Sphere(3), GegenbauerSeries((*[0.0] * (degree - 1), -1.0), 3))
+
+
+def test_energies_of_two_symmetries_cross():
+    """With W = -P_3 the three-fold state is lowest near onset, the zonal one later, where their gaps agree."""
+    diagram = bifurcation_diagram(single(3), relative=(0.5, 1.6), depth=1, rates=False)
+    zonal, dihedral = diagram.branch("zonal 3"), diagram.branch("D_3h 3")
+    (crossing,) = diagram.events("transition")
+    gaps = [np.interp(crossing.coupling, b.coupling, b.free_energy_gap) for b in (zonal, dihedral)]
+    assert gaps[0] == pytest.approx(gaps[1], abs=2e-3)
+    ends = [float(b.free_energy_gap[-1]) for b in (zonal, dihedral)]
+    assert ends[0] < ends[1]
+
+
+@pytest.mark.parametrize(("dimension", "beta"), [(3, 3.0), (4, 3.0), (16, 9.0), (64, 1.0)])
+def test_points_solve_the_equation_on_another_rule(dimension, beta):
+    """The Gibbs density of the moments of a point has those moments, on a rule of twice as many nodes."""
+    problem = McKeanVlasov(Sphere(dimension), Transformer(beta))
+    diagram = bifurcation_diagram(problem, relative=(0.5, 1.5), depth=1, rates=False)
+    for branch in diagram.branches[1:]:
+        point = len(branch) // 2
+        moments = branch.cosine[point]
+        defect = gibbs_moments(problem, branch.coupling[point], moments) - moments[:20]
+        assert np.abs(defect).max() <= 1e-11
+
+
+def gibbs_moments(problem, coupling, moments):
+    dimension, degree = problem.domain.dimension, moments.size - 1
+    rule = gauss_rule(dimension, max(256, 2 * degree))
+    table = polynomials(dimension, rule, degree)
+    weights = np.asarray(problem.potential.multipliers(problem.domain, degree), dtype=float)
+    field = -(coupling / problem.noise) * (weights[1:] * moments[1:]) @ table[1:]
+    density = np.exp(field + rule.log_weights - (field + rule.log_weights).max())
+    return table[:20] @ density / density.sum()
+
+
+def test_envelope_identity_along_a_branch():
+    """The gap changes by (1/2) sum w_l p_l^2 with the coupling; a monotone slope bounds its integral."""
+    problem = McKeanVlasov(Sphere(8), Transformer(1.0))
+    branch = bifurcation_diagram(problem, relative=(0.5, 2.0), depth=1, rates=False).branch("zonal 1")
+    weights = np.asarray(problem.potential.multipliers(problem.domain, branch.cosine.shape[1] - 1), dtype=float)
+    slopes = 0.5 * (branch.cosine[:, 1:] ** 2 * weights[1:]).sum(axis=1)
+    steps = np.diff(branch.coupling)
+    expected = 0.5 * (slopes[1:] + slopes[:-1]) * steps
+    bend = np.abs(np.diff(slopes)) * np.abs(steps)
+    assert np.all(np.abs(np.diff(branch.free_energy_gap) - expected) <= bend / 2 + 1e-13)
+
+
+def test_curvature_at_onset():
+    """kappa/kappa_1 = 1 + c m^2 with c = (d/(d+2))(1 - d r)/(1 - r), r the ratio of the Funk-Hecke eigenvalues."""
+    for dimension, beta in ((3, 1.0), (4, 2.0), (8, 1.0)):
+        problem = McKeanVlasov(Sphere(dimension), Transformer(beta))
+        branch = bifurcation_diagram(problem, relative=(0.5, 1.5), depth=1, rates=False).branch("zonal 1")
+        ratio = iv(dimension / 2 + 1, beta) / iv(dimension / 2, beta)
+        curvature = dimension / (dimension + 2) * (1 - dimension * ratio) / (1 - ratio)
+        near = (branch.moment(1) > 1e-3) & (branch.moment(1) < 0.1)
+        measured = (branch.relative_coupling[near] - 1.0) / branch.moment(1)[near] ** 2
+        assert np.abs(measured - curvature).max() <= 10 * 0.1**2
+
+
+def test_unstable_counts_are_those_of_the_spectrum():
+    problem = McKeanVlasov(Sphere(3), Transformer(3.0), coupling=3.0)
+    for state in stationary_states(problem, rates=False)[:-1]:
+        spectrum = geometry_of(problem).spectrum(state)
+        assert spectrum.unstable == state.unstable
+
+
+def test_many_states_of_even_and_odd_degrees():
+    """Degrees of both parities: branches even about the equator lose that symmetry, and are joined."""
+    weights = (-1.092, -1.419, 1.102, -2.202, 0.799)
+    diagram = bifurcation_diagram(
+        McKeanVlasov(Sphere(3), GegenbauerSeries(weights, 3)), relative=(0.5, 2.5), rates=False
+    )
+    ends = {diagram.branches[event.branch].label: event.description for event in diagram.events("endpoint")}
+    assert ends["zonal 1"] == "joins a branch even about the equator"
+    assert not diagram.warnings
+
+
+def test_high_dimension_over_decades_of_the_coupling():
+    """d = 16, beta = 9: the branch falls to a fortieth of its critical coupling before it turns."""
+    problem = McKeanVlasov(Sphere(16), Transformer(9.0))
+    diagram = bifurcation_diagram(problem, relative=(0.01, 1.2), depth=1, rates=False)
+    fold = located(diagram, "zonal 1", "fold")
+    branch = diagram.branch("zonal 1")
+    assert fold.relative_coupling < 0.03
+    assert branch.outcome is Outcome.LEFT_INTERVAL
+    moments = branch.cosine[-1]
+    assert np.abs(gibbs_moments(problem, branch.coupling[-1], moments) - moments[:20]).max() <= 1e-11
+    # The free energy of the concentrated state, on a rule of its own; 140 nodes would give another, -1031.6.
+    assert branch.free_energy_gap[-1] == pytest.approx(-1051.5652998235, rel=1e-12)
+
+
+def test_confinement_keeps_the_axis():
+    problem = McKeanVlasov(Sphere(3), Kuramoto(), coupling=5.0, confinement=GegenbauerSeries((-0.2,), 3))
+    states = stationary_states(problem)
+    assert len(states) == 3
+    # Against the field both the rotations and the flip are unstable or slow; with it the state is stable.
+    assert states[0].unstable == 0
+    assert states[0].moment(1) > 0.0
+    assert states[0].slowest_rate > 0.0
+
+
+def test_a_start_is_resolved_before_it_is_believed():
+    """A spike on too few nodes solves the discrete equation, and is refused by the second rule."""
+    problem = McKeanVlasov(Sphere(16), Transformer(9.0))
+    equation = stationary_equation(problem)
+    coupling = 2.4761604
+    q = coupling / equation.unit
+    spike = equation.unknown_from(equation.basis.moments_from(0.99 ** np.arange(equation.basis.nodes + 1.0), None))
+    solution = solve_at(equation, spike, q)
+    assert solution is not None
+    assert not equation.resolves(solution.b, q, solution.evaluation.gibbs.moments)
+    assert Point(equation, solution, 1.0).equation is equation
+
+
+def test_nonsense():
+    with pytest.raises(InvalidInput, match=r"from 3 to 1024, not 1"):
+        Sphere(1)
+    with pytest.raises(InvalidInput, match="is the circle"):
+        Sphere(2)
+    with pytest.raises(InvalidInput, match="an integer"):
+        Sphere(3.5)
