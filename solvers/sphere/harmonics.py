@@ -68,7 +68,7 @@ class HarmonicPerturbations:
         self.signs: Floats = np.sign(relative)
         self.roots: Floats = np.sqrt(np.abs(relative))
         self.weights: Floats = np.multiply.outer(self.signs * self.roots, self.signs * self.roots)
-        self.classes: list[HarmonicClass] = classes_of(basis.group, degrees)
+        self.classes: list[HarmonicClass] = classes_of(reflections_of(basis.group), basis.group.turns, degrees)
 
     def matrix(self, point: Point) -> Floats:
         """Return the matrix of all harmonics at a point, rotations moved to one."""
