@@ -14,7 +14,8 @@ In a sector the rates are the eigenvalues of :math:`H^{1/2} C H^{1/2}`, at least
 
 import numpy as np
 
-from .fields import ZonalField, repetitions
+from .fields import ZonalField
+from .interaction import repetitions
 from .sectors import SectorMatrices
 
 

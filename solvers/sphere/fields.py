@@ -11,29 +11,26 @@ also where it nearly vanishes.
 
 import functools
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from meanfield import McKeanVlasov, NotResolved, Potential, State
-from meanfield.domains import Circle, Domain, Sphere
 from meanfield.quadrature import Rule, polynomials
 
-from ..bases import EPS, Floats, Integers
+from ..bases import Floats
 from ..limits import MAX_NODES
 from .grids import Grid, harmonics, last_functions, rule_of, slopes, stepped
+from .interaction import NEGLIGIBLE, Interaction, multiplicities
 
 # Moments below this are a uniform density.
 UNIFORM = 1e-14
-# Multipliers and coefficients below this share of the largest are not felt.
-NEGLIGIBLE = EPS / 16.0
 # A function is resolved when its last coefficients are below this: integrals of products of two such functions are
 # then exact to the square of it.
 TAIL_TOLERANCE = 1e-9
 # Nodes beyond the degree of the polynomials to begin with.
 ROOM = 24
-# Larger numbers of harmonics leave the range of doubles.
-LARGEST_MULTIPLICITY = 10**300
-# Beyond this exponentials do; a smaller peak would be wrong, but no bound with this one is ever the better.
+# Beyond this exponentials leave the range of doubles, and no bound by the peak is the better one.
 LARGEST_LOGARITHM = 700.0
 # Polynomials of degree k times the root of the density reach to where its logarithm is this times k lower.
 OUTSIDE = 6.0
@@ -54,8 +51,6 @@ class ZonalField:
         The nodes u, from the north pole down.
     strengths : (L + 1,) float
         sigma_0 = 0, sigma_1, ..., sigma_L.
-    coefficients : (M + 1,) float
-        Coefficients of P_0, ..., P_M in the part of f that the interaction makes.
     log_density : (n,) float
         log |S| rho on the nodes.
     slope : (n,) float
@@ -69,7 +64,6 @@ class ZonalField:
     problem: McKeanVlasov
     grid: Grid
     strengths: Floats
-    coefficients: Floats
     log_density: Floats
     slope: Floats
     peak: float
@@ -110,8 +104,8 @@ class ZonalField:
         (L - m + 2,) ndarray
             Bounds over l >= m, l > m, ..., l > L.
         """
-        degrees = np.arange(order, strengths.size)
-        ratios = np.append(strengths[order:] / multiplicities(self.dimension, degrees), 0.0)
+        counts = multiplicities(self.dimension, order, strengths.size - 1)
+        ratios = np.append(strengths[order:] / counts, 0.0)
         return np.asarray(self.peak * np.maximum.accumulate(ratios[::-1])[::-1] + self.unlisted)
 
 
@@ -120,19 +114,51 @@ def is_uniform(state: State) -> bool:
     return state.problem.confinement is None and float(np.abs(state.cosine[1:]).max(initial=0.0)) <= UNIFORM
 
 
-def starting_grid(state: State, polynomial: int) -> Grid:
+class Exponent(NamedTuple):
+    """The exponent f of a zonal state, turned so that the north pole is the denser one.
+
+    Attributes
+    ----------
+    interaction
+        The interaction, with the problem.
+    coefficients : (M + 1,) float
+        Coefficients of P_0, ..., P_M in f.
+    """
+
+    interaction: Interaction
+    coefficients: Floats
+
+    @property
+    def dimension(self) -> int:
+        """Dimension d of the space around the sphere."""
+        return self.interaction.problem.domain.dimension
+
+
+def exponent_of(state: State) -> Exponent:
+    """Return the exponent of a zonal state, up to the last degree that matters."""
+    problem, interaction = state.problem, Interaction(state.problem)
+    felt = min(state.cosine.size - 1, interaction.felt)
+    whole = interaction.strengths(felt) * state.cosine[: felt + 1]
+    if problem.confinement is not None:
+        whole = _with_confinement(problem, problem.confinement, whole)
+    large = np.flatnonzero(np.abs(whole) > NEGLIGIBLE * np.abs(whole).max())
+    whole = whole[: 1 + int(large.max(initial=1))]
+    if whole[1::2].sum() < 0.0:
+        whole[1::2] *= -1.0
+    return Exponent(interaction, whole)
+
+
+def starting_grid(exponent: Exponent, polynomial: int) -> Grid:
     """Return a grid as small as the density, its root resolved with room for polynomials of a degree."""
-    coefficients, _ = _coefficients(state)
-    dimension = state.problem.domain.dimension
-    level = _level(coefficients, dimension, OUTSIDE * (polynomial + ROOM))
-    grid = Grid(dimension, stepped(polynomial + ROOM), level)
-    while grid.size < MAX_NODES and not _resolved(coefficients, grid, polynomial):
+    level = _level(exponent, OUTSIDE * (polynomial + ROOM))
+    grid = Grid(exponent.dimension, stepped(polynomial + ROOM), level)
+    while grid.size < MAX_NODES and not _resolved(exponent.coefficients, grid, polynomial):
         grid = grid._replace(size=stepped(grid.size + 1))
     return grid
 
 
-def field_of(state: State, grid: Grid) -> ZonalField:
-    """Return the field of a zonal state on a grid.
+def field_of(exponent: Exponent, grid: Grid) -> ZonalField:
+    """Return the field of an exponent on a grid.
 
     Raises
     ------
@@ -144,46 +170,27 @@ def field_of(state: State, grid: Grid) -> ZonalField:
             f"the decay rates at this state need more than {MAX_NODES} nodes between the poles; "
             "leave the rates out (--no-rates, rates=False) or take a less concentrated state"
         )
-    problem = state.problem
-    coefficients, coupled = _coefficients(state)
-    rule = rule_of(grid)
+    interaction, coefficients = exponent
     values = _sum(coefficients, grid)
-    shares = values + rule.log_weights
+    shares = values + rule_of(grid).log_weights
     log_mass = float(shares.max() + np.log(np.exp(shares - shares.max()).sum()))
     highest = max(float(values.max()), float(coefficients.sum())) - log_mass
     peak = float(np.exp(min(highest, LARGEST_LOGARITHM)))
-    degree = min(felt_degree(problem), int(grid.size * 2.0 ** (0.5 * grid.level)))
+    degree = min(interaction.felt, int(grid.size * 2.0 ** (0.5 * grid.level)))
     return ZonalField(
-        problem,
+        interaction.problem,
         grid,
-        strengths_of(problem, degree),
-        coupled,
+        interaction.strengths(degree),
         values - log_mass,
         np.asarray(coefficients[1:] @ slopes(grid, stepped(coefficients.size))[: coefficients.size - 1]),
         peak,
-        _unlisted(problem, degree, peak),
+        interaction.beyond(degree, peak),
     )
 
 
-def _coefficients(state: State) -> tuple[Floats, Floats]:
-    """Return the coefficients of f and those of its part that the interaction makes.
-
-    The state is turned so that the north pole is the denser one.
-    """
-    felt = min(state.cosine.size - 1, felt_degree(state.problem))
-    coupled = strengths_of(state.problem, felt) * state.cosine[: felt + 1]
-    whole = coupled
-    if state.problem.confinement is not None:
-        whole = _with_confinement(state.problem, state.problem.confinement, coupled)
-    whole = whole[: 1 + int(np.flatnonzero(np.abs(whole) > NEGLIGIBLE * np.abs(whole).max()).max(initial=1))]
-    if whole[1::2].sum() >= 0.0:
-        return whole, coupled
-    turned = np.where(np.arange(max(whole.size, coupled.size)) % 2 == 1, -1.0, 1.0)
-    return whole * turned[: whole.size], coupled * turned[: coupled.size]
-
-
-def _level(coefficients: Floats, dimension: int, outside: float) -> int:
+def _level(exponent: Exponent, outside: float) -> int:
     """Return the level of the smallest cap beyond which the density is below its peak by a logarithm."""
+    coefficients, dimension = exponent.coefficients, exponent.dimension
     degree = stepped(coefficients.size - 1)
     samples, table = _samples(dimension, degree)
     logs = coefficients @ table[: coefficients.size] + 0.5 * (dimension - 1) * np.log(samples * (2.0 - samples))
@@ -201,53 +208,6 @@ def _samples(dimension: int, degree: int) -> tuple[Floats, Floats]:
     nodes = (sides * (1.0 - fine)).astype(float)
     unused = np.zeros(0)
     return distances, polynomials(dimension, Rule(nodes, fine.astype(float), unused, fine, unused), degree)
-
-
-def strengths_of(problem: McKeanVlasov, degree: int) -> Floats:
-    """Return sigma_l = -kappa w_l/D, l = 0..degree, sigma_0 = 0, without underflow of the multipliers."""
-    relative = problem.potential.extended_multipliers(problem.domain, degree)
-    return np.asarray(-_unit(problem) * relative, dtype=float)
-
-
-def multiplicities(dimension: int, degrees: Integers) -> Floats:
-    """Return the N_l as floats, at most ``LARGEST_MULTIPLICITY``."""
-    sphere = Sphere(dimension)
-    return np.array([float(min(sphere.multiplicity(int(degree)), LARGEST_MULTIPLICITY)) for degree in degrees])
-
-
-def repetitions(dimension: int, order: int) -> int:
-    """Return how often everything in an azimuthal sector is repeated: the harmonics of S^(d-2) of its degree."""
-    around: Domain = Circle() if dimension == 3 else Sphere(dimension - 1)
-    return around.multiplicity(order)
-
-
-def felt_degree(problem: McKeanVlasov) -> int:
-    """Return a degree beyond which the potential is not felt, or the largest that is affordable."""
-    limit = 16
-    while limit < MAX_NODES and problem.potential.relative_tail_bound(problem.domain, limit) > NEGLIGIBLE:
-        limit *= 2
-    relative = np.abs(problem.potential.relative_multipliers(problem.domain, limit))
-    return int(np.flatnonzero(relative > NEGLIGIBLE).max(initial=1))
-
-
-def _unit(problem: McKeanVlasov) -> np.longdouble:
-    scale = np.longdouble(problem.potential.scale(problem.domain))
-    return np.longdouble(problem.fixed_coupling) * scale / np.longdouble(problem.noise)
-
-
-def strongest_beyond(problem: McKeanVlasov, degree: int) -> float:
-    """Return a bound of abs(lambda_l) beyond a degree; N_l grows with l."""
-    share = problem.potential.relative_tail_bound(problem.domain, degree)
-    return float(abs(_unit(problem))) * share / Sphere(problem.domain.dimension).multiplicity(degree + 1)
-
-
-def _unlisted(problem: McKeanVlasov, degree: int, peak: float) -> float:
-    """Bound the interaction beyond a degree: further traces, at most abs(sigma_l) each, and what follows them."""
-    further = np.abs(strengths_of(problem, 2 * degree + 16)[degree + 1 :])
-    return min(
-        peak * strongest_beyond(problem, degree),
-        float(further.sum()) + peak * strongest_beyond(problem, 2 * degree + 16),
-    )
 
 
 def _with_confinement(problem: McKeanVlasov, confinement: Potential, coupled: Floats) -> Floats:

@@ -47,11 +47,11 @@ def slowest_rate(state: State) -> float:
     """
     if is_uniform(state):
         return -float(uniform_eigenvalues(state.problem, 0, 1)[0][0])
-    source, unseen, slowest = SectorSource(state), None, np.inf
+    source, unseen, slowest, size = SectorSource(state), None, np.inf, FIRST_SIZE
     for order in range(LAST_ORDER):
         if order and unseen is not None and unseen.rate(order) >= slowest:
             return slowest
-        lowest, sector = _lowest(source, order)
+        lowest, sector, size = _lowest(source, order, size)
         unseen = Unseen(sector.field) if unseen is None else unseen
         unseen.visit(sector)
         slowest = min(slowest, -float(sector_spectrum(state, order).values[0]) if lowest is None else lowest)
@@ -61,17 +61,22 @@ def slowest_rate(state: State) -> float:
     )
 
 
-def _lowest(source: SectorSource, order: int) -> tuple[float | None, SectorMatrices]:
-    """Return the lowest rate of a sector, None where it is lost in rounding, and the sector resolved."""
-    size = FIRST_SIZE
-    while size <= LARGEST_SIZE:
+def _lowest(source: SectorSource, order: int, size: int) -> tuple[float | None, SectorMatrices, int]:
+    """Return the lowest rate of a sector, None where it is lost in rounding, the sector and its size.
+
+    Sizes are tried from the one that resolved the sector before.
+    """
+    while True:
         sector = source.sector(order, size)
         if sector.missed <= MISSED:
             found = _lowest_of(sector)
-            if found is None or found[1] <= TRUNCATION_TOLERANCE * abs(found[0]):
-                return None if found is None else found[0], sector
+            if found is None:
+                return None, sector, FIRST_SIZE
+            if found[1] <= TRUNCATION_TOLERANCE * abs(found[0]):
+                return found[0], sector, size
+        if GROWTH * size > LARGEST_SIZE:
+            return None, sector, FIRST_SIZE
         size = int(GROWTH * size)
-    return None, sector
 
 
 def _lowest_of(sector: SectorMatrices) -> tuple[float, float] | None:

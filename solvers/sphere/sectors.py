@@ -32,7 +32,7 @@ import numpy as np
 from meanfield import State
 
 from ..bases import Floats, Integers
-from .fields import TAIL_TOLERANCE, ZonalField, field_of, starting_grid
+from .fields import TAIL_TOLERANCE, ZonalField, exponent_of, field_of, starting_grid
 from .grids import harmonics, last_functions, stepped
 
 # Nodes whose share of the measure is below the exponential of this would underflow. Polynomials of a large degree
@@ -105,7 +105,7 @@ class SectorSource:
     """
 
     def __init__(self, state: State) -> None:
-        self._state = state
+        self._exponent = exponent_of(state)
         self._fields: dict[int, ZonalField] = {}
 
     def sector(self, order: int, size: int) -> SectorMatrices:
@@ -118,7 +118,7 @@ class SectorSource:
         """
         polynomial = stepped(size + order)
         if polynomial not in self._fields:
-            self._fields[polynomial] = field_of(self._state, starting_grid(self._state, polynomial))
+            self._fields[polynomial] = field_of(self._exponent, starting_grid(self._exponent, polynomial))
         while True:
             field = self._fields[polynomial]
             if measure(field, order)[0].size > size:
@@ -126,7 +126,7 @@ class SectorSource:
                 if sector.tail <= TAIL_TOLERANCE:
                     return sector
             finer = field.grid._replace(size=stepped(field.grid.size + 1))
-            self._fields[polynomial] = field_of(self._state, finer)
+            self._fields[polynomial] = field_of(self._exponent, finer)
 
 
 def sector_of(field: ZonalField, order: int, size: int) -> SectorMatrices:

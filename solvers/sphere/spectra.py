@@ -18,7 +18,8 @@ from meanfield import NotResolved, Spectrum, State
 from ..bases import EPS, Floats
 from ..graded import Eigenvalues, complement, graded, recognised
 from .bounds import Unseen
-from .fields import is_uniform, repetitions
+from .fields import is_uniform
+from .interaction import repetitions
 from .sectors import SectorMatrices, SectorSource
 from .uniform import uniform_eigenvalues, uniform_spectrum
 

@@ -9,7 +9,7 @@ import numpy as np
 from meanfield import McKeanVlasov, Spectrum, State
 
 from ..bases import EPS, Floats, Integers
-from .fields import multiplicities, repetitions, strengths_of, strongest_beyond
+from .interaction import Interaction, multiplicities, repetitions
 
 # Degrees are listed from the first so many on, until all beyond have lambda_l below this.
 FEWEST = 32
@@ -35,15 +35,15 @@ def uniform_eigenvalues(problem: McKeanVlasov, order: int, count: int) -> tuple[
 
 def _slowest(problem: McKeanVlasov, first: int, count: int) -> tuple[Floats, Floats, Integers]:
     """Return the largest eigenvalues of degrees from a first one on, their rounding errors and degrees."""
-    dimension = problem.domain.dimension
+    dimension, interaction = problem.domain.dimension, Interaction(problem)
     last = FEWEST
-    while last < first + count or strongest_beyond(problem, last) > WEAK:
+    while last < first + count or interaction.strongest_beyond(last) > WEAK:
         last *= 2
     degrees = np.arange(first, last + 1)
-    lambdas = strengths_of(problem, last)[first:] / multiplicities(dimension, degrees)
+    lambdas = interaction.strengths(last)[first:] / multiplicities(dimension, first, last)
     free = problem.noise * degrees * (degrees + dimension - 2.0)
     values = -free * (1.0 - lambdas)
-    beyond = problem.noise * (last + 1) * (last + dimension - 1.0) * (1.0 - strongest_beyond(problem, last))
+    beyond = problem.noise * (last + 1) * (last + dimension - 1.0) * (1.0 - interaction.strongest_beyond(last))
     order = np.argsort(values)[::-1][:count]
     order = order[values[order] >= -beyond]
     return values[order], (4.0 * EPS * free * (1.0 + np.abs(lambdas)))[order], degrees[order]
