@@ -262,7 +262,7 @@ def maier_saupe_transition(dimension: int = 3) -> MaierSaupeState:
     Examples
     --------
     >>> round(maier_saupe_transition().ratio, 12)
-    6.812188488068
+    6.812188488069
     """
     from scipy.optimize import brentq
 
