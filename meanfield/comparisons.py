@@ -110,11 +110,15 @@ class Comparison:
         When the moments are compared; the distances belong to the last of them.
     moments : Means
         ``m1, s1, r1, m2, ...``: cosine and sine moments of the empirical measure and :math:`r_k = |c_k|`, for every
-        size and time; ``expected``, shape (Q, T), is the equation's.
+        size and time; ``expected``, shape (Q, T), is the equation's. On spheres ``m1, r1, m2, ...``: the moment
+        about the north pole, :math:`\langle P_l(\cos\theta)\rangle`, and the length :math:`|m_l|` of all of the
+        degree.
     distance_names : (P,) tuple of str
         ``w1`` and ``w2`` are the Wasserstein distances between the particles and the equation's density,
         ``w1_independent`` and ``w2_independent`` those of as many independent points of that density,
-        ``c1, c2, ...`` the deviations :math:`|\hat c_k - c_k|`.
+        ``c1, c2, ...`` the deviations :math:`|\hat c_k - c_k|`. On spheres ``w1_polar`` and so on are the
+        Wasserstein distances between the laws of the angle from the north pole, and ``c1, c2, ...`` the lengths
+        :math:`|\hat m_l - m_l|`.
     distances : (P, S, R) float
         At the last time, for every replica; nan for one that failed.
     distance_means : Means
@@ -145,6 +149,11 @@ class Comparison:
     outcome: Outcome
     warnings: tuple[str, ...] = ()
     provenance: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def transport_names(self) -> tuple[str, ...]:
+        """Names of the two Wasserstein distances among the distances."""
+        return tuple(name for name in self.distance_names if name in ("w1", "w2", "w1_polar", "w2_polar"))
 
     def fit(self, name: str) -> Fit | None:
         """Return the fitted power of a distance, or None where there is none."""
@@ -230,15 +239,16 @@ def _summary(comparison: Comparison) -> Iterator[str]:
     yield str(comparison.outcome)
     yield from ("", f"At time {comparison.time[-1]:.6g}, with standard errors")
     yield from _last_moments(comparison)
-    yield from ("", "Distances from the equation's density, and of independent points from it")
-    yield from _table(
-        comparison, comparison.distance_means, ("w1", "w1_independent", "w2", "w2_independent"), False
-    )
+    of_angles = " of angles from the pole" if comparison.transport_names[0].endswith("polar") else ""
+    yield from ("", f"Distances{of_angles} from the equation's density, and of independent points from it")
+    names = [name for pair in comparison.transport_names for name in (pair, f"{pair}_independent")]
+    yield from _table(comparison, comparison.distance_means, names, False)
     if comparison.fits:
         yield from ("", f"Powers of N with {comparison.confidence:.0%} intervals")
         yield from (_power(fit) for fit in comparison.fits)
     if comparison.fluctuations is not None:
-        yield from ("", "Fluctuations N |c_k|^2 over the later half of the time")
+        letters = "m_l" if comparison.transport_names[0].endswith("polar") else "c_k"
+        yield from ("", f"Fluctuations N |{letters}|^2 over the later half of the time")
         yield from _table(comparison, comparison.fluctuations, comparison.fluctuations.names, True)
     if comparison.warnings:
         yield from ("", "Warnings", *(f"  - {warning}" for warning in comparison.warnings))
@@ -246,7 +256,8 @@ def _summary(comparison: Comparison) -> Iterator[str]:
 
 def _last_moments(comparison: Comparison) -> Iterator[str]:
     moments = comparison.moments
-    chosen = tuple(name for name in moments.names if name.startswith("r"))
+    letters = ("r",) if "w1" in comparison.distance_names else ("m", "r")
+    chosen = tuple(name for name in moments.names if name.startswith(letters))
     last = Means(moments.names, *(getattr(moments, name)[..., -1] for name in ("expected", *BAND)))
     yield from _table(comparison, last, chosen, True)
 

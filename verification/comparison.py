@@ -15,7 +15,6 @@ import dataclasses
 import operator
 from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,13 +26,12 @@ from meanfield import (
     Ensemble,
     InvalidInput,
     McKeanVlasov,
-    MeanfieldError,
     Outcome,
-    Trajectory,
 )
-from meanfield.transport import Density, Sample, wasserstein1, wasserstein2
 from solvers import Advance, EulerMaruyama, WeakSecondOrder, evolve, simulation
+from solvers.evolution import Initial
 
+from .measured import PARTICLE_STREAM, stream, transport
 from .statistics import CONFIDENCE, student
 from .tabulation import tabulated
 
@@ -45,8 +43,6 @@ TIMES = 40
 DEGREES = 2
 # Of the equation's moments, far below the fluctuations of any number of particles.
 TOLERANCE = 1e-10
-# Streams that come from one seed: of the particles and of the independent points.
-PARTICLES, INDEPENDENT = 0, 1
 
 
 def compare(
@@ -151,7 +147,7 @@ def comparing(
     recorded = times if isinstance(times, int) else np.union1d(0.0, np.asarray(times, dtype=float))
     trajectory = evolve(problem, initial, until, times=recorded, tolerance=TOLERANCE)
     # A vector of angles is a density here; particles would take it for their positions.
-    start = trajectory.cosine[0], trajectory.sine[0]
+    start = Initial(trajectory.cosine[0], trajectory.sine[0], "moments", (), trajectory.layout)
     settings: dict[str, Any] = {"initial": start, "step": step, "replicas": replicas, "scheme": scheme}
     settings |= {"times": trajectory.time, "degrees": degrees, "executor": executor, "keep_positions": True}
     ensembles: list[Ensemble] = []
@@ -161,7 +157,7 @@ def comparing(
     try:
         for size in sizes:
             ensemble = yield from _simulated(problem, sizes, size, until, seed, settings)
-            values, complaint = _distances(trajectory, ensemble, seed, executor)
+            values, complaint = transport(trajectory, ensemble, seed, executor)
             # The positions of all sizes together need not fit into memory.
             ensembles.append(dataclasses.replace(ensemble, positions=None))
             distances.append(values)
@@ -219,7 +215,7 @@ def _simulated(
     problem: McKeanVlasov, sizes: Sequence[int], size: int, until: float, seed: int, settings: Mapping[str, Any]
 ) -> Generator[Advance, None, Ensemble]:
     """Simulate one size and report the work done among that of all sizes."""
-    steps = simulation(problem, size, until, _stream(seed, PARTICLES, size), **settings)
+    steps = simulation(problem, size, until, stream(seed, PARTICLE_STREAM, size), **settings)
     before, total = (sum(other for other in sizes if other < size) / size, sum(sizes) / size)
     while True:
         try:
@@ -228,63 +224,3 @@ def _simulated(
             ensemble: Ensemble = stop.value
             return ensemble
         yield Advance(int(before * advance.total) + advance.done, int(total * advance.total))
-
-
-def _stream(seed: int, *key: int) -> int:
-    """Return the seed of a stream of its own, all 128 bits of it."""
-    low, high = np.random.SeedSequence(seed, spawn_key=key).generate_state(2, np.uint64)
-    return int(low) + (int(high) << 64)
-
-
-@dataclass(frozen=True, eq=False)
-class _Task:
-    """One replica whose distances are to be computed: a picklable task."""
-
-    cosine: Floats
-    sine: Floats
-    angles: Floats
-    seed: int
-
-
-def _distances(
-    trajectory: Trajectory, ensemble: Ensemble, seed: int, executor: Executor | None
-) -> tuple[Floats, list[str]]:
-    """Return the distances at the last time, (4, R), nan for replicas that failed, and what went wrong."""
-    positions = ensemble.positions
-    if positions is None:
-        raise ValueError("an ensemble that is compared keeps its positions")
-    chosen = np.flatnonzero(ensemble.completed)
-    tasks = [
-        _Task(
-            trajectory.cosine[-1], trajectory.sine[-1], positions[replica],
-            _stream(seed, INDEPENDENT, ensemble.particles, int(replica)),
-        )
-        for replica in chosen
-    ]  # fmt: skip
-    rows, complaints = _measured(tasks, executor)
-    values = np.full((4, ensemble.replicas), np.nan)
-    values[:, chosen] = np.array(rows).T
-    return values, complaints
-
-
-def _measured(tasks: Sequence[_Task], executor: Executor | None) -> tuple[list[Floats], list[str]]:
-    if executor is not None:
-        try:
-            return list(executor.map(_measure, tasks)), []
-        except MeanfieldError:
-            raise
-        except Exception as error:
-            complaint = (
-                f"the distances were computed here, for the executor failed: {type(error).__name__}: {error}"
-            )
-            return [_measure(task) for task in tasks], [complaint]
-    return [_measure(task) for task in tasks], []
-
-
-def _measure(task: _Task) -> Floats:
-    """Return W_1 and W_2 of a replica, and of as many independent points, from the equation's density."""
-    density = Density(task.cosine, task.sine)
-    generator = np.random.default_rng(np.random.SeedSequence(task.seed))
-    independent = density.quantile(generator.random(task.angles.size))
-    samples = Sample(task.angles), Sample(independent)
-    return np.array([distance(sample, density) for sample in samples for distance in (wasserstein1, wasserstein2)])

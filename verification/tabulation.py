@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from meanfield import Ensemble, McKeanVlasov, Outcome, Trajectory
 from meanfield.comparisons import Comparison, Fit, Means
 
+from .measured import INDEPENDENT, transport_names
+from .moments import compared_moments, degrees_known, deviations, squared_moments
 from .reach import amplification, neighbours, unstable_modes
 from .statistics import Band, band, power_law
 
 Floats = NDArray[np.float64]
 
-DISTANCES = ("w1", "w2", "w1_independent", "w2_independent")
 # Deviations that grow by more than this make a comparison say little.
 AMPLIFIED = 4.0
 FEW_NEIGHBOURS = 10.0
@@ -42,16 +43,17 @@ def tabulated(
     ensembles
         One for every size, increasing.
     transport : (4, S, R) float
-        The Wasserstein distances at the last time, in the order of ``DISTANCES``.
+        The Wasserstein distances at the last time, in the order of :func:`~.measured.transport_names`.
     seed, confidence
         For the record; the level of the bands.
     complaints
         What went wrong with the distances.
     """
     sizes = np.array([ensemble.particles for ensemble in ensembles])
-    degrees = range(1, ensembles[0].degrees + 1)
-    distances = np.concatenate([transport, [_deviations(trajectory, ensembles, degree) for degree in degrees]])
-    names = (*DISTANCES, *(f"c{degree}" for degree in degrees))
+    degrees = degrees_known(ensembles)
+    apart = [[deviations(trajectory, ensemble, degree) for ensemble in ensembles] for degree in degrees]
+    distances = np.concatenate([transport, apart])
+    names = (*transport_names(trajectory.problem.domain), *(f"c{degree}" for degree in degrees))
     fits = tuple(_fits(names, sizes, distances, confidence))
     warnings = [warning for ensemble in ensembles for warning in (*ensemble.warnings, *ensemble.failures)]
     warnings += [*trajectory.warnings, *complaints, *_doubts(trajectory, sizes, fits)]
@@ -98,15 +100,9 @@ def _provenance(
 
 
 def _moments(trajectory: Trajectory, ensembles: Sequence[Ensemble], confidence: float) -> Means:
-    names, expected, bands = [], [], []
-    for degree in range(1, ensembles[0].degrees + 1):
-        cosine, sine = _moment(trajectory.cosine, degree), _moment(trajectory.sine, degree)
-        names += [f"m{degree}", f"s{degree}", f"r{degree}"]
-        expected += [cosine, sine, np.hypot(cosine, sine)]
-        rows = [(ensemble.cosine[:, :, degree], ensemble.sine[:, :, degree]) for ensemble in ensembles]
-        for select in (lambda c, s: c, lambda c, s: s, np.hypot):
-            bands.append([band(select(*row), confidence) for row in rows])
-    return _means(names, np.array(expected), bands)
+    compared = list(compared_moments(trajectory, ensembles))
+    bands = [[band(values, confidence) for values in one.replicas] for one in compared]
+    return _means([one.name for one in compared], np.array([one.expected for one in compared]), bands)
 
 
 def _distance_means(
@@ -124,22 +120,6 @@ def _means(names: Sequence[str], expected: Floats, bands: Sequence[Sequence[Band
     return Means(tuple(names), expected, **arrays)
 
 
-def _moment(moments: Floats, degree: int) -> Floats:
-    """Return a moment over time; those beyond the degree that was needed are zero."""
-    return moments[:, degree] if degree < moments.shape[1] else np.zeros(moments.shape[0])
-
-
-def _deviations(trajectory: Trajectory, ensembles: Sequence[Ensemble], degree: int) -> Floats:
-    """Return the distance of the empirical moment from the equation's at the last time, (S, R)."""
-    cosine, sine = _moment(trajectory.cosine, degree)[-1], _moment(trajectory.sine, degree)[-1]
-    return np.array(
-        [
-            np.hypot(ensemble.cosine[:, -1, degree] - cosine, ensemble.sine[:, -1, degree] - sine)
-            for ensemble in ensembles
-        ]
-    )
-
-
 def _fits(names: Sequence[str], sizes: NDArray[np.int64], distances: Floats, confidence: float) -> Iterator[Fit]:
     for name, values in zip(names, distances, strict=True):
         power = power_law(sizes.astype(float), values, confidence)
@@ -152,18 +132,17 @@ def _fluctuations(trajectory: Trajectory, ensembles: Sequence[Ensemble], confide
     """Return N |c_k|^2 averaged over the later half of the time, where the equation stays uniform and is stable."""
     if not _uniform(trajectory) or unstable_modes(trajectory.problem).size:
         return None
-    shares = _shares(trajectory.problem, ensembles[0].degrees)
+    problem, degrees = trajectory.problem, degrees_known(ensembles)
+    shares = _shares(problem, max(degrees))
     late = trajectory.time >= 0.5 * trajectory.time[-1]
     names, expected, bands = [], [], []
-    for degree, share in enumerate(shares, start=1):
+    for degree in degrees:
         names.append(f"fluctuation{degree}")
-        rate = 2.0 * trajectory.problem.noise * degree**2 * (1.0 - share)
+        share = shares[degree - 1]
+        rate = 2.0 * problem.noise * -problem.domain.laplacian_eigenvalue(degree) * (1.0 - share)
         start = 1.0 - 1.0 / (1.0 - share)
         expected.append(1.0 / (1.0 - share) + start * np.exp(-rate * trajectory.time[late]).mean())
-        squares = [
-            ensemble.particles * (ensemble.cosine[:, late, degree] ** 2 + ensemble.sine[:, late, degree] ** 2)
-            for ensemble in ensembles
-        ]
+        squares = [ensemble.particles * squared_moments(ensemble, degree)[:, late] for ensemble in ensembles]
         bands.append([band(values.mean(axis=1), confidence) for values in squares])
     return _means(names, np.array(expected), bands)
 
@@ -177,7 +156,8 @@ def _uniform(trajectory: Trajectory) -> bool:
 def _shares(problem: McKeanVlasov, degree: int) -> Floats:
     """Return lambda_k = kappa/kappa_k, k = 1..degree."""
     weights = np.asarray(problem.potential.multipliers(problem.domain, degree), dtype=float)[1:]
-    return np.asarray(-float(problem.fixed_coupling) * weights / (2.0 * problem.noise))
+    modes = np.array([float(problem.domain.multiplicity(k)) for k in range(1, degree + 1)])
+    return np.asarray(-float(problem.fixed_coupling) * weights / (modes * problem.noise))
 
 
 def _doubts(trajectory: Trajectory, sizes: NDArray[np.int64], fits: Sequence[Fit]) -> Iterator[str]:
@@ -197,7 +177,12 @@ def _doubts(trajectory: Trajectory, sizes: NDArray[np.int64], fits: Sequence[Fit
             "for a mean field; compare more particles"
         )
     for fit in fits:
-        if fit.name in ("w1", "w2") and fit.curvature is not None and fit.curvature < CURVED:
+        if (
+            fit.name.startswith("w")
+            and not fit.name.endswith(INDEPENDENT)
+            and fit.curvature is not None
+            and fit.curvature < CURVED
+        ):
             yield (
                 f"{fit.name} is not a power of N (probability {fit.curvature:.1g}): there is a bias that does not "
                 "shrink with N, as that of the time step, or N is too small; try half the step, or more particles"

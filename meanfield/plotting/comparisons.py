@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-DISTANCES = {"w1": "$W_1$", "w2": "$W_2$"}
+SYMBOLS = {"w1": "$W_1$", "w2": "$W_2$", "w1_polar": "$W_1(\\theta)$", "w2_polar": "$W_2(\\theta)$"}
 INDEPENDENT = "_independent"
 
 
@@ -33,7 +33,8 @@ def plot_distances(comparison: Comparison, ax: "Axes | None" = None) -> "Axes":
     """
     ax = new_axes() if ax is None else ax
     means, sizes = comparison.distance_means, comparison.particles
-    for (name, symbol), colour, marker in zip(DISTANCES.items(), COLOURS, "os", strict=False):
+    named = [(name, SYMBOLS[name]) for name in comparison.transport_names]
+    for (name, symbol), colour, marker in zip(named, COLOURS, "os", strict=False):
         index = means.index(name)
         spread = np.array([means.mean[index] - means.low[index], means.high[index] - means.mean[index]])
         fit = comparison.fit(name)

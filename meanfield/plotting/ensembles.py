@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
+from scipy.special import gammaln, stdtrit
 
+from ..domains import Circle, Domain
 from ..ensembles import Ensemble
 from ..errors import InvalidInput
+from ..harmonics import largest_degree, place, zonal_density
 from .appearance import COLOURS, UNIFORM_COLOUR, new_axes, plain_frame
 from .densities import frame_density, uniform_level
 
@@ -23,7 +25,7 @@ DENSITY_POINTS = 1025
 
 
 def plot_ensemble(ensemble: Ensemble, ax: "Axes | None" = None, density: Any = None, **style: Any) -> "Axes":
-    """Draw the histogram of all particles at the end over the angle.
+    """Draw the histogram of all particles at the end over the angle, on the sphere over that from the north pole.
 
     Parameters
     ----------
@@ -31,7 +33,8 @@ def plot_ensemble(ensemble: Ensemble, ax: "Axes | None" = None, density: Any = N
         Axes to draw on; a new figure by default.
     density
         Drawn as a line for comparison: anything with a method ``density(angle)``, such as a State or a Trajectory,
-        or a function of the angle.
+        or a function of the angle. On the sphere it is a density per unit of the surface, and the line is that of
+        the angle which follows from it.
     **style
         Passed to the histogram.
 
@@ -48,7 +51,8 @@ def plot_ensemble(ensemble: Ensemble, ax: "Axes | None" = None, density: Any = N
         raise InvalidInput("no replica of this ensemble came to the end, so there is no histogram to draw")
     ax = new_axes() if ax is None else ax
     edges, heights, half = _joined(ensemble)
-    uniform_level(ax)
+    if ensemble.on_circle:
+        uniform_level(ax, ensemble.problem.domain)
     settings: dict[str, Any] = {"color": COLOURS[5], "alpha": 0.6, "label": _particles(ensemble)} | style
     ax.stairs(heights, edges, fill=True, **settings)
     bars: dict[str, Any] = {"color": COLOURS[0], "linewidth": 1.0, "label": "95 % confidence"}
@@ -56,9 +60,12 @@ def plot_ensemble(ensemble: Ensemble, ax: "Axes | None" = None, density: Any = N
         middle = 0.5 * (edges[1:] + edges[:-1])
         ax.vlines(middle, np.maximum(heights - half, 0.0), heights + half, **bars)
     if density is not None:
-        angle = np.linspace(-np.pi, np.pi, DENSITY_POINTS)
-        ax.plot(angle, _values(density, angle), color=COLOURS[1], linewidth=1.6, label=_name(density))
-    frame_density(ax)
+        angle = np.linspace(edges[0], edges[-1], DENSITY_POINTS)
+        ax.plot(angle, _law(ensemble, density, angle), color=COLOURS[1], linewidth=1.6, label=_name(density))
+    if ensemble.on_circle:
+        frame_density(ax, ensemble.problem.domain)
+    else:
+        _frame_polar(ax, ensemble.problem.domain)
     top = max(_line_top(ax), float(np.max(heights + np.nan_to_num(half))))
     ax.set_ylim(0.0, (1.1 if top > 2.0 * heights.mean() else 1.4) * top)
     ax.legend(frameon=False, fontsize=8, loc="upper right")
@@ -90,21 +97,29 @@ def plot_ensemble_moments(
         If a degree was not recorded.
     """
     ax = new_axes() if ax is None else ax
+    letters = "ck" if ensemble.on_circle else "ml"
     for degree, colour in zip(degrees, COLOURS, strict=False):
         estimate = ensemble.order_parameter(degree)
-        replicas = np.hypot(ensemble.cosine[:, :, degree], ensemble.sine[:, :, degree])
+        replicas = ensemble.moments_in_modulus(degree)
         if ensemble.replicas > 1:
             ax.plot(ensemble.time, replicas.T, color=colour, linewidth=0.4, alpha=0.35, zorder=1.5)
             half = _half_width(np.count_nonzero(~np.isnan(replicas), axis=0)) * estimate.standard_error
             band: dict[str, Any] = {"color": colour, "alpha": 0.2, "linewidth": 0.0, "zorder": 1.8}
             ax.fill_between(ensemble.time, estimate.mean - half, estimate.mean + half, **band)
-        ax.plot(ensemble.time, estimate.mean, color=colour, linewidth=1.6, label=f"$k = {degree}$", zorder=2.2)
+        ax.plot(
+            ensemble.time,
+            estimate.mean,
+            color=colour,
+            linewidth=1.6,
+            label=f"${letters[1]} = {degree}$",
+            zorder=2.2,
+        )
         if trajectory is not None:
             dashed: dict[str, Any] = {"color": UNIFORM_COLOUR, "linewidth": 1.1, "linestyle": (0, (4.0, 2.0))}
             label = "density" if degree == degrees[0] else None
             ax.plot(trajectory.time, trajectory.order_parameter(degree), label=label, zorder=2.5, **dashed)
     ax.set_xlabel("$t$", fontsize=11)
-    ax.set_ylabel("$|c_k|$", fontsize=11)
+    ax.set_ylabel(f"$|{letters[0]}_{letters[1]}|$", fontsize=11)
     ax.set_xlim(0.0, float(ensemble.time[-1]))
     plain_frame(ax)
     ax.set_ylim(bottom=0.0)
@@ -142,6 +157,39 @@ def _particles(ensemble: Ensemble) -> str:
     replicas = int(np.count_nonzero(ensemble.completed))
     copies = f"{replicas} replicas of " if replicas > 1 else ""
     return f"{copies}{ensemble.particles} particles"
+
+
+def _law(ensemble: Ensemble, density: Any, angle: Floats) -> Floats:
+    """Return the density of the angle, which on the sphere has the size of a parallel as a factor."""
+    domain = ensemble.problem.domain
+    if isinstance(domain, Circle):
+        return _values(density, angle)
+    if getattr(density, "layout", "degree") == "order":
+        cosine = np.asarray(density.cosine)
+        cosine = cosine[-1] if cosine.ndim == 2 else cosine
+        zonal = cosine[[place(degree, 0) for degree in range(largest_degree(cosine.size) + 1)]]
+        return np.asarray(zonal_density(zonal, domain.dimension, angle) * _uniform_law(domain, angle))
+    return np.asarray(_values(density, angle) * domain.volume * _uniform_law(domain, angle))
+
+
+def _uniform_law(domain: Domain, angle: Floats) -> Floats:
+    """Return the density of the angle from the pole of uniform points on a sphere."""
+    half = 0.5 * domain.dimension
+    factor = np.exp(gammaln(half) - gammaln(half - 0.5)) / np.sqrt(np.pi)
+    return np.asarray(factor * np.sin(angle) ** (domain.dimension - 2))
+
+
+def _frame_polar(ax: "Axes", domain: Domain) -> None:
+    """Label the angle from the pole, with the law of uniform points as a thin line."""
+    angle = np.linspace(0.0, np.pi, DENSITY_POINTS)
+    ax.plot(
+        angle, _uniform_law(domain, angle), color=UNIFORM_COLOUR, linewidth=0.8, linestyle=(0, (4.0, 3.0)), zorder=1
+    )
+    ax.set_xlim(0.0, np.pi)
+    ax.set_xticks(np.linspace(0.0, np.pi, 5), ["0", r"$\pi/4$", r"$\pi/2$", r"$3\pi/4$", r"$\pi$"])
+    ax.set_xlabel(r"angle from the pole $\theta$", fontsize=11)
+    ax.set_ylabel(r"density of $\theta$", fontsize=11)
+    plain_frame(ax)
 
 
 def _values(density: Any, angle: Floats) -> Floats:

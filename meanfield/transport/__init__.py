@@ -14,6 +14,8 @@ both minima of convex functions of one number [1]_, [2]_. An empirical measure o
 distance of order :math:`N^{-1/2}` from that density, in :math:`W_1` and, where the density is bounded
 below, in :math:`W_2` [3]_: no comparison of N particles with their mean-field limit gets below it.
 
+On spheres the laws of the angle from an axis are compared (:mod:`.polar`).
+
 References
 ----------
 .. [1] J. Rabin, J. Delon, Y. Gousseau, Transportation distances on the circle, J. Math. Imaging Vis. 41 (2011).
@@ -26,5 +28,16 @@ References
 from .distances import wasserstein1, wasserstein2
 from .divergences import l2_distance, relative_entropy
 from .measures import Density, Sample
+from .polar import PolarLaw, polar_distances, zonal_law
 
-__all__ = ["Density", "Sample", "l2_distance", "relative_entropy", "wasserstein1", "wasserstein2"]
+__all__ = [
+    "Density",
+    "PolarLaw",
+    "Sample",
+    "l2_distance",
+    "polar_distances",
+    "relative_entropy",
+    "wasserstein1",
+    "wasserstein2",
+    "zonal_law",
+]

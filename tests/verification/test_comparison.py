@@ -26,6 +26,7 @@ from solvers.evolution import PerturbedUniform, VonMises, evolve
 from solvers.particles import simulate
 from verification import comparison as module
 from verification.comparison import compare
+from verification.measured import PARTICLE_STREAM, stream
 from verification.reach import amplification, neighbours, perturbed, unstable_modes
 
 CONTRACTING = McKeanVlasov(Circle(), Kuramoto(), coupling=1.0)
@@ -71,7 +72,7 @@ def test_power_of_n(compared: Comparison) -> None:
 def test_distances_are_those_of_the_particles(compared: Comparison) -> None:
     trajectory = evolve(CONTRACTING, START, 1.0, times=compared.time, tolerance=1e-10)
     density = Density(trajectory.cosine[-1], trajectory.sine[-1])
-    seed = module._stream(SMALL["seed"], module.PARTICLES, 100)
+    seed = stream(SMALL["seed"], PARTICLE_STREAM, 100)
     ensemble = simulate(
         CONTRACTING, 100, 1.0, seed, initial=START, step=0.05, replicas=12, times=compared.time, keep_positions=True
     )

@@ -106,7 +106,7 @@ class SphereCloud:
         return max(self._slope(points, direction, half) for direction in directions)
 
     def _slope(self, points: Floats, direction: Floats, half: float) -> float:
-        """Return the largest decrease of the drift along great circles, from one side of the points to the other."""
+        """Return the largest decrease of the drift along great circles from one side to the other."""
         along = tangent(points, direction)
         along /= np.sqrt((along**2).sum(axis=0))
         forward, backward = (self._along(points, along, angle) for angle in (half, -half))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from meanfield import InvalidInput, McKeanVlasov, Sphere
 from meanfield.harmonics import largest_degree, place
+from meanfield.transport.polar import NEGATIVE_ROUNDING, PolarLaw, polar_law, zonal_law
 
 from ...bases.legendre import packed
 from ...checkpoints import digest_of
@@ -18,7 +19,6 @@ from ...evolution.sphere.profiles import Lobe, lobes_of, sufficient
 from ...evolution.starts import Watson
 from ..settings import Starts
 from .harmonics import SolidHarmonics
-from .laws import NEGATIVE_ROUNDING, PolarLaw, polar_law, zonal_law
 
 Floats = NDArray[np.float64]
 

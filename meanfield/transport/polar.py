@@ -1,24 +1,31 @@
-r"""Samples of the angle from an axis: the inverse distribution function, from a table of cubics.
+r"""The law of the angle from an axis on a sphere: distribution function, samples and Wasserstein distances.
 
-The angle of a zonal density f has the density proportional to :math:`f(\theta)\sin^{d-2}\theta`. Its integrals over
-small intervals come from Gauss's rule; between the nodes the distribution function is the cubic with its values
-and slopes at both ends. Half of the nodes are equally spaced, half divide the mass equally, so that narrow
-densities have as many as broad ones; the distribution function is then right to about 1e-10.
+The angle of a zonal density f has the density proportional to :math:`f(\theta)\sin^{d-2}\theta` on
+:math:`[0, \pi]`. Its integrals over small intervals come from Gauss's rule; between the nodes the distribution
+function is the cubic with its values and slopes at both ends. Half of the nodes are equally spaced, half divide
+the mass equally, so that narrow densities have as many as broad ones; the distribution function is right to about
+1e-10.
+
+For two laws on an interval the best coupling joins equal quantiles,
+:math:`W_p^p = \int_0^1 |F^{-1}(u) - G^{-1}(u)|^p\,du`. These are distances between the laws of the angle, not
+between measures on the sphere, whose distances they bound from below.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield import InvalidInput
-from meanfield.harmonics import zonal_density
+from ..errors import InvalidInput
+from ..harmonics import zonal_density
 
 Floats = NDArray[np.float64]
 
 INTERVALS = 2048
 GAUSS, GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(8)
+SHARES, SHARE_WEIGHTS = np.polynomial.legendre.leggauss(4)
 # Negative values of this size relative to the largest are rounding; no sample can fall there.
 NEGATIVE_ROUNDING = 1e-10
 NEWTON_STEPS = 40
@@ -60,6 +67,26 @@ class PolarLaw:
             if done:
                 break
         return np.asarray(self.nodes[cell] + place * width)
+
+
+def polar_distances(angles: Floats, law: PolarLaw) -> tuple[float, float]:
+    """Return the Wasserstein distances of order 1 and 2 between a sample of angles and a law, in radians.
+
+    The quantile function is integrated over the share of each point by a rule of four nodes, whose error is far
+    below the distance of any N points from a law.
+
+    Parameters
+    ----------
+    angles : (N,) float
+        Between 0 and pi, in any order.
+    law
+        The law of the angle.
+    """
+    count = angles.size
+    shares = (np.arange(count)[:, np.newaxis] + 0.5 * (1.0 + SHARES)) / count
+    apart = np.abs(law.angles(shares.ravel()).reshape(shares.shape) - np.sort(angles)[:, np.newaxis])
+    first, second = (float((apart**order @ SHARE_WEIGHTS).sum()) / (2.0 * count) for order in (1, 2))
+    return first, math.sqrt(second)
 
 
 def polar_law(density: Callable[[Floats], Floats], dimension: int) -> PolarLaw:
