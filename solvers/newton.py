@@ -18,8 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack
+from scipy.linalg.blas import daxpy, ddot, dscal
 
-from .bases import Floats, Integers
+from .bases import Floats, Integers, greatest
 from .equation import Evaluation, StationaryEquation
 
 # Beyond this growth of J^{-1} g_q the elimination of J loses half of the digits.
@@ -50,7 +51,7 @@ POLISHED = Newton(last_step=1e-12)
 
 
 class _Step(NamedTuple):
-    """A Newton step, a vector along the curve with its scale to unit length, and the factorisation of J."""
+    """What Newton subtracts, a vector along the curve with its scale to unit length, and the factorisation of J."""
 
     b: Floats
     q: float
@@ -72,10 +73,14 @@ class Solution:
     tangent_q: float
     negative: int
 
+    def reverse(self) -> None:
+        """Turn the tangent round."""
+        self.tangent_b, self.tangent_q = -self.tangent_b, -self.tangent_q
+
     @property
     def residual(self) -> float:
         """Largest component of the residual."""
-        return float(np.abs(self.evaluation.residual).max())
+        return greatest(self.evaluation.residual)
 
 
 def correct(
@@ -98,15 +103,16 @@ def correct(
     for iteration in range(1, MAX_ITERATIONS + 1):
         jacobian, derivative = equation.linearise(b, q, evaluation.gibbs.moments)
         step = _solve(jacobian, derivative, border_b, border_q, evaluation.residual)
-        b = b + step.b
-        q += step.q
-        length = math.sqrt(float(step.b.dot(step.b)) + step.q * step.q)
+        b = b - step.b
+        q -= step.q
+        length = math.sqrt(ddot(step.b, step.b) + step.q * step.q)
         if not (length < 10.0 and q > 0.0):
             return None
         evaluation = equation.evaluate(b, q)
         if _finished(length, previous, iteration, method):
             negative = negative_pivots(step.factor, step.pivots)
-            return Solution(b, q, evaluation, step.along_b * step.scale, step.along_q * step.scale, negative)
+            tangent_b, tangent_q = dscal(step.scale, step.along_b), step.scale * step.along_q
+            return Solution(b, q, evaluation, tangent_b, tangent_q, negative)
         if iteration > 3 and length > 0.9 * previous:
             return None
         previous = length
@@ -118,18 +124,16 @@ def _finished(length: float, previous: float, iteration: int, method: Newton) ->
 
 
 def _solve(jacobian: Floats, derivative: Floats, border_b: Floats, border_q: float, residual: Floats) -> _Step:
-    sides = np.empty((2, residual.size))
-    sides[0], sides[1] = residual, derivative
+    sides = np.array((residual, derivative))
     # Both arrays are handed over in Fortran order, J by its symmetry, so that nothing is transposed on the way.
     factor, pivots, solved, _ = lapack.dsysv(jacobian.T, sides.T, BLOCK * residual.size, lower=1, overwrite_b=1)
-    of_residual, of_derivative = solved.T
-    growth = float(of_derivative.dot(of_derivative))
-    denominator = border_q - float(border_b.dot(of_derivative))
+    of_residual, of_derivative = solved[:, 0], solved[:, 1]
+    growth = ddot(of_derivative, of_derivative)
+    denominator = border_q - ddot(border_b, of_derivative)
     if not growth <= SINGULAR_GROWTH**2 or denominator == 0.0:
         return _solve_bordered(jacobian, derivative, border_b, border_q, residual, factor, pivots)
-    step_q = float(border_b.dot(of_residual)) / denominator
-    step_b = of_derivative * -step_q
-    step_b -= of_residual
+    step_q = -ddot(border_b, of_residual) / denominator
+    step_b = daxpy(of_derivative, of_residual, a=-step_q)
     scale = math.copysign(1.0 / math.sqrt(1.0 + growth), denominator)
     return _Step(step_b, step_q, of_derivative, -1.0, -scale, factor, pivots)
 
@@ -148,12 +152,12 @@ def _solve_bordered(
     matrix[:size, :size], matrix[:size, size] = jacobian, derivative
     matrix[size, :size], matrix[size, size] = border_b, border_q
     sides = np.zeros((size + 1, 2))
-    sides[:size, 0], sides[size, 1] = -residual, 1.0
+    sides[:size, 0], sides[size, 1] = residual, 1.0
     _, _, solved, info = lapack.dgesv(matrix, sides)
     if info != 0:
         solved = np.linalg.lstsq(matrix, sides)[0]
     step, along = solved.T
-    scale = 1.0 / math.sqrt(float(along.dot(along)))
+    scale = 1.0 / math.sqrt(ddot(along, along))
     return _Step(step[:size], float(step[size]), along[:size], float(along[size]), scale, factor, pivots)
 
 
@@ -163,7 +167,7 @@ def negative_pivots(factor: Floats, pivots: Integers) -> int:
     A 2 x 2 pivot block is always indefinite, so each contributes one.
     """
     diagonal = factor.diagonal()
-    if min(pivots.tolist(), default=1) > 0:
+    if pivots.item(pivots.argmin()) > 0:
         return int(np.count_nonzero(diagonal < 0.0))
     single = pivots > 0
     doubles = pivots.size - int(np.count_nonzero(single))
@@ -171,10 +175,10 @@ def negative_pivots(factor: Floats, pivots: Integers) -> int:
 
 
 def count_negative(matrix: Floats) -> int:
-    """Count the negative eigenvalues of a symmetric matrix."""
+    """Count the negative eigenvalues of a symmetric matrix, which is overwritten."""
     if not matrix.size:
         return 0
-    factor, pivots, _ = lapack.dsytrf(matrix, lower=1, lwork=BLOCK * matrix.shape[0])
+    factor, pivots, _ = lapack.dsytrf(matrix.T, lower=1, lwork=BLOCK * matrix.shape[0], overwrite_a=1)
     return negative_pivots(factor, pivots)
 
 

@@ -6,8 +6,10 @@ from .base import Floats as Floats
 from .base import Gibbs as Gibbs
 from .base import Integers as Integers
 from .base import Tailed as Tailed
+from .base import greatest as greatest
 from .base import log1p_beyond_linear as log1p_beyond_linear
 from .base import multiples as multiples
+from .base import plus_dyad as plus_dyad
 from .base import resolved as resolved
 from .cosine import CosineBasis as CosineBasis
 from .fourier import FourierBasis as FourierBasis

@@ -10,10 +10,12 @@ so the moments up to twice the largest mode are enough (Toeplitz plus Hankel). O
 modes is likewise a sum of modes, though a longer one.
 """
 
+import math
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import dger
 
 from meanfield.states import Layout
 
@@ -43,6 +45,7 @@ class Basis(Protocol):
 
     layout: Layout
     most_nodes: int
+    doubts_tail: bool
     symmetry: int
     cells: Integers
     degrees: Integers
@@ -103,12 +106,24 @@ def resolved(basis: Tailed, moments: Floats, tolerance: float = RESOLUTION_TOLER
     return basis.tail(moments) <= max(tolerance, RESOLUTION_TOLERANCE)
 
 
+def greatest(values: Floats) -> float:
+    """Return max |values|, nan where one is; several times faster than by np.abs for the few values of a state."""
+    return max(values.item(values.argmax()), -values.item(values.argmin()))
+
+
+def plus_dyad(matrix: Floats, factor: float, vector: Floats) -> Floats:
+    """Return matrix + factor vector vector^T; a symmetric matrix in C order is overwritten."""
+    total: Floats = dger(factor, vector, vector, a=matrix.T, overwrite_a=1).T
+    return total
+
+
 def exp_beyond_quadratic(x: Floats) -> Floats:
     """Return e^x - 1 - x - x^2/2 without cancellation."""
     series = np.zeros_like(x)
     for order in range(22, 2, -1):
-        series = (1.0 + series) * x / order
-    series = series * x * x / 2.0
+        series += 1.0 / math.factorial(order)
+        series *= x
+    series *= x * x
     return np.where(np.abs(x) < 1.0, series, np.expm1(x) - x - 0.5 * x * x)
 
 

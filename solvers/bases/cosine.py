@@ -12,7 +12,18 @@ from meanfield.states import Layout
 
 from ..limits import MAX_NODES
 from ..transforms import CosineTransform
-from .base import SMALL_FIELD, Floats, Gibbs, Integers, exp_beyond_quadratic, felt, multiples, slice_of
+from .base import (
+    SMALL_FIELD,
+    Floats,
+    Gibbs,
+    Integers,
+    exp_beyond_quadratic,
+    felt,
+    greatest,
+    multiples,
+    plus_dyad,
+    slice_of,
+)
 
 # Fields beyond this are shifted before they are exponentiated; e^f would overflow near 709.
 LARGE_FIELD = 300.0
@@ -35,6 +46,7 @@ class CosineBasis:
 
     layout: Layout = "degree"
     most_nodes: int = MAX_NODES
+    doubts_tail: bool = False
 
     def __init__(self, cells: Integers, nodes: int, symmetry: int = 1, confinement: Floats | None = None) -> None:
         self.cells = cells
@@ -108,8 +120,7 @@ class CosineBasis:
         half = 0.5 * moments
         matrix: Floats = half.take(self._sum)
         matrix += half.take(self._difference)
-        matrix -= np.multiply.outer(means, means)
-        return matrix
+        return plus_dyad(matrix, -1.0, means)
 
     def rotation(self, moments: Floats) -> None:
         """Even densities do not rotate."""
@@ -143,4 +154,4 @@ class CosineBasis:
 
     def tail(self, moments: Floats) -> float:
         """Return the largest moment in the last eighth."""
-        return float(np.abs(moments[-(self.nodes // 8) :]).max())
+        return greatest(moments[-(self.nodes // 8) :])

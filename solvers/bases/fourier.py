@@ -36,6 +36,7 @@ class FourierBasis:
 
     layout: Layout = "degree"
     most_nodes: int = MAX_NODES
+    doubts_tail: bool = False
 
     def __init__(self, cells: Integers, nodes: int, symmetry: int = 1, confinement: Floats | None = None) -> None:
         self.cells = cells

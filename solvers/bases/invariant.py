@@ -55,6 +55,7 @@ class InvariantBasis:
 
     layout: Layout = "order"
     most_nodes: int = MAX_SPHERICAL_DEGREE
+    doubts_tail: bool = False
     symmetry: int = 1
 
     def __init__(self, group: Group, cells: Integers, nodes: int, confinement: Floats | None = None) -> None:

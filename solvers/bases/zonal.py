@@ -64,6 +64,7 @@ class ZonalBasis:
 
     layout: Layout = "degree"
     most_nodes: int = MAX_ZONAL_NODES
+    doubts_tail: bool = True
 
     def __init__(
         self,

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.linalg.blas import ddot
 
 from meanfield import Number, Outcome
 
@@ -23,6 +24,7 @@ from ..newton import POLISHED, Newton, Solution, correct, solve_at
 PREDICTED_FROM = 3
 # Arclengths count from the branch point a branch is born at; one that has none starts at this value.
 REGULAR_ARCLENGTH = 1.0
+NEWTON = Newton()
 
 
 @dataclass(frozen=True)
@@ -95,9 +97,8 @@ class Point:
     def oriented(self, direction_b: Floats, direction_q: float) -> "Point":
         """Return the point with its tangent turned to the side of a direction."""
         solution = self.solution
-        if float(solution.tangent_b.dot(direction_b)) + solution.tangent_q * direction_q < 0.0:
-            solution.tangent_b = -solution.tangent_b
-            solution.tangent_q = -solution.tangent_q
+        if ddot(solution.tangent_b, direction_b) + solution.tangent_q * direction_q < 0.0:
+            solution.reverse()
         return self
 
     def unknowns_on(self, equation: StationaryEquation) -> tuple[Floats, Floats]:
@@ -137,30 +138,28 @@ def trace(start: Point, method: Arclength, first_step: float) -> Iterator[Point 
     """
     known, step = [start], min(first_step, method.max_step)
     for _ in range(method.max_points):
-        point, step, end = _advance(known, step, method)
-        if point is None:
-            yield end
-            return
+        point, step = _advance(known, step, method)
         yield point
+        if isinstance(point, End):
+            return
         known = [*known[1 - PREDICTED_FROM :], point]
     yield End(Outcome.MAX_STEPS)
 
 
-def _advance(known: list[Point], step: float, method: Arclength) -> tuple[Point | None, float, End]:
+def _advance(known: list[Point], step: float, method: Arclength) -> tuple[Point | End, float]:
     """Return the next point and the step to try after it, halving the step until a point is accepted."""
     last = known[-1]
     while step >= method.min_step:
         nodes = _usable(known, step)
         predicted_b, predicted_q = hermite(nodes, last.arclength + step)
-        point, distance = _attempt(last, predicted_b, predicted_q, step)
-        if point is not None and _acceptable(last, point, step, distance, method):
+        point, distance = _attempt(last, predicted_b, predicted_q, step, method)
+        if point is not None:
             resolved_point = resolve(point)
             if isinstance(resolved_point, End):
-                return None, step, resolved_point
-            following = _next_step(step, distance, 2 * len(nodes), resolved_point.q, method)
-            return resolved_point, following, End(Outcome.CONVERGED)
+                return resolved_point, step
+            return resolved_point, _next_step(step, distance, 2 * len(nodes), resolved_point.q, method)
         step *= 0.5
-    return None, step, End(Outcome.STEP_TOO_SMALL)
+    return End(Outcome.STEP_TOO_SMALL), step
 
 
 def _usable(known: list[Point], step: float) -> list[Point]:
@@ -197,18 +196,25 @@ def hermite(nodes: Sequence[Point], arclength: float) -> tuple[Floats, float]:
     return b, q
 
 
-def _attempt(last: Point, b: Floats, q: float, step: float) -> tuple[Point | None, float]:
-    tangent_b, tangent_q = last.solution.tangent_b, last.solution.tangent_q
+def _attempt(last: Point, b: Floats, q: float, step: float, method: Arclength) -> tuple[Point | None, float]:
+    """Correct a prediction; return the point, if it is acceptable, and its distance from the prediction.
+
+    The correction must be small, and the direction may turn by up to about 25 degrees.
+    """
     if q <= 0.0:
         return None, math.inf
-    solution = correct(last.equation, b, q, tangent_b, tangent_q, _newton_beside(last.arclength))
-    if solution is None:
+    old = last.solution
+    new = correct(last.equation, b, q, old.tangent_b, old.tangent_q, _newton_beside(last.arclength))
+    if new is None:
         return None, math.inf
-    change_b, change_q = solution.b - b, solution.q - q
-    distance = math.sqrt(float(change_b.dot(change_b)) + change_q * change_q)
-    point = Point(last.equation, solution, last.arclength).oriented(tangent_b, tangent_q)
-    point.arclength += arc_between(last, point)
-    return point, distance
+    distance = length(new.b - b, new.q - q)
+    cosine = ddot(old.tangent_b, new.tangent_b) + old.tangent_q * new.tangent_q
+    if distance > min(10.0 * method.tolerance, 0.2 * step) or not abs(cosine) > 0.9:
+        return None, distance
+    if cosine < 0.0:
+        new.reverse()
+    arclength = last.arclength + _arc(length(new.b - old.b, new.q - old.q), abs(cosine))
+    return Point(last.equation, new, arclength), distance
 
 
 def _newton_beside(distance: float) -> Newton:
@@ -217,14 +223,8 @@ def _newton_beside(distance: float) -> Newton:
     At a distance eps from a branch point the smallest eigenvalue is of order eps^2, and so must be the error of
     the point at which the tangent is taken.
     """
-    return Newton(last_step=max(2e-15, min(Newton.last_step, 1e-4 * distance**2)))
-
-
-def _acceptable(last: Point, point: Point, step: float, distance: float, method: Arclength) -> bool:
-    """Whether the correction is small and the direction has turned by less than about 25 degrees."""
-    old, new = last.solution, point.solution
-    cosine = float(old.tangent_b.dot(new.tangent_b)) + old.tangent_q * new.tangent_q
-    return distance <= min(10.0 * method.tolerance, 0.2 * step) and cosine > 0.9
+    error = 1e-4 * distance**2
+    return NEWTON if error >= NEWTON.last_step else Newton(last_step=max(2e-15, error))
 
 
 def _next_step(step: float, distance: float, order: int, q: float, method: Arclength) -> float:
@@ -233,14 +233,15 @@ def _next_step(step: float, distance: float, order: int, q: float, method: Arcle
     return min(method.max_step * max(1.0, 0.5 * q), step * min(2.0, max(0.3, 0.9 * growth)))
 
 
-def arc_between(first: Point, second: Point) -> float:
-    """Return the length of the circular arc with the chord and the tangents of two points."""
-    one, two = first.solution, second.solution
-    chord_b, chord_q = two.b - one.b, two.q - one.q
-    turn_b, turn_q = two.tangent_b - one.tangent_b, two.tangent_q - one.tangent_q
-    chord = math.sqrt(float(chord_b.dot(chord_b)) + chord_q * chord_q)
-    half = 0.5 * math.sqrt(float(turn_b.dot(turn_b)) + turn_q * turn_q)
-    return chord * math.asin(half) / half if 0.0 < half < 1.0 else chord
+def _arc(chord: float, cosine: float) -> float:
+    """Return the length of the circular arc with a chord and the cosine of the angle it turns by."""
+    half = math.sqrt(max(0.5 - 0.5 * cosine, 0.0))
+    return chord * math.asin(half) / half if half > 0.0 else chord
+
+
+def length(b: Floats, q: float) -> float:
+    """Return the Euclidean length of a vector (b, q)."""
+    return math.sqrt(ddot(b, b) + q * q)
 
 
 def resolve(point: Point) -> Point | End:
@@ -309,7 +310,7 @@ def point_between(
     b, q = hermite((first, second), arclength)
     normal_b, normal_q = _normal(first, second)
     if neighbours is not None:
-        b, q = _moved_along(neighbours, arclength, normal_b, normal_q, float(normal_b.dot(b)) + normal_q * q)
+        b, q = _moved_along(neighbours, arclength, normal_b, normal_q, ddot(normal_b, b) + normal_q * q)
     solution = correct(second.equation, b, q, normal_b, normal_q, POLISHED)
     if solution is None:
         return None
@@ -326,7 +327,7 @@ def _normal(first: Point, second: Point) -> tuple[Floats, float]:
     if leaving is not None:
         return leaving, 0.0
     chord_b, chord_q = second.b - first.b, second.q - first.q
-    norm = math.sqrt(float(chord_b.dot(chord_b)) + chord_q * chord_q)
+    norm = length(chord_b, chord_q)
     return chord_b / norm, chord_q / norm
 
 
@@ -337,6 +338,6 @@ def _moved_along(
     left, right = neighbours
     b, q = hermite((left, right), arclength)
     tangent_b, tangent_q = right.solution.tangent_b, right.solution.tangent_q
-    missing = level - float(normal_b.dot(b)) - normal_q * q
-    distance = missing / (float(normal_b.dot(tangent_b)) + normal_q * tangent_q)
+    missing = level - ddot(normal_b, b) - normal_q * q
+    distance = missing / (ddot(normal_b, tangent_b) + normal_q * tangent_q)
     return b + distance * tangent_b, q + distance * tangent_q

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline
+from scipy.linalg.blas import ddot
 from scipy.optimize import brentq
 
 from meanfield import Number
@@ -58,9 +59,8 @@ def _runs(index: int, curve: Followed, scale: Number) -> list[Run]:
     turns = [0, *(np.flatnonzero(np.diff(np.sign(np.diff(couplings)))) + 1), couplings.size - 1]
     runs = []
     for start, stop in pairwise(turns):
-        part = knots[start : stop + 1]
-        ordered = part if couplings[stop] > couplings[start] else part[::-1]
-        positions = np.array([float(knot.point.coupling / scale) for knot in ordered])
+        upwards = 1 if couplings[stop] > couplings[start] else -1
+        ordered, positions = knots[start : stop + 1][::upwards], couplings[start : stop + 1][::upwards]
         if positions.size < 2 or np.diff(positions).min() <= 0.0:
             continue
         gaps = [knot.point.free_energy_gap for knot in ordered]
@@ -72,7 +72,7 @@ def _runs(index: int, curve: Followed, scale: Number) -> list[Run]:
 def _slope(point: Point, scale: Number) -> float:
     """Return the derivative of the gap with respect to coupling/scale: the envelope identity."""
     equation = point.equation
-    slope = -equation.gain * float(point.b @ (equation.signs * point.b))
+    slope = -equation.gain * float(ddot(point.b, equation.signs * point.b))
     return slope * float(scale / (equation.sign * equation.unit))
 
 

@@ -31,9 +31,11 @@ def meeting(last: Point, point: Point) -> Arrival | None:
         return None if basis.confinement is not None else _meeting_even(last.on(point.equation), point)
     older = last.on(point.equation)
     product = older.b * point.b
-    collapsed = np.abs(point.b) < COLLAPSE * np.abs(older.b)
-    leading = collapsed & (np.abs(older.b) > COLLAPSE)
-    if float(product.min()) > -1e-13 * float(product.max()) and not leading.any():
+    sizes = np.abs(older.b)
+    collapsed = np.abs(point.b) < COLLAPSE * sizes
+    leading = collapsed & (sizes > COLLAPSE)
+    same_signs = product.item(product.argmin()) > -1e-13 * product.item(product.argmax())
+    if same_signs and not np.count_nonzero(leading):
         return None
     if float(product.sum()) < 0.0:
         return _meeting_uniform(older, point)

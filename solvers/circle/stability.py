@@ -19,7 +19,7 @@ import numpy as np
 
 from ..bases import CosineBasis, Floats, Integers, covariance
 from ..branches.continuation import Point
-from ..equation import StationaryEquation, felt_degrees, projector
+from ..equation import StationaryEquation, felt_degrees, plus_projector
 from ..geometry import BlockMatrix
 from ..newton import NEUTRAL, count_negative
 
@@ -136,7 +136,7 @@ class Perturbations:
         matrix *= part.weights
         matrix.flat[:: part.degrees.size + 1] += -equation.sign * part.signs
         if parity == "odd" and residue in (0, ALL) and not self.fixed_angle:
-            matrix += projector(part.roots * part.degrees * moments.take(part.means))
+            matrix = plus_projector(matrix, part.roots * part.degrees * moments.take(part.means))
         return matrix, part.degrees, part.repulsive[0 if equation.sign > 0 else 1]
 
     def _mixed(self, point: Point, part: Part) -> tuple[Floats, Integers, int]:
@@ -148,7 +148,7 @@ class Perturbations:
         matrix = np.diag(signs) - 2.0 * scaled[:, None] * covariance(part.degrees, cosine, sine) * scaled
         if not self.fixed_angle:
             rotation = np.concatenate([-part.degrees * sine[part.degrees], part.degrees * cosine[part.degrees]])
-            matrix += projector(roots * rotation)
+            matrix = plus_projector(matrix, roots * rotation)
         return matrix, np.tile(part.degrees, 2), int(np.count_nonzero(signs < 0.0))
 
 

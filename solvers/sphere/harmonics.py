@@ -18,7 +18,7 @@ from ..bases import Floats, Integers
 from ..bases.invariant import FullBasis, InvariantBasis
 from ..bases.representations import Group
 from ..branches.continuation import Point
-from ..equation import StationaryEquation, felt_degrees, projector
+from ..equation import StationaryEquation, felt_degrees, plus_projector
 from ..geometry import BlockMatrix
 from ..newton import NEUTRAL, count_negative
 
@@ -79,7 +79,7 @@ class HarmonicPerturbations:
         matrix.flat[:: self.signs.size + 1] += -equation.sign * self.signs
         generators = self.basis.rotation(moments)
         if generators is not None:
-            matrix += projector(self.roots[:, None] * generators)
+            matrix = plus_projector(matrix, self.roots[:, None] * generators)
         return matrix
 
     def block(self, matrix: Floats, sign: int, block: HarmonicClass) -> BlockMatrix:

@@ -29,7 +29,7 @@ from ..bases import Floats, Integers
 from ..bases.gegenbauer import sector_functions
 from ..bases.zonal import ZonalBasis
 from ..branches.continuation import Point
-from ..equation import StationaryEquation, felt_degrees, projector
+from ..equation import StationaryEquation, felt_degrees, plus_projector
 from ..geometry import BlockMatrix
 from ..newton import NEUTRAL, count_negative
 
@@ -164,7 +164,7 @@ class Perturbations:
             matrix += np.multiply.outer(strength * means, means)
         matrix.flat[:: part.degrees.size + 1] += -equation.sign * part.signs
         if sector.order == 1 and not self.fixed_axis:
-            matrix += projector(part.roots * self.generator(part, sector, point))
+            matrix = plus_projector(matrix, part.roots * self.generator(part, sector, point))
         return BlockMatrix(matrix, part.degrees, part.repulsive[0 if equation.sign > 0 else 1])
 
     def generator(self, part: Part, sector: AzimuthalBlock, point: Point) -> Floats:
