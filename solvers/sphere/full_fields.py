@@ -1,0 +1,248 @@
+r"""The field behind a stationary state on S^2 without an axis, on a grid, and the symmetries it has.
+
+At a stationary state :math:`\rho = e^f/Z` with :math:`f = \sum_{lm} \sigma_l m_{lm} e_{lm} - V/D`,
+:math:`\sigma_l = -\kappa w_l/D`, so the density is recomputed from the moments that the potential feels. Symmetries
+are read off the coefficients of f: reflections of coordinates, rotations about the z axis, and the exchange of the
+axes; what is left of them to rounding is taken as exact.
+"""
+
+import functools
+import itertools
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import scipy.fft
+from numpy.typing import NDArray
+
+from meanfield import McKeanVlasov, NotResolved, State
+from meanfield.harmonics import largest_degree, place
+
+from ..bases import Floats, Integers
+from ..bases.legendre import packed
+from ..bases.representations import CYCLE, representation
+from ..bases.spherical import SphericalTransform
+from ..equation import confinement_field
+from ..limits import MAX_SPHERICAL_DEGREE
+from .fields import UNIFORM
+from .harmonics import Reflections, Signs, signs_under
+from .interaction import NEGLIGIBLE, Interaction
+
+# Coefficients of f that break a symmetry are rounding below this share of the largest.
+ROUNDING = 1e-12
+# Turns of a state that any rotation about the z axis leaves as it is.
+ALL_TURNS = 1 << 30
+SIDES: tuple[Signs, ...] = tuple(itertools.product((1, -1), repeat=3))  # type: ignore[arg-type]
+FLIPS = ((1, -1, -1), (-1, 1, -1), (-1, -1, 1))
+# Degrees are multiples of this, so that few different tables are made, and grow by this factor.
+STEP = 4
+GROWTH = 1.15
+FIRST_DEGREE = 48
+
+
+class Symmetry(NamedTuple):
+    """What leaves a state as it is: signs of coordinates, turns about the z axis, exchange of the axes."""
+
+    reflections: Reflections
+    turns: int
+    cyclic: bool
+
+
+@dataclass(frozen=True, eq=False)
+class FullField:
+    """The field of a state.
+
+    Attributes
+    ----------
+    interaction
+        The interaction of the equation.
+    cosine, sine : (size,) float
+        Packed coefficients of f in the e_lm.
+    degree : int
+        Their largest degree.
+    symmetry
+        What leaves f as it is.
+    """
+
+    interaction: Interaction
+    cosine: Floats
+    sine: Floats
+    degree: int
+    symmetry: Symmetry
+
+    @property
+    def problem(self) -> McKeanVlasov:
+        """The equation."""
+        return self.interaction.problem
+
+
+class FieldOnGrid(NamedTuple):
+    """A field on the points of a grid, (rings, meridians) each.
+
+    Attributes
+    ----------
+    root
+        Root of the density over the uniform one.
+    polar, azimuthal
+        The gradient of f.
+    potential
+        |grad f|^2/4 + Lap f/2.
+    """
+
+    root: Floats
+    polar: Floats
+    azimuthal: Floats
+    potential: Floats
+
+
+def is_uniform(state: State) -> bool:
+    """Whether a state on S^2, given by degree and order, is the uniform density."""
+    largest = max(np.abs(state.cosine[1:]).max(initial=0.0), np.abs(state.sine).max(initial=0.0))
+    return state.problem.confinement is None and float(largest) <= UNIFORM
+
+
+def full_field(state: State) -> FullField:
+    """Return the field of a state given by degree and order."""
+    interaction = Interaction(state.problem)
+    degree = min(largest_degree(state.cosine.size), interaction.felt)
+    size = place(degree + 1, 0)
+    degrees, _ = packed(degree)
+    strengths = interaction.strengths(degree)[degrees]
+    cosine, sine = strengths * state.cosine[:size], strengths * state.sine[:size]
+    fixed = confinement_field(state.problem, 1, MAX_SPHERICAL_DEGREE)
+    if fixed is not None:
+        cosine, sine = _with_confinement(cosine, sine, fixed)
+    return _cleaned(interaction, cosine, sine)
+
+
+def _with_confinement(cosine: Floats, sine: Floats, fixed: Floats) -> tuple[Floats, Floats]:
+    """Add zonal coefficients from degree 1 on."""
+    last = int(np.flatnonzero(np.abs(fixed) > NEGLIGIBLE * np.abs(fixed).max()).max(initial=0)) + 1
+    size = max(cosine.size, place(last + 1, 0))
+    both = np.zeros((2, size))
+    both[0, : cosine.size], both[1, : sine.size] = cosine, sine
+    both[0, [place(degree, 0) for degree in range(1, last + 1)]] += fixed[:last]
+    return both[0], both[1]
+
+
+def _cleaned(interaction: Interaction, cosine: Floats, sine: Floats) -> FullField:
+    """Return the field without the coefficients that are not felt or break a symmetry by rounding."""
+    sizes = np.maximum(np.abs(cosine), np.abs(sine))
+    degrees, orders = packed(largest_degree(sizes.size))
+    degree = int(degrees[sizes > NEGLIGIBLE * sizes.max()].max())
+    turns = int(np.gcd.reduce(orders[sizes > ROUNDING * sizes.max()])) or ALL_TURNS
+    size = place(degree + 1, 0)
+    parts = np.where(orders % turns == 0, np.stack([cosine, sine]), 0.0)[:, :size]
+    odd = {sides: _odd(sides, degrees[:size], orders[:size]) for sides in SIDES}
+    for places in odd.values():
+        if np.abs(parts[places]).max(initial=0.0) <= ROUNDING * sizes.max():
+            parts[places] = 0.0
+    reflections = tuple(sides for sides, places in odd.items() if not parts[places].any())
+    cyclic = turns % 2 == 0 and set(FLIPS) <= set(reflections) and _is_cyclic(parts[0], parts[1], degree)
+    return FullField(interaction, parts[0], parts[1], degree, Symmetry(reflections, turns, cyclic))
+
+
+def _odd(sides: Signs, degrees: Integers, orders: Integers) -> NDArray[np.bool_]:
+    """Return which packed cosines and sines change sign under a reflection of coordinates."""
+    return np.stack([signs_under(sides, degrees, orders, np.full_like(orders, sine)) < 0 for sine in (0, 1)])
+
+
+def _is_cyclic(cosine: Floats, sine: Floats, degree: int) -> bool:
+    """Whether the exchange x -> y -> z -> x leaves a function as it is."""
+    largest = max(np.abs(cosine).max(), np.abs(sine).max())
+    for each in range(1, degree + 1):
+        here = np.concatenate(
+            [cosine[place(each, 0) : place(each + 1, 0)], sine[place(each, 1) : place(each + 1, 0)]]
+        )
+        if (
+            np.abs(here).max() > ROUNDING * largest
+            and np.abs(_cycle(each) @ here - here).max() > ROUNDING * largest
+        ):
+            return False
+    return True
+
+
+@functools.lru_cache(maxsize=MAX_SPHERICAL_DEGREE)
+def _cycle(degree: int) -> Floats:
+    return representation(CYCLE, degree)
+
+
+@functools.lru_cache(maxsize=16)
+def transform_of(degree: int, rings: int, meridians: int) -> SphericalTransform:
+    """Return the transform of a degree on a grid; it is kept."""
+    return SphericalTransform(degree, rings, meridians)
+
+
+def grid_size(field: FullField, degree: int) -> tuple[int, int]:
+    """Return rings and meridians that resolve products of two harmonics up to a degree under the state.
+
+    The potential is resolved exactly; the root of the density, resolved by harmonics of this degree, to rounding.
+    """
+    together = degree + max(field.degree, degree // 2)
+    return together + 1, int(scipy.fft.next_fast_len(max(4 * degree, 2 * together) + 1, real=True))
+
+
+def on_grid(field: FullField, rings: int, meridians: int) -> FieldOnGrid:
+    """Return a field on a grid."""
+    transform = transform_of(field.degree, rings, meridians)
+    values = transform.synthesise(field.cosine, field.sine)
+    root = np.exp(0.5 * (values - values.max()))
+    root /= np.sqrt(transform.mean(root * root))
+    polar, azimuthal = transform.gradient(field.cosine, field.sine)
+    squares = -0.5 * transform.degrees * (transform.degrees + 1.0)
+    potential = transform.synthesise(squares * field.cosine, squares * field.sine)
+    potential += 0.25 * (polar * polar + azimuthal * azimuthal)
+    return FieldOnGrid(root, polar, azimuthal, potential)
+
+
+def starting_degree(field: FullField, share: float) -> int:
+    """Return a degree beyond which the root of the density has so little left, in the mean square.
+
+    Raises
+    ------
+    NotResolved
+        If that is more than affordable.
+    """
+    degree = FIRST_DEGREE
+    while degree <= MAX_SPHERICAL_DEGREE:
+        rings, meridians = degree + field.degree + 1, 2 * (degree + field.degree + 1)
+        transform = transform_of(degree, rings, meridians)
+        cosine, sine = transform.analyse(on_grid(field, rings, meridians).root)
+        squares = transform.multiplicities * (cosine * cosine + sine * sine)
+        left = np.sqrt(np.bincount(transform.degrees, squares)[::-1].cumsum()[::-1])
+        if left[-STEP] <= share:
+            return stepped(int(np.argmax(left <= share)))
+        degree += degree // 2
+    raise NotResolved(
+        f"the decay rates at this state need harmonics of degree {MAX_SPHERICAL_DEGREE} and more; leave the rates "
+        "out (--no-rates, rates=False) or take a less concentrated state"
+    )
+
+
+def stepped(degree: int) -> int:
+    """Return the next multiple of a few: few different degrees occur."""
+    return STEP * -(-degree // STEP)
+
+
+def grown(degree: int) -> int:
+    """Return the degree to try after one that was too small."""
+    return stepped(math.ceil(GROWTH * degree))
+
+
+def turnings(field: FullField, values: FieldOnGrid, rings: int, meridians: int) -> Floats:
+    r"""Return :math:`\sqrt\rho\,(n\times x)\cdot\nabla f` for the axes n about which states may be turned.
+
+    Returns
+    -------
+    ndarray (k, rings, meridians)
+        For the x, y and z axis, or for the z axis alone in a confinement.
+    """
+    transform = transform_of(field.degree, rings, meridians)
+    cosine, sine = transform.cosines[:, None], np.sin(transform.polar)[:, None]
+    around = [np.cos(transform.azimuths), np.sin(transform.azimuths)]
+    about_z = values.azimuthal * sine
+    about_x = -around[1] * values.polar - cosine * around[0] * values.azimuthal
+    about_y = around[0] * values.polar - cosine * around[1] * values.azimuthal
+    turned = [about_x, about_y, about_z] if field.problem.confinement is None else [about_z]
+    return np.stack(turned) * values.root

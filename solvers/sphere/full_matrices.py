@@ -1,0 +1,228 @@
+r"""The linearised equation at a state on S^2 without an axis, one class of harmonics after the other.
+
+With :math:`h = \rho^{-1/2} x` for the chemical potential the operators of :mod:`solvers.sphere.sectors` become
+
+.. math::
+
+    W &= Q^*Q = -\Delta + \tfrac14|\nabla f|^2 + \tfrac12\Delta f, \qquad Q x = \nabla x - \tfrac12 x\,\nabla f, \\
+    C &= D\Bigl(1 - \sum_{lm}\lambda_l\, v_{lm} v_{lm}^T\Bigr), \qquad
+    v_{lm} = \sqrt{(2l+1)\rho}\; e_{lm}, \quad \lambda_l = -\frac{\kappa w_l}{(2l+1) D} ,
+
+Witten's Laplacian and the second variation of the free energy, both symmetric and without weights on harmonics. The
+rates are the eigenvalues of WC, those of :math:`R C R^T` with the Cholesky factor :math:`W = R^T R`. However small
+the density somewhere, harmonics of a degree that resolves its root are enough.
+
+Two kernels are known. :math:`W\sqrt\rho = 0`: mass is conserved. And rotation by an axis n changes the density by
+:math:`\rho\,(n\times x)\cdot\nabla f`, so that :math:`C y = 0` for :math:`y = \sqrt\rho\,(n\times x)\cdot\nabla f`.
+The image of C is orthogonal to these y, so both factors may be restricted to the complement of all of them.
+
+With a pair :math:`Wx = \mu y`, :math:`Cy = x`, :math:`\langle x, Wx\rangle = 1` on harmonics up to a degree, those
+beyond lower :math:`\mu` by at most :math:`|\mu||q|^2/\Lambda + |p|^2` to leading order, where q and p are the parts
+beyond of Wx and of Cy, and :math:`\Lambda` is the first eigenvalue of minus the Laplacian there.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.linalg
+
+from ..bases import EPS, Floats
+from ..lowest import check_size, lowest_pairs
+from .full_fields import FullField, grid_size, on_grid, transform_of, turnings
+from .harmonic_tables import ClassTable, class_tables, waves_of
+from .interaction import NEGLIGIBLE
+
+# Rotations of a class are independent if their singular values are above this share of the largest of all.
+INDEPENDENT = 1e-9
+# Beyond this size the lowest eigenvalues alone are computed by Lanczos.
+DENSE = 300
+# Factor on first order bounds of rounding errors.
+SAFETY = 8.0
+
+
+class Linearisation:
+    """The linearised equation at a field on harmonics up to a degree.
+
+    Parameters
+    ----------
+    field
+        The field of the state.
+    degree
+        L.
+
+    Raises
+    ------
+    NotResolved
+        If a class has more harmonics than a dense matrix affords.
+    """
+
+    def __init__(self, field: FullField, degree: int) -> None:
+        self.field, self.degree = field, degree
+        rings, meridians = grid_size(field, degree)
+        self.transform = transform_of(degree, rings, meridians)
+        self.tables = class_tables(field.symmetry, degree, rings)
+        check_size(max(table.size for table in self.tables))
+        self.values = on_grid(field, rings, meridians)
+        self.lambdas: Floats = field.interaction.strengths(degree) / (2.0 * np.arange(degree + 1.0) + 1.0)
+        self.unlisted: float = field.interaction.strongest_beyond(degree)
+        self._waves = [
+            waves_of(values, self.transform.weights, 2 * degree)
+            for values in (self.values.potential, self.values.root)
+        ]
+
+    @property
+    def noise(self) -> float:
+        """D."""
+        return self.field.problem.noise
+
+    @cached_property
+    def kernels(self) -> list[tuple[Floats, Floats]]:
+        """Packed means of the root of the density, and of the rotations."""
+        turned = turnings(self.field, self.values, self.transform.rings, self.transform.meridians)
+        return [self.transform.analyse(values) for values in (self.values.root, *turned)]
+
+    def matrices(self, table: ClassTable) -> "ClassMatrices":
+        """Return the matrices of a class."""
+        potential, root = self._waves
+        witten = table.products(potential)
+        witten.flat[:: table.size + 1] += table.degrees * (table.degrees + 1.0)
+        strongest = float(np.abs(self.lambdas).max())
+        felt = np.flatnonzero(np.abs(self.lambdas[table.degrees]) > NEGLIGIBLE * strongest)
+        return ClassMatrices(
+            self,
+            table,
+            witten,
+            table.products(root, felt),
+            self.lambdas[table.degrees[felt]],
+            self._mass(table),
+            self._rotations(table),
+        )
+
+    def _mass(self, table: ClassTable) -> Floats:
+        """Return the root of the density in a class as a column of unit length, if it is there."""
+        column = table.pick(*self.kernels[0])[:, None]
+        return column / np.linalg.norm(column) if table.own else column[:, :0]
+
+    def _rotations(self, table: ClassTable) -> Floats:
+        """Return an orthonormal basis of the rotations in a class, as columns."""
+        largest = max(
+            float(np.sqrt(self.transform.multiplicities @ (cosine**2 + sine**2)))
+            for cosine, sine in self.kernels[1:]
+        )
+        columns = np.stack([table.pick(*pair) for pair in self.kernels[1:]], axis=1)
+        mass = self._mass(table)
+        directions, sizes, _ = np.linalg.svd(columns - mass @ (mass.T @ columns), full_matrices=False)
+        return np.asarray(directions[:, sizes > INDEPENDENT * largest])
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """A rate mu in units of D with x and y = Wx of unit product."""
+
+    level: float
+    x: Floats
+    y: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class ClassMatrices:
+    """The matrices of one class on n harmonics.
+
+    Attributes
+    ----------
+    whole
+        The linearised equation.
+    table
+        The harmonics.
+    witten : (n, n) float
+        W.
+    modes : (n, j) float
+        The vectors v_lm that are felt.
+    lambdas : (j,) float
+        Their lambda_l.
+    mass, rotations : (n, k) float
+        Orthonormal bases of the known kernels in the class.
+    """
+
+    whole: Linearisation
+    table: ClassTable
+    witten: Floats
+    modes: Floats
+    lambdas: Floats
+    mass: Floats
+    rotations: Floats
+
+    @cached_property
+    def top(self) -> float:
+        """Size of W."""
+        return float(np.abs(self.witten.diagonal()).max())
+
+    def symmetric(self, kernel: Floats) -> tuple[Floats, Floats]:
+        """Return R and R C R^T/D off some columns, which it takes to the size of W."""
+        witten, modes = self.witten, self.modes
+        if kernel.size:
+            image = witten @ kernel
+            image -= 0.5 * kernel @ (kernel.T @ image + self.top * np.eye(kernel.shape[1]))
+            modes = modes - kernel @ (kernel.T @ modes)
+            witten = witten - kernel @ image.T - image @ kernel.T
+        factor = self._root(witten)
+        moved = factor @ modes
+        return factor, np.asarray(factor @ factor.T - (moved * self.lambdas) @ moved.T)
+
+    def _root(self, witten: Floats) -> Floats:
+        """Return the Cholesky factor of W, moved up by what rounding may have taken from it where there is none."""
+        try:
+            factor = scipy.linalg.cholesky(witten, check_finite=False)
+        except np.linalg.LinAlgError:
+            lift = SAFETY * EPS * self.top * self.table.size
+            factor = scipy.linalg.cholesky(witten + lift * np.eye(self.table.size), check_finite=False)
+        return np.asarray(factor)
+
+    def lowest(self, count: int) -> list[Pair]:
+        """Return the pairs of so many lowest rates, ascending, rotations left out."""
+        factor, matrix = self.symmetric(np.concatenate([self.mass, self.rotations], axis=1))
+        values, vectors = lowest_vectors(matrix, min(count, self.table.size))
+        x = scipy.linalg.solve_triangular(factor, vectors, check_finite=False)
+        y = factor.T @ vectors
+        return [Pair(float(level), x[:, k], y[:, k]) for k, level in enumerate(values)]
+
+    def rounding(self, pair: Pair) -> float:
+        """Return a first order bound of the rounding error of a rate, but for that of an eigenvalue solver."""
+        of_witten = abs(pair.level) * self.top * float(pair.x @ pair.x)
+        return SAFETY * EPS * (of_witten + self.coupled * float(pair.y @ pair.y))
+
+    @cached_property
+    def coupled(self) -> float:
+        """Size of C/D."""
+        return 1.0 + float(np.abs(self.lambdas) @ np.sum(self.modes**2, axis=0))
+
+    def truncation(self, pair: Pair) -> float:
+        """Return how much the harmonics left out change a rate, to leading order."""
+        whole, degree = self.whole, self.whole.degree
+        transform, values = whole.transform, whole.values
+        beyond = self._beyond(values.potential * transform.synthesise(*self.table.spread(pair.x, degree)))
+        weighted = values.root * transform.synthesise(*self.table.spread(pair.y, degree))
+        cosine, sine = transform.analyse(weighted)
+        factors = whole.field.interaction.strengths(degree)[transform.degrees]
+        attracted = self._beyond(values.root * transform.synthesise(factors * cosine, factors * sine))
+        changed = abs(pair.level) * beyond / ((degree + 1.0) * (degree + 2.0)) + attracted
+        if whole.unlisted > EPS:
+            changed += whole.unlisted * self._beyond(weighted)
+        return changed
+
+    def _beyond(self, values: Floats) -> float:
+        """Return the mean square of what values on the grid have beyond the last degree."""
+        transform = self.whole.transform
+        cosine, sine = transform.analyse(values)
+        factors = transform.multiplicities
+        rest = values - transform.synthesise(factors * cosine, factors * sine)
+        return transform.mean(rest * rest)
+
+
+def lowest_vectors(matrix: Floats, count: int) -> tuple[Floats, Floats]:
+    """Return the lowest eigenvalues of a symmetric matrix, ascending, and their vectors as columns."""
+    if matrix.shape[0] > DENSE and count < DENSE // 4:
+        return lowest_pairs(matrix, count)
+    values, vectors = scipy.linalg.eigh(matrix, subset_by_index=(0, count - 1), check_finite=False)
+    return values, vectors

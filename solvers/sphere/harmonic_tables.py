@@ -1,0 +1,155 @@
+r"""Products of harmonics of one class under a function on S^2, ring by ring.
+
+With the Fourier coefficients :math:`A_k, B_k = \langle s\cos k\varphi\rangle, \langle s\sin k\varphi\rangle`
+of a function s along the rings, the mean of s times two harmonics is a sum over rings, as in
+:mod:`solvers.bases.second_moments`. Harmonics are of uniform mean square one here, :math:`\sqrt{2l+1}\,e_{lm}`.
+"""
+
+import functools
+from typing import NamedTuple
+
+import numpy as np
+
+from ..bases import Floats, Integers
+from ..bases.legendre import packed_size, ring_table
+from .full_fields import Symmetry
+from .harmonics import HarmonicClass, classes_of, listed
+
+
+class Block(NamedTuple):
+    """Harmonics of one order, cosines or sines, among those of a class."""
+
+    places: slice
+    order: int
+    sine: int
+
+
+class ClassTable:
+    """The harmonics of a class up to a degree on the rings of a Gauss rule.
+
+    Parameters
+    ----------
+    harmonics : (3, n) int
+        Degree, order, and whether it is a sine, sorted by the last two.
+    tables : (m, rings) tables
+        The functions of every order from its first degree on.
+    own
+        Whether the class contains the state itself.
+    copies
+        How many classes have the same eigenvalues by symmetry, this one among them.
+    """
+
+    def __init__(self, harmonics: Integers, tables: list[Floats], own: bool, copies: int) -> None:
+        self.degrees, self.orders, self.sines = harmonics
+        self.own, self.copies = own, copies
+        self.roots: Floats = np.sqrt(2.0 * self.degrees + 1.0)
+        columns = [
+            tables[order][:, degree - order] for degree, order in zip(self.degrees, self.orders, strict=True)
+        ]
+        self.table: Floats = np.ascontiguousarray(np.stack(columns, axis=1)) * self.roots
+        self._packed = self.degrees * (self.degrees + 1) // 2 + self.orders
+        starts = np.flatnonzero(np.append(True, np.diff(2 * self.orders + self.sines) != 0))
+        ends = np.append(starts[1:], self.degrees.size)
+        self.blocks = [
+            Block(slice(start, end), int(self.orders[start]), int(self.sines[start]))
+            for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
+        ]
+        self._block_of = np.repeat(np.arange(starts.size), ends - starts)
+        self._block_orders, self._block_sines = self.orders[starts], self.sines[starts]
+
+    @property
+    def size(self) -> int:
+        """Number of harmonics."""
+        return int(self.degrees.size)
+
+    def pick(self, cosine: Floats, sine: Floats) -> Floats:
+        """Return the coefficients in the class of a function with the given packed means."""
+        chosen: Floats = np.where(self.sines == 1, sine[..., self._packed], cosine[..., self._packed])
+        return chosen * self.roots
+
+    def spread(self, coefficients: Floats, degree: int) -> tuple[Floats, Floats]:
+        """Return packed coefficients of a function up to a degree, for a plain sum of the e_lm."""
+        both = np.zeros((2, packed_size(degree)))
+        both[self.sines, self._packed] = coefficients * self.roots
+        return both[0], both[1]
+
+    def products(self, waves: Floats, columns: Integers | None = None) -> Floats:
+        """Return the means of a function times two harmonics of the class.
+
+        Parameters
+        ----------
+        waves : (2, orders, rings) float
+            A_k and B_k of the function times the weights of the rings, see :func:`waves_of`.
+        columns : (m,) int, optional
+            Which harmonics to take as the second; all by default.
+
+        Returns
+        -------
+        ndarray (n, n) or (n, m)
+        """
+        chosen = np.arange(self.size) if columns is None else columns
+        table, block_of = self.table[:, chosen], self._block_of[chosen]
+        result = np.empty((self.size, chosen.size))
+        for block in self.blocks:
+            first = block.places.start if columns is None else 0
+            factors = self._factors(waves, block).T[:, block_of[first:]]
+            np.matmul(self.table[:, block.places].T, table[:, first:] * factors, out=result[block.places, first:])
+            if columns is None:
+                result[first:, block.places] = result[block.places, first:].T
+        return result
+
+    def _factors(self, waves: Floats, block: Block) -> Floats:
+        """Return the means along the rings of the function times a wave of one block and one of each other."""
+        total, difference = self._block_orders + block.order, self._block_orders - block.order
+        alike = self._block_sines == block.sine
+        sign = np.where(alike, 1 - 2 * block.sine, 1)[:, None]
+        # The wave of the difference is odd for a cosine with a sine: order of the sine less that of the cosine.
+        turned = np.where(alike, 1, np.sign(difference) * (1 - 2 * block.sine))[:, None]
+        kind = np.where(alike, 0, 1)
+        return np.asarray(0.5 * (turned * waves[kind, np.abs(difference)] + sign * waves[kind, total]))
+
+
+def waves_of(values: Floats, weights: Floats, largest: int) -> Floats:
+    """Return A_k and B_k, k = 0..largest, of values on a grid, times the weights of its rings."""
+    transformed = np.fft.rfft(values, axis=1)[:, : largest + 1] * (weights / values.shape[1])[:, None]
+    return np.ascontiguousarray(np.stack([transformed.real.T, -transformed.imag.T]))
+
+
+@functools.lru_cache(maxsize=16)
+def class_tables(symmetry: Symmetry, degree: int, rings: int) -> tuple[ClassTable, ...]:
+    """Return the classes of harmonics up to a degree, one of those with equal eigenvalues; they are kept."""
+    harmonics = np.stack(listed(np.arange(degree + 1)))
+    tables = [ring_table(degree, order, rings) for order in range(degree + 1)]
+    classes = classes_of(symmetry.reflections, symmetry.turns, np.arange(degree + 1))
+    found: dict[object, tuple[Integers, bool, int]] = {}
+    for block, copies in _one_of_each_exchange(classes, symmetry):
+        chosen = harmonics[:, np.array(block.places)]
+        chosen = chosen[:, np.lexsort((chosen[0], chosen[2], chosen[1]))]
+        # Turning the state by its own symmetry mixes cosines and sines of an order strictly between multiples of
+        # half of it, so a class of each has the same eigenvalues.
+        mixed = 0 < 2 * block.residue < symmetry.turns
+        label = np.sort(chosen[0] * (degree + 1) + chosen[1]).tobytes() if mixed else block
+        _, _, before = found.get(label, (chosen, block.own, 0))
+        found[label] = (chosen, block.own, before + copies)
+    return tuple(ClassTable(chosen, tables, own, copies) for chosen, own, copies in found.values())
+
+
+def _one_of_each_exchange(classes: list[HarmonicClass], symmetry: Symmetry) -> list[tuple[HarmonicClass, int]]:
+    """Return the classes that the exchange of the axes does not take to others, and how many there are of each.
+
+    The exchange permutes the signs under reflections. Of those that it takes to each other the one is taken that
+    the order modulo the turns splits into most classes.
+    """
+    if not symmetry.cyclic:
+        return [(block, 1) for block in classes]
+    moved = [symmetry.reflections.index((z, x, y)) for x, y, z in symmetry.reflections]
+    parts: dict[tuple[int, ...], list[HarmonicClass]] = {}
+    for block in classes:
+        parts.setdefault(block.signs, []).append(block)
+    found = []
+    for signs, blocks in parts.items():
+        second = tuple(signs[place] for place in moved)
+        orbit = dict.fromkeys([signs, second, tuple(second[place] for place in moved)])
+        if signs == max(orbit, key=lambda each: (len(parts[each]), each)):
+            found += [(block, len(orbit)) for block in blocks]
+    return found
