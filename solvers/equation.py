@@ -83,7 +83,7 @@ class StationaryEquation:
     Attributes
     ----------
     unit : float
-        Coupling at q = 1, where the first of the modes that attract is critical at the uniform state.
+        Coupling at q = 1, where the first of the modes is critical at the uniform state, if it attracts.
     gain : float
         kappa max |w| / (2 D) over the modes of the basis at q = 1; one on the circle, where all modes have the same
         mean square, and large on spheres of high dimension, where those of high degree have a small one.
@@ -103,7 +103,7 @@ class StationaryEquation:
         strongest = float(np.abs(relative).max())
         self.strongest = strongest
         strengths = -sign * relative / strongest
-        self.gain = _gain(strengths * basis.squares)
+        self.gain = 0.5 / float((np.abs(strengths) * basis.squares).max())
         self.unit = 2.0 * problem.noise / (potential.scale(problem.domain) * strongest) * self.gain
         self.signs = np.sign(strengths)
         self.scales = np.sqrt(np.abs(strengths))
@@ -208,13 +208,6 @@ class StationaryEquation:
         means = np.zeros(to.basis.degrees.size)
         means[np.isin(to.basis.degrees, self.basis.degrees)] = b / self.scales
         return to.scales * means
-
-
-def _gain(strengths: Floats) -> float:
-    """Return 1/2 over the largest strength times mean square of the modes that attract, or of all if none does."""
-    attractive = float(strengths.max())
-    largest = attractive if attractive > 0.0 else float(np.abs(strengths).max())
-    return 0.5 / largest if 2.0 * largest != 1.0 else 1.0
 
 
 def plus_projector(matrix: Floats, vector: Floats) -> Floats:
