@@ -5,6 +5,8 @@ from .births import reaches_down as reaches_down
 from .branching import births_on_branch as births_on_branch
 from .branching import from_no_interaction as from_no_interaction
 from .energy import bounded_below as bounded_below
+from .linearised import slowest_rate as slowest_rate
+from .linearised import spectrum as spectrum
 from .meeting import meeting as meeting
 from .meeting import nearest_image as nearest_image
 from .meeting import same_place as same_place
@@ -13,9 +15,7 @@ from .perturbations import block_matrix as block_matrix
 from .perturbations import blocks_of as blocks_of
 from .perturbations import copies as copies
 from .perturbations import unstable_counts as unstable_counts
-from .rates import slowest_rate as slowest_rate
 from .search import name_of as name_of
 from .search import same_orbit as same_orbit
 from .search import search_all as search_all
 from .search import symmetry_of as symmetry_of
-from .spectra import spectrum as spectrum
