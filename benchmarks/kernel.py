@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lapack
 
-from solvers.equation import StationaryEquation
 from solvers.circle.stability import Perturbations
+from solvers.equation import StationaryEquation
 
 FACTORISATIONS = ("dsysv", "dgesv", "dposv", "dsytrf", "dgetrf", "dpotrf")
 DECOMPOSITIONS = ("eigh", "eigvalsh")

@@ -7,12 +7,12 @@ import numpy as np
 from meanfield import Circle, Diagram, McKeanVlasov, Transformer
 from meanfield.theory import critical_coupling
 from solvers import Arclength, bifurcation_diagram
-from solvers.circle.branching import Departure, first_point
 from solvers.branches.continuation import End, Point, trace
 from solvers.branches.detection import events_between
-from solvers.equation import stationary_equation
 from solvers.branches.following import follow
 from solvers.branches.recording import Register, record
+from solvers.circle.branching import Departure, first_point
+from solvers.equation import stationary_equation
 
 PROBLEM = McKeanVlasov(Circle(), Transformer(5.0))
 HIGHEST = 3.0
