@@ -183,7 +183,13 @@ def _frame_polar(ax: "Axes", domain: Domain) -> None:
     """Label the angle from the pole, with the law of uniform points as a thin line."""
     angle = np.linspace(0.0, np.pi, DENSITY_POINTS)
     ax.plot(
-        angle, _uniform_law(domain, angle), color=UNIFORM_COLOUR, linewidth=0.8, linestyle=(0, (4.0, 3.0)), zorder=1
+        angle,
+        _uniform_law(domain, angle),
+        label="uniform",
+        color=UNIFORM_COLOUR,
+        linewidth=0.8,
+        linestyle=(0, (4.0, 3.0)),
+        zorder=1,
     )
     ax.set_xlim(0.0, np.pi)
     ax.set_xticks(np.linspace(0.0, np.pi, 5), ["0", r"$\pi/4$", r"$\pi/2$", r"$3\pi/4$", r"$\pi$"])

@@ -34,7 +34,7 @@ from meanfield.export.datasets import KINDS, check_target
 from meanfield.export.ensembles import RECORD, ensemble_to_json_object
 
 from ..checkpoints import Checkpoint
-from ..particles import MomentDrift, PairDrift, WeakSecondOrder, simulation
+from ..particles import PairDrift, WeakSecondOrder, simulation
 from ..particles.planning import DEFAULT_DEGREES
 from ..particles.schemes import SCHEMES, scheme_named
 from .initial_option import add_initial, initial_of
@@ -120,7 +120,7 @@ def _simulated(problem: McKeanVlasov, settings: argparse.Namespace) -> Ensemble:
             scheme=scheme_named(settings.scheme),
             times=settings.times,
             degrees=settings.degrees,
-            drift=PairDrift() if settings.pairs else MomentDrift(),
+            drift=PairDrift() if settings.pairs else None,
             executor=executor,
             checkpoint=checkpoint,
             keep_positions=settings.positions,

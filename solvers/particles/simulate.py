@@ -54,7 +54,10 @@ def simulate(
 ) -> Ensemble:
     r"""Simulate N interacting particles.
 
-    .. math:: dX_i = -\frac\kappa N\sum_j W'(X_i - X_j)\,dt - V'(X_i)\,dt + \sqrt{2D}\,dB_i .
+    .. math:: dX_i = -\frac\kappa N\sum_j W'(X_i - X_j)\,dt - V'(X_i)\,dt + \sqrt{2D}\,dB_i ,
+
+    on a sphere with gradients in the place of derivatives and Brownian motion on the sphere, whose generator is the
+    Laplacian. Particles are unit vectors there and stay so exactly: every step follows great circles.
 
     Parameters
     ----------
@@ -65,22 +68,28 @@ def simulate(
     until
         The final time; it is hit exactly, whatever the step.
     seed
-        Determines every number, together with the other arguments; neither the executor nor the kernel has a part.
+        Determines every number, together with the other arguments; the executor has no part in it, nor, on the
+        circle, the kernel.
     initial
         Whatever :func:`~solvers.evolve` starts from, sampled exactly and independently for every replica; or the
-        angles of the particles, (N,) for all replicas or (R, N); uniform by default.
+        angles of the particles, (N,) for all replicas or (R, N), on a sphere unit vectors, (N, d) or (R, N, d),
+        whose last component points north; uniform by default.
     step
-        Longest step. By default a fifth of the inverse of the steepest slope the drift can have.
+        Longest step. By default a fifth of the inverse of the steepest slope the drift can have; on a sphere also
+        at most 0.1/((d - 1) D), a tenth of the time in which noise forgets directions.
     replicas
         Independent systems; standard errors need two at least.
     scheme
-        ``WeakSecondOrder()`` (default) or ``EulerMaruyama()``.
+        ``WeakSecondOrder()`` (default) or ``EulerMaruyama()``. On a sphere the former takes half of the noise, the
+        drift by the midpoint rule and the other half of the noise.
     times
         Times to record, increasing, or a number of equal intervals; 0 and about a hundred more by default.
     degrees
         Moments are recorded up to this degree.
     drift
-        ``MomentDrift(tolerance=1e-9)`` (default), O(N), or ``PairDrift()``, O(N^2).
+        ``MomentDrift(tolerance=1e-9)``, O(N), or ``PairDrift()``, O(N^2). By default moments; on a sphere of more
+        than three dimensions pairs where the moments of the degrees that are felt are too many to be cheaper, which
+        the record says.
     executor
         Any ``concurrent.futures.Executor``, one task a replica; it is not shut down.
     checkpoint
@@ -88,7 +97,9 @@ def simulate(
     keep_positions
         Whether the record holds the positions at the end.
     kernel
-        ``"numpy"``, ``"numba"`` (the extra ``fast``) or ``"auto"``; the numbers are the same, bit for bit.
+        ``"numpy"``, ``"numba"`` (the extra ``fast``) or ``"auto"``; the numbers are the same, bit for bit. On the
+        ordinary sphere ``"numpy"``, ``"ducc0"`` (the extra ``sphere``) or ``"auto"``, the latter where it is there;
+        the numbers are the same up to the tolerance of the drift, and the record says which it was.
     on_failure
         ``"raise"``, or ``"return"`` for what there is when no replica reached the end or the user interrupts.
 

@@ -75,7 +75,8 @@ def felt_degrees(problem: McKeanVlasov, drift: MomentDrift, largest: int) -> Fel
     tails = np.append(np.cumsum(weights[::-1])[::-1][1:], 0.0) + beyond
     enough = np.flatnonzero(tails <= 0.5 * drift.tolerance * scale)
     limit = min(largest, drift.largest_degree, tails.size - 1)
-    degree = min(int(enough[0]) if enough.size else limit, limit)
+    # Without any force there is still a degree, of strength 0.
+    degree = max(1, min(int(enough[0]) if enough.size else limit, limit))
     kept = slice(0, degree + 1)
     return Felt(
         interaction=interaction[kept],
@@ -84,7 +85,7 @@ def felt_degrees(problem: McKeanVlasov, drift: MomentDrift, largest: int) -> Fel
         truncation_error=_relative(float(tails[degree]), scale) if beyond <= 0.01 * scale else None,
         random_share=_random_share(problem, interaction, degree, beyond),
         stiffness=float((slopes * (np.abs(interaction) + np.abs(confinement)))[kept].sum()),
-        complete=bool(enough.size and degree == enough[0]),
+        complete=bool(enough.size and degree >= enough[0]),
     )
 
 
