@@ -1,4 +1,7 @@
-"""Time a particle-step beside its random numbers and moments: python benchmarks/particles.py --to report.md."""
+"""Time a particle-step beside its random numbers and moments, on the circle and on spheres.
+
+python benchmarks/particles.py --to report.md
+"""
 
 import argparse
 import os
@@ -22,10 +25,12 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     options = arguments()
     from particle_rows import all_rows, measure, report, whole_runs
+    from sphere_particle_rows import sphere_report
 
     rows = all_rows(options.particles)
     measure(rows, options.rounds, options.work)
     text = report(rows, options.rounds, whole_runs() if options.whole else [])
+    text += "\n\n" + sphere_report(options.particles, options.rounds, options.work)
     print(text)
     if options.to is not None:
         options.to.write_text(text + "\n", encoding="utf-8")

@@ -14,6 +14,7 @@ is right for all degrees. It is chosen here so that degree 1 is exact,
 up to a relative error that shrinks like :math:`h^3` and is below 1e-4 for :math:`nDh \le 0.1`, l = 2, 3.
 """
 
+import functools
 import math
 
 # Series and Newton steps end where they change the last digits only.
@@ -21,6 +22,7 @@ ROUNDING = 1e-17
 STEPS = 60
 
 
+@functools.lru_cache(maxsize=64)
 def tangent_variance(directions: int, spread: float) -> float:
     """Return the variance in each tangent direction by which the mean of x shrinks by exp(-directions * spread).
 
