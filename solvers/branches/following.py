@@ -82,7 +82,8 @@ def follow(departure: Departure, method: Arclength, highest: float) -> Followed 
     if leaves:
         followed.outcome = Outcome.LEFT_INTERVAL
         return followed
-    extend(followed, trace(first, method, first.arclength), counts, highest)
+    # A branch born above may turn up and down again on its way.
+    extend(followed, trace(first, method, first.arclength), counts, max(highest, departure.q))
     return followed
 
 

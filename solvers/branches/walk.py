@@ -7,10 +7,11 @@ dropped. Branches that are rotations or reflections of each other are one.
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from meanfield import McKeanVlasov, Outcome, critical_modes
+from meanfield import McKeanVlasov, Outcome, critical_coupling, critical_modes
 
 from ..geometry import geometry_of
 from .continuation import Arclength, Point
@@ -20,7 +21,8 @@ from .junctions import Arrival, Departure
 from .recording import Register, largest_modulus
 from .uniform import record_uniform
 
-# Branches born this far above the interval are looked at too: a subcritical one reaches into it from above.
+# Branches born this far above the interval are looked at too: a subcritical one reaches into it from above. The
+# first branch of all is always looked at, since in high dimension it may fall by decades.
 REACH = 2.0
 
 
@@ -91,7 +93,8 @@ def _start(problem: McKeanVlasov, register: Register, depth: int) -> deque[Task]
         return _start_confined(problem, register)
     geometry = geometry_of(problem)
     low, high = register.interval
-    reach = (min(low, REACH * low, 0.0), max(high, REACH * high, 0.0))
+    first = critical_coupling(problem)
+    reach = (min(low, REACH * low, 0.0), max(high, REACH * high, 0.0 if high <= 0.0 or first is None else first))
     criticals = critical_modes(problem, *reach)
     inside = [point for point in criticals if low <= point.coupling <= high]
     record_uniform(problem, inside, register)
@@ -150,11 +153,14 @@ def _end(followed: Followed, register: Register) -> Point | None:
     """Return the point at which a branch leaves the interval upwards, solved there."""
     if followed.outcome is not Outcome.LEFT_INTERVAL:
         return None
-    one, other = followed.knots[-2].point, followed.knots[-1].point
-    equation = other.equation
-    edge = register.interval[1] if equation.sign > 0 else register.interval[0]
-    crossing = interval_end(one, other, float(edge / (equation.sign * equation.unit)))
-    return None if crossing is None else crossing.point
+    sign = followed.knots[-1].point.equation.sign
+    edge = register.interval[1] if sign > 0 else register.interval[0]
+    for one, other in pairwise(reversed(followed.knots)):
+        equation = one.point.equation
+        crossing = interval_end(other.point, one.point, float(edge / (sign * equation.unit)))
+        if crossing is not None:
+            return crossing.point
+    return None
 
 
 def _reached(departure: Departure, ends: list[tuple[Task, Point]]) -> bool:
