@@ -10,13 +10,14 @@ carries the direction of its branch, of length 1, so that AUTO can restart and s
     \rho \propto \exp\Bigl(-\frac{1}{\mathrm{PAR}(2)}
         \sum_j (\mathrm{PAR}(1)\, w_j m_j + v_j) \cos j\theta\Bigr)
 
-with the multipliers w_j of the interaction and v_j of the confinement. AUTO keeps eleven digits. A point is
-marked stable (negative PT) only where its unstable directions were counted and are none.
+with the multipliers w_j of the interaction and v_j of the confinement. On spheres U(l) is the moment p_l about the
+axis of symmetry, with :math:`P_l(\cos\theta)` in the place of :math:`\cos l\theta`; densities without an axis are
+refused. AUTO keeps eleven digits. A point is marked stable (negative PT) only where its unstable directions were
+counted and are none.
 """
 
 import decimal
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,9 @@ from numpy.typing import NDArray
 from ..diagrams import Branch, Diagram
 from ..errors import InvalidInput
 from ..potentials import Number
+from ..theory import critical_modes
 from . import records
+from .auto_description import Layout, description
 
 Floats = NDArray[np.float64]
 
@@ -37,24 +40,6 @@ LARGEST_DIMENSION = 9999
 SHOWN = 6
 ROUNDINGS = (decimal.ROUND_FLOOR, decimal.ROUND_CEILING)
 NEGLIGIBLE = 1e-17
-DESCRIPTION_KEY = "meanfield-diagram: "
-
-
-@dataclass(frozen=True)
-class Layout:
-    """How moments become U: the number of cosine and of sine moments kept."""
-
-    cosines: int
-    sines: int
-
-    @property
-    def dimension(self) -> int:
-        """NDIM."""
-        return self.cosines + self.sines
-
-    def vectors(self, cosine: Floats, sine: Floats) -> Floats:
-        """(P, n + 1) moments as (P, NDIM) vectors."""
-        return np.hstack([_padded(cosine[:, 1:], self.cosines), _padded(sine[:, 1:], self.sines)])
 
 
 def auto_paths(path: Path) -> tuple[Path, Path, Path]:
@@ -73,10 +58,11 @@ def auto_texts(diagram: Diagram) -> tuple[str, str, str]:
     Raises
     ------
     InvalidInput
-        If a number to be written is not finite, a coupling is beyond double precision or the diagram exceeds
-        the columns of the format.
+        If a number to be written is not finite, a coupling is beyond double precision, a branch has no axis of
+        symmetry or the diagram exceeds the columns of the format.
     """
     records.require_doubles(diagram, "AUTO")
+    _require_axes(diagram)
     layout = _layout(diagram)
     noise = float(diagram.problem.noise)
     diagram_parts, solution_parts = [], []
@@ -91,8 +77,18 @@ def auto_texts(diagram: Diagram) -> tuple[str, str, str]:
         diagram_parts.append(_header_block(diagram, branch, vectors, layout))
         diagram_parts.append(_data_lines(index, branch, vectors, codes, labels))
         solution_parts.append(_solutions(index, branch, layout, codes, labels, noise))
-    description = _description(diagram, layout)
-    return "".join(diagram_parts), "".join(solution_parts), description
+    return "".join(diagram_parts), "".join(solution_parts), description(diagram, layout)
+
+
+def _require_axes(diagram: Diagram) -> None:
+    """Refuse branches of densities without an axis of symmetry."""
+    labels = [repr(branch.label) for branch in diagram.branches if branch.layout == "order"]
+    if labels:
+        branches = f"branch{'' if len(labels) == 1 else 'es'} {', '.join(labels)}"
+        raise InvalidInput(
+            f"AUTO files hold densities with an axis of symmetry, and the {branches} of this diagram "
+            f"ha{'s' if len(labels) == 1 else 've'} none; write .nc, .json, .npz or .mat instead"
+        )
 
 
 def _layout(diagram: Diagram) -> Layout:
@@ -111,21 +107,11 @@ def _layout(diagram: Diagram) -> Layout:
 def _unstable_degree(diagram: Diagram) -> int:
     """Highest mode to which the uniform state is unstable somewhere in the interval, 0 if there is none."""
     problem = diagram.problem
-    bounds = np.array(diagram.interval, dtype=np.float64)
-    if problem.confinement is not None or not np.any(bounds):
+    if problem.confinement is not None:
         return 0
-    weakest = 2 * problem.noise / np.abs(bounds).max()
-    degree = 64
-    while degree < LARGEST_DIMENSION and problem.potential.tail_bound(problem.domain, degree) >= weakest:
-        degree *= 2
-    strengths = np.multiply.outer(bounds, problem.potential.multipliers(problem.domain, degree)[1:])
-    modes = np.flatnonzero(strengths.min(axis=0) <= -2 * problem.noise)
-    return int(modes[-1]) + 1 if modes.size else 0
-
-
-def _padded(moments: Floats, size: int) -> Floats:
-    kept = np.asarray(moments[:, :size], dtype=np.float64)
-    return np.pad(kept, ((0, 0), (0, size - kept.shape[1])))
+    low, high = diagram.interval
+    points = critical_modes(problem, min(low, 0.0), max(high, 0.0))
+    return max((mode for point in points for mode in point.modes), default=0)
 
 
 def _codes(branch: Branch) -> NDArray[np.int64]:
@@ -237,78 +223,3 @@ def _records(values: Sequence[float] | Floats) -> str:
 def _number(value: float) -> str:
     mantissa, exponent = f"{value:.10E}".split("E")
     return f"{mantissa}E{int(exponent):+04d}".rjust(COLUMN_WIDTH)
-
-
-def _description(diagram: Diagram, layout: Layout) -> str:
-    unknowns = f"U(k) = m_k, k = 1..{layout.cosines}: cosine moments of the density"
-    equations = ["G_k = m_k - <cos(k theta)>,  rho ~ exp(-sum_j (PAR(1) w_j m_j + v_j) cos(j theta) / PAR(2)),"]
-    if layout.sines:
-        unknowns += f"; U({layout.cosines} + k) = s_k: its sine moments"
-        equations = [
-            "G_k = m_k - <cos(k theta)>,  G_(n+k) = s_k - <sin(k theta)>,",
-            "rho ~ exp(-sum_j ((PAR(1) w_j m_j + v_j) cos(j theta) + PAR(1) w_j s_j sin(j theta)) / PAR(2)),",
-        ]
-    lines = [
-        "Stationary states of a McKean-Vlasov equation on the circle, written by meanfield.",
-        "",
-        unknowns,
-        "PAR(1) = coupling kappa, PAR(2) = noise D",
-        "The equations 0 = G for a model file, <.> being the mean over the normalised density rho:",
-        *(f"    {line}" for line in equations),
-        "    with the multipliers w_j of the interaction and v_j of the confinement listed below;",
-        "    those not listed are 0. F = -G has the sign that AUTO needs to tell stability.",
-        *(f"    {line}" for line in _rotation_lines(diagram, layout)),
-        "Labels: BP branch point, LP fold, EP end; a regular label (RG) marks equal free energy with the",
-        "uniform state. Negative PT: stable, rotation excluded. The full vectors are in the s. file.",
-        "",
-        f"n = {layout.cosines}",
-        "    j  w_j  v_j",
-        *_multiplier_lines(diagram, layout),
-        "",
-        "The line below holds the problem and the branches for programs that read the files back.",
-        DESCRIPTION_KEY + _ascii(_machine_header(diagram, layout)),
-    ]
-    return "".join(line + "\n" for line in lines)
-
-
-def _rotation_lines(diagram: Diagram, layout: Layout) -> list[str]:
-    if not layout.sines or diagram.problem.confinement is not None:
-        return []
-    return [
-        "Every rotation of a state solves G = 0: the Jacobian given to AUTO must not be singular along the",
-        "rotation, and for states without sines NDIM = n leaves them out.",
-    ]
-
-
-def _multiplier_lines(diagram: Diagram, layout: Layout) -> list[str]:
-    problem = diagram.problem
-    interaction = problem.potential.multipliers(problem.domain, layout.cosines)
-    confinement = np.zeros_like(interaction)
-    if problem.confinement is not None:
-        # The field of the states reaches further than their moments; this is what 4 n + 64 nodes resolve.
-        confinement = problem.confinement.multipliers(problem.domain, 2 * layout.cosines + 32)
-        interaction = np.pad(interaction, (0, confinement.size - interaction.size))
-    pairs = enumerate(zip(interaction, confinement, strict=True))
-    return [f"{degree:5d}  {_shortest(w)}  {_shortest(v)}" for degree, (w, v) in pairs if degree and (w or v)]
-
-
-def _machine_header(diagram: Diagram, layout: Layout) -> dict[str, object]:
-    header = records.header(diagram)
-    branches = [records.branch_header(branch) | {"points": len(branch)} for branch in diagram.branches]
-    names = records.EVENT_INDICES + records.EVENT_TEXTS + records.EVENT_NUMBERS + records.EVENT_COUNTS
-    events = [{name: getattr(event, name) for name in names} for event in diagram.special_points]
-    return header | {
-        "cosines": layout.cosines,
-        "sines": layout.sines,
-        "branches": branches,
-        "special_points": events,
-    }
-
-
-def _shortest(value: float) -> str:
-    # A strong transformer has multipliers beyond the range of doubles.
-    return np.format_float_scientific(value, unique=True, trim="0")
-
-
-def _ascii(value: object) -> str:
-    return records.dump(value, ascii_only=True)

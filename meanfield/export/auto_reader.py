@@ -16,11 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..diagrams import Branch, Diagram, PointType, SpecialPoint
+from ..domains import Circle
 from ..errors import InvalidInput
 from ..outcomes import Outcome
+from ..potentials import Number
 from ..problem import McKeanVlasov
+from ..theory import critical_coupling
 from . import records
-from .auto import COLUMN_WIDTH, DESCRIPTION_KEY, LARGEST_POINT, Layout, auto_paths
+from .auto import COLUMN_WIDTH, LARGEST_POINT, auto_paths
+from .auto_description import DESCRIPTION_KEY, Layout
 
 Floats = NDArray[np.float64]
 
@@ -35,7 +39,8 @@ IMPORTED = (
     "read from AUTO files: eleven digits; moments beyond the columns of the b. file are known at labelled "
     "points only, and free energies, residuals and rates not at all"
 )
-AUTOS_OWN = "stable means here what AUTO found: stable among the unknowns it had, which are read as cosine moments"
+AUTOS_OWN = "stable means here what AUTO found: stable among the unknowns it had, which are read as {}"
+READ_AS = {"circle": "cosine moments", "sphere": "moments about an axis of symmetry"}
 
 
 @dataclass
@@ -71,8 +76,8 @@ def read_auto(path: str | Path, problem: McKeanVlasov | None = None) -> Diagram:
     path
         ``NAME.auto``, or ``b.NAME`` itself.
     problem
-        The equation the unknowns belong to (U(k) = m_k, cosines only, PAR(1) = coupling). Not needed for
-        files of ours: their ``d.NAME`` says it.
+        The equation the unknowns belong to (U(k) = m_k, cosines only, on spheres U(l) = p_l; PAR(1) = coupling).
+        Not needed for files of ours: their ``d.NAME`` says it.
 
     Returns
     -------
@@ -199,7 +204,7 @@ class _Import:
             critical_coupling=critical,
             branches=branches,
             special_points=tuple(self._events(branches, critical)),
-            warnings=(*header.get("warnings", ()), IMPORTED, *(() if self.header else (AUTOS_OWN,))),
+            warnings=(*header.get("warnings", ()), IMPORTED, *self._caution()),
             provenance=dict(header.get("provenance", {"source": "AUTO files"})),
         )
 
@@ -210,10 +215,11 @@ class _Import:
         sizes += [section.dimension for section in self.sections if section.dimension]
         return Layout(max(sizes, default=len(self.sections[0].numbers[0]) - 2), 0)
 
-    def _critical_coupling(self) -> float | None:
-        multipliers = self.problem.potential.multipliers(self.problem.domain, self._layout().cosines)[1:]
-        attractive = multipliers[multipliers < 0]
-        return float(-2 * self.problem.noise / attractive.min()) if attractive.size else None
+    def _caution(self) -> tuple[str, ...]:
+        return () if self.header else (AUTOS_OWN.format(READ_AS[self.problem.domain.name]),)
+
+    def _critical_coupling(self) -> Number | None:
+        return None if self.problem.confinement is not None else critical_coupling(self.problem)
 
     def _branch(self, index: int, critical: float | None) -> Branch:
         section = self.sections[index]
@@ -264,8 +270,15 @@ class _Import:
         largest = np.max(np.abs(complete[:, 1:]), axis=0, initial=0.0)
         degrees = [int(degree) + 1 for degree in np.flatnonzero(largest > AUTO_TOLERANCE)]
         label = f"branch {index + 1}" if degrees else "uniform"
+        # About an axis a state is even about the equator or not.
+        symmetry = math.gcd(*degrees) if isinstance(self.problem.domain, Circle) else math.gcd(2, *degrees)
         # AUTO's end label covers both the step limit and the bounds of the parameter.
-        return {"label": label, "parent": None, "symmetry": math.gcd(*degrees), "outcome": Outcome.MAX_STEPS}
+        return {
+            "label": label,
+            "parent": None,
+            "symmetry": symmetry if degrees else 0,
+            "outcome": Outcome.MAX_STEPS,
+        }
 
     def _events(self, branches: Sequence[Branch], critical: float | None) -> list[SpecialPoint]:
         if self.header is not None:

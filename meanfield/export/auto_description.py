@@ -1,0 +1,138 @@
+"""The ``d.NAME`` of AUTO-07p files: what the numbers mean, for people and for programs that read them back."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..diagrams import Diagram
+from ..domains import Circle, Sphere
+from . import records
+
+Floats = NDArray[np.float64]
+
+DESCRIPTION_KEY = "meanfield-diagram: "
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How moments become U: the number of cosine and of sine moments kept; about an axis there are no sines."""
+
+    cosines: int
+    sines: int
+
+    @property
+    def dimension(self) -> int:
+        """NDIM."""
+        return self.cosines + self.sines
+
+    def vectors(self, cosine: Floats, sine: Floats) -> Floats:
+        """(P, n + 1) moments as (P, NDIM) vectors."""
+        return np.hstack([_padded(cosine[:, 1:], self.cosines), _padded(sine[:, 1:], self.sines)])
+
+
+def description(diagram: Diagram, layout: Layout) -> str:
+    """Content of ``d.NAME``."""
+    domain = diagram.problem.domain
+    on_sphere = isinstance(domain, Sphere)
+    lines = [
+        *(_on_the_sphere(domain, layout) if isinstance(domain, Sphere) else _on_the_circle(diagram, layout)),
+        "Labels: BP branch point, LP fold, EP end; a regular label (RG) marks equal free energy with the",
+        "uniform state. Negative PT: stable, rotation excluded. The full vectors are in the s. file.",
+        "",
+        f"n = {layout.cosines}",
+        "    j  w_j  v_j" + ("  N_j" if on_sphere else ""),
+        *_multiplier_lines(diagram, layout),
+        "",
+        "The line below holds the problem and the branches for programs that read the files back.",
+        DESCRIPTION_KEY + records.dump(_machine_header(diagram, layout), ascii_only=True),
+    ]
+    return "".join(line + "\n" for line in lines)
+
+
+def _on_the_circle(diagram: Diagram, layout: Layout) -> list[str]:
+    unknowns = f"U(k) = m_k, k = 1..{layout.cosines}: cosine moments of the density"
+    equations = ["G_k = m_k - <cos(k theta)>,  rho ~ exp(-sum_j (PAR(1) w_j m_j + v_j) cos(j theta) / PAR(2)),"]
+    if layout.sines:
+        unknowns += f"; U({layout.cosines} + k) = s_k: its sine moments"
+        equations = [
+            "G_k = m_k - <cos(k theta)>,  G_(n+k) = s_k - <sin(k theta)>,",
+            "rho ~ exp(-sum_j ((PAR(1) w_j m_j + v_j) cos(j theta) + PAR(1) w_j s_j sin(j theta)) / PAR(2)),",
+        ]
+    return [
+        "Stationary states of a McKean-Vlasov equation on the circle, written by meanfield.",
+        "",
+        unknowns,
+        "PAR(1) = coupling kappa, PAR(2) = noise D",
+        "The equations 0 = G for a model file, <.> being the mean over the normalised density rho:",
+        *(f"    {line}" for line in equations),
+        "    with the multipliers w_j of the interaction and v_j of the confinement listed below;",
+        "    those not listed are 0. F = -G has the sign that AUTO needs to tell stability.",
+        *(f"    {line}" for line in _rotation_lines(diagram, layout)),
+    ]
+
+
+def _on_the_sphere(domain: Sphere, layout: Layout) -> list[str]:
+    d = domain.dimension
+    return [
+        f"Stationary states of a McKean-Vlasov equation on the sphere S^{d - 1}, d = {d}, those with an axis of",
+        "symmetry, written by meanfield.",
+        "",
+        f"U(l) = p_l, l = 1..{layout.cosines}: moments of the density with P_l(u), u = cos(theta) from the axis",
+        "PAR(1) = coupling kappa, PAR(2) = noise D",
+        "The equations 0 = G for a model file, <.> being the mean over -1 < u < 1 with the normalised weight",
+        "rho(u) (1 - u^2)^((d - 3)/2):",
+        "    G_l = p_l - <P_l(u)>,  rho ~ exp(-sum_j (PAR(1) w_j p_j + v_j) P_j(u) / PAR(2)),",
+        "    P_0 = 1,  P_1 = u,  (l + d - 2) P_(l+1) = (2 l + d - 2) u P_l - l P_(l-1),",
+        "    with the multipliers w_j of the interaction and v_j of the confinement listed below;",
+        "    those not listed are 0. F = -G has the sign that AUTO needs to tell stability.",
+        "There are N_j harmonics of degree j: degree j becomes critical at PAR(1) = -N_j PAR(2) / w_j, and the",
+        "density over the uniform one is 1 + sum_j N_j p_j P_j(u).",
+    ]
+
+
+def _padded(moments: Floats, size: int) -> Floats:
+    kept = np.asarray(moments[:, :size], dtype=np.float64)
+    return np.pad(kept, ((0, 0), (0, size - kept.shape[1])))
+
+
+def _rotation_lines(diagram: Diagram, layout: Layout) -> list[str]:
+    if not layout.sines or diagram.problem.confinement is not None:
+        return []
+    return [
+        "Every rotation of a state solves G = 0: the Jacobian given to AUTO must not be singular along the",
+        "rotation, and for states without sines NDIM = n leaves them out.",
+    ]
+
+
+def _multiplier_lines(diagram: Diagram, layout: Layout) -> list[str]:
+    problem = diagram.problem
+    interaction = problem.potential.multipliers(problem.domain, layout.cosines)
+    confinement = np.zeros_like(interaction)
+    if problem.confinement is not None:
+        # The field of the states reaches further than their moments; this is what 4 n + 64 nodes resolve.
+        confinement = problem.confinement.multipliers(problem.domain, 2 * layout.cosines + 32)
+        interaction = np.pad(interaction, (0, confinement.size - interaction.size))
+    pairs = enumerate(zip(interaction, confinement, strict=True))
+    lines = {degree: f"{degree:5d}  {_shortest(w)}  {_shortest(v)}" for degree, (w, v) in pairs if degree and (w or v)}
+    if isinstance(problem.domain, Circle):
+        return list(lines.values())
+    return [f"{line}  {problem.domain.multiplicity(degree)}" for degree, line in lines.items()]
+
+
+def _machine_header(diagram: Diagram, layout: Layout) -> dict[str, object]:
+    header = records.header(diagram)
+    branches = [records.branch_header(branch) | {"points": len(branch)} for branch in diagram.branches]
+    names = records.EVENT_INDICES + records.EVENT_TEXTS + records.EVENT_NUMBERS + records.EVENT_COUNTS
+    events = [{name: getattr(event, name) for name in names} for event in diagram.special_points]
+    return header | {
+        "cosines": layout.cosines,
+        "sines": layout.sines,
+        "branches": branches,
+        "special_points": events,
+    }
+
+
+def _shortest(value: float) -> str:
+    # A strong transformer has multipliers beyond the range of doubles.
+    return np.format_float_scientific(value, unique=True, trim="0")
