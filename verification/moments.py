@@ -50,7 +50,8 @@ def deviations(trajectory: Trajectory, ensemble: Ensemble, degree: int) -> Float
     """Return the distance of the empirical moment of a degree from the equation's at the last time, (R,)."""
     if isinstance(trajectory.problem.domain, Circle):
         cosine, sine = trajectory.moment(degree)[-1], trajectory.moment(degree, sine=True)[-1]
-        return np.hypot(ensemble.cosine[:, -1, degree] - cosine, ensemble.sine[:, -1, degree] - sine)
+        apart = ensemble.cosine[:, -1, degree] - cosine, ensemble.sine[:, -1, degree] - sine
+        return np.asarray(np.hypot(*apart))
     if ensemble.layout == "order":
         places = slice(place(degree, 0), place(degree + 1, 0))
         differences = [getattr(ensemble, name)[:, -1, places] - _packed(trajectory, name, degree) for name in NAMES]

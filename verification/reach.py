@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meanfield import Circle, McKeanVlasov, Trajectory
-from meanfield.harmonics import largest_degree
-from meanfield.quadrature import gauss_rule, polynomials
+from meanfield.harmonics import largest_degree, place
+from meanfield.states import Layout
 from solvers import evolve
-from solvers.bases.spherical import SphericalTransform
 from solvers.evolution import Initial
 
 Floats = NDArray[np.float64]
@@ -58,30 +57,53 @@ def perturbed(moments: NDArray[np.complex128], mode: int, phase: complex) -> NDA
 
 
 def perturbed_about_pole(trajectory: Trajectory, degree: int) -> Initial:
-    """Return the initial density on a sphere times 1 + eps P_l of the angle from the pole, of mass one."""
-    cosine, sine = trajectory.cosine[0], trajectory.sine[0]
-    if trajectory.layout == "order":
-        return _in_orders(cosine, sine, degree)
+    r"""Return the initial density on a sphere times 1 + eps P_l(cos theta), of mass one.
+
+    The product is the recurrence of the polynomials with the multiplication of moments by :math:`\cos\theta`.
+    """
+    cosine, sine = (
+        _extended(moments[0], trajectory.layout, degree) for moments in (trajectory.cosine, trajectory.sine)
+    )
     dimension = trajectory.problem.domain.dimension
-    top = cosine.size - 1 + degree
-    rule = gauss_rule(dimension, top + 1)
-    table = polynomials(dimension, rule, top)
-    density = (_multiplicities(trajectory.problem)[: cosine.size] * cosine) @ table[: cosine.size]
-    moments = table @ (rule.weights * density * (1.0 + PERTURBATION * table[degree]))
-    moments /= moments[0]
-    return Initial(moments, np.zeros_like(moments), "perturbed")
+    changed = []
+    for moments in (cosine, sine):
+        before, product = np.zeros_like(moments), moments
+        for k in range(degree):
+            raised = _raised(product, trajectory.layout, dimension)
+            before, product = product, ((2 * k + dimension - 2) * raised - k * before) / (k + dimension - 2)
+        changed.append(moments + PERTURBATION * product)
+    mass = changed[0][0]
+    return Initial(changed[0] / mass, changed[1] / mass, "perturbed", (), trajectory.layout)
 
 
-def _in_orders(cosine: Floats, sine: Floats, degree: int) -> Initial:
-    """Return packed moments of a density on S^2 times 1 + eps P_l."""
-    top = largest_degree(cosine.size) + degree
-    transform = SphericalTransform(top)
-    waves = np.zeros((2, transform.degrees.size))
-    waves[0, : cosine.size], waves[1, : sine.size] = cosine, sine
-    values = transform.synthesise(*(transform.multiplicities * waves))
-    values *= 1.0 + PERTURBATION * polynomials(3, transform.rule, degree)[degree][:, np.newaxis]
-    changed = transform.analyse(values)
-    return Initial(changed[0] / changed[0][0], changed[1] / changed[0][0], "perturbed", (), "order")
+def _extended(moments: Floats, layout: Layout, degree: int) -> Floats:
+    """Return moments with room for so many more degrees."""
+    top = (moments.size - 1 if layout == "degree" else largest_degree(moments.size)) + degree
+    result = np.zeros(top + 1 if layout == "degree" else place(top + 1, 0))
+    result[: moments.size] = moments
+    return result
+
+
+def _raised(moments: Floats, layout: Layout, dimension: int) -> Floats:
+    r"""Return the moments of a density times :math:`\cos\theta`, up to the same degree.
+
+    :math:`(2l+d-2)\,u P_l = (l+d-2) P_{l+1} + l P_{l-1}`, and of order m on S^2
+    :math:`(2l+1)\,u\,e_{lm} = \sqrt{(l+1)^2-m^2}\,e_{l+1,m} + \sqrt{l^2-m^2}\,e_{l-1,m}`.
+    """
+    if layout == "degree":
+        degrees = np.arange(moments.size)
+        up, total = degrees + dimension - 2.0, 2.0 * degrees + dimension - 2.0
+        above, below = np.append(moments[1:], 0.0), np.append(0.0, moments[:-1])
+        return np.asarray((up * above + degrees * below) / total)
+    top = largest_degree(moments.size)
+    degrees = np.repeat(np.arange(top + 1), np.arange(1, top + 2))
+    starts = degrees * (degrees + 1) // 2
+    orders = np.arange(moments.size) - starts
+    padded = np.append(moments, np.zeros(top + 2))
+    above = padded[starts + degrees + 1 + orders]
+    below = np.where(orders < degrees, padded[np.maximum(starts - degrees + orders, 0)], 0.0)
+    up, down = np.sqrt((degrees + 1.0) ** 2 - orders**2), np.sqrt(degrees**2.0 - orders**2)
+    return np.asarray((up * above + down * below) / (2.0 * degrees + 1.0))
 
 
 def unstable_modes(problem: McKeanVlasov) -> NDArray[np.intp]:

@@ -57,7 +57,8 @@ class MomentDrift:
         itself, and on the error of recorded moments.
     largest_degree
         Largest degree K. Potentials with a kink or a singularity need more modes than any K; the particles
-        then feel a potential smoothed over distances of :math:`2\pi/K`, and the record says so.
+        then feel a potential smoothed over distances of :math:`2\pi/K`, and the record says so. On spheres at
+        most 64.
 
     Raises
     ------

@@ -40,6 +40,9 @@ class EulerMaruyama:
     r"""Euler-Maruyama, weak order 1, one drift a step.
 
     .. math:: X_{n+1} = X_n + h\,b(X_n) + \sqrt{2Dh}\,\xi_n .
+
+    On a sphere the displacement is a tangent vector that is followed along its great circle, and the variance of
+    its random part is chosen so that noise alone has the right mean direction, :math:`E X \propto e^{-(d-1)Dt}`.
     """
 
     name: ClassVar[str] = "euler-maruyama"
@@ -63,6 +66,9 @@ class WeakSecondOrder:
 
     Kloeden and Platen, Numerical Solution of Stochastic Differential Equations (1992), section 15.1. The drift at
     Y is that of all the particles' Y together.
+
+    On a sphere, where displacements do not commute, half of the noise comes first, then the drift by the midpoint
+    rule, then the other half of the noise: a splitting of Strang, of weak order 2 as well.
     """
 
     name: ClassVar[str] = "weak-second-order"

@@ -110,7 +110,7 @@ def test_other_degrees_decay_at_their_rates_to_third_order(dimension):
 @pytest.mark.parametrize("dimension", [3, 4, 8])
 @pytest.mark.parametrize("scheme", [EulerMaruyama(), WeakSecondOrder()])
 def test_pure_diffusion_decays_every_degree(dimension, scheme):
-    count, noise = 60_000, 0.7
+    count, noise = 40_000, 0.7
     start = np.zeros((count, dimension))
     start[:, -1] = 1.0
     until = 0.4 / (noise * (dimension - 1))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from meanfield import McKeanVlasov
 
 from ..drift import OVERSHOOTING
-from .fields import Field
+from .fields import Field, equal_parts
 from .noise import tangent_variance
 
 Floats = NDArray[np.float64]
@@ -59,7 +59,7 @@ class SphereCloud:
         self._step = step
         self._field.gather(self.positions)
         width = self._width(step)
-        for part in self._parts(self._field.block):
+        for part in equal_parts(self.positions.shape[1], self._field.block):
             block = self.positions[:, part]
             moves = self._field.drift(block, part)
             moves *= step
@@ -74,11 +74,11 @@ class SphereCloud:
         self._diffuse(0.5 * step)
         self._field.gather(self.positions)
         middle = np.empty_like(self.positions)
-        for part in self._parts(self._field.block):
+        for part in equal_parts(self.positions.shape[1], self._field.block):
             block = self.positions[:, part]
             middle[:, part] = shifted(block, tangent(block, self._field.drift(block, part)), 0.5 * step)
         self._field.gather(middle)
-        for part in self._parts(self._field.block):
+        for part in equal_parts(self.positions.shape[1], self._field.block):
             between, block = middle[:, part], self.positions[:, part]
             block[:] = shifted(block, tangent(between, self._field.drift(between, part)), step)
         self._diffuse(0.5 * step)
@@ -135,10 +135,6 @@ class SphereCloud:
 
     def _width(self, time: float) -> float:
         return math.sqrt(tangent_variance(self.positions.shape[0] - 1, self._noise * time))
-
-    def _parts(self, block: int) -> list[slice]:
-        count = self.positions.shape[1]
-        return [slice(start, min(start + block, count)) for start in range(0, count, block)]
 
 
 def tangent(points: Floats, vectors: Floats) -> Floats:

@@ -4,6 +4,7 @@ A field is gathered from all particles and then evaluated at any points, its own
 returns may have a part along x, which the particles, bound to the sphere, do not feel.
 """
 
+import itertools
 import math
 from collections.abc import Iterator
 from typing import Any, Protocol
@@ -23,8 +24,8 @@ EPS = float(np.finfo(float).eps)
 # Numbers in a block of work: it stays in the second-level cache, and its products are too small for threads.
 BLOCK_NUMBERS = 2**17
 PAIRS_AT_ONCE = 2**18
-# The nonuniform transform spreads points onto a grid; below this many its grid costs more than the points.
-DUCC_BLOCK = 2**13
+# Each nonuniform transform has a grid to fill besides; so many points outweigh it.
+DUCC_BLOCK = 2**14
 # The smallest error that its transforms admit to.
 FINEST = 1e-13
 # Points closer than this in 1 - |<x, y>| are the same or opposite, in rounding.
@@ -97,9 +98,9 @@ class DuccField:
         if self._places.shape[0] != count:
             self._places = np.empty((count, 2))
         sums = np.zeros_like(self._waves)
-        for start in range(0, count, self.block):
-            places = self._places[start : start + self.block]
-            _angles(positions[:, start : start + self.block], places)
+        for part in equal_parts(count, self.block):
+            places = self._places[part]
+            _angles(positions[:, part], places)
             ones = np.ones((1, places.shape[0]))
             sums += self._sht.adjoint_synthesis_general(map=ones, spin=0, loc=places, **self._options)
         self._waves = self._interaction * sums / count + self._force
@@ -218,6 +219,13 @@ def zonal_values(cosines: Floats, dimension: int) -> Iterator[Floats]:
         following = (2 * degree + dimension - 2) * cosines * values - degree * before
         before, values = values, following / (degree + dimension - 2)
         degree += 1
+
+
+def equal_parts(count: int, block: int) -> list[slice]:
+    """Divide a range into parts of nearly equal length, none longer than a block."""
+    number = -(-count // block)
+    bounds = [count * part // number for part in range(number + 1)]
+    return [slice(start, stop) for start, stop in itertools.pairwise(bounds)]
 
 
 def _angles(points: Floats, places: Floats) -> None:
