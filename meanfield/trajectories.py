@@ -54,7 +54,7 @@ class Trajectory:
         Minus the time derivative of ``free_energy_gap``; nan where it is not known.
     minimum : (T,) float
         Smallest value of the density on the nodes, per radian or, on spheres, per unit of surface; below zero only
-        by its error.
+        by its error, and nan where it is lost in rounding, as it may be in high dimensions.
     mass_error : float
         Largest deviation of the mass from one.
     outcome

@@ -251,7 +251,14 @@ class ExponentialStepper:
         """Return the estimated error in units of the tolerances; nan where the step went astray."""
         last = self.system.beyond(made.error, 1.0 - LAST)
         of_tail = math.sqrt(float(last.dot(last))) / self._tail
-        return max(self._relative_error(made) / self._tolerance, of_tail)
+        error = max(self._relative_error(made) / self._tolerance, of_tail)
+        weights = self.system.weights
+        if weights is None:
+            return error
+        # The coefficients, relative to the largest of them.
+        size, errors = float(np.linalg.norm(weights * made.unknown)), weights * made.error
+        of_last = float(np.linalg.norm(self.system.beyond(errors, 1.0 - LAST))) / max(1.0, size) / self._tail
+        return max(error, of_last, float(np.linalg.norm(errors)) / (size * self._tolerance) if size > 0.0 else 0.0)
 
     def _relative_error(self, made: Step) -> float:
         size = float(made.unknown.dot(made.unknown))

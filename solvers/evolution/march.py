@@ -36,6 +36,8 @@ LOOK = 8
 SUPERFLUOUS = 3 / 8
 MUCH_BETTER = 1e-3
 LEAST_HALVED = 128
+# The same on the full sphere, where their number is the square of the degree.
+LEAST_HALVED_FULL = 48
 # Change of size at which an integrator starts anew.
 ORDERS = 1e2
 # Up to this size multistep formulas always pay; beyond it their cost is compared with that of exponential ones.
@@ -182,9 +184,9 @@ class March:
         """Go on with half of the moments where the others hold nothing; tell whether that was so."""
         time, unknown = self._safe
         degree = self.system.degree
-        if degree < LEAST_HALVED:
+        if degree < (LEAST_HALVED if self.system.multistep else LEAST_HALVED_FULL):
             return False
-        last = np.abs(self.system.beyond(unknown, SUPERFLUOUS)).max()
+        last = self.system.sizes(unknown)[int(SUPERFLUOUS * degree) :].max()
         if last > MUCH_BETTER * self._tail:
             return False
         moments = self.system.unpack(unknown)

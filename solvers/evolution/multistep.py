@@ -55,7 +55,8 @@ class MultistepStepper:
 
         size = float(np.abs(unknown).max())
         bound = end if end > time else math.inf
-        absolute = max(ABSOLUTE_SHARE * tolerance, FLOOR) * max(size, 1e-290)
+        share = max(ABSOLUTE_SHARE * tolerance, FLOOR)
+        absolute = share * max(size, 1e-290) * shares_of(system, unknown, size)
         self.steps = 0
         self._solver = Solver(
             system.derivative,
@@ -112,8 +113,17 @@ class MultistepStepper:
         return np.asarray(self._between(time), dtype=float)
 
 
-def _first_step(system: System, unknown: Floats, relative: float, absolute: float) -> float:
+def shares_of(system: System, unknown: Floats, size: float) -> float | Floats:
+    """Return 1, or for each moment its part of the bound if all coefficients may have the same error."""
+    if system.weights is None or size == 0.0:
+        return 1.0
+    largest = float((system.weights * np.abs(unknown)).max())
+    return np.minimum(1.0, largest / size / system.weights)
+
+
+def _first_step(system: System, unknown: Floats, relative: float, absolute: float | Floats) -> float:
     """Return the step after which the first order is as good as the tolerance; LSODA's own guess fails at rest."""
-    speed = float((np.abs(system.derivative(0.0, unknown)) / (relative * np.abs(unknown) + absolute)).max())
+    bounds = relative * np.abs(unknown) + absolute
+    speed = float((np.abs(system.derivative(0.0, unknown)) / bounds).max())
     longest = AT_REST / system.noise
     return min(longest, 1.0 / (math.sqrt(relative) * speed)) if speed > 0.0 else longest

@@ -242,6 +242,10 @@ def first_degree(problem: McKeanVlasov, start: Initial, tolerance: float, modes:
         raise NotResolved(
             f"the initial density needs about {needed} modes, more than {MAX_DEGREE}; start from a wider one"
         )
+    if start.layout == "order":
+        # Each degree costs as much as all before it, and beginning anew with more of them is cheap beside that.
+        guess = max(needed, LEAST_DEGREE, modes or 0)
+        return MULTIPLE * math.ceil(guess / MULTIPLE)
     curvature = _curvature(problem)
     cluster = 2.5 * math.sqrt(-math.log(TAIL_SHARE * tolerance) * curvature) if curvature < math.inf else math.inf
     guess = max(needed, LEAST_DEGREE, int(min(cluster, LARGEST_GUESS)), modes or 0)

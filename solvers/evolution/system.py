@@ -58,6 +58,9 @@ class System(Protocol):
         Rate at which diffusion alone damps cell 1, up to a factor of the dimension.
     linear : (size,) float
         L.
+    weights : (size,) float or None
+        Factors that turn the unknowns into coefficients of orthonormal functions, so that the density itself is
+        known to the accuracy asked for beside its moments; None where both are much the same.
     """
 
     problem: McKeanVlasov
@@ -69,6 +72,7 @@ class System(Protocol):
     multistep: bool
     noise: float
     linear: Floats
+    weights: Floats | None
 
     def nonlinear(self, unknown: Floats) -> Floats:
         """Return N(y), shape (size,)."""
@@ -120,6 +124,7 @@ class EvenSystem:
     even = True
     largest = MAX_DEGREE
     multistep = True
+    weights = None
 
     def __init__(self, problem: McKeanVlasov, degree: int, symmetry: int = 1) -> None:
         self.problem, self.degree, self.size, self.symmetry = problem, degree, degree, symmetry
@@ -210,6 +215,7 @@ class FullSystem:
     even = False
     largest = MAX_DEGREE
     multistep = True
+    weights = None
 
     def __init__(self, problem: McKeanVlasov, degree: int, symmetry: int = 1) -> None:
         self.problem, self.degree, self.size, self.symmetry = problem, degree, 2 * degree, symmetry

@@ -20,7 +20,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy.special import xlog1py
 
-from meanfield import McKeanVlasov
+from meanfield import McKeanVlasov, Sphere
 from meanfield.descent import DOUBTFUL, NEAR, NEGATIVE, SETTLED, Descent
 from meanfield.entropy import excess_beyond_square
 from meanfield.harmonics import largest_degree, moduli
@@ -29,11 +29,17 @@ from meanfield.states import Layout
 
 from ...bases import EPS, Floats
 from ...bases.spherical import SphericalTransform
+from ..multistep import ABSOLUTE_SHARE
 from .axes import order_zero
-from .rates import SphereRates, multiplicities
+from .rates import WEIGHTED, SphereRates, multiplicities
 
 LARGEST_RULE = 4096
 LARGEST_FULL = 768
+# In high dimensions values far from the peak are lost in the errors of the terms they are summed from; where these
+# are beyond this share of the uniform density a smallest value is not known.
+LOST = 1e-6
+# Free energies with a larger relative error are not given.
+USELESS = 1e-3
 # Values treated at a time, to stay within the caches.
 BLOCK = 2**17
 
@@ -42,6 +48,9 @@ class Grid(Protocol):
     """A grid on which moments become values."""
 
     weights: Floats
+
+    def error(self, cosine: Floats, accuracy: float) -> Floats | float:
+        """Return the error of the values of densities of an accuracy, beyond rounding."""
 
     def values(self, cosine: Floats, sine: Floats) -> Floats:
         """Return sums of harmonics with coefficients (T, size) on the nodes, (T, points)."""
@@ -56,16 +65,28 @@ class Grid(Protocol):
 class ZonalGrid:
     """A Gauss rule for zonal functions of a degree."""
 
-    def __init__(self, dimension: int, degree: int, nodes: int) -> None:
+    def __init__(self, sphere: Sphere, degree: int, nodes: int) -> None:
+        dimension = sphere.dimension
         rule = gauss_rule(dimension, nodes)
         self.weights = rule.weights
         self._values = polynomials(dimension, rule, degree)
+        self._norms = np.sqrt(multiplicities(sphere, degree))
+        self._dimension = dimension
         self._slopes = np.zeros_like(self._values)
         degrees = np.arange(1.0, degree + 1.0)[:, None]
         sine = np.sqrt(rule.complements * (2.0 - rule.complements))
         factors = degrees * (degrees + dimension - 2) / (dimension - 1)
         if degree:
             self._slopes[1:] = -factors * polynomials(dimension + 2, rule, degree - 1) * sine
+
+    def error(self, cosine: Floats, accuracy: float) -> Floats | float:
+        """Return what errors of coefficients add up to, or of moments, as the integrator bounds them."""
+        if self._dimension < WEIGHTED.start:
+            return 0.0
+        if self._dimension not in WEIGHTED:
+            return accuracy * self._norms**2 @ np.abs(self._values)
+        largest = np.abs(cosine / self._norms).max(axis=1)
+        return np.multiply.outer(accuracy * largest, np.sqrt(self._norms**2 @ self._values**2))
 
     def values(self, cosine: Floats, sine: Floats) -> Floats:
         """Return sums of polynomials."""
@@ -87,6 +108,10 @@ class FullGrid:
         self._transform = transform = SphericalTransform(degree, rings, 2 * rings)
         self.weights = np.repeat(transform.weights / (2 * rings), 2 * rings)
 
+    def error(self, cosine: Floats, accuracy: float) -> Floats | float:
+        """Return nothing: moments and coefficients are much the same."""
+        return 0.0
+
     def values(self, cosine: Floats, sine: Floats) -> Floats:
         """Return sums of harmonics."""
         pairs = zip(cosine, sine, strict=True)
@@ -104,12 +129,12 @@ class FullGrid:
 
 
 class Means(NamedTuple):
-    """Means over one grid; the sizes before cancellation set the rounding level."""
+    """Means over one grid and their rounding, and the extreme values of the density there."""
 
     entropy: Floats
-    entropy_size: Floats
+    entropy_error: Floats
     dissipation: Floats
-    dissipation_size: Floats
+    dissipation_error: Floats
     minimum: Floats
     maximum: Floats
 
@@ -181,7 +206,7 @@ def _grids(problem: McKeanVlasov, layout: Layout, degree: int) -> Iterator[Grid]
     if layout == "degree":
         nodes = degree + 24
         while nodes <= LARGEST_RULE:
-            yield ZonalGrid(problem.domain.dimension, degree, nodes)
+            yield ZonalGrid(problem.domain, degree, nodes)
             nodes *= 2
     rings = degree + 24
     while layout == "order" and rings <= LARGEST_FULL:
@@ -204,41 +229,49 @@ def _block(
         if not chosen.size:
             break
     gap[chosen] = dissipation[chosen] = np.nan
-    negative = first.minimum < -NEGATIVE * first.maximum
+    negative = np.nan_to_num(first.minimum) < -NEGATIVE * first.maximum
     gap[negative] = dissipation[negative] = np.nan
     return gap, dissipation, first.minimum, first.maximum
 
 
 def _unsettled(coarse: Means, fine: Means) -> np.ndarray:
-    entropy = np.abs(coarse.entropy - fine.entropy) > SETTLED * fine.entropy_size
-    lost = np.abs(coarse.dissipation - fine.dissipation) > SETTLED * fine.dissipation_size
+    entropy = np.abs(coarse.entropy - fine.entropy) > fine.entropy_error
+    entropy |= fine.entropy_error > USELESS * np.abs(fine.entropy) + LOST
+    lost = np.abs(coarse.dissipation - fine.dissipation) > fine.dissipation_error
     return np.asarray(entropy | lost)
 
 
 def _means(problem: McKeanVlasov, grid: Grid, path: Path, near: np.ndarray, accuracy: float) -> Means:
     f = grid.values(path.cosine, path.sine)
     density = 1.0 + f
-    entropy, entropy_size = np.empty((2, near.size))
+    floor = 8.0 * EPS * (1.0 + grid.rounding(path.cosine, path.sine)) + np.zeros_like(f)
+    floor += grid.error(path.cosine, ABSOLUTE_SHARE * accuracy)
+    entropy, size = np.empty((2, near.size))
     for rows, function in ((near, excess_beyond_square), (~near, _excess)):
         if rows.any():
             values = function(np.maximum(f[rows], -1.0))
-            entropy[rows], entropy_size[rows] = values @ grid.weights, np.abs(values) @ grid.weights
+            entropy[rows], size[rows] = values @ grid.weights, np.abs(values) @ grid.weights
+    # The derivative of the entropy times the rounding of the values.
+    rounding = np.where(near, 0.0, (floor * np.abs(np.log(np.maximum(density, floor)))) @ grid.weights)
+    lowest = np.argmin(density, axis=1)
     minimum, maximum = density.min(axis=1), density.max(axis=1)
-    floor = 8.0 * EPS * (1.0 + grid.rounding(path.cosine, path.sine))
-    least = np.maximum(floor, -4.0 * minimum[:, None])
+    below = np.take_along_axis(floor, lowest[:, None], axis=1)[:, 0]
+    minimum[(np.abs(minimum) < 4.0 * below) & (below > LOST)] = np.nan
+    least = np.maximum(floor, -4.0 * np.nan_to_num(minimum)[:, None])
     weight = problem.noise / np.maximum(density, least)
-    local, size = np.zeros((2, *f.shape))
+    local, sizes = np.zeros((2, *f.shape))
     fields = grid.gradient(path.field_cosine, path.field_sine)
     for slope, field in zip(grid.gradient(path.cosine, path.sine), fields, strict=True):
         drift = density * field
         local += (slope - drift) ** 2
-        size += (np.abs(slope) + np.abs(drift)) ** 2
+        sizes += (np.abs(slope) + np.abs(drift)) ** 2
     local *= weight
-    dissipation, whole = local @ grid.weights, (size * weight) @ grid.weights
+    dissipation, whole = local @ grid.weights, (sizes * weight) @ grid.weights
     doubtful = np.where(density < np.maximum(least, accuracy), local, 0.0) @ grid.weights
     # What is at the level of rounding is as good as zero, and known to be.
     known = (doubtful <= DOUBTFUL * dissipation) | (dissipation <= 1e-13 * whole)
-    return Means(entropy, entropy_size, np.where(known, dissipation, np.nan), whole, minimum, maximum)
+    dissipation = np.where(known, dissipation, np.nan)
+    return Means(entropy, SETTLED * size + rounding, dissipation, SETTLED * whole, minimum, maximum)
 
 
 def _excess(f: Floats) -> Floats:

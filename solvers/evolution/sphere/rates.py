@@ -17,6 +17,9 @@ from ...bases import Floats
 
 # Densities with more harmonics in a degree than this are beyond double precision.
 MOST_HARMONICS = 10**200
+# Dimensions in which coefficients of orthonormal functions are kept accurate beside the moments. Below, a degree
+# has so few harmonics that it is the same; above, double precision does not hold them.
+WEIGHTED = range(4, 129)
 EXPLICIT_SHARE = 0.3
 EXPLICIT_LEAST = 50.0
 

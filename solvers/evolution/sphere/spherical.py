@@ -45,6 +45,7 @@ class SphericalSystem:
 
     even = False
     multistep = False
+    weights = None
     symmetry = 1
     largest = LARGEST
 

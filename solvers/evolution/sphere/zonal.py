@@ -15,6 +15,10 @@ unknown.
 
 :math:`\sqrt{1-u^2}\,P_l'` comes from :math:`P_l' = \frac{l(l+d-2)}{d-1} P_{l-1}^{(d+2)}`, the polynomials of two
 dimensions more, which is free of cancellation at the poles.
+
+In high dimensions :math:`N_l` grows so fast that moments far below rounding still shape the density. So there the
+coefficients :math:`\sqrt{N_l}\,p_l` of orthonormal functions must be accurate relative to the largest of them,
+beside the moments. Beyond a hundred dimensions moments are all that double precision holds.
 """
 
 import functools
@@ -26,7 +30,7 @@ from meanfield import McKeanVlasov
 from meanfield.quadrature import gauss_rule, northern_half, polynomials
 
 from ...bases import Floats
-from .rates import MOST_HARMONICS, SphereRates
+from .rates import MOST_HARMONICS, WEIGHTED, SphereRates
 
 # Dense tables of this degree take some fifty megabytes.
 LARGEST = 1024
@@ -49,6 +53,7 @@ class ZonalSystem:
 
     even = True
     multistep = True
+    weights: Floats | None
 
     def __init__(self, problem: McKeanVlasov, degree: int, symmetry: int = 1) -> None:
         self.problem, self.degree, self.size, self.symmetry = problem, degree, degree, symmetry
@@ -57,6 +62,7 @@ class ZonalSystem:
         self.rates = rates = SphereRates(problem, degree, symmetry)
         self.noise = problem.noise * symmetry * (symmetry + dimension - 2)
         self.linear = rates.linear
+        self.weights = np.sqrt(rates.harmonics) if dimension in WEIGHTED else None
         values, slopes, weights = zonal_tables(dimension, degree, symmetry)
         self._nodes = nodes = weights.size
         # Density and slope of the field at the nodes, one below the other.
@@ -120,11 +126,15 @@ class ZonalSystem:
 
     def tail(self, unknown: Floats) -> float:
         """Return the largest of the last eighth of the moments."""
-        return float(np.abs(unknown[-(self.degree // 8) :]).max())
+        return float(self.sizes(unknown)[-(self.degree // 8) :].max())
 
     def sizes(self, unknown: Floats) -> Floats:
-        """Return the moduli of the moments."""
-        return np.abs(unknown)
+        """Return the moduli of the moments, or where they are larger, the coefficients relative to the largest."""
+        moduli = np.abs(unknown)
+        if self.weights is None:
+            return moduli
+        coefficients = self.weights * moduli
+        return np.maximum(moduli, coefficients / max(1.0, float(coefficients.max())))
 
     def beyond(self, unknown: Floats, share: float) -> Floats:
         """Return the moments of the cells beyond that share of K."""
