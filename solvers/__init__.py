@@ -2,8 +2,6 @@
 
 from .branches.continuation import Arclength as Arclength
 from .checkpoints import Checkpoint as Checkpoint
-from .circle.spectra import spectral_gap as spectral_gap
-from .circle.spectra import spectrum as spectrum
 from .diagram import Progress as Progress
 from .diagram import bifurcation_diagram as bifurcation_diagram
 from .diagram import explore as explore
@@ -27,4 +25,6 @@ from .particles import WeakSecondOrder as WeakSecondOrder
 from .particles import simulate as simulate
 from .particles import simulation as simulation
 from .relaxation import contraction_rate as contraction_rate
+from .spectra import spectral_gap as spectral_gap
+from .spectra import spectrum as spectrum
 from .stationary import stationary_states as stationary_states

@@ -1,5 +1,9 @@
 """What is particular to the circle: its symmetries, the branches they allow, and its linearisation."""
 
+from typing import TYPE_CHECKING
+
+from meanfield import Spectrum
+
 from .births import births as births
 from .births import reaches_down as reaches_down
 from .bounds import bounded_below as bounded_below
@@ -10,7 +14,6 @@ from .meeting import nearest_image as nearest_image
 from .meeting import same_place as same_place
 from .moments import moment_arrays as moment_arrays
 from .rates import slowest_rate as slowest_rate
-from .relaxing import surroundings as surroundings
 from .search import name_of as name_of
 from .search import same_orbit as same_orbit
 from .search import search_all as search_all
@@ -20,3 +23,14 @@ from .stability import block_matrix as block_matrix
 from .stability import blocks_of as blocks_of
 from .stability import copies as copies
 from .stability import unstable_counts as unstable_counts
+
+if TYPE_CHECKING:
+    from ..surroundings import Surroundings
+
+
+def surroundings(found: Spectrum) -> "Surroundings":
+    """Return the densities about a stable state, of this spectrum, whose relaxation is to be seen."""
+    # These evolve in time, and the evolution builds on this room.
+    from . import relaxing
+
+    return relaxing.surroundings(found)

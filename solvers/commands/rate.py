@@ -29,7 +29,7 @@ from meanfield.command_line import (
 from meanfield.export.states import states_to_json_object
 
 from ..relaxation import closed_form, contraction_rate
-from ..circle.spectra import spectrum
+from ..spectra import spectrum
 from ..stationary import stationary_states
 from .wording import EACH_BRANCH, add_on_failure, heading
 

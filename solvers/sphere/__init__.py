@@ -1,5 +1,9 @@
 """What is particular to the spheres: their symmetries, the branches they allow, and their linearisation."""
 
+from typing import TYPE_CHECKING
+
+from meanfield import Spectrum
+
 from .births import births as births
 from .births import reaches_down as reaches_down
 from .branching import births_on_branch as births_on_branch
@@ -19,3 +23,14 @@ from .search import name_of as name_of
 from .search import same_orbit as same_orbit
 from .search import search_all as search_all
 from .search import symmetry_of as symmetry_of
+
+if TYPE_CHECKING:
+    from ..surroundings import Surroundings
+
+
+def surroundings(found: Spectrum) -> "Surroundings":
+    """Return the densities about a stable state, of this spectrum, whose relaxation is to be seen."""
+    # These evolve in time, and the evolution builds on this room.
+    from . import relaxing
+
+    return relaxing.surroundings(found)

@@ -1,0 +1,58 @@
+"""The equation linearised at a stationary state, on every domain."""
+
+from meanfield import Spectrum, State
+
+from .geometry import geometry_of
+
+
+def spectrum(state: State) -> Spectrum:
+    r"""Return the eigenvalues of the equation linearised at a stationary state.
+
+    Parameters
+    ----------
+    state
+        A stationary state; its field is recomputed from its moments.
+
+    Returns
+    -------
+    Spectrum
+        Eigenvalues, largest first, in units of 1/time: positive ones grow. On the circle they are told apart by
+        parity, at zonal states of spheres by azimuthal order; rotation is recognised by its overlap with the
+        generator in the inner product in which the linearisation is symmetric, and set apart. The lowest
+        eigenvalues, which oscillate as fast as the last resolved degree, are left out, and of large blocks all
+        but the largest.
+
+    Raises
+    ------
+    NotResolved
+        If the state needs more degrees than a dense matrix affords; the message names the number.
+
+    Notes
+    -----
+    At the uniform state the eigenvalues are :math:`-Dl(l+d-2)(1-\lambda_l)`, with :math:`l+d-2 = l` on the circle.
+
+    Examples
+    --------
+    >>> from meanfield import Kuramoto, McKeanVlasov, Sphere
+    >>> from solvers import stationary_states
+    >>> state = stationary_states(McKeanVlasov(Sphere(3), Kuramoto(), coupling=5))[0]
+    >>> [round(float(sector[0]), 6) for sector in spectrum(state).sectors[:3]]
+    [-3.103327, -7.956366, -8.428093]
+    """
+    return geometry_of(state.problem).spectrum(state)
+
+
+def spectral_gap(state: State) -> float:
+    """Return the slowest decay rate of perturbations of a state, rotation excluded.
+
+    Returns
+    -------
+    float
+        Minus the largest eigenvalue of :func:`spectrum`, in units of 1/time; negative when unstable.
+
+    Raises
+    ------
+    NotResolved
+        As :func:`spectrum`.
+    """
+    return spectrum(state).slowest_rate
