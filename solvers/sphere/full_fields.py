@@ -8,7 +8,6 @@ axes; what is left of them to rounding is taken as exact.
 
 import functools
 import itertools
-import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -35,10 +34,11 @@ ROUNDING = 1e-12
 ALL_TURNS = 1 << 30
 SIDES: tuple[Signs, ...] = tuple(itertools.product((1, -1), repeat=3))  # type: ignore[arg-type]
 FLIPS = ((1, -1, -1), (-1, 1, -1), (-1, -1, 1))
-# Degrees are multiples of this, so that few different tables are made, and grow by this factor.
+# Degrees are multiples of this, so that few different tables are made.
 STEP = 4
-GROWTH = 1.15
 FIRST_DEGREE = 48
+# Smaller shares of the root of the density are rounding.
+SMALLEST_SHARE = 1e-13
 
 
 class Symmetry(NamedTuple):
@@ -105,11 +105,10 @@ def is_uniform(state: State) -> bool:
 def full_field(state: State) -> FullField:
     """Return the field of a state given by degree and order."""
     interaction = Interaction(state.problem)
-    degree = min(largest_degree(state.cosine.size), interaction.felt)
-    size = place(degree + 1, 0)
+    degree = largest_degree(state.cosine.size)
     degrees, _ = packed(degree)
     strengths = interaction.strengths(degree)[degrees]
-    cosine, sine = strengths * state.cosine[:size], strengths * state.sine[:size]
+    cosine, sine = strengths * state.cosine, strengths * state.sine
     fixed = confinement_field(state.problem, 1, MAX_SPHERICAL_DEGREE)
     if fixed is not None:
         cosine, sine = _with_confinement(cosine, sine, fixed)
@@ -196,15 +195,23 @@ def on_grid(field: FullField, rings: int, meridians: int) -> FieldOnGrid:
     return FieldOnGrid(root, polar, azimuthal, potential)
 
 
-def starting_degree(field: FullField, share: float) -> int:
-    """Return a degree beyond which the root of the density has so little left, in the mean square.
+def resolving_degree(field: FullField, share: float, least: int = 0) -> int:
+    """Return a degree beyond which the root of the density has so little left, in the root of the mean square.
+
+    Parameters
+    ----------
+    share
+        How little.
+    least
+        Smallest degree.
 
     Raises
     ------
     NotResolved
         If that is more than affordable.
     """
-    degree = FIRST_DEGREE
+    share = max(share, SMALLEST_SHARE)
+    degree = max(FIRST_DEGREE, least)
     while degree <= MAX_SPHERICAL_DEGREE:
         rings, meridians = degree + field.degree + 1, 2 * (degree + field.degree + 1)
         transform = transform_of(degree, rings, meridians)
@@ -212,7 +219,7 @@ def starting_degree(field: FullField, share: float) -> int:
         squares = transform.multiplicities * (cosine * cosine + sine * sine)
         left = np.sqrt(np.bincount(transform.degrees, squares)[::-1].cumsum()[::-1])
         if left[-STEP] <= share:
-            return stepped(int(np.argmax(left <= share)))
+            return max(stepped(int(np.argmax(left <= share))), stepped(least))
         degree += degree // 2
     raise NotResolved(
         f"the decay rates at this state need harmonics of degree {MAX_SPHERICAL_DEGREE} and more; leave the rates "
@@ -223,11 +230,6 @@ def starting_degree(field: FullField, share: float) -> int:
 def stepped(degree: int) -> int:
     """Return the next multiple of a few: few different degrees occur."""
     return STEP * -(-degree // STEP)
-
-
-def grown(degree: int) -> int:
-    """Return the degree to try after one that was too small."""
-    return stepped(math.ceil(GROWTH * degree))
 
 
 def turnings(field: FullField, values: FieldOnGrid, rings: int, meridians: int) -> Floats:

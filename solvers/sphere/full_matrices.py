@@ -82,6 +82,12 @@ class Linearisation:
         turned = turnings(self.field, self.values, self.transform.rings, self.transform.meridians)
         return [self.transform.analyse(values) for values in (self.values.root, *turned)]
 
+    @cached_property
+    def fastest(self) -> float:
+        """Largest length of a rotation."""
+        lengths = [self.transform.multiplicities @ (cosine**2 + sine**2) for cosine, sine in self.kernels[1:]]
+        return float(np.sqrt(max(lengths)))
+
     def matrices(self, table: ClassTable) -> "ClassMatrices":
         """Return the matrices of a class."""
         potential, root = self._waves
@@ -106,14 +112,13 @@ class Linearisation:
 
     def _rotations(self, table: ClassTable) -> Floats:
         """Return an orthonormal basis of the rotations in a class, as columns."""
-        largest = max(
-            float(np.sqrt(self.transform.multiplicities @ (cosine**2 + sine**2)))
-            for cosine, sine in self.kernels[1:]
-        )
         columns = np.stack([table.pick(*pair) for pair in self.kernels[1:]], axis=1)
+        least = INDEPENDENT * self.fastest
+        if np.linalg.norm(columns) <= least:
+            return columns[:, :0]
         mass = self._mass(table)
         directions, sizes, _ = np.linalg.svd(columns - mass @ (mass.T @ columns), full_matrices=False)
-        return np.asarray(directions[:, sizes > INDEPENDENT * largest])
+        return np.asarray(directions[:, sizes > least])
 
 
 @dataclass(frozen=True, eq=False)

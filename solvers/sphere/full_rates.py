@@ -8,15 +8,16 @@ import numpy as np
 
 from meanfield import State
 
-from .full_fields import full_field, grown, is_uniform, starting_degree
+from ..bases import EPS
+from .full_fields import full_field, is_uniform, resolving_degree
 from .full_matrices import Linearisation
 from .full_spectra import class_values
 from .uniform import uniform_eigenvalues
 
 # The root of the density has so little left beyond the first degree tried.
 FIRST_SHARE = 1e-6
-# Truncation may change a rate by this share.
-TRUNCATION_TOLERANCE = 1e-9
+# Truncation may change a rate by this share, or by one unit of rounding in units of D.
+TRUNCATION_TOLERANCE = 5e-9
 # A rate is kept if its rounding error is below this share of it.
 RELATIVE_TOLERANCE = 1e-8
 
@@ -41,18 +42,21 @@ def slowest_rate(state: State) -> float:
     """
     if is_uniform(state):
         return -float(uniform_eigenvalues(state.problem, 0, 1)[0][0])
-    field = full_field(state)
-    degree = starting_degree(field, FIRST_SHARE)
+    field, share, degree = full_field(state), FIRST_SHARE, 0
     while True:
+        degree = resolving_degree(field, share, degree + 1)
         whole = Linearisation(field, degree)
         blocks = [whole.matrices(table) for table in whole.tables]
         pairs = [block.lowest(1)[0] for block in blocks]
         slowest = int(np.argmin([pair.level for pair in pairs]))
         level = pairs[slowest].level
         noise = blocks[slowest].rounding(pairs[slowest])
-        if blocks[slowest].truncation(pairs[slowest]) <= max(TRUNCATION_TOLERANCE * abs(level), noise):
+        truncation = blocks[slowest].truncation(pairs[slowest])
+        allowed = max(TRUNCATION_TOLERANCE * abs(level), EPS)
+        if truncation <= allowed:
             break
-        degree = grown(degree)
+        # The truncation goes with the square of the share.
+        share *= 0.5 * float(np.sqrt(allowed / truncation))
     if noise <= RELATIVE_TOLERANCE * abs(level):
         return whole.noise * level
     doubtful = [block for block, pair in zip(blocks, pairs, strict=True) if pair.level <= level + noise]

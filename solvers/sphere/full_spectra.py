@@ -19,13 +19,15 @@ from meanfield import Spectrum, State
 
 from ..bases import EPS, Floats
 from ..graded import graded
-from .full_fields import full_field, grown, is_uniform, starting_degree
+from .full_fields import full_field, is_uniform, resolving_degree
 from .full_matrices import SAFETY, ClassMatrices, Linearisation, Pair, lowest_vectors
 from .uniform import uniform_spectrum
 
-# The root of the density has so little left beyond the first degree tried.
+# The root of the density has so little left beyond the first degree tried, then so much less each time.
 FIRST_SHARE = 1e-7
-# Eigenvalues are reported while truncation changes them by less than this share or than rounding does.
+SHRINKING = 0.1
+# Eigenvalues are reported while truncation changes them by less than this share, than rounding does, or than one
+# unit of rounding in units of D.
 TRUNCATION_TOLERANCE = 1e-9
 # About as many of the largest eigenvalues are reported, and the degree grows until as many are known.
 LOWEST = 20
@@ -75,7 +77,8 @@ def spectrum(state: State) -> Spectrum:
     if is_uniform(state):
         return uniform_spectrum(state, LOWEST)
     field = full_field(state)
-    degree = starting_degree(field, FIRST_SHARE)
+    share = FIRST_SHARE
+    degree = resolving_degree(field, share)
     while True:
         whole = Linearisation(field, degree)
         blocks = [whole.matrices(table) for table in whole.tables]
@@ -84,7 +87,8 @@ def spectrum(state: State) -> Spectrum:
         values, errors, own = _merged(found)
         if values.size >= FEWEST:
             break
-        degree = grown(degree)
+        share *= SHRINKING
+        degree = resolving_degree(field, share, degree + 1)
     rotations = [rotation_of(block) for block in blocks if block.rotations.size]
     return Spectrum(
         state,
@@ -177,7 +181,7 @@ def _merged(found: list[ClassValues]) -> tuple[Floats, Floats, NDArray[np.bool_]
     for each in found:
         for pair, rounding in zip(each.pairs, each.errors, strict=True):
             truncation = each.block.truncation(pair) if pair.level <= last else np.inf
-            if truncation > max(TRUNCATION_TOLERANCE * abs(pair.level), rounding):
+            if truncation > max(TRUNCATION_TOLERANCE * abs(pair.level), rounding, EPS):
                 last = min(last, float(np.nextafter(pair.level, -np.inf)))
                 break
             row = (-noise * pair.level, noise * (rounding + truncation), each.block.table.own)

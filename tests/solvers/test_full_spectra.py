@@ -1,0 +1,281 @@
+"""Spectra at states on S^2 without an axis, against the equation in time and the spectra at zonal states."""
+
+import functools
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+from scipy.spatial.transform import Rotation
+
+import solvers
+from meanfield import CosineSeries, GegenbauerSeries, McKeanVlasov, NotResolved, State, Transformer
+from meanfield.domains import Sphere
+from meanfield.harmonics import largest_degree, packed, place
+from solvers.bases import InvariantBasis, ZonalBasis
+from solvers.bases.representations import representation
+from solvers.branches.continuation import Point
+from solvers.equation import StationaryEquation, confinement_field
+from solvers.evolution.sphere.spherical import SphericalSystem
+from solvers.newton import solve_at
+from solvers.sphere import slowest_rate, spectra, spectrum
+from solvers.sphere.full_fields import full_field
+from solvers.sphere.full_matrices import Linearisation
+from solvers.sphere.full_spectra import class_values
+from solvers.sphere.groups import ICOSAHEDRAL, OCTAHEDRAL, TETRAHEDRAL, prismatic, pyramidal
+from solvers.sphere.harmonics import unstable_counts
+
+EPS = np.finfo(float).eps
+QUARTER_TURN = Rotation.from_rotvec([0.0, 0.5 * np.pi, 0.0]).as_matrix()
+SEVERAL_TURNS = Rotation.from_rotvec([0.3, -0.7, 0.4]).as_matrix()
+
+
+def single(degree):
+    """The potential -P_l."""
+    return GegenbauerSeries((0.0,) * (degree - 1) + (-1.0,))
+
+
+def solved(problem, basis, start):
+    """The state nearest to the density with the field start, and its point."""
+    equation = StationaryEquation(problem, basis, 1, complete=True)
+    b = equation.unknown_from(basis.gibbs(np.array(start)).moments)
+    solution = solve_at(equation, b, problem.coupling / equation.unit)
+    moments = solution.evaluation.gibbs.moments
+    assert basis.tail(moments) < 512 * EPS
+    cosine, sine = basis.expand(moments)
+    state = State(problem, cosine, sine, 0.0, None, 1, solution.residual, basis.nodes, layout=basis.layout)
+    return state, Point(equation, solution, 0.0)
+
+
+@functools.cache
+def crystal(name):
+    """A state of W = -P_l with the symmetry of a solid, and its point."""
+    group, degree, coupling, amplitude, nodes = {
+        "octahedral": (OCTAHEDRAL, 4, 8.3, 1.2, 64),
+        "octahedral metastable": (OCTAHEDRAL, 4, 30.0, 6.0, 128),
+        "cubic": (OCTAHEDRAL, 4, 10.0, -1.0, 64),
+        "tetrahedral": (TETRAHEDRAL, 3, 7.5, 1.0, 64),
+        "icosahedral": (ICOSAHEDRAL, 6, 12.5, -1.8, 96),
+        "prismatic": (prismatic(3), 3, 7.5, 1.0, 64),
+    }[name]
+    problem = McKeanVlasov(Sphere(3), single(degree), coupling=coupling)
+    basis = InvariantBasis(group, np.array([degree]), nodes)
+    start = np.zeros(basis.degrees.size)
+    start[-1] = amplitude * math.sqrt(2 * degree + 1)
+    return solved(problem, basis, start)
+
+
+@functools.cache
+def confined():
+    """A state of three-fold symmetry in a confinement about the z axis."""
+    confinement = CosineSeries((0.3, -0.2))
+    problem = McKeanVlasov(Sphere(3), single(3), 1.2, 9.5, confinement)
+    basis = InvariantBasis(pyramidal(3), np.array([3]), 64, confinement_field(problem, 1, 64))
+    state, point = solved(problem, basis, [0.0, 4.0])
+    assert np.abs(point.b).min() > 0.01
+    return state
+
+
+def in_time(state, degree):
+    """All eigenvalues of the equation in time for the moments; it is quadratic, so differences are exact."""
+    system = SphericalSystem(state.problem, degree)
+    zonal = [place(each, 0) - 1 for each in range(1, degree + 1)]
+    kept = np.setdiff1d(np.arange(system.size), system.size // 2 + np.array(zonal))
+    rest = system.pack(state.cosine, state.sine)
+    columns = []
+    for index in kept:
+        change = np.zeros(system.size)
+        change[index] = 0.5
+        columns.append((system.derivative(0.0, rest + change) - system.derivative(0.0, rest - change))[kept])
+    values = np.linalg.eigvals(np.stack(columns, axis=1))
+    return np.sort(values.real)[::-1]
+
+
+def turned(state, element):
+    """The state turned by an element, its field of low degree exactly so."""
+    cosine, sine = state.cosine.copy(), state.sine.copy()
+    for degree in range(1, largest_degree(cosine.size) + 1):
+        first, last = place(degree, 0), place(degree + 1, 0)
+        image = representation(element, degree) @ np.concatenate([cosine[first:last], sine[first + 1 : last]])
+        cosine[first:last], sine[first + 1 : last] = image[: degree + 1], image[degree + 1 :]
+    return state.replace(cosine=cosine, sine=sine)
+
+
+def cut(state, degree):
+    """The state with its first moments, enough for a potential of few degrees."""
+    return state.replace(cosine=state.cosine[: place(degree + 1, 0)], sine=state.sine[: place(degree + 1, 0)])
+
+
+def in_order(state):
+    """A zonal state by degree and order."""
+    cosine = packed(state.cosine)
+    return state.replace(cosine=cosine, sine=np.zeros(cosine.size), layout="order")
+
+
+def repeated(found):
+    """The eigenvalues at a zonal state as often as they are there."""
+    copies = [np.repeat(values, count) for values, count in zip(found.sectors, found.multiplicities, strict=True)]
+    return np.sort(np.concatenate(copies))[::-1]
+
+
+def assert_agree(values, expected, relative):
+    count = min(values.size, expected.size)
+    assert count >= 12
+    assert np.abs(values[:count] / expected[:count] - 1.0).max() < relative
+
+
+@pytest.mark.parametrize("name", ["tetrahedral", "prismatic"])
+def test_rates_are_those_of_the_equation_in_time(name):
+    state = crystal(name)[0]
+    found = spectrum(state)
+    expected = in_time(state, 22)
+    zeros = np.abs(expected) < 1e-7
+    assert np.count_nonzero(zeros) == 3
+    # What the equation in time leaves out is the moments of degree beyond 22.
+    assert_agree(found.eigenvalues, expected[~zeros], 2e-8)
+    assert found.rotation_overlap > 1.0 - 1e-9
+    assert abs(found.rotation) < 1e-10
+
+
+def test_a_confinement_leaves_one_rotation():
+    state = confined()
+    expected = in_time(state, 22)
+    zeros = np.abs(expected) < 1e-7
+    assert np.count_nonzero(zeros) == 1
+    found = spectrum(state)
+    assert full_field(state).symmetry[1:] == (3, False)
+    assert_agree(found.eigenvalues, expected[~zeros], 2e-8)
+    assert abs(found.rotation) < 1e-10
+    assert found.rotation_overlap > 1.0 - 1e-9
+
+
+@pytest.mark.parametrize("name", ["octahedral", "cubic", "tetrahedral", "icosahedral", "prismatic"])
+def test_unstable_directions_are_those_of_the_stationary_equation(name):
+    state, point = crystal(name)
+    found = spectrum(state)
+    assert found.unstable == sum(unstable_counts(point))
+    assert np.array_equal(found.eigenvalues, np.sort(np.concatenate([found.even, found.odd]))[::-1])
+    assert 0.0 < found.error < 1e-10
+
+
+@pytest.mark.parametrize("name", ["octahedral", "cubic", "tetrahedral", "icosahedral", "prismatic"])
+def test_slowest_rate_is_the_first_of_the_spectrum(name):
+    state = crystal(name)[0]
+    found = spectrum(state)
+    assert abs(slowest_rate(state) / found.slowest_rate - 1.0) < 1e-8
+    assert solvers.contraction_rate(state) == found.slowest_rate
+
+
+def test_multiplicities_are_those_of_the_representations():
+    """Those of the icosahedral group have the dimensions 1, 3, 4, 5, of the octahedral one 1, 2, 3."""
+    for name, sizes in (("icosahedral", {1, 3, 4, 5}), ("octahedral", {1, 2, 3})):
+        values = spectrum(crystal(name)[0]).eigenvalues
+        groups = np.split(values, np.flatnonzero(np.diff(values) < -1e-7 * np.abs(values[1:])) + 1)
+        assert {len(group) for group in groups[:-1]} <= sizes
+        assert max(len(group) for group in groups) == max(sizes)
+
+
+def test_fold_of_the_octahedral_branch():
+    """The branch of W = -P_4 turns at kappa = 8.11693310043, where the mode of its own symmetry is neutral."""
+    basis = InvariantBasis(OCTAHEDRAL, np.array([4]), 64)
+
+    def coupling(amplitude):
+        return 3.0 * amplitude / float(basis.means(moments(amplitude))[0])
+
+    def moments(amplitude):
+        return basis.gibbs(np.array([3.0 * amplitude])).moments
+
+    fold = minimize_scalar(coupling, bracket=(0.5, 0.7, 0.9), options={"xtol": 1e-10})
+    assert abs(fold.fun - 8.11693310043) < 1e-10
+    problem = McKeanVlasov(Sphere(3), single(4), coupling=fold.fun)
+    state = State(problem, *basis.expand(moments(fold.x)), 0.0, None, 1, EPS, 64, layout="order")
+    found = spectrum(state)
+    # The minimum of the coupling is known to the root of its rounding.
+    assert np.count_nonzero(np.abs(found.even) < 1e-6) == 1
+    assert not np.count_nonzero(np.abs(found.odd) < 1e-2)
+
+
+def test_turning_a_state_changes_nothing():
+    state = cut(crystal("tetrahedral")[0], 8)
+    image = turned(state, SEVERAL_TURNS)
+    assert full_field(state).symmetry.cyclic
+    assert full_field(image).symmetry[:2] == (((1, 1, 1),), 1)
+    expected, found = spectrum(state), spectrum(image)
+    assert_agree(found.eigenvalues, expected.eigenvalues, 1e-10)
+    assert abs(slowest_rate(image) / expected.slowest_rate - 1.0) < 1e-9
+    assert found.rotation_overlap > 1.0 - 1e-9
+    assert abs(found.rotation) < 1e-10
+
+
+def test_symmetries_are_read_off_the_moments():
+    symmetry = full_field(crystal("octahedral")[0]).symmetry
+    assert (len(symmetry.reflections), symmetry.turns, symmetry.cyclic) == (8, 4, True)
+    symmetry = full_field(crystal("prismatic")[0]).symmetry
+    assert set(symmetry.reflections) == {(1, 1, 1), (1, -1, 1), (1, 1, -1), (1, -1, -1)}
+    assert (symmetry.turns, symmetry.cyclic) == (3, False)
+    moved = turned(cut(crystal("prismatic")[0], 6), np.array([[0.0, 0, 1], [1, 0, 0], [0, 1, 0]]))
+    assert set(full_field(moved).symmetry.reflections) == {(1, 1, 1), (1, 1, -1), (-1, 1, 1), (-1, 1, -1)}
+
+
+def test_zonal_states_by_degree_and_order():
+    problem = McKeanVlasov(Sphere(3), Transformer(beta=1.0), coupling=2.0 * math.e)
+    basis = ZonalBasis(Sphere(3), np.arange(1, 20), 64)
+    state = solved(problem, basis, 3.0 / np.arange(1.0, 20.0) ** 3)[0]
+    expected = repeated(spectra.spectrum(state))
+    assert abs(expected[0] + 4.8152004237299) < 1e-11
+    upright = in_order(state)
+    for given in (upright, turned(upright, SEVERAL_TURNS)):
+        found = spectrum(given)
+        assert_agree(found.eigenvalues, expected, 1e-10)
+        assert found.unstable == 0
+        assert abs(slowest_rate(given) / 4.8152004237299 - 1.0) < 1e-8
+        assert found.rotation_overlap > 1.0 - 1e-9
+        assert abs(found.rotation) < 1e-10
+    assert full_field(upright).symmetry.turns > 1000
+
+
+@pytest.mark.parametrize(("coupling", "rate"), [(12.0, 2e-5), (18.0, 3e-9)])
+def test_exchange_over_a_gap_in_the_density(coupling, rate):
+    """The two clusters of W = -P_2 exchange mass at a tiny rate, which rounding does not hide."""
+    problem = McKeanVlasov(Sphere(3), single(2), coupling=coupling)
+    state = solved(problem, ZonalBasis(Sphere(3), np.array([2]), 256), [coupling * 0.9])[0]
+    expected = spectra.spectrum(state)
+    assert 0.5 * rate < expected.slowest_rate < rate
+    image = turned(cut(in_order(state), 8), QUARTER_TURN)
+    found = spectrum(image)
+    difference = abs(found.slowest_rate - expected.slowest_rate)
+    assert difference <= found.error + expected.error
+    assert difference < 1e-8 * expected.slowest_rate
+    assert abs(slowest_rate(image) / expected.slowest_rate - 1.0) < 1e-8
+
+
+def test_tiny_rates_do_not_depend_on_the_degree():
+    state = crystal("octahedral metastable")[0]
+    field, found = full_field(state), spectrum(state)
+    whole = Linearisation(field, 76)
+    levels = []
+    for table in whole.tables:
+        pairs = class_values(whole.matrices(table), 0.0).pairs
+        levels += table.copies * [pair.level for pair in pairs]
+    expected = -np.sort(levels)[:5]
+    assert np.abs(expected[:2] / 1.3140731e-6 - 1.0).max() < 1e-7
+    assert np.abs(found.eigenvalues[:5] / expected - 1.0).max() < 1e-8
+    assert abs(slowest_rate(state) / expected[0] + 1.0) < 1e-8
+
+
+def test_the_uniform_state():
+    problem = McKeanVlasov(Sphere(3), single(3), coupling=3.0)
+    moments = np.zeros(15)
+    moments[0] = 1.0
+    state = State(problem, moments, np.zeros(15), 0.0, 0, 0, 0.0, 4, layout="order")
+    assert abs(slowest_rate(state) - 2.0) < 8 * EPS
+    assert spectrum(state).rotation is None
+
+
+def test_states_that_need_too_many_harmonics_are_refused():
+    problem = McKeanVlasov(Sphere(3), single(3), coupling=1e5)
+    cosine, sine = np.zeros((2, 10))
+    cosine[0], cosine[6], cosine[9] = 1.0, 0.5, 0.5
+    state = State(problem, cosine, sine, 0.0, None, 1, EPS, 3, layout="order")
+    with pytest.raises(NotResolved, match="harmonics of degree"):
+        slowest_rate(state)
