@@ -114,7 +114,8 @@ def _multiplier_lines(diagram: Diagram, layout: Layout) -> list[str]:
         confinement = problem.confinement.multipliers(problem.domain, 2 * layout.cosines + 32)
         interaction = np.pad(interaction, (0, confinement.size - interaction.size))
     pairs = enumerate(zip(interaction, confinement, strict=True))
-    lines = {degree: f"{degree:5d}  {_shortest(w)}  {_shortest(v)}" for degree, (w, v) in pairs if degree and (w or v)}
+    lines = {degree: f"{degree:5d}  {_shortest(w)}  {_shortest(v)}" for degree, (w, v) in pairs if w or v}
+    lines.pop(0, None)
     if isinstance(problem.domain, Circle):
         return list(lines.values())
     return [f"{line}  {problem.domain.multiplicity(degree)}" for degree, line in lines.items()]

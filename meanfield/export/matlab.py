@@ -3,7 +3,9 @@
 ====  ==================  ==========================================================================
 name  shape               content
 ====  ==================  ==========================================================================
-x     (states + 1, P)     cosine moments 1 to n, then sine moments if any state has them, then kappa
+x     (states + 1, P)     cosine moments 1 to n, then sine moments if any state has them, then kappa;
+                          ``state_names`` tells them apart: m1, s1, ..., on spheres p1, ... about an
+                          axis, c_1_0, s_1_0, ... by degree and order
 v     (states + 1, P)     tangents in the same order
 s     struct array        special points: ``index`` (from 1), ``label``, ``msg``, ``data``; the first
                           has the label 00 and the last 99
@@ -22,7 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..diagrams import Branch, Diagram, SpecialPoint
+from ..domains import Domain
 from . import records
+from .layouts import moment_names
 
 MATCONT_LABELS = {"branch point": "BP", "fold": "LP", "transition": "TR", "endpoint": "EP"}
 MESSAGES = {
@@ -80,7 +84,8 @@ def _branch(diagram: Diagram, index: int) -> dict[str, Any]:
         "parent": 0 if branch.parent is None else branch.parent + 1,
         "symmetry": branch.symmetry,
         "outcome": str(branch.outcome),
-        "state_names": _cells(_state_names(branch, chiral)),
+        "layout": branch.layout,
+        "state_names": _cells(_state_names(diagram.problem.domain, branch, chiral)),
         "point_labels": _cells(branch.point_labels),
         **arrays,
         "unstable": unstable,
@@ -95,10 +100,9 @@ def _columns(
     return np.vstack([*moments, last[np.newaxis, :]])
 
 
-def _state_names(branch: Branch, chiral: bool) -> list[str]:
-    degrees = range(1, branch.cosine.shape[1])
-    sines = [f"s{degree}" for degree in degrees] if chiral else []
-    return [f"m{degree}" for degree in degrees] + sines + ["coupling"]
+def _state_names(domain: Domain, branch: Branch, chiral: bool) -> list[str]:
+    cosines, sines = moment_names(domain, branch.layout, branch.cosine.shape[1])
+    return [*cosines, *(sines if chiral else []), "coupling"]
 
 
 def _matcont_points(diagram: Diagram, index: int, tangents: NDArray[np.float64]) -> NDArray[Any]:

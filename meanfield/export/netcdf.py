@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..diagrams import Branch, Diagram, SpecialPoint
+from ..domains import Domain
 from ..errors import InvalidInput
 from ..states import Layout, State
 from . import records
+from .layouts import MOMENTS_ON_CIRCLE, moment_words
 
 if TYPE_CHECKING:
     import xarray
@@ -37,11 +39,11 @@ DESCRIPTIONS: dict[str, tuple[str, str, dict[str, Any]]] = {
     ),
     "residual": ("largest error of the self-consistency equation", "1", {}),
     "modes": ("degree up to which the density was resolved", "1", {}),
-    "cosine": ("cosine moment of the density", "1", {}),
-    "sine": ("sine moment of the density", "1", {}),
+    "cosine": (MOMENTS_ON_CIRCLE[0], "1", {}),
+    "sine": (MOMENTS_ON_CIRCLE[1], "1", {}),
     "tangent_coupling": ("derivative of the coupling along the branch", "1", {}),
-    "tangent_cosine": ("derivative of the cosine moments along the branch", "1", {}),
-    "tangent_sine": ("derivative of the sine moments along the branch", "1", {}),
+    "tangent_cosine": ("derivative of the moments 'cosine' along the branch", "1", {}),
+    "tangent_sine": ("derivative of the moments 'sine' along the branch", "1", {}),
     "point_labels": (
         "kind of special point", "", {"comment": "BP branch point, LP fold, TR equal free energy, EP end"},
     ),
@@ -85,13 +87,16 @@ def state_to_xarray(state: State) -> "xarray.Dataset":
         scalars |= {"coupling": np.nan, "coupling_decimal": records.decimal(state.coupling)}
     variables = {name: _variable(name, (), np.asarray(value)) for name, value in scalars.items()}
     dimension = MOMENT_DIMENSION[state.layout]
-    variables |= {name: _variable(name, (dimension,), getattr(state, name)) for name in ("cosine", "sine")}
+    variables |= {name: _variable(name, (dimension,), getattr(state, name)) for name in records.EVENT_MOMENTS}
+    _say_moments(variables, state.problem.domain, state.layout)
     attributes = conventions(state.provenance) | {
         "title": "stationary state of a McKean-Vlasov equation",
+        **_domain_attributes(state.problem.domain),
         "problem": records.dump(records.problem_values(state.problem)),
         "label": state.label,
         "symmetry": state.symmetry,
         "outcome": state.outcome.name,
+        "layout": state.layout,
     }
     if state.minimiser is not None:
         attributes["minimiser"] = int(state.minimiser)
@@ -104,8 +109,8 @@ def diagram_to_xarray(diagram: Diagram) -> "xarray.DataTree":
 
     groups = {"/": xarray.Dataset(attrs=_root_attributes(diagram))}
     for index, branch in enumerate(diagram.branches):
-        groups[branch_group(index)] = _branch_dataset(branch)
-    groups[EVENTS_GROUP] = _events_dataset(diagram.special_points)
+        groups[branch_group(index)] = _branch_dataset(branch, diagram.problem.domain)
+    groups[EVENTS_GROUP] = _events_dataset(diagram.special_points, diagram.problem.domain)
     return xarray.DataTree.from_dict(groups)
 
 
@@ -162,12 +167,13 @@ def _events_from(group: "xarray.Dataset") -> list[SpecialPoint]:
     return events
 
 
-def _branch_dataset(branch: Branch) -> "xarray.Dataset":
+def _branch_dataset(branch: Branch, domain: Domain) -> "xarray.Dataset":
     import xarray
 
     arrays = records.branch_arrays(branch)
     moments = MOMENT_DIMENSION[branch.layout]
     variables = {name: _variable(name, ("point", moments)[: array.ndim], array) for name, array in arrays.items()}
+    _say_moments(variables, domain, branch.layout)
     variables["point_labels"] = _variable("point_labels", ("point",), np.array(branch.point_labels, np.str_))
     coordinates = {
         "point": _variable("point", ("point",), np.arange(len(branch))),
@@ -180,6 +186,7 @@ def _branch_dataset(branch: Branch) -> "xarray.Dataset":
         "label": branch.label,
         "symmetry": header["symmetry"],
         "outcome": str(branch.outcome),
+        "layout": branch.layout,
         "residual_max": float(np.max(branch.residual, initial=0.0)),
         "resolution": int(np.max(branch.modes, initial=0)),
         "header": records.dump(header),
@@ -187,7 +194,7 @@ def _branch_dataset(branch: Branch) -> "xarray.Dataset":
     return xarray.Dataset(variables, coordinates, attributes)
 
 
-def _events_dataset(events: Sequence[SpecialPoint]) -> "xarray.Dataset":
+def _events_dataset(events: Sequence[SpecialPoint], domain: Domain) -> "xarray.Dataset":
     import xarray
 
     width = max((event.cosine.size for event in events), default=1)
@@ -212,6 +219,7 @@ def _events_dataset(events: Sequence[SpecialPoint]) -> "xarray.Dataset":
     variables = {
         name: _variable(name, ("event", dimension)[: column.ndim], column) for name, column in columns.items()
     }
+    _say_moments(variables, domain, *sorted({event.layout for event in events}))
     attributes = {"long_name": "special points of all branches"}
     coordinates = {"degree": _degrees(width)} if layout == "degree" else {}
     return xarray.Dataset(variables, coordinates, attributes)
@@ -227,6 +235,7 @@ def _root_attributes(diagram: Diagram) -> dict[str, Any]:
     header["branches"] = len(diagram.branches)
     attributes = conventions(diagram.provenance) | {
         "title": "bifurcation diagram of a McKean-Vlasov equation",
+        **_domain_attributes(diagram.problem.domain),
         "problem": records.dump(header["problem"]),
         "interval": _attribute(diagram.interval),
         "warnings": "\n".join(diagram.warnings),
@@ -271,6 +280,18 @@ def _variable(name: str, dimensions: tuple[str, ...], values: NDArray[Any]) -> "
         further = {"comment": "decimal digits, for numbers beyond the range of doubles"}
     attributes = {"long_name": long_name, **({"units": units} if units else {}), **further}
     return xarray.Variable(dimensions, values, attributes)
+
+
+def _say_moments(variables: "dict[str, xarray.Variable]", domain: Domain, *layouts: Layout) -> None:
+    """Say which moments these are, those of all layouts where there are several."""
+    words = [moment_words(domain, layout) for layout in layouts]
+    for position, name in enumerate(records.EVENT_MOMENTS):
+        if words:
+            variables[name].attrs["long_name"] = ", or ".join(pair[position] for pair in words)
+
+
+def _domain_attributes(domain: Domain) -> dict[str, Any]:
+    return {"domain": domain.name, "dimension": domain.dimension}
 
 
 def _moment_coordinates(size: int, layout: Layout) -> dict[str, "xarray.Variable"]:

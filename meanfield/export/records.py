@@ -16,7 +16,7 @@ import reprlib
 from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import PurePath
-from typing import Any, cast, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from ..diagrams import Branch, Diagram, SpecialPoint
 from ..errors import InvalidInput
 from ..outcomes import Outcome
 from ..problem import McKeanVlasov
-from ..states import Layout
+from .layouts import check_layout, layout_of
 
 FORMAT = "meanfield diagram"
 SCHEMA_VERSION = 1
@@ -196,9 +196,11 @@ def check_header(values: Any) -> dict[str, Any]:
 
 def diagram_from(values: Mapping[str, Any], branches: Sequence[Branch], events: Sequence[SpecialPoint]) -> Diagram:
     """Put a diagram together from its header, branches and special points."""
+    problem = McKeanVlasov.from_dict(values["problem"])
+    _check_layouts(problem, branches, events)
     lower, upper = values["interval"]
     return Diagram(
-        problem=McKeanVlasov.from_dict(values["problem"]),
+        problem=problem,
         interval=(_number(lower), _number(upper)),
         critical_coupling=None if values["critical_coupling"] is None else _number(values["critical_coupling"]),
         branches=tuple(branches),
@@ -206,6 +208,16 @@ def diagram_from(values: Mapping[str, Any], branches: Sequence[Branch], events: 
         warnings=texts(values["warnings"], "warnings"),
         provenance=dict(values["provenance"]),
     )
+
+
+def _check_layouts(problem: McKeanVlasov, branches: Sequence[Branch], events: Sequence[SpecialPoint]) -> None:
+    for branch in branches:
+        check_layout(branch.layout, problem.domain, branch.cosine.shape[1], f"branch {branch.label!r}")
+    for index, event in enumerate(events):
+        what = f"special point {index}"
+        check_layout(event.layout, problem.domain, event.cosine.size, what)
+        if event.branch < len(branches) and event.layout != branches[event.branch].layout:
+            raise InvalidInput(f"the moments of {what} are by {event.layout}, unlike those of its branch")
 
 
 def texts(values: Any, what: str) -> tuple[str, ...]:
@@ -290,6 +302,8 @@ def branch_from(values: Mapping[str, Any], arrays: Mapping[str, Any], labels: Se
     size = columns["coupling"].shape[0]
     if any(column.shape[:1] != (size,) for column in columns.values()) or len(point_labels) != size:
         raise InvalidInput(f"the columns of branch {values['label']!r} differ in length")
+    if any(columns[name].ndim != 2 or columns[name].shape != columns["cosine"].shape for name in MOMENT_COLUMNS):
+        raise InvalidInput(f"the moments of branch {values['label']!r} differ in number")
     parent = values["parent"]
     return Branch(
         label=str(values["label"]),
@@ -300,21 +314,6 @@ def branch_from(values: Mapping[str, Any], arrays: Mapping[str, Any], labels: Se
         layout=layout_of(values),
         **columns,
     )
-
-
-def layout_of(values: Mapping[str, Any]) -> Layout:
-    """Return the layout of stored moments; files from before there was a choice have them by degree.
-
-    Raises
-    ------
-    InvalidInput
-        If it is none that is known.
-    """
-    layout = str(values.get("layout", "degree"))
-    if layout not in get_args(Layout):
-        known = " or ".join(map(repr, get_args(Layout)))
-        raise InvalidInput(f"the layout of its moments must be {known}, not {layout!r}")
-    return cast(Layout, layout)
 
 
 def event_values(event: SpecialPoint) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""The states found at one coupling as files: a table (CSV), or everything (JSON, NPZ)."""
+"""The states found at one coupling as files: a table (CSV), or everything (JSON, NPZ).
+
+The columns are those of the tables of diagrams, see :mod:`meanfield.export.tables`.
+"""
 
 import io
 from collections.abc import Mapping, Sequence
@@ -107,7 +110,7 @@ def _writer(
 def _archive(states: Sequence[State], whole: dict[str, Any]) -> bytes:
     arrays: dict[str, Any] = {f"state_{index}_cosine": state.cosine for index, state in enumerate(states)}
     arrays |= {f"state_{index}_sine": state.sine for index, state in enumerate(states)}
-    rows = [{key: row[key] for key in STATE_COLUMNS} for row in whole["states"]]
+    rows = [{key: row[key] for key in (*STATE_COLUMNS, "layout")} for row in whole["states"]]
     stream = io.BytesIO()
     header: Any = np.array(records.dump(whole | {"states": rows}))
     np.savez_compressed(stream, header=header, **arrays)

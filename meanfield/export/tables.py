@@ -3,6 +3,9 @@
 CSV stays plain, so that every spreadsheet and every reader opens it with its defaults: the points in
 ``NAME.csv``, the special points in ``NAME.special.csv``, the origin of both in ``NAME.provenance.json``.
 JSON and NPZ hold every field of the diagram exactly.
+
+The columns m1 to m4 are moments by degree: with cos kt on the circle; on spheres with P_l about the axis, and the
+lengths of all moments of a degree where there is no axis.
 """
 
 import csv

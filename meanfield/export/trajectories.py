@@ -12,6 +12,7 @@ from ..problem import McKeanVlasov
 from ..trajectories import Trajectory
 from . import records
 from .datasets import Content, Variable, open_content
+from .layouts import check_layout, layout_of, moment_words
 
 RECORD = "trajectory"
 OPTIONAL = ("tolerance", "distance", "slowest_rate")
@@ -21,11 +22,12 @@ def trajectory_content(trajectory: Trajectory) -> Content:
     """Take a trajectory apart into a header, labelled arrays and a table."""
     by_degree = trajectory.layout == "degree"
     moments = ("time", "degree" if by_degree else "moment")
+    cosine, sine = moment_words(trajectory.problem.domain, trajectory.layout)
     variables = {
         "time": Variable(("time",), trajectory.time, "time", ""),
         **(_degrees if by_degree else _degrees_and_orders)(trajectory.cosine.shape[1]),
-        "cosine": Variable(moments, trajectory.cosine, "cosine moment of the density"),
-        "sine": Variable(moments, trajectory.sine, "sine moment of the density"),
+        "cosine": Variable(moments, trajectory.cosine, cosine),
+        "sine": Variable(moments, trajectory.sine, sine),
         "modes": Variable(("time",), trajectory.modes, "degree up to which the density was resolved"),
         "free_energy_gap": Variable(
             ("time",), trajectory.free_energy_gap, "free energy above the uniform state, over the noise"
@@ -101,9 +103,11 @@ def open_trajectory(path: str | Path) -> Trajectory:
         If the file is missing, damaged or another record.
     """
     header, arrays = open_content(path, RECORD)
+    problem, layout = McKeanVlasov.from_dict(header["problem"]), layout_of(header)
+    check_layout(layout, problem.domain, arrays["cosine"].shape[1], "the trajectory")
     optional = {name: None if header[name] is None else float(header[name]) for name in OPTIONAL}
     return Trajectory(
-        problem=McKeanVlasov.from_dict(header["problem"]),
+        problem=problem,
         time=arrays["time"],
         cosine=arrays["cosine"],
         sine=arrays["sine"],
@@ -117,7 +121,7 @@ def open_trajectory(path: str | Path) -> Trajectory:
         steps=int(header["steps"]),
         evaluations=int(header["evaluations"]),
         unstable=None if header["unstable"] is None else int(header["unstable"]),
-        layout=header.get("layout", "degree"),
+        layout=layout,
         warnings=tuple(header["warnings"]),
         provenance=dict(header["provenance"]),
         **optional,
