@@ -14,8 +14,15 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-# Distances by name, with the multiple of the spectral gap at which each decays: entropy is quadratic.
-NORMS = {"L2": 1, "W1": 1, "W2": 1, "relative entropy": 2}
+# Distances by name, with the multiple of the slowest rate at which each decays: entropy is quadratic.
+NORMS = {
+    "L2": 1,
+    "W1": 1,
+    "W2": 1,
+    "W1 of the polar angle": 1,
+    "W2 of the polar angle": 1,
+    "relative entropy": 2,
+}
 
 
 @dataclass(frozen=True)
@@ -27,7 +34,7 @@ class RateFit:
     norm : str
         The distance, one of ``NORMS``.
     multiple : int
-        It decays at this multiple of the spectral gap.
+        It decays at this multiple of the slowest rate of the densities followed, as a rule the spectral gap.
     rate : float or None
         Fitted decay rate of the distance, in units of 1/time; None where the trajectory does not show one.
     error : float or None
@@ -46,7 +53,6 @@ class RateFit:
         """Return plain values, as for JSON."""
         return {
             "norm": self.norm,
-            "multiple_of_gap": self.multiple,
             "fitted": self.rate,
             "fitted_error": self.error,
             "window": None if self.window is None else list(self.window),
@@ -71,8 +77,14 @@ class Relaxation:
         What a small perturbation of the state shows in the evolution, by distance.
     time : (T,) float
         Times of that evolution.
-    distances : (4, T) float
-        The distances to the state, in the order of ``NORMS``, least over all rotations of the state.
+    distances : (n, T) float
+        The distances to the state, in the order of ``fits``, least over all rotations of the state. On spheres L2
+        is that of the densities over the uniform one, in its probability measure, and the Wasserstein distances
+        are those of the laws of the polar angle.
+    followed : str
+        Which densities the evolution was confined to, such as ``"zonal"``; empty if all were followed.
+    followed_rate : float or None
+        The slowest rate at which those relax, so what ``fits`` show; the gap, unless others are slower.
     warnings : tuple of str
         What a reader must know.
     """
@@ -85,8 +97,14 @@ class Relaxation:
     fits: tuple[RateFit, ...]
     time: Floats
     distances: Floats
+    followed: str = ""
+    followed_rate: float | None = None
     warnings: tuple[str, ...] = ()
     provenance: dict[str, Any] = field(default_factory=dict)
+
+    def expected(self, fit: RateFit) -> float:
+        """Return the rate, from the spectrum, that a fit should show."""
+        return fit.multiple * (self.gap if self.followed_rate is None else self.followed_rate)
 
     def fit(self, norm: str = "L2") -> RateFit:
         """Return the fit of a distance."""
@@ -103,9 +121,16 @@ class Relaxation:
             "fitted_error": fit.error,
             "norm": fit.norm,
             "window": None if fit.window is None else list(fit.window),
-            "norms": [one.to_dict() for one in self.fits],
+            "followed": self.followed or "all",
+            "followed_rate": self.gap if self.followed_rate is None else self.followed_rate,
+            "norms": [self._described(one) for one in self.fits],
             "warnings": list(self.warnings),
         }
+
+    def _described(self, fit: RateFit) -> dict[str, Any]:
+        whole = self.followed_rate in (None, self.gap)
+        expected = {"multiple_of_gap": fit.multiple if whole else None, "expected": self.expected(fit)}
+        return {"norm": fit.norm, **expected, **fit.to_dict()}
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
         """Draw the distances against time, with the fitted exponentials over their windows."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .branches.detection import Event
     from .branches.junctions import Arrival, Departure
     from .branches.recording import Register
+    from .surroundings import Surroundings
 
 
 class Block(Protocol):
@@ -112,6 +113,9 @@ class Geometry(Protocol):
 
     def spectrum(self, state: State) -> Spectrum:
         """Return the eigenvalues of the equation linearised at a state."""
+
+    def surroundings(self, found: Spectrum) -> "Surroundings":
+        """Return the densities about a stable state, of this spectrum, whose relaxation is to be seen."""
 
     def slowest_rate(self, state: State) -> float:
         """Return the contraction rate of a state by the cheapest way that is accurate."""

@@ -5,10 +5,11 @@ A small perturbation of a stable state decays, up to a rotation of the state, li
 .. math:: \rho(t) = \rho_\infty + \epsilon\, e^{-\mu t} u + O(\epsilon^2 e^{-2\mu t}) + O(e^{-\mu' t}),
 
 so that distances that are linear in the perturbation (L2, W1, W2) decay at the gap :math:`\mu` and the relative
-entropy, which is quadratic, at :math:`2\mu`. To see :math:`\mu` alone, a generic perturbation evolves, and what is
-left of it is brought back to size, until faster modes are gone and it keeps its shape; then it evolves once more
-and is fitted where neither the quadratic terms nor rounding matter. Nothing of the spectrum enters but the time
-scale.
+entropy, which is quadratic, at :math:`2\mu`. Where not all densities can be followed, on spheres, :math:`\mu` is
+the slowest rate among those that are, see :mod:`.surroundings`. To see :math:`\mu` alone, a generic perturbation
+evolves, and what is left of it is brought back to size, until faster modes are gone and it keeps its shape; then it
+evolves once more and is fitted where neither the quadratic terms nor rounding matter. Nothing of the spectrum
+enters but the time scale.
 """
 
 import math
@@ -18,45 +19,31 @@ from typing import overload
 
 import numpy as np
 
-from meanfield import ComputationFailed, InvalidInput, McKeanVlasov, Relaxation, Spectrum, State, growth_rates
+from meanfield import ComputationFailed, InvalidInput, McKeanVlasov, Relaxation, State, growth_rates
 from meanfield.relaxations import NORMS, RateFit
-from meanfield.transport import Density, l2_distance, relative_entropy, wasserstein1, wasserstein2
 
 from .bases import EPS, Floats
-from .circle.linearisation import UNIFORM
-from .circle.rotation import Complexes, nearest_angle, turned
-from .evolution.march import March
-from .evolution.system import system_for
 from .geometry import geometry_of
 from .provenance import provenance
 from .stationary import stationary_states
+from .surroundings import Complexes, Surroundings, padded
 
 Watch = Callable[[float, float, str], None]
 
 LARGEST_DEGREE = 2**17
-# Size of the first perturbation, how far it decays, and the size of the second.
-GENERIC = 1e-2
+# How far a perturbation decays before it is looked at.
 FORGETTING = math.log(1e4)
-SMALL = 1e-4
 # Rounds of this, until what is left has kept its shape.
 MOST_ROUNDS = 10
-SAME_SHAPE = 1e-5
-# The second decays by this; it is fitted where it has decayed by the first of these and not by the second.
+# The last decays by this; it is fitted where it has decayed by the first of these and not by the second.
 DECAY = math.log(1e5)
 WINDOW = (1e-1, 1e-4)
 SAMPLES = 49
 FEWEST = 16
-# Largest relative change of the density in the second, where it is not below this share of its maximum.
+# Largest relative change of the density in those after the first.
 POSITIVE = 0.2
-VACUUM = 1e-8
-TOLERANCE = 1e-12
-# Relative error of a fitted rate by that of the integration.
-INTEGRATION = 32.0 * TOLERANCE
-# Degrees of the generic perturbation.
-STIRRED = 8
 # Rates slower than this share of the diffusion rate take too long to be seen in an evolution.
 SLOWEST = 1e-5
-DISTANCES = {"L2": l2_distance, "W1": wasserstein1, "W2": wasserstein2, "relative entropy": relative_entropy}
 
 
 @overload
@@ -89,6 +76,9 @@ def contraction_rate(
     Relaxation or float
         In units of 1/time. The evolution starts at a small perturbation of the state. L2, W1 and W2 distances
         decay at the gap, the relative entropy at twice the gap; each is fitted on its own, least over rotations.
+        On a sphere the evolution is that of zonal densities, and the distances W1 and W2 are those of the polar
+        angle. On the ordinary sphere all densities are followed where others than zonal ones are the slowest
+        and that is affordable; ``followed`` and ``followed_rate`` of the record tell.
 
     Raises
     ------
@@ -114,18 +104,24 @@ def contraction_rate(
             f"the {found.state.label or 'given'} state is not stable, its slowest rate being "
             f"{found.slowest_rate:.6g}: nothing relaxes to it; give a stable state"
         )
-    times, distances, warnings = _decay(found, watch)
+    about = geometry_of(target.problem).surroundings(found)
+    times, distances, unsettled, warnings = _decay(about, watch)
     return Relaxation(
         problem=subject,
         state=found.state,
         gap=found.slowest_rate,
         gap_error=max(found.error, EPS * found.slowest_rate),
         theory=closed_form(found.state),
-        fits=tuple(_fitted(name, times, values) for name, values in zip(NORMS, distances, strict=True)),
+        fits=tuple(
+            _fitted(name, times, values, unsettled + about.accuracy)
+            for name, values in zip(about.norms, distances, strict=True)
+        ),
         time=times,
         distances=distances,
-        warnings=tuple(warnings),
-        provenance=provenance(subject, {"tolerance": TOLERANCE}, time.process_time() - started),
+        followed=about.densities,
+        followed_rate=about.rate,
+        warnings=(*about.warnings, *warnings),
+        provenance=provenance(subject, {"tolerance": about.tolerance}, time.process_time() - started),
     )
 
 
@@ -136,20 +132,21 @@ def closed_form(state: State) -> float | None:
 
 
 def uniform_rate(problem: McKeanVlasov) -> float:
-    """Return min_k D k^2 (1 - lambda_k), the decay rate to the uniform state over all modes.
+    """Return min_k D k (k + d - 2) (1 - lambda_k), the decay rate to the uniform state over all degrees.
 
     Raises
     ------
     InvalidInput
         If the coupling is free, the problem has a confinement or the coupling is too large to tell.
     """
-    degree = 16
+    domain, degree = problem.domain, 16
     while degree <= LARGEST_DEGREE:
         slowest = -float(growth_rates(problem, degree)[1:].max())
-        tail = problem.potential.tail_bound(problem.domain, degree)
-        drift = float(abs(problem.fixed_coupling) * tail / (2 * problem.noise))
+        tail = problem.potential.tail_bound(domain, degree)
+        drift = float(abs(problem.fixed_coupling) * tail / (domain.multiplicity(degree + 1) * problem.noise))
         # Every mode beyond decays at least this fast.
-        if problem.noise * (degree + 1) ** 2 * (1 - drift) >= slowest and drift < 1:
+        free = -domain.laplacian_eigenvalue(degree + 1)
+        if problem.noise * free * (1 - drift) >= slowest and drift < 1:
             return slowest
         degree *= 2
     raise InvalidInput(f"modes beyond {LARGEST_DEGREE} are critical at coupling {problem.fixed_coupling:g}")
@@ -166,110 +163,68 @@ def _stable_state(problem: McKeanVlasov) -> State:
     return minimiser
 
 
-def _decay(found: Spectrum, watch: Watch | None) -> tuple[Floats, Floats, list[str]]:
-    """Return times and distances of the evolution that shows the slowest mode."""
-    gap, problem = found.slowest_rate, found.state.problem
-    if gap < SLOWEST * problem.noise:
+def _decay(about: Surroundings, watch: Watch | None) -> tuple[Floats, Floats, float, list[str]]:
+    r"""Return times and distances of an evolution that shows the slowest mode, and the error of the rate by others.
+
+    Of a mode that decays faster by nu a share a is left after a round of time T, in which the shape has changed by
+    :math:`a (e^{\nu T} - 1) \ge a\nu T`; the rate is wrong by :math:`a\nu` at most.
+    """
+    rate, noise, norms = about.rate, about.problem.noise, about.norms
+    if rate < SLOWEST * noise:
         text = (
-            f"the gap, {gap:.3g}, is so small beside the noise that an evolution of {DECAY / gap:.2g} units of "
+            f"the gap, {rate:.3g}, is so small beside the noise that an evolution of {DECAY / rate:.2g} units of "
             "time would be needed to see it; no rate was fitted"
         )
-        return np.zeros(0), np.zeros((len(NORMS), 0)), [text]
-    target = found.state.cosine - 1j * found.state.sine
-    movable = problem.confinement is None
-    left = _slowest(problem, target, FORGETTING / gap)
-    times = np.linspace(0.0, DECAY / gap, SAMPLES)
-    start = _padded(target, left.size) + left * _scale(left, target)
-    path = _evolved(problem, start, times)
-    goal = _density(target)
-    rows = [_density(_aligned(moments, target, movable)) for moments in path]
-    distances = np.full((len(NORMS), times.size), np.nan)
+        return np.zeros(0), np.zeros((len(norms), 0)), 0.0, [text]
+    left, change = _slowest(about, FORGETTING / rate)
+    times = np.linspace(0.0, DECAY / rate, SAMPLES)
+    rows = [about.distances(density) for density in about.evolved(about.started(_made_small(about, left)), times)]
+    distances = np.full((len(norms), times.size), np.nan)
     warnings = []
-    for index, name in enumerate(NORMS):
+    unsettled = about.mixing * change / FORGETTING
+    if change > about.same_shape and unsettled:
+        warnings.append(
+            f"after {MOST_ROUNDS} rounds the perturbation was still changing its shape: other modes are about as "
+            f"slow, and the errors of the fitted rates allow for {unsettled:.1g} of them"
+        )
+    for index, name in enumerate(norms):
         try:
             for point, row in enumerate(rows):
                 if watch is not None:
                     watch(index * len(rows) + point, distances.size, name)
-                distances[index, point] = DISTANCES[name](row, goal)
+                distances[index, point] = row[name]()
         except ComputationFailed as error:
             warnings.append(f"no rate was fitted in {name}: {error}")
-    return times, distances, warnings
+    return times, distances, unsettled, warnings
 
 
-def _slowest(problem: McKeanVlasov, target: Complexes, duration: float) -> Complexes:
-    """Return what is left of a generic perturbation: its slowest part, evolved and made larger in turn."""
-    movable = problem.confinement is None
-    start, before = _stirred(target), np.zeros(1, dtype=complex)
+def _slowest(about: Surroundings, duration: float) -> tuple[Complexes, float]:
+    """Return what is left of a generic perturbation: its slowest part, evolved and made larger in turn.
+
+    With it comes its last change of shape.
+    """
+    start, before = about.stirred(), np.zeros(1, dtype=complex)
     for _ in range(MOST_ROUNDS):
-        evolved = _evolved(problem, start, np.array([0.0, duration]))[-1]
-        left = _aligned(evolved, target, movable) - _padded(target, evolved.size)
+        left = about.left(about.evolved(start, np.array([0.0, duration]))[-1])
         left /= np.abs(left).max()
         size = max(left.size, before.size)
-        if np.abs(_padded(left, size) - _padded(before, size)).max() <= SAME_SHAPE:
+        change = float(np.abs(padded(left, size) - padded(before, size)).max())
+        if change <= about.same_shape:
             break
-        start, before = _padded(target, left.size) + left * _scale(left, target), left
-    return left
+        start, before = about.started(_made_small(about, left)), left
+    return left, change
 
 
-def _stirred(target: Complexes) -> Complexes:
-    """Return rho (1 + eps g), g with cosines and sines of many degrees, of mass one."""
-    size = target.size + STIRRED
-    full = np.zeros(2 * size + 1, dtype=complex)
-    full[size : size + target.size] = target
-    full[size - target.size + 1 : size + 1] = target[::-1].conj()
-    factor = np.zeros(2 * STIRRED + 1, dtype=complex)
-    degrees = np.arange(1, STIRRED + 1)
-    # Irrational phases, so that no symmetry is kept.
-    factor[STIRRED + degrees] = np.exp(1j * degrees**2 * math.sqrt(2.0)) / degrees
-    factor[:STIRRED] = factor[:STIRRED:-1].conj()
-    factor *= GENERIC / np.abs(factor).sum()
-    factor[STIRRED] = 1.0
-    product = np.convolve(full, factor, mode="same")[size:]
-    return np.asarray(product / product[0].real)
+def _made_small(about: Surroundings, left: Complexes) -> Complexes:
+    """Return a deviation small in its moments, and smaller than the density."""
+    return left * min(about.small / float(np.abs(left).max()), POSITIVE / about.steepest(left))
 
 
-def _scale(left: Complexes, target: Complexes) -> float:
-    """Return the factor that makes a deviation small in its moments, and smaller than the density."""
-    nodes = 8 * left.size
-    change = np.fft.irfft(left, nodes, norm="forward")
-    density = np.fft.irfft(_padded(target, left.size), nodes, norm="forward")
-    felt = density > VACUUM * density.max()
-    steepest = float(np.abs(change[felt] / density[felt]).max())
-    return min(SMALL / float(np.abs(left).max()), POSITIVE / steepest)
+def _fitted(name: str, times: Floats, values: Floats, allowance: float) -> RateFit:
+    """Fit a straight line to the logarithm, and compare the halves of the window for its error.
 
-
-def _evolved(problem: McKeanVlasov, moments: Complexes, times: Floats) -> list[Complexes]:
-    """Return the moments at times that begin with the start."""
-    cosine, sine = moments.real.copy(), -moments.imag
-    system = system_for(problem, cosine, sine, moments.size - 1)
-    march = March(system, 0.0, system.pack(cosine, sine), float(times[-1]), None, TOLERANCE)
-    path = [moments]
-    for instant in times[1:]:
-        unknown = march.to(float(instant)).copy()
-        m, s = march.system.unpack(unknown)
-        path.append(m - 1j * s)
-    return path
-
-
-def _aligned(moments: Complexes, target: Complexes, movable: bool) -> Complexes:
-    """Turn a density to where it is nearest to the target; rotation is no relaxation."""
-    if not movable or np.abs(target[1:]).max(initial=0.0) <= UNIFORM:
-        return moments
-    return turned(moments, nearest_angle(moments, target))
-
-
-def _padded(moments: Complexes, size: int) -> Complexes:
-    padded = np.zeros(max(size, moments.size), dtype=complex)
-    padded[: moments.size] = moments
-    return padded
-
-
-def _density(moments: Complexes) -> Density:
-    return Density(moments.real.copy(), -moments.imag)
-
-
-def _fitted(name: str, times: Floats, values: Floats) -> RateFit:
-    """Fit a straight line to the logarithm, and compare the halves of the window for its error."""
+    Modes about as slow do not show in that comparison; theirs and other relative errors are allowed for.
+    """
     multiple = NORMS[name]
     inside = np.zeros(values.size, dtype=bool)
     if values.size and np.isfinite(values).all() and values[0] > 0.0:
@@ -281,7 +236,7 @@ def _fitted(name: str, times: Floats, values: Floats) -> RateFit:
     rate, scatter = _line(chosen, logarithms)
     middle = chosen.size // 2
     halves = [_line(chosen[part], logarithms[part])[0] for part in (slice(middle), slice(middle, None))]
-    error = math.hypot(scatter, 0.5 * (halves[1] - halves[0])) + INTEGRATION * rate
+    error = math.hypot(scatter, 0.5 * (halves[1] - halves[0])) + allowance * rate
     return RateFit(name, multiple, rate, error, (float(chosen[0]), float(chosen[-1])))
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from meanfield import Spectrum
-from meanfield.states import Layout
 from meanfield.transport import Density, l2_distance, relative_entropy, wasserstein1, wasserstein2
 
 from ..bases import Floats
@@ -28,9 +27,13 @@ class CircleSurroundings:
         The spectrum of the state.
     """
 
-    layout: Layout = "degree"
     norms = tuple(DISTANCES)
     tolerance = 1e-12
+    accuracy = 32.0 * tolerance
+    small = 1e-4
+    same_shape = 1e-5
+    # Modes about as slow are even and odd ones.
+    mixing = 0.0
     densities = ""
     warnings: tuple[str, ...] = ()
 
@@ -58,6 +61,30 @@ class CircleSurroundings:
         product = np.convolve(full, factor, mode="same")[size:]
         return np.asarray(product / product[0].real)
 
+    def started(self, left: Complexes) -> Complexes:
+        """Return the state with a small deviation."""
+        return padded(self.target, left.size) + left
+
+    def evolved(self, start: Complexes, times: Floats) -> list[Complexes]:
+        """Return the moments at times that begin with the start."""
+        # Evolution builds on this package.
+        from ..evolution.march import March
+        from ..evolution.system import system_for
+
+        cosine, sine = start.real.copy(), -start.imag
+        system = system_for(self.problem, cosine, sine, start.size - 1)
+        march = March(system, 0.0, system.pack(cosine, sine), float(times[-1]), None, self.tolerance)
+        path = [start]
+        for instant in times[1:]:
+            unknown = march.to(float(instant)).copy()
+            m, s = march.system.unpack(unknown)
+            path.append(m - 1j * s)
+        return path
+
+    def left(self, moments: Complexes) -> Complexes:
+        """Return the deviation from the state turned to where it is nearest; rotation is no relaxation."""
+        return self._aligned(moments) - padded(self.target, moments.size)
+
     def steepest(self, change: Complexes) -> float:
         """Return the largest relative change of the density where there is any."""
         nodes = 8 * change.size
@@ -66,13 +93,12 @@ class CircleSurroundings:
         felt = density > VACUUM * density.max()
         return float(np.abs(values[felt] / density[felt]).max())
 
-    def aligned(self, moments: Complexes) -> Complexes:
-        """Turn a density to where it is nearest to the state; rotation is no relaxation."""
+    def _aligned(self, moments: Complexes) -> Complexes:
         return turned(moments, nearest_angle(moments, self.target)) if self._turns else moments
 
     def distances(self, moments: Complexes) -> Mapping[str, Callable[[], float]]:
-        """Return the distances of an aligned density to the state, each yet to be computed."""
-        density = _density(moments)
+        """Return the distances of a density to the state turned, each yet to be computed."""
+        density = _density(self._aligned(moments))
         return {name: lambda of=of: of(density, self._goal) for name, of in DISTANCES.items()}  # type: ignore[misc]
 
 

@@ -1,0 +1,150 @@
+"""Densities around a stable state of a sphere: zonal ones, or where these are not the slowest all on S^2."""
+
+import math
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from meanfield import Spectrum
+from meanfield.quadrature import gauss_rule, polynomials
+
+from ..bases import Floats
+from ..evolution.deviations import DeviationSystem
+from ..evolution.march import March
+from ..evolution.sphere.zonal import ZonalSystem
+from ..evolution.system import System
+from ..surroundings import GENERIC, VACUUM, Complexes, Surroundings, padded
+from .distances import ZonalDistances, angles_of
+from .interaction import Interaction
+
+# Degrees of the generic perturbation: those that the potential feels, within limits.
+FEWEST_STIRRED, MOST_STIRRED = 8, 64
+# Deviations are known relative to their size, so they may be small.
+SMALL = 1e-10
+SAME_SHAPE = 1e-7
+# Nodes beyond what a polynomial takes, for the factor that the density is.
+SPARE_NODES = 32
+# Rates that agree to this are the same.
+SAME_RATE = 1e-9
+
+
+class ZonalSurroundings:
+    """Zonal densities around a state; the attributes are those of :class:`solvers.surroundings.Surroundings`.
+
+    Parameters
+    ----------
+    found
+        The spectrum of a zonal state.
+    warnings
+        What a reader must know about this choice.
+    """
+
+    norms: tuple[str, ...] = ("L2", "W1 of the polar angle", "W2 of the polar angle", "relative entropy")
+    tolerance = 1e-12
+    accuracy = 256.0 * tolerance
+    small = SMALL
+    same_shape = SAME_SHAPE
+    mixing = 1.0
+    densities = "zonal"
+
+    def __init__(self, found: Spectrum, warnings: tuple[str, ...] = ()) -> None:
+        state = found.state
+        self.problem, self.warnings = state.problem, warnings
+        self.rate = -float(found.sectors[0][0])
+        self._target: Complexes = state.cosine.astype(complex)
+        self._to_state = ZonalDistances(state)
+
+    def stirred(self) -> Complexes:
+        """Return rho (1 + eps g), g with many degrees, of mass one."""
+        dimension = self.problem.domain.dimension
+        stirred = stirred_degree(Interaction(self.problem).felt)
+        degree = self._target.size - 1 + stirred
+        rule = gauss_rule(dimension, 2 * degree + SPARE_NODES)
+        table = polynomials(dimension, rule, degree)
+        coefficients = generic(stirred)
+        factor = 1.0 + GENERIC * (coefficients @ table[1 : stirred + 1]) / np.abs(coefficients).sum()
+        density = self._to_state.density(angles_of(rule.nodes, rule.complements))
+        moments = table @ (rule.weights * density * factor)
+        return np.asarray(moments / moments[0] - padded(self._target, moments.size))
+
+    def started(self, left: Complexes) -> Complexes:
+        """Return the deviation as it is."""
+        return left
+
+    def evolved(self, start: Complexes, times: Floats) -> list[Complexes]:
+        """Return the deviations at times that begin with the start."""
+        degree = max(16, start.size - 1, self._target.size - 1)
+        return deviations(ZonalSystem(self.problem, degree), self._target, start, times, self.tolerance)
+
+    def left(self, density: Complexes) -> Complexes:
+        """Return the deviation as it is: the axis is that of the state."""
+        return density
+
+    def steepest(self, left: Complexes) -> float:
+        """Return the largest relative change of the density where any of its mass is."""
+        dimension = self.problem.domain.dimension
+        rule = gauss_rule(dimension, 2 * left.size + SPARE_NODES)
+        values = self._to_state.weighted(left.real) @ polynomials(dimension, rule, left.size - 1)
+        density = self._to_state.density(angles_of(rule.nodes, rule.complements))
+        masses = rule.weights * density
+        felt = (density > VACUUM * density.max()) & (masses > VACUUM * masses.max())
+        return float(np.abs(values[felt] / density[felt]).max())
+
+    def distances(self, density: Complexes) -> Mapping[str, Callable[[], float]]:
+        """Return the distances of a density to the state, each yet to be computed."""
+        change, of = density.real.copy(), self._to_state
+        methods = (of.l2, of.first, of.second, of.entropy)
+        return {
+            name: lambda method=method: method(change)  # type: ignore[misc]
+            for name, method in zip(self.norms, methods, strict=True)
+        }
+
+
+def deviations(
+    system: System, target: Complexes, start: Complexes, times: Floats, tolerance: float
+) -> list[Complexes]:
+    """Return the deviations from a state at times that begin with the start, accurate relative to its size."""
+    size = float(np.abs(start).max())
+    whole = DeviationSystem(system, target.real.copy(), -target.imag, size)
+    march = March(whole, 0.0, whole.pack(start.real / size, -start.imag / size), float(times[-1]), None, tolerance)
+    path = [start]
+    for instant in times[1:]:
+        unknown = march.to(float(instant)).copy()
+        cosine, sine = march.system.unpack(unknown)
+        path.append(np.asarray(size * (cosine - 1j * sine), dtype=complex))
+    return path
+
+
+def generic(count: int) -> Floats:
+    """Return coefficients without any symmetry, falling slowly."""
+    degrees = np.arange(1.0, count + 1.0)
+    return np.asarray(np.cos(degrees**2 * math.sqrt(2.0)) / degrees)
+
+
+def stirred_degree(felt: int) -> int:
+    """Return how many degrees a generic perturbation has, by how many the potential feels."""
+    return min(max(felt, FEWEST_STIRRED), MOST_STIRRED)
+
+
+def surroundings(found: Spectrum) -> Surroundings:
+    """Return the densities around a stable state whose relaxation shows most at a bearable cost."""
+    from .relaxing_freely import FreeSurroundings, affordable
+
+    if found.state.layout == "order":
+        return FreeSurroundings(found)
+    zonal, gap = -float(found.sectors[0][0]), found.slowest_rate
+    if zonal <= gap * (1.0 + SAME_RATE):
+        return ZonalSurroundings(found)
+    dimension = found.state.problem.domain.dimension
+    if dimension == 3 and affordable(found):
+        return FreeSurroundings(found)
+    slowest = next(order for order, values in enumerate(found.sectors) if values.size and -values[0] <= gap)
+    reason = "takes too long" if dimension == 3 else "is beyond reach in this dimension"
+    return ZonalSurroundings(
+        found,
+        (
+            f"the slowest perturbations are of azimuthal order {slowest}, at the rate {gap:.10g}; the evolution of "
+            f"densities without an axis {reason}, so zonal ones were followed, which relax at the rate "
+            f"{zonal:.10g} of order 0",
+        ),
+    )

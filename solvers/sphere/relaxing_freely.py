@@ -1,0 +1,136 @@
+"""All densities on S^2 around a stable state."""
+
+import math
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from meanfield import ComputationFailed, Spectrum
+from meanfield.entropy import excess
+from meanfield.harmonics import largest_degree, packed
+
+from ..bases import Floats
+from ..bases.spherical import SphericalTransform
+from ..evolution.sphere.rates import SphereRates
+from ..evolution.sphere.spherical import SphericalSystem
+from ..surroundings import GENERIC, VACUUM, Complexes, padded
+from .distances import ZonalDistances
+from .fields import UNIFORM
+from .interaction import Interaction
+from .relaxing import SAME_SHAPE, SMALL, deviations, generic, stirred_degree
+from .turning import Nearest
+
+# Sums over grids are refined until two agree to this.
+AGREEMENT = 1e-11
+MOST_RINGS = 512
+# Evolutions of about so many seconds are affordable; so many units of time over the gap are needed.
+BEARABLE = 120.0
+DURATION = 50.0
+
+
+class FreeSurroundings:
+    """All densities around a state; the attributes are those of :class:`solvers.surroundings.Surroundings`.
+
+    Parameters
+    ----------
+    found
+        The spectrum of a state of the ordinary sphere.
+    """
+
+    norms: tuple[str, ...] = ("L2", "relative entropy")
+    # The formulas are of fourth order, and smooth in the step.
+    tolerance = 1e-8
+    accuracy = tolerance
+    small = SMALL
+    same_shape = SAME_SHAPE
+    mixing = 1.0
+    densities = ""
+    warnings: tuple[str, ...] = ()
+
+    def __init__(self, found: Spectrum) -> None:
+        state = found.state
+        self.problem, self.rate = state.problem, found.slowest_rate
+        zonal = state.layout == "degree"
+        self._target: Complexes = packed(state.cosine).astype(complex) if zonal else state.cosine - 1j * state.sine
+        turns = state.problem.confinement is None and np.abs(self._target[1:]).max(initial=0.0) > UNIFORM
+        self._nearest = Nearest(self._target) if turns else None
+        self._zonal = ZonalDistances(state) if zonal else None
+
+    def stirred(self) -> Complexes:
+        """Return rho (1 + eps g), g with many degrees and orders, of mass one."""
+        stirred = stirred_degree(Interaction(self.problem).felt)
+        degree = largest_degree(self._target.size) + stirred
+        transform = SphericalTransform(degree, 2 * degree, 4 * degree)
+        count = packed(np.zeros(stirred + 1)).size
+        coefficients = np.zeros((2, transform.degrees.size))
+        coefficients[:, 1:count] = generic(2 * (count - 1)).reshape(-1, 2).T
+        coefficients[1, transform.orders == 0] = 0.0
+        factor = transform.synthesise(*coefficients)
+        factor = 1.0 + GENERIC * factor / np.abs(factor).max()
+        cosine, sine = transform.analyse(self._density(transform) * factor)
+        return np.asarray((cosine - 1j * sine) / cosine[0] - padded(self._target, cosine.size))
+
+    def started(self, left: Complexes) -> Complexes:
+        """Return the deviation as it is."""
+        return left
+
+    def evolved(self, start: Complexes, times: Floats) -> list[Complexes]:
+        """Return the deviations at times that begin with the start."""
+        degree = max(16, largest_degree(start.size), largest_degree(self._target.size))
+        return deviations(SphericalSystem(self.problem, degree), self._target, start, times, self.tolerance)
+
+    def left(self, density: Complexes) -> Complexes:
+        """Return the deviation from the state turned to where it is nearest; rotation is no relaxation."""
+        return density if self._nearest is None else self._nearest(density)
+
+    def steepest(self, left: Complexes) -> float:
+        """Return the largest relative change of the density where there is any."""
+        degree = largest_degree(left.size)
+        transform, values = _on_grid(left, 2 * degree)
+        density = self._density(transform)
+        felt = density > VACUUM * density.max()
+        return float(np.abs(values[felt] / density[felt]).max())
+
+    def distances(self, density: Complexes) -> Mapping[str, Callable[[], float]]:
+        """Return the distances of a density to the state turned, each yet to be computed."""
+        change = self.left(density)
+        return {"L2": lambda: _l2(change), "relative entropy": lambda: self._entropy(change)}
+
+    def _density(self, transform: SphericalTransform) -> Floats:
+        """Return the state over the uniform density on a grid."""
+        if self._zonal is not None:
+            return np.repeat(self._zonal.density(transform.polar)[:, None], transform.meridians, axis=1)
+        values = _on_grid(self._target, transform.rings, transform.degree)[1]
+        return np.maximum(values, np.finfo(float).tiny)
+
+    def _entropy(self, change: Complexes) -> float:
+        rings, last = 2 * largest_degree(change.size), math.nan
+        while rings <= MOST_RINGS:
+            transform, values = _on_grid(change, rings)
+            density = self._density(transform)
+            total = transform.mean(density * excess(np.maximum(values / density, -1.0)))
+            if abs(total - last) <= AGREEMENT * total:
+                return total
+            rings, last = 3 * rings // 2, total
+        raise ComputationFailed("the density is too concentrated for its relative entropy")
+
+
+def _on_grid(change: Complexes, rings: int, degree: int = 0) -> tuple[SphericalTransform, Floats]:
+    """Return a grid, for at least a degree, and the change of the density over the uniform one there."""
+    transform = SphericalTransform(max(degree, largest_degree(change.size)), rings, 2 * rings)
+    counted = transform.multiplicities * padded(change, transform.degrees.size)
+    return transform, transform.synthesise(counted.real.copy(), -counted.imag)
+
+
+def _l2(change: Complexes) -> float:
+    """Return the distance in L2 of the densities over the uniform one, in its probability measure."""
+    degrees = SphericalTransform(largest_degree(change.size)).degrees
+    return math.sqrt(math.fsum((2.0 * degrees + 1.0) * np.abs(change) ** 2))
+
+
+def affordable(found: Spectrum) -> bool:
+    """Whether an evolution of all densities long enough to show the slowest rate is a matter of a minute or two."""
+    state = found.state
+    degree = max(32, state.cosine.size - 1)
+    steps = DURATION / found.slowest_rate * SphereRates(state.problem, degree).explicit_steps()
+    return steps * (5e-4 + 4e-9 * degree**3) <= BEARABLE

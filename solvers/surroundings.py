@@ -1,0 +1,88 @@
+"""What the relaxation to a stable state must know of the densities around it; circle and spheres each have theirs.
+
+Moments are complex, cosine minus i sine, in a layout of the records.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from meanfield import McKeanVlasov
+
+from .bases import Floats
+
+Complexes = NDArray[np.complex128]
+
+# Size of a generic perturbation relative to the density.
+GENERIC = 1e-2
+# Where the density is below this share of its maximum, relative changes do not count.
+VACUUM = 1e-8
+
+
+class Surroundings(Protocol):
+    """Densities around a stable state, among which one is to be seen relaxing.
+
+    How a density is kept on its way, by its moments or by its deviation, is their own business.
+
+    Attributes
+    ----------
+    problem
+        The equation, with its coupling.
+    rate : float
+        The slowest rate, in units of 1/time, at which these densities relax, rotation excluded.
+    densities : str
+        Which densities these are if not all, in words, such as "zonal"; else empty.
+    norms : tuple of str
+        Names of the distances.
+    tolerance : float
+        Local accuracy of the evolution.
+    accuracy : float
+        Relative error of a fitted rate by that of the evolution.
+    small : float
+        Size of the moments of a deviation whose square does not matter.
+    same_shape : float
+        Change of a deviation between rounds, relative to it, below which it has settled.
+    mixing : float
+        How a change of shape between rounds counts in the error of the rate, at most 1; 0 if other modes about as
+        slow are orthogonal, so that they matter in second order only.
+    warnings : tuple of str
+        What a reader must know about the choice of these densities.
+    """
+
+    problem: McKeanVlasov
+    rate: float
+    densities: str
+    norms: tuple[str, ...]
+    tolerance: float
+    accuracy: float
+    small: float
+    same_shape: float
+    mixing: float
+    warnings: tuple[str, ...]
+
+    def stirred(self) -> Complexes:
+        """Return the state with a generic perturbation of the size ``GENERIC``, of mass one."""
+
+    def started(self, left: Complexes) -> Complexes:
+        """Return the state with a deviation."""
+
+    def evolved(self, start: Complexes, times: Floats) -> list[Complexes]:
+        """Return the densities at times that begin with the start."""
+
+    def left(self, density: Complexes) -> Complexes:
+        """Return the deviation of a density from the state, turned to where it is nearest if it may be turned."""
+
+    def steepest(self, left: Complexes) -> float:
+        """Return the largest relative change of the density where it is not below ``VACUUM``."""
+
+    def distances(self, density: Complexes) -> Mapping[str, Callable[[], float]]:
+        """Return the distances of a density to the state by name, turned likewise, each yet to be computed."""
+
+
+def padded(moments: Complexes, size: int) -> Complexes:
+    """Return moments with zeros behind them up to a size."""
+    result = np.zeros(max(size, moments.size), dtype=complex)
+    result[: moments.size] = moments
+    return result
