@@ -45,7 +45,7 @@ class SphericalSystem:
 
     even = False
     multistep = False
-    weights = None
+    weights: Floats | None = None
     symmetry = 1
     largest = LARGEST
 
