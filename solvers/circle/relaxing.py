@@ -9,6 +9,8 @@ from meanfield import Spectrum
 from meanfield.transport import Density, l2_distance, relative_entropy, wasserstein1, wasserstein2
 
 from ..bases import Floats
+from ..evolution.march import March
+from ..evolution.system import system_for
 from ..surroundings import GENERIC, VACUUM, padded
 from .linearisation import UNIFORM
 from .rotation import Complexes, nearest_angle, turned
@@ -67,10 +69,6 @@ class CircleSurroundings:
 
     def evolved(self, start: Complexes, times: Floats) -> list[Complexes]:
         """Return the moments at times that begin with the start."""
-        # Evolution builds on this package.
-        from ..evolution.march import March
-        from ..evolution.system import system_for
-
         cosine, sine = start.real.copy(), -start.imag
         system = system_for(self.problem, cosine, sine, start.size - 1)
         march = March(system, 0.0, system.pack(cosine, sine), float(times[-1]), None, self.tolerance)

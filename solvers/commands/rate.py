@@ -33,6 +33,10 @@ from ..spectra import spectrum
 from ..stationary import stationary_states
 from .wording import EACH_BRANCH, add_on_failure, heading
 
+# Azimuthal orders in the table, and rates of each.
+ORDERS_SHOWN = 5
+RATES_SHOWN = 3
+
 
 def rate(argv: Sequence[str]) -> int:
     """Compute how fast densities relax to the stable states: spectral gap, closed form and fitted rate."""
@@ -126,7 +130,16 @@ def _spectral_row(result: Spectrum) -> dict[str, Any]:
         "rotation": result.rotation,
         "rotation_overlap": result.rotation_overlap,
         "theory": closed_form(result.state),
+        **({"sectors": _sectors(result)} if result.sectors else {}),
     }
+
+
+def _sectors(result: Spectrum) -> list[dict[str, Any]]:
+    """Return the rates by azimuthal order about the axis of a zonal state, slowest first."""
+    return [
+        {"order": order, "multiplicity": repeated, "rates": -values}
+        for order, (values, repeated) in enumerate(zip(result.sectors, result.multiplicities, strict=True))
+    ]
 
 
 def _rate_text(
@@ -139,11 +152,16 @@ def _rate_text(
     left_out = len(states) - len(spectra)
     lines = [*heading(problem, states), ""]
     lines.append(_rate_table(spectra) if spectra else "no stable state was found, so there is no decay rate")
+    zonal = [result for result in spectra if result.sectors]
+    if zonal:
+        lines += ["", "slowest rates by azimuthal order m about the axis:", _sector_table(zonal)]
+        lines += _orders_left_out(zonal)
     if left_out:
         count = f"{left_out} unstable state{'' if left_out == 1 else 's'}"
         lines += ["", f"{count} left out; meanfield stationary lists all"]
     if fitted is not None:
-        lines += ["", f"a small perturbation of {fitted.state.label} in the evolution:", _fit_table(fitted)]
+        kind = f"{fitted.followed} perturbation" if fitted.followed else "perturbation"
+        lines += ["", f"a small {kind} of {fitted.state.label} in the evolution:", _fit_table(fitted)]
         lines += [f"  - {warning}" for warning in fitted.warnings]
     elif complaint:
         lines += ["", complaint]
@@ -163,12 +181,31 @@ def _rate_table(spectra: Sequence[Spectrum]) -> str:
     return table(columns, "  ")
 
 
+def _sector_table(spectra: Sequence[Spectrum]) -> str:
+    rows = [(result, sector) for result in spectra for sector in _sectors(result)[:ORDERS_SHOWN]]
+    rates = [[formatted(float(each)) for each in sector["rates"][:RATES_SHOWN]] for _, sector in rows]
+    columns = {
+        "state": [result.state.label if sector["order"] == 0 else "" for result, sector in rows],
+        "m": [str(sector["order"]) for _, sector in rows],
+        "multiplicity": [str(sector["multiplicity"]) for _, sector in rows],
+        "rates": [each[0] if each else "-" for each in rates],
+        **{" " * place: [each[place] if len(each) > place else "" for each in rates] for place in (1, 2)},
+    }
+    return table(columns, "  ")
+
+
+def _orders_left_out(spectra: Sequence[Spectrum]) -> list[str]:
+    last = max(len(result.sectors) for result in spectra) - 1
+    return [f"higher orders, known up to m = {last}, are listed with --json"] if last >= ORDERS_SHOWN else []
+
+
 def _fit_table(fitted: Relaxation) -> str:
     fits = fitted.fits
+    slowest = "gap" if fitted.followed_rate in (None, fitted.gap) else f"{fitted.followed} rate"
     columns = {
         "distance": [fit.norm for fit in fits],
-        "decays at": ["gap" if fit.multiple == 1 else f"{fit.multiple} gap" for fit in fits],
-        "expected": [formatted(fit.multiple * fitted.gap) for fit in fits],
+        "decays at": [slowest if fit.multiple == 1 else f"{fit.multiple} {slowest}" for fit in fits],
+        "expected": [formatted(fitted.expected(fit)) for fit in fits],
         "fitted": [formatted(fit.rate) for fit in fits],
         "error": [formatted(fit.error, 2) for fit in fits],
         "from time": [formatted(None if fit.window is None else fit.window[0], 3) for fit in fits],
