@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 EPS = float(np.finfo(float).eps)
 # Numbers in a block of work: it stays in the second-level cache, and its products are too small for threads.
 BLOCK_NUMBERS = 2**17
-PAIRS_AT_ONCE = 2**18
+PAIRS_AT_ONCE = 2**15
 # Each nonuniform transform has a grid to fill besides; so many points outweigh it.
 DUCC_BLOCK = 2**14
 # The smallest error that its transforms admit to.

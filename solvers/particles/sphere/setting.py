@@ -41,7 +41,7 @@ DEFAULT_SHARE, DEFAULT_SPREAD = 0.2, 0.1
 # Beyond this (d - 1) D h the rates of diffusion of a step are off by percents.
 LARGEST_SPREAD = 0.5
 # Nanoseconds of a monomial and of a pair, for the choice between them.
-MONOMIAL_TIME, PAIR_TIME, PRODUCT_TIME = 1.0, 15.0, 0.1
+MONOMIAL_TIME, PAIR_TIME, PRODUCT_TIME = 1.0, 40.0, 0.1
 WATCHED = 2000
 
 
