@@ -7,14 +7,19 @@ from typing import Any
 import numpy as np
 
 from .diagrams import Branch, Diagram, SpecialPoint, segments
+from .domains import Circle, Domain
+from .harmonics import moduli
 from .outcomes import Outcome
 from .potentials import Number
 from .problem import McKeanVlasov
+from .states import State, moments_of_degree
 
 WIDTH = 100
 INDENT = "  "
 LONGEST_LIST = 6
 ROUNDING = 1e-12
+# A branch has the moments that exceed this somewhere on it.
+FELT = 1e-8
 
 
 def describe(problem: McKeanVlasov) -> str:
@@ -90,13 +95,14 @@ def _branch(diagram: Diagram, index: int, indent: str, shown: set[int]) -> Itera
     yield from wrapped(stability_in_words(branch), indent + INDENT, "  ")
     if branch.outcome is not Outcome.LEFT_INTERVAL:
         yield from wrapped(f"end: {branch.outcome}", indent + INDENT, "  ")
+    degree = leading_degree(diagram.problem.domain, branch)
     for position, event in enumerate(diagram.special_points):
         children = [child for child, other in enumerate(diagram.branches) if other.parent == position]
         # The point of birth stands above the branch already.
         birth = event.type == "branch point" and event.point == 0 and branch.parent is not None
         if event.branch != index or event.type == "endpoint" or (birth and not children):
             continue
-        yield from wrapped(_event(event), indent + INDENT, "  ")
+        yield from wrapped(_event(event, degree), indent + INDENT, "  ")
         for child in children:
             if child not in shown:
                 yield from _branch(diagram, child, indent + 2 * INDENT, shown)
@@ -116,13 +122,28 @@ def stability_in_words(branch: Branch) -> str:
     return "; ".join(parts)
 
 
-def _event(event: SpecialPoint) -> str:
+def leading_degree(domain: Domain, record: Branch | State) -> int:
+    """Return the degree of the moment that tells the states of a record from the uniform one.
+
+    On the circle that is the first, whose vanishing tells clusters apart; on spheres, where degrees are no rotation
+    numbers, the lowest degree that the record has.
+    """
+    if isinstance(domain, Circle):
+        return 1
+    lengths = moduli(record.cosine, record.sine) if record.layout == "order" else np.abs(record.cosine)
+    largest = np.nan_to_num(np.atleast_2d(lengths)).max(axis=0)
+    felt = np.flatnonzero(largest[1:] > FELT)
+    return int(felt[0]) + 1 if felt.size else 1
+
+
+def _event(event: SpecialPoint, degree: int) -> str:
     name = "equal free energy" if event.type == "transition" else event.type
     parts = [f"{name:<17}", f"{_shown(event.coupling):<14}"]
     if event.relative_coupling is not None:
         parts.append(f"relative {float(event.relative_coupling):<11.9g}")
-    # The first moment of a state without one is rounding.
-    parts.append(f"m1 {event.m1 if abs(event.m1) > ROUNDING else 0.0:<9.6g}")
+    moment = float(moments_of_degree(event.cosine, event.sine, degree, event.layout))
+    # That of a state without one is rounding.
+    parts.append(f"m{degree} {moment if abs(moment) > ROUNDING else 0.0:<9.6g}")
     if event.unstable_before is not None or event.unstable_after is not None:
         parts.append(f"unstable {_known(event.unstable_before)} -> {_known(event.unstable_after)}")
     if event.status != "converged":

@@ -27,6 +27,7 @@ from meanfield.command_line import (
     write_all,
 )
 from meanfield.export.states import STATE_KINDS, check_states_target, save_states, states_to_json_object
+from meanfield.summary import leading_degree
 
 from ..provenance import provenance
 from ..stationary import stationary_states
@@ -82,10 +83,10 @@ def _print_states(
 
 
 def _states_text(problem: McKeanVlasov, states: Sequence[State]) -> str:
+    degrees = sorted({1, 2, *(leading_degree(problem.domain, state) for state in states)})
     columns = {
         "state": [state.label for state in states],
-        "m1": [formatted(state.cosine[1]) for state in states],
-        "m2": [formatted(state.cosine[2]) for state in states],
+        **{f"m{degree}": [formatted(state.moment(degree)) for state in states] for degree in degrees},
         "(F-F0)/D": [formatted(state.free_energy_gap) for state in states],
         "unstable": ["?" if state.unstable is None else str(state.unstable) for state in states],
         "residual": [formatted(state.residual, 2) for state in states],
