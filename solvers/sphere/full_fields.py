@@ -28,7 +28,7 @@ from .fields import UNIFORM
 from .harmonics import Reflections, Signs, signs_under
 from .interaction import NEGLIGIBLE, Interaction
 
-# Coefficients of f that break a symmetry are rounding below this share of the largest.
+# Coefficients of f that break a symmetry are rounding below this share of the largest, or if moments are.
 ROUNDING = 1e-12
 # Turns of a state that any rotation about the z axis leaves as it is.
 ALL_TURNS = 1 << 30
@@ -37,6 +37,8 @@ FLIPS = ((1, -1, -1), (-1, 1, -1), (-1, -1, 1))
 # Degrees are multiples of this, so that few different tables are made.
 STEP = 4
 FIRST_DEGREE = 48
+# Degrees beyond those of f, at least.
+ROOM = 8
 # Smaller shares of the root of the density are rounding.
 SMALLEST_SHARE = 1e-13
 
@@ -130,15 +132,16 @@ def _cleaned(interaction: Interaction, cosine: Floats, sine: Floats) -> FullFiel
     sizes = np.maximum(np.abs(cosine), np.abs(sine))
     degrees, orders = packed(largest_degree(sizes.size))
     degree = int(degrees[sizes > NEGLIGIBLE * sizes.max()].max())
-    turns = int(np.gcd.reduce(orders[sizes > ROUNDING * sizes.max()])) or ALL_TURNS
+    noise = max(ROUNDING * float(sizes.max()), UNIFORM * float(np.abs(interaction.strengths(degree)).max()))
+    turns = int(np.gcd.reduce(orders[sizes > noise])) or ALL_TURNS
     size = place(degree + 1, 0)
     parts = np.where(orders % turns == 0, np.stack([cosine, sine]), 0.0)[:, :size]
     odd = {sides: _odd(sides, degrees[:size], orders[:size]) for sides in SIDES}
     for places in odd.values():
-        if np.abs(parts[places]).max(initial=0.0) <= ROUNDING * sizes.max():
+        if np.abs(parts[places]).max(initial=0.0) <= noise:
             parts[places] = 0.0
     reflections = tuple(sides for sides, places in odd.items() if not parts[places].any())
-    cyclic = turns % 2 == 0 and set(FLIPS) <= set(reflections) and _is_cyclic(parts[0], parts[1], degree)
+    cyclic = turns % 2 == 0 and set(FLIPS) <= set(reflections) and _is_cyclic(parts[0], parts[1], degree, noise)
     return FullField(interaction, parts[0], parts[1], degree, Symmetry(reflections, turns, cyclic))
 
 
@@ -147,17 +150,12 @@ def _odd(sides: Signs, degrees: Integers, orders: Integers) -> NDArray[np.bool_]
     return np.stack([signs_under(sides, degrees, orders, np.full_like(orders, sine)) < 0 for sine in (0, 1)])
 
 
-def _is_cyclic(cosine: Floats, sine: Floats, degree: int) -> bool:
+def _is_cyclic(cosine: Floats, sine: Floats, degree: int, noise: float) -> bool:
     """Whether the exchange x -> y -> z -> x leaves a function as it is."""
-    largest = max(np.abs(cosine).max(), np.abs(sine).max())
     for each in range(1, degree + 1):
-        here = np.concatenate(
-            [cosine[place(each, 0) : place(each + 1, 0)], sine[place(each, 1) : place(each + 1, 0)]]
-        )
-        if (
-            np.abs(here).max() > ROUNDING * largest
-            and np.abs(_cycle(each) @ here - here).max() > ROUNDING * largest
-        ):
+        first, last = place(each, 0), place(each + 1, 0)
+        here = np.concatenate([cosine[first:last], sine[first + 1 : last]])
+        if np.abs(here).max() > noise and np.abs(_cycle(each) @ here - here).max() > noise:
             return False
     return True
 
@@ -210,7 +208,7 @@ def resolving_degree(field: FullField, share: float, least: int = 0) -> int:
     NotResolved
         If that is more than affordable.
     """
-    share = max(share, SMALLEST_SHARE)
+    share, least = max(share, SMALLEST_SHARE), max(least, field.degree + ROOM)
     degree = max(FIRST_DEGREE, least)
     while degree <= MAX_SPHERICAL_DEGREE:
         rings, meridians = degree + field.degree + 1, 2 * (degree + field.degree + 1)

@@ -77,6 +77,13 @@ class Linearisation:
         return self.field.problem.noise
 
     @cached_property
+    def beyond(self) -> float:
+        """Estimate the rates of perturbations of higher degrees from below, in units of D."""
+        free = (self.degree + 1.0) * (self.degree + 2.0) + float(self.values.potential.min())
+        share = 1.0 - self.unlisted * float(self.values.root.max()) ** 2
+        return free * share if min(free, share) > 0.0 else -np.inf
+
+    @cached_property
     def kernels(self) -> list[tuple[Floats, Floats]]:
         """Packed means of the root of the density, and of the rotations."""
         turned = turnings(self.field, self.values, self.transform.rings, self.transform.meridians)
@@ -199,8 +206,9 @@ class ClassMatrices:
 
     @cached_property
     def coupled(self) -> float:
-        """Size of C/D."""
-        return 1.0 + float(np.abs(self.lambdas) @ np.sum(self.modes**2, axis=0))
+        """Bound of C/D and its parts in norm."""
+        scaled = self.modes * np.sqrt(np.abs(self.lambdas))
+        return 1.0 + float(np.abs(scaled.T @ scaled).sum(axis=1).max(initial=0.0))
 
     def truncation(self, pair: Pair) -> float:
         """Return how much the harmonics left out change a rate, to leading order."""

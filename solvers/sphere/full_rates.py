@@ -53,10 +53,10 @@ def slowest_rate(state: State) -> float:
         noise = blocks[slowest].rounding(pairs[slowest])
         truncation = blocks[slowest].truncation(pairs[slowest])
         allowed = max(TRUNCATION_TOLERANCE * abs(level), EPS)
-        if truncation <= allowed:
+        if truncation <= allowed and level <= whole.beyond:
             break
         # The truncation goes with the square of the share.
-        share *= 0.5 * float(np.sqrt(allowed / truncation))
+        share *= min(1.0, 0.5 * float(np.sqrt(allowed / max(truncation, EPS * allowed))))
     if noise <= RELATIVE_TOLERANCE * abs(level):
         return whole.noise * level
     doubtful = [block for block, pair in zip(blocks, pairs, strict=True) if pair.level <= level + noise]

@@ -39,11 +39,12 @@ REFINEMENT = 1e-13
 
 
 class ClassValues(NamedTuple):
-    """Pairs of a class, ascending rates, and bounds of their errors by rounding and the error of the state."""
+    """Pairs of a class, ascending rates, and bounds of their errors by rounding and by the error of the state."""
 
     block: ClassMatrices
     pairs: list[Pair]
-    errors: Floats
+    rounding: Floats
+    inherited: Floats
 
     @property
     def levels(self) -> Floats:
@@ -112,11 +113,11 @@ def class_values(block: ClassMatrices, shift: float) -> ClassValues:
     """
     if block.table.size > WHOLE:
         pairs = block.lowest(LOWEST)
-        errors = np.array([block.rounding(pair) + SAFETY * EPS * block.top for pair in pairs])
+        rounding = np.array([block.rounding(pair) + SAFETY * EPS * block.top for pair in pairs])
     else:
-        pairs, errors = _graded_pairs(block)
+        pairs, rounding = _graded_pairs(block)
     moved = [abs(pair.level) + block.coupled * float(pair.y @ pair.y) for pair in pairs]
-    return ClassValues(block, pairs, errors + SAFETY * shift * np.array(moved))
+    return ClassValues(block, pairs, rounding, SAFETY * shift * np.array(moved))
 
 
 def _graded_pairs(block: ClassMatrices) -> tuple[list[Pair], Floats]:
@@ -166,7 +167,7 @@ def _state_error(block: ClassMatrices, state: State) -> float:
     modes = block.modes - kernel @ (kernel.T @ block.modes) - block.mass @ (block.mass.T @ block.modes)
     triangle = np.linalg.qr(modes)[1]
     inner = np.eye(len(triangle)) - (triangle * block.lambdas) @ triangle.T
-    amplification = 1.0 / float(np.abs(np.linalg.eigvalsh(inner)).min(initial=1.0))
+    amplification = 1.0 / max(float(np.abs(np.linalg.eigvalsh(inner)).min(initial=1.0)), EPS)
     residual = max(float(state.residual), EPS)
     strongest = float(np.abs(block.whole.field.interaction.strengths(block.whole.degree)).max())
     return strongest * float(min(residual * amplification, np.sqrt(residual)))
@@ -174,17 +175,18 @@ def _state_error(block: ClassMatrices, state: State) -> float:
 
 def _merged(found: list[ClassValues]) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Return the eigenvalues that all classes know, largest first, their errors, and which are of the own class."""
-    noise = found[0].block.whole.noise
+    whole = found[0].block.whole
+    noise = whole.noise
     levels = np.sort(np.concatenate([np.repeat(each.levels, each.block.table.copies) for each in found]))
-    last = min(float(levels[:LOWEST][-1]), *(float(each.levels[-1]) for each in found))
+    last = min(whole.beyond, float(levels[:LOWEST][-1]), *(float(each.levels[-1]) for each in found))
     rows = []
     for each in found:
-        for pair, rounding in zip(each.pairs, each.errors, strict=True):
+        for pair, rounding, inherited in zip(each.pairs, each.rounding, each.inherited, strict=True):
             truncation = each.block.truncation(pair) if pair.level <= last else np.inf
             if truncation > max(TRUNCATION_TOLERANCE * abs(pair.level), rounding, EPS):
                 last = min(last, float(np.nextafter(pair.level, -np.inf)))
                 break
-            row = (-noise * pair.level, noise * (rounding + truncation), each.block.table.own)
+            row = (-noise * pair.level, noise * (rounding + inherited + truncation), each.block.table.own)
             rows += each.block.table.copies * [row]
     rows = sorted((row for row in rows if row[0] >= -noise * last), reverse=True)
     values, errors, own = np.array(rows, dtype=float).reshape(-1, 3).T
