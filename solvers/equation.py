@@ -216,12 +216,17 @@ def plus_projector(matrix: Floats, vector: Floats) -> Floats:
     Nothing is added for the zero vector.
     """
     if vector.ndim == 2:
-        directions, sizes, _ = np.linalg.svd(vector, full_matrices=False)
-        spanned = directions[:, sizes > INDEPENDENT * sizes.max(initial=0.0)]
+        spanned = orthonormal(vector)
         matrix += spanned @ spanned.T
         return matrix
     square = float(ddot(vector, vector)) if vector.size else 0.0
     return matrix if square == 0.0 else plus_dyad(matrix, 1.0 / square, vector)
+
+
+def orthonormal(columns: Floats) -> Floats:
+    """Return orthonormal columns that span the same space."""
+    directions, sizes, _ = np.linalg.svd(columns, full_matrices=False)
+    return np.asarray(directions[:, sizes > INDEPENDENT * sizes.max(initial=0.0)])
 
 
 def even_size(count: int) -> int:

@@ -17,6 +17,7 @@ and is summed from them on a grid that integrates everything exactly. Two ways:
   so that nothing is summed over azimuths.
 """
 
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -102,20 +103,87 @@ def orbits(group: Group, grid: SphericalTransform) -> tuple[Integers, Floats]:
     return places, counts / azimuths
 
 
+class RingWaves:
+    """Fourier coefficients along the rings of densities of a rotation symmetry, for products up to a degree.
+
+    Parameters
+    ----------
+    top
+        Largest degree of the factors.
+    symmetry
+        n of the rotation by 2 pi/n about the z axis that leaves the densities as they are.
+    """
+
+    def __init__(self, top: int, symmetry: int) -> None:
+        self.top = top
+        self.symmetry = symmetry
+        self.rings = 2 * top + 1
+        self._tables = legendre_tables(2 * top, self.rings, symmetry)
+        self._degrees = np.repeat(2.0 * np.arange(2 * top + 1) + 1.0, np.arange(1, 2 * top + 2))
+        self._weights = gauss_rule(3, self.rings).weights
+
+    def __call__(self, cosine: Floats, sine: Floats) -> Floats:
+        """Return the weighted A_k and B_k of packed moments on the rings, k = 0, n, 2n, ...: (count, rings, 2)."""
+        cosine, sine = (_resized(part, self._degrees.size) for part in (cosine, sine))
+        moments = np.stack([cosine, sine], axis=1)
+        rows = self._tables.sum((self._degrees[:, None] * moments)[self._tables.places])
+        rows[1:] *= 0.5
+        rows *= self._weights[:, None]
+        return rows
+
+
+class ClassProducts:
+    """Products of cosines, or of sines, of orders +-r modulo n, for densities even in the azimuth.
+
+    Parameters
+    ----------
+    waves
+        The coefficients of the densities, n their symmetry.
+    degree, order : (size,) int
+        The harmonics, sorted by order.
+    sine : bool
+        Whether they are sines.
+    """
+
+    def __init__(self, waves: RingWaves, degree: Integers, order: Integers, sine: bool) -> None:
+        self._sign = -1.0 if sine else 1.0
+        self._orders, starts = np.unique(order, return_index=True)
+        self._blocks = [slice(*pair) for pair in pairwise([*starts.tolist(), order.size])]
+        tables = [
+            ring_table(waves.top, m, waves.rings)[:, degree[block] - m]
+            for m, block in zip(self._orders.tolist(), self._blocks, strict=True)
+        ]
+        self._table = np.ascontiguousarray(np.concatenate(tables, axis=1).T)
+        self._block_of = np.repeat(np.arange(len(tables)), [table.shape[1] for table in tables])
+        self._symmetry = waves.symmetry
+
+    def __call__(self, waves: Floats) -> Floats:
+        """Return the (size, size) means of products from the A_k on the rings, with a row of zeros behind them."""
+        products = np.empty((self._table.shape[0], self._table.shape[0]))
+        for order, block in zip(self._orders.tolist(), self._blocks, strict=True):
+            total, difference = (
+                waves[self._row(k, len(waves))] for k in (self._orders + order, self._orders - order)
+            )
+            weights = 0.5 * (difference + self._sign * total)
+            products[block] = self._table[block] @ (self._table * weights[self._block_of]).T
+        return products
+
+    def _row(self, orders: Integers, rows: int) -> Integers:
+        """Return the places of the A_k; those that vanish by symmetry are the last row."""
+        return np.where(orders % self._symmetry == 0, np.abs(orders) // self._symmetry, rows - 1)
+
+
 class RingProducts:
     """Products of all harmonics of some degrees, ring by ring, and of modes made of them."""
 
     def __init__(self, modes: csr_array, degrees: Integers, symmetry: int) -> None:
         top = int(degrees.max())
-        self._rings = 2 * top + 1
-        self._tables = legendre_tables(2 * top, self._rings, symmetry)
-        self._degrees = np.repeat(2.0 * np.arange(2 * top + 1) + 1.0, np.arange(1, 2 * top + 2))
-        self._weights = gauss_rule(3, self._rings).weights
+        self._waves = RingWaves(top, symmetry)
         columns, places, self._blocks = [], [], []
         start = 0
         for order in range(0, top + 1, symmetry):
             here = degrees[degrees >= order]
-            columns.append(ring_table(top, order, self._rings)[:, here - order])
+            columns.append(ring_table(top, order, self._waves.rings)[:, here - order])
             places.append(here * (here + 1) // 2 + order)
             self._blocks.append(slice(start, start + here.size))
             start += here.size
@@ -138,14 +206,6 @@ class RingProducts:
         products[1, :, 0] = products[0, :, 1].T
         packed = products.reshape(2 * count, 2 * count)
         return np.asarray(self._modes @ (self._modes @ packed).T)
-
-    def _waves(self, cosine: Floats, sine: Floats) -> Floats:
-        """Return the weighted A_k and B_k on every ring, (orders, rings, 2)."""
-        moments = np.stack([cosine[: self._degrees.size], sine[: self._degrees.size]], axis=1)
-        rows = self._tables.sum((self._degrees[:, None] * moments)[self._tables.places])
-        rows[1:] *= 0.5
-        rows *= self._weights[:, None]
-        return rows
 
     def _combined(self, index: int, waves: Floats) -> tuple[Floats, Floats]:
         """Return the means over the rings of products with the order of one block, (rings, columns) each.

@@ -10,6 +10,7 @@ known from the state, and are moved to one.
 """
 
 import functools
+from collections import deque
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,14 +18,18 @@ import numpy as np
 from ..bases import Floats, Integers
 from ..bases.invariant import FullBasis, InvariantBasis
 from ..bases.representations import Group
+from ..bases.second_moments import ClassProducts, RingWaves
 from ..branches.continuation import Point
-from ..equation import StationaryEquation, felt_degrees, plus_projector
+from ..equation import StationaryEquation, felt_degrees, orthonormal
 from ..geometry import BlockMatrix
 from ..newton import NEUTRAL, count_negative
 
 # Signs of x, y and z.
 Signs = tuple[int, int, int]
 Reflections = tuple[Signs, ...]
+
+# Densities kept: all classes of two neighbouring points are asked for one after the other.
+KEPT = 3
 
 
 @dataclass(frozen=True)
@@ -67,26 +72,81 @@ class HarmonicPerturbations:
         relative = problem.potential.relative_multipliers(problem.domain, int(degrees.max()))[self.basis.degrees]
         self.signs: Floats = np.sign(relative)
         self.roots: Floats = np.sqrt(np.abs(relative))
-        self.weights: Floats = np.multiply.outer(self.signs * self.roots, self.signs * self.roots)
-        self.classes: list[HarmonicClass] = classes_of(reflections_of(basis.group), basis.group.turns, degrees)
+        reflections, turns = reflections_of(basis.group), basis.group.turns
+        self.classes: list[HarmonicClass] = classes_of(reflections, turns, degrees)
+        # With a mirror at azimuth 0 the density has cosines only, and cosines and sines are never in one class.
+        self.waves: RingWaves | None = RingWaves(int(degrees.max()), turns) if (1, -1, 1) in reflections else None
+        self.listed: tuple[Integers, Integers, Integers] = listed(degrees)
+        self._known: deque[tuple[Point, _Seen]] = deque(maxlen=KEPT)
+        self._products: dict[HarmonicClass, tuple[ClassProducts, Integers]] = {}
 
-    def matrix(self, point: Point) -> Floats:
-        """Return the matrix of all harmonics at a point, rotations moved to one."""
+    def block(self, point: Point, block: HarmonicClass) -> BlockMatrix:
+        """Return the matrix of a class at a point, rotations moved to one."""
         equation = point.equation
-        moments = self.basis.moments_from(*equation.basis.expand(point.moments))
-        matrix: Floats = self.basis.covariance(moments)
-        matrix *= self.weights * (-equation.doubled * point.q / equation.strongest)
-        matrix.flat[:: self.signs.size + 1] += -equation.sign * self.signs
-        generators = self.basis.rotation(moments)
-        if generators is not None:
-            matrix = plus_projector(matrix, self.roots[:, None] * generators)
-        return matrix
-
-    def block(self, matrix: Floats, sign: int, block: HarmonicClass) -> BlockMatrix:
-        """Return the part of the matrix on a class."""
         places = np.array(block.places)
-        repulsive = int(np.count_nonzero(sign * self.signs[places] > 0.0))
-        return BlockMatrix(matrix[np.ix_(places, places)], self.basis.degrees[places], repulsive)
+        seen = self._seen_at(point)
+        signs, roots = self.signs[places], self.roots[places]
+        matrix = seen.products(block)
+        if block.own:
+            means = self.basis.means(seen.moments)[places]
+            matrix -= np.multiply.outer(means, means)
+        scaled = signs * roots
+        matrix *= np.multiply.outer(scaled, scaled) * (-equation.doubled * point.q / equation.strongest)
+        matrix.flat[:: places.size + 1] += -equation.sign * signs
+        if seen.rotations is not None:
+            matrix += seen.rotations[places] @ seen.rotations[places].T
+        repulsive = int(np.count_nonzero(equation.sign * signs > 0.0))
+        return BlockMatrix(matrix, self.basis.degrees[places], repulsive)
+
+    def _seen_at(self, point: Point) -> "_Seen":
+        """Return what all classes need of a point; that of the last points is kept."""
+        for known, seen in self._known:
+            if known is point:
+                return seen
+        seen = _Seen(self, self.basis.moments_from(*point.equation.basis.expand(point.moments)))
+        self._known.append((point, seen))
+        return seen
+
+    def products(self, block: HarmonicClass) -> tuple[ClassProducts, Integers]:
+        """Return the products of a class, sorted by order, and where its own order has them."""
+        assert self.waves is not None
+        if block not in self._products:
+            degree, order, sine = (column[list(block.places)] for column in self.listed)
+            ranked = np.lexsort((degree, order))
+            products = ClassProducts(self.waves, degree[ranked], order[ranked], bool(sine[0]))
+            self._products[block] = products, np.argsort(ranked)
+        return self._products[block]
+
+
+class _Seen:
+    """A density as all classes see it: its moments, products of harmonics and rotations."""
+
+    def __init__(self, modes: HarmonicPerturbations, moments: Floats) -> None:
+        self._modes = modes
+        self.moments = moments
+        generators = modes.basis.rotation(moments)
+        self.rotations = None if generators is None else orthonormal(modes.roots[:, None] * generators)
+        self._covariance: Floats | None = None
+        self._waves: Floats | None = None
+
+    def products(self, block: HarmonicClass) -> Floats:
+        """Return the means of the products of the harmonics of a class."""
+        if self._modes.waves is None:
+            places = np.array(block.places)
+            return self._all()[np.ix_(places, places)]
+        if self._waves is None:
+            rows = self._modes.waves(*np.split(self.moments, 2))[..., 0]
+            self._waves = np.concatenate([rows, np.zeros((1, rows.shape[1]))])
+        products, own = self._modes.products(block)
+        ordered: Floats = products(self._waves)[np.ix_(own, own)]
+        return ordered
+
+    def _all(self) -> Floats:
+        """Return the means of all products."""
+        if self._covariance is None:
+            means = self._modes.basis.means(self.moments)
+            self._covariance = self._modes.basis.covariance(self.moments) + np.multiply.outer(means, means)
+        return self._covariance
 
 
 @functools.lru_cache(maxsize=16)
@@ -148,16 +208,14 @@ def signs_under(reflection: Signs, degree: Integers, order: Integers, sine: Inte
 def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
     """Return the numbers of unstable directions in the class of the branch itself, and in all others."""
     modes = harmonic_perturbations(point.equation)
-    matrix = modes.matrix(point)
-    matrix.flat[:: matrix.shape[0] + 1] += neutral
     counts = {True: 0, False: 0}
     for block in modes.classes:
-        inside, _, repulsive = modes.block(matrix, point.equation.sign, block)
+        inside, degrees, repulsive = modes.block(point, block)
+        inside.flat[:: degrees.size + 1] += neutral
         counts[block.own] += count_negative(inside) - repulsive
     return counts[True], counts[False]
 
 
 def block_matrix(point: Point, block: HarmonicClass) -> BlockMatrix:
     """Return the matrix of one class at a point."""
-    modes = harmonic_perturbations(point.equation)
-    return modes.block(modes.matrix(point), point.equation.sign, block)
+    return harmonic_perturbations(point.equation).block(point, block)
