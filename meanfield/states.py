@@ -175,11 +175,14 @@ class Spectrum:
     even, odd : (n,) float
         Eigenvalues on even and odd perturbations (about the state's reflection axis), largest first; the
         rotation eigenvalue is not among them. A state without a reflection axis has all of them in ``even``. At a
-        zonal state of a sphere ``even`` has those of zonal perturbations and ``odd`` all others, see ``sectors``.
+        zonal state of a sphere ``even`` has those of zonal perturbations and ``odd`` all others, see ``sectors``;
+        at one on S^2 without an axis ``even`` has those of the class of harmonics that contains the state, as
+        often as they are there, without the rotations, up to three.
     rotation : float or None
-        The computed eigenvalue of the rotation mode, zero up to rounding; None at the uniform state.
+        The computed eigenvalue of the rotation mode, zero up to rounding; of several the largest in modulus. None
+        at the uniform state.
     rotation_overlap : float or None
-        Cosine of the angle between that eigenvector and the generator of rotations.
+        Cosine of the angle between that eigenvector and the generator of rotations; of several the smallest.
     error : float
         Bound on the rounding error of the eigenvalue of smallest modulus.
     sectors : tuple of (n_m,) float
