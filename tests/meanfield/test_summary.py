@@ -3,11 +3,12 @@ import dataclasses
 import numpy as np
 import pytest
 from sample import repulsive_sample, sample
+from sphere_sample import cubic, nematic
 
 from meanfield.domains import Circle
 from meanfield.potentials import CosineSeries, Kuramoto, Transformer
 from meanfield.problem import McKeanVlasov
-from meanfield.summary import WIDTH, describe, stability_in_words, summarise
+from meanfield.summary import WIDTH, describe, leading_degree, stability_in_words, summarise
 
 
 def indent(line):
@@ -41,6 +42,17 @@ def test_each_special_point_has_one_line_with_twelve_digits():
     assert "unstable 1 -> 0" in line
     assert find(lines, "equal free energy")
     assert sum(line.lstrip().startswith("branch point") for line in lines) == 3
+
+
+def test_on_spheres_points_show_the_lowest_degree_that_their_branch_has():
+    diagram = nematic()
+    for event in diagram.events("fold") + diagram.events("transition"):
+        (line,) = [line for line in summarise(diagram).splitlines() if f"{event.coupling:.12g}" in line]
+        assert f"m2 {event.m2:.6g}" in line
+    degrees = [leading_degree(diagram.problem.domain, branch) for branch in (*diagram.branches, *cubic().branches)]
+    assert degrees == [1, 2, 2, 1, 4, 4]
+    # On the circle a vanishing first moment tells clusters apart.
+    assert [leading_degree(Circle(), branch) for branch in sample().branches] == [1, 1, 1, 1]
 
 
 def test_width_and_warnings():
