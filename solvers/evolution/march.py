@@ -122,6 +122,8 @@ class March:
         self._end, self._method, self._tolerance, self._watch = end, method, tolerance, watch
         self._tail = max(TAIL_SHARE * tolerance, RESOLUTION_TOLERANCE)
         self._safe = (time, unknown)
+        # Up to this time more moments are known to be needed.
+        self._grown = -math.inf
         self._stepper = self._started()
 
     @property
@@ -184,7 +186,7 @@ class March:
         """Go on with half of the moments where the others hold nothing; tell whether that was so."""
         time, unknown = self._safe
         degree = self.system.degree
-        if degree < (LEAST_HALVED if self.system.multistep else LEAST_HALVED_FULL):
+        if degree < (LEAST_HALVED if self.system.multistep else LEAST_HALVED_FULL) or time <= self._grown:
             return False
         last = self.system.sizes(unknown)[int(SUPERFLUOUS * degree) :].max()
         if last > MUCH_BETTER * self._tail:
@@ -201,6 +203,7 @@ class March:
     def _grow(self, unknown: Floats) -> None:
         """Go back to where the density was resolved, with more moments."""
         self._blame_step()
+        self._grown = self._stepper.time
         needed = needed_degree(self.system, unknown, self._tail)
         cosine, sine = self.system.unpack(self._safe[1])
         symmetry, largest = self.system.symmetry, min(MAX_DEGREE, self.system.largest)

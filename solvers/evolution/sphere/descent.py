@@ -181,8 +181,10 @@ def descent(problem: McKeanVlasov, cosine: Floats, sine: Floats, layout: Layout,
     gap, dissipation, minimum, maximum = (np.concatenate(part) for part in zip(*parts, strict=True))
     gap += 0.5 * (np.where(near, squares @ counted, 0.0) - squares @ attraction[degrees])
     gap -= cosine[:, zonal] @ force
-    volume = problem.domain.volume
-    return Descent(gap, dissipation, minimum / volume, maximum / volume)
+    with np.errstate(over="ignore"):
+        # The surface of a sphere of hundreds of dimensions is tiny.
+        minimum, maximum = minimum / problem.domain.volume, maximum / problem.domain.volume
+    return Descent(gap, dissipation, minimum, maximum)
 
 
 def _coefficients(problem: McKeanVlasov, degree: int) -> tuple[Floats, Floats, Floats]:

@@ -20,16 +20,14 @@ import numpy as np
 from meanfield import McKeanVlasov
 from meanfield.harmonics import place
 
-from ...bases import EPS, Floats
+from ...bases import Floats
 from ...bases.spherical import SphericalTransform
 from ..system import smooth_above
 from .axes import order_zero
-from .rates import SphereRates
+from .rates import SphereRates, felt_degree
 
 # A derivative at this degree takes a second without ducc0, and the tables a gigabyte.
 LARGEST = 511
-# Degrees whose share of the field's slope is below this are not felt.
-FELT = EPS / 16.0
 
 
 class SphericalSystem:
@@ -139,10 +137,3 @@ class SphericalSystem:
 
     def _from_degree(self, unknown: Floats, degree: int) -> Floats:
         return unknown.reshape(2, -1)[:, place(degree, 0) - 1 :].ravel()
-
-
-def felt_degree(rates: SphereRates) -> int:
-    """Return the last degree that matters in the slope of the field of any density."""
-    sizes = rates.degrees * (np.abs(rates.attraction) + np.abs(rates.force))
-    felt = np.flatnonzero(sizes > FELT * sizes.max())
-    return int(rates.degrees[felt[-1]]) if felt.size else 1

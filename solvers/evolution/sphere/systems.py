@@ -6,8 +6,15 @@ from meanfield import McKeanVlasov
 
 from ...bases import Floats
 from ..system import System
+from .hierarchy import HierarchySystem
+from .rates import SphereRates, felt_degree
 from .spherical import SphericalSystem
 from .zonal import ZonalSystem
+
+# Up to this dimension densities span few enough decades for quadrature.
+BY_QUADRATURE = 8
+# The tables of products grow with the square of the number of degrees that the potential feels.
+LARGEST_FELT = 128
 
 
 def system_for(problem: McKeanVlasov, cosine: Floats, sine: Floats, degree: int, zonal: bool) -> System:
@@ -22,9 +29,13 @@ def system_for(problem: McKeanVlasov, cosine: Floats, sine: Floats, degree: int,
     if problem.confinement is not None:
         odd = odd or bool(np.any(problem.confinement.multipliers(problem.domain, 4095)[1::2]))
     symmetry = 1 if odd else 2
-    return ZonalSystem(problem, max(16, -(-degree // symmetry)), symmetry)
+    return system_of(problem, True, max(16, -(-degree // symmetry)), symmetry)
 
 
 def system_of(problem: McKeanVlasov, zonal: bool, degree: int, symmetry: int) -> System:
     """Return a system by its sizes."""
-    return ZonalSystem(problem, degree, symmetry) if zonal else SphericalSystem(problem, degree)
+    if not zonal:
+        return SphericalSystem(problem, degree)
+    felt = felt_degree(SphereRates(problem, LARGEST_FELT))
+    by_products = problem.domain.dimension > BY_QUADRATURE and felt <= LARGEST_FELT // 2
+    return (HierarchySystem if by_products else ZonalSystem)(problem, degree, symmetry)

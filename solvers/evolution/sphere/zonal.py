@@ -63,14 +63,19 @@ class ZonalSystem:
         self.noise = problem.noise * symmetry * (symmetry + dimension - 2)
         self.linear = rates.linear
         self.weights = np.sqrt(rates.harmonics) if dimension in WEIGHTED else None
-        values, slopes, weights = zonal_tables(dimension, degree, symmetry)
+        self._diffusion = problem.noise * rates.eigenvalues
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Set up the products by quadrature."""
+        problem, rates = self.problem, self.rates
+        values, slopes, weights = zonal_tables(problem.domain.dimension, self.degree, self.symmetry)
         self._nodes = nodes = weights.size
         # Density and slope of the field at the nodes, one below the other.
         self._synthesis = np.concatenate([rates.harmonics * values, rates.attraction * slopes])
         self._projection = np.ascontiguousarray(problem.noise * (weights[:, None] * slopes).T)
         self._offset = slopes @ rates.force if rates.confined else None
         self._points, self._products = np.empty(2 * nodes), np.empty(nodes)
-        self._diffusion = problem.noise * rates.eigenvalues
         self._weighted: Floats | None = None
 
     def nonlinear(self, unknown: Floats) -> Floats:
@@ -150,7 +155,7 @@ class ZonalSystem:
 
     def resized(self, degree: int) -> "ZonalSystem":
         """Return the same system with another K."""
-        return ZonalSystem(self.problem, degree, self.symmetry)
+        return type(self)(self.problem, degree, self.symmetry)
 
 
 @functools.lru_cache(maxsize=KEPT_TABLES)
