@@ -103,7 +103,8 @@ class Branch:
     parent : int or None
         Index, among the diagram's special points, of the branch point it was born at.
     symmetry : int
-        Every state is invariant under rotation by 2 pi/symmetry; 0 for the uniform branch.
+        Every state is invariant under rotation by 2 pi/symmetry; on spheres 2 where every state is the same at
+        antipodes, else 1; 0 for the uniform branch.
     coupling, relative_coupling : (P,) float
         The parameter; the relative one is nan where there is no positive critical coupling.
     cosine, sine : (P, n + 1) float

@@ -57,7 +57,8 @@ class State:
     unstable : int or None
         Unstable directions among all densities, rotation excluded; None where not counted.
     symmetry : int
-        The state is invariant under rotation by 2 pi/symmetry; 0 for the uniform state.
+        The state is invariant under rotation by 2 pi/symmetry; on spheres 2 where it is the same at antipodes, else
+        1; 0 for the uniform state.
     residual : float
         Largest error of the self-consistency equation over the modes the potential feels, each weighted by
         sqrt(|w_k| / max |w|), as in the symmetric form that is solved.

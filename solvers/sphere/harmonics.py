@@ -133,7 +133,8 @@ class _Seen:
         """Return the means of the products of the harmonics of a class."""
         if self._modes.waves is None:
             places = np.array(block.places)
-            return self._all()[np.ix_(places, places)]
+            inside: Floats = self._all()[np.ix_(places, places)]
+            return inside
         if self._waves is None:
             rows = self._modes.waves(*np.split(self.moments, 2))[..., 0]
             self._waves = np.concatenate([rows, np.zeros((1, rows.shape[1]))])
