@@ -10,8 +10,8 @@ from solvers import Arclength, bifurcation_diagram
 from solvers.branches.continuation import End, Point, trace
 from solvers.branches.detection import events_between
 from solvers.branches.following import follow
-from solvers.branches.recording import Register, record
 from solvers.branches.junctions import Departure, first_point
+from solvers.branches.recording import Register, record
 from solvers.equation import stationary_equation
 
 PROBLEM = McKeanVlasov(Circle(), Transformer(5.0))
