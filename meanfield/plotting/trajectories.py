@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..domains import Circle, Domain
 from ..errors import InvalidInput
-from ..harmonics import full_density, zonal_density
+from ..harmonics import full_density, moduli, place, zonal_density
 from ..trajectories import Trajectory
 from .appearance import COLOURS, new_axes, plain_frame
 from .densities import frame_density, uniform_level
@@ -36,6 +36,8 @@ FILM_RESOLUTION, FILM_SHADES = 110, 32
 # Times at which a density without an axis is shown, and the parts of its axes that titles and angles take.
 MAPS = 6
 MAP_TITLE, MAP_ANGLES = 0.17, 0.06
+# Degrees whose share of the density is below this make no difference to a colour.
+INVISIBLE = 1e-3
 
 
 def plot_trajectory(trajectory: Trajectory, ax: "Axes | None" = None, **style: Any) -> "Axes":
@@ -245,7 +247,7 @@ def _draw_maps(ax: "Axes", trajectory: Trajectory, style: dict[str, Any]) -> "Ax
     from .globe import colour_bar, mollweide
 
     chosen = np.unique(np.linspace(0, len(trajectory) - 1, MAPS).round().astype(int))
-    moments = [(trajectory.cosine[index], trajectory.sine[index]) for index in chosen]
+    moments = [_visible(trajectory.cosine[index], trajectory.sine[index]) for index in chosen]
     if "norm" not in style:
         style = {"vmax": max(_highest(*pair) for pair in moments)} | style
     columns = min(2, chosen.size)
@@ -263,6 +265,14 @@ def _draw_maps(ax: "Axes", trajectory: Trajectory, style: dict[str, Any]) -> "Ax
     ax.set_axis_off()
     colour_bar(ax, image)
     return ax
+
+
+def _visible(cosine: Floats, sine: Floats) -> tuple[Floats, Floats]:
+    """Return the moments of the degrees that can be seen."""
+    lengths = moduli(cosine, sine)
+    shares = (2.0 * np.arange(lengths.size) + 1.0) * lengths
+    last = int(np.flatnonzero(shares > INVISIBLE * shares.max())[-1])
+    return cosine[: place(last + 1, 0)], sine[: place(last + 1, 0)]
 
 
 def _highest(cosine: Floats, sine: Floats) -> float:

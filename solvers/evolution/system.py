@@ -124,7 +124,7 @@ class EvenSystem:
     even = True
     largest = MAX_DEGREE
     multistep = True
-    weights = None
+    weights: Floats | None = None
 
     def __init__(self, problem: McKeanVlasov, degree: int, symmetry: int = 1) -> None:
         self.problem, self.degree, self.size, self.symmetry = problem, degree, degree, symmetry
@@ -215,7 +215,7 @@ class FullSystem:
     even = False
     largest = MAX_DEGREE
     multistep = True
-    weights = None
+    weights: Floats | None = None
 
     def __init__(self, problem: McKeanVlasov, degree: int, symmetry: int = 1) -> None:
         self.problem, self.degree, self.size, self.symmetry = problem, degree, 2 * degree, symmetry

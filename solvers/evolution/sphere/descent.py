@@ -84,9 +84,10 @@ class ZonalGrid:
         if self._dimension < WEIGHTED.start:
             return 0.0
         if self._dimension not in WEIGHTED:
-            return accuracy * self._norms**2 @ np.abs(self._values)
+            return np.asarray(accuracy * (self._norms**2 @ np.abs(self._values)))
         largest = np.abs(cosine / self._norms).max(axis=1)
-        return np.multiply.outer(accuracy * largest, np.sqrt(self._norms**2 @ self._values**2))
+        spread = np.sqrt(self._norms**2 @ self._values**2)
+        return np.asarray(np.multiply.outer(accuracy * largest, spread))
 
     def values(self, cosine: Floats, sine: Floats) -> Floats:
         """Return sums of polynomials."""
@@ -205,7 +206,7 @@ def _blocks(path: Path) -> Iterator[slice]:
 
 def _grids(problem: McKeanVlasov, layout: Layout, degree: int) -> Iterator[Grid]:
     """Yield ever finer grids, the first of which carries products of two densities."""
-    if layout == "degree":
+    if layout == "degree" and isinstance(problem.domain, Sphere):
         nodes = degree + 24
         while nodes <= LARGEST_RULE:
             yield ZonalGrid(problem.domain, degree, nodes)

@@ -86,7 +86,7 @@ class ZonalSystem:
         if self._offset is not None:
             slope += self._offset
         np.multiply(points[:nodes], slope, self._products)
-        result = self._projection.dot(self._products)
+        result: Floats = self._projection.dot(self._products)
         if self._offset is not None:
             result += self.rates.constant
         return result
@@ -111,7 +111,7 @@ class ZonalSystem:
         points[:nodes] += 1.0
         np.multiply(self._projection, points[nodes:], self._weighted[:, :nodes])
         np.multiply(self._projection, points[:nodes], self._weighted[:, nodes:])
-        matrix = self._weighted.dot(self._synthesis)
+        matrix: Floats = self._weighted.dot(self._synthesis)
         matrix.flat[:: self.degree + 1] -= self._diffusion
         return matrix
 
