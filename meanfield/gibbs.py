@@ -19,9 +19,11 @@ from .quadrature import gauss_rule, polynomials
 
 Floats = NDArray[np.float64]
 
-# Nodes beyond twice the degree of the moments; they are doubled until the normalisation agrees.
+# Nodes beyond twice the degree of the field; they are doubled until the normalisation agrees.
 SPARE_NODES, MOST_NODES = 32, 8192
 AGREEMENT = 1e-14
+# Share of the field that is left out.
+NEGLIGIBLE = 1e-18
 
 
 def gibbs_density(problem: McKeanVlasov, moments: Floats, polar: ArrayLike) -> Floats:
@@ -41,10 +43,21 @@ def gibbs_density(problem: McKeanVlasov, moments: Floats, polar: ArrayLike) -> F
     ndarray
         Of the shape of ``polar``; infinite where it exceeds the range of doubles.
     """
-    terms = _exponent(problem, moments)
-    normalisation = _log_mean(terms, problem.domain.dimension)
-    with np.errstate(over="ignore", under="ignore"):
-        return np.asarray(np.exp(zonal_sum(terms, problem.domain.dimension, polar) - normalisation))
+    return GibbsDensity(problem, moments)(polar)
+
+
+class GibbsDensity:
+    """The stationary density with given moments, as :func:`gibbs_density`, normalised once for many angles."""
+
+    def __init__(self, problem: McKeanVlasov, moments: Floats) -> None:
+        self._dimension = problem.domain.dimension
+        self._terms = _exponent(problem, moments)
+        self._normalisation = _log_mean(self._terms, self._dimension)
+
+    def __call__(self, polar: ArrayLike) -> Floats:
+        """Return the density over the uniform one at angles from the north pole, of their shape."""
+        with np.errstate(over="ignore", under="ignore"):
+            return np.asarray(np.exp(zonal_sum(self._terms, self._dimension, polar) - self._normalisation))
 
 
 def _log_mean(terms: Floats, dimension: int) -> float:
@@ -62,7 +75,7 @@ def _log_mean(terms: Floats, dimension: int) -> float:
 
 
 def _exponent(problem: McKeanVlasov, moments: Floats) -> Floats:
-    """Coefficients of f, (n + 1,); the constant is left to the normalisation."""
+    """Coefficients of f up to the last that matters; the constant is left to the normalisation."""
     domain, degree = problem.domain, moments.size - 1
     # The coupling may be too small for a double where the potential is large.
     strength = problem.fixed_coupling * problem.potential.scale(domain) / problem.noise
@@ -70,4 +83,7 @@ def _exponent(problem: McKeanVlasov, moments: Floats) -> Floats:
     if problem.confinement is not None:
         terms = terms - np.asarray(problem.confinement.multipliers(domain, degree), dtype=float) / problem.noise
     terms[0] = 0.0
-    return np.asarray(terms, dtype=float)
+    # The field is smoother than the density and needs far fewer degrees; the rest is below its rounding.
+    beyond = np.cumsum(np.abs(terms)[::-1])[::-1]
+    kept = max(1, int(np.count_nonzero(beyond > NEGLIGIBLE * beyond[0])))
+    return np.asarray(terms[:kept], dtype=float)
