@@ -24,6 +24,8 @@ from meanfield import (
     critical_coupling,
     open_trajectory,
 )
+from meanfield.cli import main
+from meanfield.energy import dissipation, free_energy_parts
 from meanfield.harmonics import moduli, place
 from solvers import (
     ETDRK4,
@@ -36,7 +38,9 @@ from solvers import (
     Watson,
     evolve,
     moments_of,
+    stationary_states,
 )
+from solvers.bases.spherical import ducc
 from solvers.evolution.sphere.axes import about, direction
 from solvers.evolution.sphere.hierarchy import HierarchySystem
 from solvers.evolution.sphere.spherical import SphericalSystem
@@ -244,6 +248,21 @@ def test_derivative_on_the_full_sphere_is_the_integral():
         assert found == pytest.approx(exact, abs=64 * EPS * 10)
 
 
+@pytest.mark.skipif(ducc() is None, reason="ducc0 is not installed")
+def test_either_library_gives_the_same_derivative(monkeypatch):
+    start = moments_of(MIXED, NO_AXIS)
+    system = SphericalSystem(MIXED, 32)
+    monkeypatch.setenv("MEANFIELD_SHT", "numpy")
+    ducc.cache_clear()
+    other = SphericalSystem(MIXED, 32)
+    ducc.cache_clear()
+    unknown = system.pack(start.cosine, start.sine)
+    one, two = system.derivative(0.0, unknown), other.derivative(0.0, unknown)
+    assert np.abs(one - two).max() <= 256 * EPS * np.abs(one).max()
+    # The sines of order 0 stay zero.
+    assert not system.unpack(one)[1][[place(k, 0) for k in range(33)]].any()
+
+
 # Full against zonal
 
 
@@ -384,6 +403,17 @@ def test_energy_identity(problem, start):
     drops = -np.diff(path.free_energy_gap[edges])
     assert np.all(drops > 0.0)
     assert np.abs(drops - integrate(path.dissipation)).max() <= (1e-6 if full else 1e-8)
+
+
+@pytest.mark.parametrize("start", [VonMises(0.0, 1.0), PerturbedUniform(1e-4), NO_AXIS])
+def test_energy_is_that_of_the_density(start):
+    """Two quadratures: many densities at once, and one at a time."""
+    path = evolve(MIXED, start, 0.1, times=2)
+    for index in range(len(path)):
+        density = path.cosine[index], path.sine[index], path.layout
+        assert path.free_energy_gap[index] == pytest.approx(free_energy_parts(MIXED, *density).gap, rel=1e-12)
+        lost = dissipation(MIXED, *density) / MIXED.noise
+        assert path.dissipation[index] == pytest.approx(lost, rel=1e-11)
 
 
 @pytest.mark.parametrize("dimension", [3, 4, 16])
@@ -652,6 +682,59 @@ def test_a_killed_run_goes_on_to_the_same_bits(tmp_path, start):
     assert np.array_equal(resumed.cosine, whole.cosine)
     assert np.array_equal(resumed.sine, whole.sine)
     assert resumed.steps == whole.steps
+
+
+# From the command line
+
+
+def run(capsys, *arguments):
+    code = main(["evolve", *arguments, "--quiet"])
+    return code, capsys.readouterr()
+
+
+def test_the_command_gives_what_the_function_gives(capsys, tmp_path):
+    target = tmp_path / "t.nc"
+    files = [str(tmp_path / name) for name in ("p.png", "m.png", "e.png", "a.gif")]
+    code, streams = run(
+        capsys, "transformer", "--beta", "4", "--domain", "sphere", "--relative", "2", "--until", "0.5",
+        "--times", "5", "--initial", "watson", "--concentration", "2", "--to", str(target), "--plot", files[0],
+        "--moments", files[1], "--energy", files[2], "--animate", files[3],
+    )  # fmt: skip
+    assert code == 0, streams.err
+    expected = evolve(ATTENTION, Watson(2.0), 0.5, times=5)
+    assert np.array_equal(open_trajectory(target).cosine, expected.cosine)
+    assert all((tmp_path / name).stat().st_size > 1000 for name in ("p.png", "m.png", "e.png", "a.gif"))
+
+
+def test_mixtures_and_maps_from_the_command(capsys, tmp_path):
+    text = "0.6*von-mises:mean=0.7,concentration=4 + 0.4*von-mises:mean=2,azimuth=1,concentration=3"
+    options = ("kuramoto", "--domain", "sphere", "--coupling", "5", "--until", "0.1", "--times", "1")
+    target = tmp_path / "t.json"
+    code, streams = run(capsys, *options, "--initial", text, "--to", str(target), "--plot", str(tmp_path / "p.png"))
+    assert code == 0, streams.err
+    start = Mixture((VonMises(0.7, 4.0), VonMises(2.0, 3.0, 1.0)), (0.6, 0.4))
+    found = open_trajectory(target)
+    assert np.array_equal(found.cosine, evolve(DIPOLE, start, 0.1, times=1).cosine)
+    with pytest.raises(InvalidInput, match="no axis at the pole"):
+        found.animate(tmp_path / "a.gif")
+    again, streams = run(capsys, *options, "--initial", str(target), "--full", "--json")
+    assert again == 0, streams.err
+
+
+def test_errors_are_one_sentence(capsys):
+    code, streams = run(
+        capsys, "kuramoto", "--domain", "sphere", "--coupling", "5", "--until", "1", "--initial", "2*x + uniform"
+    )
+    assert code == 2
+    assert "'2*x' is no part of a mixture" in streams.err
+    assert streams.err.count("\n") == 1
+
+
+def test_stationary_states_are_at_rest():
+    state = next(state for state in stationary_states(DIPOLE) if state.unstable == 0)
+    path = evolve(DIPOLE, state, 0.5, times=2)
+    assert path.outcome is Outcome.STATIONARY
+    assert np.ptp(path.order_parameter()) <= 1e-9
 
 
 # Resolution
