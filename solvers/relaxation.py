@@ -176,6 +176,8 @@ def _decay(about: Surroundings, watch: Watch | None) -> tuple[Floats, Floats, fl
             "time would be needed to see it; no rate was fitted"
         )
         return np.zeros(0), np.zeros((len(norms), 0)), 0.0, [text]
+    if about.hopeless:
+        return np.zeros(0), np.zeros((len(norms), 0)), 0.0, [f"no rate was fitted: {about.hopeless}"]
     left, change = _slowest(about, FORGETTING / rate)
     times = np.linspace(0.0, DECAY / rate, SAMPLES)
     rows = [about.distances(density) for density in about.evolved(about.started(_made_small(about, left)), times)]

@@ -47,6 +47,8 @@ class Surroundings(Protocol):
     mixing : float
         How a change of shape between rounds counts in the error of the rate, at most 1; 0 if other modes about as
         slow are orthogonal, so that they matter in second order only.
+    hopeless : str
+        Why an evolution of these densities is out of the question, a clause; else empty.
     warnings : tuple of str
         What a reader must know about the choice of these densities.
     """
@@ -60,6 +62,7 @@ class Surroundings(Protocol):
     small: float
     same_shape: float
     mixing: float
+    hopeless: str
     warnings: tuple[str, ...]
 
     def stirred(self) -> Complexes:

@@ -39,7 +39,10 @@ def plot_relaxation(relaxation: Relaxation, ax: "Axes | None" = None, **style: A
     ax.set_yscale("log")
     ax.set_xlabel("time $t$")
     ax.set_ylabel("distance to the stable state")
-    ax.set_title(f"spectral gap {relaxation.gap:.7g}; fitted decay rates:", fontsize=9, loc="left")
+    rates = f"spectral gap {relaxation.gap:.7g}"
+    if relaxation.followed_rate not in (None, relaxation.gap):
+        rates += f", slowest {relaxation.followed} rate {relaxation.followed_rate:.7g}"
+    ax.set_title(f"{rates}; fitted decay rates:", fontsize=9, loc="left")
     ax.legend(frameon=False, fontsize=8)
     plain_frame(ax)
     return ax

@@ -37,6 +37,7 @@ class CircleSurroundings:
     # Modes about as slow are even and odd ones.
     mixing = 0.0
     densities = ""
+    hopeless = ""
     warnings: tuple[str, ...] = ()
 
     def __init__(self, found: Spectrum) -> None:

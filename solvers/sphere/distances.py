@@ -19,7 +19,7 @@ import numpy as np
 
 from meanfield import ComputationFailed, State
 from meanfield.entropy import excess
-from meanfield.gibbs import gibbs_density
+from meanfield.gibbs import GibbsDensity
 from meanfield.harmonics import zonal_sum
 from meanfield.quadrature import gauss_rule, polynomials
 
@@ -48,7 +48,7 @@ class ZonalDistances:
     """
 
     def __init__(self, state: State) -> None:
-        self._state, self._sphere = state, state.problem.domain
+        self._gibbs, self._sphere = GibbsDensity(state.problem, state.cosine), state.problem.domain
         self._dimension = dimension = state.problem.domain.dimension
         self._log_mass = 0.5 * math.log(math.pi) + math.lgamma(0.5 * (dimension - 1)) - math.lgamma(0.5 * dimension)
 
@@ -104,7 +104,7 @@ class ZonalDistances:
 
     def density(self, angles: Floats) -> Floats:
         """Return the density of the state over the uniform one."""
-        return np.maximum(gibbs_density(self._state.problem, self._state.cosine, angles), np.finfo(float).tiny)
+        return np.maximum(self._gibbs(angles), np.finfo(float).tiny)
 
     def _surface(self, angles: Floats, power: int = 2) -> Floats:
         return np.asarray(np.exp((self._dimension - power) * np.log(np.sin(angles)) - self._log_mass))

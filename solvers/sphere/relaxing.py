@@ -46,6 +46,7 @@ class ZonalSurroundings:
     same_shape = SAME_SHAPE
     mixing = 1.0
     densities = "zonal"
+    hopeless = ""
 
     def __init__(self, found: Spectrum, warnings: tuple[str, ...] = ()) -> None:
         state = found.state

@@ -50,6 +50,7 @@ class FreeSurroundings:
     def __init__(self, found: Spectrum) -> None:
         state = found.state
         self.problem, self.rate = state.problem, found.slowest_rate
+        self.hopeless = "" if affordable(found) else "densities without an axis take too long to evolve to it"
         zonal = state.layout == "degree"
         self._target: Complexes = packed(state.cosine).astype(complex) if zonal else state.cosine - 1j * state.sine
         turns = state.problem.confinement is None and np.abs(self._target[1:]).max(initial=0.0) > UNIFORM
@@ -131,6 +132,6 @@ def _l2(change: Complexes) -> float:
 def affordable(found: Spectrum) -> bool:
     """Whether an evolution of all densities long enough to show the slowest rate is a matter of a minute or two."""
     state = found.state
-    degree = max(32, state.cosine.size - 1)
+    degree = max(32, state.cosine.size - 1 if state.layout == "degree" else largest_degree(state.cosine.size))
     steps = DURATION / found.slowest_rate * SphereRates(state.problem, degree).explicit_steps()
     return steps * (5e-4 + 4e-9 * degree**3) <= BEARABLE
