@@ -144,9 +144,10 @@ class Evolution:
         if change <= MOVING:
             self.rest = state_near(self.plan.problem, frame.cosine, frame.sine, self.plan.start.layout)
         if self.rest is None and change <= self.plan.tolerance:
+            searched = "" if self.plan.start.layout == "degree" else "; states without an axis were not looked for"
             self.warnings.append(
                 f"the density changes at the relative rate {change:.1e} only, but Newton's method finds no "
-                "isolated stationary state near it, so that it is not called stationary"
+                f"isolated stationary state near it, so that it is not called stationary{searched}"
             )
         if self.plan.until == math.inf and 2.0 * frame.time > LONGEST / noise:
             self.warnings.append(f"the evolution was ended at time {frame.time:.3g} without being at rest")
