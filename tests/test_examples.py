@@ -143,6 +143,82 @@ def test_staircase(pyplot: Any) -> None:
         space["check"](trajectory, levels | {3: levels[2]})
 
 
+def test_transformer_sphere(pyplot: Any) -> None:
+    space = run(9)
+    figure = pyplot.gcf()
+    assert all(visible(axes) for axes in figure.axes if axes.get_lines())
+    assert sum(bool(axes.get_images()) for axes in figure.axes) == 3
+    diagrams = space["diagrams"]
+    # Near its onset the branch is the parabola drawn beneath it.
+    branch = diagrams[1.0].branch("zonal 1")
+    squares, detuning = branch.moment(1)[1:5] ** 2, branch.relative_coupling[1:5] - 1
+    ratio = 0.19452804946532512  # I_(5/2)(1) / I_(3/2)(1)
+    assert abs(np.polyfit(squares, detuning / squares, 2)[-1] / (0.6 * (1 - 3 * ratio) / (1 - ratio)) - 1) < 1e-4
+    with pytest.raises(AssertionError):
+        space["check"](diagrams | {1.0: diagrams[3.0]})
+
+
+def test_maier_saupe(pyplot: Any) -> None:
+    space = run(10)
+    figure = pyplot.gcf()
+    assert all(visible(axes) for axes in figure.axes if axes.get_lines())
+    assert sum(bool(axes.get_images()) for axes in figure.axes) == 2
+    diagram = space["diagram"]
+    (fold,) = diagram.events("fold")
+    # The value in print is not what the closed form has as its minimum.
+    assert abs(fold.coupling - 6.731393) > 9e-5
+    others = tuple(event for event in diagram.events() if event.type != "fold")
+    with pytest.raises(AssertionError):
+        space["check"](replace(diagram, special_points=(*others, replace(fold, coupling=6.731393))))
+
+
+def test_onsager(pyplot: Any) -> None:
+    space = run(11)
+    figure = pyplot.gcf()
+    assert len(figure.axes) == 3
+    assert all(visible(axes) for axes in figure.axes)
+    diagrams = space["diagrams"]
+    # Of both potentials the branch passes through the uniform state with the slope -5/7.
+    for diagram in diagrams.values():
+        branch = diagram.branch("prolate")
+        order, detuning = branch.moment(2)[1:5], branch.relative_coupling[1:5] - 1
+        assert abs(np.polyfit(order, detuning / order, 3)[-1] + 5 / 7) < 1e-4
+    with pytest.raises(AssertionError):
+        space["check"](diagrams | {"Onsager": diagrams["Maier and Saupe"]})
+
+
+def test_octahedral_state(pyplot: Any) -> None:
+    space = run(12)
+    figure = pyplot.gcf()
+    assert all(visible(axes) for axes in figure.axes if axes.get_lines() and not axes.get_images())
+    assert sum(bool(axes.get_images()) for axes in figure.axes) == 5
+    # The curve begins at the critical coupling with the slope of the invariant's third moment.
+    coupling, mean, _ = space["curve"](1e-4)
+    assert abs((coupling / 9 - 1) / mean + 0.28841385493) < 1e-3
+    # Mirrored, the cubic branch is not on the curve.
+    diagram = space["diagram"]
+    branches = tuple(
+        replace(branch, label={"cubic": "octahedral", "octahedral": "cubic"}.get(branch.label, branch.label))
+        for branch in diagram.branches
+    )
+    assert space["distance"](diagram, "cubic") < 1e-10
+    assert space["distance"](replace(diagram, branches=branches), "cubic") > 1.0
+
+
+def test_high_dimension(pyplot: Any) -> None:
+    space = run(13)
+    figure = pyplot.gcf()
+    assert len(figure.axes) == 2
+    assert all(visible(axes) for axes in figure.axes)
+    # Each curve on the right is a probability density of the angle.
+    for line in figure.axes[1].get_lines():
+        angles, law = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+        assert abs(np.trapezoid(law, angles) - 1) < 1e-4
+    diagrams = space["diagrams"]
+    with pytest.raises(AssertionError):
+        space["check"](diagrams | {16: diagrams[8]})
+
+
 @pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md"])
 def test_quick_start(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pyplot: Any) -> None:
     text = (EXAMPLES.parent / page).read_text(encoding="utf-8")
