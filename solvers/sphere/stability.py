@@ -32,9 +32,12 @@ from ..branches.continuation import Point
 from ..equation import StationaryEquation, felt_degrees, plus_projector
 from ..geometry import BlockMatrix
 from ..newton import NEUTRAL, count_negative
+from .traces import SectorTraces
 
 # A block with a trace above this may have lost an unstable direction since the last point.
 NEARBY = 0.5
+# Up to so many sectors have their traces taken from tables of their own, beyond it only those it may matter for.
+MANY = 16
 
 
 @dataclass(frozen=True)
@@ -120,6 +123,17 @@ class Perturbations:
             self._traces[order] = self._attractive[inside] @ self._functions(order, self.degrees[inside]) ** 2
         return self._traces[order]
 
+    def _bounds(self, weights: Floats) -> Floats:
+        """Return upper bounds of the traces of all sectors, without their tables."""
+        rule = self.basis.rule
+        return self._all_traces.bounds(np.sqrt(rule.fine * (2.0 - rule.fine)).astype(float), weights)
+
+    @functools.cached_property
+    def _all_traces(self) -> SectorTraces:
+        by_degree = np.zeros(int(self.degrees.max()) + 1)
+        by_degree[self.degrees] = self._attractive
+        return SectorTraces(by_degree)
+
     def _functions(self, order: int, degrees: Integers) -> Floats:
         table = sector_functions(self.domain.dimension, order, self.basis.rule, int(self.degrees.max()))
         return np.ascontiguousarray(table[degrees - order])
@@ -127,10 +141,12 @@ class Perturbations:
     def active(self, point: Point, weights: Floats, least: float = 1.0) -> list[AzimuthalBlock]:
         """Return the blocks in which a trace reaches a bound; below one nothing is unstable."""
         strength = 0.5 * point.equation.doubled * point.q / point.equation.strongest
-        possible = np.flatnonzero(strength * self._largest_traces >= least).tolist()
+        possible = np.flatnonzero(strength * self._largest_traces >= least)
+        if self.domain.dimension == 3 and possible.size > MANY:
+            possible = possible[strength * self._bounds(weights)[possible] >= least]
         return [
             block
-            for order in possible
+            for order in possible.tolist()
             if strength * float(self._trace(order) @ weights) >= least
             for block in self.sectors[order]
         ]
