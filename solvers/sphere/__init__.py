@@ -9,8 +9,8 @@ from .births import reaches_down as reaches_down
 from .branching import births_on_branch as births_on_branch
 from .branching import from_no_interaction as from_no_interaction
 from .energy import bounded_below as bounded_below
-from .linearised import slowest_rate as slowest_rate
-from .linearised import spectrum as spectrum
+from .linearised.layouts import slowest_rate as slowest_rate
+from .linearised.layouts import spectrum as spectrum
 from .meeting import meeting as meeting
 from .meeting import nearest_image as nearest_image
 from .meeting import same_place as same_place
@@ -31,6 +31,6 @@ if TYPE_CHECKING:
 def surroundings(found: Spectrum) -> "Surroundings":
     """Return the densities about a stable state, of this spectrum, whose relaxation is to be seen."""
     # These evolve in time, and the evolution builds on this room.
-    from . import relaxing
+    from .relaxing import about_axis
 
-    return relaxing.surroundings(found)
+    return about_axis.surroundings(found)

@@ -18,12 +18,13 @@ from solvers.branches.continuation import Point
 from solvers.equation import StationaryEquation, confinement_field
 from solvers.evolution.sphere.spherical import SphericalSystem
 from solvers.newton import solve_at
-from solvers.sphere import slowest_rate, spectra, spectrum
-from solvers.sphere.full_fields import full_field
-from solvers.sphere.full_matrices import Linearisation
-from solvers.sphere.full_spectra import class_values
+from solvers.sphere import slowest_rate, spectrum
 from solvers.sphere.groups import ICOSAHEDRAL, OCTAHEDRAL, TETRAHEDRAL, prismatic, pyramidal
 from solvers.sphere.harmonics import unstable_counts
+from solvers.sphere.linearised import spectra
+from solvers.sphere.linearised.full_fields import full_field
+from solvers.sphere.linearised.full_matrices import Linearisation
+from solvers.sphere.linearised.full_spectra import class_values
 
 EPS = np.finfo(float).eps
 QUARTER_TURN = Rotation.from_rotvec([0.0, 0.5 * np.pi, 0.0]).as_matrix()

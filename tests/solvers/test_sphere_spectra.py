@@ -11,10 +11,10 @@ from scipy.special import eval_gegenbauer, roots_jacobi
 from meanfield import CosineSeries, Kuramoto, McKeanVlasov, State, Transformer
 from meanfield.domains import Sphere
 from meanfield.potentials import GegenbauerSeries
-from solvers.sphere.bounds import Unseen
-from solvers.sphere.rates import slowest_rate
-from solvers.sphere.sectors import SectorSource
-from solvers.sphere.spectra import sector_spectrum, spectrum
+from solvers.sphere.linearised.bounds import Unseen
+from solvers.sphere.linearised.rates import slowest_rate
+from solvers.sphere.linearised.sectors import SectorSource
+from solvers.sphere.linearised.spectra import sector_spectrum, spectrum
 
 EPS = np.finfo(float).eps
 

@@ -8,8 +8,8 @@ from . import full_rates, full_spectra, rates, spectra
 def spectrum(state: State) -> Spectrum:
     """Return the largest eigenvalues of the equation linearised at a state.
 
-    See :func:`solvers.sphere.spectra.spectrum` for zonal states given by degree, and
-    :func:`solvers.sphere.full_spectra.spectrum` for states on S^2 given by degree and order.
+    See :func:`.spectra.spectrum` for zonal states given by degree, and
+    :func:`.full_spectra.spectrum` for states on S^2 given by degree and order.
     """
     return full_spectra.spectrum(state) if state.layout == "order" else spectra.spectrum(state)
 

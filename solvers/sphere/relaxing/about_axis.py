@@ -8,14 +8,14 @@ import numpy as np
 from meanfield import Spectrum
 from meanfield.quadrature import gauss_rule, polynomials
 
-from ..bases import Floats
-from ..evolution.deviations import DeviationSystem
-from ..evolution.march import March
-from ..evolution.sphere.zonal import ZonalSystem
-from ..evolution.system import System
-from ..surroundings import GENERIC, VACUUM, Complexes, Surroundings, padded
+from ...bases import Floats
+from ...evolution.deviations import DeviationSystem
+from ...evolution.march import March
+from ...evolution.sphere.zonal import ZonalSystem
+from ...evolution.system import System
+from ...surroundings import GENERIC, VACUUM, Complexes, Surroundings, padded
+from ..linearised.interaction import Interaction
 from .distances import ZonalDistances, angles_of
-from .interaction import Interaction
 
 # Degrees of the generic perturbation: those that the potential feels, within limits.
 FEWEST_STIRRED, MOST_STIRRED = 8, 64
@@ -129,7 +129,7 @@ def stirred_degree(felt: int) -> int:
 
 def surroundings(found: Spectrum) -> Surroundings:
     """Return the densities around a stable state whose relaxation shows most at a bearable cost."""
-    from .relaxing_freely import FreeSurroundings, affordable
+    from .freely import FreeSurroundings, affordable
 
     if found.state.layout == "order":
         return FreeSurroundings(found)

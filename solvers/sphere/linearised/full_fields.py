@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from meanfield import McKeanVlasov, NotResolved, State
 from meanfield.harmonics import largest_degree, place
 
-from ..bases import Floats, Integers
-from ..bases.legendre import packed
-from ..bases.representations import CYCLE, representation
-from ..bases.spherical import SphericalTransform
-from ..equation import confinement_field
-from ..limits import MAX_SPHERICAL_DEGREE
+from ...bases import Floats, Integers
+from ...bases.legendre import packed
+from ...bases.representations import CYCLE, representation
+from ...bases.spherical import SphericalTransform
+from ...equation import confinement_field
+from ...limits import MAX_SPHERICAL_DEGREE
+from ..harmonics import Reflections, Signs, signs_under
 from .fields import UNIFORM
-from .harmonics import Reflections, Signs, signs_under
 from .interaction import NEGLIGIBLE, Interaction
 
 # Coefficients of f that break a symmetry are rounding below this share of the largest, or if moments are.

@@ -18,8 +18,8 @@ import numpy as np
 from meanfield import McKeanVlasov, NotResolved, Potential, State
 from meanfield.quadrature import Rule, polynomials
 
-from ..bases import Floats
-from ..limits import MAX_NODES
+from ...bases import Floats
+from ...limits import MAX_NODES
 from .grids import Grid, harmonics, last_functions, rule_of, slopes, stepped
 from .interaction import NEGLIGIBLE, Interaction, multiplicities
 

@@ -1,6 +1,6 @@
 r"""Spectrum of the equation linearised at a zonal state of a sphere, sector by sector.
 
-The rates of a sector are the eigenvalues of :math:`H^{1/2} C H^{1/2}`, see :mod:`solvers.sphere.sectors`. With
+The rates of a sector are the eigenvalues of :math:`H^{1/2} C H^{1/2}`, see :mod:`.sectors`. With
 :math:`Q = U \Sigma V^T` they are those of :math:`\Sigma V^T C V \Sigma`, taken from this matrix where they are
 large and from its inverse where they are small, so that a rate far below rounding, of clusters that exchange mass
 over a gap in the density, keeps its digits. The rotation, known in closed form, is taken out beforehand.
@@ -15,8 +15,8 @@ import numpy as np
 
 from meanfield import NotResolved, Spectrum, State
 
-from ..bases import EPS, Floats
-from ..graded import Eigenvalues, complement, graded, recognised
+from ...bases import EPS, Floats
+from ...graded import Eigenvalues, complement, graded, recognised
 from .bounds import Unseen
 from .fields import is_uniform
 from .interaction import repetitions
@@ -57,7 +57,7 @@ def spectrum(state: State) -> Spectrum:
         All eigenvalues down to about the twentieth, in units of 1/time: positive ones grow. ``sectors[m]`` has
         those of the azimuthal sector m, each once, ``multiplicities[m]`` how often each is repeated; ``even`` is
         sector 0 and ``odd`` the others merged. No sector left out has an eigenvalue above the last reported, by
-        the bound of :mod:`solvers.sphere.bounds`. The rotation of the axis, in sector 1, is recognised by its
+        the bound of :mod:`.bounds`. The rotation of the axis, in sector 1, is recognised by its
         overlap with the generator in the inner product in which the linearisation is symmetric, and deflated
         exactly, so it does not disturb small eigenvalues beside it.
 

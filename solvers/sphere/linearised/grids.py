@@ -14,8 +14,8 @@ import numpy as np
 from meanfield import NotResolved
 from meanfield.quadrature import Rule, gauss_rule, polynomials
 
-from ..bases import Floats
-from ..bases.gegenbauer import sector_functions
+from ...bases import Floats
+from ...bases.gegenbauer import sector_functions
 
 # How many last coefficients tell whether a function is resolved.
 LAST = 4

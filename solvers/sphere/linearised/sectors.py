@@ -31,7 +31,7 @@ import numpy as np
 
 from meanfield import State
 
-from ..bases import Floats, Integers
+from ...bases import Floats, Integers
 from .fields import TAIL_TOLERANCE, ZonalField, exponent_of, field_of, starting_grid
 from .grids import harmonics, last_functions, stepped
 

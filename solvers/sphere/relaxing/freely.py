@@ -9,15 +9,15 @@ from meanfield import ComputationFailed, Spectrum
 from meanfield.entropy import excess
 from meanfield.harmonics import largest_degree, packed
 
-from ..bases import Floats
-from ..bases.spherical import SphericalTransform
-from ..evolution.sphere.rates import SphereRates
-from ..evolution.sphere.spherical import SphericalSystem
-from ..surroundings import GENERIC, VACUUM, Complexes, padded
+from ...bases import Floats
+from ...bases.spherical import SphericalTransform
+from ...evolution.sphere.rates import SphereRates
+from ...evolution.sphere.spherical import SphericalSystem
+from ...surroundings import GENERIC, VACUUM, Complexes, padded
+from ..linearised.fields import UNIFORM
+from ..linearised.interaction import Interaction
+from .about_axis import SAME_SHAPE, SMALL, deviations, generic, stirred_degree
 from .distances import ZonalDistances
-from .fields import UNIFORM
-from .interaction import Interaction
-from .relaxing import SAME_SHAPE, SMALL, deviations, generic, stirred_degree
 from .turning import Nearest
 
 # Sums over grids are refined until two agree to this.

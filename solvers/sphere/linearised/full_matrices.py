@@ -1,6 +1,6 @@
 r"""The linearised equation at a state on S^2 without an axis, one class of harmonics after the other.
 
-With :math:`h = \rho^{-1/2} x` for the chemical potential the operators of :mod:`solvers.sphere.sectors` become
+With :math:`h = \rho^{-1/2} x` for the chemical potential the operators of :mod:`.sectors` become
 
 .. math::
 
@@ -27,8 +27,8 @@ from functools import cached_property
 import numpy as np
 import scipy.linalg
 
-from ..bases import EPS, Floats
-from ..lowest import check_size, lowest_pairs
+from ...bases import EPS, Floats
+from ...lowest import check_size, lowest_pairs
 from .full_fields import FullField, grid_size, on_grid, transform_of, turnings
 from .harmonic_tables import ClassTable, class_tables, waves_of
 from .interaction import NEGLIGIBLE

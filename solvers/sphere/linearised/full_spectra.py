@@ -1,6 +1,6 @@
 r"""Spectrum of the equation linearised at a state on S^2 without an axis, class by class of harmonics.
 
-With W, C and Q of :mod:`solvers.sphere.full_matrices` and :math:`W = U\Sigma^2 U^T` the rates of a class are the
+With W, C and Q of :mod:`.full_matrices` and :math:`W = U\Sigma^2 U^T` the rates of a class are the
 eigenvalues of :math:`\Sigma U^T C U \Sigma`, taken from this matrix where they are large and from its inverse where
 they are small. Small values :math:`\Sigma^2`, the rates at which clusters exchange mass over gaps in the density,
 are lost in the rounding of W and are taken from Q on the grid, whose squares are accurate where they are tiny.
@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from meanfield import Spectrum, State
 
-from ..bases import EPS, Floats
-from ..graded import graded
+from ...bases import EPS, Floats
+from ...graded import graded
 from .full_fields import full_field, is_uniform, resolving_degree
 from .full_matrices import SAFETY, ClassMatrices, Linearisation, Pair, lowest_vectors
 from .uniform import uniform_spectrum

@@ -1,14 +1,14 @@
 """The slowest decay rate of a state on S^2 without an axis, one small symmetric matrix per class of harmonics.
 
 The harmonics go up to a degree that resolves the root of the density, and further until those left out change the
-rate no more. A rate too small for this way of computing it is taken from :mod:`solvers.sphere.full_spectra`.
+rate no more. A rate too small for this way of computing it is taken from :mod:`.full_spectra`.
 """
 
 import numpy as np
 
 from meanfield import State
 
-from ..bases import EPS
+from ...bases import EPS
 from .full_fields import full_field, is_uniform, resolving_degree
 from .full_matrices import Linearisation
 from .full_spectra import class_values

@@ -7,8 +7,8 @@ import numpy as np
 from meanfield import McKeanVlasov
 from meanfield.domains import Circle, Domain, Sphere
 
-from ..bases import EPS, Floats
-from ..limits import MAX_NODES
+from ...bases import EPS, Floats
+from ...limits import MAX_NODES
 
 # Multipliers below this share of the largest are not felt.
 NEGLIGIBLE = EPS / 16.0

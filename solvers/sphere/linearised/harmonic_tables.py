@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..bases import Floats, Integers
-from ..bases.legendre import packed_size, ring_table
+from ...bases import Floats, Integers
+from ...bases.legendre import packed_size, ring_table
+from ..harmonics import HarmonicClass, classes_of, listed
 from .full_fields import Symmetry
-from .harmonics import HarmonicClass, classes_of, listed
 
 
 class Block(NamedTuple):

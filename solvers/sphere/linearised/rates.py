@@ -1,8 +1,8 @@
 """The slowest decay rate of a zonal state, one small symmetric matrix per azimuthal sector.
 
 Sectors are searched in the order m = 0, 1, 2, ... until all others are known to decay faster, by the bound of
-:mod:`solvers.sphere.bounds`. Of each only the lowest rate is computed, from the Cholesky factor of H; one too
-small for this is taken from :mod:`solvers.sphere.spectra`.
+:mod:`.bounds`. Of each only the lowest rate is computed, from the Cholesky factor of H; one too
+small for this is taken from :mod:`.spectra`.
 """
 
 import numpy as np
@@ -11,8 +11,8 @@ from scipy.linalg import lapack
 
 from meanfield import NotResolved, State
 
-from ..bases import EPS, Floats
-from ..graded import complement
+from ...bases import EPS, Floats
+from ...graded import complement
 from .bounds import Unseen
 from .fields import is_uniform
 from .sectors import SectorMatrices, SectorSource

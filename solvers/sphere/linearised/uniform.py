@@ -8,7 +8,7 @@ import numpy as np
 
 from meanfield import McKeanVlasov, Spectrum, State
 
-from ..bases import EPS, Floats, Integers
+from ...bases import EPS, Floats, Integers
 from .interaction import Interaction, multiplicities, repetitions
 
 # Degrees are listed from the first so many on, until all beyond have lambda_l below this.

@@ -1,0 +1,1 @@
+"""How densities relax to stable states of spheres."""
