@@ -7,12 +7,15 @@ import numpy as np
 from meanfield import (
     Circle,
     CosineSeries,
+    GegenbauerSeries,
     HegselmannKrause,
     Kuramoto,
     Logarithmic,
+    MaierSaupe,
     McKeanVlasov,
     Onsager,
     Potential,
+    Sphere,
     Transformer,
 )
 
@@ -20,8 +23,23 @@ RANDOM_SEEDS = (1, 2, 3, 4)
 LONGEST_LIST = 4
 
 
-def representative_problems() -> tuple[McKeanVlasov, ...]:
-    """Return problems that between them meet the hypotheses of every claim, coupling free."""
+DIMENSIONS = (3, 4, 8, 16)
+BETAS = (0.5, 1.0, 3.0, 9.0)
+
+
+def representative_problems(domain: str | None = None) -> tuple[McKeanVlasov, ...]:
+    """Return problems that between them meet the hypotheses of every claim, coupling free.
+
+    Parameters
+    ----------
+    domain
+        The name of their domain; both if None, none if there is no such domain.
+    """
+    problems = {Circle.name: _on_circle, Sphere.name: _on_spheres}
+    return tuple(problem for name in problems if domain in (None, name) for problem in problems[name]())
+
+
+def _on_circle() -> tuple[McKeanVlasov, ...]:
     potentials: tuple[Potential, ...] = (
         Transformer(1.0),
         Transformer(3.0),
@@ -42,6 +60,29 @@ def representative_problems() -> tuple[McKeanVlasov, ...]:
     return (*unit_noise, McKeanVlasov(Circle(), Transformer(4.0), noise=0.3))
 
 
+def _on_spheres() -> tuple[McKeanVlasov, ...]:
+    ordinary: tuple[Potential, ...] = (
+        MaierSaupe(),
+        Onsager(),
+        single_degree(3),
+        single_degree(4),
+        GegenbauerSeries((1.0, 0.3)),
+    )
+    placed: list[tuple[int, Potential]] = [
+        *((dimension, Transformer(beta)) for dimension in DIMENSIONS for beta in BETAS),
+        *((dimension, Kuramoto()) for dimension in (3, 4, 8)),
+        *((3, potential) for potential in ordinary),
+        (4, MaierSaupe()),
+    ]
+    unit_noise = [McKeanVlasov(Sphere(dimension), potential) for dimension, potential in placed]
+    return (*unit_noise, McKeanVlasov(Sphere(4), Transformer(2.0), noise=0.3))
+
+
+def single_degree(degree: int) -> GegenbauerSeries:
+    """Return the potential -P_l on the ordinary sphere, l = degree."""
+    return GegenbauerSeries((*(0.0,) * (degree - 1), -1.0))
+
+
 def random_potential(seed: int) -> CosineSeries:
     """Return a random cosine series of mixed decay whose first mode attracts."""
     generator = np.random.default_rng(np.random.SeedSequence(seed))
@@ -55,8 +96,11 @@ def random_potential(seed: int) -> CosineSeries:
 def short_name(problem: McKeanVlasov) -> str:
     """Return a name that fits a table, such as ``transformer(beta=5)``."""
     potential = problem.potential
-    parameters = ", ".join(_shown(name, value) for name, value in potential.parameters().items())
+    described = {name: value for name, value in potential.parameters().items() if name != "dimension"}
+    parameters = ", ".join(_shown(name, value) for name, value in described.items())
     name = f"{potential.name}({parameters})" if parameters else str(potential.name)
+    if isinstance(problem.domain, Sphere):
+        name = f"{name}, d={problem.domain.dimension}"
     return name if math.isclose(problem.noise, 1.0) else f"{name}, D={problem.noise:g}"
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from fnmatch import fnmatchcase
 
-from meanfield import InvalidInput, McKeanVlasov
+from meanfield import Circle, InvalidInput, McKeanVlasov, Sphere
 
 from .tools import Tools
 
@@ -80,7 +80,7 @@ class Claim:
     Attributes
     ----------
     identifier : str
-        Such as ``circle.T3``.
+        Such as ``circle.T3``; the first part is the domain the claim is about.
     title, statement, assumptions, source : str
         The claim in words and formula, in the convention of this package; what it supposes; whose it is.
     hypotheses : callable
@@ -96,6 +96,11 @@ class Claim:
     source: str
     hypotheses: Hypotheses
     check: Check
+
+    @property
+    def domain(self) -> str:
+        """The domain the claim is about, ``circle`` or ``sphere``."""
+        return self.identifier.partition(".")[0]
 
 
 @dataclass(frozen=True)
@@ -211,7 +216,7 @@ def verify(
     pattern
         Part of an identifier, or a glob such as ``circle.T*``; all claims if empty.
     problems
-        By default the representative problems of :func:`verification.catalogue.representative_problems`.
+        By default those of :func:`verification.catalogue.representative_problems` on the domain of each claim.
     tools
         The solvers to be judged; those of this package by default.
     progress
@@ -239,7 +244,7 @@ def verify(
     shared = (tools or Tools()).remembering()
     results = []
     for item in chosen:
-        for problem in representative_problems() if problems is None else problems:
+        for problem in representative_problems(item.domain) if problems is None else problems:
             results.append(judge(item, problem, shared))
             logger.info("%s on %s: %s", item.identifier, problem.potential.name, results[-1].verdict)
             if progress is not None:
@@ -249,7 +254,7 @@ def verify(
 
 def _judged(item: Claim, problem: McKeanVlasov, tools: Tools) -> tuple[Verdict, str, Evidence | None]:
     try:
-        reason = item.hypotheses(problem)
+        reason = _elsewhere(item, problem) or item.hypotheses(problem)
         if reason is not None:
             return Verdict.NOT_APPLICABLE, f"{Verdict.NOT_APPLICABLE.value}: {reason}", None
         evidence = item.check(problem, tools)
@@ -264,9 +269,16 @@ def _judged(item: Claim, problem: McKeanVlasov, tools: Tools) -> tuple[Verdict, 
     return verdict, f"{verdict.value}: {evidence.details}", evidence
 
 
+def _elsewhere(item: Claim, problem: McKeanVlasov) -> str | None:
+    """Return the reason why a claim about one domain does not apply on the other."""
+    if item.domain in (Circle.name, Sphere.name) and item.domain != problem.domain.name:
+        return f"it is about the {item.domain}, the problem is on the {problem.domain.name}"
+    return None
+
+
 def _matches(identifier: str, wanted: str) -> bool:
     return wanted in identifier or fnmatchcase(identifier, wanted)
 
 
 def _load() -> None:
-    from . import circle  # noqa: F401  (importing it registers its claims)
+    from . import circle, sphere  # noqa: F401  (importing them registers their claims)

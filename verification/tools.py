@@ -9,10 +9,10 @@ from meanfield import Comparison, Diagram, Ensemble, McKeanVlasov, Relaxation, S
 Answer = TypeVar("Answer")
 
 
-def _diagram(problem: McKeanVlasov, interval: tuple[float, float]) -> Diagram:
+def _diagram(problem: McKeanVlasov, interval: tuple[float, float], depth: int = 2) -> Diagram:
     from solvers import bifurcation_diagram
 
-    return bifurcation_diagram(problem, interval, rates=False)
+    return bifurcation_diagram(problem, interval, depth=depth, rates=False)
 
 
 def _states(problem: McKeanVlasov) -> tuple[State, ...]:
@@ -22,9 +22,9 @@ def _states(problem: McKeanVlasov) -> tuple[State, ...]:
 
 
 def _spectrum(state: State) -> Spectrum:
-    from solvers import spectrum
+    from solvers.geometry import geometry_of
 
-    return spectrum(state)
+    return geometry_of(state.problem).spectrum(state)
 
 
 def _evolve(problem: McKeanVlasov, initial: Any, until: float, **options: Any) -> Trajectory:
@@ -58,7 +58,7 @@ class Tools:
     Attributes
     ----------
     diagram
-        Diagram of a problem over an interval of couplings.
+        Diagram of a problem over an interval of couplings, of two generations of branches or of another number.
     states
         All stationary states at the coupling of a problem.
     spectrum
@@ -73,7 +73,7 @@ class Tools:
         Particles beside the equation, with the arguments of :func:`verification.compare`.
     """
 
-    diagram: Callable[[McKeanVlasov, tuple[float, float]], Diagram] = field(default=_diagram)
+    diagram: Callable[..., Diagram] = field(default=_diagram)
     states: Callable[[McKeanVlasov], tuple[State, ...]] = field(default=_states)
     spectrum: Callable[[State], Spectrum] = field(default=_spectrum)
     evolve: Callable[..., Trajectory] = field(default=_evolve)

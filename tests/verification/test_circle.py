@@ -13,9 +13,9 @@ from meanfield import (
     Potential,
     Transformer,
 )
-from verification import CLAIMS, Tools, Verdict, judge, matching
+from verification import Tools, Verdict, judge, matching
 
-matching("circle")
+CLAIMS = {claim.identifier: claim for claim in matching("circle")}
 
 KURAMOTO = Kuramoto()
 TRANSFORMER = Transformer(5.0)

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from meanfield import Circle, InvalidInput, Kuramoto, McKeanVlasov
+from meanfield import Circle, InvalidInput, Kuramoto, McKeanVlasov, Sphere
 from verification import (
     Claim,
     Evidence,
@@ -97,19 +97,25 @@ def test_inequality() -> None:
 
 @pytest.mark.parametrize(
     ("pattern", "expected"),
-    [("circle.T1", ["circle.T1"]), ("CIRCLE.t8", ["circle.T8"]), ("*.T9*", ["circle.T9", "circle.T9-repulsive"])],
+    [
+        ("circle.T1", ["circle.T1"]),
+        ("CIRCLE.t8", ["circle.T8"]),
+        ("*.T9*", ["circle.T9", "circle.T9-repulsive", "sphere.T9"]),
+    ],
 )
 def test_patterns(pattern: str, expected: list[str]) -> None:
     assert [claim.identifier for claim in matching(pattern)] == expected
 
 
 def test_pattern_as_substring() -> None:
-    assert len(matching("circle")) == len(matching()) >= 20
+    rooms = [matching("circle"), matching("sphere")]
+    assert all(len(room) >= 15 for room in rooms)
+    assert [claim for room in rooms for claim in room] == matching()
 
 
 def test_unknown_pattern_lists_the_claims() -> None:
-    with pytest.raises(InvalidInput, match=r"no claim matches 'sphere'.*circle\.T1"):
-        matching("sphere")
+    with pytest.raises(InvalidInput, match=r"no claim matches 'torus'.*circle\.T1"):
+        matching("torus")
 
 
 def test_every_claim_is_documented() -> None:
@@ -124,6 +130,23 @@ def test_verify_judges_every_problem_and_reports_progress() -> None:
     assert [result.problem for result in results] == problems
     assert [result.verdict for result in results] == [Verdict.HOLDS, Verdict.NOT_APPLICABLE]
     assert seen == ["circle.T8"] * 2
+
+
+def test_claims_are_tried_on_problems_of_their_domain() -> None:
+    results = verify("sphere.repulsive")
+    assert {result.problem.domain.name for result in results} == {"sphere"}
+    assert len(results) == len(representative_problems("sphere"))
+    assert representative_problems() == representative_problems("circle") + representative_problems("sphere")
+    assert representative_problems("torus") == ()
+
+
+@pytest.mark.parametrize(
+    ("identifier", "problem"), [("circle.T8", McKeanVlasov(Sphere(3), Kuramoto())), ("sphere.T5", PROBLEM)]
+)
+def test_a_claim_does_not_apply_on_another_domain(identifier: str, problem: McKeanVlasov) -> None:
+    (result,) = verify(identifier, [problem])
+    assert result.verdict is Verdict.NOT_APPLICABLE
+    assert f"it is about the {identifier.partition('.')[0]}" in result.sentence
 
 
 def test_each_problem_is_solved_once() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from meanfield import Circle, Kuramoto, McKeanVlasov, MeanfieldError
-from verification import Claim, Evidence, Result, Verdict
+from verification import Claim, Evidence, Result, Verdict, catalogue
 from verification.commands import verify as command
 from verification.commands.verify import verify
 from verification.report import json_object, markdown, terminal_table, totals
@@ -57,7 +57,8 @@ def test_json_has_null_for_what_is_not_finite() -> None:
 
 @pytest.fixture
 def one_problem(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command, "representative_problems", lambda: (PROBLEM,))
+    for module in (catalogue, command):
+        monkeypatch.setattr(module, "representative_problems", lambda domain=None: (PROBLEM,))
 
 
 @pytest.mark.usefixtures("one_problem")

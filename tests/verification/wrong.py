@@ -36,8 +36,8 @@ class Lying(CosineSeries):
 def branches(change: Callable[[Branch, Diagram], Branch | None]) -> Tools:
     """Change or drop clustered branches."""
 
-    def diagram(problem: McKeanVlasov, interval: tuple[float, float]) -> Diagram:
-        right = RIGHT.diagram(problem, interval)
+    def diagram(problem: McKeanVlasov, interval: tuple[float, float], *depth: int) -> Diagram:
+        right = RIGHT.diagram(problem, interval, *depth)
         changed = [branch if branch.symmetry == 0 else change(branch, right) for branch in right.branches]
         return replace(right, branches=tuple(branch for branch in changed if branch is not None))
 
@@ -47,8 +47,8 @@ def branches(change: Callable[[Branch, Diagram], Branch | None]) -> Tools:
 def events(change: Callable[[SpecialPoint, Diagram], SpecialPoint | None]) -> Tools:
     """Change special points; dropped ones become endpoints, so that indices stay."""
 
-    def diagram(problem: McKeanVlasov, interval: tuple[float, float]) -> Diagram:
-        right = RIGHT.diagram(problem, interval)
+    def diagram(problem: McKeanVlasov, interval: tuple[float, float], *depth: int) -> Diagram:
+        right = RIGHT.diagram(problem, interval, *depth)
         points = (change(point, right) or replace(point, type="endpoint") for point in right.special_points)
         return replace(right, special_points=tuple(points))
 

@@ -6,24 +6,20 @@ With :math:`\lambda_k = -\kappa w_k/2D` a stationary density is :math:`e^V/Z`,
 """
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from meanfield import Branch, Diagram, McKeanVlasov, Potential, State, critical_coupling
 
-from ..claims import Undecided
-
-Floats = NDArray[np.float64]
-EPS = float(np.finfo(float).eps)
-
-# What the solvers promise: residual along branches, relative error of located couplings, error of moments
-# and of energy gaps, relative error of eigenvalues.
-RESIDUAL = 1e-12
-LOCATION = 1e-12
-MOMENT = 1e-11
-EIGENVALUE = 1e-8
+from ..measures import EIGENVALUE as EIGENVALUE
+from ..measures import EPS as EPS
+from ..measures import LOCATION as LOCATION
+from ..measures import MOMENT as MOMENT
+from ..measures import RESIDUAL as RESIDUAL
+from ..measures import Floats as Floats
+from ..measures import clustered_states as clustered_states
+from ..measures import polynomial_at_zero as polynomial_at_zero
+from ..measures import spaced as spaced
 
 # Couplings relative to the smallest positive critical one between which the diagrams are computed.
 LOW, HIGH = 0.5, 2.5
@@ -49,20 +45,6 @@ def shares(problem: McKeanVlasov, coupling: float, degree: int) -> Floats:
     result: Floats = -coupling * multipliers / (2.0 * problem.noise)
     result[0] = 0.0
     return result
-
-
-def spaced(count: int, most: int) -> list[int]:
-    """Return at most ``most`` indices spread evenly over ``range(count)``."""
-    return sorted({int(i) for i in np.linspace(0, count - 1, min(count, most))}) if count else []
-
-
-def clustered_states(diagram: Diagram, most: int = 5) -> Iterator[State]:
-    """Yield a few states of every branch but the uniform one."""
-    for index, branch in enumerate(diagram.branches):
-        if branch.symmetry == 0:
-            continue
-        for point in spaced(len(branch), most):
-            yield diagram.state(index, point)
 
 
 def primary_branch(diagram: Diagram, mode: int) -> Branch | None:
@@ -145,40 +127,3 @@ def multiplier(potential: Potential, mode: int) -> tuple[float, float]:
     # With full_output the outcome comes back instead of as a warning; the error estimate is used in any case.
     value, error = quad(integrand, 0.0, math.pi, epsabs=1e-14, epsrel=1e-13, limit=400, full_output=1)[:2]
     return 2 * value / math.pi, 2 * error / math.pi
-
-
-def polynomial_at_zero(x: Floats, y: Floats, noise: Floats, coefficient: int) -> tuple[float, float]:
-    """Return a Taylor coefficient at 0 of the function through the points, and an error estimate.
-
-    Interpolation polynomials through more and more points, nearest first, give a sequence of estimates. Where
-    the last two differences at least halve, the tail of a geometric sequence is below the last one; the larger
-    of the two is taken, so that one that happens to be small does not deceive. The noise is propagated exactly.
-    Of all such places in the sequence the one with the smallest error is returned.
-
-    Raises
-    ------
-    Undecided
-        If there are too few points or the sequence does not converge.
-    """
-    if x.size < coefficient + 4:
-        raise Undecided(f"only {x.size} points near the bifurcation, too few to extrapolate")
-    counts = range(coefficient + 2, x.size + 1)
-    sequence = [_coefficient(x[:count], y[:count], noise[:count], coefficient) for count in counts]
-    values = np.array([value for value, _ in sequence])
-    differences = np.abs(np.diff(values))
-    candidates = []
-    for last in range(1, differences.size):
-        amplified = sequence[last + 1][1]
-        if differences[last] <= max(0.5 * differences[last - 1], amplified):
-            error = max(differences[last], differences[last - 1]) + amplified
-            candidates.append((float(error), float(values[last + 1])))
-    if not candidates:
-        raise Undecided("the points are too far apart for the extrapolation to converge")
-    error, value = min(candidates)
-    return value, error
-
-
-def _coefficient(x: Floats, y: Floats, noise: Floats, number: int) -> tuple[float, float]:
-    scale = float(np.abs(x).max())
-    row = np.linalg.inv(np.vander(x / scale, increasing=True))[number] / scale**number
-    return float(row @ y), float(np.abs(row) @ noise)

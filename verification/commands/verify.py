@@ -28,7 +28,7 @@ def verify(argv: Sequence[str]) -> int:
         type=word,
         default="",
         metavar="PATTERN",
-        help="part of a claim's name or a glob: circle, circle.T5, 'circle.T*' (default: all)",
+        help="part of a claim's name or a glob: circle, sphere.T5, 'circle.T*' (default: all)",
     )
     parser.add_argument("--to", type=word, metavar="FILE", help="write a report in Markdown (.md)")
     add_force(parser)
@@ -38,9 +38,9 @@ def verify(argv: Sequence[str]) -> int:
     _check_report(settings.to, settings.force)
     set_verbosity(settings.verbose)
     started = time.perf_counter()
-    problems = representative_problems()
-    with _bar(len(claims) * len(problems), not settings.quiet and not settings.verbose) as advance:
-        results = judged(settings.pattern, problems, progress=advance)
+    total = sum(len(representative_problems(claim.domain)) for claim in claims)
+    with _bar(total, not settings.quiet and not settings.verbose) as advance:
+        results = judged(settings.pattern, progress=advance)
     origin = _origin(parser, time.perf_counter() - started)
     try:
         if settings.to is not None:
