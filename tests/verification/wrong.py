@@ -12,7 +12,9 @@ from meanfield import (
     Comparison,
     CosineSeries,
     Diagram,
+    Domain,
     Ensemble,
+    GegenbauerSeries,
     McKeanVlasov,
     Relaxation,
     SpecialPoint,
@@ -30,6 +32,14 @@ class Lying(CosineSeries):
     """A potential whose multipliers are not those of its values."""
 
     def multipliers(self, domain: Circle, degree: int) -> Any:
+        return super().multipliers(domain, degree) * (1 + 1e-9)
+
+
+@dataclass(frozen=True)
+class LyingOnSphere(GegenbauerSeries):
+    """The same on a sphere."""
+
+    def multipliers(self, domain: Domain, degree: int) -> Any:
         return super().multipliers(domain, degree) * (1 + 1e-9)
 
 
@@ -92,6 +102,22 @@ def energy_off(factor: float) -> Tools:
     return branches(lambda branch, _: replace(branch, free_energy_gap=factor * branch.free_energy_gap))
 
 
+def called_stable() -> Tools:
+    """Count no unstable directions at all."""
+    return branches(lambda branch, _: replace(branch, unstable=0 * branch.unstable))
+
+
+def twice(label: str) -> Tools:
+    """Report the branches whose label starts so a second time."""
+
+    def diagram(problem: McKeanVlasov, interval: tuple[float, float], *depth: int) -> Diagram:
+        right = RIGHT.diagram(problem, interval, *depth)
+        copies = tuple(branch for branch in right.branches if branch.label.startswith(label))
+        return replace(right, branches=right.branches + copies)
+
+    return replace(RIGHT, diagram=diagram)
+
+
 def counts_off() -> Tools:
     """Count one unstable direction too many."""
     return branches(lambda branch, _: replace(branch, unstable=branch.unstable + 1))
@@ -151,7 +177,12 @@ def early_transition() -> Tools:
 
 def eigenvalues_off(share: float) -> Tools:
     """Scale all eigenvalues."""
-    return spectra(lambda _, right: replace(right, even=(1 + share) * right.even, odd=(1 + share) * right.odd))
+
+    def change(_: State, right: Any) -> Any:
+        even, odd = ((1 + share) * values for values in (right.even, right.odd))
+        return replace(right, even=even, odd=odd, sectors=tuple((1 + share) * part for part in right.sectors))
+
+    return spectra(change)
 
 
 def eigenvalues_depend_on_phase() -> Tools:
@@ -226,7 +257,8 @@ def evolving_faster(share: float) -> Tools:
     """Solve the equation in another unit of time, and report the energies of the right one."""
 
     def evolve(problem: McKeanVlasov, initial: Any, until: float, **options: Any) -> Trajectory:
-        times = np.asarray(options.pop("times")) * (1 + share)
+        times = options.pop("times")
+        times = times if isinstance(times, int) else np.asarray(times) * (1 + share)
         return RIGHT.evolve(problem, initial, until * (1 + share), times=times, **options)
 
     return replace(RIGHT, evolve=evolve)

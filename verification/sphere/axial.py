@@ -204,12 +204,12 @@ def _amplitude(state: State, degree: int, axial: Axial) -> float:
     cosine, sine = _of_degree(state, degree)
     size = (2 * degree + 1) ** 0.5 * _length(state, degree)
     if degree % 2:
-        return size
+        return float(size)
     cubes = [
         mean(grid_values(*_placed(degree, c, s)) ** 3)
         for c, s in ((cosine, sine), (np.array(axial.cosine), np.array(axial.sine)))
     ]
-    return size if cubes[0] * cubes[1] > 0 else -size
+    return float(size if cubes[0] * cubes[1] > 0 else -size)
 
 
 def _slope(degree: int, axial: Axial) -> float:
