@@ -41,6 +41,8 @@ VERTICAL = 1e-12
 FAMILY = ", one of a family"
 # Along a family a direction is neutral, up to the error of its members.
 FAMILY_NEUTRAL = 1e-9
+# Numbers of modes from here on are given by their order of magnitude.
+SPELLED_OUT = 1e9
 # Ways for a branch to end that leave its states at larger couplings unknown.
 LOST = (Outcome.NOT_RESOLVED, Outcome.STEP_TOO_SMALL, Outcome.MAX_STEPS)
 
@@ -171,7 +173,8 @@ def _lost(label: str, followed: Followed, coupling: Number) -> str:
         # The width of a cluster goes with the inverse root of the coupling.
         resolved = last.equation.basis.symmetry * last.equation.basis.nodes
         needed = resolved * np.sqrt(float(coupling / last.coupling))
-        modes = f": it needs about {needed:.0f} modes, more than the {resolved} it had there"
+        number = f"{needed:.0f}" if needed < SPELLED_OUT else f"{needed:.1e}"
+        modes = f": it needs about {number} modes, more than the {resolved} it had there"
     return (
         f"the {label} could be followed to coupling {float(last.coupling):.6g} only, not to {float(coupling):.6g}"
         f"{modes}; ask for a smaller coupling, or for the states that can be had with on_failure='return' "

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from meanfield import McKeanVlasov, Outcome, critical_coupling, critical_modes
+from meanfield import CriticalPoint, McKeanVlasov, Outcome, critical_coupling, critical_modes
 
 from ..geometry import geometry_of
 from .continuation import Arclength, Point
@@ -45,6 +45,23 @@ class Task:
         return self.origin.recorded if isinstance(self.origin, Event) else self.origin
 
 
+@dataclass(slots=True)
+class Threshold:
+    """A critical point of the uniform state whose branches are looked for when it is their turn.
+
+    Where a potential has hundreds of critical degrees, finding the equations of all their branches takes minutes,
+    and the first branch may show that the coupling is out of reach.
+    """
+
+    point: CriticalPoint
+    parent: int | None
+
+    def tasks(self, problem: McKeanVlasov, register: Register) -> list[Task]:
+        """Return the branches born there."""
+        born = geometry_of(problem).births(problem, self.point, self.parent is not None, register)
+        return [Task(departure, name, symmetry, 1, self.parent) for departure, name, symmetry in born]
+
+
 def walk(
     problem: McKeanVlasov, register: Register, depth: int, method: Arclength, search: bool = False
 ) -> Iterator[tuple[Task, Followed, int]]:
@@ -53,9 +70,16 @@ def walk(
     tasks = _start(problem, register, depth)
     known: list[Arrival] = []
     ends: list[tuple[Task, Point]] = []
-    searched = False
-    while tasks:
+    searched = not (search and tasks)
+    while tasks or not searched:
+        if not tasks:
+            searched = True
+            tasks += _strays(problem, register, ends)
+            continue
         task = tasks.popleft()
+        if isinstance(task, Threshold):
+            tasks.extendleft(reversed(task.tasks(problem, register)))
+            continue
         if task.departure.order == 0 and _reached(task.departure, ends):
             continue
         if any(geometry.same_place(task.departure, arrival) for arrival in known):
@@ -74,9 +98,6 @@ def walk(
         yield task, followed, len(tasks)
         if task.depth < depth:
             tasks += _children(task, followed)
-        if not tasks and search and not searched:
-            searched = True
-            tasks += _strays(problem, register, ends)
 
 
 def _say_twin(task: Task, twin: Task, register: Register) -> None:
@@ -88,7 +109,7 @@ def _say_twin(task: Task, twin: Task, register: Register) -> None:
         )
 
 
-def _start(problem: McKeanVlasov, register: Register, depth: int) -> deque[Task]:
+def _start(problem: McKeanVlasov, register: Register, depth: int) -> deque[Task | Threshold]:
     if problem.confinement is not None:
         return _start_confined(problem, register)
     geometry = geometry_of(problem)
@@ -98,7 +119,7 @@ def _start(problem: McKeanVlasov, register: Register, depth: int) -> deque[Task]
     criticals = critical_modes(problem, *reach)
     inside = [point for point in criticals if low <= point.coupling <= high]
     record_uniform(problem, inside, register)
-    tasks: deque[Task] = deque()
+    tasks: deque[Task | Threshold] = deque()
     if depth == 0:
         return tasks
     for point in criticals:
@@ -109,14 +130,13 @@ def _start(problem: McKeanVlasov, register: Register, depth: int) -> deque[Task]
             and not geometry.reaches_down(problem, point)
         ):
             continue
-        for departure, name, symmetry in geometry.births(problem, point, parent is not None, register):
-            tasks.append(Task(departure, name, symmetry, 1, parent))
+        tasks.append(Threshold(point, parent))
     return tasks
 
 
-def _start_confined(problem: McKeanVlasov, register: Register) -> deque[Task]:
+def _start_confined(problem: McKeanVlasov, register: Register) -> deque[Task | Threshold]:
     """Start from the Gibbs density of the confinement, upwards and downwards in the coupling."""
-    tasks: deque[Task] = deque()
+    tasks: deque[Task | Threshold] = deque()
     for sign, edge in ((1, register.interval[1]), (-1, -register.interval[0])):
         departure = geometry_of(problem).from_no_interaction(problem, sign) if edge > 0 else None
         if departure is not None:

@@ -16,8 +16,9 @@ from ..bases import Floats, Integers, InvariantBasis
 from ..bases.representations import Group
 from ..branches.continuation import Point
 from ..branches.junctions import STEPS, Departure
-from ..equation import StationaryEquation, confinement_field, even_size, starting_degrees
+from ..equation import StationaryEquation, confinement_field, even_size, felt_among, starting_degrees
 from ..geometry import Birth
+from ..limits import MAX_SPHERICAL_DEGREE
 from .groups import axial_groups, breaking_group
 from .stability import AzimuthalBlock
 
@@ -48,7 +49,13 @@ def invariant_equation(
     degrees, complete = starting_degrees(problem, group.admissible, least=unknowns)
     if not degrees.size:
         return None
-    nodes = even_size(max(2 * int(degrees.max()), modes, FEWEST_NODES))
+    if 2 * degrees.max() > MAX_SPHERICAL_DEGREE:
+        # Not all degrees that are felt can be resolved: as many as the states ask for.
+        most = min(max(FEWEST_NODES, unknowns), MAX_SPHERICAL_DEGREE // 2)
+        degrees, complete = felt_among(problem, group.admissible(most))
+        if not degrees.size:
+            return None
+    nodes = even_size(min(max(2 * int(degrees.max()), modes, FEWEST_NODES), MAX_SPHERICAL_DEGREE))
     basis = InvariantBasis(group, degrees, nodes, confinement_field(problem, 1, nodes))
     return StationaryEquation(problem, basis, sign, complete=complete)
 
