@@ -242,3 +242,16 @@ def test_evolution_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pyplot:
     assert space["trajectory"].outcome.name == "STATIONARY"
     assert (space["pair"].outcome.name, space["pair"].unstable) == ("METASTABLE", 2)
     assert {file.name for file in tmp_path.iterdir()} == {"trajectory.nc", "film.gif", "run.a", "run.b"}
+
+
+def test_spheres_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pyplot: Any) -> None:
+    text = (EXAMPLES.parent / "docs/spheres.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    space: dict[str, Any] = {}
+    for block in re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        exec(compile(block, "docs/spheres.md", "exec"), space)
+    assert abs(space["fold"].coupling - 1.20844752878) < 1e-11
+    assert space["octahedral"].branch("octahedral").layout == "order"
+    assert space["found"].multiplicities[:3] == (1, 2, 2)
+    assert space["trajectory"].outcome.name == "STATIONARY"
+    assert abs(space["trajectory"].order_parameter()[-1] - space["state"].order_parameter()) < 1e-8
