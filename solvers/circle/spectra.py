@@ -8,7 +8,7 @@ Nothing in Q and C grows where the density nearly vanishes. Clusters that exchan
 :math:`\mathrm{eps}\,\|S\|` of an eigenvalue solver. It is the square of a singular value of Q, and those
 have the error :math:`\mathrm{eps}\,\|Q\|` only: with :math:`Q = U \Sigma V^*` and :math:`M = V^* C V` the
 eigenvalues of :math:`\Sigma M \Sigma` are taken from this matrix where they are large and from its inverse
-:math:`\Sigma^{-1} M^{-1} \Sigma^{-1}` where they are small.
+:math:`\Sigma^{-1} M^{-1} \Sigma^{-1}` where they are small, see :mod:`solvers.graded`.
 
 Clusters that attract each other over a distance have a tiny eigenvalue too, by cancellation in C. There a
 Rayleigh-Ritz step with :mod:`solvers.circle.quadratic_form` is made on the doubtful eigenvectors.
@@ -18,7 +18,6 @@ in the same way.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -27,6 +26,7 @@ import scipy.linalg
 from meanfield import McKeanVlasov, Spectrum, State
 
 from ..bases import EPS, Floats
+from ..graded import Eigenvalues, complement, graded, recognised
 from ..lowest import check_size, lowest_pairs, without
 from .linearisation import (
     UNIFORM,
@@ -65,16 +65,6 @@ MAX_REFINED = 8
 
 # Parity and class of degrees.
 SymmetryClass = tuple[str, int]
-
-
-@dataclass(frozen=True, eq=False)
-class Eigenvalues:
-    """Eigenvalues of a block, largest first, their error bounds, and its rotation mode."""
-
-    values: Floats
-    errors: Floats
-    rotation: float | None = None
-    overlap: float | None = None
 
 
 def spectrum(state: State) -> Spectrum:
@@ -292,11 +282,11 @@ def eigenvalues(factors: Factors, field: Field, uncertainty: float, rotates: boo
     if rotates and factors.rotation is not None:
         generator = left.conj().T @ (factors.rotation / np.linalg.norm(factors.rotation))
         generator /= np.linalg.norm(generator)
-        rotation, overlap = _recognised(sizes, inner, generator)
+        rotation, overlap = recognised(sizes, inner, generator, SAFETY * EPS)
         turned, sizes, start = _deflated(sizes, generator)
         inner = start.conj().T @ inner @ start
         left = left @ turned
-    values, vectors, solver = _graded(sizes, inner)
+    values, vectors, solver = graded(sizes, inner)
     errors = SAFETY * solver + _rounding(sizes, inner, vectors, uncertainty, field)
     if field.problem.confinement is None:
         _refine(values, errors, factors.synthesis.T @ (left @ vectors), field)
@@ -306,19 +296,13 @@ def eigenvalues(factors: Factors, field: Field, uncertainty: float, rotates: boo
 
 def _singular(factors: Factors) -> tuple[Matrix, Floats, Matrix]:
     """Return the singular value decomposition of Q on the complement of its kernel."""
-    first_order, complement = factors.first_order, None
+    first_order, off_kernel = factors.first_order, None
     if factors.kernel is not None:
-        complement = _complement(factors.kernel)
-        first_order = first_order @ complement
+        off_kernel = complement(factors.kernel)
+        first_order = first_order @ off_kernel
     left, sizes, right = np.linalg.svd(first_order, full_matrices=False)
     columns = right.conj().T
-    return left, sizes, columns if complement is None else complement @ columns
-
-
-def _complement(vector: Matrix) -> Matrix:
-    """Return an orthonormal basis of the complement of a vector, as columns."""
-    full = np.linalg.qr(vector[:, None], mode="complete")[0]
-    return np.asarray(full[:, 1:])
+    return left, sizes, columns if off_kernel is None else off_kernel @ columns
 
 
 def _inner(factors: Factors, right: Matrix, noise: float) -> Matrix:
@@ -327,42 +311,11 @@ def _inner(factors: Factors, right: Matrix, noise: float) -> Matrix:
     return np.asarray(0.5 * noise * (matrix + matrix.conj().T))
 
 
-def _recognised(sizes: Floats, inner: Matrix, generator: Matrix) -> tuple[float, float]:
-    """Return eigenvalue and overlap of the eigenvector nearest to the generator of rotations.
-
-    Eigenvectors whose eigenvalues agree to rounding are arbitrary in their span, which then takes their place.
-    """
-    values, vectors = np.linalg.eigh(sizes[:, None] * inner * sizes)
-    overlaps = np.abs(generator.conj() @ vectors)
-    nearest = int(np.argmax(overlaps))
-    alike = np.abs(values - values[nearest]) <= SAFETY * EPS * np.abs(values).max()
-    return -float(values[nearest]), min(1.0, float(np.linalg.norm(overlaps[alike])))
-
-
 def _deflated(sizes: Floats, generator: Matrix) -> tuple[Matrix, Floats, Matrix]:
     """Restrict Sigma off the generator: with Sigma Z = V' Sigma' U'^*, return Z U', Sigma', V'."""
-    complement = _complement(generator)
-    outer, smaller, inner = np.linalg.svd(sizes[:, None] * complement, full_matrices=False)
-    return complement @ inner.conj().T, smaller, outer
-
-
-def _graded(sizes: Floats, inner: Matrix) -> tuple[Floats, Matrix, Floats]:
-    """Return eigenvalues of -Sigma M Sigma, largest first, their vectors and errors."""
-    values, vectors = np.linalg.eigh(-(sizes[:, None] * inner * sizes))
-    inverse = np.linalg.inv(inner)
-    growth = float(np.linalg.norm(inverse) * np.linalg.norm(inner))
-    reciprocal, others = np.linalg.eigh(-0.5 * (inverse + inverse.conj().T) / np.multiply.outer(sizes, sizes))
-    # One that has vanished is of no use below.
-    with np.errstate(divide="ignore"):
-        small = 1.0 / reciprocal
-    order = np.argsort(small)
-    small, others = small[order], others[:, order]
-    direct_error = np.full(values.size, EPS * np.abs(values).max())
-    inverse_error = EPS * growth * small**2 * np.abs(reciprocal).max()
-    better = (inverse_error < direct_error) & (np.abs(small - values) <= 64.0 * direct_error)
-    values = np.where(better, small, values)
-    vectors = np.where(better, others, vectors)
-    return values[::-1], vectors[:, ::-1], np.where(better, inverse_error, direct_error)[::-1]
+    off_generator = complement(generator)
+    outer, smaller, inner = np.linalg.svd(sizes[:, None] * off_generator, full_matrices=False)
+    return off_generator @ inner.conj().T, smaller, outer
 
 
 def _rounding(
