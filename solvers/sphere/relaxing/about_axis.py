@@ -11,7 +11,7 @@ from meanfield.quadrature import gauss_rule, polynomials
 from ...bases import Floats
 from ...evolution.deviations import DeviationSystem
 from ...evolution.march import March
-from ...evolution.sphere.zonal import ZonalSystem
+from ...evolution.sphere.systems import system_of
 from ...evolution.system import System
 from ...surroundings import GENERIC, VACUUM, Complexes, Surroundings, padded
 from ..linearised.interaction import Interaction
@@ -75,7 +75,7 @@ class ZonalSurroundings:
     def evolved(self, start: Complexes, times: Floats) -> list[Complexes]:
         """Return the deviations at times that begin with the start."""
         degree = max(16, start.size - 1, self._target.size - 1)
-        return deviations(ZonalSystem(self.problem, degree), self._target, start, times, self.tolerance)
+        return deviations(system_of(self.problem, True, degree, 1), self._target, start, times, self.tolerance)
 
     def left(self, density: Complexes) -> Complexes:
         """Return the deviation as it is: the axis is that of the state."""
