@@ -88,7 +88,7 @@ class ZonalSurroundings:
         values = self._to_state.weighted(left.real) @ polynomials(dimension, rule, left.size - 1)
         density = self._to_state.density(angles_of(rule.nodes, rule.complements))
         masses = rule.weights * density
-        felt = (density > VACUUM * density.max()) & (masses > VACUUM * masses.max())
+        felt = masses > VACUUM * masses.max()
         return float(np.abs(values[felt] / density[felt]).max())
 
     def distances(self, density: Complexes) -> Mapping[str, Callable[[], float]]:
