@@ -188,8 +188,10 @@ def matching(pattern: str = "") -> list[Claim]:
     """
     _load()
     wanted = pattern.strip().lower()
-    exact = [item for item in CLAIMS.values() if item.identifier.lower() == wanted]
-    chosen = exact or [item for item in CLAIMS.values() if _matches(item.identifier.lower(), wanted)]
+    # Domain by domain, whichever was imported first.
+    known = sorted(CLAIMS.values(), key=lambda item: item.domain)
+    exact = [item for item in known if item.identifier.lower() == wanted]
+    chosen = exact or [item for item in known if _matches(item.identifier.lower(), wanted)]
     if not chosen:
         raise InvalidInput(f"no claim matches {pattern!r}; the claims are {', '.join(CLAIMS)}")
     return chosen

@@ -151,6 +151,7 @@ NOT_APPLICABLE: list[tuple[str, McKeanVlasov]] = [
     ("sphere.envelope", REPULSIVE),
     ("sphere.linearisation", REPULSIVE),
     ("sphere.energy-identity", on(16, Transformer(9.0))),
+    ("sphere.energy-decrease", on(16, Transformer(1.0))),
     ("sphere.trajectory-rotation", SMOOTH),
 ]
 

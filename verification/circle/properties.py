@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from meanfield import (
     Branch,
-    Circle,
     Diagram,
+    Domain,
     McKeanVlasov,
     Potential,
     State,
@@ -69,14 +69,14 @@ class Embedded(Potential):
         """Return n W'(n t)."""
         return self.fold * self.potential.slope(self.fold * np.asarray(angle, dtype=float))
 
-    def multipliers(self, domain: Circle, degree: int) -> Array:
+    def multipliers(self, domain: Domain, degree: int) -> Array:
         """Return w_0, 0, ..., w_1, 0, ..."""
         inner = self.potential.multipliers(domain, degree // self.fold)
         result = np.zeros(degree + 1, dtype=inner.dtype)
         result[:: self.fold] = inner
         return result
 
-    def tail_bound(self, domain: Circle, degree: int) -> Number:
+    def tail_bound(self, domain: Domain, degree: int) -> Number:
         """Return the bound of W beyond degree/n."""
         return self.potential.tail_bound(domain, degree // self.fold)
 
