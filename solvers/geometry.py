@@ -60,6 +60,9 @@ class Geometry(Protocol):
     ) -> list[Birth]:
         """Return the branches born at a critical point of the uniform state, one of each group orbit."""
 
+    def first_threshold(self, problem: McKeanVlasov) -> "Number | None":
+        """Return the coupling up to which thresholds are always looked at, None without any."""
+
     def reaches_down(self, problem: McKeanVlasov, point: CriticalPoint) -> bool:
         """Whether a branch born at a critical point may extend to smaller couplings in modulus."""
 

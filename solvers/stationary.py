@@ -68,7 +68,8 @@ def stationary_states(
     -------
     tuple of State
         Each once up to rotation and reflection; the first has ``minimiser`` True, unless the free energy is
-        unbounded below (an attractive logarithmic singularity beyond its threshold): then all have None.
+        unbounded below (an attractive logarithmic singularity beyond its threshold) or the lowest state found is
+        unstable, so that a lower one is missing: then all have None.
 
     Raises
     ------
@@ -99,7 +100,9 @@ def stationary_states(
         states.insert(0, uniform_state(problem))
     # Of states that tie with the uniform one that comes first.
     states.sort(key=lambda state: state.free_energy_gap if abs(state.free_energy_gap) > 4.0 * EPS else 0.0)
-    decided = complete and geometry_of(problem).bounded_below(problem)
+    # An unstable state of lowest free energy shows that a lower one was not found.
+    saddle = bool(states[0].unstable)
+    decided = complete and not saddle and geometry_of(problem).bounded_below(problem)
     source = provenance(problem, {"depth": depth}, time.process_time() - started)
     return tuple(
         state.replace(

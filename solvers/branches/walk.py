@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from meanfield import CriticalPoint, McKeanVlasov, Outcome, critical_coupling, critical_modes
+from meanfield import CriticalPoint, McKeanVlasov, Outcome, critical_modes
 
 from ..geometry import geometry_of
 from .continuation import Arclength, Point
@@ -114,7 +114,7 @@ def _start(problem: McKeanVlasov, register: Register, depth: int) -> deque[Task 
         return _start_confined(problem, register)
     geometry = geometry_of(problem)
     low, high = register.interval
-    first = critical_coupling(problem)
+    first = geometry.first_threshold(problem)
     reach = (min(low, REACH * low, 0.0), max(high, REACH * high, 0.0 if high <= 0.0 or first is None else first))
     criticals = critical_modes(problem, *reach)
     inside = [point for point in criticals if low <= point.coupling <= high]

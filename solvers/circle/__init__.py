@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from meanfield import Spectrum
 
 from .births import births as births
+from .births import first_threshold as first_threshold
 from .births import reaches_down as reaches_down
 from .bounds import bounded_below as bounded_below
 from .branching import births_on_branch as births_on_branch

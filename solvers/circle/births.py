@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from meanfield import BranchShape, CriticalPoint, McKeanVlasov, Number, branch_shape
+from meanfield import BranchShape, CriticalPoint, McKeanVlasov, Number, branch_shape, critical_coupling
 
 from ..branches.junctions import STEPS, Departure
 from ..branches.recording import Register
@@ -38,6 +38,11 @@ def _departures(
         counts = (least, least + 1) if order == 4 else (least + int(shape.curvature < 0.0),)
     departure = _from_uniform(problem, symmetry, point.coupling, order, amplitude, counts)
     return [] if departure is None else [departure]
+
+
+def first_threshold(problem: McKeanVlasov) -> Number | None:
+    """Return the coupling up to which thresholds are always looked at: the first."""
+    return critical_coupling(problem)
 
 
 def reaches_down(problem: McKeanVlasov, point: CriticalPoint) -> bool:

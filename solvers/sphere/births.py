@@ -7,7 +7,8 @@ even l :math:`\int P_l^3 \ne 0`, the branch is transcritical and its two sides a
 
 import numpy as np
 
-from meanfield import CriticalPoint, McKeanVlasov, branch_shape
+from meanfield import CriticalPoint, McKeanVlasov, Number, branch_shape, critical_coupling, critical_couplings
+from meanfield.theory.thresholds import plain_number
 
 from ..branches.junctions import STEPS, Departure
 from ..branches.recording import Register
@@ -66,6 +67,17 @@ def name_of_degree(degree: int, side: int) -> str:
     if degree % 2 == 1:
         return f"zonal {degree}"
     return f"zonal {degree}{'+' if side > 0 else '-'}"
+
+
+def first_threshold(problem: McKeanVlasov) -> Number | None:
+    """Return the coupling up to which thresholds are always looked at: those of the two lowest degrees.
+
+    In high dimension branches of both fall by decades.
+    """
+    low = critical_couplings(problem, 2)[1:]
+    positive = low[(low > 0.0) & np.isfinite(low)]
+    first = critical_coupling(problem)
+    return first if first is None or not positive.size else max(first, plain_number(positive.max()))
 
 
 def reaches_down(problem: McKeanVlasov, point: CriticalPoint) -> bool:

@@ -10,8 +10,13 @@ from ..branches.detection import Event
 from ..branches.junctions import Departure
 from ..equation import StationaryEquation, stationary_equation
 from ..geometry import Birth
-from .polyhedral import broken_axis
+from .harmonics import HarmonicClass
+from .polyhedral import broken_axis, broken_symmetry
 from .stability import AzimuthalBlock
+
+# Branches born where a state without an axis has more unstable directions than this on both sides are not followed:
+# they are many, and lead neither to stable states nor to the saddles between these.
+FOLLOWED = 1
 
 
 def births_on_branch(event: Event) -> list[Birth]:
@@ -21,6 +26,8 @@ def births_on_branch(event: Event) -> list[Birth]:
         if isinstance(block, AzimuthalBlock):
             leave = _about_the_axis if block.order == 0 else broken_axis
             found += leave(event.point, block, degrees, kernel)
+        elif isinstance(block, HarmonicClass) and min(event.before or 0, event.after or 0) <= FOLLOWED:
+            found += broken_symmetry(event.point, block, kernel)
     return found
 
 

@@ -88,6 +88,21 @@ def breaking_group(order: int, equator: int = 0) -> Group:
     return prismatic(order) if equator > 0 else antiprismatic(order)
 
 
+# Schoenflies symbols of the groups of two elements, by the trace of the other one.
+PAIRS = {-1: "C_2", 1: "C_s", -3: "C_i"}
+
+
+def subgroup(elements: Floats) -> Group:
+    """Return the group of some elements of a larger one, the identity first, named by what it is made of."""
+    if len(elements) == 1:
+        return TRIVIAL
+    if len(elements) == 2:
+        return Group(PAIRS[round(float(np.trace(elements[1])))], elements)
+    turns = int(np.count_nonzero(np.linalg.det(elements) > 0.0))
+    mirrors = f" and {len(elements) - turns} reflections" if turns < len(elements) else ""
+    return Group(f"{turns} rotations{mirrors}", elements)
+
+
 def axial_groups(degree: int) -> tuple[Group, ...]:
     """Return the finite axial groups of a degree, oriented as this module says; the zonal one comes on top.
 

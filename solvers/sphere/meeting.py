@@ -120,7 +120,9 @@ def same_place(departure: Departure, arrival: Arrival) -> bool:
         return False
     if np.abs(departure.coupling - arrival.coupling) > 1e-7 * np.abs(arrival.coupling):
         return False
-    first, _ = departure.equation.basis.expand(departure.base().moments)
-    other, _ = point.equation.basis.expand(point.moments)
-    count = min(first.size, other.size)
-    return bool(np.abs(first[:count] - other[:count]).max() <= 1e-5)
+    if point.equation.basis.layout != departure.equation.basis.layout:
+        return False
+    pairs = departure.equation.basis.expand(departure.base().moments), point.equation.basis.expand(point.moments)
+    first, other = (np.stack(pair) for pair in pairs)
+    count = min(first.shape[1], other.shape[1])
+    return bool(np.abs(first[:, :count] - other[:, :count]).max() <= 1e-5)

@@ -13,16 +13,20 @@ from meanfield import CriticalPoint, McKeanVlasov
 from meanfield.harmonics import full_density, packed, place
 
 from ..bases import Floats, Integers, InvariantBasis
-from ..bases.representations import Group
+from ..bases.invariant import FullBasis
+from ..bases.representations import Group, representation
 from ..branches.continuation import Point
 from ..branches.junctions import STEPS, Departure
 from ..equation import StationaryEquation, confinement_field, even_size, felt_among, starting_degrees
 from ..geometry import Birth
 from ..limits import MAX_SPHERICAL_DEGREE
-from .groups import axial_groups, breaking_group
+from .groups import axial_groups, breaking_group, subgroup
+from .harmonics import HarmonicClass, harmonic_perturbations
 from .stability import AzimuthalBlock
 
 FEWEST_NODES = 32
+# A critical function and its image are the same up to this share of it.
+SAME_FUNCTION = 1e-5
 # Names of the states whose density peaks at the vertices of the solid and of its dual.
 SOLIDS = {
     "O_h": ("octahedral", "cubic"),
@@ -100,6 +104,44 @@ def _name(group: Group, degree: int, peaks: bool) -> str:
         return f"{group.name} {degree}"
     name = SOLIDS[group.name][0 if peaks else 1]
     return name if degree == FIRST_DEGREES[group.name] else f"{name} {degree}"
+
+
+def broken_symmetry(point: Point, block: HarmonicClass, kernel: Floats) -> list[Birth]:
+    """Return the branches born where a state without an axis loses stability along one harmonic function.
+
+    They have the symmetries that leave the function as it is. If another one turns it into its negative, its two
+    directions are images of each other; otherwise they are different states.
+    """
+    old = point.equation
+    assert isinstance(old.basis, InvariantBasis)
+    modes = harmonic_perturbations(old)
+    change = np.zeros(modes.basis.degrees.size)
+    change[list(block.places)] = kernel / modes.roots[list(block.places)]
+    images = np.array([_turned(modes.basis, change, element) for element in old.basis.group.elements])
+    scale = SAME_FUNCTION * float(np.abs(change).max())
+    kept = np.abs(images - change).max(axis=1) <= scale
+    group = subgroup(old.basis.group.elements[kept])
+    reversed_by_one = bool((np.abs(images + change).max(axis=1) <= scale).any())
+    equation = invariant_equation(
+        old.problem, group, old.sign, modes=old.basis.nodes, unknowns=int(old.basis.degrees.max())
+    )
+    if equation is None:
+        return []
+    b = equation.unknown_from(equation.basis.moments_from(*old.basis.expand(point.moments)))
+    direction = equation.unknown_from(equation.basis.moments_from(*modes.basis.harmonics(change)))
+    direction /= np.linalg.norm(direction)
+    q = float(point.coupling / (equation.sign * equation.unit))
+    order, sides = (2, (1.0,)) if reversed_by_one else (None, (1.0, -1.0))
+    return [Birth(Departure(equation, b, q, side * direction, order), group.name, 1) for side in sides]
+
+
+def _turned(basis: FullBasis, coefficients: Floats, element: Floats) -> Floats:
+    """Return the coefficients of a function turned by an orthogonal transformation."""
+    turned = np.empty_like(coefficients)
+    for degree in np.unique(basis.degrees).tolist():
+        inside = basis.degrees == degree
+        turned[inside] = representation(element, degree) @ coefficients[inside]
+    return turned
 
 
 def broken_axis(point: Point, block: AzimuthalBlock, degrees: Integers, kernel: Floats) -> list[Birth]:

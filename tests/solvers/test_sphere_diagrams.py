@@ -224,6 +224,33 @@ def test_confinement_keeps_the_axis():
     assert states[0].slowest_rate > 0.0
 
 
+def test_states_that_break_every_symmetry_but_a_mirror():
+    """Axial confinement across a polar and nematic interaction: the minimiser is tilted.
+
+    The free energy is the lowest of 200 minimisations over all harmonics from random starts.
+    """
+    problem = McKeanVlasov(
+        Sphere(3), GegenbauerSeries((-1.0, -2.0), 3), coupling=4.0, confinement=GegenbauerSeries((0.3, 0.7), 3)
+    )
+    states = stationary_states(problem, rates=False)
+    assert states[0].minimiser
+    assert states[0].unstable == 0
+    assert states[0].free_energy_gap == pytest.approx(-2.3974895333517, abs=1e-11)
+    assert states[0].layout == "order"
+    assert [state.order_parameter(degree) for state in states[:1] for degree in (1, 2)] == pytest.approx(
+        [0.95710655, 0.88044906], abs=1e-8
+    )
+
+
+def test_branches_of_the_two_lowest_degrees_are_followed_down():
+    """d = 33, beta = 9, below both thresholds: strongly ordered polar and nematic states."""
+    problem = McKeanVlasov(Sphere(33), Transformer(9.0), coupling=9.978095313069021)
+    states = stationary_states(problem, rates=False)
+    assert [state.label for state in states[:3]] == ["zonal 1", "prolate", "uniform"]
+    # From a Newton iteration on another discretisation.
+    assert states[1].free_energy_gap == pytest.approx(-2114.2492587038, rel=1e-11)
+
+
 def test_a_start_is_resolved_before_it_is_believed():
     """A spike on too few nodes solves the discrete equation, and is refused by the second rule."""
     problem = McKeanVlasov(Sphere(16), Transformer(9.0))
