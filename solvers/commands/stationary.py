@@ -29,6 +29,7 @@ from meanfield.command_line import (
 from meanfield.export.states import STATE_KINDS, check_states_target, save_states, states_to_json_object
 from meanfield.summary import leading_degree
 
+from ..bases import EPS
 from ..provenance import provenance
 from ..stationary import stationary_states
 from .wording import EACH_BRANCH, add_on_failure, heading
@@ -86,10 +87,16 @@ def _states_text(problem: McKeanVlasov, states: Sequence[State]) -> str:
     degrees = sorted({1, 2, *(leading_degree(problem.domain, state) for state in states)})
     columns = {
         "state": [state.label for state in states],
-        **{f"m{degree}": [formatted(state.moment(degree)) for state in states] for degree in degrees},
+        **{f"m{degree}": [formatted(_moment(state, degree)) for state in states] for degree in degrees},
         "(F-F0)/D": [formatted(state.free_energy_gap) for state in states],
         "unstable": ["?" if state.unstable is None else str(state.unstable) for state in states],
         "residual": [formatted(state.residual, 2) for state in states],
         "": ["minimiser" if state.minimiser else "" for state in states],
     }
     return "\n".join([*heading(problem, states), "", table(columns, "  ")])
+
+
+def _moment(state: State, degree: int) -> float:
+    """Return a moment, or zero where it is the rounding of one that vanishes by symmetry."""
+    moment = state.moment(degree)
+    return moment if abs(moment) > 4.0 * EPS else 0.0
