@@ -71,10 +71,11 @@ def test_particle_steps_stand_beside_their_floors(tmp_path):
     assert finished.returncode == 0, finished.stderr
     text = target.read_text(encoding="utf-8")
     assert finished.stdout == text
-    head, _, *rows = [
-        [cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if "|" in line
-    ]
-    rows = [dict(zip(head, row, strict=True)) for row in rows]
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if "|" in line]
+    split = next(index for index, line in enumerate(lines) if line[0] == "potential")
+    rows = [dict(zip(lines[0], row, strict=True)) for row in lines[2:split]]
+    spheres = [dict(zip(lines[split], row, strict=True)) for row in lines[split + 2 :]]
+    assert {(row["potential"], row["dimension"]) for row in spheres} >= {("transformer", "3"), ("kuramoto", "64")}
     assert {row["scheme"] for row in rows} == {"euler-maruyama", "weak-second-order"}
     assert {row["kernel"] for row in rows} >= {"numpy"}
     # A step draws numbers and sums moments, and more.
@@ -98,3 +99,24 @@ def test_evolutions_are_timed_beside_their_errors(tmp_path):
     assert max(float(row["relative error"]) for row in rows) <= 1e-8
     ratios = {line[0]: line[2] for line in lines[split:]}
     assert ratios["a step of ETDRK4, us"] == "<= 22"
+
+
+def test_spheres_are_timed_beside_their_errors(tmp_path):
+    target = tmp_path / "report.md"
+    options = ["--rounds", "1", "--degrees", "15", "31", "--to", str(target)]
+    command = [sys.executable, str(SCRIPT.with_name("sphere.py")), *options]
+    finished = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert finished.returncode == 0, finished.stderr
+    lines = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in target.read_text(encoding="utf-8").splitlines()
+        if line[:1] == "|"
+    ]
+    rows = [dict(zip(lines[0], line, strict=True)) for line in lines[2:]]
+    transforms = [row for row in rows if row["task"].startswith("round trip")]
+    assert {row["size"] for row in transforms} == {"degree 15", "degree 31"}
+    assert max(float(row["relative error"]) for row in transforms) <= 1e-13
+    # Tolerances; the full evolution is asked for 1e-4 at the end.
+    errors = {row["task"]: float(row["relative error"]) for row in rows}
+    assert errors["evolve, about an axis"] <= 1e-8
+    assert errors["evolve, on all of S^2"] <= 1e-4
