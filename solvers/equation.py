@@ -194,6 +194,8 @@ class StationaryEquation:
         cells, complete = basis.cells, self.complete
         if not self._unknowns_suffice(b):
             degrees, complete = felt_among(self.problem, basis.admissible(2 * int(basis.degrees.max())))
+            if int(degrees[-1]) > basis.symmetry * basis.most_cells:
+                return None
             cells = degrees // basis.symmetry
             nodes = max(nodes, even_size(2 * int(cells.max())))
         if nodes > basis.most_nodes or cells.size > MAX_UNKNOWNS:

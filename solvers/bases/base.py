@@ -45,6 +45,7 @@ class Basis(Protocol):
 
     layout: Layout
     most_nodes: int
+    most_cells: int
     doubts_tail: bool
     symmetry: int
     cells: Integers

@@ -10,7 +10,7 @@ import numpy as np
 
 from meanfield.states import Layout
 
-from ..limits import MAX_NODES
+from ..limits import MAX_NODES, MAX_UNKNOWNS
 from ..transforms import CosineTransform
 from .base import (
     SMALL_FIELD,
@@ -46,6 +46,7 @@ class CosineBasis:
 
     layout: Layout = "degree"
     most_nodes: int = MAX_NODES
+    most_cells: int = MAX_UNKNOWNS
     doubts_tail: bool = False
 
     def __init__(self, cells: Integers, nodes: int, symmetry: int = 1, confinement: Floats | None = None) -> None:

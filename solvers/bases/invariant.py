@@ -15,7 +15,7 @@ from scipy.sparse import block_diag, csr_array
 from meanfield.errors import InvalidInput
 from meanfield.states import Layout
 
-from ..limits import MAX_SPHERICAL_DEGREE
+from ..limits import MAX_HARMONIC_DEGREE, MAX_SPHERICAL_DEGREE
 from .base import SMALL_FIELD, Floats, Gibbs, Integers, exp_beyond_quadratic
 from .legendre import packed_size
 from .representations import TRIVIAL, Group, representation, rotation_generators
@@ -55,6 +55,7 @@ class InvariantBasis:
 
     layout: Layout = "order"
     most_nodes: int = MAX_SPHERICAL_DEGREE
+    most_cells: int = MAX_HARMONIC_DEGREE
     doubts_tail: bool = False
     symmetry: int = 1
 

@@ -15,7 +15,7 @@ from meanfield import InvalidInput, Sphere
 from meanfield.quadrature import Rule, gauss_rule
 from meanfield.states import Layout
 
-from ..limits import MAX_ZONAL_NODES
+from ..limits import MAX_UNKNOWNS, MAX_ZONAL_NODES
 from .base import (
     EPS,
     RESOLUTION_TOLERANCE,
@@ -64,6 +64,7 @@ class ZonalBasis:
 
     layout: Layout = "degree"
     most_nodes: int = MAX_ZONAL_NODES
+    most_cells: int = MAX_UNKNOWNS
     doubts_tail: bool = True
 
     def __init__(

@@ -19,7 +19,7 @@ from ..branches.continuation import Point
 from ..branches.junctions import STEPS, Departure
 from ..equation import StationaryEquation, confinement_field, even_size, felt_among, starting_degrees
 from ..geometry import Birth
-from ..limits import MAX_SPHERICAL_DEGREE
+from ..limits import MAX_HARMONIC_DEGREE, MAX_SPHERICAL_DEGREE
 from .groups import axial_groups, breaking_group, subgroup
 from .harmonics import HarmonicClass, harmonic_perturbations
 from .stability import AzimuthalBlock
@@ -53,9 +53,9 @@ def invariant_equation(
     degrees, complete = starting_degrees(problem, group.admissible, least=unknowns)
     if not degrees.size:
         return None
-    if 2 * degrees.max() > MAX_SPHERICAL_DEGREE:
-        # Not all degrees that are felt can be resolved: as many as the states ask for.
-        most = min(max(FEWEST_NODES, unknowns), MAX_SPHERICAL_DEGREE // 2)
+    if degrees.max() > MAX_HARMONIC_DEGREE:
+        # Not all degrees that are felt can be unknown: as many as the states ask for.
+        most = min(max(FEWEST_NODES, unknowns), MAX_HARMONIC_DEGREE)
         degrees, complete = felt_among(problem, group.admissible(most))
         if not degrees.size:
             return None
