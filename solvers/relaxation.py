@@ -25,6 +25,7 @@ from meanfield.relaxations import NORMS, RateFit
 from .bases import EPS, Floats
 from .geometry import geometry_of
 from .provenance import provenance
+from .spectra import spectral_gap, spectrum
 from .stationary import stationary_states
 from .surroundings import Complexes, Surroundings, padded
 
@@ -95,10 +96,10 @@ def contraction_rate(
     (1.081332, None, 1.0813)
     """
     if isinstance(subject, State):
-        return geometry_of(subject.problem).spectrum(subject).slowest_rate
+        return spectral_gap(subject)
     started = time.process_time()
     target = _stable_state(subject) if state is None else state
-    found = geometry_of(target.problem).spectrum(target)
+    found = spectrum(target)
     if found.unstable or found.slowest_rate <= 0.0:
         raise InvalidInput(
             f"the {found.state.label or 'given'} state is not stable, its slowest rate being "

@@ -31,6 +31,7 @@ from .branches.walk import walk
 from .geometry import geometry_of
 from .newton import NEUTRAL
 from .provenance import provenance
+from .spectra import spectral_gap
 
 logger = logging.getLogger(__name__)
 
@@ -117,7 +118,7 @@ def stationary_states(
 def _rate(state: State) -> float | None:
     """Return the slowest decay rate, or None where it cannot be had or its sign is lost in rounding."""
     try:
-        rate = geometry_of(state.problem).spectrum(state).slowest_rate
+        rate = spectral_gap(state)
     except ComputationFailed:
         return None
     return rate if state.unstable is None or (rate < 0.0) == (state.unstable > 0) else None

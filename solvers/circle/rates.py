@@ -30,7 +30,7 @@ from .linearisation import (
     symmetric_cosines,
     symmetric_sines,
 )
-from .spectra import WHOLE, SymmetryClass, largest_eigenvalue, spectral_gap, uniform_eigenvalues
+from .spectra import WHOLE, SymmetryClass, largest_eigenvalue, spectrum, uniform_eigenvalues
 
 # The slowest perturbations are resolved by the moments above this.
 SIGNIFICANT = 1e-11
@@ -53,7 +53,7 @@ def slowest_rate(state: State) -> float:
         return -float(uniform_eigenvalues(state.problem, 64)[0])
     aligned, even = align(moments, state.problem.confinement is None)
     if not even:
-        return spectral_gap(state)
+        return spectrum(state).slowest_rate
     degree = last_degree(aligned, SIGNIFICANT) + 8
     check_size(degree)
     field = field_of(state.problem, aligned, degree)

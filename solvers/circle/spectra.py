@@ -157,22 +157,6 @@ def _merged(classes: list[Eigenvalues]) -> Eigenvalues:
     return Eigenvalues(values[order], errors[order], classes[0].rotation, classes[0].overlap)
 
 
-def spectral_gap(state: State) -> float:
-    """Return the slowest decay rate of perturbations of a state, rotation excluded.
-
-    Returns
-    -------
-    float
-        Minus the largest eigenvalue of :func:`spectrum`, in units of 1/time; negative when unstable.
-
-    Raises
-    ------
-    NotResolved
-        As :func:`spectrum`.
-    """
-    return spectrum(state).slowest_rate
-
-
 def _assemble(state: State, even: Eigenvalues, odd: Eigenvalues) -> Spectrum:
     values = np.concatenate([even.values, odd.values])
     errors = np.concatenate([even.errors, odd.errors])

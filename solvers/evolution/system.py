@@ -221,7 +221,6 @@ class FullSystem:
         self.problem, self.degree, self.size, self.symmetry = problem, degree, 2 * degree, symmetry
         self.rates = rates = Rates(problem, degree, symmetry)
         self.noise = rates.noise
-        self._complex_linear = rates.linear.astype(complex)
         self.linear = np.repeat(rates.linear, 2)
         nodes = alias_free(degree)
         self._density, self._field = FourierTransform(nodes), FourierTransform(nodes)

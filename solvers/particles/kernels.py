@@ -16,8 +16,6 @@ Floats = NDArray[np.float64]
 BLOCK = 8192
 # Adding 1.5 2^52 rounds a double to the nearest integer and leaves that in its last bits.
 ROUNDING = 6755399441055744.0
-# From here on a position has lost six digits of its place in the cell, and the rounding above would fail later.
-LARGEST_POSITION = 2.0**40
 
 
 class Kernel(Protocol):
