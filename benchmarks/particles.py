@@ -4,26 +4,23 @@ python benchmarks/particles.py --to report.md
 """
 
 import argparse
-import os
-from pathlib import Path
 
-# Thread counts are read when numpy and FFTW are loaded, so everything else is imported after this.
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"):
-    os.environ[variable] = "1"
+from script import one_thread, parser, publish
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=7, help="interleaved rounds; the fastest counts")
-    parser.add_argument("--particles", type=int, nargs="+", default=[10**4, 10**5, 10**6], help="sizes")
-    parser.add_argument("--work", type=int, default=2**21, help="particle-steps in one measurement")
-    parser.add_argument("--whole", action="store_true", help="also time the whole of 10^6 particles for 1000 steps")
-    parser.add_argument("--to", type=Path, help="also write the report to this file")
-    return parser.parse_args()
+    options = parser(__doc__)
+    options.add_argument("--particles", type=int, nargs="+", default=[10**4, 10**5, 10**6], help="sizes")
+    options.add_argument("--work", type=int, default=2**21, help="particle-steps in one measurement")
+    options.add_argument(
+        "--whole", action="store_true", help="also time the whole of 10^6 particles for 1000 steps"
+    )
+    return options.parse_args()
 
 
 def main() -> None:
     options = arguments()
+    one_thread()
     from particle_rows import all_rows, measure, report, whole_runs
     from sphere_particle_rows import sphere_report
 
@@ -31,9 +28,7 @@ def main() -> None:
     measure(rows, options.rounds, options.work)
     text = report(rows, options.rounds, whole_runs() if options.whole else [])
     text += "\n\n" + sphere_report(options.particles, options.rounds, options.work)
-    print(text)
-    if options.to is not None:
-        options.to.write_text(text + "\n", encoding="utf-8")
+    publish(text, options.to)
 
 
 if __name__ == "__main__":

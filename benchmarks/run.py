@@ -1,25 +1,20 @@
 """Time the continuation against its bare kernel and a dense reference: python benchmarks/run.py --to report.md."""
 
 import argparse
-import os
-from pathlib import Path
 
-# Thread counts are read when numpy and FFTW are loaded, so everything else is imported after this.
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"):
-    os.environ[variable] = "1"
+from script import one_thread, parser, publish
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=7, help="interleaved rounds; the fastest counts")
-    parser.add_argument("--modes", type=int, nargs="+", default=[16, 32, 64, 128, 512], help="moments to resolve")
-    parser.add_argument("--to", type=Path, help="also write the report to this file")
-    parser.add_argument("--profile", action="store_true", help="list where tasks A and B spend their time instead")
-    return parser.parse_args()
+    options = parser(__doc__)
+    options.add_argument("--modes", type=int, nargs="+", default=[16, 32, 64, 128, 512], help="moments to resolve")
+    options.add_argument("--profile", action="store_true", help="list where tasks A and B spend their time instead")
+    return options.parse_args()
 
 
 def main() -> None:
     options = arguments()
+    one_thread()
     from rows import all_rows, measure, profiled
     from tables import report
 
@@ -29,9 +24,7 @@ def main() -> None:
     rows = all_rows(options.modes)
     measure(rows, options.rounds)
     text = report(rows, options.rounds)
-    print(text)
-    if options.to is not None:
-        options.to.write_text(text + "\n", encoding="utf-8")
+    publish(text, options.to)
 
 
 if __name__ == "__main__":

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield import Diagram, State
+from meanfield import Diagram, McKeanVlasov, Number, State
 
-from .claims import Undecided
+from .claims import Evidence, Undecided, compare
+from .tools import Tools
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -33,6 +34,20 @@ def clustered_states(diagram: Diagram, most: int = 5) -> Iterator[State]:
             continue
         for point in spaced(len(branch), most):
             yield diagram.state(index, point)
+
+
+def nothing_but_uniform(
+    problem: McKeanVlasov, tools: Tools, interval: tuple[float, float], unit: Number
+) -> Iterator[Evidence]:
+    """Yield how many branches, events, unstable directions and states there are beside the uniform one."""
+    diagram = tools.diagram(problem, interval)
+    events = [point for point in diagram.special_points if point.type != "endpoint"]
+    yield compare(len(diagram.branches), 1.0, 0.0, "branches of the diagram")
+    yield compare(len(events), 0.0, 0.0, "special points of the diagram")
+    yield compare(int(diagram.branches[0].unstable.max()), 0.0, 0.0, "unstable directions of uniform")
+    for factor in (1.0, 5.0):
+        states = tools.states(problem.at(coupling=factor * unit))
+        yield compare(len(states), 1.0, 0.0, f"states at {factor} times the unit coupling")
 
 
 def polynomial_at_zero(x: Floats, y: Floats, noise: Floats, coefficient: int) -> tuple[float, float]:

@@ -23,6 +23,7 @@ from meanfield import (
 from meanfield.potentials import Array, Number
 
 from ..claims import Evidence, claim, compare, missing, worst
+from ..measures import nothing_but_uniform
 from ..tools import Tools
 from .measures import (
     EIGENVALUE,
@@ -262,14 +263,4 @@ def repulsive(problem: McKeanVlasov) -> str | None:
 )
 def only_uniform(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Count branches, events, unstable directions and states."""
-    diagram = tools.diagram(problem, interval(problem))
-    events = [point for point in diagram.special_points if point.type != "endpoint"]
-    found = [
-        compare(len(diagram.branches), 1.0, 0.0, "branches of the diagram"),
-        compare(len(events), 0.0, 0.0, "special points of the diagram"),
-        compare(int(diagram.branches[0].unstable.max()), 0.0, 0.0, "unstable directions of uniform"),
-    ]
-    for factor in (1.0, 5.0):
-        states = tools.states(problem.at(coupling=factor * unit_coupling(problem)))
-        found.append(compare(len(states), 1.0, 0.0, f"states at {factor} times the unit coupling"))
-    return worst(found)
+    return worst(list(nothing_but_uniform(problem, tools, interval(problem), unit_coupling(problem))))
