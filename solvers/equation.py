@@ -25,7 +25,7 @@ the modes, the number of its negative eigenvalues minus the number of repulsive 
 directions of the equation, within the basis.
 """
 
-from collections.abc import Callable
+import copy
 from functools import partial
 from typing import NamedTuple
 
@@ -48,9 +48,12 @@ from .bases import (
     plus_dyad,
     resolved,
 )
+from .felt import even_size, felt_among, starting_degrees, strengths
 from .limits import MAX_UNKNOWNS
 
-NEGLIGIBLE = EPS / 16.0
+# Nodes to start with. On the circle, where transforms are fast, having twice as many costs less than taking them
+# later; on spheres they are dense products.
+FEWEST_ON_CIRCLE, FEWEST_ON_SPHERES = 128, 64
 # Below this free energy the terms of the gap are summed without their common second order.
 SMALL = 2e-3
 # Columns are independent if their singular values are above this share of the largest.
@@ -97,16 +100,15 @@ class StationaryEquation:
         self.problem = problem
         self.basis = basis
         self.sign = sign
-        largest = int(basis.degrees.max())
-        potential = problem.potential
-        relative = potential.relative_multipliers(problem.domain, largest)[basis.degrees]
+        known = strengths(problem, int(basis.degrees.max()))
+        relative = known.relative[basis.degrees]
         strongest = float(np.abs(relative).max())
         self.strongest = strongest
-        strengths = -sign * relative / strongest
-        self.gain = 0.5 / float((np.abs(strengths) * basis.squares).max())
-        self.unit = 2.0 * problem.noise / (potential.scale(problem.domain) * strongest) * self.gain
-        self.signs = np.sign(strengths)
-        self.scales = np.sqrt(np.abs(strengths))
+        signed = -sign * relative / strongest
+        self.gain = 0.5 / float((np.abs(signed) * basis.squares).max())
+        self.unit = 2.0 * problem.noise / (known.scale * strongest) * self.gain
+        self.signs = np.sign(signed)
+        self.scales = np.sqrt(np.abs(signed))
         self.signed_scales = self.signs * self.scales
         self._weights = np.multiply.outer(self.signed_scales, self.signed_scales)
         self.doubled = 2.0 * self.gain
@@ -203,10 +205,16 @@ class StationaryEquation:
         resized = basis.resized(cells, nodes)
         if resized.degrees.size > 2 * MAX_UNKNOWNS:
             return None
+        if resized.degrees.size == basis.degrees.size:
+            finer = copy.copy(self)
+            finer.basis, finer.complete = resized, complete
+            return finer
         return StationaryEquation(self.problem, resized, self.sign, complete=complete)
 
     def transfer(self, b: Floats, to: "StationaryEquation") -> Floats:
         """Return the unknown of a refined equation that has the same moments."""
+        if to.basis.degrees.size == self.basis.degrees.size:
+            return b
         means = np.zeros(to.basis.degrees.size)
         means[np.isin(to.basis.degrees, self.basis.degrees)] = b / self.scales
         return to.scales * means
@@ -229,49 +237,6 @@ def orthonormal(columns: Floats) -> Floats:
     """Return orthonormal columns that span the same space."""
     directions, sizes, _ = np.linalg.svd(columns, full_matrices=False)
     return np.asarray(directions[:, sizes > INDEPENDENT * sizes.max(initial=0.0)])
-
-
-def even_size(count: int) -> int:
-    """Return the smallest power of two that is at least count."""
-    return 1 << max(0, count - 1).bit_length()
-
-
-def felt_among(problem: McKeanVlasov, degrees: Integers) -> tuple[Integers, bool]:
-    """Return those of some degrees, ascending, that the potential feels, and whether it feels none beyond them."""
-    potential, domain = problem.potential, problem.domain
-    if not degrees.size:
-        return degrees, False
-    relative = np.abs(potential.relative_multipliers(domain, int(degrees[-1]))[degrees])
-    strongest = relative.max()
-    if strongest == 0.0:
-        return degrees[:0], False
-    complete = potential.relative_tail_bound(domain, int(degrees[-1])) <= NEGLIGIBLE * strongest
-    return degrees[relative > NEGLIGIBLE * strongest], bool(complete)
-
-
-def starting_degrees(
-    problem: McKeanVlasov, admissible: Callable[[int], Integers], symmetry: int = 1, least: int = 0
-) -> tuple[Integers, bool]:
-    """Return all degrees the potential feels, or the first where it decays too slowly for all of them.
-
-    Parameters
-    ----------
-    admissible
-        The degrees there are up to a limit; the limits are 32, 64, ..., 512 times the symmetry.
-    least
-        The smallest limit, in units of the symmetry.
-    """
-    for limit in (32, 64, 128, 256, 512):
-        degrees, complete = felt_among(problem, admissible(symmetry * max(limit, least)))
-        if complete:
-            return degrees, True
-    return felt_among(problem, admissible(symmetry * max(32, least)))
-
-
-def felt_degrees(problem: McKeanVlasov, least: int) -> Integers:
-    """Return all degrees the potential feels; where it decays too slowly for that, those up to the least."""
-    degrees, complete = starting_degrees(problem, partial(multiples, 1))
-    return degrees if complete else felt_among(problem, multiples(1, least))[0]
 
 
 def stationary_equation(
@@ -307,7 +272,8 @@ def stationary_equation(
     if not degrees.size:
         return None
     cells = degrees // symmetry
-    nodes = even_size(max(2 * int(cells.max()), 2 * (modes // symmetry), 64))
+    fewest = FEWEST_ON_SPHERES if isinstance(problem.domain, Sphere) else FEWEST_ON_CIRCLE
+    nodes = even_size(max(2 * int(cells.max()), 2 * (modes // symmetry), fewest))
     basis = _basis(problem.domain, even, cells, nodes, symmetry, confinement_field(problem, symmetry, nodes))
     return StationaryEquation(problem, basis, sign, complete=complete)
 

@@ -142,11 +142,10 @@ def felt(b: Floats) -> NDArray[np.bool_]:
 
 def slice_of(cells: Integers) -> slice | Integers:
     """Return equally spaced cells as a slice, which needs no table look-up."""
-    steps = np.diff(cells)
-    if cells.size and (steps == steps[:1]).all():
-        step = int(steps[0]) if steps.size else 1
-        return slice(int(cells[0]), int(cells[-1]) + 1, step)
-    return cells
+    first, *others = cells.tolist() or [0]
+    step = others[0] - first if others else 1
+    spaced = range(first, first + step * cells.size, step)
+    return slice(spaced.start, spaced.stop, step) if others == list(spaced[1:]) else cells
 
 
 def multiples(symmetry: int, limit: int) -> Integers:

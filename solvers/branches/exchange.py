@@ -15,12 +15,19 @@ from scipy.optimize import brentq
 
 from meanfield import Number
 
-from ..bases import EPS, Floats
-from .continuation import Point
+from ..bases import EPS, Floats, greatest
+from ..geometry import geometry_of
+from .continuation import Point, length
 from .detection import Event, interval_end
 from .following import Followed, Knot
 
 MAX_CORRECTIONS = 8
+# States this close have their difference in free energy from the work of the residual, by Gauss-Legendre quadrature.
+NEAR, WORK_NODES = 0.5, 16
+# Largest residual of a state put into the equation of another.
+IMAGE = 1e-10
+# Rounding error of a free energy in units of its terms.
+GAP_ROUNDING = 4 * EPS
 
 
 class Run(NamedTuple):
@@ -100,13 +107,13 @@ def _mark(
     if not (low < high and difference(low) * difference(high) < 0.0):
         # One branch is born or ends on the other here: the minimiser changes continuously.
         return
-    point = _exchange(one, other, float(brentq(difference, low, high)), scale)
-    if point is not None:
-        _insert(curves[other.curve], point, labels[one.curve])
+    found = _exchange(one, other, float(brentq(difference, low, high)), scale)
+    if found is not None:
+        _insert(curves[other.curve], *found, labels[one.curve])
 
 
-def _exchange(one: Run, other: Run, coupling: float, scale: Number) -> Point | None:
-    """Return the state of the second run at the coupling where both have one free energy, by Newton."""
+def _exchange(one: Run, other: Run, coupling: float, scale: Number) -> tuple[Point, float] | None:
+    """Return the state of the second run where both have one free energy, by Newton, and the error of its q."""
     for _ in range(MAX_CORRECTIONS):
         first, second = _state_at(one, coupling, scale), _state_at(other, coupling, scale)
         if first is None or second is None:
@@ -114,11 +121,45 @@ def _exchange(one: Run, other: Run, coupling: float, scale: Number) -> Point | N
         steepness = _slope(first, scale) - _slope(second, scale)
         if steepness == 0.0:
             return None
-        step = (first.free_energy_gap - second.free_energy_gap) / steepness
-        if abs(step) <= 4 * EPS * abs(coupling):
+        difference, rounding = _difference(first, second)
+        step, error = difference / steepness, abs(rounding / steepness)
+        if abs(step) <= max(4 * EPS * abs(coupling), error):
             break
         coupling -= step
-    return second
+    return second, error / abs(coupling) * second.q
+
+
+def _difference(first: Point, second: Point) -> tuple[float, float]:
+    """Return the free energy of one state less that of another at one coupling, over D, and its rounding error.
+
+    Where a branch is born on the other both states are near each other, and their free energies agree in most
+    digits. Put into one equation, they differ by the work of the residual on the way between them.
+    """
+    if first.equation.basis.symmetry % second.equation.basis.symmetry == 0:
+        work = _work(second, first)
+        if work is not None:
+            return work
+    elif second.equation.basis.symmetry % first.equation.basis.symmetry == 0:
+        work = _work(first, second)
+        if work is not None:
+            return -work[0], work[1]
+    size = sum(point.q * point.equation.gain * ddot(point.b, point.b) for point in (first, second))
+    return first.free_energy_gap - second.free_energy_gap, GAP_ROUNDING * size
+
+
+def _work(point: Point, symmetric: Point) -> tuple[float, float] | None:
+    """Return the work from a state to a more symmetric one, and its error; None where they are far apart."""
+    equation = point.equation
+    image = geometry_of(equation.problem).nearest_image(symmetric, point)
+    way = image - point.b
+    distance = length(way, 0.0)
+    if distance > NEAR or greatest(equation.evaluate(image, point.q).residual) > IMAGE:
+        return None
+    # The gradient of the free energy in b, away from stationary states extended by the field of b, is 2 q g.
+    nodes, weights = np.polynomial.legendre.leggauss(WORK_NODES)
+    forces = [ddot(way, equation.evaluate(point.b + 0.5 * (1.0 + t) * way, point.q).residual) for t in nodes]
+    strength = equation.doubled * point.q
+    return 0.5 * strength * float(weights @ forces), GAP_ROUNDING * strength * distance
 
 
 def _neighbours(run: Run, coupling: float) -> tuple[Knot, Knot]:
@@ -133,10 +174,10 @@ def _state_at(run: Run, coupling: float, scale: Number) -> Point | None:
     return None if event is None else event.point
 
 
-def _insert(curve: Followed, point: Point, rival: str) -> None:
+def _insert(curve: Followed, point: Point, error: float, rival: str) -> None:
     arclengths = [knot.point.arclength for knot in curve.knots]
     index = int(np.searchsorted(arclengths, point.arclength))
     unstable = curve.knots[index].unstable
     text = f"free energy equal to that of {rival}: the minimiser changes"
-    event = Event("transition", point, 0.0, description=text, before=unstable, after=unstable)
+    event = Event("transition", point, error, description=text, before=unstable, after=unstable)
     curve.knots.insert(index, Knot(point, unstable, event))

@@ -65,10 +65,10 @@ def follow(departure: Departure, method: Arclength, highest: float) -> Followed 
     if first is None:
         return None
     base = departure.base(first)
-    leaves = first.q > highest and first.solution.tangent_q > 0.0
+    vertical = abs(first.q - departure.q) <= 1e-12 and abs(first.solution.tangent_q) <= 1e-10
+    leaves = not vertical and first.q > highest and first.solution.tangent_q > 0.0
     if leaves and departure.q >= highest:
         return None
-    vertical = abs(first.q - departure.q) <= 1e-12 and abs(first.solution.tangent_q) <= 1e-10
     geometry = geometry_of(first.equation.problem)
     counts = geometry.unstable_counts(first, 1e-9 if vertical else NEUTRAL)
     followed = Followed(departure, [Knot(base.on(first.equation), sum(counts))], Outcome.MAX_STEPS)
@@ -119,7 +119,7 @@ def extend(followed: Followed, points: Iterator[Point | End], counts: tuple[int,
         if followed.vertical and float(np.abs(point.moments[1:]).max()) > VERTICAL_END:
             followed.outcome = Outcome.VERTICAL
             return
-        if point.q > highest and point.solution.tangent_q > 0.0:
+        if not followed.vertical and point.q > highest and point.solution.tangent_q > 0.0:
             followed.outcome = Outcome.LEFT_INTERVAL
             return
         if _returned(followed):

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from meanfield import McKeanVlasov, State
 
 from ..bases import EPS, Floats, Integers
-from ..equation import even_size
+from ..felt import even_size
 
 Matrix = NDArray[Any]
 

@@ -6,7 +6,7 @@ import scipy.fft
 from ..bases import CosineBasis, Floats
 from ..branches.continuation import Point
 from ..branches.recording import SIGNIFICANT
-from ..equation import even_size
+from ..felt import even_size
 
 
 def moment_arrays(points: list[Point]) -> Floats:

@@ -14,7 +14,7 @@ the kernel summed in extended precision.
 import numpy as np
 
 from ..bases import EPS, Floats
-from ..equation import even_size
+from ..felt import even_size
 from .linearisation import Field, Matrix, felt, strengths_of
 
 # Safety factor on first-order rounding bounds.

@@ -19,7 +19,8 @@ import numpy as np
 
 from ..bases import CosineBasis, Floats, Integers, covariance
 from ..branches.continuation import Point
-from ..equation import StationaryEquation, felt_degrees, plus_projector
+from ..equation import StationaryEquation, plus_projector
+from ..felt import felt_degrees, strengths
 from ..geometry import BlockMatrix
 from ..newton import NEUTRAL, count_negative
 
@@ -163,7 +164,7 @@ def _padded(moments: Floats, size: int) -> Floats:
 def _perturbations(equation: StationaryEquation) -> Perturbations:
     problem, basis = equation.problem, equation.basis
     degrees = felt_degrees(problem, int(basis.degrees.max()))
-    relative = problem.potential.relative_multipliers(problem.domain, int(degrees.max()))[degrees]
+    relative = strengths(problem, int(degrees.max())).relative[degrees]
     return Perturbations(degrees, relative, problem.confinement is not None, basis.symmetry, basis.nodes + 1)
 
 

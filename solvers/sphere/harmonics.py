@@ -20,7 +20,8 @@ from ..bases.invariant import FullBasis, InvariantBasis
 from ..bases.representations import Group
 from ..bases.second_moments import ClassProducts, RingWaves
 from ..branches.continuation import Point
-from ..equation import StationaryEquation, felt_degrees, orthonormal
+from ..equation import StationaryEquation, orthonormal
+from ..felt import felt_degrees
 from ..geometry import BlockMatrix
 from ..newton import NEUTRAL, count_negative
 

@@ -17,7 +17,8 @@ from ..bases.invariant import FullBasis
 from ..bases.representations import Group, representation
 from ..branches.continuation import Point
 from ..branches.junctions import STEPS, Departure
-from ..equation import StationaryEquation, confinement_field, even_size, felt_among, starting_degrees
+from ..equation import StationaryEquation, confinement_field
+from ..felt import even_size, felt_among, starting_degrees
 from ..geometry import Birth
 from ..limits import MAX_HARMONIC_DEGREE, MAX_SPHERICAL_DEGREE
 from .groups import axial_groups, breaking_group, subgroup

@@ -29,7 +29,8 @@ from ..bases import Floats, Integers
 from ..bases.gegenbauer import sector_functions
 from ..bases.zonal import ZonalBasis
 from ..branches.continuation import Point
-from ..equation import StationaryEquation, felt_degrees, plus_projector
+from ..equation import StationaryEquation, plus_projector
+from ..felt import felt_degrees, strengths
 from ..geometry import BlockMatrix
 from ..newton import NEUTRAL, count_negative
 from .traces import SectorTraces
@@ -204,7 +205,7 @@ def perturbations(equation: StationaryEquation) -> Perturbations:
     """Return the harmonics that decide the stability of the states of an equation."""
     problem = equation.problem
     degrees = felt_degrees(problem, int(equation.basis.degrees.max()))
-    relative = problem.potential.relative_multipliers(problem.domain, int(degrees.max()))[degrees]
+    relative = strengths(problem, int(degrees.max())).relative[degrees]
     return Perturbations(equation, degrees, relative)
 
 

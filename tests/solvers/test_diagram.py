@@ -20,6 +20,7 @@ from meanfield import (
     Transformer,
 )
 from solvers import Arclength, bifurcation_diagram, stationary_states
+from tests import oracles
 
 EPS = np.finfo(float).eps
 
@@ -278,6 +279,31 @@ class TestTransition:
 
             exact = 2 * mpmath.findroot(equations, (event.m1, event.m2, 0.37, event.coupling / 2))[3]
         assert event.coupling == pytest.approx(float(exact), rel=LOCATED)
+
+    def test_exchange_beside_the_branch_point_of_the_rival(self):
+        """Energies that agree in 14 digits, of a 1-cluster and the 3-cluster on which it is born."""
+        weights = (0.1287, -0.4456, -0.5065, -0.0113, -0.1524, 0.0388)
+        result = diagram(CosineSeries(weights), (3.5, 4.5), depth=2)
+        event = min(result.events("transition"), key=lambda event: event.coupling)
+        assert "3-cluster" in event.description
+        assert 0.0 < abs(event.m1) < 1e-2
+
+        def difference(coupling):
+            gaps = []
+            for symmetry in (1, 3):
+                shares = {k: -coupling * w / 2 for k, w in enumerate(weights, start=1) if k % symmetry == 0}
+                start = [m if k % symmetry == 0 else 0.0 for k, m in enumerate(event.cosine)]
+                m = oracles.even_state(shares, start, 6, 48)
+                _, log = gibbs_moments([2 * shares.get(k, 0) * m[k] for k in range(1, 7)], 0)
+                gaps.append(sum(share * m[k] ** 2 for k, share in shares.items()) - log)
+            return gaps[0] - gaps[1]
+
+        with mpmath.workdps(30):
+            near = mpmath.mpf(float(event.coupling))
+            one, other = difference(near), difference(near * (1 + mpmath.mpf(10) ** -10))
+            exact = near - one * near * mpmath.mpf(10) ** -10 / (other - one)
+        assert event.coupling == pytest.approx(float(exact), rel=1e-13)
+        assert event.lower <= exact <= event.upper
 
     def test_no_false_transition_beside_uniform(self):
         """Gaps of order 1e-20 keep their sign."""

@@ -1,0 +1,78 @@
+"""Which modes of the densities a potential feels: the unknowns of the stationary equation."""
+
+import functools
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from meanfield import Domain, McKeanVlasov, Number
+
+from .bases import EPS, Floats, Integers, multiples
+
+# Multipliers below this share of the strongest move no density by a rounding error.
+NEGLIGIBLE = EPS / 16.0
+
+
+class Strengths(NamedTuple):
+    """Multipliers of a potential over the strongest, a bound of those beyond, and the strongest itself."""
+
+    relative: Floats
+    beyond: float
+    scale: Number
+
+
+def strengths(problem: McKeanVlasov, degree: int) -> Strengths:
+    """Return the multipliers of the potential up to a degree; every branch of a diagram asks for them."""
+    potential: Any = problem.potential
+    return _strengths(potential, problem.domain, degree)
+
+
+@functools.lru_cache(maxsize=64)
+def _strengths(potential: Any, domain: Domain, degree: int) -> Strengths:
+    relative = potential.relative_multipliers(domain, degree)
+    relative.flags.writeable = False
+    return Strengths(relative, potential.relative_tail_bound(domain, degree), potential.scale(domain))
+
+
+def even_size(count: int) -> int:
+    """Return the smallest power of two that is at least count."""
+    return 1 << max(0, count - 1).bit_length()
+
+
+def felt_among(problem: McKeanVlasov, degrees: Integers) -> tuple[Integers, bool]:
+    """Return those of some degrees, ascending, that the potential feels, and whether it feels none beyond them."""
+    if not degrees.size:
+        return degrees, False
+    known = strengths(problem, int(degrees[-1]))
+    relative = np.abs(known.relative[degrees])
+    strongest = relative.max()
+    if strongest == 0.0:
+        return degrees[:0], False
+    return degrees[relative > NEGLIGIBLE * strongest], known.beyond <= NEGLIGIBLE * float(strongest)
+
+
+def starting_degrees(
+    problem: McKeanVlasov, admissible: Callable[[int], Integers], symmetry: int = 1, least: int = 0
+) -> tuple[Integers, bool]:
+    """Return all degrees the potential feels, or the first where it decays too slowly for all of them.
+
+    Parameters
+    ----------
+    admissible
+        The degrees there are up to a limit; the limits are 32, 64, ..., 512 times the symmetry.
+    least
+        The smallest limit, in units of the symmetry.
+    """
+    for limit in (32, 64, 128, 256, 512):
+        degrees, complete = felt_among(problem, admissible(symmetry * max(limit, least)))
+        if complete:
+            return degrees, True
+    return felt_among(problem, admissible(symmetry * max(32, least)))
+
+
+def felt_degrees(problem: McKeanVlasov, least: int) -> Integers:
+    """Return all degrees the potential feels; where it decays too slowly for that, those up to the least."""
+    degrees, complete = starting_degrees(problem, partial(multiples, 1))
+    return degrees if complete else felt_among(problem, multiples(1, least))[0]
