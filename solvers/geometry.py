@@ -44,6 +44,17 @@ class BlockMatrix(NamedTuple):
     repulsive: int
 
 
+class Threshold(NamedTuple):
+    """A critical point of the uniform state, with the number of directions that are unstable before it.
+
+    ``parent`` is its index among the special points; None outside the interval of the diagram.
+    """
+
+    point: CriticalPoint
+    unstable: int
+    parent: int | None
+
+
 class Birth(NamedTuple):
     """A branch about to be followed: its departure, name and symmetry."""
 
@@ -55,9 +66,7 @@ class Birth(NamedTuple):
 class Geometry(Protocol):
     """The questions; a package with functions of these names answers them."""
 
-    def births(
-        self, problem: McKeanVlasov, point: CriticalPoint, inside: bool, register: "Register"
-    ) -> list[Birth]:
+    def births(self, problem: McKeanVlasov, threshold: Threshold, register: "Register") -> list[Birth]:
         """Return the branches born at a critical point of the uniform state, one of each group orbit."""
 
     def first_threshold(self, problem: McKeanVlasov) -> "Number | None":

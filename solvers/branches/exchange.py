@@ -22,7 +22,7 @@ from .detection import Event, interval_end
 from .following import Followed, Knot
 
 MAX_CORRECTIONS = 8
-# States this close have their difference in free energy from the work of the residual, by Gauss-Legendre quadrature.
+# The free energies of states this close differ by the work of the residual between them, by Gauss quadrature.
 NEAR, WORK_NODES = 0.5, 16
 # Largest residual of a state put into the equation of another.
 IMAGE = 1e-10
@@ -114,6 +114,7 @@ def _mark(
 
 def _exchange(one: Run, other: Run, coupling: float, scale: Number) -> tuple[Point, float] | None:
     """Return the state of the second run where both have one free energy, by Newton, and the error of its q."""
+    found = None
     for _ in range(MAX_CORRECTIONS):
         first, second = _state_at(one, coupling, scale), _state_at(other, coupling, scale)
         if first is None or second is None:
@@ -123,10 +124,11 @@ def _exchange(one: Run, other: Run, coupling: float, scale: Number) -> tuple[Poi
             return None
         difference, rounding = _difference(first, second)
         step, error = difference / steepness, abs(rounding / steepness)
+        found = second, error / abs(coupling) * second.q
         if abs(step) <= max(4 * EPS * abs(coupling), error):
             break
         coupling -= step
-    return second, error / abs(coupling) * second.q
+    return found
 
 
 def _difference(first: Point, second: Point) -> tuple[float, float]:

@@ -5,7 +5,7 @@ from itertools import groupby, pairwise
 
 import numpy as np
 
-from meanfield import Branch, McKeanVlasov, Number, Outcome, SpecialPoint, critical_modes
+from meanfield import Branch, Number, Outcome, SpecialPoint
 from meanfield.states import Layout
 
 from ..bases import Floats
@@ -36,6 +36,12 @@ class Register:
         """Return a coupling relative to the critical one."""
         return None if self.critical is None else float(coupling / self.critical)
 
+    def relatives(self, couplings: Floats) -> Floats:
+        """Return couplings relative to the critical one, nan where there is none."""
+        if self.critical is None:
+            return np.full(couplings.shape, np.nan)
+        return np.asarray(couplings / self.critical, dtype=float)
+
     def unique_label(self, label: str) -> str:
         """Return the label, numbered if it is taken."""
         taken = {branch.label for branch in self.branches}
@@ -55,8 +61,7 @@ def _pieces(followed: Followed, interval: tuple[Number, Number]) -> list[list[Kn
     pieces: list[list[Knot]] = []
     previous: Knot | None = None
     within = False
-    for knot in followed.knots:
-        inside = _inside(knot.point, interval)
+    for knot, inside in zip(followed.knots, _inside(followed.knots, interval), strict=True):
         for end in [] if previous is None or (inside and within) else _crossings(previous, knot, interval):
             if within:
                 pieces[-1].append(end)
@@ -92,9 +97,12 @@ def largest_modulus(interval: tuple[Number, Number]) -> Number:
     return max(interval[1], -interval[0])
 
 
-def _inside(point: Point, interval: tuple[Number, Number]) -> bool:
+def _inside(knots: list[Knot], interval: tuple[Number, Number]) -> list[bool]:
+    """Return which knots are in an interval or at its ends."""
     slack = 1e-13 * largest_modulus(interval)
-    return bool(interval[0] - slack <= point.coupling <= interval[1] + slack)
+    couplings = np.array([knot.point.coupling for knot in knots])
+    within = (interval[0] - slack <= couplings) & (couplings <= interval[1] + slack)
+    return [bool(inside) for inside in within]
 
 
 def _crossings(one: Knot, other: Knot, interval: tuple[Number, Number]) -> list[Knot]:
@@ -102,7 +110,7 @@ def _crossings(one: Knot, other: Knot, interval: tuple[Number, Number]) -> list[
     found = []
     for end in interval:
         q = float(end / (equation.sign * equation.unit))
-        if _inside(one.point, (end, end)) or _inside(other.point, (end, end)):
+        if any(_inside([one, other], (end, end))):
             continue
         event = interval_end(one.point, other.point, q) if q > 0 else None
         if event is not None:
@@ -129,7 +137,7 @@ def _record_piece(
         parent=parent if starts_at_birth else None,
         symmetry=symmetry,
         coupling=coupling,
-        relative_coupling=np.array([_or_nan(register.relative(value)) for value in coupling]),
+        relative_coupling=register.relatives(coupling),
         cosine=cosine,
         sine=sine,
         arclength=np.array([point.arclength for point in points]),
@@ -197,10 +205,6 @@ def _describe(event: Event) -> str:
     return "critical: " + ", ".join(block.words(symmetry) for block in event.blocks)
 
 
-def _or_nan(value: float | None) -> float:
-    return np.nan if value is None else value
-
-
 def moment_arrays(points: list[Point]) -> tuple[Floats, Floats, Floats, Floats, np.ndarray]:
     """Return moments and their derivatives along the branch, by point and place, and the resolved degrees."""
     basis = points[0].equation.basis
@@ -232,58 +236,3 @@ def _degree_at(places: np.ndarray) -> np.ndarray:
 def places_of(degree: int, layout: Layout) -> int:
     """Return how many moments there are up to a degree."""
     return degree + 1 if layout == "degree" else (degree + 1) * (degree + 2) // 2
-
-
-def uniform_branch(
-    problem: McKeanVlasov,
-    couplings: Floats,
-    labels: tuple[str, ...],
-    unstable: np.ndarray,
-    register: Register,
-) -> Branch:
-    """Return the uniform branch, exact, at the given couplings."""
-    count = couplings.size
-    moments = np.zeros((count, 5))
-    moments[:, 0] = 1.0
-    zeros = np.zeros((count, 5))
-    relative = np.array([_or_nan(register.relative(value)) for value in couplings])
-    arclength = (
-        np.abs(relative - relative[0]) if register.critical is not None else np.abs(couplings - couplings[0])
-    )
-    return Branch(
-        label="uniform",
-        parent=None,
-        symmetry=0,
-        coupling=couplings,
-        relative_coupling=relative,
-        cosine=moments,
-        sine=zeros,
-        arclength=arclength.astype(float),
-        free_energy_gap=np.zeros(count),
-        unstable=unstable,
-        slowest_rate=_uniform_rates(problem, couplings),
-        residual=np.zeros(count),
-        modes=np.zeros(count, dtype=np.int64),
-        tangent_coupling=np.ones(count),
-        tangent_cosine=zeros,
-        tangent_sine=zeros,
-        point_labels=labels,
-        outcome=Outcome.LEFT_INTERVAL,
-    )
-
-
-def _uniform_rates(problem: McKeanVlasov, couplings: Floats) -> Floats:
-    """Return the smallest decay rate l (l + d - 2) (D + kappa w_l / N_l) of the uniform state over all modes."""
-    largest = max(
-        64, *(2 * mode for point in critical_modes(problem, *_span(couplings)) for mode in point.modes), 0
-    )
-    domain, degrees = problem.domain, range(1, largest + 1)
-    squares = np.array([-domain.laplacian_eigenvalue(degree) for degree in degrees])
-    multiplicities = np.array([domain.multiplicity(degree) for degree in degrees], dtype=float)
-    multipliers = problem.potential.multipliers(domain, largest)[1:]
-    growth = np.multiply.outer(couplings, squares * multipliers / multiplicities)
-    return np.asarray((problem.noise * squares + growth).min(axis=1), dtype=float)
-
-
-def _span(couplings: Floats) -> tuple[Number, Number]:
-    return np.minimum(couplings[0], 0.0), np.maximum(couplings[-1], 0.0)

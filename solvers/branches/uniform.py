@@ -2,29 +2,36 @@
 
 import numpy as np
 
-from meanfield import CriticalPoint, McKeanVlasov, Number, SpecialPoint, critical_modes
+from meanfield import Branch, CriticalPoint, McKeanVlasov, Number, Outcome, SpecialPoint, critical_modes
 
-from ..bases import EPS
-from .recording import Register, uniform_branch
+from ..bases import EPS, Floats, Integers
+from .recording import Register
 
 
-def record_uniform(problem: McKeanVlasov, inside: list[CriticalPoint], register: Register) -> None:
-    """Record the uniform branch over the interval and its branch points."""
+def record_uniform(
+    problem: McKeanVlasov, criticals: list[CriticalPoint], inside: list[CriticalPoint], register: Register
+) -> None:
+    """Record the uniform branch over the interval, with its branch points.
+
+    Parameters
+    ----------
+    criticals, inside
+        All critical points from zero to the ends of the interval or farther, and those inside.
+    """
     low, high = register.interval
     grid = np.linspace(low, high, 61)
-    criticals = np.array([point.coupling for point in inside], dtype=grid.dtype)
+    born = np.array([point.coupling for point in inside], dtype=grid.dtype)
     # A point between neighbouring critical couplings shows the count there.
-    between = 0.5 * (criticals[1:] + criticals[:-1])
-    apart = np.abs(np.subtract.outer(grid, criticals)).min(axis=1, initial=np.inf) > 1e-9 * (high - low)
-    couplings = np.unique(np.concatenate([grid[apart], criticals, between]))
+    between = 0.5 * (born[1:] + born[:-1])
+    apart = np.abs(np.subtract.outer(grid, born)).min(axis=1, initial=np.inf) > 1e-9 * (high - low)
+    couplings = np.unique(np.concatenate([grid[apart], born, between]))
     labels = ["" for _ in couplings]
     labels[0] = labels[-1] = "EP"
-    crossed = critical_modes(problem, np.minimum(low, 0.0), np.maximum(high, 0.0))
-    unstable = np.array([_count_beyond(crossed, value) for value in couplings])
+    unstable = counts_below(criticals, couplings)
     branch_points = [(int(np.searchsorted(couplings, point.coupling)), point) for point in inside]
     for index, _ in branch_points:
         labels[index] = "BP"
-    register.branches.append(uniform_branch(problem, couplings, tuple(labels), unstable, register))
+    register.branches.append(_branch(problem, couplings, tuple(labels), unstable, criticals, register))
     for index, point in branch_points:
         register.special_points.append(_uniform_special(problem, index, point, register))
 
@@ -34,17 +41,16 @@ def unstable_uniform(problem: McKeanVlasov, coupling: Number) -> int:
     if coupling == 0.0:
         return 0
     span = (0.0, coupling) if coupling > 0.0 else (coupling, 0.0)
-    return _count_beyond(critical_modes(problem, *span), coupling)
+    return int(counts_below(critical_modes(problem, *span), np.array([coupling]))[0])
 
 
-def _count_beyond(criticals: list[CriticalPoint], coupling: Number) -> int:
-    """Count the kernel dimensions of the critical points strictly between zero and a coupling."""
-    below = np.abs(coupling) * (1.0 - 4.0 * EPS)
-    return sum(
-        point.kernel_dimension
-        for point in criticals
-        if np.abs(point.coupling) < below and (point.coupling > 0.0) == (coupling > 0.0)
-    )
+def counts_below(criticals: list[CriticalPoint], couplings: Floats) -> Integers:
+    """Return, for each coupling, the kernel dimensions of the critical points strictly between zero and it."""
+    places = np.array([point.coupling for point in criticals], dtype=couplings.dtype)
+    dimensions = np.array([point.kernel_dimension for point in criticals], dtype=np.int64)
+    within = np.abs(places) < np.abs(couplings[:, None]) * (1.0 - 4.0 * EPS)
+    same_side = (places > 0.0) == (couplings[:, None] > 0.0)
+    return np.asarray((within & same_side) @ dimensions)
 
 
 def _uniform_special(problem: McKeanVlasov, index: int, point: CriticalPoint, register: Register) -> SpecialPoint:
@@ -70,3 +76,53 @@ def _uniform_special(problem: McKeanVlasov, index: int, point: CriticalPoint, re
         sine=branch.sine[index],
         description=f"critical: mode {modes} at the uniform state",
     )
+
+
+def _branch(
+    problem: McKeanVlasov,
+    couplings: Floats,
+    labels: tuple[str, ...],
+    unstable: Integers,
+    criticals: list[CriticalPoint],
+    register: Register,
+) -> Branch:
+    """Return the uniform branch, exact, at the given couplings."""
+    count = couplings.size
+    moments = np.zeros((count, 5))
+    moments[:, 0] = 1.0
+    zeros = np.zeros((count, 5))
+    relative = register.relatives(couplings)
+    arclength = (
+        np.abs(relative - relative[0]) if register.critical is not None else np.abs(couplings - couplings[0])
+    )
+    return Branch(
+        label="uniform",
+        parent=None,
+        symmetry=0,
+        coupling=couplings,
+        relative_coupling=relative,
+        cosine=moments,
+        sine=zeros,
+        arclength=arclength.astype(float),
+        free_energy_gap=np.zeros(count),
+        unstable=unstable,
+        slowest_rate=_rates(problem, couplings, criticals),
+        residual=np.zeros(count),
+        modes=np.zeros(count, dtype=np.int64),
+        tangent_coupling=np.ones(count),
+        tangent_cosine=zeros,
+        tangent_sine=zeros,
+        point_labels=labels,
+        outcome=Outcome.LEFT_INTERVAL,
+    )
+
+
+def _rates(problem: McKeanVlasov, couplings: Floats, criticals: list[CriticalPoint]) -> Floats:
+    """Return the smallest decay rate l (l + d - 2) (D + kappa w_l / N_l) of the uniform state over all modes."""
+    largest = max(64, *(2 * mode for point in criticals for mode in point.modes), 0)
+    domain, degrees = problem.domain, range(1, largest + 1)
+    squares = np.array([-domain.laplacian_eigenvalue(degree) for degree in degrees])
+    multiplicities = np.array([domain.multiplicity(degree) for degree in degrees], dtype=float)
+    multipliers = problem.potential.multipliers(domain, largest)[1:]
+    growth = np.multiply.outer(couplings, squares * multipliers / multiplicities)
+    return np.asarray((problem.noise * squares + growth).min(axis=1), dtype=float)

@@ -11,15 +11,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from meanfield import CriticalPoint, McKeanVlasov, Outcome, critical_modes
+from meanfield import McKeanVlasov, Outcome, critical_modes
 
-from ..geometry import geometry_of
+from ..geometry import Threshold, geometry_of
 from .continuation import Arclength, Point
 from .detection import Event, interval_end
 from .following import Followed, follow
 from .junctions import Arrival, Departure
 from .recording import Register, largest_modulus
-from .uniform import record_uniform
+from .uniform import counts_below, record_uniform
 
 # Branches born this far above the interval are looked at too: a subcritical one reaches into it from above. The
 # first branch of all is always looked at, since in high dimension it may fall by decades.
@@ -45,23 +45,6 @@ class Task:
         return self.origin.recorded if isinstance(self.origin, Event) else self.origin
 
 
-@dataclass(slots=True)
-class Threshold:
-    """A critical point of the uniform state whose branches are looked for when it is their turn.
-
-    Where a potential has hundreds of critical degrees, finding the equations of all their branches takes minutes,
-    and the first branch may show that the coupling is out of reach.
-    """
-
-    point: CriticalPoint
-    parent: int | None
-
-    def tasks(self, problem: McKeanVlasov, register: Register) -> list[Task]:
-        """Return the branches born there."""
-        born = geometry_of(problem).births(problem, self.point, self.parent is not None, register)
-        return [Task(departure, name, symmetry, 1, self.parent) for departure, name, symmetry in born]
-
-
 def walk(
     problem: McKeanVlasov, register: Register, depth: int, method: Arclength, search: bool = False
 ) -> Iterator[tuple[Task, Followed, int]]:
@@ -78,7 +61,9 @@ def walk(
             continue
         task = tasks.popleft()
         if isinstance(task, Threshold):
-            tasks.extendleft(reversed(task.tasks(problem, register)))
+            # Where a potential has hundreds of critical degrees, finding the equations of all their branches takes
+            # minutes, and the first branch may show that the coupling is out of reach: only when it is their turn.
+            tasks.extendleft(reversed(_born(problem, task, register)))
             continue
         if task.departure.order == 0 and _reached(task.departure, ends):
             continue
@@ -100,6 +85,12 @@ def walk(
             tasks += _children(task, followed)
 
 
+def _born(problem: McKeanVlasov, threshold: Threshold, register: Register) -> list[Task]:
+    """Return the branches born at a critical point of the uniform state."""
+    births = geometry_of(problem).births(problem, threshold, register)
+    return [Task(departure, name, symmetry, 1, threshold.parent) for departure, name, symmetry in births]
+
+
 def _say_twin(task: Task, twin: Task, register: Register) -> None:
     """Say that two branches are one, unless they are the two sides of one branch point, rotated copies."""
     if task.origin is None or task.origin is not twin.origin:
@@ -118,11 +109,12 @@ def _start(problem: McKeanVlasov, register: Register, depth: int) -> deque[Task 
     reach = (min(low, REACH * low, 0.0), max(high, REACH * high, 0.0 if high <= 0.0 or first is None else first))
     criticals = critical_modes(problem, *reach)
     inside = [point for point in criticals if low <= point.coupling <= high]
-    record_uniform(problem, inside, register)
+    record_uniform(problem, criticals, inside, register)
     tasks: deque[Task | Threshold] = deque()
     if depth == 0:
         return tasks
-    for point in criticals:
+    counts = counts_below(criticals, np.array([point.coupling for point in criticals]))
+    for point, count in zip(criticals, counts, strict=True):
         parent = inside.index(point) if point in inside else None
         if (
             parent is None
@@ -130,7 +122,7 @@ def _start(problem: McKeanVlasov, register: Register, depth: int) -> deque[Task 
             and not geometry.reaches_down(problem, point)
         ):
             continue
-        tasks.append(Threshold(point, parent))
+        tasks.append(Threshold(point, int(count), parent))
     return tasks
 
 

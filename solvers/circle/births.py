@@ -6,35 +6,33 @@ from meanfield import BranchShape, CriticalPoint, McKeanVlasov, Number, branch_s
 
 from ..branches.junctions import STEPS, Departure
 from ..branches.recording import Register
-from ..branches.uniform import unstable_uniform
 from ..equation import stationary_equation
-from ..geometry import Birth
+from ..geometry import Birth, Threshold
 from .resonance import resonant_departures, symmetries
 
 # A fold closer to its branch point than this is not separated from it by arithmetic of 16 digits.
 INSEPARABLE = 1e-11
 
 
-def births(problem: McKeanVlasov, point: CriticalPoint, inside: bool, register: Register) -> list[Birth]:
+def births(problem: McKeanVlasov, threshold: Threshold, register: Register) -> list[Birth]:
     """Return the branches born at a critical point of the uniform state, one of each group orbit."""
     return [
         Birth(departure, f"{symmetry}-cluster", symmetry)
-        for symmetry in symmetries(point.modes)
-        for departure in _departures(problem, symmetry, point, inside, register)
+        for symmetry in symmetries(threshold.point.modes)
+        for departure in _departures(problem, symmetry, threshold, register)
     ]
 
 
-def _departures(
-    problem: McKeanVlasov, symmetry: int, point: CriticalPoint, inside: bool, register: Register
-) -> list[Departure]:
+def _departures(problem: McKeanVlasov, symmetry: int, threshold: Threshold, register: Register) -> list[Departure]:
     """Return the branches of one symmetry born at a critical point of the uniform state."""
+    point = threshold.point
     if sum(mode % symmetry == 0 for mode in point.modes) > 1:
         return resonant_departures(problem, point.modes, point.coupling, symmetry)
     shape = branch_shape(problem, symmetry)
-    order, amplitude = _leading_order(shape, register, inside)
+    order, amplitude = _leading_order(shape, register, threshold.parent is not None)
     counts: tuple[int, ...] = ()
     if len(point.modes) == 1:
-        least = unstable_uniform(problem, point.coupling)
+        least = threshold.unstable
         counts = (least, least + 1) if order == 4 else (least + int(shape.curvature < 0.0),)
     departure = _from_uniform(problem, symmetry, point.coupling, order, amplitude, counts)
     return [] if departure is None else [departure]

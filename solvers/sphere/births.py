@@ -12,34 +12,33 @@ from meanfield.theory.thresholds import plain_number
 
 from ..branches.junctions import STEPS, Departure
 from ..branches.recording import Register
-from ..branches.uniform import unstable_uniform
 from ..equation import stationary_equation
-from ..geometry import Birth
+from ..geometry import Birth, Threshold
 from .polyhedral import polyhedral_births
 
 # Names of the two sides of the branch of degree two, flattened and drawn out along the axis.
 SHAPES = {1: "prolate", -1: "oblate"}
 
 
-def births(problem: McKeanVlasov, point: CriticalPoint, inside: bool, register: Register) -> list[Birth]:
+def births(problem: McKeanVlasov, threshold: Threshold, register: Register) -> list[Birth]:
     """Return the branches born at a critical point of the uniform state, one of each group orbit."""
     found: list[Birth] = []
-    for degree in point.modes:
-        found += _zonal(problem, degree, point) + polyhedral_births(problem, degree, point)
+    for degree in threshold.point.modes:
+        found += _zonal(problem, degree, threshold) + polyhedral_births(problem, degree, threshold.point)
     return found
 
 
-def _zonal(problem: McKeanVlasov, degree: int, point: CriticalPoint) -> list[Birth]:
-    symmetry = 2 - degree % 2
-    sign = 1 if point.coupling > 0 else -1
+def _zonal(problem: McKeanVlasov, degree: int, threshold: Threshold) -> list[Birth]:
+    symmetry, coupling = 2 - degree % 2, threshold.point.coupling
+    sign = 1 if coupling > 0 else -1
     equation = stationary_equation(problem, symmetry, sign)
     if equation is None:
         return []
     direction = (equation.basis.degrees == degree).astype(float)
-    q = float(point.coupling / (sign * equation.unit))
+    q = float(coupling / (sign * equation.unit))
     # An amplitude is a moment times its scale.
     amplitude = STEPS[0] * float(equation.scales @ direction)
-    order, sides, counts = (1, (1, -1), ()) if symmetry == 2 else (2, (1,), _counts(problem, degree, point))
+    order, sides, counts = (1, (1, -1), ()) if symmetry == 2 else (2, (1,), _counts(problem, threshold))
     return [
         Birth(
             Departure(equation, np.zeros(direction.size), q, side * direction, order, amplitude, counts),
@@ -50,14 +49,14 @@ def _zonal(problem: McKeanVlasov, degree: int, point: CriticalPoint) -> list[Bir
     ]
 
 
-def _counts(problem: McKeanVlasov, degree: int, point: CriticalPoint) -> tuple[int, ...]:
+def _counts(problem: McKeanVlasov, threshold: Threshold) -> tuple[int, ...]:
     """Return the unstable directions that the branch has beside its branch point, where that is known.
 
     Of the d directions of degree one, d - 1 turn the axis and one is stable on a branch that rises.
     """
-    if point.modes != (1,):
+    if threshold.point.modes != (1,):
         return ()
-    return (unstable_uniform(problem, point.coupling) + int(branch_shape(problem, 1).curvature < 0.0),)
+    return (threshold.unstable + int(branch_shape(problem, 1).curvature < 0.0),)
 
 
 def name_of_degree(degree: int, side: int) -> str:
