@@ -13,7 +13,7 @@ from functools import partial
 
 from dense import dense_branch, dense_solves
 from kernel import Work, work_of
-from tasks import Result, follow_branch, trace_branch, whole_diagram
+from tasks import Result, follow_branch, trace_branch, trace_diagram, whole_diagram
 
 from solvers.transforms import backend_name, fftw
 
@@ -38,8 +38,8 @@ class Row:
         """Time the task and its kernel once."""
         with fft(self.backend):
             self.seconds = min(self.seconds, cpu(self.task))
-        if self.work is not None:
-            self.kernel = min(self.kernel, cpu(self.work.replay))
+            if self.work is not None:
+                self.kernel = min(self.kernel, cpu(self.work.replay))
 
 
 @contextmanager
@@ -91,6 +91,7 @@ def all_rows(modes: list[int]) -> list[Row]:
     rows = [own("A trace", n, partial(trace_branch, n)) for n in modes]
     rows += [own("A trace", n, partial(trace_branch, n), "scipy") for n in modes[:: max(1, len(modes) - 1)]]
     rows.append(own("A trace, step 0.2", DEFAULT_MODES, partial(trace_branch, DEFAULT_MODES, 0.2)))
+    rows.append(own("B trace", None, partial(trace_diagram, 5.0)))
     rows += [own("A branch", n, partial(follow_branch, n)) for n in modes]
     rows.append(own("A diagram to 3", None, partial(whole_diagram, 3.0)))
     rows.append(own("B diagram to 5", None, partial(whole_diagram, 5.0)))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from meanfield import Circle, Diagram, McKeanVlasov, Transformer
-from meanfield.theory import critical_coupling
+from meanfield.theory import critical_coupling, critical_modes
 from solvers import Arclength, bifurcation_diagram
 from solvers.branches.continuation import End, Point, trace
 from solvers.branches.detection import events_between
@@ -27,26 +27,42 @@ class Result:
     fold: float
 
 
-def departure(modes: int, counts: tuple[int, ...] = ()) -> Departure:
-    """Return the departure of the one-cluster branch; q is the relative coupling there."""
-    equation = stationary_equation(PROBLEM, modes=modes)
+def departure(modes: int, counts: tuple[int, ...] = (), symmetry: int = 1) -> Departure:
+    """Return the departure of the branch of a symmetry; q is the coupling relative to its birth."""
+    equation = stationary_equation(PROBLEM, symmetry, modes=modes)
     assert equation is not None
-    direction = (equation.basis.degrees == 1).astype(float)
+    direction = (equation.basis.degrees == symmetry).astype(float)
     return Departure(equation, np.zeros_like(direction), 1.0, direction, 2, counts=counts)
 
 
 def trace_branch(modes: int, max_step: float = STEP) -> Result:
     """Task A, the bare continuation: points and the fold, no stability."""
-    start, _ = first_point(departure(modes))
-    assert start is not None
-    last, count, fold = start, 1, np.nan
-    for point in trace(start, Arclength(max_step=max_step), start.arclength):
+    return _traced(departure(modes), HIGHEST, max_step)
+
+
+def trace_diagram(high: float) -> Result:
+    """Task B, the bare continuation: all branches born on the uniform one, with their folds, no stability."""
+    critical = critical_coupling(PROBLEM)
+    assert critical is not None
+    births = critical_modes(PROBLEM, 0.0, high * critical)
+    traces = [
+        _traced(departure(0, symmetry=birth.modes[0]), float(high * critical / birth.coupling), STEP)
+        for birth in births
+    ]
+    return Result(sum(trace.points for trace in traces), traces[0].fold)
+
+
+def _traced(start: Departure, highest: float, max_step: float) -> Result:
+    first, _ = first_point(start)
+    assert first is not None
+    last, count, fold = first, 1, np.nan
+    for point in trace(first, Arclength(max_step=max_step), first.arclength):
         if isinstance(point, End):
             raise RuntimeError(f"the branch ended early: {point.outcome}")
         count += 1
         if last.solution.tangent_q * point.solution.tangent_q < 0.0:
             fold = _fold_between(last, point)
-        if point.q > HIGHEST:
+        if point.q > highest:
             break
         last = point
     return Result(count, fold)

@@ -1,8 +1,9 @@
 r"""Planned real transforms on the circle; the only place that knows which FFT library runs.
 
 Both transforms work on fixed buffers: fill ``input``, call ``execute()``, read ``output`` before the next
-call. The buffers make a transform stateful, so every thread needs its own. FFTW plans are used when pyfftw is
-installed; ``scipy.fft`` is the complete fallback and gives the same numbers up to rounding.
+call. The buffers make a transform stateful, so every thread needs its own: ask :func:`planned` for it where it is
+used. FFTW plans are used when pyfftw is installed; ``scipy.fft`` is the complete fallback and gives the same
+numbers up to rounding.
 
 Cosine transform (DCT-I), nodes :math:`\theta_j = \pi j/M`, :math:`j = 0..M`:
 
@@ -14,8 +15,9 @@ Fourier transform, nodes :math:`\theta_j = 2\pi j/N`: :math:`y_k = \sum_j x_j e^
 
 import functools
 import os
+import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.fft
@@ -93,3 +95,21 @@ class FourierTransform:
 
     def _synthesise_scipy(self) -> None:
         self.values[:] = scipy.fft.irfft(self.coefficients, self.nodes, norm="forward")
+
+
+Transform = TypeVar("Transform", CosineTransform, FourierTransform)
+
+
+def planned(kind: type[Transform], size: int) -> Transform:
+    """Return the transform of a kind and size that belongs to this thread; planning one costs many transforms.
+
+    Whoever asks must have read the result before anyone else in the thread asks for the same one.
+    """
+    wanted: Any = kind
+    transform: Transform = _planned(wanted, size, threading.get_ident(), fftw())
+    return transform
+
+
+@functools.lru_cache(maxsize=64)
+def _planned(kind: Any, size: int, thread: int, library: Any) -> Any:
+    return kind(size)

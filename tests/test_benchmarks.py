@@ -33,6 +33,7 @@ def test_every_task_has_its_rows(tasks):
     assert names == {
         "A trace",
         "A trace, step 0.2",
+        "B trace",
         "A branch",
         "A diagram to 3",
         "B diagram to 5",

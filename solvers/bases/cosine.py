@@ -11,7 +11,7 @@ import numpy as np
 from meanfield.states import Layout
 
 from ..limits import MAX_NODES, MAX_UNKNOWNS
-from ..transforms import CosineTransform
+from ..transforms import CosineTransform, planned
 from .base import (
     SMALL_FIELD,
     Floats,
@@ -57,7 +57,6 @@ class CosineBasis:
         self.nodes = nodes
         self.confinement = confinement
         self._modes = slice_of(cells)
-        self._transform = CosineTransform(nodes)
         self._sum = cells[:, None] + cells[None, :]
         self._difference = np.abs(cells[:, None] - cells[None, :])
         self._fixed = np.zeros(nodes + 1)
@@ -75,14 +74,14 @@ class CosineBasis:
 
     def gibbs(self, field: Floats) -> Gibbs:
         """Return moments 0..nodes and log(Z / 2 pi) of the Gibbs density of a field."""
-        transform = self._transform
+        transform = planned(CosineTransform, self.nodes)
         buffer, output = transform.input, transform.output
         buffer[:] = self._fixed
         buffer[self._modes] += 0.5 * field
         transform.execute()
         top = output.item(output.argmax())
         if top < SMALL_FIELD and output.item(output.argmin()) > -SMALL_FIELD:
-            return self._near_uniform()
+            return self._near_uniform(transform)
         if top > LARGE_FIELD:
             np.subtract(output, top, out=output)
         np.exp(output, out=buffer)
@@ -91,9 +90,8 @@ class CosineBasis:
         shift = top if top > LARGE_FIELD else 0.0
         return Gibbs(output / mass, shift + math.log(mass / (2 * self.nodes)))
 
-    def _near_uniform(self) -> Gibbs:
+    def _near_uniform(self, transform: CosineTransform) -> Gibbs:
         """Return the density from e^f - 1, whose moments keep their relative accuracy however small f is."""
-        transform = self._transform
         np.expm1(transform.output, out=transform.input)
         transform.execute()
         excess = float(transform.output[0]) / (2 * self.nodes)
@@ -103,7 +101,7 @@ class CosineBasis:
 
     def mean_beyond_quadratic(self, field: Floats) -> float:
         """Return the uniform mean of e^f - 1 - f - f^2/2, without cancellation for small fields."""
-        transform = self._transform
+        transform = planned(CosineTransform, self.nodes)
         transform.input[:] = 0.0
         transform.input[self._modes] = 0.5 * field
         transform.execute()

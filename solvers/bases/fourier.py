@@ -15,7 +15,7 @@ import numpy as np
 from meanfield.states import Layout
 
 from ..limits import MAX_NODES, MAX_UNKNOWNS
-from ..transforms import FourierTransform
+from ..transforms import FourierTransform, planned
 from .base import SMALL_FIELD, Floats, Gibbs, Integers, exp_beyond_quadratic, multiples
 
 
@@ -46,7 +46,6 @@ class FourierBasis:
         self.squares = np.full(self.degrees.size, 0.5)
         self.nodes = nodes
         self.confinement = confinement
-        self._transform = FourierTransform(2 * nodes)
         self._fixed = np.zeros(nodes + 1, dtype=complex)
         if confinement is not None:
             count = min(confinement.size, nodes)
@@ -62,14 +61,14 @@ class FourierBasis:
 
     def gibbs(self, field: Floats) -> Gibbs:
         """Return stacked moments and log(Z / 2 pi) of the Gibbs density of a field."""
-        transform, count = self._transform, self.cells.size
+        transform, count = planned(FourierTransform, 2 * self.nodes), self.cells.size
         transform.coefficients[:] = self._fixed
         transform.coefficients[self.cells] += 0.5 * (field[:count] - 1j * field[count:])
         transform.synthesise()
         values = transform.values
         top = float(values.max())
         if top < SMALL_FIELD and float(values.min()) > -SMALL_FIELD:
-            return self._near_uniform()
+            return self._near_uniform(transform)
         np.subtract(values, top, out=values)
         np.exp(values, out=values)
         transform.analyse()
@@ -78,9 +77,8 @@ class FourierBasis:
         log_partition = top + math.log(mass / (2 * self.nodes))
         return Gibbs(np.concatenate([scaled.real, -scaled.imag]), log_partition)
 
-    def _near_uniform(self) -> Gibbs:
+    def _near_uniform(self, transform: FourierTransform) -> Gibbs:
         """Return the density from e^f - 1, whose moments keep their relative accuracy however small f is."""
-        transform = self._transform
         np.expm1(transform.values, out=transform.values)
         transform.analyse()
         excess = float(transform.coefficients[0].real) / (2 * self.nodes)
@@ -90,7 +88,7 @@ class FourierBasis:
 
     def mean_beyond_quadratic(self, field: Floats) -> float:
         """Return the uniform mean of e^f - 1 - f - f^2/2, without cancellation for small fields."""
-        transform, count = self._transform, self.cells.size
+        transform, count = planned(FourierTransform, 2 * self.nodes), self.cells.size
         transform.coefficients[:] = 0.0
         transform.coefficients[self.cells] = 0.5 * (field[:count] - 1j * field[count:])
         transform.synthesise()

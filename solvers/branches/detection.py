@@ -23,6 +23,9 @@ from ..geometry import Block, BlockMatrix, geometry_of
 from ..newton import solve_at
 from .continuation import Point, hermite, point_between, turning_point
 
+# Components of unit tangents smaller than this are rounding noise.
+TANGENT_ROUNDING = 16 * EPS
+
 
 @dataclass(slots=True)
 class Event:
@@ -69,7 +72,10 @@ class _Curve:
         return found
 
     def zero(
-        self, function: Callable[[Point], float], guess: Callable[[Point, Point], float] | None = None
+        self,
+        function: Callable[[Point], float],
+        guess: Callable[[Point, Point], float] | None = None,
+        rounding: float = 0.0,
     ) -> tuple[Point, float] | None:
         """Return the point where a function of the point vanishes and the bracket's width in coupling.
 
@@ -77,6 +83,8 @@ class _Curve:
         ----------
         guess
             Where it should vanish, as an arclength, from the two ends.
+        rounding
+            Values up to this are zero.
         """
         low, high = self.first.arclength, self.second.arclength
         values = {low: function(self.first), high: function(self.second)}
@@ -85,7 +93,8 @@ class _Curve:
 
         def scalar(arclength: float) -> float:
             if arclength not in values:
-                values[arclength] = function(self(arclength))
+                value = function(self(arclength))
+                values[arclength] = value if abs(value) > rounding else 0.0
             return values[arclength]
 
         if guess is not None and low < (start := guess(self.first, self.second)) < high:
@@ -133,7 +142,7 @@ def _explained_by_fold(first: Point, second: Point, counts: tuple[tuple[int, int
 
 
 def _folds(curve: _Curve) -> list[Event]:
-    found = curve.zero(lambda point: point.solution.tangent_q, turning_point)
+    found = curve.zero(lambda point: point.solution.tangent_q, turning_point, TANGENT_ROUNDING)
     if found is None:
         return []
     event = Event("fold", found[0], found[1], kernel_dimension=1, description="fold in the coupling")

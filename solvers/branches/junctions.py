@@ -12,7 +12,7 @@ from ..bases import Floats
 from ..equation import StationaryEquation
 from ..geometry import geometry_of
 from ..newton import POLISHED, Solution, correct, solve_at
-from .continuation import REGULAR_ARCLENGTH, Point, resolve, state_at
+from .continuation import REGULAR_ARCLENGTH, Point, length, resolve, state_at
 
 # Relative slopes of the coupling of transcritical branches in the amplitude go up to this; the first point stays
 # near the branch point.
@@ -179,7 +179,7 @@ def _at_amplitude(departure: Departure, step: float) -> Point | None:
     # coupling, steeply if need be, and the shape of the branch is the check.
     farthest, steepest = {1: (50.0, STEEPEST), None: (2.0, 4.0)}.get(departure.order, (0.25, 0.25))
     rise = abs(solution.q - departure.q) / departure.q
-    if float(np.linalg.norm(change)) > farthest * step or rise > min(steepest * step, LARGEST_RISE):
+    if length(change, 0.0) > farthest * step or rise > min(steepest * step, LARGEST_RISE):
         return None
     point = Point(departure.equation, solution, step).oriented(direction, 0.0)
     resolved_point = resolve(point)

@@ -39,7 +39,7 @@ def moment_derivatives(points: list[Point], density: np.ndarray) -> np.ndarray:
     taken on a grid of all points at once, with as many nodes as the moments that are given need.
     """
     basis = points[0].equation.basis
-    slopes = np.array([_field_slope(point) for point in points])
+    slopes = _field_slopes(points)
     if not isinstance(basis, CosineBasis):
         half = slopes.shape[1] // 2
         slopes = slopes[:, :half] - 1j * slopes[:, half:]
@@ -54,8 +54,10 @@ def moment_derivatives(points: list[Point], density: np.ndarray) -> np.ndarray:
     return derivative if np.iscomplexobj(density) else derivative.real
 
 
-def _field_slope(point: Point) -> Floats:
-    solution = point.solution
-    change = solution.tangent_q * solution.b + solution.q * solution.tangent_b
-    slope: Floats = 2.0 * point.equation.signed_scales * change
-    return slope
+def _field_slopes(points: list[Point]) -> Floats:
+    """Return the derivatives of the fields along the branch, one row a point."""
+    solutions = [point.solution for point in points]
+    coupling, slope = np.array([(solution.q, solution.tangent_q) for solution in solutions]).T[:, :, None]
+    b, tangent = (np.array(rows) for rows in zip(*((s.b, s.tangent_b) for s in solutions), strict=True))
+    change: Floats = slope * b + coupling * tangent
+    return 2.0 * points[0].equation.signed_scales * change
