@@ -16,7 +16,7 @@ from scipy.linalg.blas import ddot
 
 from meanfield import Number, Outcome
 
-from ..bases import Floats
+from ..bases import EPS, Floats
 from ..equation import StationaryEquation
 from ..newton import POLISHED, Newton, Solution, correct, solve_at
 
@@ -25,6 +25,8 @@ PREDICTED_FROM = 3
 # Arclengths count from the branch point a branch is born at; one that has none starts at this value.
 REGULAR_ARCLENGTH = 1.0
 NEWTON = Newton()
+# Rounding error of a free energy in units of its terms.
+GAP_ROUNDING = 16 * EPS
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,16 @@ class Point:
             b, q, log_partition = self.b, self.q, self.solution.evaluation.gibbs.log_partition
             self._gap = self.equation.free_energy_gap(b, q, log_partition)
         return self._gap
+
+    @property
+    def gap_slope(self) -> float:
+        """Derivative of the free energy gap along stationary states with respect to q: the envelope identity."""
+        return -self.equation.gain * float(ddot(self.b, self.equation.signs * self.b))
+
+    @property
+    def gap_rounding(self) -> float:
+        """Rounding error of the free energy gap, from the size of its terms."""
+        return GAP_ROUNDING * self.q * self.equation.gain * float(ddot(self.b, self.b))
 
     @property
     def unstable(self) -> int:

@@ -155,8 +155,9 @@ def _transitions(curve: _Curve) -> list[Event]:
     found = curve.zero(lambda point: point.free_energy_gap)
     if found is None:
         return []
-    text = "free energy equal to that of the uniform state"
-    return [Event("transition", found[0], found[1], description=text)]
+    point, spread = found
+    error = max(spread, abs(point.gap_rounding / point.gap_slope))
+    return [Event("transition", point, error, description="free energy equal to that of the uniform state")]
 
 
 def _branch_points(curve: _Curve, folds: list[Point]) -> list[Event]:

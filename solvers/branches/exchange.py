@@ -17,17 +17,20 @@ from meanfield import Number
 
 from ..bases import EPS, Floats, greatest
 from ..geometry import geometry_of
-from .continuation import Point, length
+from .continuation import GAP_ROUNDING, Point, length
 from .detection import Event, interval_end
 from .following import Followed, Knot
 
-MAX_CORRECTIONS = 8
+# Knots on either side of a doubtful exchange that are asked which of two branches is lower there.
+AROUND = 6
+# Events closer than this share of the arclength are one.
+SAME = 1e-12
 # The free energies of states this close differ by the work of the residual between them, by Gauss quadrature.
 NEAR, WORK_NODES = 0.5, 16
 # Largest residual of a state put into the equation of another.
 IMAGE = 1e-10
-# Rounding error of a free energy in units of its terms.
-GAP_ROUNDING = 4 * EPS
+
+Span = tuple[float, float]
 
 
 class Run(NamedTuple):
@@ -57,7 +60,7 @@ def mark_exchanges(curves: list[Followed], labels: list[str], scale: Number) -> 
     for index in np.flatnonzero((winner[1:] != winner[:-1]) & (lowest[1:] < 0.0) & (lowest[:-1] < 0.0)):
         one, other = runs[winner[index]], runs[winner[index + 1]]
         if one.curve != other.curve:
-            _mark(curves, labels, one, other, grid[index], grid[index + 1], scale)
+            _mark(curves, labels, one, other, (grid[index], grid[index + 1]), scale)
 
 
 def _runs(index: int, curve: Followed, scale: Number) -> list[Run]:
@@ -77,10 +80,8 @@ def _runs(index: int, curve: Followed, scale: Number) -> list[Run]:
 
 
 def _slope(point: Point, scale: Number) -> float:
-    """Return the derivative of the gap with respect to coupling/scale: the envelope identity."""
-    equation = point.equation
-    slope = -equation.gain * float(ddot(point.b, equation.signs * point.b))
-    return slope * float(scale / (equation.sign * equation.unit))
+    """Return the derivative of the gap with respect to coupling/scale."""
+    return point.gap_slope * float(scale / (point.equation.sign * point.equation.unit))
 
 
 def _envelope(runs: list[Run], grid: Floats) -> tuple[Floats, np.ndarray]:
@@ -94,41 +95,68 @@ def _envelope(runs: list[Run], grid: Floats) -> tuple[Floats, np.ndarray]:
     return lowest, winner
 
 
-def _mark(
-    curves: list[Followed], labels: list[str], one: Run, other: Run, low: float, high: float, scale: Number
-) -> None:
-    """Locate the exchange between two runs in an interval and insert it into the one that wins above it."""
+def _mark(curves: list[Followed], labels: list[str], one: Run, other: Run, span: Span, scale: Number) -> None:
+    """Locate the exchange between two runs near a span of couplings and insert it into the one that wins above."""
+    comparison = Comparison(one, other, scale)
+    try:
+        bracket = _bracket(comparison, span)
+        if bracket is None:
+            # One branch is born or ends on the other here: the minimiser changes continuously.
+            return
+        root = float(brentq(comparison, *bracket, xtol=2 * EPS * abs(bracket[1]), rtol=4 * EPS))
+        _insert(curves[other.curve], *comparison.located(root), labels[one.curve])
+    except StateNotFound:
+        low, high = (float(end * scale) for end in span)
+        curves[other.curve].warnings.append(
+            f"its free energy and that of {labels[one.curve]} may be equal between the couplings {low:.12g} and "
+            f"{high:.12g}, which could not be decided"
+        )
 
-    def difference(coupling: float) -> float:
-        return float(one.gap(coupling) - other.gap(coupling))
 
-    low = max(low, one.couplings[0], other.couplings[0])
-    high = min(high, one.couplings[-1], other.couplings[-1])
-    if not (low < high and difference(low) * difference(high) < 0.0):
-        # One branch is born or ends on the other here: the minimiser changes continuously.
-        return
-    found = _exchange(one, other, float(brentq(difference, low, high)), scale)
-    if found is not None:
-        _insert(curves[other.curve], *found, labels[one.curve])
+class StateNotFound(Exception):
+    """Newton found no state of a run at a coupling."""
 
 
-def _exchange(one: Run, other: Run, coupling: float, scale: Number) -> tuple[Point, float] | None:
-    """Return the state of the second run where both have one free energy, by Newton, and the error of its q."""
-    found = None
-    for _ in range(MAX_CORRECTIONS):
-        first, second = _state_at(one, coupling, scale), _state_at(other, coupling, scale)
-        if first is None or second is None:
-            return None
-        steepness = _slope(first, scale) - _slope(second, scale)
-        if steepness == 0.0:
-            return None
-        difference, rounding = _difference(first, second)
-        step, error = difference / steepness, abs(rounding / steepness)
-        found = second, error / abs(coupling) * second.q
-        if abs(step) <= max(4 * EPS * abs(coupling), error):
-            break
-        coupling -= step
-    return found
+class Comparison:
+    """The free energy of one run less that of another, over D, from states solved at a coupling/scale."""
+
+    def __init__(self, one: Run, other: Run, scale: Number) -> None:
+        self.one, self.other, self.scale = one, other, scale
+
+    def __call__(self, coupling: float) -> float:
+        """Return the difference, zero where it is a rounding error."""
+        difference, rounding = _difference(*self._states(coupling))
+        return difference if abs(difference) > rounding else 0.0
+
+    def located(self, coupling: float) -> tuple[Point, float]:
+        """Return the state of the second run where both are equal, and the error of its q."""
+        first, second = self._states(coupling)
+        steepness = abs(_slope(first, self.scale) - _slope(second, self.scale))
+        _, rounding = _difference(first, second)
+        return second, second.q * float(rounding / max(steepness * abs(coupling), rounding))
+
+    def _states(self, coupling: float) -> tuple[Point, Point]:
+        return _state_at(self.one, coupling, self.scale), _state_at(self.other, coupling, self.scale)
+
+
+def _bracket(comparison: Comparison, span: Span) -> Span | None:
+    """Return couplings below which the first run wins and above which the second; None if there are none.
+
+    Interpolated energies told where to look. Beside a point where one branch is born on the other they agree so
+    closely that they do not tell which is lower, and the knots around are asked too.
+    """
+    one, other = comparison.one.couplings, comparison.other.couplings
+    lowest, highest = max(one[0], other[0]), min(one[-1], other[-1])
+    if not lowest < highest:
+        return None
+    low, high = (float(end) for end in np.clip(span, lowest, highest))
+    if comparison(low) < 0.0 < comparison(high):
+        return low, high
+    grid = np.unique(np.concatenate([one, other]).clip(lowest, highest))
+    first = max(0, int(np.searchsorted(grid, low)) - AROUND)
+    around = grid[first : int(np.searchsorted(grid, high)) + AROUND + 1].tolist()
+    signed = [(coupling, value) for coupling in around if (value := comparison(coupling)) != 0.0]
+    return next(((a, b) for (a, below), (b, above) in pairwise(signed) if below < 0.0 < above), None)
 
 
 def _difference(first: Point, second: Point) -> tuple[float, float]:
@@ -145,8 +173,7 @@ def _difference(first: Point, second: Point) -> tuple[float, float]:
         work = _work(first, second)
         if work is not None:
             return -work[0], work[1]
-    size = sum(point.q * point.equation.gain * ddot(point.b, point.b) for point in (first, second))
-    return first.free_energy_gap - second.free_energy_gap, GAP_ROUNDING * size
+    return first.free_energy_gap - second.free_energy_gap, first.gap_rounding + second.gap_rounding
 
 
 def _work(point: Point, symmetric: Point) -> tuple[float, float] | None:
@@ -164,20 +191,27 @@ def _work(point: Point, symmetric: Point) -> tuple[float, float] | None:
     return 0.5 * strength * float(weights @ forces), GAP_ROUNDING * strength * distance
 
 
-def _neighbours(run: Run, coupling: float) -> tuple[Knot, Knot]:
+def _state_at(run: Run, coupling: float, scale: Number) -> Point:
     index = int(np.clip(np.searchsorted(run.couplings, coupling), 1, run.couplings.size - 1))
-    return run.knots[index - 1], run.knots[index]
-
-
-def _state_at(run: Run, coupling: float, scale: Number) -> Point | None:
-    one, other = sorted(_neighbours(run, coupling), key=lambda knot: knot.point.arclength)
-    equation = other.point.equation
-    event = interval_end(one.point, other.point, float(coupling * scale / (equation.sign * equation.unit)))
-    return None if event is None else event.point
+    for knot, place in zip(run.knots[index - 1 : index + 1], run.couplings[index - 1 : index + 1], strict=True):
+        if place == coupling:
+            return knot.point
+    one, other = sorted(
+        (knot.point for knot in run.knots[index - 1 : index + 1]), key=lambda point: point.arclength
+    )
+    event = interval_end(one, other, float(coupling * scale / (other.equation.sign * other.equation.unit)))
+    if event is None:
+        raise StateNotFound
+    return event.point
 
 
 def _insert(curve: Followed, point: Point, error: float, rival: str) -> None:
     arclengths = [knot.point.arclength for knot in curve.knots]
+    known = (
+        knot.point.arclength for knot in curve.knots if knot.event is not None and knot.event.kind == "transition"
+    )
+    if any(abs(place - point.arclength) <= SAME * point.arclength for place in known):
+        return
     index = int(np.searchsorted(arclengths, point.arclength))
     unstable = curve.knots[index].unstable
     text = f"free energy equal to that of {rival}: the minimiser changes"

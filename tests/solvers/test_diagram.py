@@ -305,6 +305,24 @@ class TestTransition:
         assert event.coupling == pytest.approx(float(exact), rel=1e-13)
         assert event.lower <= exact <= event.upper
 
+    @pytest.mark.parametrize(
+        "weights",
+        [
+            (0.29190002717, 0.07519505413, -0.05663673257, -0.25264024176, 0.05904525766, -0.16121769688),
+            (0.30098075846, -0.03412076441, 0.09347420998, -0.13929571503, -0.03474024143),
+        ],
+    )
+    @pytest.mark.parametrize("tolerance", [1e-3, 1e-5])
+    def test_a_minimiser_that_loses_symmetry_continuously_is_no_transition(self, weights, tolerance):
+        """Beside a supercritical branch point on a minimiser energies agree in all digits, in one order."""
+        result = diagram(CosineSeries(weights), relative=(0.5, 2.6), method=Arclength(tolerance=tolerance))
+        born = only([branch for branch in result.branches if branch.symmetry == 2])
+        point = only(result.events("branch point", "4-cluster"))
+        assert born.coupling[0] == point.coupling
+        assert born.coupling.min() == point.coupling
+        assert np.all(born.unstable[1:] == 0)
+        assert not result.events("transition")
+
     def test_no_false_transition_beside_uniform(self):
         """Gaps of order 1e-20 keep their sign."""
         result = diagram(Transformer(2.0), relative=(0.9, 1.5))
