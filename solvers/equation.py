@@ -168,6 +168,13 @@ class StationaryEquation:
         excess = q * float(weights @ strengths) + cubic
         return q * float(weights @ (1.0 - strengths)) - cubic - float(log1p_beyond_linear(excess))
 
+    def free_energy_rounding(self, b: Floats, q: float) -> float:
+        """Return the rounding error of the gap: that of its terms, and of log Z where this is not summed apart."""
+        size = q * self.gain * float(ddot(b, b))
+        if self.basis.confinement is not None or size > SMALL:
+            return 2.0 * EPS * (1.0 + 2.0 * size)
+        return 8.0 * EPS * size
+
     def resolves(self, b: Floats, q: float, moments: Floats) -> bool:
         """Whether quadrature and unknowns resolve the density."""
         return self._nodes_suffice(b, q, moments) and (self.complete or self._unknowns_suffice(b))

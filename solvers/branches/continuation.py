@@ -16,7 +16,7 @@ from scipy.linalg.blas import ddot
 
 from meanfield import Number, Outcome
 
-from ..bases import EPS, Floats
+from ..bases import Floats
 from ..equation import StationaryEquation
 from ..newton import POLISHED, Newton, Solution, correct, solve_at
 
@@ -25,8 +25,6 @@ PREDICTED_FROM = 3
 # Arclengths count from the branch point a branch is born at; one that has none starts at this value.
 REGULAR_ARCLENGTH = 1.0
 NEWTON = Newton()
-# Rounding error of a free energy in units of its terms.
-GAP_ROUNDING = 16 * EPS
 
 
 @dataclass(frozen=True)
@@ -98,8 +96,8 @@ class Point:
 
     @property
     def gap_rounding(self) -> float:
-        """Rounding error of the free energy gap, from the size of its terms."""
-        return GAP_ROUNDING * self.q * self.equation.gain * float(ddot(self.b, self.b))
+        """Rounding error of the free energy gap."""
+        return self.equation.free_energy_rounding(self.b, self.q)
 
     @property
     def unstable(self) -> int:

@@ -23,8 +23,8 @@ from ..geometry import Block, BlockMatrix, geometry_of
 from ..newton import solve_at
 from .continuation import Point, hermite, point_between, turning_point
 
-# Components of unit tangents smaller than this are rounding noise.
-TANGENT_ROUNDING = 16 * EPS
+# Components of unit tangents and eigenvalues of J, whose entries are of order one, are known to this.
+ROUNDING = 16 * EPS
 
 
 @dataclass(slots=True)
@@ -42,6 +42,11 @@ class Event:
     before: int | None = None
     after: int | None = None
     recorded: int | None = None
+
+    @property
+    def unstable(self) -> int | None:
+        """Directions that are unstable on both sides."""
+        return None if self.before is None or self.after is None else min(self.before, self.after)
 
 
 class _Curve:
@@ -77,7 +82,7 @@ class _Curve:
         guess: Callable[[Point, Point], float] | None = None,
         rounding: float = 0.0,
     ) -> tuple[Point, float] | None:
-        """Return the point where a function of the point vanishes and the bracket's width in coupling.
+        """Return the point where a function of the point vanishes and how well its coupling is known.
 
         Parameters
         ----------
@@ -101,7 +106,9 @@ class _Curve:
             low, high = (start, high) if scalar(start) * values[high] < 0.0 else (low, start)
         tolerance = 4 * EPS * max(1.0, high)
         root = brentq(scalar, low, high, xtol=tolerance, rtol=4 * EPS, maxiter=200, disp=False)
-        return self(root), self._bracket(values, root)
+        steepness = abs(values[self.second.arclength] - values[self.first.arclength])
+        noise = rounding * abs(self.second.q - self.first.q) / steepness
+        return self(root), max(self._bracket(values, root), noise)
 
     def _bracket(self, values: dict[float, float], root: float) -> float:
         """Return the spread in q of the tightest pair of arclengths with opposite signs around the root."""
@@ -142,7 +149,7 @@ def _explained_by_fold(first: Point, second: Point, counts: tuple[tuple[int, int
 
 
 def _folds(curve: _Curve) -> list[Event]:
-    found = curve.zero(lambda point: point.solution.tangent_q, turning_point, TANGENT_ROUNDING)
+    found = curve.zero(lambda point: point.solution.tangent_q, turning_point, ROUNDING)
     if found is None:
         return []
     event = Event("fold", found[0], found[1], kernel_dimension=1, description="fold in the coupling")
@@ -172,7 +179,7 @@ def _crossings(curve: _Curve, block: Block, folds: list[Point]) -> list[Event]:
     low, high = sorted((_negative(first), _negative(second)))
     events = []
     for index in range(low, high):
-        found = curve.zero(partial(_eigenvalue, block=block, index=index))
+        found = curve.zero(partial(_eigenvalue, block=block, index=index), rounding=ROUNDING)
         if found is None:
             continue
         point, error = found

@@ -17,7 +17,7 @@ from meanfield import Number
 
 from ..bases import EPS, Floats, greatest
 from ..geometry import geometry_of
-from .continuation import GAP_ROUNDING, Point, length
+from .continuation import Point, length
 from .detection import Event, interval_end
 from .following import Followed, Knot
 
@@ -124,9 +124,13 @@ class Comparison:
         self.one, self.other, self.scale = one, other, scale
 
     def __call__(self, coupling: float) -> float:
-        """Return the difference, zero where it is a rounding error."""
+        """Return the difference."""
+        return _difference(*self._states(coupling))[0]
+
+    def sign(self, coupling: float) -> int:
+        """Return the sign of the difference, zero where it is a rounding error."""
         difference, rounding = _difference(*self._states(coupling))
-        return difference if abs(difference) > rounding else 0.0
+        return 0 if abs(difference) <= rounding else (1 if difference > 0.0 else -1)
 
     def located(self, coupling: float) -> tuple[Point, float]:
         """Return the state of the second run where both are equal, and the error of its q."""
@@ -150,13 +154,13 @@ def _bracket(comparison: Comparison, span: Span) -> Span | None:
     if not lowest < highest:
         return None
     low, high = (float(end) for end in np.clip(span, lowest, highest))
-    if comparison(low) < 0.0 < comparison(high):
+    if comparison.sign(low) < 0 < comparison.sign(high):
         return low, high
     grid = np.unique(np.concatenate([one, other]).clip(lowest, highest))
     first = max(0, int(np.searchsorted(grid, low)) - AROUND)
     around = grid[first : int(np.searchsorted(grid, high)) + AROUND + 1].tolist()
-    signed = [(coupling, value) for coupling in around if (value := comparison(coupling)) != 0.0]
-    return next(((a, b) for (a, below), (b, above) in pairwise(signed) if below < 0.0 < above), None)
+    signed = [(coupling, sign) for coupling in around if (sign := comparison.sign(coupling)) != 0]
+    return next(((a, b) for (a, below), (b, above) in pairwise(signed) if below < 0 < above), None)
 
 
 def _difference(first: Point, second: Point) -> tuple[float, float]:
@@ -188,7 +192,7 @@ def _work(point: Point, symmetric: Point) -> tuple[float, float] | None:
     nodes, weights = np.polynomial.legendre.leggauss(WORK_NODES)
     forces = [ddot(way, equation.evaluate(point.b + 0.5 * (1.0 + t) * way, point.q).residual) for t in nodes]
     strength = equation.doubled * point.q
-    return 0.5 * strength * float(weights @ forces), GAP_ROUNDING * strength * distance
+    return 0.5 * strength * float(weights @ forces), 4 * EPS * strength * distance
 
 
 def _state_at(run: Run, coupling: float, scale: Number) -> Point:
@@ -213,7 +217,8 @@ def _insert(curve: Followed, point: Point, error: float, rival: str) -> None:
     if any(abs(place - point.arclength) <= SAME * point.arclength for place in known):
         return
     index = int(np.searchsorted(arclengths, point.arclength))
-    unstable = curve.knots[index].unstable
+    following = curve.knots[index]
+    unstable = following.unstable if following.event is None else following.event.before
     text = f"free energy equal to that of {rival}: the minimiser changes"
     event = Event("transition", point, error, description=text, before=unstable, after=unstable)
     curve.knots.insert(index, Knot(point, unstable, event))

@@ -21,6 +21,9 @@ from .junctions import Arrival, Departure, branch_end, first_point
 
 # A vertical family is followed until its largest moment passes this: nothing new happens before its collapse.
 VERTICAL_END = 0.9
+# Where events are known only to this share of the coupling or worse, points of two branches may have been taken for
+# neighbours; steps are not divided below the other number.
+DOUBTFUL, FINEST = 1e-6, 1e-4
 # Eigenvalues of J below this at a located branch point belong to its kernel.
 KERNEL = 1e-7
 
@@ -82,8 +85,11 @@ def follow(departure: Departure, method: Arclength, highest: float) -> Followed 
     if leaves:
         followed.outcome = Outcome.LEFT_INTERVAL
         return followed
-    # A branch born above may turn up and down again on its way.
-    extend(followed, trace(first, method, first.arclength), counts, max(highest, departure.q))
+    if vertical:
+        _climb(followed, trace(first, method, first.arclength))
+    else:
+        # A branch born above may turn up and down again on its way.
+        _extend(followed, method, first.arclength, counts, max(highest, departure.q))
     return followed
 
 
@@ -95,31 +101,58 @@ def _follow_regular(departure: Departure, method: Arclength, highest: float) -> 
     start.oriented(np.zeros_like(start.b), 1.0 if departure.q == 0.0 else -1.0)
     counts = geometry_of(start.equation.problem).unstable_counts(start)
     followed = Followed(None, [Knot(start, sum(counts))], Outcome.MAX_STEPS)
-    extend(followed, trace(start, method, method.max_step / 4), counts, highest)
+    _extend(followed, method, method.max_step / 4, counts, highest)
     return followed
 
 
-def extend(followed: Followed, points: Iterator[Point | End], counts: tuple[int, int], highest: float) -> None:
-    """Consume a trace: count, detect, and stop where the branch ends."""
-    last = followed.knots[-1].point
-    geometry = geometry_of(last.equation.problem)
+def _climb(followed: Followed, points: Iterator[Point | End]) -> None:
+    """Follow a vertical family, along which nothing happens before its collapse."""
     for point in points:
         if isinstance(point, End):
-            followed.outcome = point.outcome
-            _say_unresolved(followed, point)
+            _stop(followed, point)
             return
-        arrival = None if followed.vertical else geometry.meeting(last, point)
+        followed.knots.append(Knot(point, followed.knots[-1].unstable))
+        if float(np.abs(point.moments[1:]).max()) > VERTICAL_END:
+            followed.outcome = Outcome.VERTICAL
+            return
+
+
+def _extend(
+    followed: Followed, method: Arclength, first_step: float, counts: tuple[int, int], highest: float
+) -> None:
+    """Trace on: count, detect, and stop where the branch ends.
+
+    Where a change of the count is not explained by events that are located, the step may have passed over a sharp
+    turn onto another branch, and is taken again in smaller ones.
+    """
+    last = followed.knots[-1].point
+    geometry = geometry_of(last.equation.problem)
+    points = trace(last, method, first_step)
+    while True:
+        point = next(points)
+        if isinstance(point, End):
+            _stop(followed, point)
+            return
+        arrival = geometry.meeting(last, point)
         if arrival is not None:
             followed.arrivals.append(arrival)
             if arrival.reflecting:
                 followed.outcome = Outcome.JOINED_BRANCH
                 _append_arrival(followed, arrival)
                 return
-        counts = _append(followed, last, point, counts, arrival)
-        if followed.vertical and float(np.abs(point.moments[1:]).max()) > VERTICAL_END:
-            followed.outcome = Outcome.VERTICAL
-            return
-        if not followed.vertical and point.q > highest and point.solution.tangent_q > 0.0:
+            counts = geometry.unstable_counts(point)
+        else:
+            passage = _passage(last, point, counts)
+            step = point.arclength - last.arclength
+            if passage.doubtful and step > FINEST:
+                points = trace(last, method, step / 4)
+                continue
+            followed.knots += [Knot(event.point, event.unstable, event) for event in passage.events]
+            if passage.missing != 0:
+                _say_unexplained(followed, last, point, passage)
+            counts = passage.counts
+        followed.knots.append(Knot(point, sum(counts)))
+        if point.q > highest and point.solution.tangent_q > 0.0:
             followed.outcome = Outcome.LEFT_INTERVAL
             return
         if _returned(followed):
@@ -128,39 +161,50 @@ def extend(followed: Followed, points: Iterator[Point | End], counts: tuple[int,
         last = point
 
 
-def _append(
-    followed: Followed, last: Point, point: Point, counts: tuple[int, int], arrival: Arrival | None
-) -> tuple[int, int]:
-    if followed.vertical:
-        followed.knots.append(Knot(point, followed.knots[-1].unstable))
-        return counts
+@dataclass(slots=True)
+class _Passage:
+    """What happens between two points: the counts at the second, the events, and the change they do not explain.
+
+    ``neutral`` tells that as many eigenvalues as change their sign without an event are within rounding of zero.
+    """
+
+    counts: tuple[int, int]
+    events: list[Event]
+    missing: int
+    neutral: bool
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether the two points may be on two branches."""
+        unexplained = self.missing != 0 and not self.neutral
+        return unexplained or any(event.error > DOUBTFUL * event.point.q for event in self.events)
+
+
+def _passage(last: Point, point: Point, counts: tuple[int, int]) -> _Passage:
     new = geometry_of(point.equation.problem).unstable_counts(point)
-    events = [] if arrival is not None else events_between(last, point, (counts, new))
+    events = events_between(last, point, (counts, new))
     running = sum(counts)
     for event in events:
         event.before, running = running, running + _change(event, last, point)
         event.after = running
-        followed.knots.append(Knot(event.point, min(event.before, event.after), event))
-    if running != sum(new) and arrival is None:
-        _explain(followed, last, point, sum(new) - running)
-    followed.knots.append(Knot(point, sum(new)))
-    return new
+    missing = sum(new) - running
+    neutral = missing != 0 and abs(missing) <= max(_nearly_neutral(last), _nearly_neutral(point))
+    return _Passage(new, events, missing, neutral)
 
 
-def _explain(followed: Followed, last: Point, point: Point, missing: int) -> None:
+def _say_unexplained(followed: Followed, last: Point, point: Point, passage: _Passage) -> None:
     """Say what is known of a change of the unstable count that no located event explains."""
-    if abs(missing) <= max(_nearly_neutral(last), _nearly_neutral(point)):
+    text = (
+        f"the unstable count changes by {passage.missing:+d} between the couplings {float(last.coupling):.12g} and "
+        f"{float(point.coupling):.12g} without a located event"
+    )
+    if passage.neutral:
         text = (
             "a direction is neutral to rounding on part of the branch; whether it counts as unstable there "
             "is not known"
         )
-        if text not in followed.warnings:
-            followed.warnings.append(text)
-        return
-    followed.warnings.append(
-        f"the unstable count changes by {missing:+d} between the couplings {float(last.coupling):.12g} and "
-        f"{float(point.coupling):.12g} without a located event"
-    )
+    if text not in followed.warnings:
+        followed.warnings.append(text)
 
 
 def _nearly_neutral(point: Point) -> int:
@@ -215,7 +259,8 @@ def _returned(followed: Followed) -> bool:
     return min(gaps) <= 0.6 * step
 
 
-def _say_unresolved(followed: Followed, end: End) -> None:
+def _stop(followed: Followed, end: End) -> None:
+    followed.outcome = end.outcome
     if end.outcome is Outcome.NOT_RESOLVED:
         coupling = float(followed.knots[-1].point.coupling)
         followed.warnings.append(
