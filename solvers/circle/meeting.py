@@ -19,6 +19,8 @@ from .stability import Block
 PRIMES = (2, 3, 5, 7, 11, 13)
 # Newton at a branch point may fall onto the more symmetric branch: modes that shrink by this factor in one step.
 COLLAPSE = 1e-6
+# Modes of the state between two points count for its symmetry above this share of the largest, or of the way.
+FELT_AT_CROSSING, MISSED = 1e-3, 0.05
 
 
 def meeting(last: Point, point: Point) -> Arrival | None:
@@ -65,12 +67,18 @@ def _meeting_branch(last: Point, point: Point, outside: np.ndarray) -> Arrival |
     share = sizes[0] / (sizes[0] + sizes[1])
     crossing_b = (1 - share) * last.b + share * point.b
     crossing_q = (1 - share) * last.q + share * point.q
-    felt = np.abs(crossing_b) > 1e-3 * np.abs(crossing_b).max()
-    symmetry = math.gcd(*(int(degree) for degree in basis.degrees[felt]))
-    if symmetry <= basis.symmetry:
-        return None
-    kernel = np.where(basis.degrees % symmetry != 0, point.b - last.b, 0.0)
-    return _located(point.equation, crossing_b, crossing_q, symmetry, kernel)
+    # The chord misses the curve by a part of its length.
+    largest = float(np.abs(crossing_b).max())
+    levels = (FELT_AT_CROSSING * largest, min(MISSED * sum(sizes), 0.5 * largest))
+    felt = [basis.degrees[np.abs(crossing_b) > level].tolist() for level in levels]
+    for symmetry in dict.fromkeys(math.gcd(*degrees) for degrees in felt):
+        if symmetry <= basis.symmetry:
+            continue
+        kernel = np.where(basis.degrees % symmetry != 0, point.b - last.b, 0.0)
+        found = _located(point.equation, crossing_b, crossing_q, symmetry, kernel)
+        if found is not None:
+            return found
+    return None
 
 
 def _located(equation: StationaryEquation, b: Floats, q: float, symmetry: int, kernel: Floats) -> Arrival | None:
@@ -175,8 +183,9 @@ def same_place(departure: Departure, arrival: Arrival) -> bool:
         return False
     cosine, _ = departure.equation.basis.expand(departure.base().moments)
     other, _ = point.equation.basis.expand(point.moments)
-    if not arrival.even:
-        # Reflection symmetry is lost in the same way at every rotation of the state.
+    if not arrival.even or (point.equation.basis.symmetry // departure.equation.basis.symmetry) % 2 == 1:
+        # Reflection symmetry is lost, and rotation symmetry divided by an odd number, in the same way at every
+        # rotation of the state; by an even number in another way at the state turned by half of its angle.
         cosine, other = np.abs(cosine), np.abs(other)
     count = min(cosine.size, other.size)
     return bool(np.abs(cosine[:count] - other[:count]).max() <= 1e-5)
