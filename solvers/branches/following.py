@@ -15,9 +15,9 @@ from ..bases import Floats
 from ..equation import StationaryEquation
 from ..geometry import geometry_of
 from ..newton import NEUTRAL
-from .continuation import Arclength, End, Point, trace
+from .continuation import Arclength, End, Point, length, trace
 from .detection import Event, events_between
-from .junctions import Arrival, Departure, branch_end, first_point
+from .junctions import Arrival, Departure, branch_end, first_point, slope_towards
 
 # A vertical family is followed until its largest moment passes this: nothing new happens before its collapse.
 VERTICAL_END = 0.9
@@ -140,7 +140,8 @@ def _extend(
                 followed.outcome = Outcome.JOINED_BRANCH
                 _append_arrival(followed, arrival)
                 return
-            counts = geometry.unstable_counts(point)
+            before, counts = counts, geometry.unstable_counts(point)
+            _append_crossing(followed, arrival, point, (sum(before), sum(counts)))
         else:
             passage = _passage(last, point, counts)
             step = point.arclength - last.arclength
@@ -224,15 +225,33 @@ def _change(event: Event, last: Point, point: Point) -> int:
 def _append_arrival(followed: Followed, arrival: Arrival) -> None:
     """End the branch on the more symmetric state itself."""
     last = followed.knots[-1].point
+    end = _met(last, arrival)
+    end.arclength = last.arclength + length(end.b - last.b, end.q - last.q)
+    event = Event("endpoint", end, arrival.error, description=f"joins {arrival.met}")
+    event.before = event.after = followed.knots[-1].unstable
+    followed.knots.append(Knot(end, followed.knots[-1].unstable, event))
+
+
+def _append_crossing(followed: Followed, arrival: Arrival, point: Point, counts: tuple[int, int]) -> None:
+    """Record the more symmetric state through which the branch passes on its way to a point."""
+    last = followed.knots[-1].point.on(point.equation)
+    crossing = _met(last, arrival)
+    sizes = [length(crossing.b - end.b, crossing.q - end.q) for end in (last, point)]
+    crossing.arclength = last.arclength + (point.arclength - last.arclength) * sizes[0] / sum(sizes)
+    event = Event("branch point", crossing, arrival.error, description=f"crosses {arrival.met}")
+    event.before, event.after = counts
+    event.kernel_dimension = arrival.kernel_dimension
+    followed.knots.append(Knot(crossing, event.unstable, event))
+
+
+def _met(last: Point, arrival: Arrival) -> Point:
+    """Return the more symmetric state that a branch meets, with the tangent of the branch."""
     equation = last.equation
     geometry = geometry_of(equation.problem)
     b = np.zeros_like(last.b) if arrival.point is None else geometry.nearest_image(arrival.point, last)
     q = float(arrival.coupling / (equation.sign * equation.unit))
-    end = branch_end(equation, b, q, _kernel(equation, b, q, last), 0.0)
-    end.arclength = last.arclength + float(np.hypot(np.linalg.norm(b - last.b), q - last.q))
-    event = Event("endpoint", end, arrival.error, description=f"joins {arrival.met}")
-    event.before = event.after = followed.knots[-1].unstable
-    followed.knots.append(Knot(end, followed.knots[-1].unstable, event))
+    kernel = _kernel(equation, b, q, last)
+    return branch_end(equation, b, q, kernel, 0.0 if arrival.reflecting else slope_towards(last, b, q, kernel))
 
 
 def _kernel(equation: StationaryEquation, b: Floats, q: float, last: Point) -> Floats:

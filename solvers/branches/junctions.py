@@ -82,15 +82,19 @@ class Departure:
         """
         slope = 0.0
         if first is not None and self.order not in (2, 4):
-            slope = self._slope(first)
+            b, direction = (self.equation.transfer(vector, first.equation) for vector in (self.b, self.direction))
+            slope = slope_towards(first, b, self.q, direction)
         return branch_end(self.equation, self.b, self.q, self.direction, slope)
 
-    def _slope(self, first: Point) -> float:
-        """Return dq/d(amplitude) at the branch point, from coupling and slope at the first point."""
-        direction = self.equation.transfer(self.direction, first.equation)
-        amplitude = float(direction @ (first.b - self.equation.transfer(self.b, first.equation)))
-        there = first.solution.tangent_q / float(direction @ first.solution.tangent_b)
-        return 2.0 * (first.q - self.q) / amplitude - there
+
+def slope_towards(point: Point, b: Floats, q: float, kernel: Floats) -> float:
+    """Return dq/d(amplitude) at a branch point, from coupling and slope at a point of the branch near it.
+
+    The amplitude is counted along the kernel vector; q is its second-degree polynomial through both points.
+    """
+    amplitude = float(kernel @ (point.b - b))
+    there = point.solution.tangent_q / float(kernel @ point.solution.tangent_b)
+    return 2.0 * (point.q - q) / amplitude - there
 
 
 def branch_end(equation: StationaryEquation, b: Floats, q: float, kernel: Floats, slope: float) -> Point:
@@ -132,6 +136,8 @@ class Arrival:
         Whether the states of the arriving branch have a reflection axis.
     error : float
         How well the coupling is known, in q.
+    kernel_dimension : int or None
+        Dimension of the kernel at the branch point, where it is known.
     """
 
     point: Point | None
@@ -140,6 +146,7 @@ class Arrival:
     met: str
     even: bool = True
     error: float = 0.0
+    kernel_dimension: int | None = None
 
 
 def first_point(departure: Departure) -> tuple[Point | None, bool]:

@@ -104,7 +104,9 @@ def _located(equation: StationaryEquation, b: Floats, q: float, symmetry: int, k
     if found is None:
         return None
     reflecting = (symmetry // old) % 2 == 0
-    return Arrival(found, found.coupling, reflecting, f"a branch of {symmetry} clusters")
+    dimension = 1 if 2 * residue == symmetry else 2
+    met = f"a branch of {symmetry} clusters"
+    return Arrival(found, found.coupling, reflecting, met, kernel_dimension=dimension)
 
 
 def _meeting_even(last: Point, point: Point) -> Arrival | None:

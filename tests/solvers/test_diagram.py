@@ -255,6 +255,39 @@ class TestResonance:
         assert ratios == pytest.approx(sorted(np.roots([1, 1, -1, -1 / 3])), abs=1e-2)
 
 
+class TestTurnsAndLoops:
+    @pytest.mark.parametrize("method", [Arclength(), Arclength(max_step=0.1), Arclength(tolerance=1e-5)])
+    def test_a_sharp_turn_is_not_stepped_over(self, method):
+        """An imperfect pitchfork: straight on, where a coarse step goes, is a branch that nothing connects to."""
+        weights = (-0.47592346, 0.12860086, 0.0, -0.68121124, -0.51332890)
+        result = diagram(CosineSeries(weights), (4.0, 5.0), method=method)
+        branch = result.branch("1-cluster")
+        turn = branch.coupling > 4.28
+        assert np.all(np.abs(branch.moment(5)[turn]) > 1e-2)
+        assert set(branch.unstable) == {4}
+        assert not result.events("branch point", "1-cluster")
+        assert not result.warnings
+
+    @pytest.mark.parametrize("method", [Arclength(), Arclength(max_step=0.02), Arclength(tolerance=1e-5)])
+    def test_a_loop_across_more_symmetric_branches_is_reported_once(self, method):
+        """Both sides of the point on the 5-cluster are one curve, which also runs across the 3-cluster."""
+        weights = (-0.37061576, -0.07331166, -0.15655281, -0.28051763, -0.16566344, -0.14712734)
+        result = diagram(CosineSeries(weights), relative=(0.3, 2.6), method=method)
+        loop = only([branch for branch in result.branches if branch.label.endswith("from 5-cluster")])
+        assert loop.outcome == Outcome.CLOSED_LOOP
+        crossings = result.events("branch point", loop.label)
+        assert [event.description for event in crossings] == [
+            "crosses a branch of 3 clusters",
+            "crosses a branch of 5 clusters",
+        ]
+        met = [result.events("branch point", "3-cluster")[0], only(result.events("branch point", "5-cluster"))]
+        for crossing, event in zip(crossings, met, strict=True):
+            assert crossing.coupling == pytest.approx(event.coupling, rel=LOCATED)
+            assert abs(crossing.unstable_after - crossing.unstable_before) == 1
+            assert np.abs(loop.residual[crossing.point]) < 16 * EPS
+        assert not result.warnings
+
+
 class TestTransition:
     def test_two_mode_transition_in_high_precision(self):
         result = diagram(CosineSeries((-1.0, -0.9)), (1.0, 3.0))
