@@ -20,7 +20,7 @@ import numpy as np
 from scipy.linalg import lapack
 from scipy.linalg.blas import daxpy, ddot, dscal
 
-from .bases import Floats, Integers, greatest
+from .bases import EPS, Floats, Integers, greatest
 from .equation import Evaluation, StationaryEquation
 
 # Beyond this growth of J^{-1} g_q the elimination of J loses half of the digits.
@@ -28,6 +28,8 @@ SINGULAR_GROWTH = 1e8
 MAX_ITERATIONS = 12
 # Eigenvalues of J closer to zero than this are rounding noise.
 NEUTRAL = 3e-14
+# Components of unit tangents and eigenvalues of J, whose entries are of order one, are known to this.
+ROUNDING = 16 * EPS
 # Workspace per row that lets LAPACK factorise large matrices in blocks, up to three times as fast.
 BLOCK = 64
 

@@ -20,11 +20,8 @@ from meanfield import PointType
 
 from ..bases import EPS, Floats, Integers
 from ..geometry import Block, BlockMatrix, geometry_of
-from ..newton import solve_at
+from ..newton import ROUNDING, solve_at
 from .continuation import Point, hermite, point_between, turning_point
-
-# Components of unit tangents and eigenvalues of J, whose entries are of order one, are known to this.
-ROUNDING = 16 * EPS
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from meanfield import Number
 from ..bases import Floats
 from ..equation import StationaryEquation
 from ..geometry import geometry_of
-from ..newton import POLISHED, Solution, correct, solve_at
+from ..newton import POLISHED, ROUNDING, Solution, correct, solve_at
 from .continuation import REGULAR_ARCLENGTH, Point, length, resolve, state_at
 
 # Relative slopes of the coupling of transcritical branches in the amplitude go up to this; the first point stays
@@ -206,8 +206,11 @@ def _expected_shape(departure: Departure, point: Point, step: float) -> bool:
     return abs(ratio - departure.order) < 0.1 * departure.order
 
 
-def critical_point(equation: StationaryEquation, b: Floats, q: float, block: Any) -> Point | None:
-    """Return the state at which an eigenvalue of a block vanishes, by the secant method in the coupling."""
+def critical_point(equation: StationaryEquation, b: Floats, q: float, block: Any) -> tuple[Point, float] | None:
+    """Return the state at which an eigenvalue of a block vanishes and the relative error of its coupling.
+
+    The secant method in the coupling; rounding of the eigenvalue makes the error.
+    """
 
     def at(coupling: float) -> tuple[Point, float] | None:
         solution = solve_at(equation, b, coupling)
@@ -219,14 +222,16 @@ def critical_point(equation: StationaryEquation, b: Floats, q: float, block: Any
         return point, float(values[np.argmin(np.abs(values))])
 
     first, second = at(q), at(q * (1 + 1e-4))
-    if first is None or second is None:
-        return None
+    steepness = 0.0
     for _ in range(30):
+        if first is None or second is None:
+            return None
         (old, old_value), (new, new_value) = first, second
         if abs(new_value) <= 4e-15 or new.q == old.q or new_value == old_value:
-            return new
-        following = at(new.q - new_value * (new.q - old.q) / (new_value - old_value))
-        if following is None:
-            return None
-        first, second = second, following
-    return second[0] if abs(second[1]) <= 1e-12 else None
+            break
+        steepness = (new_value - old_value) / (new.q - old.q)
+        first, second = second, at(new.q - new_value / steepness)
+    if second is None or abs(second[1]) > 1e-12:
+        return None
+    point, value = second
+    return point, max(abs(value), ROUNDING) / max(abs(steepness) * point.q, ROUNDING)

@@ -103,10 +103,15 @@ def _located(equation: StationaryEquation, b: Floats, q: float, symmetry: int, k
     found = critical_point(target, start, q * ratio, block)
     if found is None:
         return None
-    reflecting = (symmetry // old) % 2 == 0
-    dimension = 1 if 2 * residue == symmetry else 2
-    met = f"a branch of {symmetry} clusters"
-    return Arrival(found, found.coupling, reflecting, met, kernel_dimension=dimension)
+    met, error = found
+    return Arrival(
+        met,
+        met.coupling,
+        reflecting=(symmetry // old) % 2 == 0,
+        met=f"a branch of {symmetry} clusters",
+        error=error * q,
+        kernel_dimension=1 if 2 * residue == symmetry else 2,
+    )
 
 
 def _meeting_even(last: Point, point: Point) -> Arrival | None:
@@ -152,8 +157,10 @@ def _located_even(equation: StationaryEquation, b: Floats, q: float) -> Arrival 
     if target is None or target.scales.size != b.size:
         return None
     found = critical_point(target, b, q, Block(0, "odd"))
-    met = f"a branch of {symmetry} clusters"
-    return None if found is None else Arrival(found, found.coupling, True, met, even=False)
+    if found is None:
+        return None
+    met, error = found
+    return Arrival(met, met.coupling, True, f"a branch of {symmetry} clusters", even=False, error=error * q)
 
 
 def nearest_image(symmetric: Point, last: Point) -> Floats:

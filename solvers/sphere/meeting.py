@@ -75,7 +75,8 @@ def _meeting_even(last: Point, point: Point, odd: np.ndarray) -> Arrival | None:
     found = critical_point(target, start, q * float(equation.unit / target.unit), AzimuthalBlock(0, 1, 1))
     if found is None:
         return None
-    return Arrival(found, found.coupling, True, "a branch even about the equator")
+    met, error = found
+    return Arrival(met, met.coupling, True, "a branch even about the equator", error=error * q)
 
 
 def _meeting_image(last: Point, point: Point) -> Arrival | None:
