@@ -108,9 +108,8 @@ def explore(
     for task, branch, waiting in branches:
         followed.append((task, branch))
         yield Progress(task.label, len(followed) + 1, waiting)
-    if problem.confinement is None:
-        curves, labels = [branch for _, branch in followed], [task.label for task, _ in followed]
-        mark_exchanges(curves, labels, largest_modulus(register.interval))
+    curves, labels = [branch for _, branch in followed], [task.label for task, _ in followed]
+    mark_exchanges(curves, labels, largest_modulus(register.interval), uniform=problem.confinement is None)
     for task, branch in followed:
         record(branch, task.label, task.symmetry, task.parent, register)
     recorded = with_rates(problem, register.branches) if rates else tuple(register.branches)

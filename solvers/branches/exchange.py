@@ -15,7 +15,7 @@ from scipy.optimize import brentq
 
 from meanfield import Number
 
-from ..bases import EPS, Floats, greatest
+from ..bases import EPS, Floats, Integers, greatest
 from ..geometry import geometry_of
 from .continuation import Point, length
 from .detection import Event, interval_end
@@ -42,7 +42,7 @@ class Run(NamedTuple):
     gap: CubicHermiteSpline
 
 
-def mark_exchanges(curves: list[Followed], labels: list[str], scale: Number) -> None:
+def mark_exchanges(curves: list[Followed], labels: list[str], scale: Number, *, uniform: bool) -> None:
     """Insert a transition event wherever the lowest clustered branch changes.
 
     Parameters
@@ -51,13 +51,15 @@ def mark_exchanges(curves: list[Followed], labels: list[str], scale: Number) -> 
         The followed branches and their names.
     scale
         A coupling to measure couplings in, so that they fit doubles.
+    uniform
+        Whether the uniform state, whose gap is zero, is stationary; transitions to it are known already.
     """
     runs = [run for index, curve in enumerate(curves) if not curve.vertical for run in _runs(index, curve, scale)]
     if len({run.curve for run in runs}) < 2:
         return
     grid = np.unique(np.concatenate([run.couplings for run in runs]))
-    lowest, winner = _envelope(runs, grid)
-    for index in np.flatnonzero((winner[1:] != winner[:-1]) & (lowest[1:] < 0.0) & (lowest[:-1] < 0.0)):
+    winner = _winners(runs, grid, 0.0 if uniform else np.inf)
+    for index in np.flatnonzero((winner[1:] != winner[:-1]) & (winner[1:] >= 0) & (winner[:-1] >= 0)):
         one, other = runs[winner[index]], runs[winner[index + 1]]
         if one.curve != other.curve:
             _mark(curves, labels, one, other, (grid[index], grid[index + 1]), scale)
@@ -84,15 +86,16 @@ def _slope(point: Point, scale: Number) -> float:
     return point.gap_slope * float(scale / (point.equation.sign * point.equation.unit))
 
 
-def _envelope(runs: list[Run], grid: Floats) -> tuple[Floats, np.ndarray]:
-    lowest, winner = np.zeros(grid.size), np.full(grid.size, -1)
+def _winners(runs: list[Run], grid: Floats, bound: float) -> Integers:
+    """Return which run is lowest at couplings of a grid, -1 where none is below a bound."""
+    lowest, winner = np.full(grid.size, bound), np.full(grid.size, -1)
     for index, run in enumerate(runs):
         low, high = np.searchsorted(grid, run.couplings[[0, -1]])
         values = run.gap(grid[low : high + 1])
         better = values < lowest[low : high + 1] - 64 * EPS
         lowest[low : high + 1][better] = values[better]
         winner[low : high + 1][better] = index
-    return lowest, winner
+    return winner
 
 
 def _mark(curves: list[Followed], labels: list[str], one: Run, other: Run, span: Span, scale: Number) -> None:

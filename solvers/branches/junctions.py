@@ -219,7 +219,7 @@ def critical_point(equation: StationaryEquation, b: Floats, q: float, block: Any
         point = Point(equation, solution, 0.0)
         matrix, _, repulsive = geometry_of(equation.problem).block_matrix(point, block)
         values = np.linalg.eigvalsh(matrix)[repulsive:]
-        return point, float(values[np.argmin(np.abs(values))])
+        return (point, float(values[np.argmin(np.abs(values))])) if values.size else None
 
     first, second = at(q), at(q * (1 + 1e-4))
     steepness = 0.0

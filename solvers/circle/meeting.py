@@ -6,10 +6,11 @@ itself is located on the more symmetric branch, where it is the zero of an eigen
 """
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
-from ..bases import CosineBasis, Floats
+from ..bases import Basis, CosineBasis, Floats, Integers
 from ..branches.continuation import Point
 from ..branches.junctions import Arrival, Departure, critical_point
 from ..equation import StationaryEquation, stationary_equation
@@ -30,7 +31,7 @@ def meeting(last: Point, point: Point) -> Arrival | None:
     """
     basis = point.equation.basis
     if not isinstance(basis, CosineBasis):
-        return None if basis.confinement is not None else _meeting_even(last.on(point.equation), point)
+        return _meeting_even(last.on(point.equation), point)
     older = last.on(point.equation)
     product = older.b * point.b
     sizes = np.abs(older.b)
@@ -39,11 +40,13 @@ def meeting(last: Point, point: Point) -> Arrival | None:
     same_signs = product.item(product.argmin()) > -1e-13 * product.item(product.argmax())
     if same_signs and not np.count_nonzero(leading):
         return None
-    if float(product.sum()) < 0.0:
+    if basis.confinement is None and float(product.sum()) < 0.0:
         return _meeting_uniform(older, point)
     for prime in PRIMES:
         if prime > basis.cells[-1]:
             break
+        if not _admits(basis, prime * basis.symmetry):
+            continue
         outside = basis.cells % prime != 0
         if outside.all() or not outside.any():
             continue
@@ -52,6 +55,14 @@ def meeting(last: Point, point: Point) -> Arrival | None:
             if found is not None:
                 return found
     return None
+
+
+def _admits(basis: Basis, symmetry: int) -> bool:
+    """Whether the confinement, if there is one, has a rotation symmetry."""
+    if basis.confinement is None:
+        return True
+    degrees = basis.symmetry * (1 + np.flatnonzero(basis.confinement))
+    return bool(np.all(degrees % symmetry == 0))
 
 
 def _meeting_uniform(last: Point, point: Point) -> Arrival | None:
@@ -72,7 +83,7 @@ def _meeting_branch(last: Point, point: Point, outside: np.ndarray) -> Arrival |
     levels = (FELT_AT_CROSSING * largest, min(MISSED * sum(sizes), 0.5 * largest))
     felt = [basis.degrees[np.abs(crossing_b) > level].tolist() for level in levels]
     for symmetry in dict.fromkeys(math.gcd(*degrees) for degrees in felt):
-        if symmetry <= basis.symmetry:
+        if symmetry <= basis.symmetry or not _admits(basis, symmetry):
             continue
         kernel = np.where(basis.degrees % symmetry != 0, point.b - last.b, 0.0)
         found = _located(point.equation, crossing_b, crossing_q, symmetry, kernel)
@@ -115,17 +126,13 @@ def _located(equation: StationaryEquation, b: Floats, q: float, symmetry: int, k
 
 
 def _meeting_even(last: Point, point: Point) -> Arrival | None:
-    """Return where a state gains a reflection axis; the strongest mode has a crest or a trough on the axis."""
+    """Return where a state gains a reflection axis."""
     equation = point.equation
     old, new = _complex_modes(last), _complex_modes(point)
     degrees = equation.basis.degrees[: new.size] // equation.basis.symmetry
-    strongest = int(np.argmax(np.abs(new) * (np.abs(old) > 0.0)))
-    degree = int(degrees[strongest])
-    turned = np.angle(new[strongest] / old[strongest]) / degree
-    for trough in range(2 * degree):
-        angle = (np.angle(new[strongest]) + np.pi * trough) / degree
+    for before_angle, angle in _axes(equation, old, new, degrees):
         after = new * np.exp(-1j * degrees * angle)
-        before = old * np.exp(-1j * degrees * (angle - turned))
+        before = old * np.exp(-1j * degrees * before_angle)
         sizes = float(np.linalg.norm(before.imag)), float(np.linalg.norm(after.imag))
         # Vectors on two sides of zero are as far apart as they are long; elsewhere opposite signs are chance.
         apart = float(np.linalg.norm(after.imag - before.imag))
@@ -136,6 +143,24 @@ def _meeting_even(last: Point, point: Point) -> Arrival | None:
             if arrival is not None:
                 return arrival
     return None
+
+
+def _axes(
+    equation: StationaryEquation, old: Floats, new: Floats, degrees: Integers
+) -> Iterator[tuple[float, float]]:
+    """Yield the angles of the axes that two neighbouring states may gain between them, at each of the two.
+
+    The strongest mode has a crest or a trough on the axis. A confinement has its axis at angle zero.
+    """
+    if equation.basis.confinement is not None:
+        yield 0.0, 0.0
+        return
+    strongest = int(np.argmax(np.abs(new) * (np.abs(old) > 0.0)))
+    degree = int(degrees[strongest])
+    turn = float(np.angle(new[strongest] / old[strongest])) / degree
+    for trough in range(2 * degree):
+        angle = float(np.angle(new[strongest]) + np.pi * trough) / degree
+        yield angle - turn, angle
 
 
 def _complex_modes(point: Point) -> Floats:
