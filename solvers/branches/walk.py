@@ -73,13 +73,8 @@ def walk(
         if followed is None:
             continue
         known += [arrival for arrival in followed.arrivals if arrival.point is not None]
-        end = _end(followed, register)
-        if end is not None:
-            twin = next((other for other, state in ends if geometry.same_orbit(end, state)), None)
-            if twin is not None:
-                _say_twin(task, twin, register)
-                continue
-            ends.append((task, end))
+        if not _is_new(task, followed, ends, register):
+            continue
         yield task, followed, len(tasks)
         if task.depth < depth:
             tasks += _children(task, followed)
@@ -161,18 +156,40 @@ def _children(task: Task, followed: Followed) -> list[Task]:
     return born
 
 
-def _end(followed: Followed, register: Register) -> Point | None:
-    """Return the point at which a branch leaves the interval upwards, solved there."""
-    if followed.outcome is not Outcome.LEFT_INTERVAL:
-        return None
-    sign = followed.knots[-1].point.equation.sign
-    edge = register.interval[1] if sign > 0 else register.interval[0]
-    for one, other in pairwise(reversed(followed.knots)):
-        equation = one.point.equation
-        crossing = interval_end(other.point, one.point, float(edge / (sign * equation.unit)))
-        if crossing is not None:
-            return crossing.point
-    return None
+def _is_new(task: Task, followed: Followed, ends: list[tuple[Task, Point]], register: Register) -> bool:
+    """Tell whether a branch shows anything in the interval that others do not, and remember where it crosses the end.
+
+    Where it comes back into the interval along another branch it is cut.
+    """
+    geometry = geometry_of(followed.knots[0].point.equation.problem)
+    edge = _edge(followed, register)
+    crossings = _crossings(followed, edge)
+    for index, crossing in crossings:
+        comes_in = followed.knots[index].point.q > edge
+        if comes_in and any(geometry.same_orbit(crossing, state) for _, state in ends):
+            del followed.knots[index + 1 :]
+            return any(knot.point.q <= edge for knot in followed.knots)
+    if followed.outcome is Outcome.LEFT_INTERVAL and crossings:
+        _, end = crossings[-1]
+        twin = next((other for other, state in ends if geometry.same_orbit(end, state)), None)
+        if twin is not None:
+            _say_twin(task, twin, register)
+            return False
+    ends += [(task, crossing) for _, crossing in crossings]
+    return True
+
+
+def _edge(followed: Followed, register: Register) -> float:
+    """Return the upper end of the interval in the q of a branch."""
+    equation = followed.knots[-1].point.equation
+    edge = register.interval[1] if equation.sign > 0 else register.interval[0]
+    return float(edge / (equation.sign * equation.unit))
+
+
+def _crossings(followed: Followed, edge: float) -> list[tuple[int, Point]]:
+    """Return the states at which a branch crosses the upper end of the interval, with the knot before, in order."""
+    ends = (interval_end(one.point, other.point, edge) for one, other in pairwise(followed.knots))
+    return [(index, end.point) for index, end in enumerate(ends) if end is not None]
 
 
 def _reached(departure: Departure, ends: list[tuple[Task, Point]]) -> bool:
