@@ -25,6 +25,8 @@ PREDICTED_FROM = 3
 # Arclengths count from the branch point a branch is born at; one that has none starts at this value.
 REGULAR_ARCLENGTH = 1.0
 NEWTON = Newton()
+# Slopes of the coupling below this are rounding noise of a vertical branch.
+FLAT = 1e-10
 
 
 @dataclass(frozen=True)
@@ -304,6 +306,18 @@ def turning_point(first: Point, second: Point) -> float:
     bend, twist = 3.0 * rise - 2.0 * one - two, one + two - 2.0 * rise
     root = math.sqrt(max(bend * bend - 3.0 * one * twist, 0.0))
     return first.arclength + span * -one / (bend + math.copysign(root, two - one))
+
+
+def turns_twice(first: Point, second: Point) -> bool:
+    """Whether the Hermite cubic between two points has its coupling turn and turn back."""
+    one, two = first.solution.tangent_q, second.solution.tangent_q
+    rise = (second.q - first.q) / (second.arclength - first.arclength)
+    bend, twist = 3.0 * rise - 2.0 * one - two, one + two - 2.0 * rise
+    if one * two <= 0.0 or twist == 0.0:
+        return False
+    vertex = -bend / (3.0 * twist)
+    extreme = one + bend * vertex
+    return 0.0 < vertex < 1.0 and extreme * one < 0.0 and abs(extreme) > FLAT
 
 
 def point_between(

@@ -15,7 +15,7 @@ from ..bases import Floats
 from ..equation import StationaryEquation
 from ..geometry import geometry_of
 from ..newton import NEUTRAL
-from .continuation import Arclength, End, Point, length, trace
+from .continuation import Arclength, End, Point, length, trace, turns_twice
 from .detection import Event, events_between
 from .junctions import Arrival, Departure, branch_end, first_point, slope_towards
 
@@ -24,6 +24,8 @@ VERTICAL_END = 0.9
 # Where events are known only to this share of the coupling or worse, points of two branches may have been taken for
 # neighbours; steps are not divided below the other number.
 DOUBTFUL, FINEST = 1e-6, 1e-4
+# Loops have at least so many points; the first points of a branch are not a return to its start.
+FEWEST_IN_LOOP = 8
 # Eigenvalues of J below this at a located branch point belong to its kernel.
 KERNEL = 1e-7
 
@@ -123,7 +125,7 @@ def _extend(
     """Trace on: count, detect, and stop where the branch ends.
 
     Where a change of the count is not explained by events that are located, the step may have passed over a sharp
-    turn onto another branch, and is taken again in smaller ones.
+    turn onto another branch, and is taken again in smaller ones. So it is where there may be two folds in one step.
     """
     last = followed.knots[-1].point
     geometry = geometry_of(last.equation.problem)
@@ -145,7 +147,7 @@ def _extend(
         else:
             passage = _passage(last, point, counts)
             step = point.arclength - last.arclength
-            if passage.doubtful and step > FINEST:
+            if (passage.doubtful or turns_twice(last, point)) and step > FINEST:
                 points = trace(last, method, step / 4)
                 continue
             followed.knots += [Knot(event.point, event.unstable, event) for event in passage.events]
@@ -156,7 +158,7 @@ def _extend(
         if point.q > highest and point.solution.tangent_q > 0.0:
             followed.outcome = Outcome.LEFT_INTERVAL
             return
-        if _returned(followed):
+        if _returned(followed, last, point):
             followed.outcome = Outcome.CLOSED_LOOP
             return
         last = point
@@ -178,7 +180,10 @@ class _Passage:
     def doubtful(self) -> bool:
         """Whether the two points may be on two branches."""
         unexplained = self.missing != 0 and not self.neutral
-        return unexplained or any(event.error > DOUBTFUL * event.point.q for event in self.events)
+        return unexplained or any(
+            event.error > DOUBTFUL * event.point.q or any(block.own for block in event.blocks)
+            for event in self.events
+        )
 
 
 def _passage(last: Point, point: Point, counts: tuple[int, int]) -> _Passage:
@@ -263,19 +268,25 @@ def _kernel(equation: StationaryEquation, b: Floats, q: float, last: Point) -> F
     return np.asarray(kernel / np.linalg.norm(kernel))
 
 
-def _returned(followed: Followed) -> bool:
-    """Whether the last step passed the first point of the branch again, or a rotation of it."""
-    knots = followed.knots
-    if len(knots) < 20:
+def _returned(followed: Followed, last: Point, point: Point) -> bool:
+    """Whether the step between two points passed the first point of the branch again, or a rotation of it."""
+    if len(followed.knots) < FEWEST_IN_LOOP:
         return False
-    start, last, before = knots[1].point, knots[-1].point, knots[-2].point
-    step = last.arclength - before.arclength
-    if abs(last.q - start.q) > step or last.solution.tangent_q * start.solution.tangent_q < 0.0:
+    start, after = (knot.point for knot in followed.knots[1:3])
+    step = point.arclength - last.arclength
+    if abs(point.q - start.q) > step:
         return False
-    first = start.on(last.equation).b
-    images = last.equation.basis.images(first)
-    gaps = [float(np.hypot(np.linalg.norm(last.b - b), last.q - start.q)) for b in images]
-    return min(gaps) <= 0.6 * step
+    images = (point.equation.basis.images(known.on(point.equation).b) for known in (start, after))
+    before = last.on(point.equation).b
+    way_b, way_q = point.b - before, point.q - last.q
+    square = float(way_b @ way_b) + way_q**2
+    for b, beyond in zip(*images, strict=True):
+        share = (float(way_b @ (b - before)) + way_q * (start.q - last.q)) / square
+        missed = length(before + share * way_b - b, last.q + share * way_q - start.q)
+        forwards = float(way_b @ (beyond - b)) + way_q * (after.q - start.q) > 0.0
+        if 0.0 <= share <= 1.0 and missed <= 0.3 * step and forwards:
+            return True
+    return False
 
 
 def _stop(followed: Followed, end: End) -> None:

@@ -157,7 +157,7 @@ def _children(task: Task, followed: Followed) -> list[Task]:
 
 
 def _is_new(task: Task, followed: Followed, ends: list[tuple[Task, Point]], register: Register) -> bool:
-    """Tell whether a branch shows anything in the interval that others do not, and remember where it crosses the end.
+    """Tell whether a branch shows anything new in the interval, and remember where it crosses its upper end.
 
     Where it comes back into the interval along another branch it is cut.
     """

@@ -26,13 +26,13 @@ def births(problem: McKeanVlasov, threshold: Threshold, register: Register) -> l
 def _departures(problem: McKeanVlasov, symmetry: int, threshold: Threshold, register: Register) -> list[Departure]:
     """Return the branches of one symmetry born at a critical point of the uniform state."""
     point = threshold.point
+    least = threshold.unstable
+    counts = tuple(range(least, least + point.kernel_dimension + 1))
     if sum(mode % symmetry == 0 for mode in point.modes) > 1:
-        return resonant_departures(problem, point.modes, point.coupling, symmetry)
+        return resonant_departures(problem, point.modes, point.coupling, symmetry, counts)
     shape = branch_shape(problem, symmetry)
     order, amplitude = _leading_order(shape, register, threshold.parent is not None)
-    counts: tuple[int, ...] = ()
     if len(point.modes) == 1:
-        least = threshold.unstable
         counts = (least, least + 1) if order == 4 else (least + int(shape.curvature < 0.0),)
     departure = _from_uniform(problem, symmetry, point.coupling, order, amplitude, counts)
     return [] if departure is None else [departure]

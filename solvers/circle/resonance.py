@@ -31,7 +31,7 @@ def symmetries(modes: tuple[int, ...]) -> list[int]:
 
 
 def resonant_departures(
-    problem: McKeanVlasov, modes: tuple[int, ...], coupling: Number, symmetry: int
+    problem: McKeanVlasov, modes: tuple[int, ...], coupling: Number, symmetry: int, counts: tuple[int, ...]
 ) -> list[Departure]:
     """Return the branches of exactly this symmetry born at a multiple critical coupling."""
     equation = stationary_equation(problem, symmetry, 1 if coupling > 0 else -1)
@@ -45,7 +45,7 @@ def resonant_departures(
             if _is_new(direction, found, equation, symmetry):
                 found.append(direction)
     size = equation.basis.degrees.size
-    return [Departure(equation, np.zeros(size), q, direction, None) for direction in found]
+    return [Departure(equation, np.zeros(size), q, direction, None, counts=counts) for direction in found]
 
 
 def _directions(equation: StationaryEquation, q: float, plane: Integers) -> list[Floats]:
