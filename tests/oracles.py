@@ -1,9 +1,10 @@
-"""Slow dense references, independent of the code under test: mpmath, no shared formulas."""
+"""Slow dense references, independent of the code under test: mpmath or plain numpy, no shared formulas."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import mpmath as mp
+import numpy as np
 
 # Potentials and closed forms on the circle
 
@@ -93,6 +94,36 @@ def gibbs_moments(strengths: dict[int, Any], moments: dict[int, Any], degree: in
     return [
         mp.fsum(w * cosines[k * j % (2 * points)] for j, w in enumerate(weights)) / mass for k in range(degree + 1)
     ]
+
+
+def sought_even_states(weights: Sequence[float], coupling: float, starts: int) -> list[Any]:
+    """Return the even states |m_1|, .., |m_K| at D = 1 that plain damped Newton meets from random starts.
+
+    States that differ by a rotation have the same moduli.
+    """
+    modes = np.arange(1, len(weights) + 1)
+    angles = np.pi * np.arange(97) / 96
+    cosines = np.cos(np.outer(np.arange(2 * modes[-1] + 1), angles))
+    ends = np.where((angles == 0.0) | (angles == np.pi), 0.5, 1.0)
+    strengths = -0.5 * coupling * np.asarray(weights)
+    generator = np.random.default_rng(1)
+    found: list[Any] = []
+    for _ in range(starts):
+        a = generator.uniform(-1.0, 1.0, modes.size) * generator.uniform()
+        for _ in range(60):
+            field = (2.0 * strengths * a) @ cosines[modes]
+            masses = np.exp(field - field.max()) * ends
+            m = cosines @ masses / masses.sum()
+            second = 0.5 * (m[modes[:, None] + modes] + m[np.abs(modes[:, None] - modes)])
+            covariance = second - np.outer(m[modes], m[modes])
+            step = np.linalg.lstsq(np.eye(modes.size) - 2.0 * covariance * strengths, a - m[modes])[0]
+            a = a - step * min(1.0, 0.5 / max(np.abs(step).max(), 1e-300))
+            if np.abs(step).max() < 1e-13:
+                break
+        new = not any(np.abs(np.abs(a) - other).max() < 1e-6 for other in found)
+        if new and np.abs(step).max() < 1e-13 and np.abs(a).max() <= 1.0:
+            found.append(np.abs(a))
+    return found
 
 
 def even_state(strengths: dict[int, Any], start: Sequence[float], degree: int, points: int) -> list[Any]:

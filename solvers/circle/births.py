@@ -29,7 +29,7 @@ def _departures(problem: McKeanVlasov, symmetry: int, threshold: Threshold, regi
     least = threshold.unstable
     counts = tuple(range(least, least + point.kernel_dimension + 1))
     if sum(mode % symmetry == 0 for mode in point.modes) > 1:
-        return resonant_departures(problem, point.modes, point.coupling, symmetry, counts)
+        return resonant_departures(problem, threshold, symmetry, counts, register)
     shape = branch_shape(problem, symmetry)
     order, amplitude = _leading_order(shape, register, threshold.parent is not None)
     if len(point.modes) == 1:

@@ -1,25 +1,30 @@
 """Branches leaving the uniform state where several modes are critical at the same coupling.
 
 In the densities of symmetry g the kernel is spanned by the critical multiples of g. The reduced equation on it
-is homogeneous to leading order, so at a small amplitude its solutions are isolated directions. They are found
-as sign changes around a circle in each plane of two modes, without assuming which resonance it is, and kept once
-per rotation.
+is homogeneous to leading order, so at a small amplitude its solutions are isolated directions. With two modes they
+are found as sign changes around a circle, with more by Newton on the sphere from directions spread over it; no
+resonance is assumed, and of rotated copies one is kept.
 """
 
 import math
+from collections.abc import Iterator
 from itertools import combinations
 
 import numpy as np
 from scipy.optimize import brentq
 
-from meanfield import McKeanVlasov, Number
+from meanfield import McKeanVlasov
 
 from ..bases import Floats, Integers
 from ..branches.junctions import Departure
+from ..branches.recording import Register
 from ..equation import StationaryEquation, stationary_equation
+from ..geometry import Threshold
 
 AMPLITUDE = 2e-3
 ANGLES = 180
+# Directions a dimension from which solutions on the sphere are sought, and the steps each may take.
+STARTS, ITERATIONS = 12, 40
 
 
 def symmetries(modes: tuple[int, ...]) -> list[int]:
@@ -31,25 +36,69 @@ def symmetries(modes: tuple[int, ...]) -> list[int]:
 
 
 def resonant_departures(
-    problem: McKeanVlasov, modes: tuple[int, ...], coupling: Number, symmetry: int, counts: tuple[int, ...]
+    problem: McKeanVlasov, threshold: Threshold, symmetry: int, counts: tuple[int, ...], register: Register
 ) -> list[Departure]:
     """Return the branches of exactly this symmetry born at a multiple critical coupling."""
+    modes, coupling = threshold.point.modes, threshold.point.coupling
     equation = stationary_equation(problem, symmetry, 1 if coupling > 0 else -1)
     if equation is None:
         return []
     q = float(coupling / (equation.sign * equation.unit))
     kernel = np.flatnonzero(np.isin(equation.basis.degrees, modes))
     found: list[Floats] = []
-    for plane in combinations(kernel, 2):
-        for direction in _directions(equation, q, np.array(plane)):
-            if _is_new(direction, found, equation, symmetry):
-                found.append(direction)
+    directions = list((_around_circle if kernel.size == 2 else _on_sphere)(equation, q, kernel))
+    for direction in directions:
+        if direction is not None and _is_new(direction, found, equation, symmetry):
+            found.append(direction)
+    if any(direction is None for direction in directions):
+        text = (
+            f"not all branches that mix the modes {', '.join(map(str, modes))} at coupling {float(coupling):.12g} "
+            "may have been found: other modes are critical too close by"
+        )
+        register.warnings += [] if text in register.warnings else [text]
     size = equation.basis.degrees.size
     return [Departure(equation, np.zeros(size), q, direction, None, counts=counts) for direction in found]
 
 
-def _directions(equation: StationaryEquation, q: float, plane: Integers) -> list[Floats]:
-    """Return the directions in a plane of the kernel along which small states leave.
+def _on_sphere(equation: StationaryEquation, q: float, kernel: Integers) -> Iterator[Floats]:
+    """Yield the directions in a kernel along which states of a small amplitude leave; some of them repeatedly."""
+    starts = np.random.default_rng(kernel.size).standard_normal((STARTS ** (kernel.size - 1), kernel.size))
+    axes = np.eye(kernel.size)
+    for start in (*axes, *starts):
+        b = np.zeros(equation.basis.degrees.size)
+        b[kernel] = AMPLITUDE * start / np.linalg.norm(start)
+        state = _with_amplitude(equation, b, q, kernel)
+        if state is None:
+            continue
+        direction = np.zeros_like(b)
+        direction[kernel] = state[kernel] / np.linalg.norm(state[kernel])
+        yield direction
+
+
+def _with_amplitude(equation: StationaryEquation, b: Floats, q: float, kernel: Integers) -> Floats | None:
+    """Return the state whose part in the kernel has the small amplitude, by Newton; None where it is lost."""
+    size = b.size
+    matrix = np.zeros((size + 1, size + 1))
+    for _ in range(ITERATIONS):
+        evaluation = equation.evaluate(b, q)
+        jacobian, derivative = equation.linearise(b, q, evaluation.gibbs.moments)
+        matrix[:size, :size], matrix[:size, size] = jacobian, derivative
+        matrix[size, kernel] = b[kernel]
+        missing = 0.5 * (float(b[kernel] @ b[kernel]) - AMPLITUDE**2)
+        step = np.linalg.lstsq(matrix, np.append(evaluation.residual, missing))[0]
+        longest = float(np.abs(step[:size]).max())
+        # Far from a solution, where the kernel is nearly singular, only the direction of a step means something.
+        step *= min(1.0, 0.3 * AMPLITUDE / max(longest, 1e-300))
+        b, q = b - step[:size], q - float(step[size])
+        if not (np.isfinite(b).all() and q > 0.0):
+            return None
+        if longest <= 1e-9 * AMPLITUDE:
+            return b
+    return None
+
+
+def _around_circle(equation: StationaryEquation, q: float, plane: Integers) -> Iterator[Floats | None]:
+    """Yield the directions in a plane, the kernel, along which small states leave; None where this is not known.
 
     At a fixed amplitude and angle, the coupling and all other modes are solved from every equation but the one
     across the direction; that one is left as a function of the angle, whose zeros are the branches.
@@ -60,11 +109,14 @@ def _directions(equation: StationaryEquation, q: float, plane: Integers) -> list
 
     angles = 2.0 * np.pi * (np.arange(ANGLES + 1) + 0.37) / ANGLES
     values = [across(angle) for angle in angles]
-    found = []
     for left, right, low, high in zip(angles[:-1], angles[1:], values[:-1], values[1:], strict=True):
-        if low * high < 0.0:
-            found.append(_unit(equation, plane, brentq(across, left, right, xtol=1e-12)))
-    return found
+        if np.isnan(low):
+            yield None
+        elif low * high < 0.0:
+            try:
+                yield _unit(equation, plane, brentq(across, left, right, xtol=1e-12))
+            except ValueError:
+                yield None
 
 
 def _unit(equation: StationaryEquation, plane: Integers, angle: float) -> Floats:
@@ -74,7 +126,7 @@ def _unit(equation: StationaryEquation, plane: Integers, angle: float) -> Floats
 
 
 def _defect(equation: StationaryEquation, q: float, plane: Integers, angle: float) -> float:
-    """Return the residual across the direction, relative to the amplitude; nan where nothing small solves."""
+    """Return the residual across the direction, relative to the amplitude; nan where Newton does not converge."""
     along, across = _unit(equation, plane, angle), _unit(equation, plane, angle + 0.5 * np.pi)
     rest = np.setdiff1d(np.arange(along.size), plane)
     b, coupling = AMPLITUDE * along, q
@@ -84,7 +136,7 @@ def _defect(equation: StationaryEquation, q: float, plane: Integers, angle: floa
         rows = np.concatenate([jacobian[rest], along[None] @ jacobian])
         matrix = np.column_stack([rows[:, rest], np.append(derivative[rest], along @ derivative)])
         side = np.append(evaluation.residual[rest], along @ evaluation.residual)
-        step = np.linalg.solve(matrix, -side)
+        step = np.linalg.lstsq(matrix, -side)[0]
         b[rest] += step[:-1]
         coupling += step[-1]
         if np.abs(step).max() < 1e-13:

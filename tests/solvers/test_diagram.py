@@ -254,6 +254,21 @@ class TestResonance:
         ratios = sorted(b.cosine[1, 3] / b.cosine[1, 1] for b in result.branches if b.symmetry == 1)
         assert ratios == pytest.approx(sorted(np.roots([1, 1, -1, -1 / 3])), abs=1e-2)
 
+    @pytest.mark.parametrize("weights", [(-1.0, -1.0, -1.0), (0.0, 0.0, -1.0, -1.0, -1.0), (-1.0, 0.0, -1.0, -1.0)])
+    def test_three_modes_at_once(self, weights):
+        """Branches that mix three modes: every state that Newton meets from random starts lies on one."""
+        problem = McKeanVlasov(Circle(), CosineSeries(weights), coupling=2.2)
+        padded = (np.append(state.cosine, np.zeros(8)) for state in stationary_states(problem))
+        states = [np.abs(cosine[1 : len(weights) + 1]) for cosine in padded]
+        sought = oracles.sought_even_states(weights, 2.2, 500)
+        assert len(sought) >= 8
+        for moduli in sought:
+            assert min(np.abs(moduli - state).max() for state in states) < 1e-9
+
+    def test_a_mode_too_close_to_be_separated_is_said(self):
+        result = diagram(CosineSeries((-1.0, -1.0 - 1e-10, -1.0)), (1.0, 4.0))
+        assert any("mix the modes 1, 3" in warning for warning in result.warnings)
+
 
 class TestTurnsAndLoops:
     @pytest.mark.parametrize("method", [Arclength(), Arclength(max_step=0.1), Arclength(tolerance=1e-5)])
