@@ -48,7 +48,7 @@ from .bases import (
     plus_dyad,
     resolved,
 )
-from .felt import even_size, felt_among, starting_degrees, strengths
+from .felt import confining_degree, even_size, felt_among, starting_degrees, strengths
 from .limits import MAX_UNKNOWNS
 
 # Nodes to start with. On the circle, where transforms are fast, having twice as many costs less than taking them
@@ -280,7 +280,8 @@ def stationary_equation(
         return None
     cells = degrees // symmetry
     fewest = FEWEST_ON_SPHERES if isinstance(problem.domain, Sphere) else FEWEST_ON_CIRCLE
-    nodes = even_size(max(2 * int(cells.max()), 2 * (modes // symmetry), fewest))
+    most = max(int(cells.max()), modes // symmetry, confining_degree(problem) // symmetry)
+    nodes = even_size(max(2 * most, fewest))
     basis = _basis(problem.domain, even, cells, nodes, symmetry, confinement_field(problem, symmetry, nodes))
     return StationaryEquation(problem, basis, sign, complete=complete)
 

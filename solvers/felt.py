@@ -76,3 +76,16 @@ def felt_degrees(problem: McKeanVlasov, least: int) -> Integers:
     """Return all degrees the potential feels; where it decays too slowly for that, those up to the least."""
     degrees, complete = starting_degrees(problem, partial(multiples, 1))
     return degrees if complete else felt_among(problem, multiples(1, least))[0]
+
+
+def confining_degree(problem: McKeanVlasov) -> int:
+    """Return the last degree of the confinement that matters, or the limit where it decays too slowly."""
+    confinement: Any = problem.confinement
+    if confinement is None:
+        return 0
+    for limit in (32, 64, 128, 256, 512):
+        known = _strengths(confinement, problem.domain, limit)
+        share = float(known.scale) / problem.noise
+        if known.beyond * share <= EPS:
+            return int(np.flatnonzero(np.abs(known.relative) * share > EPS).max(initial=0))
+    return limit

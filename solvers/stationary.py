@@ -99,6 +99,11 @@ def stationary_states(
     states = [_state(problem, label, point) for label, point in found]
     if problem.confinement is None:
         states.insert(0, uniform_state(problem))
+    if not states:
+        raise NotResolved(
+            f"no stationary state at coupling {float(coupling):.6g} is resolved by the modes that are allowed: the "
+            "confinement or the coupling is too strong for this noise; take a larger noise"
+        )
     # Of states that tie with the uniform one that comes first.
     states.sort(key=lambda state: state.free_energy_gap if abs(state.free_energy_gap) > 4.0 * EPS else 0.0)
     # An unstable state of lowest free energy shows that a lower one was not found.
@@ -141,9 +146,26 @@ def uniform_state(problem: McKeanVlasov) -> State:
 
 def _without_interaction(problem: McKeanVlasov) -> tuple[list[tuple[str, Point]], bool]:
     """Return the Gibbs density of the confinement, the only state at zero coupling."""
-    departure = None if problem.confinement is None else geometry_of(problem).from_no_interaction(problem, 1)
-    point = None if departure is None else departure.regular()
+    point = None if problem.confinement is None else _gibbs_state(problem, 1)
     return ([] if point is None else [("primary", point)]), True
+
+
+def _gibbs_state(problem: McKeanVlasov, sign: int) -> Point | None:
+    """Return the Gibbs density of the confinement, which the potential does not feel if this is None.
+
+    Raises
+    ------
+    NotResolved
+        If it is too concentrated.
+    """
+    departure = geometry_of(problem).from_no_interaction(problem, sign)
+    point = None if departure is None else departure.regular()
+    if departure is not None and point is None:
+        raise NotResolved(
+            "the density without interaction, exp(-V/D), is too concentrated to be resolved by the modes that are "
+            f"allowed; take a larger noise than {problem.noise:g} or a weaker confinement"
+        )
+    return point
 
 
 def _on_branches(problem: McKeanVlasov, depth: int, on_failure: str) -> tuple[list[tuple[str, Point]], bool]:
@@ -156,6 +178,8 @@ def _on_branches(problem: McKeanVlasov, depth: int, on_failure: str) -> tuple[li
     free = problem.at(coupling=None)
     critical = None if problem.confinement is not None else critical_coupling(problem)
     found, complete = [], True
+    if problem.confinement is not None and on_failure == "raise":
+        _gibbs_state(free, 1 if coupling > 0 else -1)
     for task, followed, _ in walk(free, Register(span, critical), depth, Arclength()):
         equation = task.departure.equation
         logger.info("%s: %s", task.label, followed.outcome)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from scipy.linalg import lapack
 
-from ..bases import Floats
+from ..bases import EPS, Floats
 from ..equation import StationaryEquation
 from ..newton import BLOCK
 from .continuation import End, Point, state_at
@@ -60,9 +60,10 @@ def deflated_newton(equation: StationaryEquation, b: Floats, q: float, known: li
         _, _, step, info = lapack.dsysv(jacobian, -evaluation.residual, BLOCK * b.size, lower=1)
         if info != 0 or not np.isfinite(step).all():
             return None
-        step = step / (1.0 - _repulsion(b, step, known))
         length = float(np.linalg.norm(step))
-        b = b + step * min(1.0, LARGEST_STEP / max(length, 1e-300))
+        # Where the factor vanishes the deflated step is infinitely long, in the direction of Newton's.
+        factor = 1.0 / (1.0 - _repulsion(b, step, known) or EPS)
+        b = b + step * factor * min(1.0, LARGEST_STEP / max(length * abs(factor), 1e-300))
     return None
 
 

@@ -58,18 +58,26 @@ class Departure:
 
     def regular(self) -> Point | None:
         """Return the regular state to follow on, its tangent along ``direction`` towards rising coupling."""
-        if self.q == 0.0:
-            # Without interaction J is the matrix of signs, and the tangent is explicit.
-            evaluation = self.equation.evaluate(self.b, 0.0)
-            _, derivative = self.equation.linearise(self.b, 0.0, evaluation.gibbs.moments)
-            tangent = -self.equation.signs * derivative
-            norm = float(np.sqrt(1.0 + tangent @ tangent))
-            solution = Solution(self.b, 0.0, evaluation, tangent / norm, 1.0 / norm, self.equation.repulsive)
-        else:
-            found = state_at(self.equation, self.b, self.q)
-            return found if isinstance(found, Point) else None
-        resolved_point = resolve(Point(self.equation, solution, REGULAR_ARCLENGTH))
-        return resolved_point if isinstance(resolved_point, Point) else None
+        found = self._without_interaction() if self.q == 0.0 else state_at(self.equation, self.b, self.q)
+        return found if isinstance(found, Point) else None
+
+    def _without_interaction(self) -> Point | None:
+        """Return the Gibbs density of the confinement; J is the matrix of signs, and the tangent is explicit."""
+        equation = self.equation
+        while True:
+            b = equation.unknown_from(equation.basis.gibbs(np.zeros_like(equation.scales)).moments)
+            evaluation = equation.evaluate(b, 0.0)
+            if equation.resolves(b, 0.0, evaluation.gibbs.moments):
+                break
+            larger = equation.refined(b, 0.0, evaluation.gibbs.moments)
+            if larger is None:
+                return None
+            equation = larger
+        _, derivative = equation.linearise(b, 0.0, evaluation.gibbs.moments)
+        tangent = -equation.signs * derivative
+        norm = math.sqrt(1.0 + float(tangent @ tangent))
+        solution = Solution(b, 0.0, evaluation, tangent / norm, 1.0 / norm, equation.repulsive)
+        return Point(equation, solution, REGULAR_ARCLENGTH)
 
     def base(self, first: Point | None = None) -> Point:
         """Return the branch point itself, with the tangent of the new branch.

@@ -141,6 +141,11 @@ def _follow(task: Task, register: Register, method: Arclength) -> Followed | Non
             f"{task.label}: no state was found beside its branch point at coupling "
             f"{float(task.departure.coupling):.12g}"
         )
+    if followed is None and task.departure.order == 0:
+        register.warnings.append(
+            f"{task.label}: the state at coupling {float(task.departure.coupling):.12g} from which it is to be "
+            "followed was not found, or is not resolved"
+        )
     return followed
 
 

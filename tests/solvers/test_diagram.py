@@ -263,7 +263,8 @@ class TestResonance:
         sought = oracles.sought_even_states(weights, 2.2, 500)
         assert len(sought) >= 8
         for moduli in sought:
-            assert min(np.abs(moduli - state).max() for state in states) < 1e-9
+            # Newton knows a state to half of the digits along a direction that is neutral there.
+            assert min(np.abs(moduli - state).max() for state in states) < 4 * np.sqrt(EPS)
 
     def test_a_mode_too_close_to_be_separated_is_said(self):
         result = diagram(CosineSeries((-1.0, -1.0 - 1e-10, -1.0)), (1.0, 4.0))
