@@ -82,6 +82,8 @@ def _header(diagram: Diagram) -> Iterator[str]:
         f"{_count(branches, 'branch', 'branches')}, {_count(points, 'point')}, "
         f"{_count(len(events), 'special point')}"
     )
+    if diagram.provenance.get("options", {}).get("search") is False:
+        yield "branches that none of these leads to, within the range, were not looked for (--search)"
     if not events:
         yield "nothing happens on the branches followed in this range: no bifurcation, fold or transition"
 
