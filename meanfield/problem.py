@@ -15,9 +15,12 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from .domains import Circle, Domain, Sphere, domain_named
 from .errors import InvalidInput
 from .potentials import Potential, potential_from
+from .potentials.foreign import require_potential
 
 # Couplings are proportional to the noise and would leave the range of doubles with it.
 SMALLEST_NOISE = 1e-100
@@ -63,20 +66,23 @@ class McKeanVlasov:
         if not isinstance(self.domain, Circle | Sphere):
             raise InvalidInput(f"domain must be a domain such as Circle() or Sphere(3), not {self.domain!r}")
         for role, potential in (("potential", self.potential), ("confinement", self.confinement)):
-            if potential is not None and not hasattr(potential, "multipliers"):
-                raise InvalidInput(
-                    f"{role} must be a potential such as Transformer(beta=4), not {potential!r}; "
-                    "wrap a function as Custom.from_callable(function)"
-                )
-        if not (_is_number(self.noise) and math.isfinite(self.noise) and self.noise > 0):
+            if potential is not None or role == "potential":
+                require_potential(potential, self.domain, role)
+        for name in ("noise", "coupling"):
+            value: Any = getattr(self, name)
+            if isinstance(value, np.generic) and not isinstance(value, np.longdouble):
+                object.__setattr__(self, name, value.item())
+        if not (_is_finite(self.noise) and self.noise > 0):
             raise InvalidInput(f"noise must be positive and finite, not {self.noise!r}; try noise=1.0")
         if not SMALLEST_NOISE <= self.noise <= 1.0 / SMALLEST_NOISE:
             raise InvalidInput(
                 f"noise must be between {SMALLEST_NOISE:g} and {1 / SMALLEST_NOISE:g}, not {self.noise!r}; only "
                 "coupling/noise matters for the states, so measure both in another unit"
             )
-        if self.coupling is not None and not (_is_number(self.coupling) and math.isfinite(self.coupling)):
-            raise InvalidInput(f"coupling must be finite, not {self.coupling!r}; leave it out to keep it free")
+        if self.coupling is not None and not _is_finite(self.coupling):
+            raise InvalidInput(
+                f"coupling must be a finite number, not {self.coupling!r}; leave it out to keep it free"
+            )
 
     def at(self, *, coupling: float | None) -> "McKeanVlasov":
         """Return the same problem at another coupling (``None`` frees it)."""
@@ -129,8 +135,13 @@ def _double(value: float) -> float:
     return float(value) if float(value) != 0.0 or value == 0.0 else value
 
 
-def _is_number(value: object) -> bool:
-    return hasattr(value, "__float__") and not isinstance(value, bool)
+def _is_finite(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def _describe(potential: Potential) -> dict[str, Any]:

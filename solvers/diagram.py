@@ -3,11 +3,13 @@
 import time
 from collections.abc import Generator
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
 from meanfield import Diagram, InvalidInput, McKeanVlasov, Number, critical_coupling
 
+from .arguments import require_depth, require_problem
 from .branches.continuation import Arclength
 from .branches.exchange import mark_exchanges
 from .branches.following import Followed
@@ -98,10 +100,14 @@ def explore(
 ) -> Generator[Progress, None, Diagram]:
     """Compute a diagram like :func:`bifurcation_diagram`, yielding after every branch; returns the diagram."""
     started = time.process_time()
+    require_problem(problem)
+    require_depth(depth)
     problem = problem.at(coupling=None)
-    method = method or Arclength()
+    method = Arclength() if method is None else method
+    if not isinstance(method, Arclength):
+        raise InvalidInput(f"method must be an Arclength, not {method!r}; try Arclength(max_step=0.02)")
     critical = None if problem.confinement is not None else critical_coupling(problem)
-    register = Register(_interval(interval, relative, critical, depth), critical)
+    register = Register(_interval(interval, relative, critical), critical)
     yield Progress("uniform" if problem.confinement is None else "no interaction", 1, 1)
     branches = walk(problem, register, depth, method, search or problem.confinement is not None)
     followed: list[tuple[Task, Followed]] = []
@@ -129,10 +135,7 @@ def _interval(
     interval: tuple[float, float] | None,
     relative: tuple[float, float] | None,
     critical: Number | None,
-    depth: int,
 ) -> tuple[Number, Number]:
-    if depth < 0:
-        raise InvalidInput(f"depth must be 0 or more, not {depth!r}; depth=2 follows secondary branches")
     if interval is not None and relative is not None:
         raise InvalidInput("give the interval either in couplings or relative to the critical one, not both")
     if interval is None:
@@ -141,13 +144,16 @@ def _interval(
                 "there is no positive critical coupling to be relative to; give the interval in couplings, "
                 "such as --coupling 0 5 or interval=(0.0, 5.0)"
             )
-        low, high = relative or DEFAULT_RELATIVE
-        _check(low, high, "relative interval")
+        low, high = _checked(DEFAULT_RELATIVE if relative is None else relative, "relative interval")
         return low * critical, high * critical
-    _check(*interval, "coupling interval")
-    return interval
+    return _checked(interval, "coupling interval")
 
 
-def _check(low: float, high: float, what: str) -> None:
+def _checked(interval: Any, what: str) -> tuple[Number, Number]:
+    ends = tuple(interval) if isinstance(interval, tuple | list | np.ndarray) else ()
+    if len(ends) != 2 or not all(isinstance(end, int | float | np.integer | np.floating) for end in ends):
+        raise InvalidInput(f"the {what} must be two numbers, not {interval!r}; try (1.0, 4.0)")
+    low, high = ends
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
         raise InvalidInput(f"the {what} must be finite and increasing, not [{low:g}, {high:g}]")
+    return low, high

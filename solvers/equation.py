@@ -48,7 +48,7 @@ from .bases import (
     plus_dyad,
     resolved,
 )
-from .felt import confining_degree, even_size, felt_among, starting_degrees, strengths
+from .felt import Felt, confining_degree, even_size, felt_among, starting_degrees, strengths
 from .limits import MAX_UNKNOWNS
 
 # Nodes to start with. On the circle, where transforms are fast, having twice as many costs less than taking them
@@ -80,8 +80,8 @@ class StationaryEquation:
         Modes and quadrature.
     sign
         Sign of the couplings covered: coupling = sign * q * unit with q > 0.
-    complete
-        Whether the basis has every mode of its symmetry that the potential feels.
+    felt
+        What is known of the modes that the potential feels; by default the basis has them all.
 
     Attributes
     ----------
@@ -94,9 +94,13 @@ class StationaryEquation:
         sigma and A.
     strongest : float
         The strongest multiplier of the basis relative to the strongest of the potential.
+    complete : bool
+        Whether the basis has every mode of its symmetry that the potential feels.
+    reach : int
+        The degree up to which it has them in any case.
     """
 
-    def __init__(self, problem: McKeanVlasov, basis: Basis, sign: int, *, complete: bool) -> None:
+    def __init__(self, problem: McKeanVlasov, basis: Basis, sign: int, felt: Felt | None = None) -> None:
         self.problem = problem
         self.basis = basis
         self.sign = sign
@@ -113,7 +117,7 @@ class StationaryEquation:
         self._weights = np.multiply.outer(self.signed_scales, self.signed_scales)
         self.doubled = 2.0 * self.gain
         self.repulsive = int(np.count_nonzero(self.signs < 0))
-        self.complete = complete
+        _, self.complete, self.reach = felt or Felt(basis.degrees, True, int(basis.degrees.max()))
 
     def coupling(self, q: float) -> Number:
         """Return the coupling at the dimensionless coupling q."""
@@ -193,19 +197,19 @@ class StationaryEquation:
     def _unknowns_suffice(self, b: Floats) -> bool:
         if self.complete:
             return True
-        last = self.basis.degrees >= self.basis.degrees.max() - 3 * self.basis.symmetry
-        return bool(np.abs(self.scales[last] * b[last]).max() <= EPS)
+        last = self.basis.degrees >= self.reach - 3 * self.basis.symmetry
+        return bool(np.abs(self.scales[last] * b[last]).max(initial=0.0) <= EPS)
 
     def refined(self, b: Floats, q: float, moments: Floats) -> "StationaryEquation | None":
         """Return the equation with twice the nodes or unknowns that failed, or None at the limits."""
         basis = self.basis
         nodes = basis.nodes if self._nodes_suffice(b, q, moments) else 2 * basis.nodes
-        cells, complete = basis.cells, self.complete
+        cells, felt = basis.cells, Felt(basis.degrees, self.complete, self.reach)
         if not self._unknowns_suffice(b):
-            degrees, complete = felt_among(self.problem, basis.admissible(2 * int(basis.degrees.max())))
-            if int(degrees[-1]) > basis.symmetry * basis.most_cells:
+            felt = felt_among(self.problem, basis.admissible(2 * self.reach))
+            if felt.reach > basis.symmetry * basis.most_cells:
                 return None
-            cells = degrees // basis.symmetry
+            cells = felt.degrees // basis.symmetry
             nodes = max(nodes, even_size(2 * int(cells.max())))
         if nodes > basis.most_nodes or cells.size > MAX_UNKNOWNS:
             return None
@@ -214,9 +218,9 @@ class StationaryEquation:
             return None
         if resized.degrees.size == basis.degrees.size:
             finer = copy.copy(self)
-            finer.basis, finer.complete = resized, complete
+            finer.basis, finer.complete, finer.reach = resized, felt.complete, felt.reach
             return finer
-        return StationaryEquation(self.problem, resized, self.sign, complete=complete)
+        return StationaryEquation(self.problem, resized, self.sign, felt)
 
     def transfer(self, b: Floats, to: "StationaryEquation") -> Floats:
         """Return the unknown of a refined equation that has the same moments."""
@@ -275,15 +279,15 @@ def stationary_equation(
     StationaryEquation or None
         None if the potential does not feel this symmetry at all.
     """
-    degrees, complete = starting_degrees(problem, partial(multiples, symmetry), symmetry, unknowns)
-    if not degrees.size:
+    felt = starting_degrees(problem, partial(multiples, symmetry), symmetry, unknowns)
+    if not felt.degrees.size:
         return None
-    cells = degrees // symmetry
+    cells = felt.degrees // symmetry
     fewest = FEWEST_ON_SPHERES if isinstance(problem.domain, Sphere) else FEWEST_ON_CIRCLE
     most = max(int(cells.max()), modes // symmetry, confining_degree(problem) // symmetry)
     nodes = even_size(max(2 * most, fewest))
     basis = _basis(problem.domain, even, cells, nodes, symmetry, confinement_field(problem, symmetry, nodes))
-    return StationaryEquation(problem, basis, sign, complete=complete)
+    return StationaryEquation(problem, basis, sign, felt)
 
 
 def _basis(

@@ -41,21 +41,31 @@ def even_size(count: int) -> int:
     return 1 << max(0, count - 1).bit_length()
 
 
-def felt_among(problem: McKeanVlasov, degrees: Integers) -> tuple[Integers, bool]:
-    """Return those of some degrees, ascending, that the potential feels, and whether it feels none beyond them."""
+class Felt(NamedTuple):
+    """The degrees that a potential feels of those up to ``reach``, and whether it feels none beyond."""
+
+    degrees: Integers
+    complete: bool
+    reach: int
+
+
+def felt_among(problem: McKeanVlasov, degrees: Integers) -> Felt:
+    """Return those of some degrees, ascending, that the potential feels."""
     if not degrees.size:
-        return degrees, False
-    known = strengths(problem, int(degrees[-1]))
+        return Felt(degrees, False, 0)
+    reach = int(degrees[-1])
+    known = strengths(problem, reach)
     relative = np.abs(known.relative[degrees])
     strongest = relative.max()
     if strongest == 0.0:
-        return degrees[:0], False
-    return degrees[relative > NEGLIGIBLE * strongest], known.beyond <= NEGLIGIBLE * float(strongest)
+        return Felt(degrees[:0], False, reach)
+    complete = known.beyond <= NEGLIGIBLE * float(strongest)
+    return Felt(degrees[relative > NEGLIGIBLE * strongest], complete, reach)
 
 
 def starting_degrees(
     problem: McKeanVlasov, admissible: Callable[[int], Integers], symmetry: int = 1, least: int = 0
-) -> tuple[Integers, bool]:
+) -> Felt:
     """Return all degrees the potential feels, or the first where it decays too slowly for all of them.
 
     Parameters
@@ -66,16 +76,16 @@ def starting_degrees(
         The smallest limit, in units of the symmetry.
     """
     for limit in (32, 64, 128, 256, 512):
-        degrees, complete = felt_among(problem, admissible(symmetry * max(limit, least)))
-        if complete:
-            return degrees, True
+        felt = felt_among(problem, admissible(symmetry * max(limit, least)))
+        if felt.complete:
+            return felt
     return felt_among(problem, admissible(symmetry * max(32, least)))
 
 
 def felt_degrees(problem: McKeanVlasov, least: int) -> Integers:
     """Return all degrees the potential feels; where it decays too slowly for that, those up to the least."""
-    degrees, complete = starting_degrees(problem, partial(multiples, 1))
-    return degrees if complete else felt_among(problem, multiples(1, least))[0]
+    felt = starting_degrees(problem, partial(multiples, 1))
+    return felt.degrees if felt.complete else felt_among(problem, multiples(1, least)).degrees
 
 
 def confining_degree(problem: McKeanVlasov) -> int:

@@ -21,6 +21,7 @@ from meanfield import (
     critical_coupling,
 )
 
+from .arguments import require_depth, require_problem
 from .bases import EPS
 from .branches.continuation import Arclength, Point, state_at
 from .branches.detection import interval_end
@@ -87,6 +88,8 @@ def stationary_states(
     [('1-cluster', 0), ('uniform', 2)]
     """
     started = time.process_time()
+    require_problem(problem)
+    require_depth(depth)
     coupling = problem.fixed_coupling
     found: list[tuple[str, Point]] = []
     if on_failure not in ("raise", "return"):

@@ -51,18 +51,16 @@ def invariant_equation(
     unknowns
         Smallest last degree to include, for potentials whose multipliers decay slowly.
     """
-    degrees, complete = starting_degrees(problem, group.admissible, least=unknowns)
-    if not degrees.size:
-        return None
-    if degrees.max() > MAX_HARMONIC_DEGREE:
+    felt = starting_degrees(problem, group.admissible, least=unknowns)
+    if felt.degrees.max(initial=0) > MAX_HARMONIC_DEGREE:
         # Not all degrees that are felt can be unknown: as many as the states ask for.
         most = min(max(FEWEST_NODES, unknowns), MAX_HARMONIC_DEGREE)
-        degrees, complete = felt_among(problem, group.admissible(most))
-        if not degrees.size:
-            return None
-    nodes = even_size(min(max(2 * int(degrees.max()), modes, FEWEST_NODES), MAX_SPHERICAL_DEGREE))
-    basis = InvariantBasis(group, degrees, nodes, confinement_field(problem, 1, nodes))
-    return StationaryEquation(problem, basis, sign, complete=complete)
+        felt = felt_among(problem, group.admissible(most))
+    if not felt.degrees.size:
+        return None
+    nodes = even_size(min(max(2 * int(felt.degrees.max()), modes, FEWEST_NODES), MAX_SPHERICAL_DEGREE))
+    basis = InvariantBasis(group, felt.degrees, nodes, confinement_field(problem, 1, nodes))
+    return StationaryEquation(problem, basis, sign, felt)
 
 
 def polyhedral_births(problem: McKeanVlasov, degree: int, point: CriticalPoint) -> list[Birth]:

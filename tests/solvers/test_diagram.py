@@ -15,6 +15,7 @@ from meanfield import (
     Kuramoto,
     Logarithmic,
     McKeanVlasov,
+    NotResolved,
     Onsager,
     Outcome,
     Transformer,
@@ -460,6 +461,8 @@ def coincide(one, other):
 
 
 class TestConfinement:
+    MIXED, FIELD = CosineSeries((0.076, -0.285, -0.189, -0.107, -0.041)), CosineSeries((-0.185, 0.022, -0.029))
+
     def test_imperfect_pitchfork(self):
         """Kuramoto in a field -h cos t: 2 q (x - h/D)-type self-consistency, solved independently."""
         field = 0.1
@@ -492,6 +495,53 @@ class TestConfinement:
         sideways = [branch for branch in result.branches if np.abs(branch.sine).max() > 0.1]
         assert sideways
         assert set(sideways[0].unstable[1:]) == {0}
+
+    def test_an_uneven_branch_ends_where_it_regains_the_axis(self):
+        """Both ends are zeros of the even state's sine eigenvalue, and the mirror image is not followed back."""
+        result = diagram(self.MIXED, (0.0, 18.0), confinement=self.FIELD)
+        uneven = [branch for branch in result.branches if branch.label.startswith("uneven")]
+        joined = [branch for branch in uneven if branch.outcome == Outcome.JOINED_BRANCH]
+        assert joined
+        points = [event.coupling for event in result.events("branch point")]
+        for branch in joined:
+            for end in branch.coupling[[0, -1]]:
+                assert min(abs(end / point - 1.0) for point in points) < LOCATED
+            assert np.abs(branch.sine[[0, -1]]).max() < 1e-12
+        assert not any(branch.outcome == Outcome.CLOSED_LOOP for branch in uneven)
+
+    def test_the_minimiser_changes_between_branches_that_are_not_connected(self):
+        """On either side of the transition another of two states is lowest, by the slopes of their energies."""
+        result = diagram(self.MIXED, (0.0, 18.0), confinement=self.FIELD)
+        event = only(result.events("transition"))
+        lowest = []
+        for shift in (-1e-3, 1e-3):
+            problem = McKeanVlasov(
+                Circle(), self.MIXED, coupling=float(event.coupling) + shift, confinement=self.FIELD
+            )
+            first, second = stationary_states(problem, rates=False)[:2]
+            assert first.minimiser
+            lowest.append(first.cosine[1:4])
+            # d(F/D)/d(kappa) = sum w_k m_k^2 / 2 along a branch, so the gap is the difference of two slopes.
+            slopes = [0.5 * float(np.asarray(self.MIXED.w) @ s.cosine[1:6] ** 2) for s in (first, second)]
+            gap = first.free_energy_gap - second.free_energy_gap
+            assert gap == pytest.approx(shift * (slopes[0] - slopes[1]), rel=1e-2)
+        assert np.abs(lowest[0] - lowest[1]).max() > 0.1
+
+    def test_a_confinement_that_is_not_resolved_at_first(self):
+        """V = -60 cos 2t at D = 1/2: without interaction m_2 = I_1(120)/I_0(120), whatever the starting resolution."""
+        problem = McKeanVlasov(
+            Circle(), Kuramoto(), noise=0.5, coupling=0.0, confinement=CosineSeries((0.0, -60.0))
+        )
+        state = only(stationary_states(problem))
+        assert state.cosine[2] == pytest.approx(
+            float(mpmath.besseli(1, 120) / mpmath.besseli(0, 120)), rel=64 * EPS
+        )
+
+    def test_a_confinement_too_strong_is_refused(self):
+        problem = McKeanVlasov(Circle(), Kuramoto(), noise=1e-6, coupling=0.0, confinement=CosineSeries((-40.0,)))
+        with pytest.raises(NotResolved, match="too concentrated"):
+            stationary_states(problem)
+        assert any("not resolved" in warning for warning in bifurcation_diagram(problem, (0.0, 1.0)).warnings)
 
 
 def test_uniform_branch_changes_its_count_at_its_branch_points():

@@ -38,7 +38,7 @@ def single(degree):
 
 def solved(problem, basis, start):
     """The state nearest to the density with the field start, and its point."""
-    equation = StationaryEquation(problem, basis, 1, complete=True)
+    equation = StationaryEquation(problem, basis, 1)
     b = equation.unknown_from(basis.gibbs(np.array(start)).moments)
     solution = solve_at(equation, b, problem.coupling / equation.unit)
     moments = solution.evaluation.gibbs.moments

@@ -359,7 +359,7 @@ def test_the_linear_model_by_newton(dimension: int) -> None:
     # W = -<x, y>: rho ~ e^(r u) with r = kappa m / D, m = I_(d/2)(r)/I_(d/2-1)(r).
     problem = McKeanVlasov(Sphere(dimension), Kuramoto(), noise=1.0)
     coupling = 5.0 * dimension / 3.0
-    equation = StationaryEquation(problem, basis_of(dimension, 1, 64), 1, complete=True)
+    equation = StationaryEquation(problem, basis_of(dimension, 1, 64), 1)
     solution = solve_at(equation, np.array([0.7]), coupling / equation.unit)
     with mp.workdps(30):
         half = mp.mpf(dimension) / 2

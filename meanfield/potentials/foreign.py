@@ -1,0 +1,76 @@
+"""Whether a potential of another package keeps what the protocol promises, asked before it is computed with."""
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from ..domains import Domain
+from ..errors import ComputationFailed, InvalidInput
+
+# Degrees at which the answers are looked at.
+_DEGREES = (4, 33)
+_METHODS = ("values", "slope", "multipliers", "tail_bound", "parameters")
+
+
+def require_potential(potential: Any, domain: Domain, role: str) -> None:
+    """Refuse what is no potential, and potentials of other packages whose answers are of the wrong kind.
+
+    Raises
+    ------
+    InvalidInput
+        If it is a class, lacks a method, is not hashable, or answers with the wrong type, shape or numbers.
+    ComputationFailed
+        If a method raises; the message names the degree, the cause is chained.
+    """
+    if isinstance(potential, type) or not all(hasattr(potential, method) for method in _METHODS):
+        advice = "wrap a function as Custom.from_callable(function)"
+        if isinstance(potential, type):
+            advice = f"give an instance of the class {potential.__name__}"
+        raise InvalidInput(f"{role} must be a potential such as Transformer(beta=4), not {potential!r}; {advice}")
+    if type(potential).__module__.partition(".")[0] == __name__.partition(".")[0]:
+        return
+    try:
+        hash(potential)
+    except TypeError as error:
+        raise InvalidInput(
+            f"the {role} {_name(potential)} is not hashable ({error}); make its class a frozen dataclass"
+        ) from error
+    _probe(potential, domain, role)
+
+
+@functools.lru_cache(maxsize=64)
+def _probe(potential: Any, domain: Domain, role: str) -> None:
+    for degree in _DEGREES:
+        multipliers = _asked(potential, domain, degree, "multipliers", role)
+        kind = getattr(multipliers, "dtype", None)
+        if kind is None or not np.issubdtype(kind, np.floating) or multipliers.shape != (degree + 1,):
+            shape = "" if kind is None else f" of shape {multipliers.shape} and dtype {kind}"
+            raise InvalidInput(
+                f"multipliers(domain, {degree}) of the {role} {_name(potential)} must be an array of {degree + 1} "
+                f"floats, not {type(multipliers).__name__}{shape}"
+            )
+        if not np.isfinite(multipliers).all():
+            raise InvalidInput(
+                f"multipliers(domain, {degree}) of the {role} {_name(potential)} must be finite; that of degree "
+                f"{int(np.argmin(np.isfinite(multipliers)))} is not"
+            )
+        bound = _asked(potential, domain, degree, "tail_bound", role)
+        if isinstance(bound, bool) or not isinstance(bound, int | float | np.number) or not 0 <= bound < np.inf:
+            raise InvalidInput(
+                f"tail_bound(domain, {degree}) of the {role} {_name(potential)} must be a finite number, a bound "
+                f"of the multipliers beyond, not {bound!r}"
+            )
+
+
+def _asked(potential: Any, domain: Domain, degree: int, method: str, role: str) -> Any:
+    try:
+        return getattr(potential, method)(domain, degree)
+    except Exception as error:
+        raise ComputationFailed(
+            f"{method}(domain, {degree}) of the {role} {_name(potential)} raised {type(error).__name__}: {error}"
+        ) from error
+
+
+def _name(potential: Any) -> str:
+    return repr(getattr(potential, "name", type(potential).__name__))

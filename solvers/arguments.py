@@ -1,0 +1,23 @@
+"""Arguments that several calls have in common, refused in one sentence where they are not what they should be."""
+
+from typing import Any
+
+import numpy as np
+
+from meanfield import InvalidInput, McKeanVlasov
+
+
+def require_problem(problem: Any) -> None:
+    """Refuse what is no problem."""
+    if not isinstance(problem, McKeanVlasov):
+        raise InvalidInput(
+            f"problem must be a McKeanVlasov, not {problem!r}; try McKeanVlasov(Circle(), Transformer(beta=4))"
+        )
+
+
+def require_depth(depth: Any) -> None:
+    """Refuse a depth that is no whole number from zero on."""
+    if isinstance(depth, bool) or not isinstance(depth, int | np.integer) or depth < 0:
+        raise InvalidInput(
+            f"depth must be a whole number, 0 or more, not {depth!r}; depth=2 follows secondary branches"
+        )
