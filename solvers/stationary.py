@@ -91,6 +91,10 @@ def stationary_states(
     require_problem(problem)
     require_depth(depth)
     coupling = problem.fixed_coupling
+    if not np.isfinite(BEYOND * coupling):
+        raise InvalidInput(
+            f"coupling {coupling:g} is too large to look for branches around it; measure in other units"
+        )
     found: list[tuple[str, Point]] = []
     if on_failure not in ("raise", "return"):
         raise InvalidInput(f"on_failure must be 'raise' or 'return', not {on_failure!r}")

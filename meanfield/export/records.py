@@ -197,6 +197,7 @@ def check_header(values: Any) -> dict[str, Any]:
 def diagram_from(values: Mapping[str, Any], branches: Sequence[Branch], events: Sequence[SpecialPoint]) -> Diagram:
     """Put a diagram together from its header, branches and special points."""
     problem = McKeanVlasov.from_dict(values["problem"])
+    _check_references(branches, events)
     _check_layouts(problem, branches, events)
     lower, upper = values["interval"]
     return Diagram(
@@ -210,13 +211,26 @@ def diagram_from(values: Mapping[str, Any], branches: Sequence[Branch], events: 
     )
 
 
+def _check_references(branches: Sequence[Branch], events: Sequence[SpecialPoint]) -> None:
+    for index, event in enumerate(events):
+        if not 0 <= event.branch < len(branches):
+            raise InvalidInput(f"special point {index} is on branch {event.branch}, and there are {len(branches)}")
+        if not 0 <= event.point < len(branches[event.branch]):
+            raise InvalidInput(f"special point {index} is at point {event.point}, which its branch does not have")
+    for branch in branches:
+        if branch.parent is not None and not 0 <= branch.parent < len(events):
+            raise InvalidInput(
+                f"branch {branch.label!r} is born at special point {branch.parent}, and there are {len(events)}"
+            )
+
+
 def _check_layouts(problem: McKeanVlasov, branches: Sequence[Branch], events: Sequence[SpecialPoint]) -> None:
     for branch in branches:
         check_layout(branch.layout, problem.domain, branch.cosine.shape[1], f"branch {branch.label!r}")
     for index, event in enumerate(events):
         what = f"special point {index}"
         check_layout(event.layout, problem.domain, event.cosine.size, what)
-        if event.branch < len(branches) and event.layout != branches[event.branch].layout:
+        if event.layout != branches[event.branch].layout:
             raise InvalidInput(f"the moments of {what} are by {event.layout}, unlike those of its branch")
 
 

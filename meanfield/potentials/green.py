@@ -114,6 +114,8 @@ class KellerSegel(Potential):
                 "try KellerSegel(screening=1.0)"
             )
         object.__setattr__(self, "screening", screening)
+        if screening == 0.0:
+            object.__setattr__(self, "formula", "pi/12 - (pi - abs(t))^2 / (4 pi)")
 
     def values(self, angle: npt.ArrayLike) -> Array:
         """Return -G at the angles."""
