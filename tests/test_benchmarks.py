@@ -59,7 +59,7 @@ def test_factorisations_are_counted(tasks):
 
 def test_ratios_stand_beside_their_targets(report):
     ratios = {line[0]: line[2] for line in report if len(line) == 3}
-    assert ratios["B diagram: time / kernel"] == "<= 1.6"
+    assert ratios["B trace: time / kernel"] == "<= 1.6"
     assert ratios["A trace: time at n = 32 / time at n = 32"] == "<= 1.5"
     assert any(name.startswith("A: dense reference / trace") for name in ratios)
 

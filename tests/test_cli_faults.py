@@ -70,7 +70,7 @@ USAGE = [
     (("theory", "kuramoto", "5"), "unexpected argument '5'"),
     (("theory", "kuramoto", "--modes", "0"), "--modes must be"),
     (("rate", "kuramoto"), "--coupling K"),
-    (("stationary", "kuramoto", "--coupling", "nan"), "coupling must be finite"),
+    (("stationary", "kuramoto", "--coupling", "nan"), "coupling must be a finite number"),
     (("stationary", "logarithmic", "--sign", "-1", "--relative", "2"), "no positive critical coupling"),
     (("stationary", "kuramoto", "--coupling", "3", "--to", "a.nc"), ".json, .npz, .csv"),
     (("show",), "try meanfield show"),

@@ -1,6 +1,8 @@
 """Whether a potential of another package keeps what the protocol promises, asked before it is computed with."""
 
 import functools
+import traceback
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -67,8 +69,10 @@ def _asked(potential: Any, domain: Domain, degree: int, method: str, role: str) 
     try:
         return getattr(potential, method)(domain, degree)
     except Exception as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
         raise ComputationFailed(
-            f"{method}(domain, {degree}) of the {role} {_name(potential)} raised {type(error).__name__}: {error}"
+            f"{method}(domain, {degree}) of the {role} {_name(potential)} raised {type(error).__name__} in "
+            f"{place.name} ({Path(place.filename).name}, line {place.lineno}): {error}"
         ) from error
 
 
