@@ -157,6 +157,9 @@ def _bracket(comparison: Comparison, span: Span) -> Span | None:
     if not lowest < highest:
         return None
     low, high = (float(end) for end in np.clip(span, lowest, highest))
+    if low == high and not (_born_or_met(comparison.one) or _born_or_met(comparison.other)):
+        # One of the two was followed no farther.
+        return None
     if comparison.sign(low) < 0 < comparison.sign(high):
         return low, high
     grid = np.unique(np.concatenate([one, other]).clip(lowest, highest))
@@ -164,6 +167,11 @@ def _bracket(comparison: Comparison, span: Span) -> Span | None:
     around = grid[first : int(np.searchsorted(grid, high)) + AROUND + 1].tolist()
     signed = [(coupling, sign) for coupling in around if (sign := comparison.sign(coupling)) != 0]
     return next(((a, b) for (a, below), (b, above) in pairwise(signed) if below < 0 < above), None)
+
+
+def _born_or_met(run: Run) -> bool:
+    """Whether a run begins or ends on a more symmetric branch."""
+    return any(knot.point.leaving is not None for knot in (run.knots[0], run.knots[-1]))
 
 
 def _difference(first: Point, second: Point) -> tuple[float, float]:
