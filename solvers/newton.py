@@ -53,13 +53,14 @@ POLISHED = Newton(last_step=1e-12)
 
 
 class _Step(NamedTuple):
-    """What Newton subtracts, a vector along the curve with its scale to unit length, and the factorisation of J."""
+    """What Newton subtracts, a vector along the curve with its square and direction, and the factorisation of J."""
 
     b: Floats
     q: float
     along_b: Floats
     along_q: float
-    scale: float
+    square: float
+    orientation: float
     factor: Floats
     pivots: Integers
 
@@ -111,18 +112,14 @@ def correct(
         if not (length < 10.0 and q > 0.0):
             return None
         evaluation = equation.evaluate(b, q)
-        if _finished(length, previous, iteration, method):
+        if length <= method.last_step or (iteration > 1 and length <= 1e-9 and length >= 0.1 * previous):
+            scale = math.copysign(1.0 / math.sqrt(step.square), step.orientation)
             negative = negative_pivots(step.factor, step.pivots)
-            tangent_b, tangent_q = dscal(step.scale, step.along_b), step.scale * step.along_q
-            return Solution(b, q, evaluation, tangent_b, tangent_q, negative)
+            return Solution(b, q, evaluation, dscal(scale, step.along_b), scale * step.along_q, negative)
         if iteration > 3 and length > 0.9 * previous:
             return None
         previous = length
     return None
-
-
-def _finished(length: float, previous: float, iteration: int, method: Newton) -> bool:
-    return length <= method.last_step or (iteration > 1 and length <= 1e-9 and length >= 0.1 * previous)
 
 
 def _solve(jacobian: Floats, derivative: Floats, border_b: Floats, border_q: float, residual: Floats) -> _Step:
@@ -136,8 +133,7 @@ def _solve(jacobian: Floats, derivative: Floats, border_b: Floats, border_q: flo
         return _solve_bordered(jacobian, derivative, border_b, border_q, residual, factor, pivots)
     step_q = -ddot(border_b, of_residual) / denominator
     step_b = daxpy(of_derivative, of_residual, a=-step_q)
-    scale = math.copysign(1.0 / math.sqrt(1.0 + growth), denominator)
-    return _Step(step_b, step_q, of_derivative, -1.0, -scale, factor, pivots)
+    return _Step(step_b, step_q, of_derivative, -1.0, 1.0 + growth, -denominator, factor, pivots)
 
 
 def _solve_bordered(
@@ -159,8 +155,9 @@ def _solve_bordered(
     if info != 0:
         solved = np.linalg.lstsq(matrix, sides)[0]
     step, along = solved.T
-    scale = 1.0 / math.sqrt(ddot(along, along))
-    return _Step(step[:size], float(step[size]), along[:size], float(along[size]), scale, factor, pivots)
+    return _Step(
+        step[:size], float(step[size]), along[:size], float(along[size]), ddot(along, along), 1.0, factor, pivots
+    )
 
 
 def negative_pivots(factor: Floats, pivots: Integers) -> int:

@@ -97,7 +97,7 @@ def critical_modes(problem: McKeanVlasov, low: Number, high: Number) -> list[Cri
     inside = (couplings >= low - _COINCIDENT * np.abs(low)) & (couplings <= high + _COINCIDENT * np.abs(high))
     modes = np.flatnonzero(inside & np.isfinite(couplings))
     ordered = modes[np.argsort(couplings[modes], kind="stable")]
-    reference = critical_coupling(problem) if ordered.size else None
+    reference = _reference(problem, couplings) if ordered.size else None
     return [_critical_point(problem, couplings, group, reference) for group in _coincident(couplings, ordered)]
 
 
@@ -167,6 +167,14 @@ def _lowest_mode(potential: Any, domain: Any) -> int | None:
         if -eigenvalues[lowest] >= bound or degree >= _LARGEST_DEGREE:
             return lowest + 1 if eigenvalues[lowest] < 0 else None
         degree *= 2
+
+
+def _reference(problem: McKeanVlasov, couplings: Array) -> Number | None:
+    """Return the smallest positive critical coupling, taken from known ones if it is there."""
+    mode = _most_attractive(problem)
+    if mode is None or mode < couplings.size:
+        return None if mode is None else plain_number(couplings[mode])
+    return critical_coupling(problem)
 
 
 def _degree_for(problem: McKeanVlasov, largest: Number) -> int:

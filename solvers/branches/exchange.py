@@ -157,7 +157,7 @@ def _bracket(comparison: Comparison, span: Span) -> Span | None:
     if not lowest < highest:
         return None
     low, high = (float(end) for end in np.clip(span, lowest, highest))
-    if low == high and not (_born_or_met(comparison.one) or _born_or_met(comparison.other)):
+    if low == high and not any(_meets_another(run, low) for run in (comparison.one, comparison.other)):
         # One of the two was followed no farther.
         return None
     if comparison.sign(low) < 0 < comparison.sign(high):
@@ -169,9 +169,10 @@ def _bracket(comparison: Comparison, span: Span) -> Span | None:
     return next(((a, b) for (a, below), (b, above) in pairwise(signed) if below < 0 < above), None)
 
 
-def _born_or_met(run: Run) -> bool:
-    """Whether a run begins or ends on a more symmetric branch."""
-    return any(knot.point.leaving is not None for knot in (run.knots[0], run.knots[-1]))
+def _meets_another(run: Run, coupling: float) -> bool:
+    """Whether a run begins or ends on a more symmetric branch at a coupling."""
+    ends = zip((run.knots[0], run.knots[-1]), run.couplings[[0, -1]], strict=True)
+    return any(place == coupling and knot.point.leaving is not None for knot, place in ends)
 
 
 def _difference(first: Point, second: Point) -> tuple[float, float]:
@@ -180,14 +181,11 @@ def _difference(first: Point, second: Point) -> tuple[float, float]:
     Where a branch is born on the other both states are near each other, and their free energies agree in most
     digits. Put into one equation, they differ by the work of the residual on the way between them.
     """
-    if first.equation.basis.symmetry % second.equation.basis.symmetry == 0:
-        work = _work(second, first)
-        if work is not None:
-            return work
-    elif second.equation.basis.symmetry % first.equation.basis.symmetry == 0:
-        work = _work(first, second)
-        if work is not None:
-            return -work[0], work[1]
+    for point, symmetric, sign in ((second, first, 1.0), (first, second, -1.0)):
+        if symmetric.equation.basis.symmetry % point.equation.basis.symmetry == 0:
+            work = _work(point, symmetric)
+            if work is not None:
+                return sign * work[0], work[1]
     return first.free_energy_gap - second.free_energy_gap, first.gap_rounding + second.gap_rounding
 
 
