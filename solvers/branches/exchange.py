@@ -27,6 +27,8 @@ AROUND = 6
 SAME = 1e-12
 # The free energies of states this close differ by the work of the residual between them, by Gauss quadrature.
 NEAR, WORK_NODES = 0.5, 16
+# States this close cannot be told apart beside a branch point, where Newton knows them to half of the digits.
+TOUCHING = 1e-5
 # Largest residual of a state put into the equation of another.
 IMAGE = 1e-10
 
@@ -201,7 +203,8 @@ def _work(point: Point, symmetric: Point) -> tuple[float, float] | None:
     nodes, weights = np.polynomial.legendre.leggauss(WORK_NODES)
     forces = [ddot(way, equation.evaluate(point.b + 0.5 * (1.0 + t) * way, point.q).residual) for t in nodes]
     strength = equation.doubled * point.q
-    return 0.5 * strength * float(weights @ forces), 4 * EPS * strength * distance
+    error = 4 * EPS * strength * distance if distance > TOUCHING else np.inf
+    return 0.5 * strength * float(weights @ forces), error
 
 
 def _state_at(run: Run, coupling: float, scale: Number) -> Point:
