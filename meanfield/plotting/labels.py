@@ -18,7 +18,9 @@ GAP = 4.0
 ANCHORS = 24
 CROSSED_NAME = 50.0
 OUTSIDE = 200.0
-# Share of the width the name is moved by, and whether it stands above, below or beside the curve.
+# Distance of lines of names in heights of the text.
+LINE = 1.2
+# Share of the width the name is moved by, and lines it stands above (below, if negative) its curve; 0 beside it.
 PLACES = (
     (-0.5, 1.0),
     (-0.5, -1.0),
@@ -28,11 +30,15 @@ PLACES = (
     (-1.0, -1.0),
     (0.0, 0.0),
     (-1.0, 0.0),
+    (-0.5, 2.0),
+    (-0.5, -2.0),
+    (-0.5, 3.0),
+    (-0.5, -3.0),
 )
 
 
 def place_labels(ax: "Axes", curves: Sequence[tuple[str, str, Floats]]) -> None:
-    """Write each name beside its curve.
+    """Write each name beside its curve, unless it could only stand on another name.
 
     Parameters
     ----------
@@ -52,13 +58,14 @@ def place_labels(ax: "Axes", curves: Sequence[tuple[str, str, Floats]]) -> None:
     shown = [(_visible(ax, points, frame), name, colour) for name, colour, points in curves]
     # The smaller a curve, the fewer places its name has, so small ones choose first.
     for visible, name, colour in sorted(shown, key=lambda curve: _reach(curve[0])):
-        if len(visible):
-            taken.append(_place(ax, name, colour, visible, obstacles, taken, frame))
+        box = _place(ax, name, colour, visible, obstacles, taken, frame) if len(visible) else None
+        if box is not None:
+            taken.append(box)
 
 
 def _place(
     ax: "Axes", name: str, colour: str, visible: Floats, obstacles: Floats, taken: "list[Bbox]", frame: "Bbox"
-) -> "Bbox":
+) -> "Bbox | None":
     text = ax.annotate(name, (0.0, 0.0), (0.0, 0.0), textcoords="offset points", annotation_clip=False)
     text.set(color=colour, fontsize=FONT_SIZE, zorder=4.0)
     text.set_in_layout(False)
@@ -67,22 +74,26 @@ def _place(
     for anchor, (x, y) in enumerate(visible):
         for across, up in PLACES:
             box = _box(ax, extent, x, y, across, up)
-            preference = 0.15 * abs(anchor / max(len(visible) - 1, 1) - 0.7) + 0.05 * (up < 0)
+            off = max(abs(up) - 1.0, 0.0)
+            preference = 0.15 * abs(anchor / max(len(visible) - 1, 1) - 0.7) + 0.05 * (up < 0) + 2.0 * off
             cost = preference + _cost(box, obstacles, taken, frame)
             if cost < best[0]:
                 best = (cost, anchor, across, up)
-    _, anchor, across, up = best
-    _anchor(ax, text, visible[anchor], across, up)
+    cost, anchor, across, up = best
+    if cost >= CROSSED_NAME:
+        text.remove()
+        return None
+    _anchor(ax, text, visible[anchor], across, up, extent)
     x, y = visible[anchor]
     return _box(ax, extent, x, y, across, up)
 
 
-def _anchor(ax: "Axes", text: "Annotation", position: Floats, across: float, up: float) -> None:
+def _anchor(ax: "Axes", text: "Annotation", position: Floats, across: float, up: float, extent: "Bbox") -> None:
     text.xy = tuple(ax.transData.inverted().transform(position))
     text.set_horizontalalignment("center" if across == -0.5 else "left" if across == 0 else "right")
     text.set_verticalalignment("bottom" if up > 0 else "top" if up < 0 else "center")
     sideways = {-0.5: 0.0, 0.0: GAP, -1.0: -GAP}[across]
-    text.set_position((sideways, GAP * up))
+    text.set_position((sideways, _off(up, GAP, extent.height / _pixels_per_point(ax))))
 
 
 def _box(ax: "Axes", extent: "Bbox", x: float, y: float, across: float, up: float) -> "Bbox":
@@ -90,8 +101,13 @@ def _box(ax: "Axes", extent: "Bbox", x: float, y: float, across: float, up: floa
 
     gap = GAP * _pixels_per_point(ax)
     left = x + across * extent.width + {-0.5: 0.0, 0.0: gap, -1.0: -gap}[across]
-    bottom = y + {1: gap, -1: -gap - extent.height, 0: -extent.height / 2}[int(up)]
+    bottom = y + _off(up, gap, extent.height) - extent.height * (0.0 if up > 0 else 1.0 if up < 0 else 0.5)
     return Bbox.from_bounds(left, bottom, extent.width, extent.height)
+
+
+def _off(up: float, gap: float, height: float) -> float:
+    """Return how far the near side of a name is above its curve."""
+    return float(np.sign(up)) * (gap + LINE * height * (abs(up) - 1.0)) if up else 0.0
 
 
 def _pixels_per_point(ax: "Axes") -> float:
