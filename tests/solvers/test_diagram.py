@@ -36,6 +36,7 @@ def diagram(potential, *args, noise=1.0, confinement=None, rates=False, **option
 
 
 def only(events):
+    events = list(events)
     assert len(events) == 1
     return events[0]
 
@@ -284,6 +285,25 @@ class TestTurnsAndLoops:
         assert set(branch.unstable) == {4}
         assert not result.events("branch point", "1-cluster")
         assert not result.warnings
+
+    def test_two_folds_in_one_step(self):
+        """The slope of the coupling has the same sign on both sides; finer steps find the same two folds."""
+        weights = (-1.046, -0.829, -1.049, -1.501, -0.28)
+        folds = []
+        for method in (Arclength(), Arclength(max_step=0.006, tolerance=1e-5)):
+            result = diagram(CosineSeries(weights), relative=(0.7, 1.5), noise=1.29, method=method)
+            folds.append([event.coupling for event in result.events("fold", "1-cluster from 3-cluster (2)")])
+        assert len(folds[0]) == 2
+        assert folds[0] == pytest.approx(folds[1], rel=LOCATED)
+
+    def test_branch_points_close_to_a_resonance(self):
+        """Modes 2 and 4 are critical at once, and the 2-cluster loses two unstable directions right after its birth."""
+        result = diagram(CosineSeries((-0.5, -0.98, -0.99, -0.98)), (2.2, 4.5), noise=1.49)
+        branch = result.branch("2-cluster")
+        assert branch.unstable[1] == 3
+        joined = only(branch for branch in result.branches if branch.outcome == Outcome.JOINED_BRANCH)
+        met = [event.coupling for event in result.events("branch point", "2-cluster")]
+        assert min(abs(coupling / joined.coupling[-1] - 1.0) for coupling in met) < LOCATED
 
     @pytest.mark.parametrize("method", [Arclength(), Arclength(max_step=0.02), Arclength(tolerance=1e-5)])
     def test_a_loop_across_more_symmetric_branches_is_reported_once(self, method):
@@ -568,6 +588,24 @@ class TestNarrowIntervals:
 
 
 class TestNonsense:
+    @pytest.mark.parametrize("interval", [3, (1, 2, 3), ("a", "b"), None.__class__])
+    def test_what_is_no_interval(self, interval):
+        with pytest.raises(InvalidInput, match="must be two numbers"):
+            diagram(Kuramoto(), interval)
+
+    @pytest.mark.parametrize("depth", ["2", 1.5, -1, True, np.nan])
+    def test_what_is_no_depth(self, depth):
+        with pytest.raises(InvalidInput, match="depth must be a whole number"):
+            diagram(Kuramoto(), (1.0, 4.0), depth=depth)
+        with pytest.raises(InvalidInput, match="depth must be a whole number"):
+            stationary_states(McKeanVlasov(Circle(), Kuramoto(), coupling=3.0), depth=depth)
+
+    def test_what_is_no_method_or_problem(self):
+        with pytest.raises(InvalidInput, match="method must be an Arclength"):
+            diagram(Kuramoto(), (1.0, 4.0), method="fine")
+        with pytest.raises(InvalidInput, match="problem must be a McKeanVlasov"):
+            bifurcation_diagram(Kuramoto(), (1.0, 4.0))
+
     @pytest.mark.parametrize("interval", [(2.0, 1.0), (1.0, 1.0), (np.nan, 1.0), (0.0, np.inf)])
     def test_inadmissible_intervals(self, interval):
         with pytest.raises(InvalidInput, match="finite and increasing"):
