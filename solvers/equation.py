@@ -117,7 +117,8 @@ class StationaryEquation:
         self._weights = np.multiply.outer(self.signed_scales, self.signed_scales)
         self.doubled = 2.0 * self.gain
         self.repulsive = int(np.count_nonzero(self.signs < 0))
-        _, self.complete, self.reach = felt or Felt(basis.degrees, True, int(basis.degrees.max()))
+        felt = Felt(basis.degrees, True, int(basis.degrees.max())) if felt is None else felt
+        self.complete, self.reach = felt.complete, felt.reach
 
     def coupling(self, q: float) -> Number:
         """Return the coupling at the dimensionless coupling q."""
@@ -181,7 +182,7 @@ class StationaryEquation:
 
     def resolves(self, b: Floats, q: float, moments: Floats) -> bool:
         """Whether quadrature and unknowns resolve the density."""
-        return self._nodes_suffice(b, q, moments) and (self.complete or self._unknowns_suffice(b))
+        return self._nodes_suffice(b, q, moments) and self._unknowns_suffice(b)
 
     def _nodes_suffice(self, b: Floats, q: float, moments: Floats) -> bool:
         """Whether the last moments are at rounding level, that of a field f being eps max |f| in each value.

@@ -79,13 +79,14 @@ def _place(
             cost = preference + _cost(box, obstacles, taken, frame)
             if cost < best[0]:
                 best = (cost, anchor, across, up)
-    cost, anchor, across, up = best
-    if cost >= CROSSED_NAME:
+    _, anchor, across, up = best
+    x, y = visible[anchor]
+    box = _box(ax, extent, x, y, across, up)
+    if any(box.overlaps(other) for other in taken):
         text.remove()
         return None
     _anchor(ax, text, visible[anchor], across, up, extent)
-    x, y = visible[anchor]
-    return _box(ax, extent, x, y, across, up)
+    return box
 
 
 def _anchor(ax: "Axes", text: "Annotation", position: Floats, across: float, up: float, extent: "Bbox") -> None:

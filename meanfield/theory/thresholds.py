@@ -172,9 +172,8 @@ def _lowest_mode(potential: Any, domain: Any) -> int | None:
 def _reference(problem: McKeanVlasov, couplings: Array) -> Number | None:
     """Return the smallest positive critical coupling, taken from known ones if it is there."""
     mode = _most_attractive(problem)
-    if mode is None or mode < couplings.size:
-        return None if mode is None else plain_number(couplings[mode])
-    return critical_coupling(problem)
+    known = mode is not None and mode < couplings.size
+    return plain_number(couplings[mode]) if known else critical_coupling(problem)
 
 
 def _degree_for(problem: McKeanVlasov, largest: Number) -> int:

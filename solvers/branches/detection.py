@@ -86,7 +86,7 @@ class _Curve:
         guess
             Where it should vanish, as an arclength, from the two ends.
         rounding
-            Values up to this are zero.
+            Values up to this are zero, and the coupling is known no better than they change over the curve.
         """
         low, high = self.first.arclength, self.second.arclength
         values = {low: function(self.first), high: function(self.second)}

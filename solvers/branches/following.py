@@ -26,6 +26,8 @@ VERTICAL_END = 0.9
 DOUBTFUL, FINEST = 1e-6, 1e-4
 # Loops have at least so many points; the first points of a branch are not a return to its start.
 FEWEST_IN_LOOP = 8
+# A chord misses the curve by less than this share of its length, the tangents turning by up to 25 degrees.
+MISSED = 0.3
 # Eigenvalues of J below this at a located branch point belong to its kernel.
 KERNEL = 1e-7
 
@@ -131,7 +133,8 @@ def _extend(
     geometry = geometry_of(last.equation.problem)
     points = trace(last, method, first_step)
     while True:
-        point = next(points)
+        # Every trace counts its own points; taken again and again, they must not go on for ever.
+        point = next(points) if len(followed.knots) <= method.max_points else End(Outcome.MAX_STEPS)
         if isinstance(point, End):
             _stop(followed, point)
             return
@@ -178,7 +181,10 @@ class _Passage:
 
     @property
     def doubtful(self) -> bool:
-        """Whether the two points may be on two branches."""
+        """Whether the two points may be on two branches.
+
+        Where the state's own block becomes singular without a fold, as on two branches that nearly cross, it may.
+        """
         unexplained = self.missing != 0 and not self.neutral
         return unexplained or any(
             event.error > DOUBTFUL * event.point.q or any(block.own for block in event.blocks)
@@ -284,7 +290,7 @@ def _returned(followed: Followed, last: Point, point: Point) -> bool:
         share = (float(way_b @ (b - before)) + way_q * (start.q - last.q)) / square
         missed = length(before + share * way_b - b, last.q + share * way_q - start.q)
         forwards = float(way_b @ (beyond - b)) + way_q * (after.q - start.q) > 0.0
-        if 0.0 <= share <= 1.0 and missed <= 0.3 * step and forwards:
+        if 0.0 <= share <= 1.0 and missed <= MISSED * step and forwards:
             return True
     return False
 

@@ -63,9 +63,8 @@ class Departure:
 
     def _without_interaction(self) -> Point | None:
         """Return the Gibbs density of the confinement; J is the matrix of signs, and the tangent is explicit."""
-        equation = self.equation
+        equation, b = self.equation, self.b
         while True:
-            b = equation.unknown_from(equation.basis.gibbs(np.zeros_like(equation.scales)).moments)
             evaluation = equation.evaluate(b, 0.0)
             if equation.resolves(b, 0.0, evaluation.gibbs.moments):
                 break
@@ -73,6 +72,7 @@ class Departure:
             if larger is None:
                 return None
             equation = larger
+            b = equation.unknown_from(equation.basis.gibbs(np.zeros_like(equation.scales)).moments)
         _, derivative = equation.linearise(b, 0.0, evaluation.gibbs.moments)
         tangent = -equation.signs * derivative
         norm = math.sqrt(1.0 + float(tangent @ tangent))
@@ -235,9 +235,11 @@ def critical_point(equation: StationaryEquation, b: Floats, q: float, block: Any
         if first is None or second is None:
             return None
         (old, old_value), (new, new_value) = first, second
-        if abs(new_value) <= 4e-15 or new.q == old.q or new_value == old_value:
+        if new.q == old.q or new_value == old_value:
             break
         steepness = (new_value - old_value) / (new.q - old.q)
+        if abs(new_value) <= 4e-15:
+            break
         first, second = second, at(new.q - new_value / steepness)
     if second is None or abs(second[1]) > 1e-12:
         return None

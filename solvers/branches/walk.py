@@ -173,6 +173,7 @@ def _is_new(task: Task, followed: Followed, ends: list[tuple[Task, Point]], regi
         comes_in = followed.knots[index].point.q > edge
         if comes_in and any(geometry.same_orbit(crossing, state) for _, state in ends):
             del followed.knots[index + 1 :]
+            ends += [(task, earlier) for place, earlier in crossings if place < index]
             return any(knot.point.q <= edge for knot in followed.knots)
     if followed.outcome is Outcome.LEFT_INTERVAL and crossings:
         _, end = crossings[-1]

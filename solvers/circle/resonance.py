@@ -23,8 +23,8 @@ from ..geometry import Threshold
 
 AMPLITUDE = 2e-3
 ANGLES = 180
-# Directions a dimension from which solutions on the sphere are sought, and the steps each may take.
-STARTS, ITERATIONS = 12, 40
+# Directions a dimension from which solutions on the sphere are sought, the most in all, and the steps of each.
+STARTS, MOST_STARTS, ITERATIONS = 12, 2000, 40
 
 
 def symmetries(modes: tuple[int, ...]) -> list[int]:
@@ -62,7 +62,8 @@ def resonant_departures(
 
 def _on_sphere(equation: StationaryEquation, q: float, kernel: Integers) -> Iterator[Floats]:
     """Yield the directions in a kernel along which states of a small amplitude leave; some of them repeatedly."""
-    starts = np.random.default_rng(kernel.size).standard_normal((STARTS ** (kernel.size - 1), kernel.size))
+    count = min(STARTS ** (kernel.size - 1), MOST_STARTS)
+    starts = np.random.default_rng(kernel.size).standard_normal((count, kernel.size))
     axes = np.eye(kernel.size)
     for start in (*axes, *starts):
         b = np.zeros(equation.basis.degrees.size)
