@@ -29,6 +29,7 @@ from scipy.optimize import brentq
 from scipy.special import ive
 
 from meanfield import Circle, CosineSeries, Diagram, McKeanVlasov
+from meanfield.plotting import style_handles
 from meanfield.theory import resonance
 from solvers import bifurcation_diagram
 
@@ -112,12 +113,7 @@ def single(diagram: Diagram, index: int, sign: float) -> Diagram:
 def add_key(figure: Figure) -> None:
     """Explain colours, lines and markers below the panels."""
     handles = [Line2D([], [], color=COLOURS[symmetry], label=name) for symmetry, name in NAMES.items()]
-    grey = {"color": "0.3"}
-    handles += [Line2D([], [], linestyle="-", label="stable", **grey)]
-    handles += [Line2D([], [], linestyle=(0, (4.0, 2.0)), label="unstable", **grey)]
-    hollow = {"linestyle": "none", "markerfacecolor": "white", **grey}
-    for marker, label in (("o", "branch point"), ("s", "fold"), ("D", "equal free energy")):
-        handles.append(Line2D([], [], marker=marker, label=label, **hollow))
+    handles += style_handles()
     figure.legend(handles=handles, loc="outside lower center", ncols=8, frameon=False, fontsize=9)
 
 

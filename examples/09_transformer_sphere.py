@@ -26,6 +26,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from meanfield import Diagram, McKeanVlasov, Sphere, State, Transformer
+from meanfield.plotting import style_handles
 from meanfield.theory import branch_shape, tricritical_beta
 from solvers import bifurcation_diagram, spectrum, stationary_states
 
@@ -118,12 +119,8 @@ def add_key(figure: Figure) -> None:
     colours = {"uniform": "#000000", "cluster": "#0072B2"}
     handles = [Line2D([], [], color=colour, label=label) for label, colour in colours.items()]
     grey = {"color": "0.3"}
-    handles += [Line2D([], [], linestyle="-", label="stable", **grey)]
-    handles += [Line2D([], [], linestyle=(0, (4.0, 2.0)), label="unstable", **grey)]
     handles += [Line2D([], [], linestyle=":", label=r"$1 + c\,p_1^2$", **grey)]
-    hollow = {"linestyle": "none", "markerfacecolor": "white", **grey}
-    for marker, label in (("o", "branch point"), ("s", "fold"), ("D", "equal free energy")):
-        handles.append(Line2D([], [], marker=marker, label=label, **hollow))
+    handles += style_handles()
     figure.legend(handles=handles, loc="outside lower center", ncols=8, frameon=False, fontsize=8)
 
 

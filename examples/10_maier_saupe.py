@@ -26,6 +26,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from meanfield import Diagram, MaierSaupe, McKeanVlasov, Sphere, State
+from meanfield.plotting import style_handles
 from meanfield.theory import maier_saupe_fold, maier_saupe_state, maier_saupe_transition
 from solvers import bifurcation_diagram
 
@@ -92,13 +93,8 @@ def enlarge(
 
 def add_key(figure: Figure) -> None:
     """Explain lines and markers below the panels."""
-    grey = {"color": "0.3"}
     handles = [Line2D([], [], color="#9ecae1", linewidth=5.0, label="closed form")]
-    handles += [Line2D([], [], linestyle="-", label="stable", **grey)]
-    handles += [Line2D([], [], linestyle=(0, (4.0, 2.0)), label="unstable", **grey)]
-    hollow = {"linestyle": "none", "markerfacecolor": "white", **grey}
-    for marker, label in (("o", "branch point"), ("s", "fold"), ("D", "equal free energy")):
-        handles.append(Line2D([], [], marker=marker, label=label, **hollow))
+    handles += style_handles()
     figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False, fontsize=8)
 
 

@@ -26,6 +26,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from meanfield import Diagram, MaierSaupe, McKeanVlasov, Onsager, Sphere
+from meanfield.plotting import style_handles
 from meanfield.theory import critical_couplings
 from solvers import bifurcation_diagram
 
@@ -111,12 +112,7 @@ def draw_densities(ax: plt.Axes, diagram: Diagram) -> None:
 def add_key(figure: Figure) -> None:
     """Explain colours, lines and markers below the panels."""
     handles = [Line2D([], [], color=colour, label=name) for name, colour in COLOURS.items()]
-    grey = {"color": "0.3"}
-    handles += [Line2D([], [], linestyle="-", label="stable", **grey)]
-    handles += [Line2D([], [], linestyle=(0, (4.0, 2.0)), label="unstable", **grey)]
-    hollow = {"linestyle": "none", "markerfacecolor": "white", **grey}
-    for marker, label in (("o", "branch point"), ("s", "fold"), ("D", "equal free energy")):
-        handles.append(Line2D([], [], marker=marker, label=label, **hollow))
+    handles += style_handles()
     figure.legend(handles=handles, loc="outside lower center", ncols=7, frameon=False, fontsize=8)
 
 

@@ -27,6 +27,7 @@ from matplotlib.lines import Line2D
 from scipy.optimize import brentq
 
 from meanfield import Diagram, GegenbauerSeries, McKeanVlasov, Sphere, State
+from meanfield.plotting import style_handles
 from solvers import Arclength, bifurcation_diagram
 
 # %%
@@ -113,12 +114,7 @@ def add_key(figure: Figure, colours: dict[str, str]) -> None:
     """Explain colours, lines and markers below the panels."""
     handles = [Line2D([], [], color=colours["uniform"], label="uniform")]
     handles += [Line2D([], [], color=colours[label], label=NAMES[label]) for label in GLOBES]
-    grey = {"color": "0.3"}
-    handles += [Line2D([], [], linestyle="-", label="stable", **grey)]
-    handles += [Line2D([], [], linestyle=(0, (4.0, 2.0)), label="unstable", **grey)]
-    hollow = {"linestyle": "none", "markerfacecolor": "white", **grey}
-    for marker, label in (("o", "branch point"), ("s", "fold"), ("D", "equal free energy")):
-        handles.append(Line2D([], [], marker=marker, label=label, **hollow))
+    handles += style_handles()
     figure.legend(handles=handles, loc="outside lower center", ncols=6, frameon=False, fontsize=8)
 
 

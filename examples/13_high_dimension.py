@@ -27,6 +27,7 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import gammaln, hyp0f1, ive, roots_gegenbauer
 
 from meanfield import Diagram, McKeanVlasov, Sphere, Transformer
+from meanfield.plotting import style_handles
 from solvers import bifurcation_diagram
 
 # %%
@@ -100,12 +101,7 @@ def draw_laws(ax: plt.Axes, diagram: Diagram, dimension: int) -> None:
 def add_key(figure: Figure) -> None:
     """Explain colours, lines and markers below the panels."""
     handles = [Line2D([], [], color=colour, label=f"$d = {d}$") for d, colour in COLOURS.items()]
-    grey = {"color": "0.3"}
-    handles += [Line2D([], [], linestyle="-", label="stable", **grey)]
-    handles += [Line2D([], [], linestyle=(0, (4.0, 2.0)), label="unstable", **grey)]
-    hollow = {"linestyle": "none", "markerfacecolor": "white", **grey}
-    for marker, label in (("o", "branch point"), ("s", "fold"), ("D", "equal free energy")):
-        handles.append(Line2D([], [], marker=marker, label=label, **hollow))
+    handles += style_handles()
     figure.legend(handles=handles, loc="outside lower center", ncols=9, frameon=False, fontsize=8)
 
 

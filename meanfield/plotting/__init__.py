@@ -4,7 +4,7 @@ Everything is drawn on matplotlib's own objects, without pyplot and without chan
 figures compose with the user's.
 """
 
-from .appearance import COLOURS, UNIFORM_COLOUR
+from .appearance import COLOURS, UNIFORM_COLOUR, style_handles
 from .comparisons import plot_compared_moments, plot_comparison, plot_distances
 from .curves import plot_diagram
 from .densities import plot_state
@@ -48,4 +48,5 @@ __all__ = [
     "plot_trajectory",
     "save_figure",
     "states_shown",
+    "style_handles",
 ]

@@ -6,6 +6,7 @@ from ..diagrams import Diagram
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 UNIFORM_COLOUR = "#000000"
@@ -27,6 +28,15 @@ def colour_of(diagram: Diagram, index: int) -> str:
         return UNIFORM_COLOUR
     clustered = [position for position, branch in enumerate(diagram.branches) if branch.symmetry != 0]
     return COLOURS[clustered.index(index) % len(COLOURS)]
+
+
+def style_handles() -> "list[Line2D]":
+    """Return grey handles that explain lines and markers of diagrams, for the legend of a figure of one's own."""
+    from matplotlib.lines import Line2D
+
+    lines = [Line2D([], [], color="0.3", linestyle=STYLES[kind][0], label=STYLES[kind][1]) for kind in (0, 1)]
+    hollow: dict[str, Any] = {"color": "0.3", "linestyle": "none", "markerfacecolor": "white"}
+    return lines + [Line2D([], [], marker=marker, label=label, **hollow) for marker, _, label in MARKERS.values()]
 
 
 def new_axes() -> "Axes":
