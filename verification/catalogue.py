@@ -57,7 +57,11 @@ def _on_circle() -> tuple[McKeanVlasov, ...]:
         *(random_potential(seed) for seed in RANDOM_SEEDS),
     )
     unit_noise = [McKeanVlasov(Circle(), potential) for potential in potentials]
-    return (*unit_noise, McKeanVlasov(Circle(), Transformer(4.0), noise=0.3))
+    confined = (
+        McKeanVlasov(Circle(), Kuramoto(), noise=0.7, confinement=CosineSeries((0.3, -0.2, 0.1))),
+        McKeanVlasov(Circle(), Transformer(2.0), confinement=CosineSeries((-0.5,))),
+    )
+    return (*unit_noise, McKeanVlasov(Circle(), Transformer(4.0), noise=0.3), *confined)
 
 
 def _on_spheres() -> tuple[McKeanVlasov, ...]:
@@ -67,6 +71,8 @@ def _on_spheres() -> tuple[McKeanVlasov, ...]:
         single_degree(3),
         single_degree(4),
         GegenbauerSeries((1.0, 0.3)),
+        GegenbauerSeries((-3.0, -6.0)),
+        GegenbauerSeries((-3.0, -5.05)),
     )
     placed: list[tuple[int, Potential]] = [
         *((dimension, Transformer(beta)) for dimension in DIMENSIONS for beta in BETAS),
@@ -75,7 +81,11 @@ def _on_spheres() -> tuple[McKeanVlasov, ...]:
         (4, MaierSaupe()),
     ]
     unit_noise = [McKeanVlasov(Sphere(dimension), potential) for dimension, potential in placed]
-    return (*unit_noise, McKeanVlasov(Sphere(4), Transformer(2.0), noise=0.3))
+    confined = (
+        McKeanVlasov(Sphere(3), Kuramoto(), noise=0.7, confinement=GegenbauerSeries((0.6, -0.2))),
+        McKeanVlasov(Sphere(4), Kuramoto(), confinement=GegenbauerSeries((-0.5, 0.2), dimension=4)),
+    )
+    return (*unit_noise, McKeanVlasov(Sphere(4), Transformer(2.0), noise=0.3), *confined)
 
 
 def single_degree(degree: int) -> GegenbauerSeries:
@@ -101,6 +111,8 @@ def short_name(problem: McKeanVlasov) -> str:
     name = f"{potential.name}({parameters})" if parameters else str(potential.name)
     if isinstance(problem.domain, Sphere):
         name = f"{name}, d={problem.domain.dimension}"
+    if problem.confinement is not None:
+        name = f"{name}, V={problem.confinement.name}"
     return name if math.isclose(problem.noise, 1.0) else f"{name}, D={problem.noise:g}"
 
 

@@ -45,6 +45,18 @@ def _simulate(problem: McKeanVlasov, particles: int, until: float, seed: int, **
     return simulate(problem, particles, until, seed, **options)
 
 
+def _distance(name: str, one: Any, other: Any) -> float:
+    from meanfield import transport
+
+    distances: dict[str, Callable[[Any, Any], float]] = {
+        "L2": transport.l2_distance,
+        "W1": transport.wasserstein1,
+        "W2": transport.wasserstein2,
+        "relative entropy": transport.relative_entropy,
+    }
+    return distances[name](one, other)
+
+
 def _compare(problem: McKeanVlasov, initial: Any, until: float, **options: Any) -> Comparison:
     from .comparison import compare
 
@@ -71,6 +83,8 @@ class Tools:
         Particles, with the arguments of :func:`solvers.simulate`.
     compare
         Particles beside the equation, with the arguments of :func:`verification.compare`.
+    distance
+        Distance of two measures on the circle, ``L2``, ``W1``, ``W2`` or ``relative entropy``.
     """
 
     diagram: Callable[..., Diagram] = field(default=_diagram)
@@ -80,6 +94,7 @@ class Tools:
     relaxation: Callable[[McKeanVlasov], Relaxation] = field(default=_relaxation)
     simulate: Callable[..., Ensemble] = field(default=_simulate)
     compare: Callable[..., Comparison] = field(default=_compare)
+    distance: Callable[[str, Any, Any], float] = field(default=_distance)
 
     def remembering(self) -> "Tools":
         """Return the same tools, each problem computed once."""

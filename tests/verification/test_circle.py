@@ -57,6 +57,11 @@ HOLDS: list[tuple[str, Potential]] = [
     ("circle.relaxation", REPULSIVE),
     ("circle.repulsive-relaxation", REPULSIVE),
     ("circle.chaos", KURAMOTO),
+    ("circle.outcome", TRANSFORMER),
+    ("circle.schemes", TRANSFORMER),
+    ("circle.free-particles", KURAMOTO),
+    ("circle.bands", KURAMOTO),
+    ("circle.distances", KURAMOTO),
 ]
 
 FAILS: list[tuple[str, str, Potential, Tools]] = [
@@ -121,11 +126,25 @@ FAILS: list[tuple[str, str, Potential, Tools]] = [
     ("circle.relaxation", "gap off", REPULSIVE, wrong.gap_off(2e-4)),
     ("circle.repulsive-relaxation", "a cluster stays", REPULSIVE, wrong.staying_clustered(1e-3)),
     ("circle.chaos", "a bias that stays", KURAMOTO, wrong.biased_particles(0.05)),
+    ("circle.outcome", "everything called settled", KURAMOTO, wrong.always_settled()),
+    ("circle.schemes", "no interaction", TRANSFORMER, wrong.without_interaction()),
+    ("circle.free-particles", "noisier particles", KURAMOTO, wrong.more_noise(0.02)),
+    ("circle.bands", "narrow bands", KURAMOTO, wrong.narrow_bands(0.5)),
+    ("circle.distances", "W2 too long", KURAMOTO, wrong.distances_off(1e-9, "W2")),
 ]
 
 CONFINED = McKeanVlasov(Circle(), KURAMOTO, confinement=CosineSeries((-0.1,)))
+ABOUT_FIELDS: list[tuple[str, Tools]] = [
+    ("circle.confined-states", wrong.energy_off(1 + 1e-8)),
+    ("circle.confined-states", wrong.moment_off(2, 1e-9)),
+    ("circle.confined-evolution", wrong.dissipation_off(1e-6)),
+    ("circle.confined-evolution", wrong.evolving_faster(1e-6)),
+]
+ANYWHERE = {"circle.schemes", *(identifier for identifier, _ in ABOUT_FIELDS)}
 NOT_APPLICABLE: list[tuple[str, McKeanVlasov]] = [
-    *((identifier, CONFINED) for identifier in CLAIMS),
+    *((identifier, CONFINED) for identifier in CLAIMS if identifier not in ANYWHERE),
+    ("circle.confined-states", McKeanVlasov(Circle(), KURAMOTO)),
+    ("circle.confined-evolution", McKeanVlasov(Circle(), KURAMOTO)),
     *(
         (identifier, McKeanVlasov(Circle(), potential))
         for identifier, potential in (
@@ -148,6 +167,11 @@ NOT_APPLICABLE: list[tuple[str, McKeanVlasov]] = [
             ("circle.repulsive-relaxation", KURAMOTO),
             ("circle.chaos", HegselmannKrause(2.0)),
             ("circle.T1", REPULSIVE),
+            ("circle.outcome", ATTRACTIVE),
+            ("circle.schemes", HegselmannKrause(2.0)),
+            ("circle.bands", TRANSFORMER),
+            ("circle.free-particles", TRANSFORMER),
+            ("circle.distances", TRANSFORMER),
         )
     ),
 ]
@@ -180,6 +204,13 @@ def test_knows_its_hypotheses(identifier: str, problem: McKeanVlasov) -> None:
     assert result.sentence.removeprefix(Verdict.NOT_APPLICABLE.value).strip(": ")
 
 
+@pytest.mark.parametrize(("identifier", "tools"), ABOUT_FIELDS)
+def test_in_a_confinement(identifier: str, tools: Tools) -> None:
+    assert judge(CLAIMS[identifier], CONFINED, wrong.RIGHT).verdict is Verdict.HOLDS
+    assert judge(CLAIMS[identifier], CONFINED, tools).verdict is Verdict.FAILS
+
+
 def test_every_claim_is_seen_to_hold_and_to_fail() -> None:
-    assert {case[0] for case in HOLDS} == set(CLAIMS)
-    assert {case[0] for case in FAILS} == set(CLAIMS)
+    about_fields = {case[0] for case in ABOUT_FIELDS}
+    assert {case[0] for case in HOLDS} | about_fields == set(CLAIMS)
+    assert {case[0] for case in FAILS} | about_fields == set(CLAIMS)

@@ -65,6 +65,10 @@ HOLDS: list[tuple[str, McKeanVlasov]] = [
     ("sphere.energy-decrease", SMOOTH),
     ("sphere.mass", SPINS),
     ("sphere.trajectory-rotation", SPINS),
+    ("sphere.secondary", on(3, GegenbauerSeries((-3.0, -6.0)))),
+    ("sphere.secondary", on(3, GegenbauerSeries((-3.0, -5.05)))),
+    ("sphere.outcome", MANY_SPINS),
+    ("sphere.free-particles", MANY_SPINS),
 ]
 
 FAILS: list[tuple[str, str, McKeanVlasov, Tools]] = [
@@ -126,11 +130,31 @@ FAILS: list[tuple[str, str, McKeanVlasov, Tools]] = [
     ("sphere.mass", "mass lost", SMOOTH, wrong.mass_lost(1e-13)),
     ("sphere.mass", "negative density", SMOOTH, wrong.negative_density(-1e-2)),
     ("sphere.trajectory-rotation", "direction matters", SPINS, wrong.evolution_depends_on_phase()),
+    (
+        "sphere.secondary",
+        "branch points missed",
+        on(3, GegenbauerSeries((-3.0, -6.0))),
+        wrong.branches_kept("uniform"),
+    ),
+    ("sphere.outcome", "everything called settled", MANY_SPINS, wrong.always_settled()),
+    ("sphere.free-particles", "noisier particles", MANY_SPINS, wrong.more_noise(0.02)),
 ]
 
 CONFINED = McKeanVlasov(Sphere(3), Kuramoto(), confinement=GegenbauerSeries((-0.1,)))
+ABOUT_FIELDS: list[tuple[str, Tools]] = [
+    ("sphere.confined-states", wrong.energy_off(1 + 1e-8)),
+    ("sphere.confined-states", wrong.moment_off(2, 1e-9)),
+    ("sphere.confined-evolution", wrong.moment_scaled_on_the_way(1 + 1e-5)),
+    ("sphere.confined-particles", wrong.other_confinement(-1.0)),
+]
 NOT_APPLICABLE: list[tuple[str, McKeanVlasov]] = [
-    *((identifier, CONFINED) for identifier in CLAIMS),
+    *((identifier, CONFINED) for identifier in CLAIMS if "confined" not in identifier),
+    ("sphere.confined-states", SPINS),
+    ("sphere.confined-evolution", SPINS),
+    ("sphere.confined-particles", SPINS),
+    ("sphere.secondary", SPINS),
+    ("sphere.outcome", on(16, Transformer(9.0))),
+    ("sphere.free-particles", SMOOTH),
     ("sphere.repulsive", SPINS),
     ("sphere.T1", SPINS),
     ("sphere.T1", on(3, Transformer(-2.0))),
@@ -179,9 +203,16 @@ def test_knows_its_hypotheses(identifier: str, problem: McKeanVlasov) -> None:
     assert result.sentence.removeprefix(Verdict.NOT_APPLICABLE.value).strip(": ")
 
 
+@pytest.mark.parametrize(("identifier", "tools"), ABOUT_FIELDS)
+def test_in_a_confinement(identifier: str, tools: Tools) -> None:
+    assert judge(CLAIMS[identifier], CONFINED, wrong.RIGHT).verdict is Verdict.HOLDS
+    assert judge(CLAIMS[identifier], CONFINED, tools).verdict is Verdict.FAILS
+
+
 def test_every_claim_is_seen_to_hold_and_to_fail() -> None:
-    assert {case[0] for case in HOLDS} == set(CLAIMS)
-    assert {case[0] for case in FAILS} == set(CLAIMS)
+    about_fields = {case[0] for case in ABOUT_FIELDS}
+    assert {case[0] for case in HOLDS} | about_fields == set(CLAIMS)
+    assert {case[0] for case in FAILS} | about_fields == set(CLAIMS)
 
 
 @pytest.mark.parametrize("dimension", [3, 4, 16])

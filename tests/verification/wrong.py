@@ -16,6 +16,7 @@ from meanfield import (
     Ensemble,
     GegenbauerSeries,
     McKeanVlasov,
+    Outcome,
     Relaxation,
     SpecialPoint,
     State,
@@ -351,3 +352,65 @@ def without_interaction() -> Tools:
         return RIGHT.simulate(problem.at(coupling=0.0), *arguments, **options)
 
     return replace(RIGHT, simulate=simulate)
+
+
+def always_settled() -> Tools:
+    """Call the end of every evolution settled."""
+    return trajectories(lambda right: replace(right, outcome=Outcome.STATIONARY))
+
+
+def more_noise(share: float) -> Tools:
+    """Simulate particles with another noise."""
+
+    def simulate(problem: McKeanVlasov, *arguments: Any, **options: Any) -> Ensemble:
+        return RIGHT.simulate(replace(problem, noise=(1 + share) * problem.noise), *arguments, **options)
+
+    return replace(RIGHT, simulate=simulate)
+
+
+def other_confinement(factor: float) -> Tools:
+    """Simulate particles in a multiple of a confinement given by a series."""
+
+    def simulate(problem: McKeanVlasov, *arguments: Any, **options: Any) -> Ensemble:
+        series = problem.confinement
+        assert isinstance(series, CosineSeries | GegenbauerSeries)
+        changed = replace(series, w=tuple(factor * value for value in series.w))
+        return RIGHT.simulate(replace(problem, confinement=changed), *arguments, **options)
+
+    return replace(RIGHT, simulate=simulate)
+
+
+def narrow_bands(factor: float) -> Tools:
+    """Report bands of another width."""
+
+    def compare(*arguments: Any, **options: Any) -> Comparison:
+        right = RIGHT.compare(*arguments, **options)
+        half = 0.5 * factor * (right.moments.high - right.moments.low)
+        return replace(
+            right, moments=replace(right.moments, low=right.moments.mean - half, high=right.moments.mean + half)
+        )
+
+    return replace(RIGHT, compare=compare)
+
+
+def distances_off(share: float, which: str) -> Tools:
+    """Scale one distance of measures."""
+
+    def distance(name: str, *measures: Any) -> float:
+        return (1 + share if name == which else 1.0) * RIGHT.distance(name, *measures)
+
+    return replace(RIGHT, distance=distance)
+
+
+def branches_kept(label: str) -> Tools:
+    """Report the special points of one branch only."""
+    return events(lambda point, diagram: point if diagram.branches[point.branch].label == label else None)
+
+
+def moment_scaled_on_the_way(factor: float) -> Tools:
+    """Scale a moment of trajectories."""
+
+    def change(cosine: Any) -> None:
+        cosine[:, 1] *= factor
+
+    return moments_changed(change)

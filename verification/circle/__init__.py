@@ -1,17 +1,23 @@
-"""The theory of the circle as claims: theorems T1 to T12, evolution, and properties every solver must have."""
+"""The theory of the circle as claims: theorems T1 to T12, confinements, evolution, particles, properties."""
 
 from . import uniform  # isort: skip
 from . import branches, energies, resonances, families, linearisation, properties  # isort: skip
-from . import dynamics, fluctuations  # isort: skip
+from . import dynamics, confined, outcomes  # isort: skip
+from . import fluctuations, schemes, bands, distances  # isort: skip
 
 __all__ = [
+    "bands",
     "branches",
+    "confined",
+    "distances",
     "dynamics",
     "energies",
     "families",
     "fluctuations",
     "linearisation",
+    "outcomes",
     "properties",
     "resonances",
+    "schemes",
     "uniform",
 ]

@@ -6,6 +6,7 @@ With :math:`\lambda_k = -\kappa w_k/2D` a stationary density is :math:`e^V/Z`,
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -26,8 +27,8 @@ LOW, HIGH = 0.5, 2.5
 
 
 def unit_coupling(problem: McKeanVlasov) -> float:
-    """Return the smallest positive critical coupling, or 2 D / max |w_k| where no mode attracts."""
-    critical = critical_coupling(problem)
+    """Return the least positive critical coupling without confinement, or 2 D / max |w_k| if no mode attracts."""
+    critical = critical_coupling(replace(problem, confinement=None))
     if critical is not None:
         return float(critical)
     return 2.0 * problem.noise / float(problem.potential.scale(problem.domain))

@@ -1,17 +1,21 @@
-"""The theory of the spheres as claims: theorems T1 to T6 and T9, evolution, and properties of every solver."""
+"""The theory of the spheres as claims: theorems T1 to T6 and T9, confinements, evolution, particles."""
 
 from . import uniform  # isort: skip
-from . import attention, branches, nematics, spins, axial  # isort: skip
-from . import energies, linearisation, dynamics  # isort: skip
+from . import attention, branches, resonances, nematics, spins, axial  # isort: skip
+from . import energies, linearisation, dynamics, confined, outcomes, particles  # isort: skip
 
 __all__ = [
     "attention",
     "axial",
     "branches",
+    "confined",
     "dynamics",
     "energies",
     "linearisation",
     "nematics",
+    "outcomes",
+    "particles",
+    "resonances",
     "spins",
     "uniform",
 ]

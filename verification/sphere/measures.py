@@ -7,6 +7,7 @@ rules of sixteen points on panels that shrink towards the poles, where concentra
 
 import functools
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,8 +25,8 @@ FELT_DEGREE = 64
 
 
 def unit_coupling(problem: McKeanVlasov) -> float:
-    """Return the smallest positive critical coupling, or d D / max |w_l| where no degree attracts."""
-    critical = critical_coupling(problem)
+    """Return the smallest positive critical coupling without confinement, or d D / max |w_l| if none attracts."""
+    critical = critical_coupling(replace(problem, confinement=None))
     if critical is not None:
         return float(critical)
     return problem.domain.dimension * problem.noise / float(problem.potential.scale(problem.domain))
