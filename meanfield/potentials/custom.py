@@ -125,7 +125,7 @@ class Custom(FiniteSum):
     @classmethod
     def from_coefficients(cls, coefficients: Sequence[float], constant: float = 0.0) -> "Custom":
         """Wrap (w_1, w_2, ...)."""
-        return cls(coefficients=tuple(coefficients), constant=constant)
+        return cls(coefficients=coefficients, constant=constant)  # type: ignore[arg-type]
 
     @property
     def formula(self) -> str:  # type: ignore[override]
