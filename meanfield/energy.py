@@ -239,7 +239,8 @@ def second_variation(
 
     def integrand(points: int) -> tuple[Vector, Vector]:
         inverse, errors = relative(points)
-        values = field.values(field.numbers * a, field.numbers * b, points) ** 2 * inverse
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = field.values(field.numbers * a, field.numbers * b, points) ** 2 * inverse
         if not np.isfinite(values).all():
             raise ComputationFailed("a perturbation over the density exceeds the range of numbers where it is tiny")
         errors = values * errors
