@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .export.trajectories import open_trajectory as open_trajectory
     from .outcomes import Outcome as Outcome
     from .potentials import CosineSeries as CosineSeries
+    from .potentials import Combination as Combination
     from .potentials import Custom as Custom
     from .potentials import GegenbauerSeries as GegenbauerSeries
     from .potentials import HegselmannKrause as HegselmannKrause
@@ -97,6 +98,7 @@ _HOMES = {
     "open_trajectory": "export.trajectories",
     "Outcome": "outcomes",
     "CosineSeries": "potentials",
+    "Combination": "potentials",
     "Custom": "potentials",
     "GegenbauerSeries": "potentials",
     "HegselmannKrause": "potentials",
@@ -141,6 +143,7 @@ __all__ = [
     "Branch",
     "BranchShape",
     "Circle",
+    "Combination",
     "Comparison",
     "ComputationFailed",
     "CosineSeries",

@@ -37,6 +37,10 @@ Vector: TypeAlias = npt.NDArray[np.float64]
 
 # Error of an integral beyond which it is not given.
 _LARGEST_ERROR = 1e-6
+# Relative error of a density at its lowest, from its moments, below which nothing better is looked for.
+_KNOWN = 1e-13
+# Roundings within which a density is the Gibbs density of its moments; solvers end at some hundreds.
+_STATIONARY = 1e5
 
 
 @dataclass(frozen=True)
@@ -204,6 +208,9 @@ def second_variation(
 ) -> float:
     """Return D int u^2/rho + kappa double integral of W u u for a perturbation u of mass 0.
 
+    Where the density is so small somewhere that the sum over its moments does not tell 1/rho, a stationary state is
+    taken as what it is, exp(-(kappa W*rho + V)/D)/Z, which has the relative error of rounding everywhere.
+
     Parameters
     ----------
     problem, cosine, sine, layout
@@ -216,7 +223,8 @@ def second_variation(
     InvalidInput
         As for `free_energy_parts`, or if u has mass.
     ComputationFailed
-        If the integral does not converge.
+        If the integral does not converge, or is lost in the rounding of the moments of a density that is not
+        stationary.
     """
     a, b = _pair(direction_cosine, direction_sine, "direction")
     if a[0] != 0:
@@ -227,14 +235,16 @@ def second_variation(
     state = _Density(problem, _lengthened(m, places), _lengthened(s, places), layout)
     field = state.field
 
+    relative = state.inverse_density()
+
     def integrand(points: int) -> tuple[Vector, Vector]:
-        density, floor = state.on(points)
-        direction = field.values(field.numbers * a, field.numbers * b, points)
-        values = direction**2 / np.maximum(density, floor)
-        if not field.amplifies:
-            return values, values
-        errors = values * floor / np.maximum(density, floor)
-        state.require_known(field.mean(errors, points) / field.mean(values, points))
+        inverse, errors = relative(points)
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = field.values(field.numbers * a, field.numbers * b, points) ** 2 * inverse
+        if not np.isfinite(values).all():
+            raise ComputationFailed("a perturbation over the density exceeds the range of numbers where it is tiny")
+        errors = values * errors
+        state.require_known(field.mean(errors, points) / max(field.mean(values, points), np.finfo(float).tiny))
         return values, values + errors / EPS
 
     return problem.noise * (converged(field, integrand) + math.fsum(2 * state.products * (a**2 + b**2)))
@@ -246,7 +256,7 @@ class _Density:
     def __init__(
         self, problem: McKeanVlasov, cosine: npt.ArrayLike, sine: npt.ArrayLike | None, layout: Layout
     ) -> None:
-        self.domain = problem.domain
+        self.problem, self.domain = problem, problem.domain
         self.cosine, self.sine = _moments(cosine, sine)
         self.field: Field = field_of(problem.domain, layout, self.cosine.size)
         if layout == "degree" and not isinstance(problem.domain, Circle) and self.sine.any():
@@ -263,11 +273,46 @@ class _Density:
 
     def on(self, points: int) -> tuple[Vector, float | Vector]:
         """Return |S| rho on a grid and its noise."""
-        field = self.field
-        density = field.values(field.numbers * self.cosine, field.numbers * self.sine, points)
-        floor = field.noise(self.cosine, self.sine, points)
+        density, floor = self._sums(points)
         self._require_positive(density, floor, points)
         return density, floor
+
+    def inverse_density(self) -> Callable[[int], tuple[Vector, float | Vector]]:
+        """Return a function of the fineness that gives 1/(|S| rho) on a grid and its relative error."""
+        points = self.field.coarsest
+        density, floor = self._sums(points)
+        if float((density - floor / _KNOWN).min()) >= 0 or not self._stationary(points):
+            return self._from_moments
+        return self._from_exponent
+
+    def _from_moments(self, points: int) -> tuple[Vector, float | Vector]:
+        density, floor = self.on(points)
+        positive = np.maximum(density, floor)
+        return 1 / positive, floor / positive
+
+    def _from_exponent(self, points: int) -> tuple[Vector, float | Vector]:
+        """Return exp of (kappa W*rho + V)/D times its mean, and the rounding of the exponent."""
+        exponent = self._exponent(points)
+        lowest = float(exponent.min())
+        with np.errstate(over="ignore", under="ignore"):
+            mean = self.field.mean(np.exp(lowest - exponent), points)
+            return np.exp(exponent - lowest) * mean, EPS * (1 + float(np.abs(exponent).max()))
+
+    def _exponent(self, points: int) -> Vector:
+        field = self.field
+        external = field.values(self.forces * self.cosine + self.confinement, self.forces * self.sine, points)
+        return external / self.problem.noise
+
+    def _stationary(self, points: int) -> bool:
+        """Whether the Gibbs density of the moments is the density, as far as both are known."""
+        density, floor = self._sums(points)
+        inverse, _ = self._from_exponent(points)
+        return bool(np.all(np.abs(1 / inverse - density) <= _STATIONARY * floor))
+
+    def _sums(self, points: int) -> tuple[Vector, float | Vector]:
+        field = self.field
+        density = field.values(field.numbers * self.cosine, field.numbers * self.sine, points)
+        return density, field.noise(self.cosine, self.sine, points)
 
     def averaged(self, function: Callable[[Vector], Vector]) -> float:
         """Return the mean of a function of f = |S| rho - 1."""

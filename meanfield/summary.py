@@ -10,7 +10,8 @@ from .diagrams import Branch, Diagram, SpecialPoint, segments
 from .domains import Circle, Domain
 from .harmonics import moduli
 from .outcomes import Outcome
-from .potentials import Number
+from .potentials import Combination, Number
+from .potentials.combination import joined
 from .problem import McKeanVlasov
 from .states import State, moments_of_degree
 
@@ -184,6 +185,8 @@ def wrapped(text: str, indent: str, hanging: str) -> list[str]:
 
 
 def _potential(potential: Any) -> str:
+    if isinstance(potential, Combination):
+        return joined([(factor, _potential(term)) for factor, term in potential.terms], " ", _parameter)
     parameters = ", ".join(f"{name} = {_parameter(value)}" for name, value in potential.parameters().items())
     return f"{potential.name} ({parameters})" if parameters else str(potential.name)
 

@@ -15,7 +15,7 @@ from .options import Parser
 from .readers import number, whole, word
 
 # The dimension of a series is that of the domain.
-HIDDEN = {Custom.name: {"function", "source", "constant"}, GegenbauerSeries.name: {"dimension"}}
+HIDDEN = {Custom.name: {"function", "source", "constant", "breakpoints", "pieces"}, GegenbauerSeries.name: {"dimension"}}
 RENAMED = {"w": "coefficients"}
 EXAMPLES = {
     "beta": "5",

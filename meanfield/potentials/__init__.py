@@ -13,6 +13,7 @@ HegselmannKrause    -(1/2) (R - abs(t))_+^2        -(2/pi)(kR - sin kR)/k^3     
 Logarithmic         +- log abs(2 sin(t/2))         -+ 1/k                         -+ (1/l + 1/(l+d-2))/2
 KellerSegel         -G, (s^2 - d^2/dt^2) G = delta -(1/pi)/(k^2 + s^2)            refused
 Custom              one's own                      quadrature                     quadrature
+Combination         sums and multiples of these    sums                           sums
 ==================  =============================  =============================  ================================
 
 A package adds its own through an entry point of the group ``meanfield.potentials`` whose name is the
@@ -24,6 +25,7 @@ from typing import Any
 
 from ..errors import InvalidInput, did_you_mean
 from .attention import Transformer
+from .combination import Combination
 from .confidence import HegselmannKrause
 from .custom import Custom
 from .green import KellerSegel, Logarithmic
@@ -34,6 +36,7 @@ from .sums import CosineSeries, GegenbauerSeries
 __all__ = [
     "POTENTIALS",
     "Array",
+    "Combination",
     "CosineSeries",
     "Custom",
     "GegenbauerSeries",
@@ -105,7 +108,7 @@ def potential_from(name: str, parameters: Mapping[str, Any]) -> Potential:
     InvalidInput
         If the name is unknown or the parameters do not fit the class.
     """
-    kind = potential_class(name)
+    kind = Combination if name == Combination.name else potential_class(name)
     try:
         return kind(**parameters)
     except TypeError as error:

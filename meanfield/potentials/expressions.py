@@ -1,9 +1,12 @@
 """Formulas such as ``-cos(t) - 0.9*cos(2*t)`` as vectorised functions of the angle.
 
 The text is parsed to a syntax tree in which only numbers, the angle ``t`` (or ``theta``), ``pi``, ``E``,
-``+ - * / **`` and a fixed list of functions are admitted; the tree is then evaluated node by node.
-Python's ``eval`` and sympy's parser, which calls it, are never used. All arithmetic is floating point, so no
-power can grow without bound in time or memory.
+``+ - * / **``, a fixed list of functions and comparisons within ``Piecewise`` are admitted; the tree is then
+evaluated node by node. Python's ``eval`` and sympy's parser, which calls it, are never used. All arithmetic is floating
+point, so no power can grow without bound in time or memory.
+
+Functions with kinks, such as ``Abs`` and ``Max``, leave the expressions at whose zeros the kinks are, and constants that
+are added to the whole are kept apart, so that they round nothing.
 """
 
 import ast
@@ -11,6 +14,8 @@ import math
 import operator
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -26,7 +31,10 @@ _EXAMPLE = '"-cos(t) - 0.9*cos(2*t)"'
 ANGLES = ("t", "theta")
 CONSTANTS = {"pi": 4 * np.arctan(np.longdouble(1)), "E": np.exp(np.longdouble(1))}
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+    "Abs": np.abs,
     "abs": np.abs,
+    "acos": np.arccos,
+    "asin": np.arcsin,
     "atan": np.arctan,
     "cos": np.cos,
     "cosh": np.cosh,
@@ -38,6 +46,21 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "tan": np.tan,
     "tanh": np.tanh,
 }
+# Functions of several expressions, kinked where two of them are equal, and of one expression, kinked at its zeros.
+_EXTREMES = {"Max": np.maximum, "max": np.maximum, "Min": np.minimum, "min": np.minimum}
+_SWITCHED: dict[str, Callable[[Any], Any]] = {
+    "Heaviside": lambda x: np.heaviside(x, np.longdouble(0.5)),
+    "sign": np.sign,
+}
+_KINKED = {"Abs", "abs", "sqrt", *_SWITCHED}
+_CHOICE = "Piecewise"
+_NAMES = {*FUNCTIONS, *_EXTREMES, *_SWITCHED, _CHOICE}
+_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -48,8 +71,35 @@ _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 _UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {ast.USub: operator.neg, ast.UAdd: operator.pos}
 
 
-def compiled(text: str) -> Evaluator:
-    """Return the function a formula describes; it acts on longdouble arrays of angles.
+@dataclass(frozen=True)
+class Formula:
+    """A formula as a function of longdouble arrays of angles.
+
+    Attributes
+    ----------
+    evaluate
+        The function without the constants added to it.
+    constant
+        Their sum.
+    switches
+        Functions at whose zeros there may be kinks, the inner ones first.
+    """
+
+    evaluate: Evaluator
+    constant: np.longdouble
+    switches: tuple[Evaluator, ...]
+
+
+@dataclass(frozen=True)
+class _Source:
+    """The text that is read, and the switches met so far."""
+
+    text: str
+    switches: list[Evaluator] = field(default_factory=list)
+
+
+def compiled(text: str) -> Formula:
+    """Return the function a formula describes.
 
     Raises
     ------
@@ -65,7 +115,38 @@ def compiled(text: str) -> Evaluator:
             f"the expression has {len(text)} characters and at most {LONGEST_TEXT} are read; "
             "use Custom.from_callable or coefficients for something this long"
         )
-    return _node(_parsed(text.strip()), text.strip(), 0)
+    source = _Source(text.strip())
+    terms = [(sign, node, _node(node, source, 0)) for sign, node in _terms(_parsed(source.text), 1)]
+    total, varying = np.longdouble(0), []
+    for sign, node, apply in terms:
+        with np.errstate(all="ignore"):
+            value = np.longdouble(0) if _depends(node) else np.longdouble(apply(np.longdouble(0)))
+        if _depends(node) or not np.isfinite(value):
+            varying.append((sign, apply))
+        else:
+            total += sign * value
+
+    def evaluate(angle: Any) -> Any:
+        zero = np.zeros(np.shape(angle), dtype=np.longdouble)
+        return sum((apply(angle) if sign > 0 else -apply(angle) for sign, apply in varying), start=zero)
+
+    return Formula(evaluate, total, tuple(source.switches))
+
+
+def _terms(node: ast.expr, sign: int) -> list[tuple[int, ast.expr]]:
+    """Return the terms of a sum with their signs, in order; iterative, since sums may be long."""
+    found, pending = [], [(sign, node)]
+    while pending:
+        sign, node = pending.pop()
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+            pending += [(sign, node.left), (sign if isinstance(node.op, ast.Add) else -sign, node.right)][::-1]
+        else:
+            found.append((sign, node))
+    return found
+
+
+def _depends(node: ast.expr) -> bool:
+    return any(isinstance(part, ast.Name) and part.id in ANGLES for part in ast.walk(node))
 
 
 def _parsed(text: str) -> ast.expr:
@@ -80,21 +161,21 @@ def _parsed(text: str) -> ast.expr:
         raise InvalidInput(f"the expression {_short(text)} is nested too deeply; try {_EXAMPLE}") from error
 
 
-def _node(node: ast.expr, text: str, depth: int) -> Evaluator:
+def _node(node: ast.expr, source: _Source, depth: int) -> Evaluator:
     if depth > DEEPEST_TREE:
-        raise InvalidInput(f"the expression {_short(text)} is nested deeper than {DEEPEST_TREE} levels")
+        raise InvalidInput(f"the expression {_short(source.text)} is nested deeper than {DEEPEST_TREE} levels")
     if isinstance(node, ast.Constant):
-        return _constant(node, text)
+        return _constant(node, source.text)
     if isinstance(node, ast.Name):
         return _name(node)
     if isinstance(node, ast.BinOp):
-        return _binary(node, text, depth)
+        return _binary(node, source, depth)
     if isinstance(node, ast.UnaryOp) and type(node.op) in _UNARY:
-        apply, operand = _UNARY[type(node.op)], _node(node.operand, text, depth + 1)
+        apply, operand = _UNARY[type(node.op)], _node(node.operand, source, depth + 1)
         return lambda angle: apply(operand(angle))
     if isinstance(node, ast.Call):
-        return _call(node, text, depth)
-    raise InvalidInput(f"{_part(node, text)} is not admitted in an expression; {_admitted()}")
+        return _call(node, source, depth)
+    raise InvalidInput(f"{_part(node, source.text)} is not admitted in an expression; {_admitted()}")
 
 
 def _constant(node: ast.Constant, text: str) -> Evaluator:
@@ -124,38 +205,119 @@ def _name(node: ast.Name) -> Evaluator:
     raise InvalidInput(_unknown(node.id))
 
 
-def _binary(node: ast.BinOp, text: str, depth: int) -> Evaluator:
+def _binary(node: ast.BinOp, source: _Source, depth: int) -> Evaluator:
     if isinstance(node.op, ast.BitXor):
-        raise InvalidInput(f"{_part(node, text)} uses ^; write ** for a power, as in cos(t)**2")
+        raise InvalidInput(f"{_part(node, source.text)} uses ^; write ** for a power, as in cos(t)**2")
     if type(node.op) not in _BINARY:
-        raise InvalidInput(f"{_part(node, text)} is not admitted in an expression; {_admitted()}")
+        raise InvalidInput(f"{_part(node, source.text)} is not admitted in an expression; {_admitted()}")
     apply = _BINARY[type(node.op)]
-    left, right = _node(node.left, text, depth + 1), _node(node.right, text, depth + 1)
+    left, right = _node(node.left, source, depth + 1), _node(node.right, source, depth + 1)
+    if isinstance(node.op, ast.Pow) and not _whole(node.right):
+        source.switches.append(left)
     return lambda angle: apply(left(angle), right(angle))
 
 
-def _call(node: ast.Call, text: str, depth: int) -> Evaluator:
+def _whole(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and float(node.value).is_integer()
+
+
+def _call(node: ast.Call, source: _Source, depth: int) -> Evaluator:
     if not isinstance(node.func, ast.Name):
-        raise InvalidInput(f"{_part(node, text)} is not admitted in an expression; {_admitted()}")
-    if node.func.id not in FUNCTIONS:
-        raise InvalidInput(_unknown(node.func.id))
-    if len(node.args) != 1 or node.keywords or isinstance(node.args[0], ast.Starred):
-        raise InvalidInput(f"{_part(node, text)}: the function {node.func.id} takes exactly one argument")
-    apply, argument = FUNCTIONS[node.func.id], _node(node.args[0], text, depth + 1)
+        raise InvalidInput(f"{_part(node, source.text)} is not admitted in an expression; {_admitted()}")
+    name, part = node.func.id, _part(node, source.text)
+    if name not in _NAMES:
+        raise InvalidInput(_unknown(name))
+    if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args):
+        raise InvalidInput(f"{part}: the function {name} takes exactly one argument, without a name or a star")
+    if name == _CHOICE:
+        return _piecewise(node, source, depth)
+    arguments = [_node(argument, source, depth + 1) for argument in node.args]
+    if name in _EXTREMES:
+        return _extreme(name, arguments, part, source)
+    if len(arguments) != 1:
+        raise InvalidInput(f"{part}: the function {name} takes exactly one argument")
+    apply, (argument,) = {**FUNCTIONS, **_SWITCHED}[name], arguments
+    if name in _KINKED:
+        source.switches.append(argument)
     return lambda angle: apply(argument(angle))
 
 
+def _extreme(name: str, arguments: list[Evaluator], part: str, source: _Source) -> Evaluator:
+    if not arguments:
+        raise InvalidInput(f"{part}: the function {name} takes one or more arguments, as in {name}(1 - Abs(t), 0)")
+    apply = _EXTREMES[name]
+    source.switches.extend([_difference(first, second) for first, second in combinations(arguments, 2)])
+
+    def evaluate(angle: Any) -> Any:
+        value = arguments[0](angle)
+        for argument in arguments[1:]:
+            value = apply(value, argument(angle))
+        return value
+
+    return evaluate
+
+
+def _piecewise(node: ast.Call, source: _Source, depth: int) -> Evaluator:
+    """Return the value of the first pair whose condition holds, nan where none does."""
+    pairs = []
+    for pair in node.args:
+        if not isinstance(pair, ast.Tuple) or len(pair.elts) != 2:
+            raise InvalidInput(
+                f"{_part(pair, source.text)} is no pair of a value and a condition; write Piecewise((1 - Abs(t), "
+                "Abs(t) < 1), (0, True))"
+            )
+        value, condition = pair.elts
+        pairs.append((_node(value, source, depth + 1), _condition(condition, source, depth + 1)))
+
+    def evaluate(angle: Any) -> Any:
+        result = np.full(np.shape(angle), np.nan, dtype=np.longdouble)
+        for value, condition in reversed(pairs):
+            result = np.where(condition(angle), value(angle), result)
+        return result
+
+    return evaluate
+
+
+def _condition(node: ast.expr, source: _Source, depth: int) -> Evaluator:
+    if isinstance(node, ast.Constant) and isinstance(node.value, bool):
+        truth = node.value
+        return lambda angle: truth
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd | ast.BitOr):
+        join = np.logical_and if isinstance(node.op, ast.BitAnd) else np.logical_or
+        left, right = _condition(node.left, source, depth + 1), _condition(node.right, source, depth + 1)
+        return lambda angle: join(left(angle), right(angle))
+    if not isinstance(node, ast.Compare) or any(type(kind) not in _COMPARISONS for kind in node.ops):
+        raise InvalidInput(
+            f"{_part(node, source.text)} is no condition; admitted are < <= > >=, True, and & or | between "
+            "comparisons in parentheses"
+        )
+    sides = [_node(side, source, depth + 1) for side in (node.left, *node.comparators)]
+    source.switches.extend([_difference(first, second) for first, second in zip(sides, sides[1:], strict=False)])
+    kinds = [_COMPARISONS[type(kind)] for kind in node.ops]
+
+    def holds(angle: Any) -> Any:
+        values = [side(angle) for side in sides]
+        parts = [kind(*pair) for kind, pair in zip(kinds, zip(values, values[1:], strict=False), strict=True)]
+        return np.logical_and.reduce(np.broadcast_arrays(*parts))
+
+    return holds
+
+
+def _difference(first: Evaluator, second: Evaluator) -> Evaluator:
+    return lambda angle: first(angle) - second(angle)
+
+
 def _unknown(name: str) -> str:
-    if name in FUNCTIONS:
+    if name in _NAMES:
         return f"{name} is a function and needs its argument in parentheses, as in {name}(t)"
     if name in ANGLES or name in CONSTANTS:
         return f"{name} is not a function; write {name}*(...) for a product"
-    hint = did_you_mean(name, [*FUNCTIONS, *ANGLES, *CONSTANTS])
+    hint = did_you_mean(name, [*FUNCTIONS, *_NAMES, *ANGLES, *CONSTANTS])
     return f"the name {_short(name)} is unknown in an expression; {hint}{_admitted()}"
 
 
 def _admitted() -> str:
-    functions = " ".join(sorted(FUNCTIONS))
+    functions = " ".join(sorted(_NAMES, key=str.lower))
     return f"admitted are numbers, t, theta, pi, E, + - * / ** and the functions {functions}"
 
 

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from ..domains import Domain
-from ..errors import ComputationFailed, InvalidInput
+from ..errors import ComputationFailed, InvalidInput, MeanfieldError
+from .combination import Combination, is_potential
+from .consistency import require_consistent
 
 # Degrees at which the answers are looked at.
 _DEGREES = (4, 33)
-_METHODS = ("values", "slope", "multipliers", "tail_bound", "parameters")
 
 
 def require_potential(potential: Any, domain: Domain, role: str) -> None:
@@ -21,15 +22,20 @@ def require_potential(potential: Any, domain: Domain, role: str) -> None:
     Raises
     ------
     InvalidInput
-        If it is a class, lacks a method, is not hashable, or answers with the wrong type, shape or numbers.
+        If it is a class, lacks a method, is not hashable, or answers with the wrong type, shape or numbers, or with
+        numbers that contradict each other.
     ComputationFailed
         If a method raises; the message names the degree, the cause is chained.
     """
-    if isinstance(potential, type) or not all(hasattr(potential, method) for method in _METHODS):
+    if not is_potential(potential):
         advice = "wrap a function as Custom.from_callable(function)"
         if isinstance(potential, type):
             advice = f"give an instance of the class {potential.__name__}"
         raise InvalidInput(f"{role} must be a potential such as Transformer(beta=4), not {potential!r}; {advice}")
+    if isinstance(potential, Combination):
+        for _, term in potential.terms:
+            require_potential(term, domain, role)
+        return
     if type(potential).__module__.partition(".")[0] == __name__.partition(".")[0]:
         return
     try:
@@ -63,17 +69,28 @@ def _probe(potential: Any, domain: Domain, role: str) -> None:
                 f"tail_bound(domain, {degree}) of the {role} {_name(potential)} must be a finite number, a bound "
                 f"of the multipliers beyond, not {bound!r}"
             )
+    named = f"{role} {_name(potential)}"
+    try:
+        require_consistent(potential, domain, named)
+    except MeanfieldError:
+        raise
+    except Exception as error:
+        raise _raised(error, "a method", named) from error
 
 
 def _asked(potential: Any, domain: Domain, degree: int, method: str, role: str) -> Any:
     try:
         return getattr(potential, method)(domain, degree)
     except Exception as error:
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        raise ComputationFailed(
-            f"{method}(domain, {degree}) of the {role} {_name(potential)} raised {type(error).__name__} in "
-            f"{place.name} ({Path(place.filename).name}, line {place.lineno}): {error}"
-        ) from error
+        raise _raised(error, f"{method}(domain, {degree})", f"{role} {_name(potential)}") from error
+
+
+def _raised(error: Exception, call: str, named: str) -> ComputationFailed:
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return ComputationFailed(
+        f"{call} of the {named} raised {type(error).__name__} in {place.name} ({Path(place.filename).name}, "
+        f"line {place.lineno}): {error}"
+    )
 
 
 def _name(potential: Any) -> str:

@@ -33,11 +33,52 @@ class Potential(Protocol):
     """An even interaction or confinement potential; frozen, hashable, equal by value.
 
     A class of one's own implements ``values``, ``slope``, ``multipliers``, ``tail_bound`` and
-    ``parameters``, carries a ``name`` and inherits the rest.
+    ``parameters``, carries a ``name`` and inherits the rest. Potentials are added, subtracted and multiplied by
+    numbers, as in ``2 * Kuramoto() - Onsager() / 3``.
     """
 
     name: ClassVar[str]
     formula: ClassVar[str]
+    # Numbers of numpy leave the product to the potential.
+    __array_ufunc__: ClassVar[None] = None
+
+    def __add__(self, other: "Potential | int") -> "Potential":
+        """Return the sum with another potential."""
+        from .combination import added
+
+        return added(self, other)
+
+    def __radd__(self, other: "Potential | int") -> "Potential":
+        """Return the sum; ``sum`` starts from 0."""
+        return self + other
+
+    def __sub__(self, other: "Potential | int") -> "Potential":
+        """Return the difference from another potential."""
+        from .combination import added
+
+        return added(self, other, -1.0)
+
+    def __rsub__(self, other: "Potential | int") -> "Potential":
+        """Return the difference of another potential from this one."""
+        return -self + other
+
+    def __neg__(self) -> "Potential":
+        """Return the potential that attracts where this one repels."""
+        return -1.0 * self
+
+    def __mul__(self, factor: float) -> "Potential":
+        """Return the multiple by a finite number."""
+        from .combination import multiple
+
+        return multiple(factor, self)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: float) -> "Potential":
+        """Return the potential over a finite number other than 0."""
+        from .combination import quotient
+
+        return quotient(self, divisor)
 
     def values(self, angle: npt.ArrayLike) -> Array:
         """Return W at the angles, in the shape given."""

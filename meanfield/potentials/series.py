@@ -1,7 +1,9 @@
 """Checked arguments, cosine sums and the two special sequences the potentials are made of."""
 
 import functools
+import itertools
 import math
+from collections.abc import Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,8 @@ import numpy.typing as npt
 
 from ..errors import InvalidInput
 from .protocol import Array
+
+_MOST_COEFFICIENTS = 2**20
 
 
 def as_number(value: object, what: str, admissible: str) -> float:
@@ -32,15 +36,35 @@ def checked_degree(degree: int) -> int:
 
 def checked_coefficients(values: Any, what: str, example: str) -> tuple[float, ...]:
     """Return a non-empty tuple of finite floats or raise a sentence naming the offending entry."""
-    if isinstance(values, (str, bytes, dict)) or not hasattr(values, "__iter__"):
-        raise InvalidInput(f"{what} must be a sequence of numbers, not {values!r}; try {example}")
-    entries = tuple(values)
+    _require_sequence(values, what, example)
+    entries = tuple(itertools.islice(values, _MOST_COEFFICIENTS + 1))
     if not entries:
         raise InvalidInput(f"{what} must contain at least one coefficient; try {example}")
+    if len(entries) > _MOST_COEFFICIENTS:
+        raise InvalidInput(f"{what} must have at most {_MOST_COEFFICIENTS} coefficients; leave out those that vanish")
     return tuple(
         as_number(value, f"coefficient {k} of {what}", "a finite number")
         for k, value in enumerate(entries, start=1)
     )
+
+
+def _require_sequence(values: Any, what: str, example: str) -> None:
+    """Refuse what has no order, or whose iteration gives something else than its numbers."""
+    if isinstance(values, Mapping) or (hasattr(values, "keys") and not hasattr(values, "ndim")):
+        raise InvalidInput(
+            f"{what} must be a sequence (w_1, w_2, ...), not a mapping such as {_shortened(values)}, whose iteration "
+            f"gives its keys; put the number of degree k at place k, with 0 where there is none, as in {example}"
+        )
+    dimensions = getattr(values, "ndim", 1)
+    if isinstance(dimensions, int) and dimensions != 1:
+        raise InvalidInput(f"{what} must be one row of numbers, not an array of {dimensions} dimensions; try {example}")
+    if isinstance(values, str | bytes | bytearray | memoryview | Set) or not hasattr(values, "__iter__"):
+        raise InvalidInput(f"{what} must be a sequence of numbers, not {_shortened(values)}; try {example}")
+
+
+def _shortened(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def wrapped(angle: npt.ArrayLike) -> npt.NDArray[np.float64]:

@@ -1,6 +1,7 @@
 r"""Potentials that are finite sums: of cosines, and of the polynomials of a sphere."""
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -44,7 +45,18 @@ def converted(coefficients: tuple[float, ...], dimension: int) -> npt.NDArray[np
     return multipliers
 
 
-@dataclass(frozen=True)
+def named_once(w: Any, coefficients: Any, name: str) -> tuple[float, ...]:
+    """Return the checked coefficients of a series, which go by one of two names."""
+    example = f"{name}((-1.0, -0.9))"
+    if (w is None) == (coefficients is None):
+        how_many = "none is" if w is None else "both are"
+        raise InvalidInput(f"{name} takes its coefficients as w or as coefficients, and {how_many} given; try {example}")
+    return checked_coefficients(w, "w", example) if coefficients is None else checked_coefficients(
+        coefficients, "coefficients", example
+    )
+
+
+@dataclass(frozen=True, init=False)
 class CosineSeries(FiniteSum):
     """A finite cosine series, W = sum w_k cos kt.
 
@@ -54,6 +66,8 @@ class CosineSeries(FiniteSum):
     ----------
     w
         (w_1, w_2, ..., w_K), finite numbers, at least one; on the circle mode k attracts when w_k < 0.
+    coefficients
+        Another name of w, that of the command line.
 
     Raises
     ------
@@ -65,8 +79,13 @@ class CosineSeries(FiniteSum):
     name: ClassVar[str] = "cosine-series"
     formula: ClassVar[str] = "sum_k w_k cos kt"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "w", checked_coefficients(self.w, "w", "CosineSeries((-1.0, -0.9))"))
+    def __init__(self, w: Sequence[float] | None = None, *, coefficients: Sequence[float] | None = None) -> None:
+        object.__setattr__(self, "w", named_once(w, coefficients, "CosineSeries"))
+
+    @property
+    def coefficients(self) -> tuple[float, ...]:
+        """The same as w."""
+        return self.w
 
     def values(self, angle: npt.ArrayLike) -> Array:
         """Return the sum at the angles."""
@@ -86,7 +105,7 @@ class CosineSeries(FiniteSum):
         return {"w": list(self.w)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class GegenbauerSeries(FiniteSum):
     r"""A finite series in the polynomials of one sphere, :math:`W = \sum_l w_l P_l(\cos t)`, :math:`P_l(1) = 1`.
 
@@ -98,6 +117,8 @@ class GegenbauerSeries(FiniteSum):
         (w_1, w_2, ..., w_L), finite numbers, at least one; degree l attracts when w_l < 0.
     dimension
         d of the space around the sphere; the multipliers on any other domain are refused.
+    coefficients
+        Another name of w, that of the command line.
 
     Raises
     ------
@@ -116,10 +137,17 @@ class GegenbauerSeries(FiniteSum):
     name: ClassVar[str] = "gegenbauer-series"
     formula: ClassVar[str] = "sum_l w_l P_l(cos t)"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "w", checked_coefficients(self.w, "w", "GegenbauerSeries((-1.0, -0.9))"))
-        if isinstance(self.dimension, bool) or self.dimension != 2:
-            object.__setattr__(self, "dimension", Sphere(self.dimension).dimension)
+    def __init__(
+        self, w: Sequence[float] | None = None, dimension: int = 3, *, coefficients: Sequence[float] | None = None
+    ) -> None:
+        object.__setattr__(self, "w", named_once(w, coefficients, "GegenbauerSeries"))
+        whole = dimension if not isinstance(dimension, bool) and dimension == 2 else Sphere(dimension).dimension
+        object.__setattr__(self, "dimension", int(whole))
+
+    @property
+    def coefficients(self) -> tuple[float, ...]:
+        """The same as w."""
+        return self.w
 
     def values(self, angle: npt.ArrayLike) -> Array:
         """Return the sum at the angles."""

@@ -174,3 +174,24 @@ def projected(values: Array, weights: Array, cosine: Array, dimension: int, degr
     """Return the sums of values * weights * P_l, l = 0..degree."""
     weighted = values * weights
     return np.array([weighted @ column for column in zonal_polynomials(dimension, degree, cosine)])
+
+
+def polynomial_integrals(weighted: Array, angles: Array, dimension: int, degree: int) -> Extended:
+    r"""Return the sums of weighted values times :math:`P_l(\cos t)`, l = 0..degree, cosines in dimension 2.
+
+    The recurrence runs on differences of polynomials, driven by :math:`1 - |\cos t|` (Reinsch), so that nothing is
+    lost near the poles; the other hemisphere follows from :math:`P_l(-u) = (-1)^l P_l(u)`.
+    """
+    pi = 4 * np.arctan(np.longdouble(1))
+    points, terms = angles.astype(np.longdouble), weighted.astype(np.longdouble)
+    southern = points > pi / 2
+    versine = 2 * np.sin(np.where(southern, pi - points, points) / 2) ** 2
+    even, odd = terms, np.where(southern, -terms, terms)
+    value, change = 1 - versine, -versine
+    sums = np.empty(degree + 1, dtype=np.longdouble)
+    sums[0] = even.sum()
+    for k in range(1, degree + 1):
+        sums[k] = (odd if k % 2 else even) @ value
+        change = (k * change - (2 * k + dimension - 2) * versine * value) / (k + dimension - 2)
+        value = value + change
+    return sums

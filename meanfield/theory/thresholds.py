@@ -71,7 +71,8 @@ def critical_coupling(problem: McKeanVlasov) -> Number | None:
     """Return the smallest positive critical coupling, or None if no mode attracts.
 
     The tail bound of the potential, over N_k, certifies that no higher mode is more attractive. Where no mode up
-    to 131072 attracts and the bound is not 0 there, modes beyond are taken as not attractive.
+    to 131072, or to the last degree that the potential gives, attracts and the bound is not 0 there, modes beyond are
+    taken as not attractive.
     """
     mode = _most_attractive(problem)
     return None if mode is None else plain_number(critical_couplings(problem, mode)[mode])
@@ -158,10 +159,17 @@ def _most_attractive(problem: McKeanVlasov) -> int | None:
 
 @functools.lru_cache(maxsize=64)
 def _lowest_mode(potential: Any, domain: Any) -> int | None:
-    degree = 16
+    degree, known = 16, None
     while True:
         numbers = multiplicities(domain, degree + 1)[1:]
-        eigenvalues = potential.multipliers(domain, degree)[1:] / numbers[:-1]
+        try:
+            known = potential.multipliers(domain, degree)[1:]
+        except InvalidInput:
+            # A potential may give multipliers up to a degree only; None is said where none of them attracts.
+            if known is None or known.min() < 0:
+                raise
+            return None
+        eigenvalues = known / numbers[:-1]
         lowest = int(eigenvalues.argmin())
         bound = potential.tail_bound(domain, degree) / numbers[-1]
         if -eigenvalues[lowest] >= bound or degree >= _LARGEST_DEGREE:

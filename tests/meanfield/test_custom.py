@@ -116,8 +116,8 @@ def test_long_sums_are_admitted():
         ("1/t", "inf at t = 0"),
         ("log(cos(t))", "nan at t = "),
         ("sqrt(cos(t))", "nan at t = "),
-        ("abs(sin(t))", "decay too slowly: at degree 16384 they are still 3.7e-08 of the largest"),
-        ("t**2", "decay too slowly"),
+        ("Heaviside(1 - Abs(t))", "jumps by 1 at t = 1, where the force would be infinite"),
+        ("cos(1e7*t*t)", "is not smooth between t = "),
     ],
 )
 def test_inadmissible_functions(text, message):
@@ -131,7 +131,7 @@ def test_an_exception_inside_the_function_is_located_and_chained():
             raise KeyError("lost")
         return -math.cos(t)
 
-    with pytest.raises(ComputationFailed, match=r"broken raised KeyError at t = 1\.1780972") as caught:
+    with pytest.raises(ComputationFailed, match=r"broken raised KeyError at t = \d\.\d+: 'lost'") as caught:
         Custom.from_callable(broken)
     assert isinstance(caught.value.__cause__, KeyError)
 

@@ -7,7 +7,7 @@ from scipy.special import ive
 
 from meanfield.domains import Circle
 from meanfield.energy import dissipation, first_variation, free_energy_parts, second_variation
-from meanfield.errors import InvalidInput
+from meanfield.errors import ComputationFailed, InvalidInput
 from meanfield.potentials import CosineSeries, Kuramoto, Logarithmic, Transformer
 from meanfield.problem import McKeanVlasov
 from meanfield.theory import kuramoto_gap, kuramoto_order_parameter, vertical_branches
@@ -136,6 +136,33 @@ def test_variations_are_derivatives():
     direction = (a * np.cos(np.outer(angles, modes)) + b * np.sin(np.outer(angles, modes))).sum(axis=1) / np.pi
     assert (values * direction).mean() * 2 * np.pi == pytest.approx(slope, rel=1e-8)
     assert second_variation(at, m, s, a, b) == pytest.approx(bend, rel=1e-6)
+
+
+@pytest.mark.parametrize("ratio", [2.5, 4.0, 6.0, 12.0, 40.0, 300.0])
+def test_second_variation_of_concentrated_states(ratio):
+    # rho = exp(x cos t)/I_0 on the uniform one and u = 2 a cos t: int u^2/rho = 2 a^2 I_0 (I_0 + I_2).
+    x = ratio * kuramoto_order_parameter(ratio)
+    at = problem(Kuramoto(), noise=0.7, coupling=0.7 * ratio)
+    with mp.workdps(30):
+        exact = 2 * mp.besseli(0, x) * (mp.besseli(0, x) + mp.besseli(2, x))
+    found = second_variation(at, von_mises(x, 40 + int(12 * math.sqrt(x))), None, [0.0, 0.1])
+    # The exponent is x cos t, and its rounding the relative one of the density.
+    assert found == pytest.approx(0.7 * 0.01 * float(exact - ratio), rel=64 * EPS * x)
+
+
+def test_second_variation_needs_what_the_moments_tell():
+    # The same moments at another coupling are of no stationary state, and 1/rho is 1e16 at its largest.
+    at = problem(Kuramoto(), coupling=21.0)
+    moments = von_mises(20 * kuramoto_order_parameter(20.0))
+    with pytest.raises(ComputationFailed, match="61 moments in 2 dimensions"):
+        second_variation(at, moments, None, [0.0, 0.1])
+
+
+def test_second_variation_beyond_the_range():
+    at = problem(Kuramoto(), coupling=900.0)
+    moments = von_mises(900 * kuramoto_order_parameter(900.0), 400)
+    with pytest.raises(ComputationFailed, match="exceeds the range of numbers"):
+        second_variation(at, moments, None, [0.0, 0.1])
 
 
 def test_shorter_and_longer_directions():

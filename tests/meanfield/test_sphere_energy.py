@@ -271,6 +271,24 @@ def test_what_the_moments_do_not_hold_is_not_given():
     # N_60 is 1e20 here: the density between its peak and the opposite pole is lost in rounding.
     ratio = 41.6
     at = problem(Kuramoto(), 32, coupling=ratio)
-    moments = fisher(ratio * kuramoto_order_parameter(ratio, 32), 32, 60)
+    moments = fisher(0.99 * ratio * kuramoto_order_parameter(ratio, 32), 32, 60)
     with pytest.raises(ComputationFailed, match="61 moments in 32 dimensions"):
         second_variation(at, moments, None, [0.0, 0.1, 0.05])
+
+
+@pytest.mark.parametrize(
+    ("dimension", "multiple", "degree"), [(3, 3.0, 40), (3, 10.0, 90), (5, 4.0, 70), (8, 6.0, 90), (32, 1.3, 60)]
+)
+def test_second_variation_of_concentrated_states(dimension, multiple, degree):
+    # int u^2/rho of u = d a P_1 is d^2 a^2 M(x)^2 (1/d + (1 - 1/d) p_2), M the mean of exp(x cos t).
+    ratio = multiple * dimension
+    x = ratio * kuramoto_order_parameter(ratio, dimension)
+    at = problem(Kuramoto(), dimension, noise=0.7, coupling=0.7 * ratio)
+    with mp.workdps(30):
+        half = mp.mpf(dimension) / 2 - 1
+        mean = mp.gamma(half + 1) * (2 / mp.mpf(x)) ** half * mp.besseli(half, x)
+        second = mp.besseli(half + 2, x) / mp.besseli(half, x)
+        expected = 0.01 * dimension**2 * mean**2 * (1 + (dimension - 1) * second) / dimension - 0.01 * ratio
+    found = second_variation(at, fisher(x, dimension, degree), None, [0.0, 0.1])
+    # The exponent is x cos t, and its rounding the relative one of the density.
+    assert found == pytest.approx(0.7 * float(expected), rel=64 * EPS * x)

@@ -1,0 +1,221 @@
+r"""Even functions that are smooth but for kinks and steep places: polynomials on pieces of :math:`[0, \pi]`.
+
+Pieces are halved until the Chebyshev coefficients of each have decayed to rounding and the polynomial is the function
+at the probes, or until a piece is so short that what happens in it moves no integral; there it is a line. Pieces begin
+at the breakpoints that are known, and halving finds those that are not.
+
+The multipliers are integrals of the polynomials by Gauss rules. With jumps :math:`[p^{(q)}]_j` of the derivatives at the
+ends of pieces, at 0 and :math:`\pi` the odd derivatives themselves, partial integration bounds them on the circle by
+
+.. math:: |w_k| \le \frac2\pi \Bigl( \sum_{q<n} k^{-q-1} \sum_j |[p^{(q)}]_j| + k^{-n} \int_0^\pi |p^{(n)}| \Bigr)
+
+for every n, and on spheres, with :math:`\sin^{d-2}t\,P_l = -(\sin^{d-2}t\,\partial_t P_l)' / (l(l+d-2))`,
+
+.. math:: |\hat w_l| \le \frac{1}{l(l+d-2)} \int |d(\sin^{d-2}t\,p')|\,|P_l|\,c_d ,
+
+where :math:`|P_l| \le \sqrt{2/(\pi(l+\frac12)\sin t)}` for d = 3 (Bernstein) and :math:`1/((l+1)\sin t)` for d = 4.
+"""
+
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numpy.polynomial import chebyshev
+
+from ..domains import Circle, Domain
+from ..errors import InvalidInput
+from ..quadrature import gauss_rule
+from .protocol import Array
+from .series import wrapped
+from .zonal import multiplicities, polynomial_integrals
+
+_EPS = float(np.finfo(float).eps)
+_PI = 4 * np.arctan(np.longdouble(1))
+_DERIVATIVES = 6
+_LARGEST_DEGREE, LARGEST_DIMENSION = 2**12, 4
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """An even, continuous function as polynomials on consecutive pieces of [0, pi].
+
+    Attributes
+    ----------
+    ends : (m + 1,) float or longdouble
+        From 0 to pi.
+    coefficients : (m, n) float or longdouble
+        Chebyshev coefficients on each piece.
+    error
+        Root mean square of the errors of the values.
+    constant
+        What is added to the polynomials.
+    """
+
+    ends: npt.NDArray[Any]
+    coefficients: npt.NDArray[Any]
+    error: float
+    constant: float = 0.0
+
+    def values(self, angle: npt.ArrayLike) -> Array:
+        """Return the function at the angles."""
+        return self._sum(np.abs(wrapped(angle)), 0) + self.constant
+
+    def slope(self, angle: npt.ArrayLike) -> Array:
+        """Return the derivative at the angles; 0 at 0 and pi, of the piece to the right at other kinks."""
+        reduced = wrapped(angle)
+        inside = (reduced != 0) & (np.abs(reduced) < np.pi)
+        return np.asarray(np.sign(reduced) * inside * self._sum(np.abs(reduced), 1))
+
+    def multipliers(self, domain: Domain, degree: int) -> Array:
+        """Return w_0, ..., w_degree; what is below the errors is 0."""
+        _require_admitted(domain, degree)
+        # Powers of two, so that a growing degree finds what was computed before.
+        most = min(1 << max(degree, 15).bit_length(), _LARGEST_DEGREE)
+        return _multipliers(self, domain, most)[: degree + 1].copy()
+
+    def tail_bound(self, domain: Domain, degree: int) -> float:
+        """Return a bound of the multipliers beyond a degree."""
+        _require_admitted(domain, 0)
+        following = float(degree + 1)
+        if isinstance(domain, Circle):
+            jumps, integrals = self._variations
+            powers = following ** -np.arange(1.0, jumps.size + 1)
+            before = np.concatenate([[0.0], np.cumsum(jumps * powers)])
+            bounds = before + integrals * np.concatenate([[1.0], powers])
+            return float(2 / np.pi * bounds.min())
+        size = self._laplacian(domain.dimension) / (following * (following + domain.dimension - 2))
+        if domain.dimension == 3:
+            return (following + 0.5) ** 0.5 * size * (2 / np.pi) ** 0.5
+        return (following + 1) * size * 2 / np.pi
+
+    def _sum(self, distance: Array, order: int) -> Array:
+        """Return a derivative of the function at distances from 0."""
+        place = np.clip(np.searchsorted(self.ends, distance, side="right") - 1, 0, self.ends.size - 2)
+        coefficients, widths = self._derivatives[order], np.diff(self.ends)
+        places = ((distance - self.ends[:-1][place]) * 2 / widths[place] - 1).astype(float)
+        return np.asarray(chebyshev.chebval(places, np.moveaxis(coefficients[place], -1, 0), tensor=False), dtype=float)
+
+    @functools.cached_property
+    def _derivatives(self) -> list[npt.NDArray[Any]]:
+        """Return the coefficients of the function and its derivatives."""
+        found = [self.coefficients]
+        for _ in range(_DERIVATIVES):
+            lowered = chebyshev.chebder(found[-1], axis=1) if found[-1].shape[1] > 1 else 0 * found[-1]
+            found.append(lowered * (2 / np.diff(self.ends))[:, np.newaxis])
+        return found
+
+    @functools.cached_property
+    def _variations(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Return the sums of jumps of the derivatives below each order, and bounds of the integrals of each modulus."""
+        jumps, integrals = [], []
+        for order, coefficients in enumerate(self._derivatives):
+            left, right = (chebyshev.chebval(end, coefficients.T) for end in (-1.0, 1.0))
+            outer = np.abs(left[0]) + np.abs(right[-1]) if order % 2 else 0.0
+            # The pieces are continuous by construction; what is left is rounding.
+            jumps.append(float(np.abs(right[:-1] - left[1:]).sum() + outer) if order else 0.0)
+            constant = 0.0 if order else float(coefficients[:, 0].mean())
+            sizes = np.abs(coefficients[:, 0] - constant) + np.abs(coefficients[:, 1:]).sum(axis=1)
+            integrals.append(float((sizes * np.diff(self.ends)).sum()))
+        return np.array(jumps[:-1]), np.array(integrals)
+
+    def _laplacian(self, dimension: int) -> float:
+        """Return the integral of abs(d(sin^(d-2) p')) against the bound of P_l but for its factor of l."""
+        power = dimension - 2
+        first = self._derivatives[1]
+        left, right = (chebyshev.chebval(end, first.T) for end in (-1.0, 1.0))
+        inner = np.sin(self.ends[1:-1].astype(float))
+        jumps = float((np.abs(right[:-1] - left[1:]) * inner ** (0.5 if dimension == 3 else 1.0)).sum())
+        # Panels halved towards the poles, where the bound of P_l is singular.
+        small = np.pi * 0.5 ** np.arange(2, 60)
+        panels = np.unique(np.concatenate([self.ends.astype(float), small, np.pi - small[:-10]]))
+        rule = gauss_rule(3, 16)
+        angles = panels[:-1, np.newaxis] + np.diff(panels)[:, np.newaxis] * (1 - rule.nodes) / 2
+        sine, cosine = np.sin(angles), np.cos(angles)
+        slope, bend = self._sum(angles, 1), self._sum(angles, 2)
+        density = np.abs(power * sine ** (power - 1) * cosine * slope + sine**power * bend)
+        weighted = density / (np.sqrt(sine) if dimension == 3 else sine)
+        # One in a hundred covers the quadrature of a modulus.
+        return jumps + 1.01 * float(((weighted @ rule.weights) * np.diff(panels)).sum())
+
+    def described(self) -> dict[str, Any]:
+        """Return the pieces as values that JSON can hold; trailing zeros are left out."""
+        rows = [np.trim_zeros(row, "b") for row in self.coefficients.astype(float)]
+        return {
+            "ends": self.ends.astype(float).tolist(),
+            "coefficients": [row.tolist() or [0.0] for row in rows],
+            "error": self.error,
+            "constant": self.constant,
+        }
+
+
+def pieces_from(description: Any) -> Pieces:
+    """Return the pieces of a description by ``described``."""
+    try:
+        ends = np.array(description["ends"], dtype=float)
+        rows = [np.array(row, dtype=float) for row in description["coefficients"]]
+        error, constant = float(description["error"]), float(description["constant"])
+        table = np.zeros((len(rows), max(row.size for row in rows)))
+        for line, row in zip(table, rows, strict=True):
+            line[: row.size] = row
+    except (TypeError, ValueError, KeyError) as problem:
+        raise InvalidInput(
+            f"pieces are described by ends, coefficients, error and constant; {problem!r} was met; give a function or an "
+            "expression instead"
+        ) from problem
+    good = ends.ndim == 1 and ends.size == len(rows) + 1 and np.isfinite(table).all() and np.isfinite([error, constant]).all()
+    if not (good and ends[0] == 0 and abs(ends[-1] - np.pi) <= 4 * _EPS and (np.diff(ends) > 0).all()):
+        raise InvalidInput(
+            f"the ends of {len(rows)} pieces must increase from 0 to pi and their coefficients be finite, not "
+            f"{ends.tolist()[:4]}"
+        )
+    return Pieces(ends, table, error, constant)
+
+
+@functools.lru_cache(maxsize=64)
+def _multipliers(pieces: Pieces, domain: Domain, degree: int) -> npt.NDArray[np.float64]:
+    angles, weights = _nodes(pieces.ends, pieces.coefficients.shape[1], degree + domain.dimension)
+    place, places = angles
+    values = chebyshev.chebval(places, np.moveaxis(pieces.coefficients[place], -1, 0), tensor=False)
+    lengths = np.diff(pieces.ends).astype(np.longdouble)[place]
+    points = pieces.ends[:-1].astype(np.longdouble)[place] + lengths * (1 + places) / 2
+    masses = {2: _PI, 3: np.longdouble(2), 4: _PI / 2}
+    measure = weights * lengths * np.sin(points) ** (domain.dimension - 2) / masses[domain.dimension]
+    # The mean is taken apart, so that it rounds no other multiplier.
+    mean = (values * measure).sum() / measure.sum()
+    numbers = multiplicities(domain, degree)
+    result = polynomial_integrals((values - mean) * measure, points, domain.dimension, degree) * numbers
+    # By Cauchy and Schwarz.
+    result[np.abs(result) <= pieces.error * np.sqrt(numbers)] = 0
+    result[0] = (mean if abs(mean) > pieces.error else 0) + pieces.constant
+    return np.asarray(result, dtype=np.float64)
+
+
+def _nodes(ends: npt.NDArray[Any], size: int, degree: int) -> tuple[tuple[Any, Any], Any]:
+    """Return the pieces, places in [-1, 1] on them and weights of Gauss nodes for polynomials times waves."""
+    widths = np.diff(ends).astype(float)
+    # A wave of phase x over half a piece is a polynomial of degree x and some more.
+    phases = degree * widths / 2
+    counts = 8 * np.ceil((phases + 5 * np.cbrt(phases) + size + 16) / 16).astype(int)
+    found: list[tuple[Any, Any, Any]] = []
+    for piece, count in enumerate(counts.tolist()):
+        rule = gauss_rule(3, count)
+        places = np.where(rule.nodes >= 0, rule.fine - 1, 1 - rule.fine)
+        found.append((np.full(count, piece), places, rule.weights.astype(np.longdouble)))
+    piece, places, weights = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return (piece, places), weights
+
+
+def _require_admitted(domain: Domain, degree: int) -> None:
+    if domain.dimension > LARGEST_DIMENSION:
+        raise InvalidInput(
+            f"on the sphere of dimension {domain.dimension} the multipliers of a function with kinks decay like "
+            f"l^{domain.dimension / 2 - 3:g}, too slowly to certify a critical coupling; use it up to dimension "
+            f"{LARGEST_DIMENSION}, or smooth the kinks"
+        )
+    if degree > _LARGEST_DEGREE:
+        raise InvalidInput(
+            f"the multipliers of a function with kinks are computed up to degree {_LARGEST_DEGREE}, not {degree}; take "
+            "a smaller range of couplings"
+        )

@@ -1,0 +1,261 @@
+r"""A function of the user's at many angles: finite, even, each value its own, and in units that keep its digits.
+
+It is looked at in 8192 angles, one in each of as many equal parts of :math:`[0, \pi]` and none on a regular grid: what
+is wider than two parts, 0.0008, is always met. An offset is subtracted before anything else, since constants
+carry no information and would round what does, and a power of two is divided out.
+"""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ComputationFailed, InvalidInput
+from .expressions import Formula
+from .protocol import Array
+
+Angles = npt.NDArray[Any]
+Function = Callable[[Angles], Array]
+
+PROBES = 8192
+PI = 4 * np.arctan(np.longdouble(1))
+_EPS = float(np.finfo(float).eps)
+_GRID = 2**15
+# Roundings of a value by which W(t) and W(-t) may differ, and share of the rest of W that an odd part may have.
+_ODD_ROUNDINGS, _ODD_SHARE = 64, 1e-10
+_SMALLEST_UNIT = 1e-290
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    r"""An even function as :math:`W = offset + unit \cdot f`, f of size one.
+
+    Attributes
+    ----------
+    label
+        What to call it in messages.
+    offset, unit
+        The parts of it.
+    angles, values
+        The probes and f there.
+    special
+        Which of them lie between breakpoints that are known.
+    precision
+        Roundings of W are of this relative size.
+    noise
+        Rounding of f by the size of the offset.
+    """
+
+    label: str
+    function: Function
+    offset: np.longdouble
+    unit: np.longdouble
+    angles: Angles
+    values: Array
+    special: npt.NDArray[np.bool_]
+    precision: float
+    noise: float
+
+    def __call__(self, angles: Angles) -> Array:
+        """Return f at the angles, longdouble for a formula."""
+        values = finite(self.function, angles, self.label)
+        return np.asarray((values - values.dtype.type(self.offset)) / values.dtype.type(self.unit))
+
+
+def sampled(function: Function, label: str, breakpoints: Angles) -> Sampled:
+    """Return a function of the angle in [-pi, pi], looked at, also at its breakpoints and between them.
+
+    Raises
+    ------
+    InvalidInput
+        If it is somewhere not finite, or not even.
+    ComputationFailed
+        If it raises.
+    """
+    ascending = np.sort(breakpoints.astype(float))
+    between = np.concatenate([ascending, (ascending[1:] + ascending[:-1]) / 2])
+    # Formulas tend to fail at simple fractions of pi.
+    angles = np.unique(np.concatenate([probes(), np.pi * np.arange(1, 24) / 24, between]))
+    ends = finite(function, np.array([0.0, np.pi]), label)
+    right, left = finite(function, angles, label), finite(function, -angles, label)
+    precision = max(float(np.finfo(right.dtype).eps), _declared_precision(function))
+    right, left = _wide(right), _wide(left)
+    offset = np.median(right)
+    deviation = max(np.abs(right - offset).max(), np.abs(_wide(ends) - offset).max())
+    # What is below the rounding of a constant is none.
+    if deviation <= 2 * precision * np.abs(offset):
+        deviation = np.longdouble(0)
+    if 0 < deviation < _SMALLEST_UNIT:
+        raise InvalidInput(
+            f"{label} varies by {float(deviation):.3g} only, too near the smallest numbers to be told; measure it in "
+            "another unit"
+        )
+    # A constant of the size of the rest costs nothing.
+    if np.abs(offset) <= 16 * deviation:
+        offset = np.longdouble(0)
+        deviation = max(np.abs(right).max(), np.abs(_wide(ends)).max())
+    unit = np.longdouble(2.0) ** np.floor(np.log2(np.longdouble(deviation))) if deviation > 0 else np.longdouble(1)
+    noise = float(precision * np.abs(offset) / unit)
+    special = np.isin(angles, between)
+    looked_at = Sampled(label, function, offset, unit, angles, (right - offset) / unit, special, precision, noise)
+    _require_even(looked_at, (left - offset) / unit)
+    return looked_at
+
+
+def probes() -> Angles:
+    """Return one angle in each of equal parts of [0, pi], at places that follow the golden ratio."""
+    places = np.arange(PROBES)
+    return np.asarray(np.pi * (places + places * 0.6180339887498949 % 1) / PROBES)
+
+
+def finite(function: Function, angles: Angles, label: str) -> Array:
+    """Return the values at angles, all finite."""
+    values = function(angles)
+    with np.errstate(over="ignore"):
+        bad = np.flatnonzero(~np.isfinite(values.astype(float)))
+    if bad.size:
+        raise InvalidInput(
+            f"{label} is {float(values[bad[0]]):.6g} at t = {float(angles[bad[0]]):.16g}; a potential must be finite "
+            "there (Logarithmic is the built-in with a singularity)"
+        )
+    return values
+
+
+def formula_values(formula: Formula) -> Function:
+    """Return a formula as a function of float64 angles, those that are multiples of pi/2^15 taken exactly."""
+
+    def values(angles: Angles) -> Array:
+        exact = angles if angles.dtype == np.longdouble else extended(angles)
+        with np.errstate(all="ignore"):
+            return np.asarray(formula.evaluate(exact) + np.zeros(angles.shape, dtype=np.longdouble))
+
+    return values
+
+
+def extended(angles: npt.NDArray[np.float64]) -> Angles:
+    """Return the angles, each float64 multiple of pi/2^15 replaced by the same multiple in longdouble."""
+    steps = np.rint(angles / np.pi * _GRID)
+    on_grid = np.abs(steps / _GRID * np.pi - angles) <= 4 * _EPS * np.abs(angles)
+    return np.where(on_grid, steps.astype(np.longdouble) * PI / _GRID, angles.astype(np.longdouble))
+
+
+class UserFunction:
+    """A callable at once where it is vectorised, else angle by angle; its numbers may be of single precision."""
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self.function, self.name = function, name_of(function)
+        self.precision = 0.0
+        self.vectorised = self._is_vectorised()
+
+    def __call__(self, angles: Angles) -> Array:
+        """Return the values at the angles."""
+        plain = np.asarray(angles, dtype=float)
+        if not self.vectorised:
+            return np.array([self._single(float(angle)) for angle in plain])
+        with np.errstate(all="ignore"):
+            values = np.asarray(self.function(plain.copy()))
+        if values.shape != plain.shape:
+            raise InvalidInput(
+                f"{self.name} returns values of shape {values.shape} for angles of shape {plain.shape}; a function of "
+                "arrays must return one value an angle"
+            )
+        return np.asarray(values, dtype=float)
+
+    def _is_vectorised(self) -> bool:
+        """Whether arrays are answered entry by entry as single angles are."""
+        angles = np.pi * np.array([0.11, 0.29, 0.53, 0.71, 0.97])
+        try:
+            with np.errstate(all="ignore"):
+                values = np.asarray(self.function(angles.copy()))
+        except Exception:
+            return False
+        if np.iscomplexobj(values):
+            raise InvalidInput(f"the potential {self.name} must be real, not complex; take its real part")
+        if values.shape != angles.shape or values.dtype.kind not in "fiu":
+            return False
+        if values.dtype.kind == "f":
+            self.precision = float(np.finfo(values.dtype).eps)
+        self._require_single(values, angles)
+        return True
+
+    def _require_single(self, values: Array, angles: Angles) -> None:
+        """Refuse a function whose value at an angle depends on the angles beside it, or changes from call to call."""
+        alone = []
+        for angle in angles:
+            try:
+                with np.errstate(all="ignore"):
+                    alone.append(np.asarray(self.function(np.array([angle])), dtype=float).reshape(-1)[0])
+            except Exception:
+                alone.append(self._single(float(angle)))
+        wrong = np.abs(np.array(alone) - values)
+        worst = int(np.nan_to_num(wrong).argmax())
+        if wrong[worst] > 1e3 * max(self.precision, _EPS) * np.abs(values).max():
+            raise InvalidInput(
+                f"{self.name} gives {float(values[worst]):.9g} at t = {angles[worst]:.9g} among other angles and "
+                f"{float(alone[worst]):.9g} alone; the value at an angle must depend on that angle only"
+            )
+
+    def _single(self, angle: float) -> float:
+        try:
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                value = np.asarray(self.function(angle))
+            if np.iscomplexobj(value):
+                raise InvalidInput(f"the potential {self.name} must be real, not complex; take its real part")
+            if value.dtype.kind == "f":
+                self.precision = max(self.precision, float(np.finfo(value.dtype).eps))
+            return float(value.reshape(-1)[0] if value.size == 1 else self.function(angle))
+        except InvalidInput:
+            raise
+        except Exception as error:
+            raise ComputationFailed(
+                f"the potential {self.name} raised {type(error).__name__} at t = {angle:.16g}: {error}"
+            ) from error
+
+
+def name_of(function: Callable[[Any], Any]) -> str:
+    """Return the name of a callable."""
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+def _declared_precision(function: Function) -> float:
+    return function.precision if isinstance(function, UserFunction) else 0.0
+
+
+def _wide(values: Array) -> npt.NDArray[np.longdouble]:
+    return values.astype(np.longdouble)
+
+
+def _require_even(looked_at: Sampled, left: Array) -> None:
+    """Refuse an odd part that rounding at each angle does not explain, or that is seen in the sine coefficients.
+
+    The angle is rounded as well, which costs eps |t W'|.
+    """
+    right, angles = looked_at.values, looked_at.angles
+    odd = (right - left) / 2
+    with np.errstate(under="ignore"):
+        slopes = np.abs(np.gradient(right, angles)) + np.abs(np.gradient(left, angles))
+    padded = np.pad(np.abs(right) + np.abs(left) + np.pi * slopes, 1, mode="edge")
+    around = np.maximum(np.maximum(padded[:-2], padded[2:]), padded[1:-1])
+    excess = np.abs(odd) - _ODD_ROUNDINGS * looked_at.precision * around - 4 * looked_at.noise
+    worst = int(excess.argmax())
+    if excess[worst] <= 0 and not _has_sines(looked_at, odd):
+        return
+    values = [float(looked_at.offset + looked_at.unit * side[worst]) for side in (right, left)]
+    raise InvalidInput(
+        f"{looked_at.label} is not even: it is {values[0]:.6g} at t = {angles[worst]:.6g} and {values[1]:.6g} at "
+        f"t = -{angles[worst]:.6g}; use its even part (W(t) + W(-t))/2"
+    )
+
+
+def _has_sines(looked_at: Sampled, odd: Array) -> bool:
+    """Whether one of the first sine coefficients of the odd part is more than its rounding, over the cosines."""
+    modes = np.arange(1, 9)[:, np.newaxis]
+    sines = np.abs(np.sin(modes * looked_at.angles) @ odd.astype(float)).max() * 2 / PROBES
+    cosines = np.abs(np.cos(modes * looked_at.angles) @ looked_at.values.astype(float)).max() * 2 / PROBES
+    # Roundings of single values average out.
+    averaged = (looked_at.noise + looked_at.precision * float(np.abs(looked_at.values).max())) * 8 / PROBES**0.5
+    return bool(sines > _ODD_SHARE * cosines + averaged)
