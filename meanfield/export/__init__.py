@@ -15,7 +15,6 @@ Couplings beyond the range of doubles, such as 2e-343 for a strong transformer, 
 CSV; MATLAB and AUTO files are refused.
 """
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -96,7 +95,7 @@ def check_writable(path: str | Path, force: bool = False, kind: str | None = Non
     from . import files
 
     targets = _targets(Path(path), _kind(Path(path), kind))
-    if os.path.isdir(path):
+    if files.is_directory(Path(path)):
         files.check_writable(path, force)
     for target in targets:
         files.check_writable(target, force)

@@ -6,7 +6,6 @@ nothing looks more exact or more complete than it is.
 """
 
 import math
-import os
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -26,6 +25,7 @@ from ..theory import critical_coupling
 from . import plausible, records
 from .auto import COLUMN_WIDTH, LARGEST_POINT, auto_paths
 from .auto_description import DESCRIPTION_KEY, Layout, require_one_set
+from .files import is_directory, is_file
 
 Floats = NDArray[np.float64]
 
@@ -380,7 +380,7 @@ def _located(
 
 
 def _words(path: Path) -> str:
-    return path.read_text(encoding="utf-8", errors="replace") if os.path.isfile(path) else ""
+    return path.read_text(encoding="utf-8", errors="replace") if is_file(path) else ""
 
 
 def _own_header(path: Path, words: str) -> dict[str, Any] | None:
@@ -394,7 +394,7 @@ def _own_header(path: Path, words: str) -> dict[str, Any] | None:
 
 
 def _text(path: Path) -> str:
-    if os.path.isdir(path):
+    if is_directory(path):
         raise InvalidInput(f"{path} is a directory; give the name of an AUTO file such as b.run or run.auto")
     try:
         return path.read_text(encoding="ascii")

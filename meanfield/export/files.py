@@ -70,6 +70,20 @@ def _followed(path: str | Path) -> Path:
     return target
 
 
+def is_file(path: Path) -> bool:
+    """Whether there is a file of this name; none where no file can have it."""
+    with contextlib.suppress(OSError, ValueError):
+        return path.is_file()
+    return False
+
+
+def is_directory(path: Path) -> bool:
+    """Whether there is a directory of this name; none where none can have it."""
+    with contextlib.suppress(OSError, ValueError):
+        return path.is_dir()
+    return False
+
+
 def existing_file(path: str | Path, example: str = "run.nc") -> Path:
     """Return the path of a file to be read.
 

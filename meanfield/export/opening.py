@@ -1,11 +1,11 @@
 """Opening a file of ours without being told what it holds: a diagram, a trajectory, an ensemble or a comparison."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from . import records
+from .files import is_file
 
 DIAGRAM = "diagram"
 
@@ -15,7 +15,7 @@ def record_of(path: str | Path) -> str:
     path = Path(path)
     readers: dict[str, Callable[[Path], str]] = {".nc": _in_netcdf, ".json": _in_json}
     reader = readers.get(path.suffix.lower())
-    if reader is None or not os.path.isfile(path):
+    if reader is None or not is_file(path):
         return DIAGRAM
     try:
         return reader(path)

@@ -4,13 +4,13 @@ So whatever a kill between two renamings leaves, it is never the digests of the 
 """
 
 import hashlib
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidInput
 from . import records
+from .files import is_file
 
 KEY = "files"
 PROVENANCE = ".provenance.json"
@@ -52,7 +52,7 @@ def require_tables(path: Path) -> None:
         If a table is missing or another one, or the file of their origin is damaged.
     """
     origin = path.with_name(path.stem + PROVENANCE)
-    if not os.path.isfile(origin):
+    if not is_file(origin):
         return
     try:
         values: Any = records.load(origin.read_text(encoding="utf-8"))
