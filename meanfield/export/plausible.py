@@ -37,7 +37,7 @@ def require_diagram(diagram: Diagram) -> None:
 def require_trajectory(trajectory: Trajectory) -> None:
     """Refuse a trajectory whose times do not increase or whose moments are no moments."""
     _require_times(trajectory.time)
-    _require_moments(trajectory.cosine, trajectory.sine, "the trajectory")
+    require_moments(trajectory.cosine, trajectory.sine, "the trajectory")
     _require(trajectory.modes >= 0, "the trajectory has a negative number of modes")
     _require(~np.isinf(trajectory.free_energy_gap), "the trajectory has an infinite free energy")
 
@@ -45,7 +45,7 @@ def require_trajectory(trajectory: Trajectory) -> None:
 def require_ensemble(ensemble: Ensemble) -> None:
     """Refuse an ensemble whose times, moments or counts cannot be."""
     _require_times(ensemble.time)
-    _require_moments(ensemble.cosine, ensemble.sine, "the ensemble")
+    require_moments(ensemble.cosine, ensemble.sine, "the ensemble")
     counted = ensemble.histogram.sum(axis=1)
     _require(ensemble.histogram >= 0, "the histogram counts less than no particles")
     _require((counted == 0) | (counted == ensemble.particles), "the histogram counts other than all particles")
@@ -62,6 +62,12 @@ def require_comparison(comparison: Comparison) -> None:
             _require(~(means.standard_error < 0), "a standard error is negative")
 
 
+def require_moments(cosine: NDArray[np.float64], sine: NDArray[np.float64], what: str) -> None:
+    """Refuse moments, (..., n), that are beyond 1 or of a mass other than 1, saying whose they are."""
+    _require(~(np.hypot(cosine, sine) > 1.0 + ROUNDING), f"{what} has a moment beyond 1 in modulus")
+    _require(~(np.abs(cosine[..., 0] - 1.0) > ROUNDING), f"{what} has a mass other than 1")
+
+
 def _require_branch(diagram: Diagram, branch: Branch) -> None:
     what = f"branch {branch.label!r}"
     low, high = diagram.interval
@@ -70,7 +76,7 @@ def _require_branch(diagram: Diagram, branch: Branch) -> None:
     inside = (low - slack <= branch.coupling) & (branch.coupling <= high + slack)
     _require(inside, f"{what} leaves the interval of the diagram")
     _require_relative(diagram, branch.coupling, branch.relative_coupling, what)
-    _require_moments(branch.cosine, branch.sine, what)
+    require_moments(branch.cosine, branch.sine, what)
     # The comparison of what is not known is false.
     _require(~(np.diff(branch.arclength) < 0), f"{what} has an arclength that decreases")
     _require(branch.unstable >= -1, f"{what} has a negative number of unstable directions")
@@ -91,7 +97,7 @@ def _require_event(diagram: Diagram, event: SpecialPoint, what: str) -> None:
     )
     relative = np.nan if event.relative_coupling is None else event.relative_coupling
     _require_relative(diagram, np.asarray(event.coupling), np.asarray(relative), what)
-    _require_moments(event.cosine, event.sine, what)
+    require_moments(event.cosine, event.sine, what)
     for name in ("cosine", "sine"):
         own, of_branch = getattr(event, name), getattr(branch, name)[event.point]
         size = min(own.size, of_branch.size)
@@ -114,11 +120,6 @@ def _require_relative(diagram: Diagram, coupling: NDArray[Any], relative: NDArra
 def _require_times(time: NDArray[np.float64]) -> None:
     _require(np.isfinite(time), "a time is no number")
     _require(np.diff(time) > 0, "its times do not increase")
-
-
-def _require_moments(cosine: NDArray[np.float64], sine: NDArray[np.float64], what: str) -> None:
-    _require(~(np.hypot(cosine, sine) > 1.0 + ROUNDING), f"{what} has a moment beyond 1 in modulus")
-    _require(~(np.abs(cosine[..., 0] - 1.0) > ROUNDING), f"{what} has a mass other than 1")
 
 
 def _require(possible: Any, otherwise: str) -> None:

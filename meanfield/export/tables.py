@@ -79,7 +79,23 @@ def diagram_from_json(text: str, check: bool = True) -> Diagram:
         raise InvalidInput("it holds the tables only, without coefficients; write a .json or .nc file instead")
     branches = [records.branch_from(item, item, item["point_labels"]) for item in values["branches"]]
     events = [records.event_from(item) for item in values["special_points"]]
-    return digests.checked_diagram(values, branches, events, check)
+    diagram = digests.checked_diagram(values, branches, events, check)
+    # The tables say again what the branches say, and another version may have other columns.
+    if check and values["meanfield_version"] == records.package_version():
+        _require_tables(values, diagram)
+    return diagram
+
+
+def _require_tables(values: Mapping[str, Any], diagram: Diagram) -> None:
+    expected = records.load(records.dump(diagram_to_json_object(diagram)))
+    columns = {"points": POINT_COLUMNS, "special_points": SPECIAL_COLUMNS}
+    for table, names in columns.items():
+        found = [{name: row[name] for name in names} for row in values[table]]
+        if found != expected[table]:
+            raise InvalidInput(
+                f"its table {table!r} does not agree with its branches, so that one was changed after it was "
+                "written; take another copy, or open it unchecked with check=False"
+            )
 
 
 def npz_bytes(diagram: Diagram) -> bytes:
