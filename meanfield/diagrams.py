@@ -1,5 +1,6 @@
 """Records of continuation: special points, branches and the whole diagram, plain arrays only."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import InvalidInput
+from .errors import InvalidInput, did_you_mean
 from .outcomes import Outcome
 from .potentials import Number
 from .problem import McKeanVlasov
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 PointType = Literal["branch point", "fold", "transition", "endpoint"]
+# The names of the types, the abbreviation first.
+POINT_NAMES: dict[PointType, tuple[str, ...]] = {
+    "branch point": ("bp", "branching point", "bifurcation", "bifurcation point"),
+    "fold": ("lp", "limit point", "turning point", "saddle node", "sn", "fold point", "fold bifurcation"),
+    "transition": ("tr", "equal free energy", "point of equal free energy", "transition point", "phase transition"),
+    "endpoint": ("ep", "end point", "end"),
+}
 
 POINT_COLUMNS = (
     "branch", "point", "coupling", "relative_coupling", "m1", "m2", "m3", "m4", "free_energy_gap",
@@ -193,32 +201,62 @@ class Diagram:
     warnings: tuple[str, ...] = ()
     provenance: dict[str, Any] = field(default_factory=dict)
 
-    def branch(self, label: str) -> Branch:
-        """Return the branch with the given label.
+    def branch(self, label: int | str) -> Branch:
+        """Return the branch with the given label or index.
 
         Raises
         ------
         InvalidInput
             If there is no such branch; the message lists those there are.
         """
-        for branch in self.branches:
-            if branch.label == label:
-                return branch
-        labels = ", ".join(repr(branch.label) for branch in self.branches)
-        raise InvalidInput(f"no branch is labelled {label!r}; the diagram has {labels}")
+        labels = [branch.label for branch in self.branches]
+        if label in labels:
+            return self.branches[labels.index(str(label))]
+        if _is_index(label, len(labels)):
+            return self.branches[int(label)]
+        near = did_you_mean(label, labels) if isinstance(label, str) else ""
+        raise InvalidInput(
+            f"no branch is labelled {label!r}; {near}the diagram has {', '.join(map(repr, labels)) or 'none'}"
+        )
 
-    def events(self, type: PointType | None = None, branch: str | None = None) -> list[SpecialPoint]:
-        """Return the special points of one type, on one branch, or all of them."""
+    def events(self, type: str | None = None, branch: int | str | None = None) -> list[SpecialPoint]:
+        """Return the special points of one type, on one branch, or all of them.
+
+        Parameters
+        ----------
+        type
+            ``branch point`` (BP), ``fold`` (LP), ``transition`` (TR, equal free energy) or ``endpoint`` (EP); these
+            abbreviations, plurals and the other names of the literature mean the same.
+        branch
+            Label or index of the branch.
+
+        Raises
+        ------
+        InvalidInput
+            If there is no such type or branch.
+        """
+        wanted = None if type is None else point_type(type)
+        curve = None if branch is None else self.branch(branch)
         return [
             point
             for point in self.special_points
-            if (type is None or point.type == type)
-            and (branch is None or self.branches[point.branch].label == branch)
+            if wanted in (None, point.type) and (curve is None or self.branches[point.branch] is curve)
         ]
 
     def state(self, branch: int | str, point: int) -> State:
-        """Return one point of one branch as a :class:`State`."""
-        curve = self.branch(branch) if isinstance(branch, str) else self.branches[branch]
+        """Return one point of one branch as a :class:`State`.
+
+        Raises
+        ------
+        InvalidInput
+            If there is no such branch or point.
+        """
+        curve = self.branch(branch)
+        if not _is_index(point, len(curve)):
+            raise InvalidInput(
+                f"the branch {curve.label!r} has {len(curve)} points and none of number {point!r}; give one from 0 "
+                f"to {len(curve) - 1}, or from the end with -1"
+            )
         count, rate = int(curve.unstable[point]), float(curve.slowest_rate[point])
         return State(
             problem=self.problem.at(coupling=curve.coupling[point]),
@@ -358,6 +396,28 @@ def segments(branch: Branch, kinds: Integers) -> Iterator[tuple[int, int, int]]:
 def _kind_between(branch: Branch, kinds: Integers, point: int) -> int:
     left, right = int(kinds[point]), int(kinds[point + 1])
     return right if left != right and branch.point_labels[point] and not branch.point_labels[point + 1] else left
+
+
+def point_type(name: str) -> PointType:
+    """Return the type of special points that a name means: that of a record, a file, the summary or the literature.
+
+    Raises
+    ------
+    InvalidInput
+        If it means none.
+    """
+    types = {other: kind for kind, others in POINT_NAMES.items() for other in (kind, *others)}
+    words = " ".join(re.split(r"[\s_-]+", name.strip().lower())) if isinstance(name, str) else ""
+    for singular in (words, words.removesuffix("s"), re.sub("ies$", "y", words)):
+        if singular in types:
+            return types[singular]
+    known = ", ".join(f"{kind!r} ({others[0].upper()})" for kind, others in POINT_NAMES.items())
+    raise InvalidInput(f"no special point is called {name!r}; {did_you_mean(words, types)}there are {known}")
+
+
+def _is_index(value: Any, size: int) -> bool:
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return whole and -size <= value < size
 
 
 def _known(value: float) -> float | None:
