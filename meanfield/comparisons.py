@@ -111,7 +111,7 @@ class Comparison:
         When the moments are compared; the distances belong to the last of them.
     moments : Means
         ``m1, s1, r1, m2, ...``: cosine and sine moments of the empirical measure and :math:`r_k = |c_k|`, for every
-        size and time; ``expected``, shape (Q, T), is the equation's. On spheres ``m1, r1, m2, ...``: the moment
+        size and time; ``expected``, shape (Q, T), is the equation's. On spheres ``p1, r1, p2, ...``: the moment
         about the north pole, :math:`\langle P_l(\cos\theta)\rangle`, and the length :math:`|m_l|` of all of the
         degree.
     distance_names : (P,) tuple of str

@@ -1,5 +1,6 @@
 """Records of continuation: special points, branches and the whole diagram, plain arrays only."""
 
+import dataclasses
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -9,7 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from .domains import Circle, Domain
 from .errors import InvalidInput, did_you_mean
+from .moments import moment_columns, named_moment
 from .outcomes import Outcome
 from .potentials import Number
 from .problem import McKeanVlasov
@@ -33,12 +36,15 @@ POINT_NAMES: dict[PointType, tuple[str, ...]] = {
 
 POINT_COLUMNS = (
     "branch", "point", "coupling", "relative_coupling", "m1", "m2", "m3", "m4", "free_energy_gap",
-    "unstable", "slowest_rate", "residual", "modes", "label",
+    "unstable", "slowest_rate", "residual", "modes", "label", "branch_label",
 )  # fmt: skip
 SPECIAL_COLUMNS = (
     "branch", "type", "coupling", "relative_coupling", "lower", "upper", "m1", "m2",
-    "unstable_before", "unstable_after", "kernel_dimension", "status", "point", "description",
+    "unstable_before", "unstable_after", "kernel_dimension", "status", "point", "description", "branch_label",
 )  # fmt: skip
+# On spheres these follow, see :mod:`meanfield.moments`.
+POINT_AXIS_COLUMNS = ("p1", "p2", "p3", "p4")
+SPECIAL_AXIS_COLUMNS = ("p1", "p2")
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +73,8 @@ class SpecialPoint:
         The event in words.
     layout : str
         ``"degree"``, moments by degree; ``"order"``, those of a density on S^2 by degree and order.
+    domain
+        The space of the density, that of the diagram which the point is in.
     """
 
     branch: int
@@ -84,20 +92,37 @@ class SpecialPoint:
     sine: Floats
     description: str = ""
     layout: Layout = "degree"
+    domain: Domain = field(default_factory=Circle)
 
     @property
     def m1(self) -> float:
-        """Moment of degree one, see :meth:`Branch.moment`."""
-        return float(moments_of_degree(self.cosine, self.sine, 1, self.layout))
+        """Moment of degree one: with the cosine on the circle, on spheres the length of all, see :meth:`moment`."""
+        return self.moment("m1")
 
     @property
     def m2(self) -> float:
-        """Moment of degree two, see :meth:`Branch.moment`."""
-        return float(moments_of_degree(self.cosine, self.sine, 2, self.layout))
+        """Moment of degree two: with the cosine on the circle, on spheres the length of all, see :meth:`moment`."""
+        return self.moment("m2")
+
+    def moment(self, name: str) -> float:
+        """Return the moment of a name of :mod:`meanfield.moments`, such as ``m1``, or ``p2`` on spheres.
+
+        Raises
+        ------
+        InvalidInput
+            If there is none of that name.
+        """
+        return float(named_moment(self.domain, self.layout, self.cosine, self.sine, name))
 
     def row(self) -> dict[str, Any]:
-        """Return the point as a table row with the keys of ``SPECIAL_COLUMNS``."""
-        return {key: getattr(self, key) for key in SPECIAL_COLUMNS}
+        """Return the point as a table row with the keys of ``SPECIAL_COLUMNS``, but the label of its branch.
+
+        On spheres with those of ``SPECIAL_AXIS_COLUMNS``.
+        """
+        row = {key: getattr(self, key) for key in SPECIAL_COLUMNS if key != "branch_label"}
+        if isinstance(self.domain, Circle):
+            return row
+        return row | {name: self.moment(name) for name in SPECIAL_AXIS_COLUMNS}
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,6 +226,12 @@ class Diagram:
     warnings: tuple[str, ...] = ()
     provenance: dict[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        # So that the points can name their moments.
+        domain = self.problem.domain
+        points = tuple(dataclasses.replace(point, domain=domain) for point in self.special_points)
+        object.__setattr__(self, "special_points", points)
+
     def branch(self, label: int | str) -> Branch:
         """Return the branch with the given label or index.
 
@@ -274,27 +305,46 @@ class Diagram:
         )
 
     def point_rows(self) -> Iterator[dict[str, Any]]:
-        """Yield the points of all branches as table rows with the keys of ``POINT_COLUMNS``."""
+        """Yield the points of all branches as table rows with the keys of ``point_columns``."""
+        domain, columns = self.problem.domain, self.point_columns
         for index, branch in enumerate(self.branches):
+            moments = {
+                name: named_moment(domain, branch.layout, branch.cosine, branch.sine, name)
+                for name in moment_columns(domain)
+            }
             for point in range(len(branch)):
-                yield {
+                row = {
                     "branch": index,
                     "point": point,
                     "coupling": branch.coupling[point],
                     "relative_coupling": _known(branch.relative_coupling[point]),
-                    **{f"m{degree}": float(branch.moment(degree)[point]) for degree in (1, 2, 3, 4)},
+                    **{name: float(values[point]) for name, values in moments.items()},
                     "free_energy_gap": float(branch.free_energy_gap[point]),
                     "unstable": None if branch.unstable[point] < 0 else int(branch.unstable[point]),
                     "slowest_rate": _known(branch.slowest_rate[point]),
                     "residual": float(branch.residual[point]),
                     "modes": int(branch.modes[point]),
                     "label": branch.point_labels[point],
+                    "branch_label": branch.label,
                 }
+                yield {name: row[name] for name in columns}
 
     def special_rows(self) -> Iterator[dict[str, Any]]:
-        """Yield the special points as table rows with the keys of ``SPECIAL_COLUMNS``."""
+        """Yield the special points as table rows with the keys of ``special_columns``."""
+        columns = self.special_columns
         for point in self.special_points:
-            yield point.row()
+            row = point.row() | {"branch_label": self.branches[point.branch].label}
+            yield {name: row[name] for name in columns}
+
+    @property
+    def point_columns(self) -> tuple[str, ...]:
+        """Keys of the rows of points: ``POINT_COLUMNS``, on spheres with the moments about the axis."""
+        return POINT_COLUMNS + (() if isinstance(self.problem.domain, Circle) else POINT_AXIS_COLUMNS)
+
+    @property
+    def special_columns(self) -> tuple[str, ...]:
+        """Keys of the rows of special points: ``SPECIAL_COLUMNS``, on spheres with the moments about the axis."""
+        return SPECIAL_COLUMNS + (() if isinstance(self.problem.domain, Circle) else SPECIAL_AXIS_COLUMNS)
 
     def plot(self, y: str | None = None, ax: "Axes | None" = None, **style: Any) -> "Axes":
         """Draw the diagram: stable solid, unstable dashed, special points by marker.

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from .domains import Circle, Sphere
 from .errors import InvalidInput
 from .harmonics import moduli, place
+from .moments import moment_columns, named_moment
 from .outcomes import Outcome
 from .problem import McKeanVlasov
 from .states import Layout, density_at, described
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# Degrees that fit a table.
-TABLE_DEGREES = 4
 SUMMARY_TIMES = 6
 
 
@@ -179,14 +178,11 @@ class Trajectory:
             "free_energy_gap": self.free_energy_gap,
             "dissipation": self.dissipation,
         }
-        degrees = range(1, TABLE_DEGREES + 1)
-        if isinstance(self.problem.domain, Circle):
-            columns |= {f"m{degree}": self.moment(degree) for degree in degrees}
-            columns |= {f"s{degree}": self.moment(degree, sine=True) for degree in degrees}
-        elif self.layout == "degree":
-            columns |= {f"p{degree}": self.moment(degree) for degree in degrees}
-        else:
-            columns |= {f"m{degree}": self.order_parameter(degree) for degree in degrees}
+        domain = self.problem.domain
+        columns |= {
+            name: named_moment(domain, self.layout, self.cosine, self.sine, name)
+            for name in moment_columns(domain, sines=True)
+        }
         columns |= {"order_parameter": self.order_parameter(), "minimum": self.minimum, "modes": self.modes}
         for index in range(len(self)):
             yield {name: _known(column[index]) for name, column in columns.items()}

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidInput, MeanfieldError
+from ..moments import moment_columns, named_moment
 from ..outcomes import Outcome
 from ..problem import McKeanVlasov
 from ..states import State
@@ -43,7 +44,7 @@ def check_states_target(path: str | Path, force: bool = False) -> Path:
 
 
 def state_rows(states: Sequence[State], critical_coupling: Any = None) -> list[dict[str, Any]]:
-    """Return states as table rows with the keys of ``STATE_COLUMNS``."""
+    """Return states as table rows with the keys of ``STATE_COLUMNS``, on spheres also moments about the axis."""
     return [_row(index, state, critical_coupling) for index, state in enumerate(states)]
 
 
@@ -120,7 +121,8 @@ def _writer(
     states: Sequence[State], path: Path, critical_coupling: Any, provenance: Mapping[str, Any] | None
 ) -> Writer:
     if path.suffix.lower() == ".csv":
-        return text_writer(tables.table_text(STATE_COLUMNS, state_rows(states, critical_coupling)))
+        rows = state_rows(states, critical_coupling)
+        return text_writer(tables.table_text(tuple(rows[0]) if rows else STATE_COLUMNS, rows))
     whole = states_to_json_object(states, critical_coupling, provenance, coefficients=True)
     if path.suffix.lower() == ".json":
         return text_writer(records.dump(whole) + "\n")
@@ -208,9 +210,13 @@ def _row(index: int, state: State, critical_coupling: Any) -> dict[str, Any]:
     relative = None
     if critical_coupling is not None:
         relative = float(np.longdouble(state.coupling) / np.longdouble(critical_coupling))
-    moments = {f"m{degree}": state.moment(degree) for degree in (1, 2, 3, 4)}
+    domain = state.problem.domain
+    moments = {
+        name: float(named_moment(domain, state.layout, state.cosine, state.sine, name))
+        for name in moment_columns(domain)
+    }
     given = {name: getattr(state, name) for name in STATE_COLUMNS[8:]}
-    return {
+    row = {
         "state": index,
         "label": state.label,
         "coupling": state.coupling,
@@ -218,3 +224,4 @@ def _row(index: int, state: State, critical_coupling: Any) -> dict[str, Any]:
         **moments,
         **given,
     }
+    return {name: row[name] for name in STATE_COLUMNS} | row

@@ -4,8 +4,7 @@ CSV stays plain, so that every spreadsheet and every reader opens it with its de
 ``NAME.csv``, the special points in ``NAME.special.csv``, the origin of both in ``NAME.provenance.json``.
 JSON and NPZ hold every field of the diagram exactly.
 
-The columns m1 to m4 are moments by degree: with cos kt on the circle; on spheres with P_l about the axis, and the
-lengths of all moments of a degree where there is no axis.
+The moments are named as everywhere, see :mod:`meanfield.moments`.
 """
 
 import csv
@@ -17,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..diagrams import POINT_COLUMNS, SPECIAL_COLUMNS, Branch, Diagram, SpecialPoint
+from ..diagrams import Branch, Diagram, SpecialPoint
 from ..errors import InvalidInput
 from . import digests, records, sets
 
@@ -33,8 +32,8 @@ def csv_paths(path: Path) -> tuple[Path, Path, Path]:
 
 def csv_texts(diagram: Diagram) -> tuple[str, str, str]:
     """Content of the three files named by :func:`csv_paths`."""
-    points = table_text(POINT_COLUMNS, diagram.point_rows())
-    special = table_text(SPECIAL_COLUMNS, diagram.special_rows())
+    points = table_text(diagram.point_columns, diagram.point_rows())
+    special = table_text(diagram.special_columns, diagram.special_rows())
     origin = digests.header(diagram) | {sets.KEY: sets.digests_of({".csv": points, ".special.csv": special})}
     return points, special, records.dump(origin, indent=1) + "\n"
 
@@ -56,7 +55,10 @@ def diagram_to_json_object(diagram: Diagram, coefficients: bool = False) -> dict
     """
     result = digests.header(diagram)
     result["points"] = [records.plain(row) for row in diagram.point_rows()]
-    result["special_points"] = [_event(event, coefficients) for event in diagram.special_points]
+    result["special_points"] = [
+        _event(event, row, coefficients)
+        for event, row in zip(diagram.special_points, diagram.special_rows(), strict=True)
+    ]
     result["branches"] = [_branch(branch, coefficients) for branch in diagram.branches]
     return result
 
@@ -88,7 +90,7 @@ def diagram_from_json(text: str, check: bool = True) -> Diagram:
 
 def _require_tables(values: Mapping[str, Any], diagram: Diagram) -> None:
     expected = records.load(records.dump(diagram_to_json_object(diagram)))
-    columns = {"points": POINT_COLUMNS, "special_points": SPECIAL_COLUMNS}
+    columns = {"points": diagram.point_columns, "special_points": diagram.special_columns}
     for table, names in columns.items():
         found = [{name: row[name] for name in names} for row in values[table]]
         if found != expected[table]:
@@ -142,11 +144,11 @@ def _archived_branch(archive: Mapping[str, Any], index: int) -> tuple[dict[str, 
     return arrays, archive[f"branch_{index}_point_labels"].tolist()
 
 
-def _event(event: SpecialPoint, coefficients: bool) -> dict[str, Any]:
-    row: dict[str, Any] = records.plain(event.row())
+def _event(event: SpecialPoint, row: dict[str, Any], coefficients: bool) -> dict[str, Any]:
+    values: dict[str, Any] = records.plain(row)
     if coefficients:
-        row |= records.plain({name: getattr(event, name) for name in (*records.EVENT_MOMENTS, "layout")})
-    return row
+        values |= records.plain({name: getattr(event, name) for name in (*records.EVENT_MOMENTS, "layout")})
+    return values
 
 
 def _branch(branch: Branch, coefficients: bool) -> dict[str, Any]:
