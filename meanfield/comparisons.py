@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .errors import InvalidInput, did_you_mean
 from .outcomes import Outcome
 from .problem import McKeanVlasov
 from .summary import describe
@@ -110,7 +111,7 @@ class Comparison:
         When the moments are compared; the distances belong to the last of them.
     moments : Means
         ``m1, s1, r1, m2, ...``: cosine and sine moments of the empirical measure and :math:`r_k = |c_k|`, for every
-        size and time; ``expected``, shape (Q, T), is the equation's. On spheres ``m1, r1, m2, ...``: the moment
+        size and time; ``expected``, shape (Q, T), is the equation's. On spheres ``p1, r1, p2, ...``: the moment
         about the north pole, :math:`\langle P_l(\cos\theta)\rangle`, and the length :math:`|m_l|` of all of the
         degree.
     distance_names : (P,) tuple of str
@@ -156,7 +157,18 @@ class Comparison:
         return tuple(name for name in self.distance_names if name in ("w1", "w2", "w1_polar", "w2_polar"))
 
     def fit(self, name: str) -> Fit | None:
-        """Return the fitted power of a distance, or None where there is none."""
+        """Return the fitted power of a distance, or None where there is none.
+
+        Raises
+        ------
+        InvalidInput
+            If there is no such distance.
+        """
+        if name not in self.distance_names:
+            raise InvalidInput(
+                f"no distance is called {name!r}; {did_you_mean(name, self.distance_names)}there are "
+                f"{', '.join(self.distance_names)}"
+            )
         return next((fit for fit in self.fits if fit.name == name), None)
 
     def rows(self) -> Iterator[dict[str, Any]]:

@@ -1,5 +1,7 @@
 """Records of continuation: special points, branches and the whole diagram, plain arrays only."""
 
+import dataclasses
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,7 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import InvalidInput
+from .domains import Circle, Domain
+from .errors import InvalidInput, did_you_mean
+from .moments import moment_columns, named_moment
 from .outcomes import Outcome
 from .potentials import Number
 from .problem import McKeanVlasov
@@ -22,15 +26,25 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 PointType = Literal["branch point", "fold", "transition", "endpoint"]
+# The names of the types, the abbreviation first.
+POINT_NAMES: dict[PointType, tuple[str, ...]] = {
+    "branch point": ("bp", "branching point", "bifurcation", "bifurcation point"),
+    "fold": ("lp", "limit point", "turning point", "saddle node", "sn", "fold point", "fold bifurcation"),
+    "transition": ("tr", "equal free energy", "point of equal free energy", "transition point", "phase transition"),
+    "endpoint": ("ep", "end point", "end"),
+}
 
 POINT_COLUMNS = (
     "branch", "point", "coupling", "relative_coupling", "m1", "m2", "m3", "m4", "free_energy_gap",
-    "unstable", "slowest_rate", "residual", "modes", "label",
+    "unstable", "slowest_rate", "residual", "modes", "label", "branch_label",
 )  # fmt: skip
 SPECIAL_COLUMNS = (
     "branch", "type", "coupling", "relative_coupling", "lower", "upper", "m1", "m2",
-    "unstable_before", "unstable_after", "kernel_dimension", "status", "point", "description",
+    "unstable_before", "unstable_after", "kernel_dimension", "status", "point", "description", "branch_label",
 )  # fmt: skip
+# On spheres these follow, see :mod:`meanfield.moments`.
+POINT_AXIS_COLUMNS = ("p1", "p2", "p3", "p4")
+SPECIAL_AXIS_COLUMNS = ("p1", "p2")
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +73,8 @@ class SpecialPoint:
         The event in words.
     layout : str
         ``"degree"``, moments by degree; ``"order"``, those of a density on S^2 by degree and order.
+    domain
+        The space of the density, that of the diagram which the point is in.
     """
 
     branch: int
@@ -76,20 +92,37 @@ class SpecialPoint:
     sine: Floats
     description: str = ""
     layout: Layout = "degree"
+    domain: Domain = field(default_factory=Circle)
 
     @property
     def m1(self) -> float:
-        """Moment of degree one, see :meth:`Branch.moment`."""
-        return float(moments_of_degree(self.cosine, self.sine, 1, self.layout))
+        """Moment of degree one: with the cosine on the circle, on spheres the length of all, see :meth:`moment`."""
+        return self.moment("m1")
 
     @property
     def m2(self) -> float:
-        """Moment of degree two, see :meth:`Branch.moment`."""
-        return float(moments_of_degree(self.cosine, self.sine, 2, self.layout))
+        """Moment of degree two: with the cosine on the circle, on spheres the length of all, see :meth:`moment`."""
+        return self.moment("m2")
+
+    def moment(self, name: str) -> float:
+        """Return the moment of a name of :mod:`meanfield.moments`, such as ``m1``, or ``p2`` on spheres.
+
+        Raises
+        ------
+        InvalidInput
+            If there is none of that name.
+        """
+        return float(named_moment(self.domain, self.layout, self.cosine, self.sine, name))
 
     def row(self) -> dict[str, Any]:
-        """Return the point as a table row with the keys of ``SPECIAL_COLUMNS``."""
-        return {key: getattr(self, key) for key in SPECIAL_COLUMNS}
+        """Return the point as a table row with the keys of ``SPECIAL_COLUMNS``, but the label of its branch.
+
+        On spheres with those of ``SPECIAL_AXIS_COLUMNS``.
+        """
+        row = {key: getattr(self, key) for key in SPECIAL_COLUMNS if key != "branch_label"}
+        if isinstance(self.domain, Circle):
+            return row
+        return row | {name: self.moment(name) for name in SPECIAL_AXIS_COLUMNS}
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,32 +226,68 @@ class Diagram:
     warnings: tuple[str, ...] = ()
     provenance: dict[str, Any] = field(default_factory=dict)
 
-    def branch(self, label: str) -> Branch:
-        """Return the branch with the given label.
+    def __post_init__(self) -> None:
+        # So that the points can name their moments.
+        domain = self.problem.domain
+        points = tuple(dataclasses.replace(point, domain=domain) for point in self.special_points)
+        object.__setattr__(self, "special_points", points)
+
+    def branch(self, label: int | str) -> Branch:
+        """Return the branch with the given label or index.
 
         Raises
         ------
         InvalidInput
             If there is no such branch; the message lists those there are.
         """
-        for branch in self.branches:
-            if branch.label == label:
-                return branch
-        labels = ", ".join(repr(branch.label) for branch in self.branches)
-        raise InvalidInput(f"no branch is labelled {label!r}; the diagram has {labels}")
+        labels = [branch.label for branch in self.branches]
+        if label in labels:
+            return self.branches[labels.index(str(label))]
+        if _is_index(label, len(labels)):
+            return self.branches[int(label)]
+        near = did_you_mean(label, labels) if isinstance(label, str) else ""
+        raise InvalidInput(
+            f"no branch is labelled {label!r}; {near}the diagram has {', '.join(map(repr, labels)) or 'none'}"
+        )
 
-    def events(self, type: PointType | None = None, branch: str | None = None) -> list[SpecialPoint]:
-        """Return the special points of one type, on one branch, or all of them."""
+    def events(self, type: str | None = None, branch: int | str | None = None) -> list[SpecialPoint]:
+        """Return the special points of one type, on one branch, or all of them.
+
+        Parameters
+        ----------
+        type
+            ``branch point`` (BP), ``fold`` (LP), ``transition`` (TR, equal free energy) or ``endpoint`` (EP); these
+            abbreviations, plurals and the other names of the literature mean the same.
+        branch
+            Label or index of the branch.
+
+        Raises
+        ------
+        InvalidInput
+            If there is no such type or branch.
+        """
+        wanted = None if type is None else point_type(type)
+        curve = None if branch is None else self.branch(branch)
         return [
             point
             for point in self.special_points
-            if (type is None or point.type == type)
-            and (branch is None or self.branches[point.branch].label == branch)
+            if wanted in (None, point.type) and (curve is None or self.branches[point.branch] is curve)
         ]
 
     def state(self, branch: int | str, point: int) -> State:
-        """Return one point of one branch as a :class:`State`."""
-        curve = self.branch(branch) if isinstance(branch, str) else self.branches[branch]
+        """Return one point of one branch as a :class:`State`.
+
+        Raises
+        ------
+        InvalidInput
+            If there is no such branch or point.
+        """
+        curve = self.branch(branch)
+        if not _is_index(point, len(curve)):
+            raise InvalidInput(
+                f"the branch {curve.label!r} has {len(curve)} points and none of number {point!r}; give one from 0 "
+                f"to {len(curve) - 1}, or from the end with -1"
+            )
         count, rate = int(curve.unstable[point]), float(curve.slowest_rate[point])
         return State(
             problem=self.problem.at(coupling=curve.coupling[point]),
@@ -236,27 +305,46 @@ class Diagram:
         )
 
     def point_rows(self) -> Iterator[dict[str, Any]]:
-        """Yield the points of all branches as table rows with the keys of ``POINT_COLUMNS``."""
+        """Yield the points of all branches as table rows with the keys of ``point_columns``."""
+        domain, columns = self.problem.domain, self.point_columns
         for index, branch in enumerate(self.branches):
+            moments = {
+                name: named_moment(domain, branch.layout, branch.cosine, branch.sine, name)
+                for name in moment_columns(domain)
+            }
             for point in range(len(branch)):
-                yield {
+                row = {
                     "branch": index,
                     "point": point,
                     "coupling": branch.coupling[point],
                     "relative_coupling": _known(branch.relative_coupling[point]),
-                    **{f"m{degree}": float(branch.moment(degree)[point]) for degree in (1, 2, 3, 4)},
+                    **{name: float(values[point]) for name, values in moments.items()},
                     "free_energy_gap": float(branch.free_energy_gap[point]),
                     "unstable": None if branch.unstable[point] < 0 else int(branch.unstable[point]),
                     "slowest_rate": _known(branch.slowest_rate[point]),
                     "residual": float(branch.residual[point]),
                     "modes": int(branch.modes[point]),
                     "label": branch.point_labels[point],
+                    "branch_label": branch.label,
                 }
+                yield {name: row[name] for name in columns}
 
     def special_rows(self) -> Iterator[dict[str, Any]]:
-        """Yield the special points as table rows with the keys of ``SPECIAL_COLUMNS``."""
+        """Yield the special points as table rows with the keys of ``special_columns``."""
+        columns = self.special_columns
         for point in self.special_points:
-            yield point.row()
+            row = point.row() | {"branch_label": self.branches[point.branch].label}
+            yield {name: row[name] for name in columns}
+
+    @property
+    def point_columns(self) -> tuple[str, ...]:
+        """Keys of the rows of points: ``POINT_COLUMNS``, on spheres with the moments about the axis."""
+        return POINT_COLUMNS + (() if isinstance(self.problem.domain, Circle) else POINT_AXIS_COLUMNS)
+
+    @property
+    def special_columns(self) -> tuple[str, ...]:
+        """Keys of the rows of special points: ``SPECIAL_COLUMNS``, on spheres with the moments about the axis."""
+        return SPECIAL_COLUMNS + (() if isinstance(self.problem.domain, Circle) else SPECIAL_AXIS_COLUMNS)
 
     def plot(self, y: str | None = None, ax: "Axes | None" = None, **style: Any) -> "Axes":
         """Draw the diagram: stable solid, unstable dashed, special points by marker.
@@ -358,6 +446,28 @@ def segments(branch: Branch, kinds: Integers) -> Iterator[tuple[int, int, int]]:
 def _kind_between(branch: Branch, kinds: Integers, point: int) -> int:
     left, right = int(kinds[point]), int(kinds[point + 1])
     return right if left != right and branch.point_labels[point] and not branch.point_labels[point + 1] else left
+
+
+def point_type(name: str) -> PointType:
+    """Return the type of special points that a name means: that of a record, a file, the summary or the literature.
+
+    Raises
+    ------
+    InvalidInput
+        If it means none.
+    """
+    types = {other: kind for kind, others in POINT_NAMES.items() for other in (kind, *others)}
+    words = " ".join(re.split(r"[\s_-]+", name.strip().lower())) if isinstance(name, str) else ""
+    for singular in (words, words.removesuffix("s"), re.sub("ies$", "y", words)):
+        if singular in types:
+            return types[singular]
+    known = ", ".join(f"{kind!r} ({others[0].upper()})" for kind, others in POINT_NAMES.items())
+    raise InvalidInput(f"no special point is called {name!r}; {did_you_mean(words, types)}there are {known}")
+
+
+def _is_index(value: Any, size: int) -> bool:
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return whole and -size <= value < size
 
 
 def _known(value: float) -> float | None:

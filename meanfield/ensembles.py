@@ -198,8 +198,10 @@ class Ensemble:
         """Yield one table row per time, with the keys of :meth:`columns`; None where a number is not known."""
         estimates: dict[str, Estimate] = {"order_parameter": self.order_parameter()}
         for degree in range(1, min(self.degrees, TABLE_DEGREES) + 1):
-            names = (f"m{degree}", f"s{degree}") if self.on_circle else (f"m{degree}",)
+            names = (f"m{degree}", f"s{degree}") if self.on_circle else (f"p{degree}",)
             estimates |= zip(names, self.mean_moments(degree), strict=False)
+            if not self.on_circle:
+                estimates[f"m{degree}"] = self.order_parameter(degree)
             estimates[f"fluctuation{degree}"] = self.fluctuation(degree)
         present = np.count_nonzero(~np.isnan(self.cosine[:, :, 0]), axis=0)
         for index, moment in enumerate(self.time):

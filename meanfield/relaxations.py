@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .errors import InvalidInput, did_you_mean
 from .problem import McKeanVlasov
 from .states import State
 
@@ -107,8 +108,20 @@ class Relaxation:
         return fit.multiple * (self.gap if self.followed_rate is None else self.followed_rate)
 
     def fit(self, norm: str = "L2") -> RateFit:
-        """Return the fit of a distance."""
-        return next(fit for fit in self.fits if fit.norm == norm)
+        """Return the fit of a distance.
+
+        Raises
+        ------
+        InvalidInput
+            If it was not followed; the message lists those that were.
+        """
+        found = next((fit for fit in self.fits if fit.norm == norm), None)
+        if found is None:
+            norms = [fit.norm for fit in self.fits]
+            raise InvalidInput(
+                f"the distance {norm!r} was not followed; {did_you_mean(norm, norms)}there are {', '.join(norms)}"
+            )
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, as for JSON; ``fitted`` is that of the distance ``norm``."""

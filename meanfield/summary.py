@@ -13,7 +13,7 @@ from .outcomes import Outcome
 from .potentials import Combination, Number
 from .potentials.combination import joined
 from .problem import McKeanVlasov
-from .states import State, moments_of_degree
+from .states import State
 
 WIDTH = 100
 INDENT = "  "
@@ -144,7 +144,7 @@ def _event(event: SpecialPoint, degree: int) -> str:
     parts = [f"{name:<17}", f"{_shown(event.coupling):<14}"]
     if event.relative_coupling is not None:
         parts.append(f"relative {float(event.relative_coupling):<11.9g}")
-    moment = float(moments_of_degree(event.cosine, event.sine, degree, event.layout))
+    moment = event.moment(f"m{degree}")
     # That of a state without one is rounding.
     parts.append(f"m{degree} {moment if abs(moment) > ROUNDING else 0.0:<9.6g}")
     if event.unstable_before is not None or event.unstable_after is not None:

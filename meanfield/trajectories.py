@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .domains import Circle
+from .domains import Circle, Sphere
 from .errors import InvalidInput
 from .harmonics import moduli, place
+from .moments import moment_columns, named_moment
 from .outcomes import Outcome
 from .problem import McKeanVlasov
-from .states import Layout, density_at
+from .states import Layout, density_at, described
 from .summary import describe, wrapped
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# Degrees that fit a table.
-TABLE_DEGREES = 4
 SUMMARY_TIMES = 6
 
 
@@ -106,8 +105,35 @@ class Trajectory:
     def __len__(self) -> int:
         return int(self.time.size)
 
-    def density(self, angle: ArrayLike, index: int = -1, azimuth: ArrayLike | None = None) -> Floats:
-        """Density at the given angles (radians) at one of the times; see :meth:`State.density`."""
+    def density(self, angle: ArrayLike, azimuth: ArrayLike | None = None, *, index: int = -1) -> Floats:
+        """Density at the given angles (radians) at one of the times; see :meth:`State.density`.
+
+        Parameters
+        ----------
+        angle, azimuth
+            As for a state.
+        index
+            Which of the times, from 0; by default the last.
+
+        Raises
+        ------
+        InvalidInput
+            If there is no such time, or a state would refuse the angles.
+        """
+        if (
+            isinstance(index, bool)
+            or not isinstance(index, (int, np.integer))
+            or not -len(self) <= index < len(self)
+        ):
+            raise InvalidInput(
+                f"there are {len(self)} times and none of number {index!r}; give index=0 to index={len(self) - 1}, "
+                "or index=-1 for the last"
+            )
+        if azimuth is not None and self.problem.domain != Sphere(3):
+            raise InvalidInput(
+                f"a density on {described(self.problem.domain)} takes one angle, and the number of the time by "
+                "name: density(angle, index=0)"
+            )
         return density_at(self.problem.domain, self.layout, self.cosine[index], self.sine[index], angle, azimuth)
 
     def order_parameter(self, degree: int = 1) -> Floats:
@@ -152,14 +178,11 @@ class Trajectory:
             "free_energy_gap": self.free_energy_gap,
             "dissipation": self.dissipation,
         }
-        degrees = range(1, TABLE_DEGREES + 1)
-        if isinstance(self.problem.domain, Circle):
-            columns |= {f"m{degree}": self.moment(degree) for degree in degrees}
-            columns |= {f"s{degree}": self.moment(degree, sine=True) for degree in degrees}
-        elif self.layout == "degree":
-            columns |= {f"p{degree}": self.moment(degree) for degree in degrees}
-        else:
-            columns |= {f"m{degree}": self.order_parameter(degree) for degree in degrees}
+        domain = self.problem.domain
+        columns |= {
+            name: named_moment(domain, self.layout, self.cosine, self.sine, name)
+            for name in moment_columns(domain, sines=True)
+        }
         columns |= {"order_parameter": self.order_parameter(), "minimum": self.minimum, "modes": self.modes}
         for index in range(len(self)):
             yield {name: _known(column[index]) for name, column in columns.items()}

@@ -30,6 +30,7 @@ from .branches.recording import Register, moment_arrays
 from .branches.uniform import unstable_uniform
 from .branches.walk import walk
 from .geometry import geometry_of
+from .labels import told_apart
 from .newton import NEUTRAL
 from .provenance import provenance
 from .spectra import spectral_gap
@@ -113,6 +114,7 @@ def stationary_states(
         )
     # Of states that tie with the uniform one that comes first.
     states.sort(key=lambda state: state.free_energy_gap if abs(state.free_energy_gap) > 4.0 * EPS else 0.0)
+    states = told_apart(states)
     # An unstable state of lowest free energy shows that a lower one was not found.
     saddle = bool(states[0].unstable)
     decided = complete and not saddle and geometry_of(problem).bounded_below(problem)

@@ -32,7 +32,7 @@ def compared_moments(trajectory: Trajectory, ensembles: Sequence[Ensemble]) -> I
             yield Compared(f"s{degree}", trajectory.moment(degree, sine=True), sines)
         else:
             zonal = [_zonal(ensemble, degree) for ensemble in ensembles]
-            yield Compared(f"m{degree}", trajectory.moment(degree), zonal)
+            yield Compared(f"p{degree}", trajectory.moment(degree), zonal)
         yield Compared(f"r{degree}", trajectory.order_parameter(degree), moduli)
 
 

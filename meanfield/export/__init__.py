@@ -21,8 +21,9 @@ from pathlib import Path
 from ..diagrams import Diagram
 from ..errors import InvalidInput, MeanfieldError
 from ..problem import McKeanVlasov
+from . import sets
 from .auto_reader import read_auto
-from .files import checked_suffix, write_files
+from .files import Writer, bytes_writer, checked_suffix, existing_file, text_writer, write_files
 from .netcdf import diagram_to_xarray, state_to_xarray
 from .tables import diagram_to_json_object
 
@@ -73,8 +74,9 @@ def save(diagram: Diagram, path: str | Path, kind: str | None = None, force: boo
         If the disk refuses; existing files are unchanged.
     """
     path, kind = Path(path), _kind(Path(path), kind)
-    check_writable(path, force, kind)
-    return write_files(_writers(diagram, path, kind), force)
+    targets = check_writable(path, force, kind)
+    write_files(_writers(diagram, targets, kind), force)
+    return targets
 
 
 def check_writable(path: str | Path, force: bool = False, kind: str | None = None) -> tuple[Path, ...]:
@@ -93,14 +95,14 @@ def check_writable(path: str | Path, force: bool = False, kind: str | None = Non
     from . import files
 
     targets = _targets(Path(path), _kind(Path(path), kind))
-    if Path(path).is_dir():
+    if files.is_directory(Path(path)):
         files.check_writable(path, force)
     for target in targets:
         files.check_writable(target, force)
     return targets
 
 
-def open_diagram(path: str | Path, problem: McKeanVlasov | None = None) -> Diagram:
+def open_diagram(path: str | Path, problem: McKeanVlasov | None = None, *, check: bool = True) -> Diagram:
     """Read a diagram from netCDF, JSON or NPZ (exactly) or from AUTO files (eleven digits).
 
     Parameters
@@ -109,27 +111,32 @@ def open_diagram(path: str | Path, problem: McKeanVlasov | None = None) -> Diagr
         A file written by :func:`save`, or AUTO files as ``NAME.auto`` or ``b.NAME``.
     problem
         The equation, needed for AUTO files that were not written by meanfield.
+    check
+        Whether to compare the content with its digest or, in a file from before there were digests, with what is
+        possible at all.
 
     Raises
     ------
     InvalidInput
-        If the file is missing, truncated, of another origin or of a format that is not read.
+        If the file is missing, truncated, changed, of another origin or of a format that is not read, or one of
+        several that do not belong together.
     """
     path = Path(path)
     kind = _kind(path, None)
-    if kind == "auto":
-        return read_auto(path, problem)
-    if kind not in _READERS:
+    if kind == "csv" and check:
+        sets.require_tables(path)
+    if kind not in (*_READERS, "auto"):
         raise InvalidInput(
             f"{path} cannot be read back: {kind} files do not hold whole diagrams; give .nc, .json, .npz or .auto"
         )
-    if path.is_dir():
-        raise InvalidInput(f"{path} is a directory; give the name of a file in it")
-    if not path.exists():
-        raise InvalidInput(f"{path} does not exist")
+    if kind != "auto":
+        existing_file(path)
     try:
-        return _READERS[kind](path)
+        return read_auto(path, problem, check=check) if kind == "auto" else _READERS[kind](path, check)
     except MeanfieldError as error:
+        if kind == "auto":
+            # Of three files the sentence names the one.
+            raise
         raise InvalidInput(f"{path} cannot be read: {error}") from error
     except Exception as error:
         raise InvalidInput(
@@ -155,42 +162,41 @@ def _targets(path: Path, kind: str) -> tuple[Path, ...]:
     return auto.auto_paths(path) if kind == "auto" else (path,)
 
 
-def _writers(diagram: Diagram, path: Path, kind: str) -> dict[Path, Callable[[Path], None]]:
+def _writers(diagram: Diagram, targets: tuple[Path, ...], kind: str) -> dict[Path, Writer]:
     from . import auto, matlab, netcdf, tables
-    from .files import bytes_writer, text_writer
 
-    targets = _targets(path, kind)
     if kind in ("csv", "auto"):
         texts = tables.csv_texts(diagram) if kind == "csv" else auto.auto_texts(diagram)
-        return {target: text_writer(text) for target, text in zip(targets, texts, strict=True)}
+        written = {target: text_writer(text) for target, text in zip(targets, texts, strict=True)}
+        # The last says which the others are, and goes first.
+        return dict(reversed(written.items()))
+    (path,) = targets
     if kind == "netcdf":
-        return {path: lambda temporary: netcdf.write_netcdf(diagram, temporary)}
+        return {path: lambda temporary: bytes_writer(netcdf.diagram_netcdf(diagram))(temporary)}
     if kind == "json":
         return {path: text_writer(tables.json_text(diagram))}
-    if kind == "mat":
-        return {path: lambda temporary: matlab.write_mat(diagram, temporary)}
-    return {path: bytes_writer(tables.npz_bytes(diagram))}
+    return {path: bytes_writer(matlab.mat_bytes(diagram) if kind == "mat" else tables.npz_bytes(diagram))}
 
 
-def _read_netcdf(path: Path) -> Diagram:
+def _read_netcdf(path: Path, check: bool) -> Diagram:
     from .netcdf import diagram_from_netcdf
 
-    return diagram_from_netcdf(path)
+    return diagram_from_netcdf(path, check)
 
 
-def _read_json(path: Path) -> Diagram:
+def _read_json(path: Path, check: bool) -> Diagram:
     from .tables import diagram_from_json
 
-    return diagram_from_json(path.read_text(encoding="utf-8"))
+    return diagram_from_json(path.read_text(encoding="utf-8"), check)
 
 
-def _read_npz(path: Path) -> Diagram:
+def _read_npz(path: Path, check: bool) -> Diagram:
     from .tables import diagram_from_npz
 
-    return diagram_from_npz(path)
+    return diagram_from_npz(path, check)
 
 
-_READERS: dict[str, Callable[[Path], Diagram]] = {
+_READERS: dict[str, Callable[[Path, bool], Diagram]] = {
     "netcdf": _read_netcdf,
     "json": _read_json,
     "npz": _read_npz,

@@ -28,7 +28,7 @@ from ..errors import InvalidInput
 from ..potentials import Number
 from ..theory import critical_modes
 from . import records
-from .auto_description import Layout, description
+from .auto_description import Layout, description, with_digests
 
 Floats = NDArray[np.float64]
 
@@ -77,7 +77,8 @@ def auto_texts(diagram: Diagram) -> tuple[str, str, str]:
         diagram_parts.append(_header_block(diagram, branch, vectors, layout))
         diagram_parts.append(_data_lines(index, branch, vectors, codes, labels))
         solution_parts.append(_solutions(index, branch, layout, codes, labels, noise))
-    return "".join(diagram_parts), "".join(solution_parts), description(diagram, layout)
+    points, solutions = "".join(diagram_parts), "".join(solution_parts)
+    return points, solutions, with_digests(description(diagram, layout), points, solutions)
 
 
 def _require_axes(diagram: Diagram) -> None:

@@ -1,17 +1,20 @@
 """The ``d.NAME`` of AUTO-07p files: what the numbers mean, for people and for programs that read them back."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..diagrams import Diagram
 from ..domains import Circle, Sphere
-from . import records
+from ..errors import InvalidInput
+from . import digests, records, sets
 
 Floats = NDArray[np.float64]
 
 DESCRIPTION_KEY = "meanfield-diagram: "
+FILES_KEY = "meanfield-files: "
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,37 @@ def description(diagram: Diagram, layout: Layout) -> str:
         DESCRIPTION_KEY + records.dump(_machine_header(diagram, layout), ascii_only=True),
     ]
     return "".join(line + "\n" for line in lines)
+
+
+def with_digests(description: str, diagram: str, solutions: str) -> str:
+    """Return the text of ``d.NAME`` with a last line of the digests of all three files, this one up to there."""
+    digests_of_all = sets.digests_of({"b.": diagram, "s.": solutions, "d.": description})
+    return f"{description}{FILES_KEY}{records.dump(digests_of_all, ascii_only=True)}\n"
+
+
+def require_one_set(path: Path, description: str, diagram: str, solutions: str) -> bool:
+    """Refuse three files of which one is not what was written with the others; return whether that can be told.
+
+    Parameters
+    ----------
+    path
+        Where the description is.
+
+    Raises
+    ------
+    InvalidInput
+        If so.
+    """
+    own, found, stated = description.partition("\n" + FILES_KEY)
+    if not found:
+        return False
+    try:
+        expected = {f"{name}{path.name[2:]}": str(value) for name, value in records.load(stated).items()}
+    except (ValueError, AttributeError) as error:
+        raise InvalidInput(f"{path} is damaged in its last line") from error
+    texts = {"b.": diagram, "s.": solutions, "d.": own + "\n"}
+    sets.require_set(path, expected, {f"{name}{path.name[2:]}": text for name, text in texts.items()})
+    return expected.keys() >= {f"{name}{path.name[2:]}" for name in texts}
 
 
 def _on_the_circle(diagram: Diagram, layout: Layout) -> list[str]:
@@ -122,7 +156,7 @@ def _multiplier_lines(diagram: Diagram, layout: Layout) -> list[str]:
 
 
 def _machine_header(diagram: Diagram, layout: Layout) -> dict[str, object]:
-    header = records.header(diagram)
+    header = digests.header(diagram)
     branches = [records.branch_header(branch) | {"points": len(branch)} for branch in diagram.branches]
     names = records.EVENT_INDICES + records.EVENT_TEXTS + records.EVENT_NUMBERS + records.EVENT_COUNTS
     events = [{name: getattr(event, name) for name in names} for event in diagram.special_points]

@@ -22,9 +22,10 @@ from ..outcomes import Outcome
 from ..potentials import Number
 from ..problem import McKeanVlasov
 from ..theory import critical_coupling
-from . import records
+from . import plausible, records
 from .auto import COLUMN_WIDTH, LARGEST_POINT, auto_paths
-from .auto_description import DESCRIPTION_KEY, Layout
+from .auto_description import DESCRIPTION_KEY, Layout, require_one_set
+from .files import is_directory, is_file
 
 Floats = NDArray[np.float64]
 
@@ -68,7 +69,7 @@ class AutoSolution:
         return self.header[3]
 
 
-def read_auto(path: str | Path, problem: McKeanVlasov | None = None) -> Diagram:
+def read_auto(path: str | Path, problem: McKeanVlasov | None = None, *, check: bool = True) -> Diagram:
     """Read ``b.NAME`` with ``s.NAME`` and, if it is ours, ``d.NAME``.
 
     Parameters
@@ -78,6 +79,9 @@ def read_auto(path: str | Path, problem: McKeanVlasov | None = None) -> Diagram:
     problem
         The equation the unknowns belong to (U(k) = m_k, cosines only, on spheres U(l) = p_l; PAR(1) = coupling).
         Not needed for files of ours: their ``d.NAME`` says it.
+    check
+        Whether to refuse files that are not those their ``d.NAME`` was written with, and without one that says so
+        numbers that no diagram can have.
 
     Returns
     -------
@@ -87,13 +91,16 @@ def read_auto(path: str | Path, problem: McKeanVlasov | None = None) -> Diagram:
     Raises
     ------
     InvalidInput
-        If a file is missing, damaged, incomplete, does not say which equation it belongs to or holds a curve
-        in another parameter or in two.
+        If a file is missing, damaged, incomplete, changed, of another set, does not say which equation it belongs
+        to or holds a curve in another parameter or in two.
     """
     diagram_path, solution_path, description_path = auto_paths(Path(path))
-    branches = parse_diagram(_text(diagram_path), diagram_path.name)
-    solutions = parse_solutions(_text(solution_path), solution_path.name)
-    header = _own_header(description_path)
+    points = _text(diagram_path)
+    branches = parse_diagram(points, diagram_path.name)
+    vectors, words = _text(solution_path), _words(description_path)
+    solutions = parse_solutions(vectors, solution_path.name)
+    told = check and require_one_set(description_path, words, points, vectors)
+    header = _own_header(description_path, words)
     if problem is None:
         if header is None:
             raise InvalidInput(
@@ -104,7 +111,10 @@ def read_auto(path: str | Path, problem: McKeanVlasov | None = None) -> Diagram:
         problem = McKeanVlasov.from_dict(header["problem"])
     _check_complete(branches, header, diagram_path)
     located = _located(branches, solutions, solution_path)
-    return _Import(problem, header, branches, located).diagram()
+    diagram = _Import(problem, header, branches, located).diagram()
+    if check and not told:
+        plausible.require_diagram(diagram)
+    return diagram
 
 
 def parse_diagram(text: str, name: str) -> list[AutoBranch]:
@@ -369,10 +379,12 @@ def _located(
     return located
 
 
-def _own_header(path: Path) -> dict[str, Any] | None:
-    if not path.is_file():
-        return None
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+def _words(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace") if is_file(path) else ""
+
+
+def _own_header(path: Path, words: str) -> dict[str, Any] | None:
+    for line in words.splitlines():
         if line.startswith(DESCRIPTION_KEY):
             try:
                 return records.check_header(records.load(line.removeprefix(DESCRIPTION_KEY)))
@@ -382,7 +394,7 @@ def _own_header(path: Path) -> dict[str, Any] | None:
 
 
 def _text(path: Path) -> str:
-    if path.is_dir():
+    if is_directory(path):
         raise InvalidInput(f"{path} is a directory; give the name of an AUTO file such as b.run or run.auto")
     try:
         return path.read_text(encoding="ascii")
@@ -390,6 +402,8 @@ def _text(path: Path) -> str:
         raise InvalidInput(f"{path} does not exist; AUTO diagrams consist of b.NAME and s.NAME together") from None
     except UnicodeDecodeError:
         raise InvalidInput(f"{path} is not an AUTO file: it is not plain text") from None
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"{path} cannot be read ({error}); give the name of another file") from error
 
 
 def _lines(text: str, name: str) -> list[str]:

@@ -11,7 +11,8 @@ from ..comparisons import BAND, FIT_COLUMNS, ROW_COLUMNS, Comparison, Fit, Means
 from ..outcomes import Outcome
 from ..problem import McKeanVlasov
 from . import records
-from .datasets import Content, Variable, check_target, json_object, open_content, save_content, to_xarray
+from .datasets import Arrays, Content, Variable, check_target, json_object, open_content, save_content, to_xarray
+from .plausible import require_comparison
 
 if TYPE_CHECKING:
     import xarray
@@ -56,15 +57,24 @@ def check_comparison_target(path: str | Path, force: bool = False) -> Path:
     return check_target(path, RECORD, force)
 
 
-def open_comparison(path: str | Path) -> Comparison:
+def open_comparison(path: str | Path, *, check: bool = True) -> Comparison:
     """Read a comparison from netCDF or JSON, bit for bit.
+
+    Parameters
+    ----------
+    check
+        Whether to compare the content with its digest or, in a file from before there were digests, with what is
+        possible at all.
 
     Raises
     ------
     InvalidInput
-        If the file is missing, damaged or another record.
+        If the file is missing, damaged, changed or another record.
     """
-    header, arrays = open_content(path, RECORD)
+    return open_content(path, RECORD, _comparison, require_comparison, check)
+
+
+def _comparison(header: dict[str, Any], arrays: Arrays) -> Comparison:
     fluctuations = _means("fluctuation", arrays) if "fluctuation" in arrays else None
     return Comparison(
         problem=McKeanVlasov.from_dict(header["problem"]),

@@ -4,18 +4,19 @@ Each is a header of plain values and named arrays on named dimensions. netCDF an
 read back; CSV holds tables for a reader. The attribute ``record`` tells the kinds of record apart.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidInput, MeanfieldError
-from . import records, tables
-from .files import Writer, check_writable, checked_suffix, text_writer, write_files
+from . import digests, records, sets, tables
+from .files import Writer, bytes_writer, check_writable, checked_suffix, existing_file, text_writer, write_files
 from .netcdf import conventions
+from .sealed import group, netcdf_bytes, opened
 
 if TYPE_CHECKING:
     import xarray
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 KINDS = {".nc": "netcdf", ".json": "json", ".csv": "csv"}
 SCHEMA_VERSION = 1
 
+# What a header says of the file, and not of the record.
+FRAME = ("format", "schema_version", "meanfield_version", digests.KEY, sets.KEY)
+
+T = TypeVar("T")
+Arrays = dict[str, NDArray[Any]]
 Rows = Iterable[Mapping[str, Any]]
 
 
@@ -101,29 +107,50 @@ def save_content(
     if kind is None:
         check_target(path, content.record, force)
         kind = KINDS[path.suffix.lower()]
-    return write_files(_writers(content, path, kind), force)
+    writers = _writers(content, path, kind)
+    write_files(dict(reversed(writers.items())), force)
+    return tuple(writers)
 
 
-def open_content(path: str | Path, record: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Read header and arrays of a record from netCDF or JSON, exactly.
+def open_content(
+    path: str | Path,
+    record: str,
+    build: Callable[[dict[str, Any], Arrays], T],
+    plausible: Callable[[T], None],
+    check: bool = True,
+) -> T:
+    """Read a record from netCDF or JSON, exactly.
+
+    Parameters
+    ----------
+    build
+        Puts the record together from its header and arrays.
+    plausible
+        Refuses a record that cannot be one.
+    check
+        Whether to compare it with its digest or, in a file from before there were digests, with what is plausible.
 
     Raises
     ------
     InvalidInput
-        If the file is missing, damaged or another record.
+        If the file is missing, damaged, changed or another record.
     """
     path = Path(path)
+    if path.suffix.lower() == ".csv" and check:
+        sets.require_tables(path)
     checked_suffix(path, (".nc", ".json"), f"a format from which a {record} is read")
-    if not path.is_file():
-        raise InvalidInput(f"{path} {'is a directory' if path.is_dir() else 'does not exist'}; give a file's name")
+    existing_file(path)
     try:
-        header, arrays = _read_netcdf(path) if path.suffix.lower() == ".nc" else _read_json(path)
+        header, arrays = _read_netcdf(path, check) if path.suffix.lower() == ".nc" else _read_json(path)
         _require_record(header, record)
+        built = build(header, arrays)
+        if check and not digests.require_digest(header, _parts(header, arrays)):
+            plausible(built)
     except MeanfieldError as error:
         raise InvalidInput(f"{path} cannot be read: {error}") from error
     except Exception as error:
         raise InvalidInput(f"{path} is damaged, truncated or not a {record} written by meanfield") from error
-    return header, arrays
+    return built
 
 
 def to_xarray(content: Content) -> "xarray.Dataset":
@@ -135,11 +162,13 @@ def to_xarray(content: Content) -> "xarray.Dataset":
         for name, item in content.variables.items()
     }
     coordinates = {name: item for name, item in variables.items() if item.dims == (name,)}
+    header = _complete(content)
     attributes = conventions(content.header.get("provenance", {})) | {
         "title": content.title,
         "record": content.record,
         "problem": records.dump(content.header["problem"]),
-        "header": records.dump(_complete(content)),
+        digests.KEY: header[digests.KEY],
+        "header": records.dump(header),
     }
     others = {name: item for name, item in variables.items() if name not in coordinates}
     return xarray.Dataset(others, coordinates, attributes)
@@ -158,8 +187,20 @@ def _complete(content: Content) -> dict[str, Any]:
         "schema_version": SCHEMA_VERSION,
         "meanfield_version": records.package_version(),
     }
-    reduced: dict[str, Any] = records.plain(first | content.header)
-    return reduced
+    header: dict[str, Any] = records.plain(content.header)
+    arrays = {name: np.asarray(item.values) for name, item in content.variables.items()}
+    whole: dict[str, Any] = records.plain(first)
+    return whole | {digests.KEY: digests.digest_of(_parts(first | header, arrays))} | header
+
+
+def _parts(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the content of a record: what says how it was written is none."""
+    values = {f"header {name}": value for name, value in header.items() if name not in FRAME}
+    return values | {f"array {name}": _texts_or_numbers(array) for name, array in arrays.items()}
+
+
+def _texts_or_numbers(array: NDArray[Any]) -> NDArray[Any]:
+    return array if array.dtype.kind in "fiub" else array.astype(str)
 
 
 def _attributes(item: Variable) -> dict[str, str]:
@@ -168,20 +209,19 @@ def _attributes(item: Variable) -> dict[str, str]:
 
 def _writers(content: Content, path: Path, kind: str) -> dict[Path, Writer]:
     if kind == "netcdf":
-        return {path: lambda temporary: _write_netcdf(content, temporary)}
+        return {path: lambda temporary: bytes_writer(_netcdf(content))(temporary)}
     if kind == "json":
         return {path: text_writer(records.dump(json_object(content)) + "\n")}
     texts = {
-        path.with_name(f"{path.stem}{suffix}{path.suffix}"): tables.table_text(columns, rows)
+        f"{suffix}{path.suffix}": tables.table_text(columns, rows)
         for suffix, (columns, rows) in content.tables.items()
     }
-    origin = records.dump(_complete(content), indent=1) + "\n"
-    return {name: text_writer(text) for name, text in texts.items()} | {
-        path.with_name(f"{path.stem}.provenance.json"): text_writer(origin)
-    }
+    origin = _complete(content) | {sets.KEY: sets.digests_of(texts)}
+    texts[sets.PROVENANCE] = records.dump(origin, indent=1) + "\n"
+    return {path.with_name(path.stem + name): text_writer(text) for name, text in texts.items()}
 
 
-def _write_netcdf(content: Content, path: Path) -> None:
+def _netcdf(content: Content) -> bytes:
     dataset = to_xarray(content)
     encoding: dict[Any, dict[str, Any]] = {
         # Without this xarray adds a fill value to floats, which CF forbids on coordinates.
@@ -189,18 +229,17 @@ def _write_netcdf(content: Content, path: Path) -> None:
         for name, item in dataset.variables.items()
         if item.dtype.kind in "fiu"
     }
-    dataset.to_netcdf(path, engine="netcdf4", encoding=encoding)
+    return netcdf_bytes(lambda path: dataset.to_netcdf(path, engine="netcdf4", encoding=encoding))
 
 
-def _read_netcdf(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    import xarray
+def _read_netcdf(path: Path, check: bool) -> tuple[dict[str, Any], Arrays]:
+    with opened(path, check) as file:
+        dataset = group(file, decode=False)
+    header = records.load(dataset.attrs["header"])
+    return header, {str(name): item.values for name, item in dataset.variables.items()}
 
-    with xarray.open_dataset(path, engine="netcdf4", decode_cf=False) as dataset:
-        header = records.load(dataset.attrs["header"])
-        return header, {str(name): item.values.copy() for name, item in dataset.variables.items()}
 
-
-def _read_json(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def _read_json(path: Path) -> tuple[dict[str, Any], Arrays]:
     values = records.load(path.read_text(encoding="utf-8"))
     return values, {name: _array(item) for name, item in values.pop("arrays").items()}
 

@@ -9,7 +9,8 @@ from ..ensembles import Ensemble
 from ..outcomes import Outcome
 from ..problem import McKeanVlasov
 from . import records
-from .datasets import Content, Variable, open_content
+from .datasets import Arrays, Content, Variable, open_content
+from .plausible import require_ensemble
 
 RECORD = "ensemble"
 _WORDS = {
@@ -99,15 +100,24 @@ def ensemble_to_json_object(ensemble: Ensemble) -> dict[str, Any]:
     return {"record": RECORD} | header | {"rows": rows}
 
 
-def open_ensemble(path: str | Path) -> Ensemble:
+def open_ensemble(path: str | Path, *, check: bool = True) -> Ensemble:
     """Read an ensemble from netCDF or JSON, exactly.
+
+    Parameters
+    ----------
+    check
+        Whether to compare the content with its digest or, in a file from before there were digests, with what is
+        possible at all.
 
     Raises
     ------
     InvalidInput
-        If the file is missing, damaged or another record.
+        If the file is missing, damaged, changed or another record.
     """
-    header, arrays = open_content(path, RECORD)
+    return open_content(path, RECORD, _ensemble, require_ensemble, check)
+
+
+def _ensemble(header: dict[str, Any], arrays: Arrays) -> Ensemble:
     return Ensemble(
         problem=McKeanVlasov.from_dict(header["problem"]),
         particles=int(header["particles"]),

@@ -1,7 +1,9 @@
 """Writing files so that nothing is ever lost: all of them complete under their names, or none touched.
 
 Each file is written under a temporary name in its own directory, flushed to the disk and renamed. An
-exception, a full disk or a kill before the renaming leaves the old files as they were.
+exception, a full disk or a kill before the renaming leaves the old files as they were. Of files that belong
+together the first names the content of the others, see :mod:`meanfield.export.sets`, so that a kill between two
+renamings shows.
 """
 
 import contextlib
@@ -13,6 +15,9 @@ from pathlib import Path
 from ..errors import ComputationFailed, InvalidInput, MeanfieldError
 
 Writer = Callable[[Path], None]
+
+# Of names in sentences.
+LONGEST_NAME = 80
 
 
 def check_writable(path: str | Path, force: bool = False) -> Path:
@@ -36,7 +41,7 @@ def check_writable(path: str | Path, force: bool = False) -> Path:
         If the directory is missing or not writable, the path is a directory or a device, or the file
         exists and ``force`` is not set.
     """
-    target = Path(os.path.realpath(path))
+    target = _followed(path)
     directory = target.parent
     if target.is_dir():
         raise InvalidInput(f"{path} is a directory; give the name of a file in it, such as {Path(path) / 'run.nc'}")
@@ -49,6 +54,55 @@ def check_writable(path: str | Path, force: bool = False) -> Path:
     if target.exists() and not force:
         raise InvalidInput(f"{path} exists already; use --force (force=True) to replace it or choose another name")
     return target
+
+
+def _followed(path: str | Path) -> Path:
+    """Return the file that a name means, symbolic links followed, if the system can have one of that name."""
+    try:
+        target = Path(os.path.realpath(path))
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+            target.stat()
+    except (OSError, ValueError) as error:
+        raise InvalidInput(
+            f"no file can have the name {_shown(path)} ({_reason(error)}); give a shorter or simpler one, such as "
+            "run.nc"
+        ) from error
+    return target
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is a file of this name; none where no file can have it."""
+    with contextlib.suppress(OSError, ValueError):
+        return path.is_file()
+    return False
+
+
+def is_directory(path: Path) -> bool:
+    """Whether there is a directory of this name; none where none can have it."""
+    with contextlib.suppress(OSError, ValueError):
+        return path.is_dir()
+    return False
+
+
+def existing_file(path: str | Path, example: str = "run.nc") -> Path:
+    """Return the path of a file to be read.
+
+    Raises
+    ------
+    InvalidInput
+        If it is a directory or there is none.
+    """
+    path = Path(path)
+    target = _followed(path)
+    if target.is_dir():
+        raise InvalidInput(f"{path} is a directory; give the name of a file in it, such as {example}")
+    if not target.exists():
+        raise InvalidInput(f"{path} does not exist; give the name of a file that does")
+    if not os.access(target, os.R_OK):
+        raise InvalidInput(
+            f"{path} may not be read by you; change its permissions, or give the name of another file"
+        )
+    return path
 
 
 def checked_suffix(path: Path, admissible: Collection[str], what: str) -> str:
@@ -89,6 +143,8 @@ def write_files(writers: Mapping[Path, Writer], force: bool = False) -> tuple[Pa
         If the disk refuses; the files that existed before are unchanged.
     """
     targets = {path: check_writable(path, force) for path in writers}
+    if len(set(targets.values())) < len(targets):
+        raise InvalidInput(f"{' and '.join(map(str, targets))} are the same file; give another name")
     temporaries = {path: _temporary_name(target) for path, target in targets.items()}
     try:
         for path, write in writers.items():
@@ -117,7 +173,8 @@ def bytes_writer(content: bytes) -> Writer:
 
 
 def _temporary_name(target: Path) -> Path:
-    return target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.part")
+    # Libraries take backslashes, colons and number signs in a name for more than letters.
+    return target.with_name(f".meanfield.{secrets.token_hex(6)}.part")
 
 
 def _write_temporary(path: Path, target: Path, temporary: Path, write: Writer) -> None:
@@ -127,6 +184,8 @@ def _write_temporary(path: Path, target: Path, temporary: Path, write: Writer) -
             temporary.chmod(target.stat().st_mode & 0o7777)
         write(temporary)
         _flush_to_disk(temporary)
+        if temporary.stat().st_size == 0:
+            raise RuntimeError("nothing arrived on the disk")
     except MeanfieldError:
         raise
     except (OSError, RuntimeError) as error:
@@ -154,5 +213,13 @@ def _flush_to_disk(path: Path) -> None:
 
 
 def _failure(path: Path, error: OSError | RuntimeError) -> str:
-    reason = getattr(error, "strerror", None) or str(error)
-    return f"{path} could not be written ({reason}); any file of that name is unchanged"
+    return f"{path} could not be written ({_reason(error)}); any file of that name is unchanged"
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)
+
+
+def _shown(path: str | Path) -> str:
+    name = repr(str(path))
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 4]}...'"

@@ -16,8 +16,8 @@ f     (1, P)              largest eigenvalue, rotation excluded (nan where not c
 The fields of :class:`meanfield.Branch` follow under their own names, with nan where a count is unknown.
 """
 
+import io
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from ..diagrams import Branch, Diagram, SpecialPoint
 from ..domains import Domain
-from . import records
+from . import digests, records
 from .layouts import moment_names
 
 MATCONT_LABELS = {"branch point": "BP", "fold": "LP", "transition": "TR", "endpoint": "EP"}
@@ -39,8 +39,8 @@ MESSAGES = {
 }
 
 
-def write_mat(diagram: Diagram, path: Path) -> None:
-    """Write a MATLAB 5 file; numbers are exact doubles.
+def mat_bytes(diagram: Diagram) -> bytes:
+    """Return the content of a MATLAB 5 file; numbers are exact doubles.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def write_mat(diagram: Diagram, path: Path) -> None:
     from scipy.io import savemat
 
     records.require_doubles(diagram, "MATLAB")
-    header = records.header(diagram)
+    header = digests.header(diagram)
     critical = diagram.critical_coupling
     content = {
         "branches": _struct_array([_branch(diagram, index) for index in range(len(diagram.branches))]),
@@ -62,8 +62,11 @@ def write_mat(diagram: Diagram, path: Path) -> None:
         "provenance": records.dump(header["provenance"]),
         "meanfield_version": header["meanfield_version"],
         "format": f"{records.FORMAT} {records.SCHEMA_VERSION}",
+        digests.KEY: header[digests.KEY],
     }
-    savemat(str(path), content, appendmat=False, do_compression=True, oned_as="row")
+    stream: Any = io.BytesIO()
+    savemat(stream, content, appendmat=False, do_compression=True, oned_as="row")
+    return bytes(stream.getvalue())
 
 
 def _branch(diagram: Diagram, index: int) -> dict[str, Any]:

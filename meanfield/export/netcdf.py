@@ -15,8 +15,9 @@ from ..diagrams import Branch, Diagram, SpecialPoint
 from ..domains import Domain
 from ..errors import InvalidInput
 from ..states import Layout, State
-from . import records
+from . import digests, records
 from .layouts import MOMENTS_ON_CIRCLE, moment_words
+from .sealed import group, netcdf_bytes, opened
 
 if TYPE_CHECKING:
     import xarray
@@ -119,45 +120,42 @@ def branch_group(index: int) -> str:
     return f"branch_{index:03d}"
 
 
-def write_netcdf(diagram: Diagram, path: Path) -> None:
-    """Write netCDF-4; values survive bit for bit."""
+def diagram_netcdf(diagram: Diagram) -> bytes:
+    """Return the content of a netCDF-4 file; values survive bit for bit."""
     tree = diagram_to_xarray(diagram)
     encoding = {
         node.path: {name: _encoding(variable) for name, variable in node.dataset.variables.items()}
         for node in tree.subtree
         if node.dataset.variables
     }
-    tree.to_netcdf(path, engine="netcdf4", encoding=encoding)
+    return netcdf_bytes(lambda path: tree.to_netcdf(path, engine="netcdf4", encoding=encoding))
 
 
-def diagram_from_netcdf(path: Path) -> Diagram:
-    """Read a file written by :func:`write_netcdf`.
+def diagram_from_netcdf(path: Path, check: bool = True) -> Diagram:
+    """Read a file of :func:`diagram_netcdf`; ``check`` whether it is what was written.
 
     Raises
     ------
     InvalidInput
-        If it is another netCDF file.
+        If it is another netCDF file, or was changed.
     """
-    import xarray
-
-    with xarray.open_datatree(path, engine="netcdf4") as tree:
-        if "header" not in tree.attrs:
+    with opened(path, check) as dataset:
+        if "header" not in dataset.ncattrs():
             raise InvalidInput("it is not a diagram written by meanfield")
-        values = records.check_header(records.load(tree.attrs["header"]))
-        groups = [tree[branch_group(index)].to_dataset().load() for index in range(values["branches"])]
-        branches = [_branch_from(group) for group in groups]
-        events = _events_from(tree[EVENTS_GROUP].to_dataset().load())
-        return records.diagram_from(values, branches, events)
+        values = records.check_header(records.load(dataset.getncattr("header")))
+        branches = [_branch_from(group(dataset, branch_group(index))) for index in range(values["branches"])]
+        events = _events_from(group(dataset, EVENTS_GROUP))
+    return digests.checked_diagram(values, branches, events, check)
 
 
-def _branch_from(group: "xarray.Dataset") -> Branch:
-    values = records.load(group.attrs["header"])
-    arrays = {str(name): variable.values for name, variable in group.variables.items()}
-    return records.branch_from(values, arrays, group["point_labels"].values.tolist())
+def _branch_from(columns: "xarray.Dataset") -> Branch:
+    values = records.load(columns.attrs["header"])
+    arrays = {str(name): variable.values for name, variable in columns.variables.items()}
+    return records.branch_from(values, arrays, columns["point_labels"].values.tolist())
 
 
-def _events_from(group: "xarray.Dataset") -> list[SpecialPoint]:
-    columns = {str(name): variable.values for name, variable in group.variables.items()}
+def _events_from(table: "xarray.Dataset") -> list[SpecialPoint]:
+    columns = {str(name): variable.values for name, variable in table.variables.items()}
     numbers = columns | {name: records.stored_array(columns, name) for name in records.EVENT_NUMBERS}
     events = []
     for index, size in enumerate(columns["moments"]):
@@ -231,7 +229,7 @@ def _event_numbers(events: Sequence[SpecialPoint], name: str) -> NDArray[Any]:
 
 
 def _root_attributes(diagram: Diagram) -> dict[str, Any]:
-    header = records.header(diagram)
+    header = digests.header(diagram)
     header["branches"] = len(diagram.branches)
     attributes = conventions(diagram.provenance) | {
         "title": "bifurcation diagram of a McKean-Vlasov equation",
@@ -239,6 +237,7 @@ def _root_attributes(diagram: Diagram) -> dict[str, Any]:
         "problem": records.dump(header["problem"]),
         "interval": _attribute(diagram.interval),
         "warnings": "\n".join(diagram.warnings),
+        digests.KEY: header[digests.KEY],
         "header": records.dump(header),
     }
     if diagram.critical_coupling is not None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from . import records
+from .files import is_file
 
 DIAGRAM = "diagram"
 
@@ -14,7 +15,7 @@ def record_of(path: str | Path) -> str:
     path = Path(path)
     readers: dict[str, Callable[[Path], str]] = {".nc": _in_netcdf, ".json": _in_json}
     reader = readers.get(path.suffix.lower())
-    if reader is None or not path.is_file():
+    if reader is None or not is_file(path):
         return DIAGRAM
     try:
         return reader(path)
@@ -23,8 +24,14 @@ def record_of(path: str | Path) -> str:
         return DIAGRAM
 
 
-def open_record(path: str | Path) -> Any:
+def open_record(path: str | Path, *, check: bool = True) -> Any:
     """Read whatever record a file holds.
+
+    Parameters
+    ----------
+    check
+        Whether to compare the content with its digest or, in a file from before there were digests, with what is
+        possible at all.
 
     Returns
     -------
@@ -39,24 +46,24 @@ def open_record(path: str | Path) -> Any:
     if kind == "trajectory":
         from .trajectories import open_trajectory
 
-        return open_trajectory(path)
+        return open_trajectory(path, check=check)
     if kind == "ensemble":
         from .ensembles import open_ensemble
 
-        return open_ensemble(path)
+        return open_ensemble(path, check=check)
     if kind == "comparison":
         from .comparisons import open_comparison
 
-        return open_comparison(path)
+        return open_comparison(path, check=check)
     from . import open_diagram
 
-    return open_diagram(path)
+    return open_diagram(path, check=check)
 
 
 def _in_netcdf(path: Path) -> str:
-    import netCDF4
+    from .sealed import opened
 
-    with netCDF4.Dataset(path) as dataset:
+    with opened(path) as dataset:
         return str(dataset.getncattr("record")) if "record" in dataset.ncattrs() else DIAGRAM
 
 

@@ -330,11 +330,16 @@ def branch_from(values: Mapping[str, Any], arrays: Mapping[str, Any], labels: Se
     )
 
 
-def event_values(event: SpecialPoint) -> dict[str, Any]:
-    """All fields of a special point, reduced to what JSON can hold."""
-    names = EVENT_INDICES + EVENT_TEXTS + EVENT_NUMBERS + EVENT_COUNTS + EVENT_MOMENTS
+def event_header(event: SpecialPoint) -> dict[str, Any]:
+    """All fields of a special point but its moments, reduced to what JSON can hold."""
+    names = EVENT_INDICES + EVENT_TEXTS + EVENT_NUMBERS + EVENT_COUNTS
     values: dict[str, Any] = plain({name: getattr(event, name) for name in names})
     return values
+
+
+def event_values(event: SpecialPoint) -> dict[str, Any]:
+    """All fields of a special point, reduced to what JSON can hold."""
+    return event_header(event) | {name: plain(getattr(event, name)) for name in EVENT_MOMENTS}
 
 
 def event_from(values: Mapping[str, Any]) -> SpecialPoint:

@@ -10,12 +10,18 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InvalidInput, MeanfieldError
+from ..moments import moment_columns, named_moment
+from ..outcomes import Outcome
+from ..problem import McKeanVlasov
 from ..states import State
-from . import records, tables
-from .files import Writer, bytes_writer, check_writable, checked_suffix, text_writer, write_files
+from . import digests, plausible, records, tables
+from .files import Writer, bytes_writer, check_writable, checked_suffix, existing_file, text_writer, write_files
+from .layouts import check_layout, layout_of
 
 FORMAT = "meanfield states"
 SCHEMA_VERSION = 1
+MOMENTS = ("cosine", "sine")
 STATE_KINDS = (".json", ".npz", ".csv")
 STATE_COLUMNS = (
     "state", "label", "coupling", "relative_coupling", "m1", "m2", "m3", "m4", "free_energy_gap", "unstable",
@@ -38,7 +44,7 @@ def check_states_target(path: str | Path, force: bool = False) -> Path:
 
 
 def state_rows(states: Sequence[State], critical_coupling: Any = None) -> list[dict[str, Any]]:
-    """Return states as table rows with the keys of ``STATE_COLUMNS``."""
+    """Return states as table rows with the keys of ``STATE_COLUMNS``, on spheres also moments about the axis."""
     return [_row(index, state, critical_coupling) for index, state in enumerate(states)]
 
 
@@ -60,19 +66,34 @@ def states_to_json_object(
     """
     rows = state_rows(states, critical_coupling)
     if coefficients:
-        rows = [
-            row | {"cosine": state.cosine, "sine": state.sine, "layout": state.layout}
-            for row, state in zip(rows, states, strict=True)
-        ]
-    return {
-        "format": FORMAT,
-        "schema_version": SCHEMA_VERSION,
-        "meanfield_version": records.package_version(),
+        rows = [row | _further(state) for row, state in zip(rows, states, strict=True)]
+    frame = {"format": FORMAT, "schema_version": SCHEMA_VERSION, "meanfield_version": records.package_version()}
+    content = {
         "problem": records.problem_values(states[0].problem) if states else None,
         "critical_coupling": critical_coupling,
         "states": rows,
         "provenance": dict(provenance or {}),
     }
+    return frame | ({digests.KEY: digests.digest_of(_parts(content))} if coefficients else {}) | content
+
+
+def _further(state: State) -> dict[str, Any]:
+    """Return what a table has no room for."""
+    return {name: getattr(state, name) for name in (*MOMENTS, "layout")} | {"outcome": state.outcome.name}
+
+
+def _parts(values: Mapping[str, Any]) -> dict[str, Any]:
+    parts = {name: values[name] for name in ("problem", "critical_coupling", "provenance")}
+    parts["states"] = [_without_moments(row) for row in values["states"]]
+    return parts | {
+        f"state_{index}_{name}": np.asarray(row[name], dtype=np.float64)
+        for index, row in enumerate(values["states"])
+        for name in MOMENTS
+    }
+
+
+def _without_moments(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in MOMENTS}
 
 
 def save_states(
@@ -100,7 +121,8 @@ def _writer(
     states: Sequence[State], path: Path, critical_coupling: Any, provenance: Mapping[str, Any] | None
 ) -> Writer:
     if path.suffix.lower() == ".csv":
-        return text_writer(tables.table_text(STATE_COLUMNS, state_rows(states, critical_coupling)))
+        rows = state_rows(states, critical_coupling)
+        return text_writer(tables.table_text(tuple(rows[0]) if rows else STATE_COLUMNS, rows))
     whole = states_to_json_object(states, critical_coupling, provenance, coefficients=True)
     if path.suffix.lower() == ".json":
         return text_writer(records.dump(whole) + "\n")
@@ -108,22 +130,93 @@ def _writer(
 
 
 def _archive(states: Sequence[State], whole: dict[str, Any]) -> bytes:
-    arrays: dict[str, Any] = {f"state_{index}_cosine": state.cosine for index, state in enumerate(states)}
-    arrays |= {f"state_{index}_sine": state.sine for index, state in enumerate(states)}
-    rows = [{key: row[key] for key in (*STATE_COLUMNS, "layout")} for row in whole["states"]]
+    arrays: dict[str, Any] = {
+        f"state_{index}_{name}": getattr(state, name) for index, state in enumerate(states) for name in MOMENTS
+    }
+    rows = [_without_moments(row) for row in whole["states"]]
     stream = io.BytesIO()
     header: Any = np.array(records.dump(whole | {"states": rows}))
     np.savez_compressed(stream, header=header, **arrays)
     return stream.getvalue()
 
 
+def open_states(path: str | Path, *, check: bool = True) -> tuple[State, ...]:
+    """Read states from JSON or NPZ, exactly.
+
+    Parameters
+    ----------
+    check
+        Whether to compare the content with its digest or, in a file from before there were digests, with what is
+        possible at all.
+
+    Raises
+    ------
+    InvalidInput
+        If the file is missing, damaged, changed or holds other than states.
+    """
+    path = Path(path)
+    suffix = checked_suffix(path, (".json", ".npz"), "a format from which states are read")
+    existing_file(path)
+    try:
+        values = _read_json(path) if suffix == ".json" else _read_npz(path)
+        if values.get("format") != FORMAT:
+            raise InvalidInput("it holds no states written by meanfield")
+        if values["schema_version"] > SCHEMA_VERSION:
+            raise InvalidInput(
+                f"it has version {values['schema_version']} of the format; install a newer meanfield"
+            )
+        states = tuple(_state(row, values) for row in values["states"])
+        if check and not digests.require_digest(values, _parts(values)):
+            for state in states:
+                plausible.require_moments(state.cosine, state.sine, f"the state {state.label!r}")
+    except MeanfieldError as error:
+        raise InvalidInput(f"{path} cannot be read: {error}") from error
+    except Exception as error:
+        raise InvalidInput(f"{path} is damaged, truncated or no file of states written by meanfield") from error
+    return states
+
+
+def _read_json(path: Path) -> Any:
+    return records.load(path.read_text(encoding="utf-8"))
+
+
+def _read_npz(path: Path) -> Any:
+    with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
+        values = records.load(str(archive["header"]))
+        for index, row in enumerate(values["states"]):
+            row |= {name: archive[f"state_{index}_{name}"] for name in MOMENTS}
+    return values
+
+
+def _state(row: Mapping[str, Any], values: Mapping[str, Any]) -> State:
+    moments: dict[str, Any] = {name: np.asarray(row[name], dtype=np.float64) for name in MOMENTS}
+    problem, layout = McKeanVlasov.from_dict(values["problem"]), layout_of(row)
+    check_layout(layout, problem.domain, moments["cosine"].size, f"the state {row['label']!r}")
+    given = {name: row[name] for name in ("free_energy_gap", "residual", "label", "slowest_rate", "minimiser")}
+    return State(
+        problem=problem,
+        unstable=None if row["unstable"] is None else int(row["unstable"]),
+        symmetry=int(row["symmetry"]),
+        modes=int(row["modes"]),
+        outcome=Outcome[row.get("outcome", Outcome.CONVERGED.name)],
+        layout=layout,
+        provenance=dict(values["provenance"]),
+        **moments,
+        **given,
+    )
+
+
 def _row(index: int, state: State, critical_coupling: Any) -> dict[str, Any]:
     relative = None
     if critical_coupling is not None:
         relative = float(np.longdouble(state.coupling) / np.longdouble(critical_coupling))
-    moments = {f"m{degree}": state.moment(degree) for degree in (1, 2, 3, 4)}
+    domain = state.problem.domain
+    moments = {
+        name: float(named_moment(domain, state.layout, state.cosine, state.sine, name))
+        for name in moment_columns(domain)
+    }
     given = {name: getattr(state, name) for name in STATE_COLUMNS[8:]}
-    return {
+    row = {
         "state": index,
         "label": state.label,
         "coupling": state.coupling,
@@ -131,3 +224,4 @@ def _row(index: int, state: State, critical_coupling: Any) -> dict[str, Any]:
         **moments,
         **given,
     }
+    return {name: row[name] for name in STATE_COLUMNS} | row

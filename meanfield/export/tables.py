@@ -4,8 +4,7 @@ CSV stays plain, so that every spreadsheet and every reader opens it with its de
 ``NAME.csv``, the special points in ``NAME.special.csv``, the origin of both in ``NAME.provenance.json``.
 JSON and NPZ hold every field of the diagram exactly.
 
-The columns m1 to m4 are moments by degree: with cos kt on the circle; on spheres with P_l about the axis, and the
-lengths of all moments of a degree where there is no axis.
+The moments are named as everywhere, see :mod:`meanfield.moments`.
 """
 
 import csv
@@ -17,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from ..diagrams import POINT_COLUMNS, SPECIAL_COLUMNS, Branch, Diagram, SpecialPoint
+from ..diagrams import Branch, Diagram, SpecialPoint
 from ..errors import InvalidInput
-from . import records
+from . import digests, records, sets
 
 
 def csv_paths(path: Path) -> tuple[Path, Path, Path]:
@@ -27,17 +26,16 @@ def csv_paths(path: Path) -> tuple[Path, Path, Path]:
     return (
         path,
         path.with_name(f"{path.stem}.special.csv"),
-        path.with_name(f"{path.stem}.provenance.json"),
+        path.with_name(path.stem + sets.PROVENANCE),
     )
 
 
 def csv_texts(diagram: Diagram) -> tuple[str, str, str]:
     """Content of the three files named by :func:`csv_paths`."""
-    return (
-        table_text(POINT_COLUMNS, diagram.point_rows()),
-        table_text(SPECIAL_COLUMNS, diagram.special_rows()),
-        records.dump(records.header(diagram), indent=1) + "\n",
-    )
+    points = table_text(diagram.point_columns, diagram.point_rows())
+    special = table_text(diagram.special_columns, diagram.special_rows())
+    origin = digests.header(diagram) | {sets.KEY: sets.digests_of({".csv": points, ".special.csv": special})}
+    return points, special, records.dump(origin, indent=1) + "\n"
 
 
 def diagram_to_json_object(diagram: Diagram, coefficients: bool = False) -> dict[str, Any]:
@@ -55,9 +53,12 @@ def diagram_to_json_object(diagram: Diagram, coefficients: bool = False) -> dict
         The header with ``points`` and ``special_points``, rows with the keys of the CSV tables, and
         ``branches``. Unknown values are None.
     """
-    result = records.header(diagram)
+    result = digests.header(diagram)
     result["points"] = [records.plain(row) for row in diagram.point_rows()]
-    result["special_points"] = [_event(event, coefficients) for event in diagram.special_points]
+    result["special_points"] = [
+        _event(event, row, coefficients)
+        for event, row in zip(diagram.special_points, diagram.special_rows(), strict=True)
+    ]
     result["branches"] = [_branch(branch, coefficients) for branch in diagram.branches]
     return result
 
@@ -67,25 +68,41 @@ def json_text(diagram: Diagram) -> str:
     return records.dump(diagram_to_json_object(diagram, coefficients=True)) + "\n"
 
 
-def diagram_from_json(text: str) -> Diagram:
-    """Read the exact JSON form of a diagram.
+def diagram_from_json(text: str, check: bool = True) -> Diagram:
+    """Read the exact JSON form of a diagram; ``check`` whether it is what was written.
 
     Raises
     ------
     InvalidInput
-        If the text is other JSON, or JSON of a diagram without its coefficients.
+        If the text is other JSON, JSON of a diagram without its coefficients, or was changed.
     """
     values = records.check_header(records.load(text))
     if any("cosine" not in branch for branch in values["branches"]):
         raise InvalidInput("it holds the tables only, without coefficients; write a .json or .nc file instead")
     branches = [records.branch_from(item, item, item["point_labels"]) for item in values["branches"]]
     events = [records.event_from(item) for item in values["special_points"]]
-    return records.diagram_from(values, branches, events)
+    diagram = digests.checked_diagram(values, branches, events, check)
+    # The tables say again what the branches say; those of another version may say it in other columns.
+    if check and digests.KEY in values and values["meanfield_version"] == records.package_version():
+        _require_tables(values, diagram)
+    return diagram
+
+
+def _require_tables(values: Mapping[str, Any], diagram: Diagram) -> None:
+    expected = records.load(records.dump(diagram_to_json_object(diagram)))
+    columns = {"points": diagram.point_columns, "special_points": diagram.special_columns}
+    for table, names in columns.items():
+        found = [{name: row[name] for name in names} for row in values[table]]
+        if found != expected[table]:
+            raise InvalidInput(
+                f"its table {table!r} does not agree with its branches, so that one was changed after it was "
+                "written; take another copy, or open it unchecked with check=False"
+            )
 
 
 def npz_bytes(diagram: Diagram) -> bytes:
     """Return a compressed archive of numpy arrays: ``header`` (JSON text), ``branch_I_NAME`` and so on."""
-    header = records.header(diagram)
+    header = digests.header(diagram)
     header["branches"] = [records.branch_header(branch) for branch in diagram.branches]
     arrays: dict[str, Any] = {}
     for index, branch in enumerate(diagram.branches):
@@ -103,8 +120,8 @@ def npz_bytes(diagram: Diagram) -> bytes:
     return stream.getvalue()
 
 
-def diagram_from_npz(path: Path) -> Diagram:
-    """Read an archive written by :func:`npz_bytes`."""
+def diagram_from_npz(path: Path, check: bool = True) -> Diagram:
+    """Read an archive written by :func:`npz_bytes`; ``check`` whether it is what was written."""
     # A damaged archive given by name would leave its file open.
     with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
         if "header" not in archive:
@@ -118,7 +135,7 @@ def diagram_from_npz(path: Path) -> Diagram:
             records.event_from(item | {name: archive[f"special_{index}_{name}"] for name in records.EVENT_MOMENTS})
             for index, item in enumerate(values["special_points"])
         ]
-        return records.diagram_from(values, branches, events)
+        return digests.checked_diagram(values, branches, events, check)
 
 
 def _archived_branch(archive: Mapping[str, Any], index: int) -> tuple[dict[str, Any], Sequence[str]]:
@@ -127,11 +144,11 @@ def _archived_branch(archive: Mapping[str, Any], index: int) -> tuple[dict[str, 
     return arrays, archive[f"branch_{index}_point_labels"].tolist()
 
 
-def _event(event: SpecialPoint, coefficients: bool) -> dict[str, Any]:
-    row: dict[str, Any] = records.plain(event.row())
+def _event(event: SpecialPoint, row: dict[str, Any], coefficients: bool) -> dict[str, Any]:
+    values: dict[str, Any] = records.plain(row)
     if coefficients:
-        row |= records.plain({name: getattr(event, name) for name in (*records.EVENT_MOMENTS, "layout")})
-    return row
+        values |= records.plain({name: getattr(event, name) for name in (*records.EVENT_MOMENTS, "layout")})
+    return values
 
 
 def _branch(branch: Branch, coefficients: bool) -> dict[str, Any]:

@@ -11,8 +11,9 @@ from ..outcomes import Outcome
 from ..problem import McKeanVlasov
 from ..trajectories import Trajectory
 from . import records
-from .datasets import Content, Variable, open_content
+from .datasets import Arrays, Content, Variable, open_content
 from .layouts import check_layout, layout_of, moment_words
+from .plausible import require_trajectory
 
 RECORD = "trajectory"
 OPTIONAL = ("tolerance", "distance", "slowest_rate")
@@ -94,15 +95,24 @@ def trajectory_to_json_object(trajectory: Trajectory) -> dict[str, Any]:
     return {"record": RECORD} | header | {"rows": rows}
 
 
-def open_trajectory(path: str | Path) -> Trajectory:
+def open_trajectory(path: str | Path, *, check: bool = True) -> Trajectory:
     """Read a trajectory from netCDF or JSON, exactly.
+
+    Parameters
+    ----------
+    check
+        Whether to compare the content with its digest or, in a file from before there were digests, with what is
+        possible at all.
 
     Raises
     ------
     InvalidInput
-        If the file is missing, damaged or another record.
+        If the file is missing, damaged, changed or another record.
     """
-    header, arrays = open_content(path, RECORD)
+    return open_content(path, RECORD, _trajectory, require_trajectory, check)
+
+
+def _trajectory(header: dict[str, Any], arrays: Arrays) -> Trajectory:
     problem, layout = McKeanVlasov.from_dict(header["problem"]), layout_of(header)
     check_layout(layout, problem.domain, arrays["cosine"].shape[1], "the trajectory")
     optional = {name: None if header[name] is None else float(header[name]) for name in OPTIONAL}

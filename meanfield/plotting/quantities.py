@@ -6,7 +6,8 @@ from numpy.typing import NDArray
 from ..diagrams import Branch, Diagram, SpecialPoint
 from ..domains import Circle
 from ..errors import InvalidInput
-from ..harmonics import moduli, place
+from ..harmonics import moduli
+from ..moments import kinds, named_moment
 from ..states import Layout
 
 Floats = NDArray[np.float64]
@@ -59,7 +60,7 @@ def symbol_of(diagram: Diagram, y: str) -> str:
     if y in names:
         return names[y]
     kind, degree = y[:1], y[1:]
-    if kind in ("m" if on_circle else "mp") and degree.isascii() and degree.isdigit() and int(degree) > 0:
+    if kind in kinds(diagram.problem.domain) and degree.isascii() and degree.isdigit() and int(degree) > 0:
         return _moment_symbol(kind, int(degree), on_circle)
     moments = "m1, m2, ..." if on_circle else "m1, m2, ..., p1, p2, ..."
     raise InvalidInput(f"cannot plot {y!r}; give {moments} or one of {', '.join(names)}")
@@ -106,18 +107,8 @@ def _of_moments(diagram: Diagram, layout: Layout, cosine: Floats, sine: Floats, 
     if y == "amplitude":
         lengths = np.nan_to_num(_lengths(layout, cosine, sine))
         return np.asarray(np.max(lengths[..., 1:], axis=-1, initial=0.0))
-    kind, degree = y[0], int(y[1:])
-    if isinstance(diagram.problem.domain, Circle):
-        return _entry(cosine, degree)
-    if kind == "m":
-        return _entry(_lengths(layout, cosine, sine), degree)
-    return _entry(cosine, place(degree, 0) if layout == "order" else degree)
+    return named_moment(diagram.problem.domain, layout, cosine, sine, y)
 
 
 def _lengths(layout: Layout, cosine: Floats, sine: Floats) -> Floats:
     return moduli(cosine, sine) if layout == "order" else np.asarray(np.sqrt(cosine**2 + sine**2))
-
-
-def _entry(values: Floats, index: int) -> Floats:
-    # A degree beyond those that are kept has the moment zero.
-    return values[..., index] if index < values.shape[-1] else np.zeros(values.shape[:-1])

@@ -10,6 +10,7 @@ from meanfield.states import Layout
 
 from ..bases import Floats
 from ..geometry import geometry_of
+from ..labels import untaken
 from .continuation import Point, point_between
 from .detection import Event, interval_end
 from .following import Followed, Knot
@@ -44,9 +45,7 @@ class Register:
 
     def unique_label(self, label: str) -> str:
         """Return the label, numbered if it is taken."""
-        taken = {branch.label for branch in self.branches}
-        candidates = (label if i == 1 else f"{label} ({i})" for i in range(1, len(taken) + 3))
-        return next(candidate for candidate in candidates if candidate not in taken)
+        return untaken(label, {branch.label for branch in self.branches})
 
 
 def record(followed: Followed, label: str, symmetry: int, parent: int | None, register: Register) -> None:

@@ -27,6 +27,7 @@ from meanfield.command_line import (
     write_all,
 )
 from meanfield.export.states import STATE_KINDS, check_states_target, save_states, states_to_json_object
+from meanfield.moments import named_moment
 from meanfield.summary import leading_degree
 
 from ..bases import EPS
@@ -84,10 +85,12 @@ def _print_states(
 
 
 def _states_text(problem: McKeanVlasov, states: Sequence[State]) -> str:
-    degrees = sorted({1, 2, *(leading_degree(problem.domain, state) for state in states)})
+    names = [
+        f"m{degree}" for degree in sorted({1, 2, *(leading_degree(problem.domain, state) for state in states)})
+    ]
     columns = {
         "state": [state.label for state in states],
-        **{f"m{degree}": [formatted(_moment(state, degree)) for state in states] for degree in degrees},
+        **{name: [formatted(_moment(state, name)) for state in states] for name in names},
         "(F-F0)/D": [formatted(state.free_energy_gap) for state in states],
         "unstable": ["?" if state.unstable is None else str(state.unstable) for state in states],
         "residual": [formatted(state.residual, 2) for state in states],
@@ -96,7 +99,7 @@ def _states_text(problem: McKeanVlasov, states: Sequence[State]) -> str:
     return "\n".join([*heading(problem, states), "", table(columns, "  ")])
 
 
-def _moment(state: State, degree: int) -> float:
+def _moment(state: State, name: str) -> float:
     """Return a moment, or zero where it is the rounding of one that vanishes by symmetry."""
-    moment = state.moment(degree)
+    moment = float(named_moment(state.problem.domain, state.layout, state.cosine, state.sine, name))
     return moment if abs(moment) > 4.0 * EPS else 0.0

@@ -23,9 +23,10 @@ from typing import Any
 
 import numpy as np
 
-from meanfield import InvalidInput
+from meanfield import InvalidInput, State
 from meanfield.errors import did_you_mean
 from meanfield.export.records import load
+from meanfield.export.states import open_states
 from meanfield.potentials.expressions import compiled
 
 from .starts import Bumps, Mixture, PerturbedUniform, RandomPerturbation, VonMises, Watson
@@ -166,26 +167,15 @@ def _angles(path: Path) -> Any:
 def _record(path: Path, label: str) -> Any:
     from meanfield import open_trajectory
 
-    if path.suffix.lower() == ".npz":
-        return _state(path, _archived_states(path), label)
-    if path.suffix.lower() == ".json":
-        values = load(path.read_text(encoding="utf-8"))
-        if "states" in values:
-            return _state(path, values["states"], label)
+    suffix = path.suffix.lower()
+    if suffix == ".npz" or (suffix == ".json" and "states" in load(path.read_text(encoding="utf-8"))):
+        return _state(path, open_states(path), label)
     return open_trajectory(path)
 
 
-def _archived_states(path: Path) -> list[dict[str, Any]]:
-    with np.load(path, allow_pickle=False) as archive:
-        states: list[dict[str, Any]] = load(str(archive["header"]))["states"]
-        for index, state in enumerate(states):
-            state |= {name: archive[f"state_{index}_{name}"] for name in ("cosine", "sine")}
-        return states
-
-
-def _state(path: Path, states: list[dict[str, Any]], label: str) -> Any:
-    labels = [str(state["label"]) for state in states]
+def _state(path: Path, states: tuple[State, ...], label: str) -> Any:
+    labels = [state.label for state in states]
     if label and label not in labels:
         raise InvalidInput(f"{path} holds no state {label!r}; it holds {', '.join(labels)}")
     state = states[labels.index(label) if label else 0]
-    return np.array(state["cosine"], dtype=float), np.array(state["sine"], dtype=float)
+    return state.cosine, state.sine

@@ -16,11 +16,11 @@ from .meeting import meeting as meeting
 from .meeting import nearest_image as nearest_image
 from .meeting import same_place as same_place
 from .moments import moment_arrays as moment_arrays
+from .naming import name_of as name_of
 from .perturbations import block_matrix as block_matrix
 from .perturbations import blocks_of as blocks_of
 from .perturbations import copies as copies
 from .perturbations import unstable_counts as unstable_counts
-from .search import name_of as name_of
 from .search import same_orbit as same_orbit
 from .search import search_all as search_all
 from .search import symmetry_of as symmetry_of

@@ -83,21 +83,20 @@ def _births_of_group(problem: McKeanVlasov, group: Group, degree: int, point: Cr
     found = []
     for side in sides:
         departure = Departure(equation, np.zeros(direction.size), q, side * direction, order, amplitude)
-        found.append(Birth(departure, _name(group, degree, _peaks(departure)), 2 - degree % 2))
+        assert isinstance(equation.basis, InvariantBasis)
+        peaks = rises_at_vertices(group, *equation.basis.harmonics(departure.direction))
+        found.append(Birth(departure, name_in_group(group, degree, peaks), 2 - degree % 2))
     return found
 
 
-def _peaks(departure: Departure) -> bool:
-    """Whether the density rises at the vertices of the first solid of the symmetry."""
-    basis = departure.equation.basis
-    assert isinstance(basis, InvariantBasis)
-    vertex = np.array(VERTICES.get(basis.group.name, (1.0, 0.0, 0.0)))
+def rises_at_vertices(group: Group, cosine: Floats, sine: Floats) -> bool:
+    """Whether a density, or its change, exceeds its mean at the vertices of the first solid of a symmetry."""
+    vertex = np.array(VERTICES.get(group.name, (1.0, 0.0, 0.0)))
     polar, azimuth = np.arccos(vertex[2] / np.linalg.norm(vertex)), np.arctan2(vertex[1], vertex[0])
-    cosine, sine = basis.harmonics(departure.direction)
-    return bool(full_density(cosine, sine, polar, azimuth) > 0.0)
+    return bool(full_density(cosine, sine, polar, azimuth) > cosine[0])
 
 
-def _name(group: Group, degree: int, peaks: bool) -> str:
+def name_in_group(group: Group, degree: int, peaks: bool) -> str:
     """Return the state in words; the degree is added where the solid has branches of a lower one as well."""
     if group.name not in SOLIDS:
         return f"{group.name} {degree}"

@@ -11,7 +11,6 @@ from ..bases import Floats, Integers
 from ..branches.continuation import Point
 from ..branches.deflation import search
 from ..equation import StationaryEquation, stationary_equation
-from .births import SHAPES
 
 # Of the degrees beyond their threshold the strongest few are combined in all signs.
 COMBINED = 4
@@ -118,14 +117,6 @@ def symmetry_of(point: Point) -> int:
     """Return 2 if the state is even, the same at antipodes, 0 if it is uniform, else 1."""
     felt = np.flatnonzero(np.abs(powers(point))[1:] > FELT) + 1
     return 0 if not felt.size else 2 if np.all(felt % 2 == 0) else 1
-
-
-def name_of(point: Point) -> str:
-    """Return a state in words."""
-    moments = powers(point)
-    if symmetry_of(point) == 2 and moments.size > 2:
-        return SHAPES[1 if moments[2] > 0.0 else -1]
-    return "zonal"
 
 
 def same_orbit(one: Point, other: Point) -> bool:

@@ -74,7 +74,7 @@ def test_numbers_of_the_record():
     terms = (
         np.cos(np.outer(angle, k)) @ trajectory.cosine[3, 1:] + np.sin(np.outer(angle, k)) @ trajectory.sine[3, 1:]
     )
-    assert np.allclose(trajectory.density(angle, 3), (1 + 2 * terms) / (2 * np.pi), atol=1e-15)
+    assert np.allclose(trajectory.density(angle, index=3), (1 + 2 * terms) / (2 * np.pi), atol=1e-15)
     c = trajectory.cosine - 1j * trajectory.sine
     assert np.allclose(trajectory.order_parameter(2), np.abs(c[:, 2]), atol=1e-16)
     assert np.array_equal(trajectory.moment(1, sine=True), trajectory.sine[:, 1])
@@ -189,7 +189,7 @@ def test_the_picture_shows_the_density():
     values = np.asarray(mesh.get_array()).reshape(361, 30)
     angle = np.linspace(-np.pi, np.pi, 361)
     for index in (0, 17, 29):
-        assert np.allclose(values[:, index], trajectory.density(angle, index), atol=1e-14)
+        assert np.allclose(values[:, index], trajectory.density(angle, index=index), atol=1e-14)
     assert mesh.get_cmap().name == "magma"
 
 
@@ -262,7 +262,7 @@ def test_descent_agrees_with_single_densities():
         assert values.gap[index] == pytest.approx(free_energy_parts(PROBLEM, *moments).gap, rel=1e-13, abs=1e-15)
         assert values.dissipation[index] == pytest.approx(dissipation(PROBLEM, *moments) / 0.7, rel=1e-12)
         angle = np.linspace(-np.pi, np.pi, 4096)
-        lowest = trajectory.density(angle, index).min()
+        lowest = trajectory.density(angle, index=index).min()
         assert values.minimum[index] == pytest.approx(lowest, abs=2e-3)
 
 

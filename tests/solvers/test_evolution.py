@@ -160,7 +160,7 @@ def test_mass_is_exact():
     trajectory = evolve(REFERENCE, VonMises(0.7, 2.0), 20.0)
     assert trajectory.mass_error == 0.0
     angle = np.linspace(0, 2 * np.pi, 512, endpoint=False)
-    masses = [trajectory.density(angle, index).mean() * 2 * np.pi for index in range(len(trajectory))]
+    masses = [trajectory.density(angle, index=index).mean() * 2 * np.pi for index in range(len(trajectory))]
     assert np.abs(np.array(masses) - 1.0).max() <= 1e-14
 
 

@@ -201,7 +201,7 @@ def test_negative_values_are_reported_and_not_clipped():
     assert np.isnan(trajectory.free_energy_gap[worst])
     # What is recorded has the negative values, not zero.
     angle = np.linspace(-np.pi, np.pi, 4001)
-    assert trajectory.density(angle, worst).min() <= trajectory.minimum[worst] * (1 - 1e-6)
+    assert trajectory.density(angle, index=worst).min() <= trajectory.minimum[worst] * (1 - 1e-6)
     better = evolve(problem, VonMises(0.0, 1.0), 2.0, tolerance=1e-10)
     assert not np.isnan(better.free_energy_gap).any()
 

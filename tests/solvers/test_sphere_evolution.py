@@ -346,7 +346,7 @@ def test_mass_is_exact():
     nodes, weights = np.polynomial.legendre.leggauss(80)
     zonal = evolve(ATTENTION, VonMises(0.0, 2.0), 0.5, times=4)
     for index in range(len(zonal)):
-        mass = 2 * np.pi * weights @ zonal.density(np.arccos(nodes), index)
+        mass = 2 * np.pi * weights @ zonal.density(np.arccos(nodes), index=index)
         assert abs(mass - 1.0) <= 1e-12
 
 

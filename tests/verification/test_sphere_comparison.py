@@ -25,7 +25,7 @@ def compared():
 
 
 def test_quantities_and_distances_are_named_by_what_they_are(compared):
-    assert compared.moments.names == ("m1", "r1", "m2", "r2")
+    assert compared.moments.names == ("p1", "r1", "p2", "r2")
     assert compared.transport_names == ("w1_polar", "w2_polar")
     assert compared.distance_names[4:] == ("c1", "c2")
     assert "Distances of angles from the pole" in compared.summary()
@@ -61,7 +61,7 @@ def zonal_start(concentration, count):
 
 
 def test_particles_and_equation_agree(compared):
-    for name in ("m1", "m2"):
+    for name in ("p1", "p2"):
         index = compared.moments.index(name)
         error = compared.moments.standard_error[index]
         # 6 standard errors at 11 degrees of freedom, false alarm below 1e-4 for each of 20, and a bias of 4/N.

@@ -1,0 +1,130 @@
+"""Whether a record can be one at all: the check of files from before there were digests.
+
+A number that is not known is nan, and no objection.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..comparisons import Comparison
+from ..diagrams import Branch, Diagram, SpecialPoint
+from ..ensembles import Ensemble
+from ..errors import InvalidInput
+from ..trajectories import Trajectory
+
+# Of moments, whose modulus is 1 at most.
+ROUNDING = 1e-6
+# Of numbers that are kept twice; AUTO files hold eleven digits.
+AGREEMENT = 1e-9
+
+
+def require_diagram(diagram: Diagram) -> None:
+    """Refuse a diagram whose numbers contradict each other or the range they can have.
+
+    Raises
+    ------
+    InvalidInput
+        With the first thing that cannot be.
+    """
+    for branch in diagram.branches:
+        _require_branch(diagram, branch)
+    for index, event in enumerate(diagram.special_points):
+        _require_event(diagram, event, f"special point {index}")
+
+
+def require_trajectory(trajectory: Trajectory) -> None:
+    """Refuse a trajectory whose times do not increase or whose moments are no moments."""
+    _require_times(trajectory.time)
+    require_moments(trajectory.cosine, trajectory.sine, "the trajectory")
+    _require(trajectory.modes >= 0, "the trajectory has a negative number of modes")
+    _require(~np.isinf(trajectory.free_energy_gap), "the trajectory has an infinite free energy")
+
+
+def require_ensemble(ensemble: Ensemble) -> None:
+    """Refuse an ensemble whose times, moments or counts cannot be."""
+    _require_times(ensemble.time)
+    require_moments(ensemble.cosine, ensemble.sine, "the ensemble")
+    counted = ensemble.histogram.sum(axis=1)
+    _require(ensemble.histogram >= 0, "the histogram counts less than no particles")
+    _require((counted == 0) | (counted == ensemble.particles), "the histogram counts other than all particles")
+
+
+def require_comparison(comparison: Comparison) -> None:
+    """Refuse a comparison whose sizes do not increase, or with a band that ends below its beginning."""
+    _require_times(comparison.time)
+    _require(np.diff(comparison.particles) > 0, "the numbers of particles do not increase")
+    _require(~(comparison.distances < 0), "a distance is negative")
+    for means in (comparison.moments, comparison.distance_means, comparison.fluctuations):
+        if means is not None:
+            _require(~(means.low > means.high), "a confidence band ends below its beginning")
+            _require(~(means.standard_error < 0), "a standard error is negative")
+
+
+def require_moments(cosine: NDArray[np.float64], sine: NDArray[np.float64], what: str) -> None:
+    """Refuse moments, (..., n), that are beyond 1 or of a mass other than 1, saying whose they are."""
+    _require(~(np.hypot(cosine, sine) > 1.0 + ROUNDING), f"{what} has a moment beyond 1 in modulus")
+    _require(~(np.abs(cosine[..., 0] - 1.0) > ROUNDING), f"{what} has a mass other than 1")
+
+
+def _require_branch(diagram: Diagram, branch: Branch) -> None:
+    what = f"branch {branch.label!r}"
+    low, high = diagram.interval
+    slack = AGREEMENT * (high - low)
+    _require(np.isfinite(branch.coupling), f"{what} has a coupling that is no number")
+    inside = (low - slack <= branch.coupling) & (branch.coupling <= high + slack)
+    _require(inside, f"{what} leaves the interval of the diagram")
+    _require_relative(diagram, branch.coupling, branch.relative_coupling, what)
+    require_moments(branch.cosine, branch.sine, what)
+    # The comparison of what is not known is false.
+    _require(~(np.diff(branch.arclength) < 0), f"{what} has an arclength that decreases")
+    _require(branch.unstable >= -1, f"{what} has a negative number of unstable directions")
+    _require(branch.modes >= 0, f"{what} has a negative number of modes")
+    _require(~(branch.residual < 0), f"{what} has a negative residual")
+    for name in ("free_energy_gap", "slowest_rate", "arclength"):
+        _require(~np.isinf(getattr(branch, name)), f"{what} has an infinite {name}")
+
+
+def _require_event(diagram: Diagram, event: SpecialPoint, what: str) -> None:
+    branch = diagram.branches[event.branch]
+    there = branch.coupling[event.point]
+    slack = AGREEMENT * abs(there)
+    _require(abs(event.coupling - there) <= slack, f"{what} is at another coupling than its point of its branch")
+    _require(
+        event.lower - slack <= event.coupling <= event.upper + slack,
+        f"{what} is outside the bounds of its coupling",
+    )
+    relative = np.nan if event.relative_coupling is None else event.relative_coupling
+    _require_relative(diagram, np.asarray(event.coupling), np.asarray(relative), what)
+    require_moments(event.cosine, event.sine, what)
+    for name in ("cosine", "sine"):
+        own, of_branch = getattr(event, name), getattr(branch, name)[event.point]
+        size = min(own.size, of_branch.size)
+        differs = np.abs(own[:size] - of_branch[:size]) > AGREEMENT
+        _require(~differs, f"{what} has other moments than its point of its branch")
+
+
+def _require_relative(diagram: Diagram, coupling: NDArray[Any], relative: NDArray[Any], what: str) -> None:
+    critical = diagram.critical_coupling
+    if critical is None:
+        _require(np.isnan(relative), f"{what} has relative couplings, and there is no critical one")
+        return
+    expected = np.asarray(coupling / critical, dtype=np.float64)
+    _require(
+        ~(np.abs(relative - expected) > AGREEMENT * np.abs(expected)),
+        f"{what} has a relative coupling that is not its coupling over the critical one, {float(critical):.12g}",
+    )
+
+
+def _require_times(time: NDArray[np.float64]) -> None:
+    _require(np.isfinite(time), "a time is no number")
+    _require(np.diff(time) > 0, "its times do not increase")
+
+
+def _require(possible: Any, otherwise: str) -> None:
+    if not np.all(possible):
+        raise InvalidInput(
+            f"{otherwise}, so that a number was changed after it was written; take another copy, or open it "
+            "unchecked with check=False"
+        )
