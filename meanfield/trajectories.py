@@ -58,7 +58,7 @@ class Trajectory:
     mass_error : float
         Largest deviation of the mass from one.
     outcome
-        REACHED_TIME, STATIONARY, METASTABLE, or for a record that is partial PARTIAL, NOT_RESOLVED or INTERRUPTED.
+        REACHED_TIME, STATIONARY, METASTABLE, UNDECIDED, or for a record that is partial PARTIAL, NOT_RESOLVED or INTERRUPTED.
     method : str
         The integrator, with its options.
     tolerance : float or None
@@ -275,7 +275,7 @@ def ending(trajectory: Trajectory) -> str:
         details.append(f"time scale of leaving it {-1.0 / trajectory.slowest_rate:.4g}")
     elif trajectory.slowest_rate is not None:
         details.append(f"slowest rate there {trajectory.slowest_rate:.6g}")
-    near = "" if trajectory.outcome in (Outcome.STATIONARY, Outcome.METASTABLE) else "; a stationary state is near"
+    near = "; a stationary state is near" if trajectory.outcome is Outcome.REACHED_TIME else ""
     return f"{sentence}{near} ({', '.join(details)})"
 
 

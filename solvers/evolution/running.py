@@ -26,6 +26,10 @@ STAYS = 60.0
 DRIFTED = 1.5
 # A density near a state changes at least at this share of the slowest rate times its distance.
 EXPLAINED = 0.03
+# Without a final time an evolution ends once it has made so many steps, or would have to until it is at rest.
+MOST_STEPS = 300_000
+# Steps after which their pace is known.
+PACED = 2000
 # A state is looked for again once the change is this much slower than at the last attempt.
 SLOWER = 0.3
 
@@ -64,6 +68,7 @@ class Evolution:
         self._saves = 0
         self._march: March | None = None
         self._judge = Judge(request)
+        self._looked = (0.0, 0)
 
     @property
     def counters(self) -> Counters:
@@ -127,15 +132,33 @@ class Evolution:
         change = relative_change(self.plan.problem, unknown, march.system.derivative(frame.time, unknown))
         rest = self._judge.look(frame, change)
         outcome = None if rest is None else rest.outcome(self.plan.tolerance)
-        if outcome is Outcome.STATIONARY:
+        if outcome in (Outcome.STATIONARY, Outcome.UNDECIDED):
             return True
         if rest is None or outcome is not Outcome.METASTABLE or rest.distance > self.plan.tolerance:
             self._arrived = None
-            return False
+            return self._endless(frame.time, rest)
         if self._arrived is None:
             self._arrived = frame.time
         stays = rest.rate is not None and frame.time - self._arrived >= STAYS / abs(rest.rate)
-        return self.plan.until == math.inf and stays
+        return self.plan.until == math.inf and (stays or self._endless(frame.time, rest))
+
+    def _endless(self, time: float, rest: Rest | None) -> bool:
+        """Whether an evolution without a final time takes too many steps, at the pace of those since the last look."""
+        (before, made), steps = self._looked, self.counters.steps
+        self._looked = (time, steps)
+        if self.plan.until < math.inf:
+            return False
+        needed = 0.0 if rest is None else rest.time_needed(self.plan.tolerance)
+        more = needed * (steps - made) / (time - before)
+        if steps < PACED or steps + more <= MOST_STEPS:
+            return False
+        why = f"at the slowest rate there, about {needed:.2g} more units of time and {more:.2g} steps are needed"
+        self.warnings.append(
+            f"the evolution was ended at time {time:.4g} after {steps} steps: "
+            + (why if needed else "no stationary state was found near it")
+            + "; a finite final time takes it further"
+        )
+        return True
 
     def _conclude(self, march: March) -> None:
         frame, noise = self.frames[-1], self.plan.problem.noise
