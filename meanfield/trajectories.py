@@ -63,6 +63,9 @@ class Trajectory:
         The integrator, with its options.
     tolerance : float or None
         The accuracy that was asked for; None for a fixed step.
+    accuracy : float or None
+        The accuracy that was reached, an estimate of the largest error of a moment relative to the largest moment, at
+        any of the times; None where it is not known, as in files written before it was recorded.
     steps, evaluations : int
         Steps made and right-hand sides evaluated.
     distance : float or None
@@ -99,6 +102,7 @@ class Trajectory:
     distance: float | None = None
     slowest_rate: float | None = None
     unstable: int | None = None
+    accuracy: float | None = None
     layout: Layout = "degree"
     warnings: tuple[str, ...] = ()
     provenance: dict[str, Any] = field(default_factory=dict)
@@ -244,7 +248,8 @@ def _summary(trajectory: Trajectory) -> Iterator[str]:
     yield from wrapped(describe(trajectory.problem), "", "  ")
     end = float(trajectory.time[-1])
     work = f"{trajectory.steps} steps, {int(trajectory.modes[-1])} modes at the end"
-    yield f"{trajectory.method} to time {end:.6g}: {work}"
+    reached = "" if trajectory.accuracy is None else f", accuracy {trajectory.accuracy:.1e}"
+    yield from wrapped(f"{trajectory.method} to time {end:.6g}: {work}{reached}", "", "  ")
     yield from wrapped(ending(trajectory), "", "  ")
     yield ""
     letter = "c" if isinstance(trajectory.problem.domain, Circle) else "m"

@@ -12,6 +12,8 @@ from meanfield.harmonics import place
 
 from .. import checkpoints
 from ..bases import Floats
+from .accuracy import estimated, too_coarse
+from .growth import Growth
 from .march import Counters, March
 from .plan import LONGEST, Plan
 from .rest import MOVING, Rest, distance, relative_change, state_near
@@ -52,6 +54,8 @@ class Evolution:
         Recorded so far.
     rest : Rest or None
         The stationary state near the last density, once the evolution is over.
+    accuracy : float or None
+        Error of the recorded moments relative to their size, once the evolution is over; None where it is not known.
     warnings : list of str
         What a reader must know of the run.
     """
@@ -60,6 +64,7 @@ class Evolution:
         self.plan = request
         self.frames: list[Frame] = []
         self.rest: Rest | None = None
+        self.accuracy: float | None = None
         self.warnings: list[str] = list(request.start.warnings)
         self._progress = progress
         self._counters = Counters()
@@ -69,6 +74,7 @@ class Evolution:
         self._march: March | None = None
         self._judge = Judge(request)
         self._looked = (0.0, 0)
+        self._growth = Growth()
 
     @property
     def counters(self) -> Counters:
@@ -104,6 +110,7 @@ class Evolution:
             self.frames.append(last)
             yield last
         self._conclude(march)
+        self._assess()
 
     def keep_last(self) -> None:
         """Add the last density that is known to be good, after a failure."""
@@ -120,7 +127,7 @@ class Evolution:
 
     def _begin(self, system: System, time: float, unknown: Floats) -> March:
         plan = self.plan
-        self._march = March(system, time, unknown, plan.until, plan.method, plan.tolerance, self._progress)
+        self._march = March(system, time, unknown, plan.until, plan.method, plan.tolerance, self._progress, self._growth)
         return self._march
 
     def _frame(self, march: March, time: float, unknown: Floats) -> Frame:
@@ -175,6 +182,14 @@ class Evolution:
         if self.plan.until == math.inf and 2.0 * frame.time > LONGEST / noise:
             self.warnings.append(f"the evolution was ended at time {frame.time:.3g} without being at rest")
 
+    def _assess(self) -> None:
+        times = np.array([frame.time for frame in self.frames])
+        moments = [frame.cosine - 1j * frame.sine for frame in self.frames]
+        try:
+            self.accuracy = estimated(self.plan, times, moments, self._growth, self.methods)
+        except ComputationFailed as error:
+            self.warnings.append(too_coarse(error))
+
     def _saved(self, march: March, time: float, unknown: Floats) -> March:
         """Save the run, and start the integrator anew whether or not that succeeded."""
         self._counters, self._methods = self.counters, self.methods
@@ -207,6 +222,7 @@ class Evolution:
             "restarts": self._counters.restarts,
             "methods": self._methods,
             "arrived": self._arrived,
+            "growth": self._growth.kept(),
             "warnings": self.warnings,
         }
         return arrays, meta
@@ -222,6 +238,7 @@ class Evolution:
         self._saves = saved.number
         self._counters = Counters(int(meta["steps"]), int(meta["evaluations"]), int(meta["restarts"]))
         self._methods, self._arrived = list(meta["methods"]), meta["arrived"]
+        self._growth = Growth(*meta["growth"]) if "growth" in meta else Growth(known=False)
         self.warnings = [*meta["warnings"], *saved.warnings]
         for row, degree in enumerate(arrays["degree"]):
             size = degree + 1 if self.plan.start.layout == "degree" else place(int(degree) + 1, 0)

@@ -2,26 +2,32 @@
 
 import contextlib
 import dataclasses
+import itertools
 import math
 from typing import Any
 
 import numpy as np
 
+from scipy.integrate import solve_ivp
+
 from meanfield import (
     Circle,
     ComputationFailed,
     CosineSeries,
+    HegselmannKrause,
     InvalidInput,
+    KellerSegel,
     Kuramoto,
     MaierSaupe,
     McKeanVlasov,
+    Onsager,
     Outcome,
     Sphere,
     State,
     Transformer,
     critical_couplings,
 )
-from solvers import bifurcation_diagram, evolve, stationary_states
+from solvers import ETDRK4, bifurcation_diagram, contraction_rate, evolve, stationary_states
 from tests.campaigns import Finding, Verdict
 
 # What an evolution to rest may take, whatever the coupling.
@@ -177,4 +183,126 @@ def judged_outcome(problem: McKeanVlasov, state: State, path: Any, offset: float
     return Finding(Verdict.RIGHT if right else Verdict.SILENT, call, f"moved {moved:.1e}; {detail}")
 
 
-SUBJECTS = {"outcomes": outcomes}
+# The accuracy of an evolution
+
+
+def tight_moments(weights: Any, coupling: float, noise: float, start: Any, times: Any, force: Any) -> Any:
+    """Return c_1..c_K at the times by DOP853 far below any tolerance, each product a plain convolution.
+
+    c_k' = -D k^2 c_k - k sum_j j u_j c_{k-j} with u_j = (kappa w_j c_j + v_j) / 2; even densities, c real.
+    """
+    degree = len(start)
+    k = np.arange(1, degree + 1)
+
+    def derivative(_: float, c: Any) -> Any:
+        slope = 0.5 * k * (coupling * weights * c + force)
+        both = np.convolve(np.concatenate([-slope[::-1], [0.0], slope]), np.concatenate([c[::-1], [1.0], c]))
+        return -noise * k**2 * c - k * both[2 * degree + 1 : 3 * degree + 1]
+
+    path = [np.asarray(start)]
+    # Interval by interval, for values between the steps are less accurate.
+    for before, after in itertools.pairwise(times):
+        solved = solve_ivp(derivative, (before, after), path[-1], "DOP853", rtol=3e-14, atol=1e-20)
+        path.append(solved.y[:, -1])
+    return np.array(path)
+
+
+def tolerances(rng: np.random.Generator) -> Finding:
+    """Let a tiny mode grow beside larger ones, and compare the accuracy stated with a run of another integrator."""
+    weights = np.zeros(28)
+    potential = CosineSeries(tuple(float(w) for w in np.round(rng.uniform(-3.0, 0.5, rng.integers(2, 5)), 2)))
+    weights[: len(potential.w)] = potential.w
+    confinement = series(rng, 3, 0.2) if rng.uniform() < 0.3 else None
+    force = np.zeros(28)
+    if confinement is not None:
+        force[: len(confinement.w)] = confinement.w
+    # The strongest mode grows at the rate of two noises at most, so that clusters stay wide.
+    coupling = float(np.round(rng.uniform(0.8, 1.6) * 2.0 / max(0.5, -weights.min()), 3))
+    problem = McKeanVlasov(Circle(), potential, coupling=coupling, confinement=confinement)
+    start = np.zeros(28)
+    count = int(rng.integers(2, 5))
+    start[:count] = 0.2 * 10.0 ** -rng.uniform(0.0, 8.0, count) * rng.choice([-1.0, 1.0], count)
+    until = float(np.round(rng.uniform(1.0, 12.0), 2))
+    tolerance = 10.0 ** -float(rng.integers(4, 11))
+    methods: list[Any] = [None, None, ETDRK4(), ETDRK4(step=float(np.round(0.1 * 10.0 ** -rng.uniform(0.0, 1.5), 4)))]
+    method = methods[rng.integers(4)]
+    times = np.linspace(0.0, until, 9)
+    moments = np.concatenate([[1.0], start])
+    call = (
+        f"evolve({problem!r}, ({moments[: count + 1].tolist()}, {[0.0] * (count + 1)}), {until}, "
+        f"times=8, tolerance={tolerance:g}, method={method!r})"
+    )
+    path = evolve(problem, (moments, 0.0 * moments), until, times=times, tolerance=tolerance, method=method,
+                  on_failure="return")  # fmt: skip
+    if path.partial:
+        return Finding(Verdict.REFUSED, call, str(path.warnings))
+    exact = tight_moments(weights, coupling, 1.0, start, times, force)
+    if np.abs(exact[:, -2:]).max() > 1e-12:
+        return Finding(Verdict.REFUSED, call, "the density is too narrow for the reference")
+    found = np.zeros_like(exact)
+    width = min(path.cosine.shape[1] - 1, 28)
+    found[:, :width] = path.cosine[:, 1 : width + 1]
+    errors = np.abs(found - exact).max(axis=1) / np.abs(exact).max(axis=1)
+    error = float(errors.max())
+    detail = f"error {error:.2e}, stated {path.accuracy}, tolerance {tolerance:g}, {path.method}; {path.warnings}"
+    floor = 1e-12
+    if path.accuracy is None:
+        return Finding(Verdict.SAID if path.warnings else Verdict.SILENT, call, detail)
+    if error > max(path.accuracy, floor):
+        return Finding(Verdict.SILENT, call, f"worse by {error / path.accuracy if path.accuracy else math.inf:.1f}: {detail}")
+    exceeds = error > 4.0 * tolerance and path.tolerance is not None
+    said = any("not to the tolerance" in warning for warning in path.warnings)
+    if exceeds and not said:
+        return Finding(Verdict.SILENT, call, detail)
+    return Finding(Verdict.SAID if said else Verdict.RIGHT, call, detail)
+
+
+# Fitted rates
+
+
+def relaxing_problem(rng: np.random.Generator) -> McKeanVlasov:
+    """Return a problem of any kind with its coupling, with a field or without."""
+    sphere = rng.uniform() < 0.15
+    domain: Any = Sphere(int(rng.integers(3, 6))) if sphere else Circle()
+    beta = float(np.round(rng.uniform(0.3, 6.0), 2))
+    kinds: list[Any] = [Kuramoto(), Transformer(beta), MaierSaupe()] if sphere else [
+        series(rng), series(rng), Kuramoto(), Transformer(beta), KellerSegel(float(np.round(rng.uniform(0.3, 3.0), 2))),
+        HegselmannKrause(float(np.round(rng.uniform(0.3, 2.5), 2))), Onsager(),
+    ]  # fmt: skip
+    problem = McKeanVlasov(domain, kinds[rng.integers(len(kinds))], noise=float(np.round(rng.uniform(0.3, 2.0), 2)))
+    criticals = np.abs(critical_couplings(problem, 8))
+    unit = float(criticals[np.isfinite(criticals)].min(initial=math.inf))
+    coupling = float(np.round(rng.uniform(0.2, 2.5) * (unit if unit < math.inf else 1.0), 4))
+    if rng.uniform() < 0.5:
+        confinement = series(rng, 3, 0.5) if not sphere else Kuramoto()
+        problem = dataclasses.replace(problem, confinement=confinement)
+    return problem.at(coupling=coupling)
+
+
+def relaxations(rng: np.random.Generator) -> Finding:
+    """Fit the rate of relaxation, and compare its error with the distance from the spectral gap."""
+    problem = relaxing_problem(rng)
+    call = f"contraction_rate({problem!r})"
+    try:
+        found = contraction_rate(problem)
+    except (ComputationFailed, InvalidInput) as error:
+        return Finding(Verdict.REFUSED, call, str(error))
+    misses, errors, unknown = [], [], 0
+    for fit in found.fits:
+        if fit.rate is None or fit.error is None:
+            unknown += 1
+            continue
+        expected = found.expected(fit)
+        errors.append(fit.error / fit.rate)
+        away = abs(fit.rate - expected) - fit.multiple * found.gap_error
+        if away > fit.error:
+            misses.append(f"{fit.norm}: {away:.1e} > {fit.error:.1e} ({away / max(fit.error, 1e-300):.1f} times)")
+    detail = f"{misses}; relative errors {np.round(np.log10(errors), 1).tolist()}; {found.warnings}"
+    if misses:
+        return Finding(Verdict.SILENT, call, detail)
+    if unknown:
+        return Finding(Verdict.SAID if found.warnings else Verdict.SILENT, call, detail)
+    return Finding(Verdict.RIGHT, call, detail)
+
+
+SUBJECTS = {"outcomes": outcomes, "tolerances": tolerances, "relaxations": relaxations}
