@@ -1,8 +1,8 @@
 """The accuracy that an evolution has reached: by the growth of errors, or by a second run where they may grow.
 
 Where errors grow no more than the density does, they are about the tolerance. Elsewhere, for fixed steps, and where
-the growth is not known, the evolution is made once more, ten times as accurate or with half the step, and the
-difference of the recorded moments tells.
+the growth is not known, the evolution is made once more and the difference of the recorded moments tells: by LSODA
+where that is affordable, another method if the first was exponential, else with a smaller tolerance or step.
 """
 
 from collections.abc import Sequence
@@ -15,14 +15,17 @@ from ..bases import Floats
 from .exponential import ETDRK4
 from .growth import Growth
 from .march import March, Method
+from .multistep import LSODA
 from .plan import Plan
 from .system import system_for
 
 # Errors of LSODA in units of the tolerance where they do not grow, and the smallest tolerance that is far from rounding.
 STEADY = 4.0
 SHARP = 1e-11
-# Ratios of the tolerances, or the steps, of the two runs.
-RATIO, STEP_RATIO = 10.0, 2.0
+# Ratio of the tolerances of the two runs, and the tolerance beside a fixed step.
+RATIO, TIGHT = 10.0, 1e-12
+# Unknowns up to which LSODA is affordable.
+AFFORDABLE = 512
 # What the difference is multiplied by: the second run has an error too.
 FACTOR = 1.5
 # No accuracy better than this is stated, nor one better than the tolerance.
@@ -56,21 +59,22 @@ def estimated(plan: Plan, times: Floats, moments: Sequence[Floats], growth: Grow
         return 0.0
     if growth.calm and plan.tolerance > SHARP and not any("ETDRK4" in name for name in methods):
         return STEADY * plan.tolerance
-    if isinstance(plan.method, ETDRK4) and plan.method.step is not None:
-        method: Method | None = ETDRK4(plan.method.step / STEP_RATIO)
-    else:
-        method = plan.method
     chosen = np.unique(np.linspace(0, times.size - 1, MOST_TIMES).round().astype(int))
-    others = _again(plan, times[chosen], method, plan.tolerance / RATIO)
+    fixed = isinstance(plan.method, ETDRK4) and plan.method.step is not None
+    others = _again(plan, times[chosen], TIGHT if fixed else plan.tolerance / RATIO)
     apart = [_apart(moments[place], other) for place, other in zip(chosen, others, strict=True)]
-    fixed = isinstance(method, ETDRK4) and method.step is not None
     return max(FACTOR * max(apart), ROUNDING if fixed else plan.tolerance)
 
 
-def _again(plan: Plan, times: Floats, method: Method | None, tolerance: float) -> list[Floats]:
+def _again(plan: Plan, times: Floats, tolerance: float) -> list[Floats]:
     """Return the moments at the times by another run."""
     start = plan.start
     system = system_for(plan.problem, start.cosine, start.sine, plan.degree, start.layout, plan.full)
+    method: Method | None = plan.method
+    if system.multistep and system.size <= AFFORDABLE:
+        method = LSODA()
+    elif isinstance(method, ETDRK4) and method.step is not None:
+        method = ETDRK4(0.5 * method.step)
     march = March(system, 0.0, system.pack(start.cosine, start.sine), float(times[-1]), method, tolerance)
     found = []
     for time in times:
