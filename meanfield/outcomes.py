@@ -18,6 +18,7 @@ class Outcome(Enum):
     REACHED_TIME = "the final time was reached; the density is not at rest"
     STATIONARY = "the density has settled at a stable stationary state"
     METASTABLE = "the density rests near an unstable stationary state, which it will leave"
+    UNDECIDED = "the density rests where a stable and an unstable stationary state are both within its accuracy"
     PARTIAL = "the computation failed on the way; what was computed before is kept"
     COMPLETED = "every replica reached the final time"
     INTERRUPTED = "interrupted; what was computed before is kept"

@@ -57,11 +57,14 @@ class Trajectory:
     mass_error : float
         Largest deviation of the mass from one.
     outcome
-        REACHED_TIME, STATIONARY, METASTABLE, or for a record that is partial PARTIAL, NOT_RESOLVED or INTERRUPTED.
+        REACHED_TIME, STATIONARY, METASTABLE, UNDECIDED, or for a record that is partial PARTIAL, NOT_RESOLVED or INTERRUPTED.
     method : str
         The integrator, with its options.
     tolerance : float or None
         The accuracy that was asked for; None for a fixed step.
+    accuracy : float or None
+        The accuracy that was reached, an estimate of the largest error of a moment relative to the largest moment, at
+        any of the times; None where it is not known, as in files written before it was recorded.
     steps, evaluations : int
         Steps made and right-hand sides evaluated.
     distance : float or None
@@ -98,6 +101,7 @@ class Trajectory:
     distance: float | None = None
     slowest_rate: float | None = None
     unstable: int | None = None
+    accuracy: float | None = None
     layout: Layout = "degree"
     warnings: tuple[str, ...] = ()
     provenance: dict[str, Any] = field(default_factory=dict)
@@ -267,7 +271,8 @@ def _summary(trajectory: Trajectory) -> Iterator[str]:
     yield from wrapped(describe(trajectory.problem), "", "  ")
     end = float(trajectory.time[-1])
     work = f"{trajectory.steps} steps, {int(trajectory.modes[-1])} modes at the end"
-    yield f"{trajectory.method} to time {end:.6g}: {work}"
+    reached = "" if trajectory.accuracy is None else f", accuracy {trajectory.accuracy:.1e}"
+    yield from wrapped(f"{trajectory.method} to time {end:.6g}: {work}{reached}", "", "  ")
     yield from wrapped(ending(trajectory), "", "  ")
     yield ""
     letter = "c" if isinstance(trajectory.problem.domain, Circle) else "m"
@@ -298,7 +303,7 @@ def ending(trajectory: Trajectory) -> str:
         details.append(f"time scale of leaving it {-1.0 / trajectory.slowest_rate:.4g}")
     elif trajectory.slowest_rate is not None:
         details.append(f"slowest rate there {trajectory.slowest_rate:.6g}")
-    near = "" if trajectory.outcome in (Outcome.STATIONARY, Outcome.METASTABLE) else "; a stationary state is near"
+    near = "; a stationary state is near" if trajectory.outcome is Outcome.REACHED_TIME else ""
     return f"{sentence}{near} ({', '.join(details)})"
 
 

@@ -1,6 +1,6 @@
 r"""How fast the equation relaxes to a stable state: the spectral gap beside what an evolution shows.
 
-A small perturbation of a stable state decays, up to a rotation of the state, like the slowest eigenfunction,
+A small perturbation of a stable state decays, modulo a rotation of the state, like the slowest eigenfunction,
 
 .. math:: \rho(t) = \rho_\infty + \epsilon\, e^{-\mu t} u + O(\epsilon^2 e^{-2\mu t}) + O(e^{-\mu' t}),
 
@@ -8,8 +8,12 @@ so that distances that are linear in the perturbation (L2, W1, W2) decay at the 
 entropy, which is quadratic, at :math:`2\mu`. Where not all densities can be followed, on spheres, :math:`\mu` is
 the slowest rate among those that are, see :mod:`.surroundings`. To see :math:`\mu` alone, a generic perturbation
 evolves, and what is left of it is brought back to size, until faster modes are gone and it keeps its shape; then it
-evolves once more and is fitted where neither the quadratic terms nor rounding matter. Nothing of the spectrum
-enters but the time scale.
+evolves once more and is fitted. The perturbation is kept relative to its size and so small that quadratic terms and
+rounding do not matter. Nothing of the spectrum enters but the time scale.
+
+What is left of other modes, about as slow, falsifies the fit of each distance in its own way: they are orthogonal in
+none of them. So the same evolution is decomposed into modes as a whole, by the linear map that takes each density
+to the next, and a fit is as wrong as it differs from the slowest of these.
 """
 
 import math
@@ -41,6 +45,11 @@ DECAY = math.log(1e5)
 WINDOW = (1e-1, 1e-4)
 SAMPLES = 49
 FEWEST = 16
+# Modes in a decomposition, at most, and singular values above the error of the evolution that are believed.
+MOST_MODES = 4
+BELIEVED = 16.0
+# Imaginary part of a factor, relative to it, beyond which it is no mode that decays.
+OSCILLATING = 1e-6
 # Largest relative change of the density in those after the first.
 POSITIVE = 0.2
 # Rates slower than this share of the diffusion rate take too long to be seen in an evolution.
@@ -106,7 +115,7 @@ def contraction_rate(
             f"{found.slowest_rate:.6g}: nothing relaxes to it; give a stable state"
         )
     about = geometry_of(target.problem).surroundings(found)
-    times, distances, unsettled, warnings = _decay(about, watch)
+    times, distances, seen, warnings = _decay(about, watch)
     return Relaxation(
         problem=subject,
         state=found.state,
@@ -114,7 +123,7 @@ def contraction_rate(
         gap_error=max(found.error, EPS * found.slowest_rate),
         theory=closed_form(found.state),
         fits=tuple(
-            _fitted(name, times, values, unsettled + about.accuracy)
+            _fitted(name, times, values, seen, about.accuracy)
             for name, values in zip(about.norms, distances, strict=True)
         ),
         time=times,
@@ -164,41 +173,69 @@ def _stable_state(problem: McKeanVlasov) -> State:
     return minimiser
 
 
-def _decay(about: Surroundings, watch: Watch | None) -> tuple[Floats, Floats, float, list[str]]:
-    r"""Return times and distances of an evolution that shows the slowest mode, and the error of the rate by others.
-
-    Of a mode that decays faster by nu a share a is left after a round of time T, in which the shape has changed by
-    :math:`a (e^{\nu T} - 1) \ge a\nu T`; the rate is wrong by :math:`a\nu` at most.
-    """
+def _decay(about: Surroundings, watch: Watch | None) -> tuple[Floats, Floats, float | None, list[str]]:
+    """Return times and distances of an evolution that shows the slowest mode, and the rate of that mode in it."""
     rate, noise, norms = about.rate, about.problem.noise, about.norms
+    nothing = np.zeros(0), np.zeros((len(norms), 0)), None
     if rate < SLOWEST * noise:
         text = (
             f"the gap, {rate:.3g}, is so small beside the noise that an evolution of {DECAY / rate:.2g} units of "
             "time would be needed to see it; no rate was fitted"
         )
-        return np.zeros(0), np.zeros((len(norms), 0)), 0.0, [text]
+        return *nothing, [text]
     if about.hopeless:
-        return np.zeros(0), np.zeros((len(norms), 0)), 0.0, [f"no rate was fitted: {about.hopeless}"]
+        return *nothing, [f"no rate was fitted: {about.hopeless}"]
     left, change = _slowest(about, FORGETTING / rate)
     times = np.linspace(0.0, DECAY / rate, SAMPLES)
-    rows = [about.distances(density) for density in about.evolved(about.started(_made_small(about, left)), times)]
-    distances = np.full((len(norms), times.size), np.nan)
+    path = [about.left(deviation) for deviation in about.evolved(_made_small(about, left), times)]
+    seen = _slowest_seen(path, times, rate, about.accuracy)
     warnings = []
-    unsettled = about.mixing * change / FORGETTING
-    if change > about.same_shape and unsettled:
+    if change > about.same_shape:
         warnings.append(
-            f"after {MOST_ROUNDS} rounds the perturbation was still changing its shape: other modes are about as "
-            f"slow, and the errors of the fitted rates allow for {unsettled:.1g} of them"
+            f"after {MOST_ROUNDS} rounds the perturbation was still changing its shape by {change:.1g}: other modes "
+            "are about as slow, and the errors of the fitted rates allow for them"
         )
-    for index, name in enumerate(norms):
+    if seen is None:
+        warnings.append("no rate was fitted: the evolution shows no mode that decays alone")
+    distances, complaints = _measured(about, path, watch)
+    return times, distances, seen, [*warnings, *complaints]
+
+
+def _measured(about: Surroundings, path: list[Complexes], watch: Watch | None) -> tuple[Floats, list[str]]:
+    """Return the distances of the densities of a path, (n, T), nan from where one is not known, and why."""
+    rows = [about.distances(deviation) for deviation in path]
+    distances = np.full((len(about.norms), len(rows)), np.nan)
+    complaints = []
+    for index, name in enumerate(about.norms):
         try:
             for point, row in enumerate(rows):
                 if watch is not None:
                     watch(index * len(rows) + point, distances.size, name)
                 distances[index, point] = row[name]()
         except ComputationFailed as error:
-            warnings.append(f"no rate was fitted in {name}: {error}")
-    return times, distances, unsettled, warnings
+            complaints.append(f"no rate was fitted in {name}: {error}")
+    return distances, complaints
+
+
+def _slowest_seen(path: list[Complexes], times: Floats, scale: float, accuracy: float) -> float | None:
+    """Return the slowest rate at which modes decay along a path of deviations, or None where there is none.
+
+    Each deviation follows from the one before by the same linear map. Its eigenvalues, among the directions that the
+    path spans beyond the error of the evolution, are exp(-rate * step); the factor exp(scale * t) keeps all sizes
+    alike.
+    """
+    width = max(deviation.size for deviation in path)
+    table = np.array([padded(deviation, width) for deviation in path])
+    columns = np.concatenate([table.real, table.imag], axis=1).T * np.exp(scale * times)
+    before, after = columns[:, :-1], columns[:, 1:]
+    left, values, right = np.linalg.svd(before, full_matrices=False)
+    count = min(int((values > BELIEVED * accuracy * values[0]).sum()), MOST_MODES)
+    stepped = (left[:, :count].T @ after @ right[:count].T) / values[:count]
+    factors = np.linalg.eigvals(stepped)
+    slowest = factors[np.argmax(np.abs(factors))]
+    step = float(times[1] - times[0])
+    rate = scale - math.log(abs(slowest)) / step if slowest != 0.0 else math.inf
+    return rate if 0.0 < rate < math.inf and abs(slowest.imag) <= OSCILLATING * abs(slowest) else None
 
 
 def _slowest(about: Surroundings, duration: float) -> tuple[Complexes, float]:
@@ -214,7 +251,7 @@ def _slowest(about: Surroundings, duration: float) -> tuple[Complexes, float]:
         change = float(np.abs(padded(left, size) - padded(before, size)).max())
         if change <= about.same_shape:
             break
-        start, before = about.started(_made_small(about, left)), left
+        start, before = _made_small(about, left), left
     return left, change
 
 
@@ -223,23 +260,18 @@ def _made_small(about: Surroundings, left: Complexes) -> Complexes:
     return left * min(about.small / float(np.abs(left).max()), POSITIVE / about.steepest(left))
 
 
-def _fitted(name: str, times: Floats, values: Floats, allowance: float) -> RateFit:
-    """Fit a straight line to the logarithm, and compare the halves of the window for its error.
-
-    Modes about as slow do not show in that comparison; theirs and other relative errors are allowed for.
-    """
+def _fitted(name: str, times: Floats, values: Floats, seen: float | None, accuracy: float) -> RateFit:
+    """Fit a straight line to the logarithm; its error is the scatter and the difference from the slowest mode seen."""
     multiple = NORMS[name]
     inside = np.zeros(values.size, dtype=bool)
     if values.size and np.isfinite(values).all() and values[0] > 0.0:
         share = values / values[0]
         inside = (share <= WINDOW[0] ** multiple) & (share >= WINDOW[1] ** multiple)
-    if np.count_nonzero(inside) < FEWEST:
+    if seen is None or np.count_nonzero(inside) < FEWEST:
         return RateFit(name, multiple, None, None, None)
-    chosen, logarithms = times[inside], np.log(values[inside])
-    rate, scatter = _line(chosen, logarithms)
-    middle = chosen.size // 2
-    halves = [_line(chosen[part], logarithms[part])[0] for part in (slice(middle), slice(middle, None))]
-    error = math.hypot(scatter, 0.5 * (halves[1] - halves[0])) + allowance * rate
+    chosen = times[inside]
+    rate, scatter = _line(chosen, np.log(values[inside]))
+    error = scatter + abs(rate - multiple * seen) + accuracy * rate
     return RateFit(name, multiple, rate, error, (float(chosen[0]), float(chosen[-1])))
 
 

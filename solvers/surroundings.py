@@ -19,12 +19,16 @@ Complexes = NDArray[np.complex128]
 GENERIC = 1e-2
 # Where the density is below this share of its maximum, relative changes do not count.
 VACUUM = 1e-8
+# Size of a deviation whose square does not matter; it is known relative to its size, so it may be small.
+SMALL = 1e-10
+# Change of a deviation between rounds, relative to it, below which it has settled.
+SAME_SHAPE = 1e-7
 
 
 class Surroundings(Protocol):
     """Densities around a stable state, among which one is to be seen relaxing.
 
-    How a density is kept on its way, by its moments or by its deviation, is their own business.
+    A density is kept by its deviation from the state, accurate relative to the deviation.
 
     Attributes
     ----------
@@ -44,9 +48,6 @@ class Surroundings(Protocol):
         Size of the moments of a deviation whose square does not matter.
     same_shape : float
         Change of a deviation between rounds, relative to it, below which it has settled.
-    mixing : float
-        How a change of shape between rounds counts in the error of the rate, at most 1; 0 if other modes about as
-        slow are orthogonal, so that they matter in second order only.
     hopeless : str
         Why an evolution of these densities is out of the question, a clause; else empty.
     warnings : tuple of str
@@ -61,26 +62,22 @@ class Surroundings(Protocol):
     accuracy: float
     small: float
     same_shape: float
-    mixing: float
     hopeless: str
     warnings: tuple[str, ...]
 
     def stirred(self) -> Complexes:
-        """Return the state with a generic perturbation of the size ``GENERIC``, of mass one."""
-
-    def started(self, left: Complexes) -> Complexes:
-        """Return the state with a deviation."""
+        """Return a generic perturbation of the state of the relative size ``GENERIC``, without mass."""
 
     def evolved(self, start: Complexes, times: Floats) -> list[Complexes]:
-        """Return the densities at times that begin with the start."""
+        """Return the deviations at times that begin with the start."""
 
-    def left(self, density: Complexes) -> Complexes:
-        """Return the deviation of a density from the state, turned to where it is nearest if it may be turned."""
+    def left(self, deviation: Complexes) -> Complexes:
+        """Return the deviation of a density turned to where it is nearest to the state, if it may be turned."""
 
     def steepest(self, left: Complexes) -> float:
         """Return the largest relative change of the density where it is not below ``VACUUM``."""
 
-    def distances(self, density: Complexes) -> Mapping[str, Callable[[], float]]:
+    def distances(self, deviation: Complexes) -> Mapping[str, Callable[[], float]]:
         """Return the distances of a density to the state by name, turned likewise, each yet to be computed."""
 
 

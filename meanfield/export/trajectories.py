@@ -76,6 +76,7 @@ def trajectory_header(trajectory: Trajectory) -> dict[str, Any]:
         "outcome": trajectory.outcome.name,
         "method": trajectory.method,
         "tolerance": trajectory.tolerance,
+        "accuracy": trajectory.accuracy,
         "steps": trajectory.steps,
         "evaluations": trajectory.evaluations,
         "mass_error": trajectory.mass_error,
@@ -115,6 +116,8 @@ def open_trajectory(path: str | Path, *, check: bool = True) -> Trajectory:
 def _trajectory(header: dict[str, Any], arrays: Arrays) -> Trajectory:
     problem, layout = McKeanVlasov.from_dict(header["problem"]), layout_of(header)
     check_layout(layout, problem.domain, arrays["cosine"].shape[1], "the trajectory")
+    # Files of before have no accuracy.
+    accuracy = header.get("accuracy")
     optional = {name: None if header[name] is None else float(header[name]) for name in OPTIONAL}
     return Trajectory(
         problem=problem,
@@ -131,6 +134,7 @@ def _trajectory(header: dict[str, Any], arrays: Arrays) -> Trajectory:
         steps=int(header["steps"]),
         evaluations=int(header["evaluations"]),
         unstable=None if header["unstable"] is None else int(header["unstable"]),
+        accuracy=None if accuracy is None else float(accuracy),
         layout=layout,
         warnings=tuple(header["warnings"]),
         provenance=dict(header["provenance"]),

@@ -1,23 +1,40 @@
-"""Densities around a stable state of the circle: perturbations without symmetry, and distances but for rotation."""
+r"""Densities around a stable state of the circle: perturbations without symmetry, and distances modulo rotation.
+
+The stationary density :math:`\rho` is taken from its exponential, and the other is :math:`\rho + \delta` with so small
+a deviation that only its first order counts. With :math:`H' = \delta`, defined up to a constant,
+
+.. math:: W_1 = \min_a \int |H - a|, \qquad W_2^2 = \min_a \int \frac{(H - a)^2}{\rho}, \qquad
+          \int (\rho+\delta) \log\frac{\rho+\delta}{\rho} = \int \rho\, h(\delta/\rho),
+
+the second as long as the displacement :math:`v = (H - a)/\rho` has a small derivative.
+"""
 
 import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from meanfield import Spectrum
-from meanfield.transport import Density, l2_distance, relative_entropy, wasserstein1, wasserstein2
+from meanfield import ComputationFailed, McKeanVlasov, Spectrum
+from meanfield.entropy import excess
 
 from ..bases import Floats
-from ..evolution.march import March
-from ..evolution.system import system_for
-from ..surroundings import GENERIC, VACUUM, padded
-from .linearisation import UNIFORM
-from .rotation import Complexes, nearest_angle, turned
+from ..evolution.deviations import deviations
+from ..evolution.system import FullSystem
+from ..surroundings import GENERIC, SAME_SHAPE, SMALL, VACUUM, padded
+from .linearisation import UNIFORM, strengths_of
+from .rotation import Complexes
 
 # Degrees of the generic perturbation.
 STIRRED = 8
-DISTANCES = {"L2": l2_distance, "W1": wasserstein1, "W2": wasserstein2, "relative entropy": relative_entropy}
+# Nodes of the distances, at least, and for each moment.
+LEAST_NODES, NODES = 4096, 16
+# A deviation over a density below this share of its maximum is not known; a result of which such places hold more than
+# the second share is none.
+UNKNOWN, KNOWN = 1e-12, 1e-6
+# Largest derivative of the displacement for which W2 is of first order.
+LINEAR = 1e-3
+# Newton steps by which a density is turned; each squares the error of an angle as small as the deviation.
+TURNS = 4
 
 
 class CircleSurroundings:
@@ -29,13 +46,11 @@ class CircleSurroundings:
         The spectrum of the state.
     """
 
-    norms = tuple(DISTANCES)
+    norms = ("L2", "W1", "W2", "relative entropy")
     tolerance = 1e-12
-    accuracy = 32.0 * tolerance
-    small = 1e-4
-    same_shape = 1e-5
-    # Modes about as slow are even and odd ones.
-    mixing = 0.0
+    accuracy = 256.0 * tolerance
+    small = SMALL
+    same_shape = SAME_SHAPE
     densities = ""
     hopeless = ""
     warnings: tuple[str, ...] = ()
@@ -45,10 +60,9 @@ class CircleSurroundings:
         self.problem, self.rate = state.problem, found.slowest_rate
         self.target: Complexes = state.cosine - 1j * state.sine
         self._turns = state.problem.confinement is None and np.abs(self.target[1:]).max(initial=0.0) > UNIFORM
-        self._goal = _density(self.target)
 
     def stirred(self) -> Complexes:
-        """Return rho (1 + eps g), g with cosines and sines of many degrees, of mass one."""
+        """Return eps rho (g - its mean), g with cosines and sines of many degrees."""
         target = self.target
         size = target.size + STIRRED
         full = np.zeros(2 * size + 1, dtype=complex)
@@ -60,50 +74,103 @@ class CircleSurroundings:
         factor[STIRRED + degrees] = np.exp(1j * degrees**2 * math.sqrt(2.0)) / degrees
         factor[:STIRRED] = factor[:STIRRED:-1].conj()
         factor *= GENERIC / np.abs(factor).sum()
-        factor[STIRRED] = 1.0
         product = np.convolve(full, factor, mode="same")[size:]
-        return np.asarray(product / product[0].real)
-
-    def started(self, left: Complexes) -> Complexes:
-        """Return the state with a small deviation."""
-        return padded(self.target, left.size) + left
+        return np.asarray(product - product[0] * padded(target, product.size))
 
     def evolved(self, start: Complexes, times: Floats) -> list[Complexes]:
-        """Return the moments at times that begin with the start."""
-        cosine, sine = start.real.copy(), -start.imag
-        system = system_for(self.problem, cosine, sine, start.size - 1)
-        march = March(system, 0.0, system.pack(cosine, sine), float(times[-1]), None, self.tolerance)
-        path = [start]
-        for instant in times[1:]:
-            unknown = march.to(float(instant)).copy()
-            m, s = march.system.unpack(unknown)
-            path.append(m - 1j * s)
-        return path
+        """Return the deviations at times that begin with the start."""
+        degree = max(16, start.size - 1, self.target.size - 1)
+        return deviations(FullSystem(self.problem, degree), self.target, start, times, self.tolerance)
 
-    def left(self, moments: Complexes) -> Complexes:
-        """Return the deviation from the state turned to where it is nearest; rotation is no relaxation."""
-        return self._aligned(moments) - padded(self.target, moments.size)
+    def left(self, deviation: Complexes) -> Complexes:
+        """Return the deviation of a density turned to where it is nearest; rotation is no relaxation.
 
-    def steepest(self, change: Complexes) -> float:
+        Nearest by the angle a at which the derivative of the overlap, sum k Im((c_k + delta_k) conj(c_k) e^(-ika)),
+        vanishes.
+        """
+        if not self._turns:
+            return deviation
+        size = max(deviation.size, self.target.size)
+        target, degrees = padded(self.target, size), np.arange(size)
+        waves, angle = padded(deviation, size) * target.conj(), 0.0
+        squares = np.abs(target) ** 2
+        for _ in range(TURNS):
+            moved = np.exp(-1j * angle * degrees)
+            slope = float(degrees @ ((waves * moved).imag - squares * np.sin(angle * degrees)))
+            angle += slope / float(degrees**2 @ ((waves * moved).real + squares * np.cos(angle * degrees)))
+        return np.asarray(np.exp(-1j * angle * degrees) * padded(deviation, size) + np.expm1(-1j * angle * degrees) * target)
+
+    def steepest(self, left: Complexes) -> float:
         """Return the largest relative change of the density where there is any."""
-        nodes = 8 * change.size
-        values = np.fft.irfft(change, nodes, norm="forward")
-        density = np.fft.irfft(padded(self.target, change.size), nodes, norm="forward")
-        felt = density > VACUUM * density.max()
-        return float(np.abs(values[felt] / density[felt]).max())
+        around = _Grid(self.problem, self.target, left)
+        felt = around.density > VACUUM * around.density.max()
+        return float(np.abs(around.change[felt] / around.density[felt]).max())
 
-    def _aligned(self, moments: Complexes) -> Complexes:
-        return turned(moments, nearest_angle(moments, self.target)) if self._turns else moments
-
-    def distances(self, moments: Complexes) -> Mapping[str, Callable[[], float]]:
+    def distances(self, deviation: Complexes) -> Mapping[str, Callable[[], float]]:
         """Return the distances of a density to the state turned, each yet to be computed."""
-        density = _density(self._aligned(moments))
-        return {name: lambda of=of: of(density, self._goal) for name, of in DISTANCES.items()}  # type: ignore[misc]
+        change = self.left(deviation)
+        around = _Grid(self.problem, self.target, change)
+        methods = (around.l2, around.first, around.second, around.entropy)
+        return dict(zip(self.norms, methods, strict=True))
 
 
-def _density(moments: Complexes) -> Density:
-    cosine: Floats = moments.real.copy()
-    return Density(cosine, -moments.imag)
+class _Grid:
+    """A stationary density and a deviation from it at equal angles."""
+
+    def __init__(self, problem: McKeanVlasov, target: Complexes, change: Complexes) -> None:
+        degree = max(target.size, change.size) - 1
+        nodes = max(LEAST_NODES, 1 << (NODES * degree).bit_length())
+        angles = 2.0 * math.pi * np.arange(nodes) / nodes
+        felt = strengths_of(problem, target.size - 1).astype(float) * target
+        felt[0] = 0.0
+        exponent = np.fft.irfft(felt, nodes, norm="forward")
+        if problem.confinement is not None:
+            exponent -= np.asarray(problem.confinement.values(angles), dtype=float) / problem.noise
+        self._exponent = exponent - exponent.max()
+        weights = np.exp(self._exponent)
+        self.density = weights / (2.0 * math.pi * weights.mean())
+        self._moments = change
+        self.change = np.fft.irfft(change, nodes, norm="forward") / (2.0 * math.pi)
+
+    def l2(self) -> float:
+        """Return the distance in L2, by Parseval's identity."""
+        return math.sqrt(math.fsum(np.abs(self._moments[1:]) ** 2) / math.pi)
+
+    def entropy(self) -> float:
+        """Return the relative entropy of the other density, given the state."""
+        ratio = np.maximum(self.change / np.maximum(self.density, np.finfo(float).tiny), -1.0)
+        return self._integral(self.density * excess(ratio), "relative entropy")
+
+    def first(self) -> float:
+        """Return W1."""
+        mass = self._moved_mass()
+        return 2.0 * math.pi * float(np.abs(mass - np.median(mass)).mean())
+
+    def second(self) -> float:
+        """Return W2, in the first order of the deviation."""
+        mass, density = self._moved_mass(), np.maximum(self.density, np.finfo(float).tiny)
+        inverse = density.min() / density
+        mass -= float(mass @ inverse) / float(inverse.sum())
+        moved, parts = mass / density, mass**2 / density
+        counts = parts > KNOWN * parts.max()
+        stretched = np.abs((np.roll(moved, -1) - np.roll(moved, 1)) * moved.size / (4.0 * math.pi))
+        if stretched[counts].max() > LINEAR:
+            raise ComputationFailed("the density all but vanishes where the W2 is decided")
+        return math.sqrt(self._integral(parts, "W2"))
+
+    def _moved_mass(self) -> Floats:
+        """Return H, of mean zero."""
+        degrees = np.arange(1, self._moments.size)
+        coefficients = np.concatenate([[0.0], self._moments[1:] / (1j * degrees)])
+        return np.fft.irfft(coefficients, self.density.size, norm="forward") / (2.0 * math.pi)
+
+    def _integral(self, parts: Floats, name: str) -> float:
+        """Return an integral without the places where the deviation is not known."""
+        unknown = self.density < UNKNOWN * self.density.max()
+        total, lost = float(parts[~unknown].sum()), float(parts[unknown].sum())
+        if not lost <= KNOWN * total:
+            raise ComputationFailed(f"the density all but vanishes where the {name} is decided")
+        return 2.0 * math.pi / parts.size * total
 
 
 def surroundings(found: Spectrum) -> CircleSurroundings:

@@ -13,9 +13,13 @@ itself is, and x = 0 is stationary exactly.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..bases import Floats
+from .march import March
 from .system import System
+
+Complexes = NDArray[np.complex128]
 
 
 class DeviationSystem:
@@ -88,3 +92,30 @@ class DeviationSystem:
     def resized(self, degree: int) -> "DeviationSystem":
         """Return the same system with another K."""
         return DeviationSystem(self.system.resized(degree), self.cosine, self.sine, self.scale)
+
+
+def deviations(
+    system: System, target: Complexes, start: Complexes, times: Floats, tolerance: float
+) -> list[Complexes]:
+    """Return the deviations from a state at times that begin with the start, accurate relative to their size.
+
+    Parameters
+    ----------
+    system
+        The system of the densities; its smallest symmetry, as for :class:`DeviationSystem`.
+    target, start : complex
+        Moments of the state and of the first deviation, cosine minus i sine, in the layout of the system.
+    times : (T,) float
+        Increasing times.
+    tolerance : float
+        Accuracy relative to the deviation.
+    """
+    size = float(np.abs(start).max())
+    whole = DeviationSystem(system, target.real.copy(), -target.imag, size)
+    march = March(whole, 0.0, whole.pack(start.real / size, -start.imag / size), float(times[-1]), None, tolerance)
+    path = [start]
+    for instant in times[1:]:
+        unknown = march.to(float(instant)).copy()
+        cosine, sine = march.system.unpack(unknown)
+        path.append(np.asarray(size * (cosine - 1j * sine), dtype=complex))
+    return path

@@ -1,5 +1,6 @@
 """The driver: it checks the request, runs the evolution and makes a record of it, whole or partial."""
 
+import math
 import time as clock
 from collections.abc import Iterator
 from typing import Any
@@ -16,11 +17,14 @@ from ..provenance import provenance
 from .exponential import ETDRK4
 from .initial import moments_of
 from .march import Method
-from .plan import Plan, plan
+from .plan import TOLERANCES, Plan, plan
 from .rest import Rest
 from .running import Evolution, Progress, padded
 from .sphere.axes import about
 from .sphere.descent import descent as sphere_descent
+
+# An accuracy up to this multiple of the tolerance is what was asked for: it is an estimate.
+INACCURATE = 4.0
 
 
 def evolve(
@@ -54,7 +58,8 @@ def evolve(
         ratios where the final time is infinite. The last time reached is always recorded.
     tolerance
         Accuracy of the moments relative to their size, from 1e-12 to 1e-2. Errors are controlled step by step; an
-        unstable density amplifies them as it amplifies everything.
+        unstable density amplifies them as it amplifies everything. ``accuracy`` of the record is what was reached;
+        where errors may have grown, and for fixed steps, a second run measures it, which costs as much again or twice that.
     stop_at_stationarity
         Whether to end once the density has settled at a stable stationary state, within the tolerance.
     method
@@ -156,6 +161,7 @@ def record(
         outcome=outcome,
         method=", then ".join(evolution.methods),
         tolerance=None if fixed else plan.tolerance,
+        accuracy=evolution.accuracy,
         steps=counters.steps,
         evaluations=counters.evaluations,
         distance=None if rest is None else rest.distance,
@@ -164,6 +170,7 @@ def record(
         warnings=(
             *evolution.warnings,
             *_cut_short(failure, time[-1], plan.until),
+            *_inaccurate(evolution.accuracy, None if fixed else plan.tolerance),
             *_doubts(values, time),
             *_neutral(rest, outcome),
         ),
@@ -190,6 +197,18 @@ def _cut_short(failure: BaseException | None, reached: float, until: float) -> I
     if failure is not None:
         said = str(failure) or "interrupted"
         yield f"only part of the time asked for, up to {reached:.6g} of {until:.6g}: {said}"
+
+
+def _inaccurate(accuracy: float | None, tolerance: float | None) -> Iterator[str]:
+    """Yield that the accuracy asked for was not reached, where it was not."""
+    if accuracy is None or tolerance is None or accuracy <= INACCURATE * tolerance:
+        return
+    smaller = 10.0 ** math.floor(math.log10(tolerance**2 / accuracy))
+    advice = f"a tolerance of {smaller:.0e} may reach it" if smaller >= TOLERANCES[0] else "no tolerance reaches it"
+    yield (
+        f"the moments are known to about {accuracy:.1e} of their size, not to the tolerance of {tolerance:g}: errors "
+        f"grow on the way more than the density does; {advice}"
+    )
 
 
 def _doubts(values: Descent, time: Floats) -> Iterator[str]:

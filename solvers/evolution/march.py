@@ -19,6 +19,7 @@ from ..bases.base import RESOLUTION_TOLERANCE
 from ..geometry import geometry_of
 from ..limits import MAX_DEGREE
 from .exponential import ETDRK4, ExponentialStepper, too_large
+from .growth import Growth
 from .multistep import LSODA, MultistepStepper
 from .system import System
 
@@ -97,6 +98,8 @@ class March:
         Accuracy asked for, relative to the size of the perturbation of the uniform density.
     watch
         Called with the time reached, now and then.
+    growth
+        Kept up with the growth of errors on the way; None if nobody asks for it.
 
     Raises
     ------
@@ -115,6 +118,7 @@ class March:
         method: Method | None,
         tolerance: float,
         watch: Callable[[float], None] | None = None,
+        growth: Growth | None = None,
     ) -> None:
         self.system = system
         self.counters = Counters()
@@ -125,6 +129,9 @@ class March:
         # Up to this time more moments are known to be needed.
         self._grown = -math.inf
         self._stepper = self._started()
+        self._growth = growth
+        if growth is not None:
+            growth.begin(system, time, unknown)
 
     @property
     def method(self) -> Method:
@@ -181,6 +188,8 @@ class March:
             self._grow(unknown)
             return
         self._safe = (time, unknown)
+        if self._growth is not None:
+            self._growth.go_on(self.system, time, unknown)
 
     def _shrunk(self) -> bool:
         """Go on with half of the moments where the others hold nothing; tell whether that was so."""

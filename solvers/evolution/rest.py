@@ -1,13 +1,19 @@
-r"""Is a density at rest? Judged by the stationary state near it, never by a small rate of change alone.
+r"""Is a density at rest? Judged by the stationary states near it, never by a small rate of change alone.
 
 Clusters that exchange mass over a gap, and densities close to a critical coupling, change at tiny rates far from
-where they will end. So the stationary state near the density is found by Newton's method, with its distance d and
-the slowest rate :math:`\gamma` of its linearisation. If the state is stable, the density has settled once d is
-below the tolerance. If it is unstable, however small the rate of change, the density rests only for a time of the
-order of :math:`1/|\gamma|` times the logarithm of the share of the unstable directions in d: it is metastable.
+where they will end. So the stationary states near the density are found, the uniform one and those of Newton's
+method, and the nearest counts, with its distance d and the slowest rate :math:`\gamma` of its linearisation. If it
+is stable, the density has settled once d is below the tolerance. If it is unstable, however small the rate of
+change, the density rests only for a time of the order of :math:`1/|\gamma|` times the logarithm of the share of the
+unstable directions in d: it is metastable.
+
+Near a branch point a stable and an unstable state are close together, at a distance s that falls with the distance
+from the critical coupling. A density is near one of them only if d is small beside s, and none can be told from the
+other once both are within the tolerance.
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,10 +30,12 @@ from ..stationary import uniform_state
 
 # A state further away than this is not near.
 NEAR = 0.05
-# Densities closer to uniform than this are compared with it.
-NEARLY_UNIFORM = 0.05
 # Distance, relative to the density, within which an unstable state holds a density back.
 HELD = 0.01
+# The same as a share of the distance of that state from a stable one.
+HELD_SHARE = 0.3
+# A state whose moments are smaller than this is the uniform one.
+UNIFORM = 1e-12
 # The largest number of clusters whose symmetry is tried.
 MOST_CLUSTERS = 12
 # Relative rates of change, over the noise, beyond which a density is not at rest and no state is looked for.
@@ -36,7 +44,7 @@ MOVING = 0.05
 
 @dataclass(frozen=True)
 class Rest:
-    """A stationary state near a density.
+    """The stationary state nearest to a density.
 
     Attributes
     ----------
@@ -46,20 +54,30 @@ class Rest:
         Root of the sum of all squared differences of moments, rotation excluded.
     rate : float or None
         Slowest decay rate at the state; None where its sign is lost in rounding or it is unaffordable.
+    separation : float
+        Distance of the state from the nearest one found whose stability is the opposite; infinite if there is none.
     """
 
     state: State
     distance: float
     rate: float | None
+    separation: float = math.inf
 
     def outcome(self, tolerance: float) -> Outcome:
         """Return what this means for the density."""
-        unstable = self.state.unstable
-        if unstable == 0 and self.distance <= max(tolerance, self._rounding()):
+        unstable, known = self.state.unstable, max(tolerance, self._rounding())
+        if self.distance <= known and self.separation <= known:
+            return Outcome.UNDECIDED
+        if unstable == 0 and self.distance <= known:
             return Outcome.STATIONARY
-        if unstable and self.distance <= HELD:
+        if unstable and self.distance <= min(HELD, HELD_SHARE * self.separation):
             return Outcome.METASTABLE
         return Outcome.REACHED_TIME
+
+    def time_needed(self, tolerance: float) -> float:
+        """Return the time in which the slowest rate changes the distance to or from the tolerance; 0 if not known."""
+        orders = abs(math.log(max(self.distance, EPS) / max(tolerance, self._rounding())))
+        return orders / abs(self.rate) if self.rate else 0.0
 
     def _rounding(self) -> float:
         """Return the distance within which the state itself is known."""
@@ -74,7 +92,7 @@ def relative_change(problem: McKeanVlasov, unknown: Floats, derivative: Floats) 
 
 
 def state_near(problem: McKeanVlasov, cosine: Floats, sine: Floats, layout: Layout = "degree") -> Rest | None:
-    """Return the stationary state that Newton's method finds from a density, or None if there is none near.
+    """Return the stationary state nearest to a density, or None if none is found near.
 
     A density on the ordinary sphere without an axis is compared with the states that have one.
     """
@@ -82,31 +100,35 @@ def state_near(problem: McKeanVlasov, cosine: Floats, sine: Floats, layout: Layo
         from .sphere.rest import zonal_state_near
 
         return zonal_state_near(problem, cosine, sine)
-    moments = cosine - 1j * sine
-    found = None
-    if problem.confinement is None and float(np.abs(moments[1:]).max(initial=0.0)) <= NEARLY_UNIFORM:
-        state = uniform_state(problem)
-        found = Rest(state, distance(state, cosine, sine, free=True), rate_of(state))
-    if found is None or found.distance > HELD:
-        clustered = _by_newton(problem, cosine, sine)
-        if clustered is not None and (found is None or clustered.distance < found.distance):
-            found = clustered
-    return found if found is not None and found.distance <= NEAR else None
+    free = problem.confinement is None and bool(np.any(sine))
+    found = [(distance(state, cosine, sine, free=free), state) for state in _candidates(problem, cosine, sine)]
+    if not found:
+        return None
+    away, state = min(found, key=lambda one: one[0])
+    if not away <= NEAR:
+        return None
+    opposite = [other for _, other in found if (other.unstable == 0) != (state.unstable == 0)]
+    apart = [distance(other, state.cosine, state.sine, free=free) for other in opposite]
+    return Rest(state, away, rate_of(state), min(apart, default=math.inf))
 
 
-def _by_newton(problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Rest | None:
-    """Return the nearest of the states that Newton's method finds, in the symmetries that the density nearly has.
+def _candidates(problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Iterator[State]:
+    """Yield the uniform state, and those that Newton's method finds in the symmetries that the density nearly has.
 
     Clusters far apart hardly feel their distances, so that Newton's method is ill-conditioned among all densities;
     among those of the symmetry it is not.
     """
+    free = problem.confinement is None
+    if free:
+        yield uniform_state(problem)
     if problem.fixed_coupling == 0.0:
-        return _without_interaction(problem, cosine, sine)
-    for symmetry in _symmetries(problem, np.hypot(cosine, sine)):
-        found = _in_symmetry(problem, cosine, sine, symmetry)
-        if found is not None and found.distance <= NEAR:
-            return found
-    return None
+        yield from _without_interaction(problem)
+        return
+    sizes = np.hypot(cosine, sine)
+    for symmetry in _symmetries(problem, sizes) if np.any(sizes[1:]) or not free else []:
+        state = _in_symmetry(problem, cosine, sine, symmetry)
+        if state is not None and not (free and np.hypot(state.cosine, state.sine)[1:].max() <= UNIFORM):
+            yield state
 
 
 def _symmetries(problem: McKeanVlasov, sizes: Floats) -> list[int]:
@@ -120,7 +142,7 @@ def _symmetries(problem: McKeanVlasov, sizes: Floats) -> list[int]:
     return [exact, *nearly[:1]]
 
 
-def _in_symmetry(problem: McKeanVlasov, cosine: Floats, sine: Floats, symmetry: int) -> Rest | None:
+def _in_symmetry(problem: McKeanVlasov, cosine: Floats, sine: Floats, symmetry: int) -> State | None:
     coupling, even = problem.fixed_coupling, not np.any(sine)
     sign = 1 if coupling > 0.0 else -1
     equation = stationary_equation(problem, symmetry, sign, even=even, modes=cosine.size - 1)
@@ -128,19 +150,14 @@ def _in_symmetry(problem: McKeanVlasov, cosine: Floats, sine: Floats, symmetry: 
         return None
     start = equation.unknown_from(equation.basis.moments_from(cosine, sine))
     point = state_at(equation, start, float(abs(coupling) / equation.unit))
-    if not isinstance(point, Point):
-        return None
-    state = _state(problem, point)
-    return Rest(state, distance(state, cosine, sine, free=problem.confinement is None and not even), rate_of(state))
+    return _state(problem, point) if isinstance(point, Point) else None
 
 
-def _without_interaction(problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Rest | None:
+def _without_interaction(problem: McKeanVlasov) -> Iterator[State]:
     departure = None if problem.confinement is None else geometry_of(problem).from_no_interaction(problem, 1)
     point = None if departure is None else departure.regular()
-    if point is None:
-        return None
-    state = _state(problem, point)
-    return Rest(state, distance(state, cosine, sine, free=False), rate_of(state))
+    if point is not None:
+        yield _state(problem, point)
 
 
 def _state(problem: McKeanVlasov, point: Point) -> State:

@@ -12,6 +12,8 @@ from meanfield.harmonics import place
 
 from .. import checkpoints
 from ..bases import Floats
+from .accuracy import estimated, too_coarse
+from .growth import Growth
 from .march import Counters, March
 from .plan import LONGEST, Plan
 from .rest import MOVING, Rest, distance, relative_change, state_near
@@ -26,6 +28,10 @@ STAYS = 60.0
 DRIFTED = 1.5
 # A density near a state changes at least at this share of the slowest rate times its distance.
 EXPLAINED = 0.03
+# Without a final time an evolution ends once it has made so many steps, or would have to until it is at rest.
+MOST_STEPS = 300_000
+# Steps after which their pace is known.
+PACED = 2000
 # A state is looked for again once the change is this much slower than at the last attempt.
 SLOWER = 0.3
 
@@ -48,6 +54,8 @@ class Evolution:
         Recorded so far.
     rest : Rest or None
         The stationary state near the last density, once the evolution is over.
+    accuracy : float or None
+        Error of the recorded moments relative to their size, once the evolution is over; None where it is not known.
     warnings : list of str
         What a reader must know of the run.
     """
@@ -56,6 +64,7 @@ class Evolution:
         self.plan = request
         self.frames: list[Frame] = []
         self.rest: Rest | None = None
+        self.accuracy: float | None = None
         self.warnings: list[str] = list(request.start.warnings)
         self._progress = progress
         self._counters = Counters()
@@ -64,6 +73,8 @@ class Evolution:
         self._saves = 0
         self._march: March | None = None
         self._judge = Judge(request)
+        self._looked = (0.0, 0)
+        self._growth = Growth()
 
     @property
     def counters(self) -> Counters:
@@ -99,6 +110,7 @@ class Evolution:
             self.frames.append(last)
             yield last
         self._conclude(march)
+        self._assess()
 
     def keep_last(self) -> None:
         """Add the last density that is known to be good, after a failure."""
@@ -115,7 +127,7 @@ class Evolution:
 
     def _begin(self, system: System, time: float, unknown: Floats) -> March:
         plan = self.plan
-        self._march = March(system, time, unknown, plan.until, plan.method, plan.tolerance, self._progress)
+        self._march = March(system, time, unknown, plan.until, plan.method, plan.tolerance, self._progress, self._growth)
         return self._march
 
     def _frame(self, march: March, time: float, unknown: Floats) -> Frame:
@@ -127,15 +139,33 @@ class Evolution:
         change = relative_change(self.plan.problem, unknown, march.system.derivative(frame.time, unknown))
         rest = self._judge.look(frame, change)
         outcome = None if rest is None else rest.outcome(self.plan.tolerance)
-        if outcome is Outcome.STATIONARY:
+        if outcome in (Outcome.STATIONARY, Outcome.UNDECIDED):
             return True
         if rest is None or outcome is not Outcome.METASTABLE or rest.distance > self.plan.tolerance:
             self._arrived = None
-            return False
+            return self._endless(frame.time, rest)
         if self._arrived is None:
             self._arrived = frame.time
         stays = rest.rate is not None and frame.time - self._arrived >= STAYS / abs(rest.rate)
-        return self.plan.until == math.inf and stays
+        return self.plan.until == math.inf and (stays or self._endless(frame.time, rest))
+
+    def _endless(self, time: float, rest: Rest | None) -> bool:
+        """Whether an evolution without a final time takes too many steps, at the pace of those since the last look."""
+        (before, made), steps = self._looked, self.counters.steps
+        self._looked = (time, steps)
+        if self.plan.until < math.inf:
+            return False
+        needed = 0.0 if rest is None else rest.time_needed(self.plan.tolerance)
+        more = needed * (steps - made) / (time - before)
+        if steps < PACED or steps + more <= MOST_STEPS:
+            return False
+        why = f"at the slowest rate there, about {needed:.2g} more units of time and {more:.2g} steps are needed"
+        self.warnings.append(
+            f"the evolution was ended at time {time:.4g} after {steps} steps: "
+            + (why if needed else "no stationary state was found near it")
+            + "; a finite final time takes it further"
+        )
+        return True
 
     def _conclude(self, march: March) -> None:
         frame, noise = self.frames[-1], self.plan.problem.noise
@@ -151,6 +181,14 @@ class Evolution:
             )
         if self.plan.until == math.inf and 2.0 * frame.time > LONGEST / noise:
             self.warnings.append(f"the evolution was ended at time {frame.time:.3g} without being at rest")
+
+    def _assess(self) -> None:
+        times = np.array([frame.time for frame in self.frames])
+        moments = [frame.cosine - 1j * frame.sine for frame in self.frames]
+        try:
+            self.accuracy = estimated(self.plan, times, moments, self._growth, self.methods)
+        except ComputationFailed as error:
+            self.warnings.append(too_coarse(error))
 
     def _saved(self, march: March, time: float, unknown: Floats) -> March:
         """Save the run, and start the integrator anew whether or not that succeeded."""
@@ -184,6 +222,7 @@ class Evolution:
             "restarts": self._counters.restarts,
             "methods": self._methods,
             "arrived": self._arrived,
+            "growth": self._growth.kept(),
             "warnings": self.warnings,
         }
         return arrays, meta
@@ -199,6 +238,7 @@ class Evolution:
         self._saves = saved.number
         self._counters = Counters(int(meta["steps"]), int(meta["evaluations"]), int(meta["restarts"]))
         self._methods, self._arrived = list(meta["methods"]), meta["arrived"]
+        self._growth = Growth(*meta["growth"]) if "growth" in meta else Growth(known=False)
         self.warnings = [*meta["warnings"], *saved.warnings]
         for row, degree in enumerate(arrays["degree"]):
             size = degree + 1 if self.plan.start.layout == "degree" else place(int(degree) + 1, 0)

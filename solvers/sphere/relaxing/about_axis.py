@@ -9,19 +9,14 @@ from meanfield import Spectrum
 from meanfield.quadrature import gauss_rule, polynomials
 
 from ...bases import Floats
-from ...evolution.deviations import DeviationSystem
-from ...evolution.march import March
+from ...evolution.deviations import deviations
 from ...evolution.sphere.systems import system_of
-from ...evolution.system import System
-from ...surroundings import GENERIC, VACUUM, Complexes, Surroundings, padded
+from ...surroundings import GENERIC, SAME_SHAPE, SMALL, VACUUM, Complexes, Surroundings, padded
 from ..linearised.interaction import Interaction
 from .distances import ZonalDistances, angles_of
 
 # Degrees of the generic perturbation: those that the potential feels, within limits.
 FEWEST_STIRRED, MOST_STIRRED = 8, 64
-# Deviations are known relative to their size, so they may be small.
-SMALL = 1e-10
-SAME_SHAPE = 1e-7
 # Nodes beyond what a polynomial takes, for the factor that the density is.
 SPARE_NODES = 32
 # Rates that agree to this are the same.
@@ -44,7 +39,6 @@ class ZonalSurroundings:
     accuracy = 256.0 * tolerance
     small = SMALL
     same_shape = SAME_SHAPE
-    mixing = 1.0
     densities = "zonal"
     hopeless = ""
 
@@ -68,18 +62,14 @@ class ZonalSurroundings:
         moments = table @ (rule.weights * density * factor)
         return np.asarray(moments / moments[0] - padded(self._target, moments.size))
 
-    def started(self, left: Complexes) -> Complexes:
-        """Return the deviation as it is."""
-        return left
-
     def evolved(self, start: Complexes, times: Floats) -> list[Complexes]:
         """Return the deviations at times that begin with the start."""
         degree = max(16, start.size - 1, self._target.size - 1)
         return deviations(system_of(self.problem, True, degree, 1), self._target, start, times, self.tolerance)
 
-    def left(self, density: Complexes) -> Complexes:
+    def left(self, deviation: Complexes) -> Complexes:
         """Return the deviation as it is: the axis is that of the state."""
-        return density
+        return deviation
 
     def steepest(self, left: Complexes) -> float:
         """Return the largest relative change of the density where any of its mass is."""
@@ -91,29 +81,14 @@ class ZonalSurroundings:
         felt = masses > VACUUM * masses.max()
         return float(np.abs(values[felt] / density[felt]).max())
 
-    def distances(self, density: Complexes) -> Mapping[str, Callable[[], float]]:
+    def distances(self, deviation: Complexes) -> Mapping[str, Callable[[], float]]:
         """Return the distances of a density to the state, each yet to be computed."""
-        change, of = density.real.copy(), self._to_state
+        change, of = deviation.real.copy(), self._to_state
         methods = (of.l2, of.first, of.second, of.entropy)
         return {
             name: lambda method=method: method(change)  # type: ignore[misc]
             for name, method in zip(self.norms, methods, strict=True)
         }
-
-
-def deviations(
-    system: System, target: Complexes, start: Complexes, times: Floats, tolerance: float
-) -> list[Complexes]:
-    """Return the deviations from a state at times that begin with the start, accurate relative to its size."""
-    size = float(np.abs(start).max())
-    whole = DeviationSystem(system, target.real.copy(), -target.imag, size)
-    march = March(whole, 0.0, whole.pack(start.real / size, -start.imag / size), float(times[-1]), None, tolerance)
-    path = [start]
-    for instant in times[1:]:
-        unknown = march.to(float(instant)).copy()
-        cosine, sine = march.system.unpack(unknown)
-        path.append(np.asarray(size * (cosine - 1j * sine), dtype=complex))
-    return path
 
 
 def generic(count: int) -> Floats:

@@ -11,12 +11,13 @@ from meanfield.harmonics import largest_degree, packed
 
 from ...bases import Floats
 from ...bases.spherical import SphericalTransform
+from ...evolution.deviations import deviations
 from ...evolution.sphere.rates import SphereRates
 from ...evolution.sphere.spherical import SphericalSystem
-from ...surroundings import GENERIC, VACUUM, Complexes, padded
+from ...surroundings import GENERIC, SAME_SHAPE, SMALL, VACUUM, Complexes, padded
 from ..linearised.fields import UNIFORM
 from ..linearised.interaction import Interaction
-from .about_axis import SAME_SHAPE, SMALL, deviations, generic, stirred_degree
+from .about_axis import generic, stirred_degree
 from .distances import ZonalDistances
 from .turning import Nearest
 
@@ -43,7 +44,6 @@ class FreeSurroundings:
     accuracy = tolerance
     small = SMALL
     same_shape = SAME_SHAPE
-    mixing = 1.0
     densities = ""
     warnings: tuple[str, ...] = ()
 
@@ -71,18 +71,14 @@ class FreeSurroundings:
         cosine, sine = transform.analyse(self._density(transform) * factor)
         return np.asarray((cosine - 1j * sine) / cosine[0] - padded(self._target, cosine.size))
 
-    def started(self, left: Complexes) -> Complexes:
-        """Return the deviation as it is."""
-        return left
-
     def evolved(self, start: Complexes, times: Floats) -> list[Complexes]:
         """Return the deviations at times that begin with the start."""
         degree = max(16, largest_degree(start.size), largest_degree(self._target.size))
         return deviations(SphericalSystem(self.problem, degree), self._target, start, times, self.tolerance)
 
-    def left(self, density: Complexes) -> Complexes:
+    def left(self, deviation: Complexes) -> Complexes:
         """Return the deviation from the state turned to where it is nearest; rotation is no relaxation."""
-        return density if self._nearest is None else self._nearest(density)
+        return deviation if self._nearest is None else self._nearest(deviation)
 
     def steepest(self, left: Complexes) -> float:
         """Return the largest relative change of the density where there is any."""
@@ -92,9 +88,9 @@ class FreeSurroundings:
         felt = density > VACUUM * density.max()
         return float(np.abs(values[felt] / density[felt]).max())
 
-    def distances(self, density: Complexes) -> Mapping[str, Callable[[], float]]:
+    def distances(self, deviation: Complexes) -> Mapping[str, Callable[[], float]]:
         """Return the distances of a density to the state turned, each yet to be computed."""
-        change = self.left(density)
+        change = self.left(deviation)
         return {"L2": lambda: _l2(change), "relative entropy": lambda: self._entropy(change)}
 
     def _density(self, transform: SphericalTransform) -> Floats:
