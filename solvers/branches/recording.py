@@ -116,7 +116,12 @@ def nearest_part(parts: list[Part], arclength: float) -> Part:
 
 def record(part: Part, symmetry: int, parent: int | None, register: Register) -> None:
     """Record a part of a branch, and the warnings about it."""
-    _record_piece(_filled(part.curve), part, symmetry, parent, register)
+    knots = part.curve.knots
+    try:
+        knots = _filled(part.curve)
+    except Exception as error:
+        part.curve.warn(f"points between its own are missing ({type(error).__name__}: {error})")
+    _record_piece(knots, part, symmetry, parent, register)
     for _, text in part.curve.warnings:
         register.say(part.label, text)
 
@@ -128,8 +133,8 @@ def _pieces(followed: Followed, register: Register) -> list[list[Knot]]:
     previous: Knot | None = None
     within = False
     for knot, inside in zip(followed.knots, _inside(followed.knots, interval), strict=True):
-        passed = previous is not None and not (inside and within)
-        for end in _crossings(previous, knot, followed, interval) if passed else []:
+        crossed = [] if previous is None or (inside and within) else _crossings(previous, knot, followed, interval)
+        for end in crossed:
             if within:
                 pieces[-1].append(end)
             else:

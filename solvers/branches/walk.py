@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from meanfield import McKeanVlasov, Outcome, critical_modes
+from meanfield import McKeanVlasov, Number, Outcome, critical_modes
 
 from ..geometry import Threshold, geometry_of
 from .continuation import Arclength, Point
@@ -153,14 +153,14 @@ def _follow(task: Task, register: Register, method: Arclength) -> Followed | Non
         )
     if followed is None and task.departure.order == 0:
         register.warnings.append(
-            f"{task.label}: the state at coupling {coupling:.12g} from which it is to be followed was not found, or "
+            f"{task.label}: the state at coupling {coupling:.12g} from which it is to be followed was not found or "
             "is not resolved"
         )
     return followed if followed is not None and followed.knots else None
 
 
 def _branching_off(task: Task, followed: Followed, depth: int, register: Register) -> list[Task]:
-    """Return the branches born on a branch, but for places where it crosses another; take note of those left out."""
+    """Return the branches born on a branch, not where it crosses another; take note of those left out."""
     born: list[Task] = []
     for event in (knot.event for knot in followed.knots):
         if event is None or event.kind != "branch point" or not event.blocks:
@@ -234,6 +234,18 @@ def _strays(problem: McKeanVlasov, register: Register, ends: list[tuple[Task, Po
     for sign, edge in ((1, register.interval[1]), (-1, register.interval[0])):
         if sign * edge <= 0:
             continue
-        for point in geometry.search_all(problem, sign, edge, [point for _, point in ends]):
+        for point in _sought(problem, sign, edge, [point for _, point in ends], register):
             departure = Departure(point.equation, point.b, point.q, np.zeros_like(point.b), 0)
             yield Task(departure, f"disconnected {geometry.name_of(point)}", geometry.symmetry_of(point), 1, None)
+
+
+def _sought(problem: McKeanVlasov, sign: int, edge: Number, known: list[Point], register: Register) -> list[Point]:
+    """Return the states at a coupling that a search finds beside the known ones."""
+    try:
+        return geometry_of(problem).search_all(problem, sign, edge, known)
+    except Exception as error:
+        register.warnings.append(
+            f"the search for states at coupling {float(edge):.12g} that no branch leads to was left unfinished "
+            f"({type(error).__name__}: {error})"
+        )
+        return []
