@@ -1,9 +1,10 @@
 """The whole bifurcation diagram: walk through the branches, record them, add rates and provenance."""
 
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import asdict, dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,12 +14,14 @@ from .arguments import require_depth, require_problem
 from .branches.continuation import Arclength
 from .branches.exchange import mark_exchanges
 from .branches.following import Followed
-from .branches.rates import unknown_rates, with_rates
-from .branches.recording import Register, largest_modulus, record
+from .branches.left_out import say_left_out
+from .branches.rates import Failures, unknown_rates, with_rates
+from .branches.recording import Part, Register, largest_modulus, record
 from .branches.walk import Task, walk
 from .provenance import provenance
 
 DEFAULT_RELATIVE = (0.5, 3.0)
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -114,21 +117,43 @@ def explore(
     for task, branch, waiting in branches:
         followed.append((task, branch))
         yield Progress(task.label, len(followed) + 1, waiting)
-    curves, labels = [branch for _, branch in followed], [task.label for task, _ in followed]
-    mark_exchanges(curves, labels, largest_modulus(register.interval), uniform=problem.confinement is None)
-    for task, branch in followed:
-        record(branch, task.label, task.symmetry, task.parent, register)
-    recorded = with_rates(problem, register.branches) if rates else tuple(register.branches)
+    parts = [part for task, _ in followed for part in task.parts]
+    mark = partial(_mark_exchanges, parts, problem, register)
+    _beside("couplings of equal free energy may be missing", register, mark)
+    for task, _ in followed:
+        for part in task.parts:
+            record(part, task.symmetry, task.parent, register)
+    name = partial(say_left_out, problem, depth, register)
+    _beside("branches left out may not all be named", register, name)
+    recorded, failures = tuple(register.branches), Failures()
+    if rates:
+        recorded = with_rates(problem, register.branches, failures)
+        register.warnings += unknown_rates(recorded, failures)
     options = {"depth": depth, "search": search, **asdict(method)}
+    describe = partial(provenance, problem, options, time.process_time() - started)
     return Diagram(
         problem=problem,
         interval=register.interval,
         critical_coupling=critical,
         branches=recorded,
         special_points=tuple(register.special_points),
-        warnings=(*register.warnings, *(unknown_rates(recorded) if rates else ())),
-        provenance=provenance(problem, options, time.process_time() - started),
+        provenance=_beside("the provenance is not known", register, describe) or {"options": options},
+        warnings=register.sentences(),
     )
+
+
+def _mark_exchanges(parts: list[Part], problem: McKeanVlasov, register: Register) -> None:
+    curves, labels = [part.curve for part in parts], [part.label for part in parts]
+    mark_exchanges(curves, labels, largest_modulus(register.interval), uniform=problem.confinement is None)
+
+
+def _beside(lost: str, register: Register, compute: Callable[[], Result]) -> Result | None:
+    """Return something that stands beside the branches; where it ends in an exception, say what is lost by it."""
+    try:
+        return compute()
+    except Exception as error:
+        register.warnings.append(f"{lost} ({type(error).__name__}: {error})")
+        return None
 
 
 def _interval(

@@ -35,13 +35,16 @@ def graded(sizes: Floats, inner: Matrix) -> tuple[Floats, Matrix, Floats]:
     sizes : (n,) float
         The diagonal of Sigma, positive.
     inner : (n, n) array
-        M, Hermitian and regular, of either signature.
+        M, Hermitian, of either signature. Where it is singular, as at a fold, so is the product, and no inverse
+        tells more of its eigenvalues.
     """
     values, vectors = np.linalg.eigh(-(sizes[:, None] * inner * sizes))
     errors = np.full(values.size, EPS * np.abs(values).max())
-    inverse = np.linalg.inv(inner)
+    inverse, scaled = _inverses(sizes, inner)
+    if not np.isfinite(scaled).all():
+        return values[::-1], vectors[:, ::-1], errors
     growth = float(np.linalg.norm(inverse) * np.linalg.norm(inner))
-    reciprocal, others = np.linalg.eigh(-0.5 * (inverse + inverse.conj().T) / np.multiply.outer(sizes, sizes))
+    reciprocal, others = np.linalg.eigh(scaled)
     largest = float(np.abs(reciprocal).max())
     # The error of 1/x is this, and that of x is x^2 times it.
     noise = EPS * growth * largest
@@ -55,6 +58,16 @@ def graded(sizes: Floats, inner: Matrix) -> tuple[Floats, Matrix, Floats]:
     values[places], vectors[:, places] = small, others[:, kept[same]]
     errors[places] = noise * small**2
     return values[::-1], vectors[:, ::-1], errors[::-1]
+
+
+def _inverses(sizes: Floats, inner: Matrix) -> tuple[Matrix, Matrix]:
+    """Return the inverse of M and minus that of Sigma M Sigma, not finite where there is none."""
+    try:
+        inverse = np.linalg.inv(inner)
+    except np.linalg.LinAlgError:
+        inverse = np.full_like(inner, np.inf)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return inverse, -0.5 * (inverse + inverse.conj().T) / np.multiply.outer(sizes, sizes)
 
 
 def recognised(sizes: Floats, inner: Matrix, generator: Matrix, share: float) -> tuple[float, float]:

@@ -19,7 +19,7 @@ from ..bases import EPS, Floats, Integers, greatest
 from ..geometry import geometry_of
 from .continuation import Point, length
 from .detection import Event, interval_end
-from .following import Followed, Knot
+from .following import Followed, Knot, own_count
 
 # Knots on either side of a doubtful exchange that are asked which of two branches is lower there.
 AROUND = 6
@@ -110,11 +110,11 @@ def _mark(curves: list[Followed], labels: list[str], one: Run, other: Run, span:
             return
         root = float(brentq(comparison, *bracket, xtol=2 * EPS * abs(bracket[1]), rtol=4 * EPS))
         _insert(curves[other.curve], *comparison.located(root), labels[one.curve])
-    except StateNotFound:
+    except Exception as error:
         low, high = (float(end * scale) for end in span)
-        curves[other.curve].warnings.append(
+        curves[other.curve].warn(
             f"its free energy and that of {labels[one.curve]} may be equal between the couplings {low:.12g} and "
-            f"{high:.12g}, which could not be decided"
+            f"{high:.12g}, which could not be decided ({error or type(error).__name__})"
         )
 
 
@@ -217,7 +217,7 @@ def _state_at(run: Run, coupling: float, scale: Number) -> Point:
     )
     event = interval_end(one, other, float(coupling * scale / (other.equation.sign * other.equation.unit)))
     if event is None:
-        raise StateNotFound
+        raise StateNotFound("no state was found between")
     return event.point
 
 
@@ -229,8 +229,7 @@ def _insert(curve: Followed, point: Point, error: float, rival: str) -> None:
     if any(abs(place - point.arclength) <= SAME * point.arclength for place in known):
         return
     index = int(np.searchsorted(arclengths, point.arclength))
-    following = curve.knots[index]
-    unstable = following.unstable if following.event is None else following.event.before
+    unstable = own_count(point, curve)
     text = f"free energy equal to that of {rival}: the minimiser changes"
     event = Event("transition", point, error, description=text, before=unstable, after=unstable)
     curve.knots.insert(index, Knot(point, unstable, event))

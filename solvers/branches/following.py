@@ -21,6 +21,8 @@ from .junctions import Arrival, Departure, branch_end, first_point, slope_toward
 
 # A vertical family is followed until its largest moment passes this: nothing new happens before its collapse.
 VERTICAL_END = 0.9
+# Eigenvalues of J below this are zero on such a family, whose states are known to half of the digits along it.
+VERTICAL_NEUTRAL = 1e-9
 # Where events are known only to this share of the coupling or worse, points of two branches may have been taken for
 # neighbours; steps are not divided below the other number.
 DOUBTFUL, FINEST = 1e-6, 1e-4
@@ -49,8 +51,19 @@ class Followed:
     knots: list[Knot]
     outcome: Outcome
     arrivals: list[Arrival] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[tuple[float, str]] = field(default_factory=list)
     vertical: bool = False
+
+    def warn(self, text: str, point: Point | None = None) -> None:
+        """Take note of what a reader must know, once, and of the arclength at which it is: the end by default."""
+        if all(text != known for _, known in self.warnings):
+            self.warnings.append((self.knots[-1].point.arclength if point is None else point.arclength, text))
+
+
+def own_count(point: Point, followed: Followed) -> int:
+    """Return the unstable directions of a point of a branch, counted there; one of a vertical branch is neutral."""
+    neutral = VERTICAL_NEUTRAL if followed.vertical else NEUTRAL
+    return sum(geometry_of(point.equation.problem).unstable_counts(point, neutral))
 
 
 def follow(departure: Departure, method: Arclength, highest: float) -> Followed | None:
@@ -64,7 +77,7 @@ def follow(departure: Departure, method: Arclength, highest: float) -> Followed 
     Returns
     -------
     Followed or None
-        None where no state was found on the branch.
+        None where no state was found on the branch; without knots where it has nothing below ``highest``.
     """
     if departure.order == 0:
         return _follow_regular(departure, method, highest)
@@ -75,12 +88,12 @@ def follow(departure: Departure, method: Arclength, highest: float) -> Followed 
     vertical = abs(first.q - departure.q) <= 1e-12 and abs(first.solution.tangent_q) <= 1e-10
     leaves = not vertical and first.q > highest and first.solution.tangent_q > 0.0
     if leaves and departure.q >= highest:
-        return None
+        return Followed(departure, [], Outcome.LEFT_INTERVAL)
     geometry = geometry_of(first.equation.problem)
-    counts = geometry.unstable_counts(first, 1e-9 if vertical else NEUTRAL)
+    counts = geometry.unstable_counts(first, VERTICAL_NEUTRAL if vertical else NEUTRAL)
     followed = Followed(departure, [Knot(base.on(first.equation), sum(counts))], Outcome.MAX_STEPS)
     if not complete:
-        followed.warnings.append(
+        followed.warn(
             f"the branch does not leave its branch point at coupling {float(departure.coupling):.12g} in the way "
             f"its symmetry demands; something closer than an amplitude of {first.arclength:.1e} may be missing"
         )
@@ -215,8 +228,7 @@ def _say_unexplained(followed: Followed, last: Point, point: Point, passage: _Pa
             "a direction is neutral to rounding on part of the branch; whether it counts as unstable there "
             "is not known"
         )
-    if text not in followed.warnings:
-        followed.warnings.append(text)
+    followed.warn(text)
 
 
 def _nearly_neutral(point: Point) -> int:
@@ -299,10 +311,10 @@ def _stop(followed: Followed, end: End) -> None:
     followed.outcome = end.outcome
     if end.outcome is Outcome.NOT_RESOLVED:
         coupling = float(followed.knots[-1].point.coupling)
-        followed.warnings.append(
+        followed.warn(
             f"the branch was left at coupling {coupling:.6g}: its density needs about "
             f"{end.needed_modes} modes, more than allowed"
         )
     elif end.outcome in (Outcome.STEP_TOO_SMALL, Outcome.MAX_STEPS):
         coupling = float(followed.knots[-1].point.coupling)
-        followed.warnings.append(f"the branch was left unfinished at coupling {coupling:.6g}: {end.outcome}")
+        followed.warn(f"the branch was left unfinished at coupling {coupling:.6g}: {end.outcome}")

@@ -6,13 +6,18 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield import Branch, ComputationFailed, McKeanVlasov, State
+from meanfield import Branch, ComputationFailed, McKeanVlasov, Outcome, State
 
 from ..bases import Floats
 from ..geometry import geometry_of
 
+# Rates that an exception took, by branch and exception in words.
+Failures = dict[tuple[str, str], int]
 
-def with_rates(problem: McKeanVlasov, branches: Sequence[Branch]) -> tuple[Branch, ...]:
+
+def with_rates(
+    problem: McKeanVlasov, branches: Sequence[Branch], failures: Failures | None = None
+) -> tuple[Branch, ...]:
     """Return the branches with the slowest decay rate at every point.
 
     Parameters
@@ -21,6 +26,9 @@ def with_rates(problem: McKeanVlasov, branches: Sequence[Branch]) -> tuple[Branc
         The equation; its coupling is ignored.
     branches
         Branches of stationary states; those of symmetry 0 (uniform) are returned as they are.
+    failures
+        Takes the number of points whose rate ended in an exception that is no refusal. Rates stand beside the
+        branches and never take them away.
 
     Returns
     -------
@@ -29,14 +37,15 @@ def with_rates(problem: McKeanVlasov, branches: Sequence[Branch]) -> tuple[Branc
         excluded; nan where the moments of a point are not finite or the rate is unaffordable or too small, see
         :func:`unknown_rates`.
     """
-    return tuple(_with_rates(problem, branch) for branch in branches)
+    failures = {} if failures is None else failures
+    return tuple(_with_rates(problem, branch, failures) for branch in branches)
 
 
-def _with_rates(problem: McKeanVlasov, branch: Branch) -> Branch:
+def _with_rates(problem: McKeanVlasov, branch: Branch, failures: Failures) -> Branch:
     if branch.symmetry == 0:
         return branch
     rates = [
-        _known_rate(state_at(problem, branch, point)) if np.isfinite(branch.cosine[point]).all() else np.nan
+        _known_rate(problem, branch, point, failures) if np.isfinite(branch.cosine[point]).all() else np.nan
         for point in range(len(branch))
     ]
     return replace(branch, slowest_rate=np.where(_contradicted(branch, np.array(rates)), np.nan, rates))
@@ -44,8 +53,11 @@ def _with_rates(problem: McKeanVlasov, branch: Branch) -> Branch:
 
 def _contradicted(branch: Branch, rates: Floats) -> NDArray[np.bool_]:
     """Tell where the sign of a rate is lost in rounding: it disagrees with the inertia, which is not lost."""
-    # At a special point the rate is zero up to rounding, of either sign.
+    # At a branch point, also one that the branch ends at, and at a fold the rate is zero up to rounding, of either
+    # sign.
     ordinary = np.array([label not in ("BP", "LP") for label in branch.point_labels])
+    if branch.outcome is Outcome.JOINED_BRANCH:
+        ordinary[-1] = False
     wrong = ((branch.unstable > 0) & (rates > 0.0)) | ((branch.unstable == 0) & (rates < 0.0))
     return np.asarray(ordinary & wrong)
 
@@ -65,25 +77,36 @@ def state_at(problem: McKeanVlasov, branch: Branch, point: int) -> State:
     )
 
 
-def _known_rate(state: State) -> float:
+def _known_rate(problem: McKeanVlasov, branch: Branch, point: int, failures: Failures) -> float:
     try:
-        return geometry_of(state.problem).slowest_rate(state)
+        state = state_at(problem, branch, point)
+        return geometry_of(problem).slowest_rate(state)
     except ComputationFailed:
+        return np.nan
+    except Exception as error:
+        place = branch.label, f"{type(error).__name__}: {error}"
+        failures[place] = failures.get(place, 0) + 1
         return np.nan
 
 
-def unknown_rates(branches: Sequence[Branch]) -> tuple[str, ...]:
-    """Return what a reader of branches with rates must be told about the points that have none: one sentence."""
+def unknown_rates(branches: Sequence[Branch], failures: Failures | None = None) -> tuple[str, ...]:
+    """Return what a reader of branches with rates must be told about the points that have none."""
     missing = [
         (branch.label, int(branch.modes[point]))
         for branch in branches
         for point in np.flatnonzero(np.isnan(branch.slowest_rate) & np.isfinite(branch.cosine).all(axis=1))
     ]
-    if not missing:
-        return ()
-    labels = ", ".join(dict.fromkeys(label for label, _ in missing))
-    modes = max(count for _, count in missing)
-    return (
-        f"the decay rates at {len(missing)} points ({labels}) are left out: with up to {modes} modes they are "
-        "unaffordable or below the rounding error",
-    )
+    failed = failures or {}
+    sentences = [
+        f"{label}: the decay rates at {count} points could not be computed ({words})"
+        for (label, words), count in failed.items()
+    ]
+    refused = len(missing) - sum(failed.values())
+    if refused:
+        labels = ", ".join(dict.fromkeys(label for label, _ in missing))
+        modes = max(count for _, count in missing)
+        sentences.append(
+            f"the decay rates at {refused} points ({labels}) are left out: with up to {modes} modes they are "
+            "unaffordable or below the rounding error"
+        )
+    return tuple(sentences)

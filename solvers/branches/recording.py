@@ -1,6 +1,6 @@
 """From followed branches to the records of `meanfield`: plain arrays, nothing of a solver in them."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 
 import numpy as np
@@ -13,7 +13,8 @@ from ..geometry import geometry_of
 from ..labels import untaken
 from .continuation import Point, point_between
 from .detection import Event, interval_end
-from .following import Followed, Knot
+from .following import Followed, Knot, own_count
+from .junctions import Arrival
 
 # A moment below this is rounding noise; the density is resolved by the moments above it.
 SIGNIFICANT = 1e-15
@@ -25,13 +26,25 @@ LABELS = {"branch point": "BP", "fold": "LP", "transition": "TR", "endpoint": "E
 
 @dataclass(slots=True)
 class Register:
-    """Branches and special points gathered so far, and what a reader must be warned of."""
+    """Branches and special points gathered so far, and what a reader must be warned of.
+
+    ``arrivals`` are the places where branches met more symmetric ones; ``beyond_depth`` and ``barren`` the branch
+    points, each with the label of its branch, whose branches the depth excludes, and those no branch was followed
+    from although it does not.
+    """
 
     interval: tuple[Number, Number]
     critical: Number | None
     branches: list[Branch] = field(default_factory=list)
     special_points: list[SpecialPoint] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+    remarks: dict[str, list[str]] = field(default_factory=dict)
+    arrivals: list[Arrival] = field(default_factory=list)
+    beyond_depth: list[tuple[str, Event]] = field(default_factory=list)
+    barren: list[tuple[str, Event]] = field(default_factory=list)
+    reach: tuple[Number, Number] | None = None
+    from_afar: set[int] = field(default_factory=set)
 
     def relative(self, coupling: Number) -> float | None:
         """Return a coupling relative to the critical one."""
@@ -44,24 +57,84 @@ class Register:
         return np.asarray(couplings / self.critical, dtype=float)
 
     def unique_label(self, label: str) -> str:
-        """Return the label, numbered if it is taken."""
-        return untaken(label, {branch.label for branch in self.branches})
+        """Return the label, numbered if it is taken, and take it."""
+        self.labels.append(untaken(label, set(self.labels)))
+        return self.labels[-1]
+
+    def say(self, label: str, text: str) -> None:
+        """Take note of what a reader must know of a branch; the same said of several becomes one sentence."""
+        about = self.remarks.setdefault(text, [])
+        about += [] if label in about else [label]
+
+    def sentences(self) -> tuple[str, ...]:
+        """Return everything a reader must be warned of."""
+        said = (f"{', '.join(labels)}: {text}" for text, labels in self.remarks.items())
+        return (*said, *dict.fromkeys(self.warnings))
 
 
-def record(followed: Followed, label: str, symmetry: int, parent: int | None, register: Register) -> None:
-    """Record the parts of a branch inside the interval, and the warnings about it."""
-    for piece in _pieces(followed, register.interval):
-        _record_piece(_filled(piece), followed, register.unique_label(label), symmetry, parent, register)
-    register.warnings += [f"{label}: {warning}" for warning in followed.warnings]
+@dataclass(frozen=True, eq=False, slots=True)
+class Part:
+    """A part of a followed branch inside the interval, under the label that it has in the diagram."""
+
+    label: str
+    curve: Followed
 
 
-def _pieces(followed: Followed, interval: tuple[Number, Number]) -> list[list[Knot]]:
+def parts_of(followed: Followed, label: str, register: Register) -> list[Part]:
+    """Return the parts of a branch inside the interval, labelled, each with the warnings about it.
+
+    A warning about what is outside goes to the part nearest along the branch.
+    """
+    parts = []
+    for knots in _pieces(followed, register):
+        first, last = knots[0] is followed.knots[0], knots[-1] is followed.knots[-1]
+        curve = replace(
+            followed,
+            departure=followed.departure if first else None,
+            knots=knots,
+            outcome=followed.outcome if last else Outcome.LEFT_INTERVAL,
+            warnings=[],
+        )
+        parts.append(Part(register.unique_label(label), curve))
+    for place, text in followed.warnings:
+        if parts:
+            nearest_part(parts, place).curve.warnings.append((place, text))
+        else:
+            register.say(f"{label}, which is outside the interval", text)
+    return parts
+
+
+def nearest_part(parts: list[Part], arclength: float) -> Part:
+    """Return the part of a branch that contains an arclength, or comes nearest to it."""
+
+    def distance(part: Part) -> float:
+        ends = (part.curve.knots[0].point.arclength, part.curve.knots[-1].point.arclength)
+        return max(ends[0] - arclength, arclength - ends[1])
+
+    return min(parts, key=distance)
+
+
+def record(part: Part, symmetry: int, parent: int | None, register: Register) -> None:
+    """Record a part of a branch, and the warnings about it."""
+    knots = part.curve.knots
+    try:
+        knots = _filled(part.curve)
+    except Exception as error:
+        part.curve.warn(f"points between its own are missing ({type(error).__name__}: {error})")
+    _record_piece(knots, part, symmetry, parent, register)
+    for _, text in part.curve.warnings:
+        register.say(part.label, text)
+
+
+def _pieces(followed: Followed, register: Register) -> list[list[Knot]]:
     """Cut the knots at the ends of the interval, exactly, and return the parts inside."""
+    interval = register.interval
     pieces: list[list[Knot]] = []
     previous: Knot | None = None
     within = False
     for knot, inside in zip(followed.knots, _inside(followed.knots, interval), strict=True):
-        for end in [] if previous is None or (inside and within) else _crossings(previous, knot, interval):
+        crossed = [] if previous is None or (inside and within) else _crossings(previous, knot, followed, interval)
+        for end in crossed:
             if within:
                 pieces[-1].append(end)
             else:
@@ -76,19 +149,19 @@ def _pieces(followed: Followed, interval: tuple[Number, Number]) -> list[list[Kn
     return [piece for piece in pieces if len(piece) > 1]
 
 
-def _filled(piece: list[Knot]) -> list[Knot]:
-    """Return a short piece with points halfway between its own, so that a narrow interval shows a curve."""
-    while 1 < len(piece) < FEWEST_POINTS:
-        filled = [piece[0]]
-        for one, other in pairwise(piece):
+def _filled(curve: Followed) -> list[Knot]:
+    """Return the knots of a curve, with points halfway between few, so that a narrow interval shows a curve."""
+    knots = curve.knots
+    while 1 < len(knots) < FEWEST_POINTS:
+        filled = [knots[0]]
+        for one, other in pairwise(knots):
             middle = 0.5 * (one.point.arclength + other.point.arclength)
             point = point_between(one.point, other.point, middle)
             if point is None:
-                return piece
-            count = other.unstable if other.event is None else other.event.before
-            filled += [Knot(point, count), other]
-        piece = filled
-    return piece
+                return knots
+            filled += [Knot(point, own_count(point, curve)), other]
+        knots = filled
+    return knots
 
 
 def largest_modulus(interval: tuple[Number, Number]) -> Number:
@@ -104,7 +177,7 @@ def _inside(knots: list[Knot], interval: tuple[Number, Number]) -> list[bool]:
     return [bool(inside) for inside in within]
 
 
-def _crossings(one: Knot, other: Knot, interval: tuple[Number, Number]) -> list[Knot]:
+def _crossings(one: Knot, other: Knot, followed: Followed, interval: tuple[Number, Number]) -> list[Knot]:
     equation = other.point.equation
     found = []
     for end in interval:
@@ -113,27 +186,29 @@ def _crossings(one: Knot, other: Knot, interval: tuple[Number, Number]) -> list[
             continue
         event = interval_end(one.point, other.point, q) if q > 0 else None
         if event is not None:
-            event.before = event.after = one.unstable
-            found.append(Knot(event.point, one.unstable, event))
+            event.before = event.after = own_count(event.point, followed)
+            found.append(Knot(event.point, event.before, event))
+        elif (one.point.q - q) * (other.point.q - q) < 0.0:
+            followed.warn(
+                f"no state was found at the end {float(end):.12g} of the interval; the branch is cut before it",
+                one.point,
+            )
     found.sort(key=lambda knot: knot.point.arclength)
     return found
 
 
-def _record_piece(
-    knots: list[Knot], followed: Followed, label: str, symmetry: int, parent: int | None, register: Register
-) -> None:
+def _record_piece(knots: list[Knot], part: Part, symmetry: int, parent: int | None, register: Register) -> None:
     points = [knot.point for knot in knots]
     cosine, sine, tangent_cosine, tangent_sine, modes = moment_arrays(points)
     coupling = np.array([point.coupling for point in points])
-    starts_at_birth = followed.knots[0] is knots[0]
     labels = ["" if knot.event is None else LABELS[knot.event.kind] for knot in knots]
-    if starts_at_birth and followed.departure is not None:
+    if part.curve.departure is not None:
         labels[0] = "BP"
     labels[-1] = labels[-1] or "EP"
     labels[0] = labels[0] or "EP"
     branch = Branch(
-        label=label,
-        parent=parent if starts_at_birth else None,
+        label=part.label,
+        parent=None if part.curve.departure is None else parent,
         symmetry=symmetry,
         coupling=coupling,
         relative_coupling=register.relatives(coupling),
@@ -151,7 +226,7 @@ def _record_piece(
         tangent_cosine=tangent_cosine,
         tangent_sine=tangent_sine,
         point_labels=tuple(labels),
-        outcome=followed.outcome if knots[-1] is followed.knots[-1] else Outcome.LEFT_INTERVAL,
+        outcome=part.curve.outcome,
         layout=points[0].equation.basis.layout,
     )
     register.branches.append(branch)

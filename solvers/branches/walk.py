@@ -6,19 +6,19 @@ dropped. Branches that are rotations or reflections of each other are one.
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
 
-from meanfield import McKeanVlasov, Outcome, critical_modes
+from meanfield import McKeanVlasov, Number, Outcome, critical_modes
 
 from ..geometry import Threshold, geometry_of
 from .continuation import Arclength, Point
 from .detection import Event, interval_end
 from .following import Followed, follow
-from .junctions import Arrival, Departure
-from .recording import Register, largest_modulus
+from .junctions import Departure
+from .recording import Part, Register, largest_modulus, nearest_part, parts_of
 from .uniform import counts_below, record_uniform
 
 # Branches born this far above the interval are looked at too: a subcritical one reaches into it from above. The
@@ -30,7 +30,8 @@ REACH = 2.0
 class Task:
     """A branch to follow: where it departs, its name, symmetry and generation, and its branch point.
 
-    ``origin`` is the event the branch is born at, or the index of the special point on the uniform branch.
+    ``origin`` is the event the branch is born at, or the index of the special point on the uniform branch. Once it
+    has been followed, ``parts`` are those inside the interval.
     """
 
     departure: Departure
@@ -38,11 +39,16 @@ class Task:
     symmetry: int
     depth: int
     origin: Event | int | None
+    parts: list[Part] = field(default_factory=list)
 
     @property
     def parent(self) -> int | None:
         """Index of the branch point among the special points, once that is recorded."""
         return self.origin.recorded if isinstance(self.origin, Event) else self.origin
+
+    def label_at(self, arclength: float) -> str:
+        """Return the label in the diagram of the part that is at an arclength, or next to it."""
+        return nearest_part(self.parts, arclength).label if self.parts else self.label
 
 
 def walk(
@@ -51,7 +57,7 @@ def walk(
     """Yield every branch followed, with its task and the number of branches waiting; parents come first."""
     geometry = geometry_of(problem)
     tasks = _start(problem, register, depth)
-    known: list[Arrival] = []
+    known = register.arrivals
     ends: list[tuple[Task, Point]] = []
     searched = not (search and tasks)
     while tasks or not searched:
@@ -75,9 +81,11 @@ def walk(
         known += [arrival for arrival in followed.arrivals if arrival.point is not None]
         if not _is_new(task, followed, ends, register):
             continue
+        task.parts = parts_of(followed, task.label, register)
+        if task.parts and task.origin is None and task.departure.order != 0:
+            register.from_afar.add(task.departure.equation.sign)
         yield task, followed, len(tasks)
-        if task.depth < depth:
-            tasks += _children(task, followed)
+        tasks += _branching_off(task, followed, depth, register)
 
 
 def _born(problem: McKeanVlasov, threshold: Threshold, register: Register) -> list[Task]:
@@ -86,12 +94,12 @@ def _born(problem: McKeanVlasov, threshold: Threshold, register: Register) -> li
     return [Task(departure, name, symmetry, 1, threshold.parent) for departure, name, symmetry in births]
 
 
-def _say_twin(task: Task, twin: Task, register: Register) -> None:
+def _say_twin(task: Task, twin: Task, state: Point, register: Register) -> None:
     """Say that two branches are one, unless they are the two sides of one branch point, rotated copies."""
     if task.origin is None or task.origin is not twin.origin:
         register.warnings.append(
             f"{task.label}: the branch born at coupling {float(task.departure.coupling):.12g} runs into "
-            f"{twin.label} and is reported there; how the two connect was passed in one step"
+            f"{twin.label_at(state.arclength)} and is reported there; how the two connect was passed in one step"
         )
 
 
@@ -102,6 +110,7 @@ def _start(problem: McKeanVlasov, register: Register, depth: int) -> deque[Task 
     low, high = register.interval
     first = geometry.first_threshold(problem)
     reach = (min(low, REACH * low, 0.0), max(high, REACH * high, 0.0 if high <= 0.0 or first is None else first))
+    register.reach = reach
     criticals = critical_modes(problem, *reach)
     inside = [point for point in criticals if low <= point.coupling <= high]
     record_uniform(problem, criticals, inside, register)
@@ -136,29 +145,41 @@ def _follow(task: Task, register: Register, method: Arclength) -> Followed | Non
     end = register.interval[1] if equation.sign > 0 else -register.interval[0]
     highest = float(end / equation.unit)
     followed = follow(task.departure, method, highest)
-    if followed is None and task.origin is not None and task.departure.q < highest * (1.0 - 1e-12):
+    coupling = float(task.departure.coupling)
+    at_end = abs(task.departure.q - highest) <= 1e-12 * highest
+    if followed is None and task.departure.order != 0 and not at_end:
         register.warnings.append(
-            f"{task.label}: no state was found beside its branch point at coupling "
-            f"{float(task.departure.coupling):.12g}"
+            f"{task.label}: no state was found beside its branch point at coupling {coupling:.12g}"
         )
     if followed is None and task.departure.order == 0:
         register.warnings.append(
-            f"{task.label}: the state at coupling {float(task.departure.coupling):.12g} from which it is to be "
-            "followed was not found, or is not resolved"
+            f"{task.label}: the state at coupling {coupling:.12g} from which it is to be followed was not found or "
+            "is not resolved"
         )
-    return followed
+    return followed if followed is not None and followed.knots else None
 
 
-def _children(task: Task, followed: Followed) -> list[Task]:
-    """Return the branches born on a branch, at recorded branch points and at those outside the interval."""
-    born = []
+def _branching_off(task: Task, followed: Followed, depth: int, register: Register) -> list[Task]:
+    """Return the branches born on a branch, not where it crosses another; take note of those left out."""
+    born: list[Task] = []
     for event in (knot.event for knot in followed.knots):
-        if event is None or event.kind != "branch point":
+        if event is None or event.kind != "branch point" or not event.blocks:
             continue
-        geometry = geometry_of(event.point.equation.problem)
-        for departure, name, symmetry in geometry.births_on_branch(event):
-            born.append(Task(departure, f"{name} from {task.label}", symmetry, task.depth + 1, event))
+        children = _children(task, event) if task.depth < depth else []
+        born += children
+        if not children:
+            left_out = register.barren if task.depth < depth else register.beyond_depth
+            left_out.append((task.label_at(event.point.arclength), event))
     return born
+
+
+def _children(task: Task, event: Event) -> list[Task]:
+    """Return the branches born at a branch point of a branch, inside the interval or not."""
+    births = geometry_of(event.point.equation.problem).births_on_branch(event)
+    return [
+        Task(departure, f"{name} from {task.label}", symmetry, task.depth + 1, event)
+        for departure, name, symmetry in births
+    ]
 
 
 def _is_new(task: Task, followed: Followed, ends: list[tuple[Task, Point]], register: Register) -> bool:
@@ -177,9 +198,9 @@ def _is_new(task: Task, followed: Followed, ends: list[tuple[Task, Point]], regi
             return any(knot.point.q <= edge for knot in followed.knots)
     if followed.outcome is Outcome.LEFT_INTERVAL and crossings:
         _, end = crossings[-1]
-        twin = next((other for other, state in ends if geometry.same_orbit(end, state)), None)
+        twin = next((known for known in ends if geometry.same_orbit(end, known[1])), None)
         if twin is not None:
-            _say_twin(task, twin, register)
+            _say_twin(task, *twin, register)
             return False
     ends += [(task, crossing) for _, crossing in crossings]
     return True
@@ -213,6 +234,18 @@ def _strays(problem: McKeanVlasov, register: Register, ends: list[tuple[Task, Po
     for sign, edge in ((1, register.interval[1]), (-1, register.interval[0])):
         if sign * edge <= 0:
             continue
-        for point in geometry.search_all(problem, sign, edge, [point for _, point in ends]):
+        for point in _sought(problem, sign, edge, [point for _, point in ends], register):
             departure = Departure(point.equation, point.b, point.q, np.zeros_like(point.b), 0)
             yield Task(departure, f"disconnected {geometry.name_of(point)}", geometry.symmetry_of(point), 1, None)
+
+
+def _sought(problem: McKeanVlasov, sign: int, edge: Number, known: list[Point], register: Register) -> list[Point]:
+    """Return the states at a coupling that a search finds beside the known ones."""
+    try:
+        return geometry_of(problem).search_all(problem, sign, edge, known)
+    except Exception as error:
+        register.warnings.append(
+            f"the search for states at coupling {float(edge):.12g} that no branch leads to was left unfinished "
+            f"({type(error).__name__}: {error})"
+        )
+        return []

@@ -213,7 +213,7 @@ def test_the_bound_on_sectors_not_seen_holds(name):
     unseen = Unseen(source.sector(0, 32).field)
     bounds = []
     for order in range(6):
-        unseen.visit(source.sector(order, 32))
+        unseen.visit(source.sector(order, 32), np.inf)
         bounds.append(unseen.rate(order + 1))
         lowest = min(-sector_spectrum(state, later).values[0] for later in range(order + 1, order + 4))
         assert bounds[-1] <= lowest

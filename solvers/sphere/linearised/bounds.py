@@ -34,14 +34,14 @@ class Unseen:
         self._left = np.ones(field.strengths.size)
         self._bottom = 0.0
 
-    def visit(self, sector: SectorMatrices) -> None:
-        """Take note of a sector."""
+    def visit(self, sector: SectorMatrices, elsewhere: float) -> None:
+        """Take note of a sector and of a lower bound of H, in units of D, where the polynomials do not see it."""
         order, dimension = sector.order, self._field.dimension
         seen = min(self._left.size, order + sector.shares.size)
         self._left[order:seen] -= repetitions(dimension, order) * sector.shares[: seen - order]
         if order:
             lowest = np.linalg.svd(sector.slopes, compute_uv=False)[-1] ** 2
-            self._bottom = max(self._bottom, float(lowest))
+            self._bottom = max(self._bottom, min(float(lowest), elsewhere))
 
     def rate(self, order: int) -> float:
         """Return a bound below the rates in all sectors from an order on, one more than the last visited.

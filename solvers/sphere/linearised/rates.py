@@ -2,7 +2,7 @@
 
 Sectors are searched in the order m = 0, 1, 2, ... until all others are known to decay faster, by the bound of
 :mod:`.bounds`. Of each only the lowest rate is computed, from the Cholesky factor of H; one too
-small for this is taken from :mod:`.spectra`.
+small for this is taken from :mod:`.spectra`. Rates where the density is negligible are those of :mod:`.vacuum`.
 """
 
 import numpy as np
@@ -51,9 +51,9 @@ def slowest_rate(state: State) -> float:
     for order in range(LAST_ORDER):
         if order and unseen is not None and unseen.rate(order) >= slowest:
             return slowest
-        lowest, sector, size = _lowest(source, order, size)
+        lowest, elsewhere, sector, size = _lowest(source, order, size)
         unseen = Unseen(sector.field) if unseen is None else unseen
-        unseen.visit(sector)
+        unseen.visit(sector, elsewhere)
         slowest = min(slowest, -float(sector_spectrum(state, order).values[0]) if lowest is None else lowest)
     raise NotResolved(
         f"the slowest rate of azimuthal orders up to {LAST_ORDER}, {slowest:.3g}, is not known to be the slowest "
@@ -61,26 +61,38 @@ def slowest_rate(state: State) -> float:
     )
 
 
-def _lowest(source: SectorSource, order: int, size: int) -> tuple[float | None, SectorMatrices, int]:
+def _lowest(source: SectorSource, order: int, size: int) -> tuple[float | None, float, SectorMatrices, int]:
     """Return the lowest rate of a sector, None where it is lost in rounding, the sector and its size.
 
-    Sizes are tried from the one that resolved the sector before.
+    The second number is a lower bound of the rates, in units of D, where the density is negligible. Sizes are tried
+    from the one that resolved the sector before.
     """
     while True:
         sector = source.sector(order, size)
         if sector.missed <= MISSED:
             found = _lowest_of(sector)
             if found is None:
-                return None, sector, FIRST_SIZE
+                return None, 0.0, sector, FIRST_SIZE
             if found[1] <= TRUNCATION_TOLERANCE * abs(found[0]):
-                return found[0], sector, size
+                lowest, elsewhere = _with_vacuum(source, order, found[0], sector.field.noise)
+                return lowest, elsewhere, sector, size
         if GROWTH * size > LARGEST_SIZE:
-            return None, sector, FIRST_SIZE
+            return None, 0.0, sector, FIRST_SIZE
         size = int(GROWTH * size)
 
 
+def _with_vacuum(source: SectorSource, order: int, lowest: float, noise: float) -> tuple[float, float]:
+    """Return the lowest rate of a sector from that in the bulk, and a lower bound in the vacuum in units of D."""
+    beside = source.vacuum.rates(order, lowest / noise, 1)
+    if not beside.rates.size and beside.complete < lowest / noise:
+        beside = source.vacuum.whole(order, 1)
+        return noise * float(beside.rates[0]), 0.0
+    elsewhere = float(beside.rates.min(initial=beside.complete))
+    return min(lowest, noise * elsewhere), elsewhere
+
+
 def _lowest_of(sector: SectorMatrices) -> tuple[float, float] | None:
-    """Return the lowest rate of a sector and what truncation changes, None where it is lost in rounding."""
+    """Return the lowest rate in the bulk and what truncation changes, None where it is lost in rounding."""
     noise, inner = sector.field.noise, sector.inner()
     slopes = sector.slopes
     turned = None if sector.rotation is None else complement(sector.rotation)
@@ -91,20 +103,21 @@ def _lowest_of(sector: SectorMatrices) -> tuple[float, float] | None:
     except np.linalg.LinAlgError:
         return None
     matrix = factor @ inner @ factor.T
-    level, vector = _lowest_pair(matrix)
+    levels, vectors = np.linalg.eigh(matrix) if sector.empty.any() else _lowest_pair(matrix)
+    potentials = scipy.linalg.solve_triangular(factor, vectors, check_finite=False)
+    if turned is not None:
+        potentials = turned @ potentials
+    place = int(np.argmin(sector.in_vacuum(potentials)))
+    level, potential = float(levels[place]), potentials[:, place : place + 1]
     top = float(np.abs(matrix.diagonal()).max())
     if EPS * top > RELATIVE_TOLERANCE * abs(level):
         return None
-    potential = scipy.linalg.solve_triangular(factor, vector, check_finite=False)
-    if turned is not None:
-        potential = turned @ potential
-    residual = sector.residuals(potential[:, None], np.array([level]))[0]
+    residual = sector.residuals(potential, np.array([level]))[0]
     return noise * level, noise * abs(level) * residual**2 / (TOP_SHARE * top)
 
 
-def _lowest_pair(matrix: Floats) -> tuple[float, Floats]:
+def _lowest_pair(matrix: Floats) -> tuple[Floats, Floats]:
     values, vectors, *_, info = lapack.dsyevr(matrix, range="I", il=1, iu=1)
     if info == 0:
-        return float(values[0]), vectors[:, 0]
-    values, vectors = np.linalg.eigh(matrix)
-    return float(values[0]), vectors[:, 0]
+        return values[:1], vectors[:, :1]
+    return np.linalg.eigh(matrix)

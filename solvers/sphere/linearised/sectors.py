@@ -18,22 +18,25 @@ where :math:`\varphi_l^m(u) Y(\omega)` are the harmonics of degree l, of uniform
 
 Here :math:`h_k = (1-u^2)^{m/2} \pi_k(u)` with the orthonormal polynomials of the discrete measure
 :math:`\rho_i w_i (1-u_i^2)^m`, by Lanczos. However concentrated the density, few of them are enough: they live
-where it lives. H = Q^T Q is kept as its factor Q, whose singular values are known to eps times the largest; their
-squares are the rates at which clusters exchange mass.
+where it lives; where it is negligible see :mod:`.vacuum`. H = Q^T Q is kept as its factor Q, whose singular values
+are known to eps times the largest; their squares are the rates at which clusters exchange mass.
 
 In sector 0 constants, the kernel of H, are left out: mass is conserved. In sector 1 the kernel of C is known:
 turning the axis changes the density by :math:`\rho g`, :math:`g = \sqrt{1-u^2} f'(u)`, and Bu = 0 there.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from meanfield import State
 
 from ...bases import Floats, Integers
 from .fields import TAIL_TOLERANCE, ZonalField, exponent_of, field_of, starting_grid
 from .grids import harmonics, last_functions, stepped
+from .vacuum import NEGLIGIBLE_DENSITY, Vacuum
 
 # Nodes whose share of the measure is below the exponential of this would underflow. Polynomials of a large degree
 # have weight far outside the bulk of the density.
@@ -83,6 +86,21 @@ class SectorMatrices:
     missed: float
     tail: float
 
+    @cached_property
+    def empty(self) -> NDArray[np.bool_]:
+        """(n,) the nodes on which the density is negligible, by the mass per angle."""
+        heavy, complements = measure(self.field, self.order)[0], self.field.rule.complements
+        across = 0.5 * (self.field.dimension - 2) * np.log(complements * (2.0 - complements))
+        logs = (self.field.log_density + across)[heavy]
+        return np.asarray(logs < logs.max() - NEGLIGIBLE_DENSITY)
+
+    def in_vacuum(self, vectors: Floats) -> NDArray[np.bool_]:
+        """Tell which functions, in columns, live where the density is negligible."""
+        if not self.empty.any():
+            return np.zeros(vectors.shape[1], dtype=bool)
+        squares = np.square(vectors.T @ self.values)
+        return np.asarray(squares[:, self.empty].sum(axis=1) > 0.5 * squares.sum(axis=1))
+
     def inner(self) -> Floats:
         """Return C/D."""
         return np.asarray(np.eye(len(self.modes)) - (self.modes * self.strengths) @ self.modes.T)
@@ -106,6 +124,7 @@ class SectorSource:
 
     def __init__(self, state: State) -> None:
         self._exponent = exponent_of(state)
+        self.vacuum = Vacuum(self._exponent)
         self._fields: dict[int, ZonalField] = {}
 
     def sector(self, order: int, size: int) -> SectorMatrices:

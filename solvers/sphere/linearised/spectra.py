@@ -22,6 +22,7 @@ from .fields import is_uniform
 from .interaction import repetitions
 from .sectors import SectorMatrices, SectorSource
 from .uniform import uniform_eigenvalues, uniform_spectrum
+from .vacuum import Vacuum
 
 # Numbers of polynomials: the first tried, its growth, and the last.
 FIRST_SIZE = 48
@@ -35,6 +36,8 @@ MISSED = 0.1
 WANTED = 8
 # Distance to what is left out, as a share of the largest rate that is not.
 TOP_SHARE = 0.1
+# Rates where the density is negligible are known to this share.
+VACUUM_ERROR = 1e-10
 # Factor on first order bounds of rounding errors.
 SAFETY = 8.0
 # So many of the largest eigenvalues are reported, each once.
@@ -79,7 +82,7 @@ def spectrum(state: State) -> Spectrum:
         block, sector = _resolved_sector(source, order, shift)
         blocks.append(block)
         unseen = Unseen(sector.field) if unseen is None else unseen
-        unseen.visit(sector)
+        unseen.visit(sector, -float(block.values[-1]) / state.problem.noise)
         floor = _floor(blocks)
         if order and unseen.rate(order + 1) >= -floor:
             return _assembled(state, blocks, floor)
@@ -155,14 +158,14 @@ def _state_error(sector: SectorMatrices, state: State) -> float:
 
 
 def _resolved_sector(source: SectorSource, order: int, shift: float) -> tuple[Eigenvalues, SectorMatrices]:
-    """Return the eigenvalues of a sector on polynomials enough."""
+    """Return the eigenvalues of a sector on polynomials enough, and where the density is negligible."""
     size = FIRST_SIZE
     while size <= LARGEST_SIZE:
         sector = source.sector(order, size)
-        found = sector_eigenvalues(sector, shift)
+        bulk = sector_eigenvalues(sector, shift)
         wanted = WANTED if GROWTH * size <= LARGEST_SIZE else 1
-        if sector.missed <= MISSED and found.values.size >= wanted:
-            return found, sector
+        if sector.missed <= MISSED and bulk.values.size >= wanted:
+            return _with_vacuum(bulk, sector, source.vacuum, shift), sector
         size = int(GROWTH * size)
     raise NotResolved(
         f"the perturbations of azimuthal order {order} need more than {LARGEST_SIZE} polynomials; "
@@ -170,8 +173,24 @@ def _resolved_sector(source: SectorSource, order: int, shift: float) -> tuple[Ei
     )
 
 
+def _with_vacuum(bulk: Eigenvalues, sector: SectorMatrices, vacuum: Vacuum, shift: float) -> Eigenvalues:
+    """Return the eigenvalues of a sector, also those of functions that live where the density is negligible."""
+    noise = sector.field.noise
+    beside = vacuum.rates(sector.order, -float(bulk.values[-1]) / noise, LOWEST)
+    known = bulk.values >= -noise * beside.complete
+    values, errors = bulk.values[known], bulk.errors[known]
+    if not values.size and not beside.rates.size:
+        # Functions in the bulk and in the vacuum are not told apart.
+        beside = vacuum.whole(sector.order, LOWEST)
+    rates = noise * beside.rates
+    errors = np.concatenate([errors, VACUUM_ERROR * np.abs(rates) + shift * np.abs(rates)])
+    values = np.concatenate([values, -rates])
+    order = np.argsort(-values, kind="stable")
+    return Eigenvalues(values[order], errors[order], bulk.rotation, bulk.overlap)
+
+
 def sector_eigenvalues(sector: SectorMatrices, shift: float) -> Eigenvalues:
-    """Return the eigenvalues of a sector that its polynomials determine, rotation set apart.
+    """Return the eigenvalues of a sector that its polynomials determine in the bulk, rotation set apart.
 
     Parameters
     ----------
@@ -200,7 +219,8 @@ def sector_eigenvalues(sector: SectorMatrices, shift: float) -> Eigenvalues:
     # Residuals are not known better than this.
     noisy = SAFETY * EPS * float(np.linalg.norm(sector.images)) * np.linalg.norm(potentials, axis=0)
     allowed = np.maximum(TRUNCATION_TOLERANCE, noisy**2 / distance) * np.abs(values)
-    good = np.logical_and.accumulate(truncation <= np.maximum(allowed, errors))
+    bulk = ~sector.in_vacuum(potentials)
+    good = bulk & np.logical_and.accumulate((truncation <= np.maximum(allowed, errors)) | ~bulk)
     return Eigenvalues(values[good], errors[good] + truncation[good], rotation, overlap)
 
 

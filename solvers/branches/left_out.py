@@ -1,0 +1,74 @@
+"""What a diagram leaves out, in words: branches that were met and not followed, and limits of the walk."""
+
+from collections.abc import Sequence
+
+from meanfield import McKeanVlasov, Number, critical_modes
+
+from ..geometry import geometry_of
+from .detection import Event
+from .recording import Register
+
+# So many places are named, the others are counted.
+NAMED = 6
+# How much farther than the walk one looks for branch points from which a branch might come.
+FARTHER = 8.0
+
+WITHOUT_AXIS = "states without an axis of symmetry are followed on the ordinary sphere only"
+MANY_UNSTABLE = "states there have no axis of symmetry and more than one unstable direction on both sides"
+
+
+def say_left_out(problem: McKeanVlasov, depth: int, register: Register) -> None:
+    """Say which branches of a walk through a problem were not followed, and why."""
+    deeper = f"beyond depth {depth}; ask for depth {depth + 1} (--depth {depth + 1})"
+    uniform = [("uniform", point.coupling) for point in register.special_points if point.branch == 0]
+    if problem.confinement is None and depth == 0:
+        _say_not_followed(uniform, deeper, register)
+    axes_only = problem.domain.dimension > 3
+    if problem.confinement is None and depth > 0 and axes_only:
+        several = [
+            ("uniform", point.coupling)
+            for point in critical_modes(problem, *register.interval)
+            if max(point.modes) > 1
+        ]
+        _say_not_followed(several, WITHOUT_AXIS, register)
+    barren = [(label, event.point.coupling) for label, event in register.barren]
+    _say_not_followed(barren, WITHOUT_AXIS if axes_only else MANY_UNSTABLE, register)
+    shut = [(label, event.point.coupling) for label, event in register.beyond_depth if _bears(event, register)]
+    _say_not_followed(shut, deeper, register)
+    _say_beyond_reach(problem, register)
+
+
+def _bears(event: Event, register: Register) -> bool:
+    """Whether a branch is born at a branch point that no other has arrived at."""
+    geometry = geometry_of(event.point.equation.problem)
+    return any(
+        not any(geometry.same_place(birth.departure, arrival) for arrival in register.arrivals)
+        for birth in geometry.births_on_branch(event)
+    )
+
+
+def _say_beyond_reach(problem: McKeanVlasov, register: Register) -> None:
+    """Say that branches born farther off than the walk looks may come into the interval.
+
+    Those born nearer tell: where none of them comes in, none from farther off is expected.
+    """
+    geometry = geometry_of(problem)
+    for sign, end in zip((-1, 1), register.reach or (), strict=False):
+        farther = sorted((end, FARTHER * end)) if sign in register.from_afar and end != 0.0 else None
+        if farther and any(geometry.reaches_down(problem, point) for point in critical_modes(problem, *farther)):
+            register.warnings.append(
+                f"branches born on uniform beyond coupling {float(end):.12g} were not looked at, and one may come "
+                "into the interval; ask for a wider interval"
+            )
+
+
+def _say_not_followed(places: Sequence[tuple[str, Number]], reason: str, register: Register) -> None:
+    """Name couplings by branch in one sentence."""
+    if not places:
+        return
+    by_label: dict[str, list[str]] = {}
+    for label, coupling in places[:NAMED]:
+        by_label.setdefault(label, []).append(f"{float(coupling):.12g}")
+    named = ", ".join(f"on {label} at coupling {', '.join(listed)}" for label, listed in by_label.items())
+    more = f" and at {len(places) - NAMED} more branch points" if len(places) > NAMED else ""
+    register.warnings.append(f"not all branches born {named}{more} were followed: {reason}")

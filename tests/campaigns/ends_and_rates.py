@@ -1,0 +1,148 @@
+"""Diagrams: unstable counts of every point, rates at folds, states that are left out, and concentrated rates."""
+
+from typing import Any
+
+import numpy as np
+
+from meanfield import Circle, CosineSeries, Diagram, GegenbauerSeries, McKeanVlasov, Sphere, Transformer
+from solvers import bifurcation_diagram
+from tests import brute_force
+from tests.campaigns import Finding, Verdict
+
+# Eigenvalues of the form closer to zero than this do not decide a count.
+UNDECIDED = 1e-6
+NODES = 256
+
+
+def _called(problem: McKeanVlasov, interval: tuple[float, float], options: str = "rates=False") -> str:
+    """Return the call that shows a diagram."""
+    return f"bifurcation_diagram({problem!r}, ({interval[0]!r}, {interval[1]!r}), {options})"
+
+
+def _random_problem(rng: np.random.Generator) -> McKeanVlasov:
+    """Return a problem of up to six modes on the circle, one in three with a field, or zonal on a sphere."""
+    weights = -rng.standard_normal(rng.integers(1, 6)) * rng.uniform(0.3, 1.5)
+    weights[rng.integers(weights.size)] = -rng.uniform(0.3, 1.5)
+    series = tuple(float(w) for w in np.round(weights, 3))
+    noise = float(np.round(rng.uniform(0.5, 1.5), 2))
+    kind = rng.integers(4)
+    if kind == 3:
+        dimension = int(rng.integers(3, 8))
+        return McKeanVlasov(Sphere(dimension), GegenbauerSeries(series, dimension), noise=noise)
+    field = np.round(rng.standard_normal(rng.integers(1, 4)) * 10 ** rng.uniform(-2, 0), 3)
+    confinement = CosineSeries(tuple(float(v) for v in field)) if kind == 2 else None
+    return McKeanVlasov(Circle(), CosineSeries(series), noise=noise, confinement=confinement)
+
+
+def _random_interval(problem: McKeanVlasov, rng: np.random.Generator) -> tuple[float, float]:
+    """Return couplings around a threshold, one end at times close to it."""
+    space, noise = _space(problem), problem.noise
+    attractive = -noise / np.unique(space.multipliers[space.multipliers < 0])
+    middle = float(rng.choice(attractive[attractive < 4.0 * attractive.min()]))
+    low, high = middle * rng.uniform(0.4, 0.99), middle * rng.uniform(1.01, 1.8)
+    if rng.uniform() < 0.3:
+        low = middle * (1.0 - 10 ** rng.uniform(-5, -1))
+    return float(low), float(high)
+
+
+def _space(problem: McKeanVlasov, order: int = 0) -> Any:
+    weights = problem.potential.parameters()["w"]
+    if isinstance(problem.domain, Circle):
+        field = () if problem.confinement is None else problem.confinement.parameters()["w"]
+        return brute_force.circle(weights, field, NODES)
+    return brute_force.zonal(problem.domain.dimension, weights, NODES, order)
+
+
+def _masses(problem: McKeanVlasov, cosine: Any, sine: Any, coupling: float) -> Any:
+    """Return the Gibbs density of recorded moments, as masses at the nodes."""
+    space = _space(problem)
+    root, half = np.sqrt(2.0), space.degrees.size // 2
+    cosine, sine = (np.pad(part, (0, space.degrees.max() + 1)) for part in (cosine, sine))
+    if isinstance(problem.domain, Circle):
+        degrees = space.degrees[:half]
+        moments = root * np.concatenate([cosine[degrees], sine[degrees]])
+    else:
+        counts = [brute_force.multiplicity(problem.domain.dimension, int(k)) for k in space.degrees]
+        moments = cosine[space.degrees] * np.sqrt(counts)
+    return brute_force.gibbs(space, coupling, problem.noise, moments[None])[0]
+
+
+def _counted(problem: McKeanVlasov, masses: Any, coupling: float) -> tuple[int, int] | None:
+    """Return the fewest and most unstable directions that a form with doubtful eigenvalues allows."""
+    neutral_by_rotation = problem.confinement is None
+    fewest = most = 0
+    on_circle = isinstance(problem.domain, Circle)
+    for order in range(1 if on_circle else int(_space(problem).degrees.max()) + 1):
+        space = _space(problem, order)
+        if not space.degrees.size:
+            continue
+        covariance = (space.values * masses) @ space.values.T
+        if order == 0:
+            means = space.values @ masses
+            covariance -= np.multiply.outer(means, means)
+        values, vectors = np.linalg.eigh(covariance)
+        root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+        form = np.linalg.eigvalsh(np.eye(len(root)) + coupling / problem.noise * (root * space.multipliers) @ root)
+        rotations = int(neutral_by_rotation and (on_circle or order == 1))
+        doubtful = form[np.abs(form) <= UNDECIDED].size - rotations
+        copies = 1 if on_circle else brute_force.multiplicity(problem.domain.dimension - 1, order)
+        least = copies * int((form < -UNDECIDED).sum())
+        fewest, most = fewest + least, most + least + copies * max(doubtful, 0)
+    return fewest, most
+
+
+def counts_at_ends(rng: np.random.Generator) -> Finding:
+    """Compare the unstable count of every recorded point that is no event with its own inertia."""
+    problem = _random_problem(rng)
+    interval = _random_interval(problem, rng)
+    call = _called(problem, interval)
+    diagram = bifurcation_diagram(problem, interval, rates=False)
+    wrong, said = [], True
+    for branch in diagram.branches[0 if problem.confinement is not None else 1 :]:
+        for point in np.flatnonzero([label in ("", "EP", "TR") for label in branch.point_labels]):
+            if branch.layout == "order" or (point == len(branch) - 1 and branch.outcome.name == "JOINED_BRANCH"):
+                continue
+            coupling = float(branch.coupling[point])
+            masses = _masses(problem, branch.cosine[point], branch.sine[point], coupling)
+            fewest, most = _counted(problem, masses, coupling)
+            if not fewest <= branch.unstable[point] <= most:
+                wrong.append(f"{branch.label}[{point}] at {coupling!r}: {branch.unstable[point]}, not {fewest}")
+                said &= any(branch.label in warning for warning in diagram.warnings)
+    if not wrong:
+        return Finding(Verdict.RIGHT, call)
+    return Finding(Verdict.SAID if said else Verdict.SILENT, call, "; ".join(wrong[:4]))
+
+
+def limits_said(rng: np.random.Generator) -> Finding:
+    """Look for states at a coupling by brute force and compare with the diagram and its warnings."""
+    problem = _random_problem(rng)
+    interval = _random_interval(problem, rng)
+    call = _called(problem, interval)
+    diagram = bifurcation_diagram(problem, interval, rates=False)
+    coupling = interval[1]
+    states = brute_force.stationary_states(_space(problem), coupling, problem.noise, 512, int(rng.integers(2**31)))
+    missing = [state for state in states if not _has(diagram, state, coupling)]
+    if not missing:
+        return Finding(Verdict.RIGHT, call)
+    detail = f"at {coupling!r} not on a branch: " + ", ".join(
+        f"gap {state.gap:.9g} ({state.unstable} unstable)" for state in missing
+    )
+    return Finding(Verdict.SAID if diagram.warnings else Verdict.SILENT, call, f"{detail}; {diagram.warnings}")
+
+
+def _has(diagram: Diagram, state: Any, coupling: float) -> bool:
+    """Whether a branch ends at a state, by the free energy."""
+    noise = diagram.problem.noise
+    uniform = diagram.problem.confinement is None and np.abs(state.moments).max() < 1e-6
+    gaps = [
+        branch.free_energy_gap[point] * noise
+        for branch in diagram.branches
+        for point in np.flatnonzero(np.abs(branch.coupling / coupling - 1.0) < 1e-12)
+    ]
+    return uniform or any(abs(gap - state.gap) < 1e-7 * max(1.0, abs(state.gap)) for gap in gaps)
+
+
+SUBJECTS = {
+    "counts-at-ends": counts_at_ends,
+    "limits-said": limits_said,
+}
