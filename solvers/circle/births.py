@@ -4,7 +4,7 @@ import numpy as np
 
 from meanfield import BranchShape, CriticalPoint, McKeanVlasov, Number, branch_shape, critical_coupling
 
-from ..branches.junctions import STEPS, Departure
+from ..branches.junctions import AMPLITUDE, Departure
 from ..branches.recording import Register
 from ..equation import stationary_equation
 from ..geometry import Birth, Threshold
@@ -26,15 +26,11 @@ def births(problem: McKeanVlasov, threshold: Threshold, register: Register) -> l
 def _departures(problem: McKeanVlasov, symmetry: int, threshold: Threshold, register: Register) -> list[Departure]:
     """Return the branches of one symmetry born at a critical point of the uniform state."""
     point = threshold.point
-    least = threshold.unstable
-    counts = tuple(range(least, least + point.kernel_dimension + 1))
     if sum(mode % symmetry == 0 for mode in point.modes) > 1:
-        return resonant_departures(problem, threshold, symmetry, counts, register)
+        return resonant_departures(problem, threshold, symmetry, register)
     shape = branch_shape(problem, symmetry)
     order, amplitude = _leading_order(shape, register, threshold.parent is not None)
-    if len(point.modes) == 1:
-        counts = (least, least + 1) if order == 4 else (least + int(shape.curvature < 0.0),)
-    departure = _from_uniform(problem, symmetry, point.coupling, order, amplitude, counts)
+    departure = _from_uniform(problem, symmetry, point.coupling, order, amplitude)
     return [] if departure is None else [departure]
 
 
@@ -56,25 +52,20 @@ def _leading_order(shape: BranchShape, register: Register, inside: bool) -> tupl
     """
     curvature, quartic = shape.curvature, shape.quartic
     if not curvature * quartic < 0.0:
-        return (4 if curvature == 0.0 else 2), STEPS[0]
+        return (4 if curvature == 0.0 else 2), AMPLITUDE
     window = curvature**2 / (4.0 * abs(quartic))
     if window > INSEPARABLE:
-        return 2, float(min(STEPS[0], 0.3 * np.sqrt(-curvature / (2.0 * quartic))))
+        return 2, float(min(AMPLITUDE, 0.3 * np.sqrt(-curvature / (2.0 * quartic))))
     if inside:
         register.warnings.append(
             f"{shape.mode}-cluster: a fold lies within a relative distance {window:.1e} of its branch point, "
             "too close to be separated in double precision"
         )
-    return 4, STEPS[0]
+    return 4, AMPLITUDE
 
 
 def _from_uniform(
-    problem: McKeanVlasov,
-    mode: int,
-    coupling: Number,
-    order: int,
-    largest_step: float,
-    counts: tuple[int, ...],
+    problem: McKeanVlasov, mode: int, coupling: Number, order: int, largest_step: float
 ) -> Departure | None:
     """Return the departure of the mode's branch from the uniform state."""
     sign = 1 if coupling > 0 else -1
@@ -84,4 +75,4 @@ def _from_uniform(
     size = equation.basis.degrees.size
     direction = (equation.basis.degrees == mode).astype(float)
     q = float(coupling / (sign * equation.unit))
-    return Departure(equation, np.zeros(size), q, direction, order, largest_step, counts)
+    return Departure(equation, np.zeros(size), q, direction, order, largest_step)

@@ -36,7 +36,7 @@ def symmetries(modes: tuple[int, ...]) -> list[int]:
 
 
 def resonant_departures(
-    problem: McKeanVlasov, threshold: Threshold, symmetry: int, counts: tuple[int, ...], register: Register
+    problem: McKeanVlasov, threshold: Threshold, symmetry: int, register: Register
 ) -> list[Departure]:
     """Return the branches of exactly this symmetry born at a multiple critical coupling."""
     modes, coupling = threshold.point.modes, threshold.point.coupling
@@ -57,7 +57,7 @@ def resonant_departures(
         )
         register.warnings += [] if text in register.warnings else [text]
     size = equation.basis.degrees.size
-    return [Departure(equation, np.zeros(size), q, direction, None, counts=counts) for direction in found]
+    return [Departure(equation, np.zeros(size), q, direction, None) for direction in found]
 
 
 def _on_sphere(equation: StationaryEquation, q: float, kernel: Integers) -> Iterator[Floats]:

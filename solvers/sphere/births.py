@@ -10,7 +10,7 @@ import numpy as np
 from meanfield import CriticalPoint, McKeanVlasov, Number, branch_shape, critical_coupling, critical_couplings
 from meanfield.theory.thresholds import plain_number
 
-from ..branches.junctions import STEPS, Departure
+from ..branches.junctions import AMPLITUDE, Departure
 from ..branches.recording import Register
 from ..equation import stationary_equation
 from ..geometry import Birth, Threshold
@@ -37,26 +37,16 @@ def _zonal(problem: McKeanVlasov, degree: int, threshold: Threshold) -> list[Bir
     direction = (equation.basis.degrees == degree).astype(float)
     q = float(coupling / (sign * equation.unit))
     # An amplitude is a moment times its scale.
-    amplitude = STEPS[0] * float(equation.scales @ direction)
-    order, sides, counts = (1, (1, -1), ()) if symmetry == 2 else (2, (1,), _counts(problem, threshold))
+    amplitude = AMPLITUDE * float(equation.scales @ direction)
+    order, sides = (1, (1, -1)) if symmetry == 2 else (2, (1,))
     return [
         Birth(
-            Departure(equation, np.zeros(direction.size), q, side * direction, order, amplitude, counts),
+            Departure(equation, np.zeros(direction.size), q, side * direction, order, amplitude),
             name_of_degree(degree, side),
             symmetry,
         )
         for side in sides
     ]
-
-
-def _counts(problem: McKeanVlasov, threshold: Threshold) -> tuple[int, ...]:
-    """Return the unstable directions that the branch has beside its branch point, where that is known.
-
-    Of the d directions of degree one, d - 1 turn the axis and one is stable on a branch that rises.
-    """
-    if threshold.point.modes != (1,):
-        return ()
-    return (threshold.unstable + int(branch_shape(problem, 1).curvature < 0.0),)
 
 
 def name_of_degree(degree: int, side: int) -> str:

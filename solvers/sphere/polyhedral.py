@@ -16,7 +16,7 @@ from ..bases import Floats, Integers, InvariantBasis
 from ..bases.invariant import FullBasis
 from ..bases.representations import Group, representation
 from ..branches.continuation import Point
-from ..branches.junctions import STEPS, Departure
+from ..branches.junctions import AMPLITUDE, Departure
 from ..equation import StationaryEquation, confinement_field
 from ..felt import even_size, felt_among, starting_degrees
 from ..geometry import Birth
@@ -78,7 +78,7 @@ def _births_of_group(problem: McKeanVlasov, group: Group, degree: int, point: Cr
         return []
     direction = (equation.basis.degrees == degree).astype(float)
     q = float(point.coupling / (equation.sign * equation.unit))
-    amplitude = STEPS[0] * float(equation.scales @ direction)
+    amplitude = AMPLITUDE * float(equation.scales @ direction)
     order, sides = (2, (1.0,)) if degree % 2 else (1, (1.0, -1.0))
     found = []
     for side in sides:
