@@ -21,10 +21,10 @@ from .junctions import Departure
 # near the branch point.
 STEEPEST = 1e4
 LARGEST_RISE = 0.1
-# Amplitudes are tried in a geometric sequence down to where rounding errors of the state are a share of them.
-REDUCTION, SMALLEST = 0.25, 1e-11
+# Amplitudes are tried in a geometric sequence; where none will do, a branch starts at one that arithmetic separates.
+REDUCTION, SMALLEST, SEPARATED = 0.25, 1e-9, 1e-6
 # Eigenvalues at a branch point below this belong to its kernel.
-KERNEL = 1e-11
+KERNEL = 1e-12
 # Of an eigenvalue that is not in the kernel more than this share is left at the first point.
 LEFT = 0.5
 # How well two amplitudes show an integer power.
@@ -48,7 +48,7 @@ def first_point(departure: Departure, *, counted: bool = True) -> tuple[Point | 
     while step >= SMALLEST:
         point = _at_amplitude(departure, step)
         if point is not None:
-            candidate = point
+            candidate = point if candidate is None or step >= SEPARATED else candidate
             shaped = _shape(departure, point, step)
             if shaped is not False and (not counted or _nothing_between(departure, point, step, bool(shaped))):
                 return point, True
@@ -59,19 +59,33 @@ def first_point(departure: Departure, *, counted: bool = True) -> tuple[Point | 
 def _at_amplitude(departure: Departure, step: float) -> Point | None:
     direction = departure.direction
     guess = departure.b + step * direction
-    solution = correct(departure.equation, guess, departure.q, direction, 0.0, POLISHED)
+    q = departure.q if departure.order is not None else _balanced(departure, guess)
+    solution = correct(departure.equation, guess, q, direction, 0.0, POLISHED)
     if solution is None:
         return None
     change = solution.b - guess
     # At a pitchfork the rest of the state follows quadratically. At a transcritical point it moves along with the
     # coupling, steeply if need be, and the shape of the branch is the check.
-    farthest, steepest = {1: (50.0, STEEPEST), None: (2.0, 4.0)}.get(departure.order, (0.25, 0.25))
+    farthest, steepest = {1: (50.0, STEEPEST), None: (50.0, STEEPEST)}.get(departure.order, (0.25, 0.25))
     rise = abs(solution.q - departure.q) / departure.q
     if length(change, 0.0) > farthest * step or rise > min(steepest * step, LARGEST_RISE):
         return None
     point = Point(departure.equation, solution, step).oriented(direction, 0.0)
     resolved_point = resolve(point)
     return resolved_point if isinstance(resolved_point, Point) else None
+
+
+def _balanced(departure: Departure, b: Floats) -> float:
+    """Return the coupling at which the residual of a guess has no part along the branch.
+
+    Where several modes are critical the matrix of Newton's method is singular at that of the branch point.
+    """
+    equation = departure.equation
+    evaluation = equation.evaluate(b, departure.q)
+    _, derivative = equation.linearise(b, departure.q, evaluation.gibbs.moments)
+    slope = float(departure.direction @ derivative)
+    q = departure.q - float(departure.direction @ evaluation.residual) / slope if slope != 0.0 else departure.q
+    return q if abs(q - departure.q) <= LARGEST_RISE * departure.q else departure.q
 
 
 def _shape(departure: Departure, point: Point, step: float) -> bool | None:
@@ -99,11 +113,12 @@ def _nothing_between(departure: Departure, point: Point, step: float, shaped: bo
     geometry = geometry_of(point.equation.problem)
     start = departure.state_on(point.equation)
     nearer: Point | None = None
+    kernel = KERNEL + 2.0 * departure.kernel
     for block in geometry.blocks_of(point):
         turned = geometry.rotations(point, block)
         born = turned - geometry.rotations(start, block)
         before, after = _spectrum(start, block), _without(_spectrum(point, block), born)
-        negative, positive = int((before < -KERNEL).sum()), int((before > KERNEL).sum())
+        negative, positive = int((before < -kernel).sum()), int((before > kernel).sum())
         kept = after.size - positive
         lost = (after[:negative] > LEFT * before[:negative]).any()
         if lost or (after[kept:] < LEFT * before[before.size - positive :]).any():
@@ -114,7 +129,9 @@ def _nothing_between(departure: Departure, point: Point, step: float, shaped: bo
         if nearer is None:
             return False
         half = _without(_spectrum(nearer, block), born)
-        if not _powers(after[negative:kept], half[negative:kept]):
+        zero = 10.0 * NEUTRAL + 2.0 * departure.kernel
+        kernels = (values[negative : values.size - positive] for values in (before, half, after))
+        if not all(_leaves(*values, zero) for values in zip(*kernels)):
             return False
     return True
 
@@ -131,14 +148,16 @@ def _without(eigenvalues: Floats, rotations: int) -> Floats:
     return eigenvalues
 
 
-def _powers(values: Floats, half: Floats) -> bool:
-    """Whether values at an amplitude and at half of it are multiples of powers of it, or zero to rounding."""
-    for one, other in zip(values, half, strict=True):
-        if max(abs(one), abs(other)) <= 10.0 * NEUTRAL:
-            continue
-        if not one * other > 0.0:
-            return False
-        power = np.log2(one / other)
-        if power < 1.0 - POWER or abs(power - round(power)) > POWER:
-            return False
-    return True
+def _leaves(before: float, half: float, value: float, zero: float) -> bool:
+    """Whether values at half an amplitude and at the amplitude are multiples of a power of it, or zero to an error.
+
+    The power 0 is that of a value hardly beyond rounding, which is there before.
+    """
+    if max(abs(value), abs(half)) <= zero:
+        return True
+    if not value * half > 0.0:
+        return False
+    power = float(np.log2(value / half))
+    if abs(power) <= POWER:
+        return abs(value - before) <= LEFT * abs(value)
+    return power >= 1.0 - POWER and abs(power - round(power)) <= POWER

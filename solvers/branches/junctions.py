@@ -36,6 +36,9 @@ class Departure:
         follow on.
     largest_step : float
         First amplitude to try; the closed forms know when a fold is closer.
+    kernel : float
+        Relative distance of the critical couplings that are taken for one here: eigenvalues up to this belong to
+        the kernel.
     """
 
     equation: StationaryEquation
@@ -44,6 +47,7 @@ class Departure:
     direction: Floats
     order: int | None
     largest_step: float = AMPLITUDE
+    kernel: float = 0.0
 
     @property
     def coupling(self) -> Number:

@@ -1,14 +1,17 @@
 """The branches born on the uniform state, from closed forms."""
 
+import math
+from itertools import combinations
+
 import numpy as np
 
 from meanfield import BranchShape, CriticalPoint, McKeanVlasov, Number, branch_shape, critical_coupling
 
 from ..branches.junctions import AMPLITUDE, Departure
 from ..branches.recording import Register
+from ..branches.resonance import directions_in, felt_degrees, spread
 from ..equation import stationary_equation
 from ..geometry import Birth, Threshold
-from .resonance import resonant_departures, symmetries
 
 # A fold closer to its branch point than this is not separated from it by arithmetic of 16 digits.
 INSEPARABLE = 1e-11
@@ -27,11 +30,40 @@ def _departures(problem: McKeanVlasov, symmetry: int, threshold: Threshold, regi
     """Return the branches of one symmetry born at a critical point of the uniform state."""
     point = threshold.point
     if sum(mode % symmetry == 0 for mode in point.modes) > 1:
-        return resonant_departures(problem, threshold, symmetry, register)
+        return _resonant(problem, threshold, symmetry, register)
     shape = branch_shape(problem, symmetry)
     order, amplitude = _leading_order(shape, register, threshold.parent is not None)
-    departure = _from_uniform(problem, symmetry, point.coupling, order, amplitude)
-    return [] if departure is None else [departure]
+    equation = stationary_equation(problem, symmetry, 1 if shape.coupling > 0 else -1)
+    if equation is None:
+        return []
+    direction = (equation.basis.degrees == symmetry).astype(float)
+    q = float(shape.coupling / (equation.sign * equation.unit))
+    zero = np.zeros(direction.size)
+    return [Departure(equation, zero, q, direction, order, amplitude, spread(problem, point.modes))]
+
+
+def symmetries(modes: tuple[int, ...]) -> list[int]:
+    """Return the rotation symmetries that densities on the critical modes can have."""
+    found = set(modes)
+    for count in range(2, len(modes) + 1):
+        found |= {math.gcd(*subset) for subset in combinations(modes, count)}
+    return sorted(found)
+
+
+def _resonant(problem: McKeanVlasov, threshold: Threshold, symmetry: int, register: Register) -> list[Departure]:
+    """Return the branches of exactly this symmetry born at a multiple critical coupling."""
+    modes, coupling = threshold.point.modes, threshold.point.coupling
+    equation = stationary_equation(problem, symmetry, 1 if coupling > 0 else -1)
+    if equation is None:
+        return []
+    q = float(coupling / (equation.sign * equation.unit))
+    kernel = np.flatnonzero(np.isin(equation.basis.degrees, modes))
+    zero, width = np.zeros(equation.basis.degrees.size), spread(problem, modes)
+    return [
+        Departure(equation, zero, q, direction, None, kernel=width)
+        for direction in directions_in(equation, q, kernel, modes, register)
+        if math.gcd(*felt_degrees(direction, equation)) == symmetry
+    ]
 
 
 def first_threshold(problem: McKeanVlasov) -> Number | None:
@@ -62,17 +94,3 @@ def _leading_order(shape: BranchShape, register: Register, inside: bool) -> tupl
             "too close to be separated in double precision"
         )
     return 4, AMPLITUDE
-
-
-def _from_uniform(
-    problem: McKeanVlasov, mode: int, coupling: Number, order: int, largest_step: float
-) -> Departure | None:
-    """Return the departure of the mode's branch from the uniform state."""
-    sign = 1 if coupling > 0 else -1
-    equation = stationary_equation(problem, mode, sign)
-    if equation is None:
-        return None
-    size = equation.basis.degrees.size
-    direction = (equation.basis.degrees == mode).astype(float)
-    q = float(coupling / (sign * equation.unit))
-    return Departure(equation, np.zeros(size), q, direction, order, largest_step)
