@@ -23,10 +23,12 @@ STEEPEST = 1e4
 LARGEST_RISE = 0.1
 # Amplitudes are tried in a geometric sequence; where none will do, a branch starts at one that arithmetic separates.
 REDUCTION, SMALLEST, SEPARATED = 0.25, 1e-9, 1e-6
-# Eigenvalues at a branch point below this belong to its kernel.
-KERNEL = 1e-12
+# Eigenvalues at a branch point below this belong to its kernel, or below so many times that along the branch.
+KERNEL, TIMES = 1e-13, 10.0
 # Of an eigenvalue that is not in the kernel more than this share is left at the first point.
 LEFT = 0.5
+# The first step deviates from a straight line by less than this share of it.
+CURVED = 0.1
 # How well two amplitudes show an integer power.
 POWER = 0.2
 
@@ -66,7 +68,8 @@ def _at_amplitude(departure: Departure, step: float) -> Point | None:
     change = solution.b - guess
     # At a pitchfork the rest of the state follows quadratically. At a transcritical point it moves along with the
     # coupling, steeply if need be, and the shape of the branch is the check.
-    farthest, steepest = {1: (50.0, STEEPEST), None: (50.0, STEEPEST)}.get(departure.order, (0.25, 0.25))
+    steep = departure.order == 1 or (departure.order is None and not np.any(departure.b))
+    farthest, steepest = (50.0, STEEPEST) if steep else ((2.0, 4.0) if departure.order is None else (0.25, 0.25))
     rise = abs(solution.q - departure.q) / departure.q
     if length(change, 0.0) > farthest * step or rise > min(steepest * step, LARGEST_RISE):
         return None
@@ -113,7 +116,7 @@ def _nothing_between(departure: Departure, point: Point, step: float, shaped: bo
     geometry = geometry_of(point.equation.problem)
     start = departure.state_on(point.equation)
     nearer: Point | None = None
-    kernel = KERNEL + 2.0 * departure.kernel
+    kernel = KERNEL + 2.0 * departure.kernel + TIMES * _left_along(departure)
     for block in geometry.blocks_of(point):
         turned = geometry.rotations(point, block)
         born = turned - geometry.rotations(start, block)
@@ -126,7 +129,7 @@ def _nothing_between(departure: Departure, point: Point, step: float, shaped: bo
         if kept == negative or (shaped and block.own and kept == negative + 1):
             continue
         nearer = nearer or _at_amplitude(departure, 0.5 * step)
-        if nearer is None:
+        if nearer is None or not _straight(start, nearer, point):
             return False
         half = _without(_spectrum(nearer, block), born)
         zero = 10.0 * NEUTRAL + 2.0 * departure.kernel
@@ -134,6 +137,21 @@ def _nothing_between(departure: Departure, point: Point, step: float, shaped: bo
         if not all(_leaves(*values, zero) for values in zip(*kernels)):
             return False
     return True
+
+
+def _straight(start: Point, nearer: Point, point: Point) -> bool:
+    """Whether the points at half an amplitude and at the amplitude are on one curve through the branch point."""
+    b = point.b
+    half = nearer.on(point.equation).b
+    return length(b - 2.0 * half + start.b, 0.0) <= CURVED * length(b - start.b, 0.0)
+
+
+def _left_along(departure: Departure) -> float:
+    """Return how far from zero the eigenvalue along the branch is at the branch point as it is known."""
+    equation = departure.equation
+    moments = equation.evaluate(departure.b, departure.q).gibbs.moments
+    jacobian, _ = equation.linearise(departure.b, departure.q, moments)
+    return abs(float(departure.direction @ jacobian @ departure.direction))
 
 
 def _spectrum(point: Point, block: object) -> Floats:

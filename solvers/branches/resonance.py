@@ -20,9 +20,9 @@ from ..equation import StationaryEquation
 from .recording import Register
 
 # Critical couplings with a relative distance below this are not separated by arithmetic of 16 digits: what happens
-# between them has amplitudes down to this, whose squares, changes of the coupling, are below rounding. Others are not
-# separated from a group of such ones if they are this many times as far.
-INSEPARABLE, BESIDE_OTHERS = 1e-7, 10.0
+# between them has amplitudes down to this, whose squares, changes of couplings and of eigenvalues, near rounding.
+# Others are not separated from a group of such ones if they are this many times as far.
+INSEPARABLE, BESIDE_OTHERS = 3e-7, 10.0
 # The amplitude at which directions are sought: small, and small against the distance of further critical couplings;
 # below the other one what distinguishes directions is rounding.
 AMPLITUDE, SMALLEST_AMPLITUDE, SMALL = 2e-3, 2e-5, 0.05
