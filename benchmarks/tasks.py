@@ -10,7 +10,8 @@ from solvers import Arclength, bifurcation_diagram
 from solvers.branches.continuation import End, Point, trace
 from solvers.branches.detection import events_between
 from solvers.branches.following import follow
-from solvers.branches.junctions import Departure, first_point
+from solvers.branches.first_steps import first_point
+from solvers.branches.junctions import Departure
 from solvers.branches.recording import Register, record
 from solvers.equation import stationary_equation
 
@@ -27,12 +28,12 @@ class Result:
     fold: float
 
 
-def departure(modes: int, counts: tuple[int, ...] = (), symmetry: int = 1) -> Departure:
+def departure(modes: int, symmetry: int = 1) -> Departure:
     """Return the departure of the branch of a symmetry; q is the coupling relative to its birth."""
     equation = stationary_equation(PROBLEM, symmetry, modes=modes)
     assert equation is not None
     direction = (equation.basis.degrees == symmetry).astype(float)
-    return Departure(equation, np.zeros_like(direction), 1.0, direction, 2, counts=counts)
+    return Departure(equation, np.zeros_like(direction), 1.0, direction, 2)
 
 
 def trace_branch(modes: int, max_step: float = STEP) -> Result:
@@ -53,7 +54,7 @@ def trace_diagram(high: float) -> Result:
 
 
 def _traced(start: Departure, highest: float, max_step: float) -> Result:
-    first, _ = first_point(start)
+    first, _ = first_point(start, counted=False)
     assert first is not None
     last, count, fold = first, 1, np.nan
     for point in trace(first, Arclength(max_step=max_step), first.arclength):
@@ -76,7 +77,7 @@ def _fold_between(last: Point, point: Point) -> float:
 
 def follow_branch(modes: int) -> Result:
     """Task A with the unstable directions at every point, every event, and the record made of it."""
-    followed = follow(departure(modes, counts=(1,)), Arclength(max_step=STEP), HIGHEST)
+    followed = follow(departure(modes), Arclength(max_step=STEP), HIGHEST)
     assert followed is not None
     critical = critical_coupling(PROBLEM)
     assert critical is not None

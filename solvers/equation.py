@@ -245,10 +245,10 @@ def plus_projector(matrix: Floats, vector: Floats) -> Floats:
     return matrix if square == 0.0 else plus_dyad(matrix, 1.0 / square, vector)
 
 
-def orthonormal(columns: Floats) -> Floats:
-    """Return orthonormal columns that span the same space."""
+def orthonormal(columns: Floats, size: float = 0.0) -> Floats:
+    """Return orthonormal columns that span the same space; beside a size, columns of rounding errors span nothing."""
     directions, sizes, _ = np.linalg.svd(columns, full_matrices=False)
-    return np.asarray(directions[:, sizes > INDEPENDENT * sizes.max(initial=0.0)])
+    return np.asarray(directions[:, sizes > INDEPENDENT * sizes.max(initial=size)])
 
 
 def stationary_equation(

@@ -96,6 +96,9 @@ class Geometry(Protocol):
     def copies(self, point: "Point", one: Any, other: Any) -> bool:
         """Whether two blocks have the same eigenvalues by symmetry."""
 
+    def rotations(self, point: "Point", block: Any) -> int:
+        """Return how many rotations of a state, which the matrix moves to one, are in a block."""
+
     def meeting(self, last: "Point", point: "Point") -> "Arrival | None":
         """Return where the curve meets a more symmetric one between two points, if it does."""
 

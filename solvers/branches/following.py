@@ -17,7 +17,8 @@ from ..geometry import geometry_of
 from ..newton import NEUTRAL
 from .continuation import Arclength, End, Point, length, trace, turns_twice
 from .detection import Event, events_between
-from .junctions import Arrival, Departure, branch_end, first_point, slope_towards
+from .first_steps import first_point
+from .junctions import Arrival, Departure, branch_end, slope_towards
 
 # A vertical family is followed until its largest moment passes this: nothing new happens before its collapse.
 VERTICAL_END = 0.9

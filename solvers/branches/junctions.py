@@ -1,4 +1,4 @@
-r"""Where branches begin and end: on more symmetric ones, and how the first point beside such a place is found."""
+r"""Where branches begin and end: on more symmetric ones."""
 
 import math
 from dataclasses import dataclass
@@ -11,14 +11,11 @@ from meanfield import Number
 from ..bases import Floats
 from ..equation import StationaryEquation
 from ..geometry import geometry_of
-from ..newton import POLISHED, ROUNDING, Solution, correct, solve_at
-from .continuation import REGULAR_ARCLENGTH, Point, length, resolve, state_at
+from ..newton import ROUNDING, Solution, solve_at
+from .continuation import REGULAR_ARCLENGTH, Point, state_at
 
-# Relative slopes of the coupling of transcritical branches in the amplitude go up to this; the first point stays
-# near the branch point.
-STEEPEST = 1e4
-LARGEST_RISE = 0.1
-STEPS = (2e-2, 5e-3, 1e-3, 2e-4, 4e-5, 8e-6, 1.6e-6, 3e-7, 6e-8)
+# First amplitude to try on a new branch where nothing is known of it.
+AMPLITUDE = 2e-2
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +36,9 @@ class Departure:
         follow on.
     largest_step : float
         First amplitude to try; the closed forms know when a fold is closer.
-    counts : tuple of int
-        Numbers of unstable directions that the new branch can have beside the branch point; empty if unknown.
+    kernel : float
+        Relative distance of the critical couplings that are taken for one here: eigenvalues up to this belong to
+        the kernel.
     """
 
     equation: StationaryEquation
@@ -48,8 +46,8 @@ class Departure:
     q: float
     direction: Floats
     order: int | None
-    largest_step: float = STEPS[0]
-    counts: tuple[int, ...] = ()
+    largest_step: float = AMPLITUDE
+    kernel: float = 0.0
 
     @property
     def coupling(self) -> Number:
@@ -78,6 +76,11 @@ class Departure:
         norm = math.sqrt(1.0 + float(tangent @ tangent))
         solution = Solution(b, 0.0, evaluation, tangent / norm, 1.0 / norm, equation.repulsive)
         return Point(equation, solution, REGULAR_ARCLENGTH)
+
+    def state_on(self, equation: StationaryEquation) -> Point:
+        """Return the branch point in the unknowns of a refined equation."""
+        b = self.equation.transfer(self.b, equation)
+        return Point(equation, Solution(b, self.q, equation.evaluate(b, self.q), b, 0.0, 0), 0.0)
 
     def base(self, first: Point | None = None) -> Point:
         """Return the branch point itself, with the tangent of the new branch.
@@ -155,63 +158,6 @@ class Arrival:
     even: bool = True
     error: float = 0.0
     kernel_dimension: int | None = None
-
-
-def first_point(departure: Departure) -> tuple[Point | None, bool]:
-    """Return the first point of the new branch and whether nothing can hide between it and the branch point.
-
-    The amplitude is reduced until the correction is small against it, the coupling has the shape that the symmetry
-    demands (quadratic in the amplitude at a pitchfork, linear at a transcritical point), and the unstable count is
-    one that an exchange of stability allows. A fold or a branch point in between would show in one of them.
-    """
-    candidate = None
-    for step in (departure.largest_step, *STEPS):
-        if step > departure.largest_step:
-            continue
-        point = _at_amplitude(departure, step)
-        if point is None:
-            continue
-        candidate = point
-        if _expected_shape(departure, point, step) and _expected_count(departure, point):
-            return point, True
-    return candidate, False
-
-
-def _expected_count(departure: Departure, point: Point) -> bool:
-    return (
-        not departure.counts or sum(geometry_of(point.equation.problem).unstable_counts(point)) in departure.counts
-    )
-
-
-def _at_amplitude(departure: Departure, step: float) -> Point | None:
-    direction = departure.direction
-    guess = departure.b + step * direction
-    solution = correct(departure.equation, guess, departure.q, direction, 0.0, POLISHED)
-    if solution is None:
-        return None
-    change = solution.b - guess
-    # At a pitchfork the rest of the state follows quadratically. At a transcritical point it moves along with the
-    # coupling, steeply if need be, and the shape of the branch is the check.
-    farthest, steepest = {1: (50.0, STEEPEST), None: (2.0, 4.0)}.get(departure.order, (0.25, 0.25))
-    rise = abs(solution.q - departure.q) / departure.q
-    if length(change, 0.0) > farthest * step or rise > min(steepest * step, LARGEST_RISE):
-        return None
-    point = Point(departure.equation, solution, step).oriented(direction, 0.0)
-    resolved_point = resolve(point)
-    return resolved_point if isinstance(resolved_point, Point) else None
-
-
-def _expected_shape(departure: Departure, point: Point, step: float) -> bool:
-    """Whether q(eps) - q(0) and its derivative agree with one leading power, or are lost in rounding."""
-    if departure.order is None:
-        return True
-    rise = point.q - departure.q
-    if abs(rise) <= 1e-14 * departure.q / step:
-        return True
-    direction = departure.equation.transfer(departure.direction, point.equation)
-    slope = point.solution.tangent_q * step / float(point.solution.tangent_b @ direction)
-    ratio = slope / rise
-    return abs(ratio - departure.order) < 0.1 * departure.order
 
 
 def critical_point(equation: StationaryEquation, b: Floats, q: float, block: Any) -> tuple[Point, float] | None:

@@ -19,6 +19,7 @@ from .detection import Event, interval_end
 from .following import Followed, follow
 from .junctions import Departure
 from .recording import Part, Register, largest_modulus, nearest_part, parts_of
+from .resonance import joined, merged
 from .uniform import counts_below, record_uniform
 
 # Branches born this far above the interval are looked at too: a subcritical one reaches into it from above. The
@@ -117,9 +118,11 @@ def _start(problem: McKeanVlasov, register: Register, depth: int) -> deque[Task 
     tasks: deque[Task | Threshold] = deque()
     if depth == 0:
         return tasks
-    counts = counts_below(criticals, np.array([point.coupling for point in criticals]))
-    for point, count in zip(criticals, counts, strict=True):
-        parent = inside.index(point) if point in inside else None
+    groups = merged(criticals, register)
+    points = [joined(group) if len(group) > 1 else group[0] for group in groups]
+    counts = counts_below(criticals, np.array([point.coupling for point in points]))
+    for group, point, count in zip(groups, points, counts, strict=True):
+        parent = next((inside.index(member) for member in group if member in inside), None)
         if (
             parent is None
             and np.abs(point.coupling) > largest_modulus(register.interval)

@@ -1,14 +1,17 @@
 """The branches born on the uniform state, from closed forms."""
 
+import math
+from itertools import combinations
+
 import numpy as np
 
 from meanfield import BranchShape, CriticalPoint, McKeanVlasov, Number, branch_shape, critical_coupling
 
-from ..branches.junctions import STEPS, Departure
+from ..branches.junctions import AMPLITUDE, Departure
 from ..branches.recording import Register
+from ..branches.resonance import directions_in, felt_degrees, spread
 from ..equation import stationary_equation
 from ..geometry import Birth, Threshold
-from .resonance import resonant_departures, symmetries
 
 # A fold closer to its branch point than this is not separated from it by arithmetic of 16 digits.
 INSEPARABLE = 1e-11
@@ -26,16 +29,41 @@ def births(problem: McKeanVlasov, threshold: Threshold, register: Register) -> l
 def _departures(problem: McKeanVlasov, symmetry: int, threshold: Threshold, register: Register) -> list[Departure]:
     """Return the branches of one symmetry born at a critical point of the uniform state."""
     point = threshold.point
-    least = threshold.unstable
-    counts = tuple(range(least, least + point.kernel_dimension + 1))
     if sum(mode % symmetry == 0 for mode in point.modes) > 1:
-        return resonant_departures(problem, threshold, symmetry, counts, register)
+        return _resonant(problem, threshold, symmetry, register)
     shape = branch_shape(problem, symmetry)
     order, amplitude = _leading_order(shape, register, threshold.parent is not None)
-    if len(point.modes) == 1:
-        counts = (least, least + 1) if order == 4 else (least + int(shape.curvature < 0.0),)
-    departure = _from_uniform(problem, symmetry, point.coupling, order, amplitude, counts)
-    return [] if departure is None else [departure]
+    equation = stationary_equation(problem, symmetry, 1 if shape.coupling > 0 else -1)
+    if equation is None:
+        return []
+    direction = (equation.basis.degrees == symmetry).astype(float)
+    q = float(shape.coupling / (equation.sign * equation.unit))
+    zero = np.zeros(direction.size)
+    return [Departure(equation, zero, q, direction, order, amplitude, spread(problem, point.modes))]
+
+
+def symmetries(modes: tuple[int, ...]) -> list[int]:
+    """Return the rotation symmetries that densities on the critical modes can have."""
+    found = set(modes)
+    for count in range(2, len(modes) + 1):
+        found |= {math.gcd(*subset) for subset in combinations(modes, count)}
+    return sorted(found)
+
+
+def _resonant(problem: McKeanVlasov, threshold: Threshold, symmetry: int, register: Register) -> list[Departure]:
+    """Return the branches of exactly this symmetry born at a multiple critical coupling."""
+    modes, coupling = threshold.point.modes, threshold.point.coupling
+    equation = stationary_equation(problem, symmetry, 1 if coupling > 0 else -1)
+    if equation is None:
+        return []
+    q = float(coupling / (equation.sign * equation.unit))
+    kernel = np.flatnonzero(np.isin(equation.basis.degrees, modes))
+    zero, width = np.zeros(equation.basis.degrees.size), spread(problem, modes)
+    return [
+        Departure(equation, zero, q, direction, None, kernel=width)
+        for direction in directions_in(equation, q, kernel, modes, register)
+        if math.gcd(*felt_degrees(direction, equation)) == symmetry
+    ]
 
 
 def first_threshold(problem: McKeanVlasov) -> Number | None:
@@ -56,32 +84,13 @@ def _leading_order(shape: BranchShape, register: Register, inside: bool) -> tupl
     """
     curvature, quartic = shape.curvature, shape.quartic
     if not curvature * quartic < 0.0:
-        return (4 if curvature == 0.0 else 2), STEPS[0]
+        return (4 if curvature == 0.0 else 2), AMPLITUDE
     window = curvature**2 / (4.0 * abs(quartic))
     if window > INSEPARABLE:
-        return 2, float(min(STEPS[0], 0.3 * np.sqrt(-curvature / (2.0 * quartic))))
+        return 2, float(min(AMPLITUDE, 0.3 * np.sqrt(-curvature / (2.0 * quartic))))
     if inside:
         register.warnings.append(
             f"{shape.mode}-cluster: a fold lies within a relative distance {window:.1e} of its branch point, "
             "too close to be separated in double precision"
         )
-    return 4, STEPS[0]
-
-
-def _from_uniform(
-    problem: McKeanVlasov,
-    mode: int,
-    coupling: Number,
-    order: int,
-    largest_step: float,
-    counts: tuple[int, ...],
-) -> Departure | None:
-    """Return the departure of the mode's branch from the uniform state."""
-    sign = 1 if coupling > 0 else -1
-    equation = stationary_equation(problem, mode, sign)
-    if equation is None:
-        return None
-    size = equation.basis.degrees.size
-    direction = (equation.basis.degrees == mode).astype(float)
-    q = float(coupling / (sign * equation.unit))
-    return Departure(equation, np.zeros(size), q, direction, order, largest_step, counts)
+    return 4, AMPLITUDE

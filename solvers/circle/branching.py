@@ -15,7 +15,6 @@ With a confinement states do not rotate, and sine directions are followed with c
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -65,9 +64,7 @@ def _departures(event: Event) -> list[Departure]:
             found += _own_class(event.point, degrees, kernel, block.parity)
         else:
             found += _broken_rotation(event.point, block.residue, block.parity, degrees, kernel)
-    least = min(event.before or 0, event.after or 0)
-    counts = tuple(range(least, least + 1 + (event.kernel_dimension or 1)))
-    return [replace(departure, counts=counts) for departure in found]
+    return found
 
 
 def _one_of_each(event: Event) -> Iterator[tuple[Block, tuple[Integers, Floats]]]:

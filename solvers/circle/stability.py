@@ -228,3 +228,11 @@ def block_matrix(point: Point, block: Block) -> BlockMatrix:
 def copies(point: Point, one: Block, other: Block) -> bool:
     """Whether two blocks are the cosine and the sine copy of one class, with equal eigenvalues."""
     return one.residue == other.residue and 0 < 2 * one.residue < point.equation.basis.symmetry
+
+
+def rotations(point: Point, block: Block) -> int:
+    """Return how many rotations of a state, which the matrices move to one, are in a block."""
+    modes = perturbations(point)
+    if block.parity == "even" or block.residue != 0 or modes.fixed_angle:
+        return 0
+    return int(np.any(point.moments[1:]))

@@ -20,6 +20,7 @@ from .naming import name_of as name_of
 from .perturbations import block_matrix as block_matrix
 from .perturbations import blocks_of as blocks_of
 from .perturbations import copies as copies
+from .perturbations import rotations as rotations
 from .perturbations import unstable_counts as unstable_counts
 from .search import same_orbit as same_orbit
 from .search import search_all as search_all

@@ -10,10 +10,12 @@ import numpy as np
 from meanfield import CriticalPoint, McKeanVlasov, Number, branch_shape, critical_coupling, critical_couplings
 from meanfield.theory.thresholds import plain_number
 
-from ..branches.junctions import STEPS, Departure
+from ..bases import Floats
 from ..branches.recording import Register
-from ..equation import stationary_equation
+from ..branches.resonance import felt_degrees
+from ..equation import StationaryEquation, stationary_equation
 from ..geometry import Birth, Threshold
+from .critical import departures
 from .polyhedral import polyhedral_births
 
 # Names of the two sides of the branch of degree two, flattened and drawn out along the axis.
@@ -22,41 +24,33 @@ SHAPES = {1: "prolate", -1: "oblate"}
 
 def births(problem: McKeanVlasov, threshold: Threshold, register: Register) -> list[Birth]:
     """Return the branches born at a critical point of the uniform state, one of each group orbit."""
-    found: list[Birth] = []
-    for degree in threshold.point.modes:
-        found += _zonal(problem, degree, threshold) + polyhedral_births(problem, degree, threshold.point)
-    return found
+    point = threshold.point
+    even = tuple(degree for degree in point.modes if degree % 2 == 0)
+    found = _zonal(problem, point, even, 2, register) if even else []
+    if even != point.modes:
+        found += _zonal(problem, point, point.modes, 1, register)
+    return found + polyhedral_births(problem, point, found, register)
 
 
-def _zonal(problem: McKeanVlasov, degree: int, threshold: Threshold) -> list[Birth]:
-    symmetry, coupling = 2 - degree % 2, threshold.point.coupling
-    sign = 1 if coupling > 0 else -1
-    equation = stationary_equation(problem, symmetry, sign)
+def _zonal(
+    problem: McKeanVlasov, point: CriticalPoint, degrees: tuple[int, ...], symmetry: int, register: Register
+) -> list[Birth]:
+    """Return the branches about an axis that are even about the equator, or those that are not."""
+    equation = stationary_equation(problem, symmetry, 1 if point.coupling > 0 else -1)
     if equation is None:
         return []
-    direction = (equation.basis.degrees == degree).astype(float)
-    q = float(coupling / (sign * equation.unit))
-    # An amplitude is a moment times its scale.
-    amplitude = STEPS[0] * float(equation.scales @ direction)
-    order, sides, counts = (1, (1, -1), ()) if symmetry == 2 else (2, (1,), _counts(problem, threshold))
     return [
-        Birth(
-            Departure(equation, np.zeros(direction.size), q, side * direction, order, amplitude, counts),
-            name_of_degree(degree, side),
-            symmetry,
-        )
-        for side in sides
+        Birth(departure, _name(departure.direction, equation), symmetry)
+        for departure in departures(equation, point, degrees, register)
+        if symmetry == 2 or any(degree % 2 for degree in felt_degrees(departure.direction, equation))
     ]
 
 
-def _counts(problem: McKeanVlasov, threshold: Threshold) -> tuple[int, ...]:
-    """Return the unstable directions that the branch has beside its branch point, where that is known.
-
-    Of the d directions of degree one, d - 1 turn the axis and one is stable on a branch that rises.
-    """
-    if threshold.point.modes != (1,):
-        return ()
-    return (threshold.unstable + int(branch_shape(problem, 1).curvature < 0.0),)
+def _name(direction: Floats, equation: StationaryEquation) -> str:
+    """Return a zonal branch in words, after its strongest degree of the lowest symmetry."""
+    sizes = np.where(equation.basis.degrees % 2 >= 2 - equation.basis.symmetry, np.abs(direction), 0.0)
+    strongest = int(np.argmax(sizes))
+    return name_of_degree(int(equation.basis.degrees[strongest]), 1 if direction[strongest] > 0.0 else -1)
 
 
 def name_of_degree(degree: int, side: int) -> str:

@@ -99,6 +99,11 @@ class HarmonicPerturbations:
         repulsive = int(np.count_nonzero(equation.sign * signs > 0.0))
         return BlockMatrix(matrix, self.basis.degrees[places], repulsive)
 
+    def rotations(self, point: Point, block: HarmonicClass) -> int:
+        """Return the dimension of the rotations in a class: the trace of their projector."""
+        moved = self._seen_at(point).rotations
+        return 0 if moved is None else round(float((moved[list(block.places)] ** 2).sum()))
+
     def _seen_at(self, point: Point) -> "_Seen":
         """Return what all classes need of a point; that of the last points is kept."""
         for known, seen in self._known:
@@ -126,7 +131,9 @@ class _Seen:
         self._modes = modes
         self.moments = moments
         generators = modes.basis.rotation(moments)
-        self.rotations = None if generators is None else orthonormal(modes.roots[:, None] * generators)
+        # About the axis of a zonal state, which a confinement leaves as the only one, the generator is rounding.
+        size = float(np.linalg.norm(modes.roots * modes.basis.means(moments)))
+        self.rotations = None if generators is None else orthonormal(modes.roots[:, None] * generators, size)
         self._covariance: Floats | None = None
         self._waves: Floats | None = None
 
@@ -221,3 +228,8 @@ def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
 def block_matrix(point: Point, block: HarmonicClass) -> BlockMatrix:
     """Return the matrix of one class at a point."""
     return harmonic_perturbations(point.equation).block(point, block)
+
+
+def rotations(point: Point, block: HarmonicClass) -> int:
+    """Return how many rotations of a state, which the matrices move to one, are in a class."""
+    return harmonic_perturbations(point.equation).rotations(point, block)

@@ -38,3 +38,10 @@ def copies(point: Point, one: Block, other: Block) -> bool:
     Classes of harmonics are finer than the symmetry of a polyhedral state, whose eigenvalues are multiple.
     """
     return isinstance(one, HarmonicClass) and isinstance(other, HarmonicClass)
+
+
+def rotations(point: Point, block: Block) -> int:
+    """Return how many rotations of a state, which the matrices move to one, are in a block; counted once a copy."""
+    if isinstance(block, HarmonicClass):
+        return harmonics.rotations(point, block)
+    return stability.rotations(point, block)

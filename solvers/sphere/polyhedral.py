@@ -16,18 +16,22 @@ from ..bases import Floats, Integers, InvariantBasis
 from ..bases.invariant import FullBasis
 from ..bases.representations import Group, representation
 from ..branches.continuation import Point
-from ..branches.junctions import STEPS, Departure
+from ..branches.junctions import Departure
+from ..branches.recording import Register
 from ..equation import StationaryEquation, confinement_field
 from ..felt import even_size, felt_among, starting_degrees
 from ..geometry import Birth
 from ..limits import MAX_HARMONIC_DEGREE, MAX_SPHERICAL_DEGREE
-from .groups import axial_groups, breaking_group, subgroup
+from .critical import departures
+from .groups import axial_groups, breaking_group, pyramidal, subgroup
 from .harmonics import HarmonicClass, harmonic_perturbations
 from .stability import AzimuthalBlock
 
 FEWEST_NODES = 32
 # A critical function and its image are the same up to this share of it.
 SAME_FUNCTION = 1e-5
+# Invariants of critical functions that are images of each other, found at small amplitudes, differ by less.
+SAME_INVARIANTS = 5e-3
 # Names of the states whose density peaks at the vertices of the solid and of its dual.
 SOLIDS = {
     "O_h": ("octahedral", "cubic"),
@@ -63,30 +67,62 @@ def invariant_equation(
     return StationaryEquation(problem, basis, sign, felt)
 
 
-def polyhedral_births(problem: McKeanVlasov, degree: int, point: CriticalPoint) -> list[Birth]:
-    """Return the branches of finite axial symmetry born where a degree is critical at the uniform state."""
+def polyhedral_births(
+    problem: McKeanVlasov, point: CriticalPoint, found: list[Birth], register: Register
+) -> list[Birth]:
+    """Return the branches of finite symmetry born where degrees are critical at the uniform state.
+
+    Where several are, states mix them; these are looked for with the symmetry of every pyramid.
+
+    Parameters
+    ----------
+    found
+        The branches about an axis.
+    """
+    if problem.domain.dimension != 3:
+        return []
+    groups = [(group, degree) for degree in reversed(point.modes) for group in axial_groups(degree)]
+    if len(point.modes) > 1:
+        groups += [(pyramidal(order), point.modes[0]) for order in range(max(point.modes), 1, -1)]
+    born: list[Birth] = []
+    for group, degree in dict(groups).items():
+        for birth in _births_of_group(problem, group, degree, point, register):
+            if len(point.modes) == 1 or not any(_same(birth, other, point.modes) for other in (*found, *born)):
+                born.append(birth)
+    return born
+
+
+def _same(one: Birth, other: Birth, degrees: tuple[int, ...]) -> bool:
+    """Whether two critical functions are images of each other, by invariants."""
+    difference = _invariants(one.departure, degrees) - _invariants(other.departure, degrees)
+    return float(np.abs(difference).max()) <= SAME_INVARIANTS
+
+
+def _invariants(departure: Departure, degrees: tuple[int, ...]) -> Floats:
+    """Return what is left of a critical function of unit mean square under rotations: parts by degree, and a mean."""
+    basis, direction = departure.equation.basis, departure.direction
+    function = direction / np.sqrt(float(basis.squares @ direction**2))
+    parts = [basis.squares @ np.where(basis.degrees == degree, function, 0.0) ** 2 for degree in degrees]
+    return np.array([*parts, basis.mean_beyond_quadratic(function)])
+
+
+def _births_of_group(
+    problem: McKeanVlasov, group: Group, degree: int, point: CriticalPoint, register: Register
+) -> list[Birth]:
+    equation = invariant_equation(problem, group, 1 if point.coupling > 0 else -1)
+    if equation is None or not np.isin(point.modes, equation.basis.degrees).any():
+        return []
     return [
-        birth
-        for group in (axial_groups(degree) if problem.domain.dimension == 3 else ())
-        for birth in _births_of_group(problem, group, degree, point)
+        Birth(departure, name_in_group(group, degree, _peaks(departure)), 2 - degree % 2)
+        for departure in departures(equation, point, point.modes, register)
     ]
 
 
-def _births_of_group(problem: McKeanVlasov, group: Group, degree: int, point: CriticalPoint) -> list[Birth]:
-    equation = invariant_equation(problem, group, 1 if point.coupling > 0 else -1)
-    if equation is None:
-        return []
-    direction = (equation.basis.degrees == degree).astype(float)
-    q = float(point.coupling / (equation.sign * equation.unit))
-    amplitude = STEPS[0] * float(equation.scales @ direction)
-    order, sides = (2, (1.0,)) if degree % 2 else (1, (1.0, -1.0))
-    found = []
-    for side in sides:
-        departure = Departure(equation, np.zeros(direction.size), q, side * direction, order, amplitude)
-        assert isinstance(equation.basis, InvariantBasis)
-        peaks = rises_at_vertices(group, *equation.basis.harmonics(departure.direction))
-        found.append(Birth(departure, name_in_group(group, degree, peaks), 2 - degree % 2))
-    return found
+def _peaks(departure: Departure) -> bool:
+    """Whether a density rises at the vertices of the first solid of its symmetry where a branch leaves."""
+    basis = departure.equation.basis
+    assert isinstance(basis, InvariantBasis)
+    return rises_at_vertices(basis.group, *basis.harmonics(departure.direction))
 
 
 def rises_at_vertices(group: Group, cosine: Floats, sine: Floats) -> bool:

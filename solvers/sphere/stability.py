@@ -242,3 +242,11 @@ def blocks_of(point: Point) -> list[AzimuthalBlock]:
 def block_matrix(point: Point, block: AzimuthalBlock) -> BlockMatrix:
     """Return the matrix of one block at a point."""
     return perturbations(point.equation).matrix(point, block, masses(point))
+
+
+def rotations(point: Point, block: AzimuthalBlock) -> int:
+    """Return how many rotations of a state, which the matrices move to one, are in a block."""
+    modes = perturbations(point.equation)
+    if block.order != 1 or modes.fixed_axis:
+        return 0
+    return int(np.any(modes.generator(modes.part(block), block, point)))

@@ -1,0 +1,181 @@
+r"""The first point of a new branch, so near its branch point that nothing can hide in between.
+
+Along the way from the branch point the eigenvalues of every symmetry block are continuous. Those that are not zero at
+the branch point keep their sign where nothing happens. Of those that are, as many as new rotations stay zero, and the
+others leave as powers of the amplitude :math:`\varepsilon`: the unknowns being :math:`\varepsilon v + O(\varepsilon^2)`
+with a coupling that changes as :math:`\varepsilon^p`, the reduced equation makes the eigenvalue along the branch a
+multiple of :math:`\varepsilon^p`, with the sign that exchange of stability gives it, and that across it a power of its
+own. Where that is what two amplitudes show, no fold and no branch point is closer; where not, the first point is taken
+nearer, however near the next event is.
+"""
+
+import numpy as np
+
+from ..bases import Floats
+from ..geometry import geometry_of
+from ..newton import NEUTRAL, POLISHED, correct
+from .continuation import Point, length, resolve
+from .junctions import Departure
+
+# Relative slopes of the coupling of transcritical branches in the amplitude go up to this; the first point stays
+# near the branch point.
+STEEPEST = 1e4
+LARGEST_RISE = 0.1
+# Amplitudes are tried in a geometric sequence; where none will do, a branch starts at one that arithmetic separates.
+REDUCTION, SMALLEST, SEPARATED = 0.25, 1e-9, 1e-6
+# Eigenvalues at a branch point below this belong to its kernel, or below so many times that along the branch.
+KERNEL, TIMES = 1e-13, 10.0
+# Of an eigenvalue that is not in the kernel more than this share is left at the first point.
+LEFT = 0.5
+# The first step deviates from a straight line by less than this share of it.
+CURVED = 0.1
+# How well two amplitudes show an integer power.
+POWER = 0.2
+
+
+def first_point(departure: Departure, *, counted: bool = True) -> tuple[Point | None, bool]:
+    """Return the first point of the new branch and whether nothing can hide between it and the branch point.
+
+    The amplitude is reduced until the correction is small against it, the coupling has the shape that the symmetry
+    demands (quadratic in the amplitude at a pitchfork, linear at a transcritical point), and the eigenvalues are those
+    of the branch point.
+
+    Parameters
+    ----------
+    counted
+        Whether the eigenvalues are looked at, beside the shape.
+    """
+    candidate = None
+    step = departure.largest_step
+    while step >= SMALLEST:
+        point = _at_amplitude(departure, step)
+        if point is not None:
+            candidate = point if candidate is None or step >= SEPARATED else candidate
+            shaped = _shape(departure, point, step)
+            if shaped is not False and (not counted or _nothing_between(departure, point, step, bool(shaped))):
+                return point, True
+        step *= REDUCTION
+    return candidate, False
+
+
+def _at_amplitude(departure: Departure, step: float) -> Point | None:
+    direction = departure.direction
+    guess = departure.b + step * direction
+    q = departure.q if departure.order is not None else _balanced(departure, guess)
+    solution = correct(departure.equation, guess, q, direction, 0.0, POLISHED)
+    if solution is None:
+        return None
+    change = solution.b - guess
+    # At a pitchfork the rest of the state follows quadratically. At a transcritical point it moves along with the
+    # coupling, steeply if need be, and the shape of the branch is the check.
+    steep = departure.order == 1 or (departure.order is None and not np.any(departure.b))
+    farthest, steepest = (50.0, STEEPEST) if steep else ((2.0, 4.0) if departure.order is None else (0.25, 0.25))
+    rise = abs(solution.q - departure.q) / departure.q
+    if length(change, 0.0) > farthest * step or rise > min(steepest * step, LARGEST_RISE):
+        return None
+    point = Point(departure.equation, solution, step).oriented(direction, 0.0)
+    resolved_point = resolve(point)
+    return resolved_point if isinstance(resolved_point, Point) else None
+
+
+def _balanced(departure: Departure, b: Floats) -> float:
+    """Return the coupling at which the residual of a guess has no part along the branch.
+
+    Where several modes are critical the matrix of Newton's method is singular at that of the branch point.
+    """
+    equation = departure.equation
+    evaluation = equation.evaluate(b, departure.q)
+    _, derivative = equation.linearise(b, departure.q, evaluation.gibbs.moments)
+    slope = float(departure.direction @ derivative)
+    q = departure.q - float(departure.direction @ evaluation.residual) / slope if slope != 0.0 else departure.q
+    return q if abs(q - departure.q) <= LARGEST_RISE * departure.q else departure.q
+
+
+def _shape(departure: Departure, point: Point, step: float) -> bool | None:
+    """Whether q(eps) - q(0) and its derivative agree with one leading power; None where that is not known.
+
+    The power is not known at a resonance, and both may be lost in rounding.
+    """
+    rise = point.q - departure.q
+    if departure.order is None or abs(rise) <= 1e-14 * departure.q / step:
+        return None
+    direction = departure.equation.transfer(departure.direction, point.equation)
+    slope = point.solution.tangent_q * step / float(point.solution.tangent_b @ direction)
+    ratio = slope / rise
+    return abs(ratio - departure.order) < 0.1 * departure.order
+
+
+def _nothing_between(departure: Departure, point: Point, step: float, shaped: bool) -> bool:
+    """Whether the eigenvalues of all blocks are those of the branch point, but for the kernel, which leaves by powers.
+
+    Parameters
+    ----------
+    shaped
+        Whether the shape of the branch has shown the power of the eigenvalue along it.
+    """
+    geometry = geometry_of(point.equation.problem)
+    start = departure.state_on(point.equation)
+    nearer: Point | None = None
+    kernel = KERNEL + 2.0 * departure.kernel + TIMES * _left_along(departure)
+    for block in geometry.blocks_of(point):
+        turned = geometry.rotations(point, block)
+        born = turned - geometry.rotations(start, block)
+        before, after = _spectrum(start, block), _without(_spectrum(point, block), born)
+        negative, positive = int((before < -kernel).sum()), int((before > kernel).sum())
+        kept = after.size - positive
+        lost = (after[:negative] > LEFT * before[:negative]).any()
+        if lost or (after[kept:] < LEFT * before[before.size - positive :]).any():
+            return False
+        if kept == negative or (shaped and block.own and kept == negative + 1):
+            continue
+        nearer = nearer or _at_amplitude(departure, 0.5 * step)
+        if nearer is None or not _straight(start, nearer, point):
+            return False
+        half = _without(_spectrum(nearer, block), born)
+        zero = 10.0 * NEUTRAL + 2.0 * departure.kernel
+        kernels = (values[negative : values.size - positive] for values in (before, half, after))
+        if not all(_leaves(*values, zero) for values in zip(*kernels)):
+            return False
+    return True
+
+
+def _straight(start: Point, nearer: Point, point: Point) -> bool:
+    """Whether the points at half an amplitude and at the amplitude are on one curve through the branch point."""
+    b = point.b
+    half = nearer.on(point.equation).b
+    return length(b - 2.0 * half + start.b, 0.0) <= CURVED * length(b - start.b, 0.0)
+
+
+def _left_along(departure: Departure) -> float:
+    """Return how far from zero the eigenvalue along the branch is at the branch point as it is known."""
+    equation = departure.equation
+    moments = equation.evaluate(departure.b, departure.q).gibbs.moments
+    jacobian, _ = equation.linearise(departure.b, departure.q, moments)
+    return abs(float(departure.direction @ jacobian @ departure.direction))
+
+
+def _spectrum(point: Point, block: object) -> Floats:
+    matrix = geometry_of(point.equation.problem).block_matrix(point, block).matrix
+    return np.asarray(np.linalg.eigvalsh(matrix), dtype=float)
+
+
+def _without(eigenvalues: Floats, rotations: int) -> Floats:
+    """Return ascending eigenvalues without those of rotations, which are one."""
+    for _ in range(rotations):
+        eigenvalues = np.delete(eigenvalues, np.argmin(np.abs(eigenvalues - 1.0)))
+    return eigenvalues
+
+
+def _leaves(before: float, half: float, value: float, zero: float) -> bool:
+    """Whether values at half an amplitude and at the amplitude are multiples of a power of it, or zero to an error.
+
+    The power 0 is that of a value hardly beyond rounding, which is there before.
+    """
+    if max(abs(value), abs(half)) <= zero:
+        return True
+    if not value * half > 0.0:
+        return False
+    power = float(np.log2(value / half))
+    if abs(power) <= POWER:
+        return abs(value - before) <= LEFT * abs(value)
+    return power >= 1.0 - POWER and abs(power - round(power)) <= POWER
