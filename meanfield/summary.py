@@ -187,7 +187,9 @@ def wrapped(text: str, indent: str, hanging: str) -> list[str]:
 def _potential(potential: Any) -> str:
     if isinstance(potential, Combination):
         return joined([(factor, _potential(term)) for factor, term in potential.terms], " ", _parameter)
-    parameters = ", ".join(f"{name} = {_parameter(value)}" for name, value in potential.parameters().items())
+    # The numbers of a function that is known by its pieces tell a reader nothing.
+    shown = {name: value for name, value in potential.parameters().items() if name != "pieces"}
+    parameters = ", ".join(f"{name} = {_parameter(value)}" for name, value in shown.items())
     return f"{potential.name} ({parameters})" if parameters else str(potential.name)
 
 

@@ -29,12 +29,17 @@ from ..errors import InvalidInput
 from ..quadrature import gauss_rule
 from .protocol import Array
 from .series import wrapped
+from .waves import wave_sums
 from .zonal import multiplicities, polynomial_integrals
 
 _EPS = float(np.finfo(float).eps)
 _PI = 4 * np.arctan(np.longdouble(1))
 _DERIVATIVES = 6
-_LARGEST_DEGREE, LARGEST_DIMENSION = 2**12, 4
+LARGEST_DIMENSION = 4
+# Largest degrees by dimension: waves have fast sums, the polynomials of the ordinary sphere a recurrence.
+_LARGEST_DEGREE = {2: 2**16, 3: 2**13, 4: 2**16}
+# Half the phase of waves over a panel of nodes.
+_LARGEST_PHASE = 150.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +77,7 @@ class Pieces:
         """Return w_0, ..., w_degree; what is below the errors is 0."""
         _require_admitted(domain, degree)
         # Powers of two, so that a growing degree finds what was computed before.
-        most = min(1 << max(degree, 15).bit_length(), _LARGEST_DEGREE)
+        most = min(1 << max(degree, 15).bit_length(), _LARGEST_DEGREE[domain.dimension])
         return _multipliers(self, domain, most)[: degree + 1].copy()
 
     def tail_bound(self, domain: Domain, degree: int) -> float:
@@ -185,24 +190,36 @@ def _multipliers(pieces: Pieces, domain: Domain, degree: int) -> npt.NDArray[np.
     # The mean is taken apart, so that it rounds no other multiplier.
     mean = (values * measure).sum() / measure.sum()
     numbers = multiplicities(domain, degree)
-    result = polynomial_integrals((values - mean) * measure, points, domain.dimension, degree) * numbers
+    result = _projected((values - mean) * measure, points, domain.dimension, degree) * numbers
     # By Cauchy and Schwarz.
     result[np.abs(result) <= pieces.error * np.sqrt(numbers)] = 0
     result[0] = (mean if abs(mean) > pieces.error else 0) + pieces.constant
     return np.asarray(result, dtype=np.float64)
 
 
+def _projected(weighted: Any, angles: Any, dimension: int, degree: int) -> Any:
+    """Return the sums against P_l, on the circle cos lt and for d = 4 sin((l+1)t) / ((l+1) sin t)."""
+    if dimension == 2:
+        return wave_sums(weighted, angles, degree).real
+    if dimension == 4:
+        return -wave_sums(weighted / np.sin(angles), angles, degree + 1).imag[1:] / np.arange(1, degree + 2)
+    return polynomial_integrals(weighted, angles, dimension, degree)
+
+
 def _nodes(ends: npt.NDArray[Any], size: int, degree: int) -> tuple[tuple[Any, Any], Any]:
     """Return the pieces, places in [-1, 1] on them and weights of Gauss nodes for polynomials times waves."""
-    widths = np.diff(ends).astype(float)
-    # A wave of phase x over half a piece is a polynomial of degree x and some more.
-    phases = degree * widths / 2
+    phases = degree * np.diff(ends).astype(float) / 2
+    panels = np.ceil(phases / _LARGEST_PHASE).astype(int)
+    phases /= panels
+    # A wave of phase x over half a panel is a polynomial of degree x and some more.
     counts = 8 * np.ceil((phases + 5 * np.cbrt(phases) + size + 16) / 16).astype(int)
     found: list[tuple[Any, Any, Any]] = []
-    for piece, count in enumerate(counts.tolist()):
+    for piece, (several, count) in enumerate(zip(panels.tolist(), counts.tolist(), strict=True)):
         rule = gauss_rule(3, count)
         places = np.where(rule.nodes >= 0, rule.fine - 1, 1 - rule.fine)
-        found.append((np.full(count, piece), places, rule.weights.astype(np.longdouble)))
+        centres = (2 * np.arange(several) + 1 - several)[:, np.newaxis]
+        weights = np.tile(rule.weights.astype(np.longdouble) / several, several)
+        found.append((np.full(weights.size, piece), ((centres + places) / several).ravel(), weights))
     piece, places, weights = (np.concatenate(parts) for parts in zip(*found, strict=True))
     return (piece, places), weights
 
@@ -214,8 +231,8 @@ def _require_admitted(domain: Domain, degree: int) -> None:
             f"l^{domain.dimension / 2 - 3:g}, too slowly to certify a critical coupling; use it up to dimension "
             f"{LARGEST_DIMENSION}, or smooth the kinks"
         )
-    if degree > _LARGEST_DEGREE:
+    if degree > _LARGEST_DEGREE[domain.dimension]:
         raise InvalidInput(
-            f"the multipliers of a function with kinks are computed up to degree {_LARGEST_DEGREE}, not {degree}; take "
-            "a smaller range of couplings"
+            f"the multipliers of a function with kinks are computed up to degree {_LARGEST_DEGREE[domain.dimension]}, "
+            f"not {degree}; take a smaller range of couplings"
         )

@@ -78,7 +78,7 @@ def sampled(function: Function, label: str, breakpoints: Angles) -> Sampled:
     ascending = np.sort(breakpoints.astype(float))
     between = np.concatenate([ascending, (ascending[1:] + ascending[:-1]) / 2])
     # Formulas tend to fail at simple fractions of pi.
-    angles = np.unique(np.concatenate([probes(), np.pi * np.arange(1, 24) / 24, between]))
+    angles = extended(np.unique(np.concatenate([probes(), np.pi * np.arange(1, 24) / 24, between])))
     ends = finite(function, np.array([0.0, np.pi]), label)
     right, left = finite(function, angles, label), finite(function, -angles, label)
     precision = max(float(np.finfo(right.dtype).eps), _declared_precision(function))
@@ -99,7 +99,7 @@ def sampled(function: Function, label: str, breakpoints: Angles) -> Sampled:
         deviation = max(np.abs(right).max(), np.abs(_wide(ends)).max())
     unit = np.longdouble(2.0) ** np.floor(np.log2(np.longdouble(deviation))) if deviation > 0 else np.longdouble(1)
     noise = float(precision * np.abs(offset) / unit)
-    special = np.isin(angles, between)
+    special = np.isin(angles.astype(float), between)
     looked_at = Sampled(label, function, offset, unit, angles, (right - offset) / unit, special, precision, noise)
     _require_even(looked_at, (left - offset) / unit)
     return looked_at
@@ -128,6 +128,7 @@ def formula_values(formula: Formula) -> Function:
     """Return a formula as a function of float64 angles, those that are multiples of pi/2^15 taken exactly."""
 
     def values(angles: Angles) -> Array:
+        # Longdouble angles mean themselves.
         exact = angles if angles.dtype == np.longdouble else extended(angles)
         with np.errstate(all="ignore"):
             return np.asarray(formula.evaluate(exact) + np.zeros(angles.shape, dtype=np.longdouble))

@@ -18,8 +18,8 @@ _STARTING_PIECES = 8
 _MOST_PIECES = 2048
 # Halvings after which a piece is as short as the rounding of its angles.
 _DEEPEST = 44
-# Share of the whole that a piece may move in integrals without being resolved.
-_NEGLIGIBLE = 1e-19
+# Share of the rounding of the whole that a piece may move in integrals without being resolved.
+_NEGLIGIBLE = 1 / 64
 # What changes by this share on a piece as short as this jumps, and by the other share between two pieces.
 _JUMP, _JUMP_WIDTH, _GAP = 1e-3, 1e-10, 1e-9
 _ROUNDINGS = 8
@@ -49,18 +49,20 @@ def split(function: Sampled, breakpoints: Working, constant: np.longdouble) -> P
         values = function(_points(pending).ravel()).reshape(-1, _SIZE)
         coefficients = values @ _transform().T
         allowed = _rounding(function, pending, values)
-        settled = (np.abs(coefficients[:, -_SIZE // 3 :]).max(axis=1) <= allowed) & _match(
-            function, pending, coefficients, allowed
+        missed = np.maximum(
+            np.abs(coefficients[:, -_SIZE // 3 :]).max(axis=1), _deviations(function, pending, coefficients) / 16
         )
         ranges, widths = values.max(axis=1) - values.min(axis=1), pending[:, 1] - pending[:, 0]
-        settled &= (ranges <= _JUMP * scale) | (widths > _JUMP_WIDTH)
-        short = ranges * widths <= _NEGLIGIBLE * scale
+        negligible = _NEGLIGIBLE * function.precision * scale
+        ready = (missed <= allowed) | (missed * widths <= negligible)
+        # What is steeper than this is looked at to the end, where it jumps.
+        ready &= (ranges <= _JUMP * scale) | (widths > _JUMP_WIDTH)
         if depth == _DEEPEST:
-            _require_continuous(function, pending[~settled], ranges[~settled], scale)
-            short[:] = True
-        coefficients[short & ~settled] = _lines(coefficients[short & ~settled])
-        ready = settled | short
-        done.append((pending[ready], coefficients[ready], allowed[ready]))
+            _require_continuous(function, pending[~ready], ranges[~ready], scale)
+            ready[:] = True
+        bent = (missed > allowed) & ((ranges * widths <= negligible) | (depth == _DEEPEST))
+        coefficients[bent] = _lines(coefficients[bent])
+        done.append((pending[ready], coefficients[ready], np.maximum(allowed, missed)[ready]))
         pending = _halved(pending[~ready])
         if pending.size == 0:
             break
@@ -132,10 +134,10 @@ def _rounding(function: Sampled, pieces: Working, values: Working) -> Working:
     return np.asarray(_ROUNDINGS * function.precision * sizes + 2 * function.noise, dtype=float)
 
 
-def _match(function: Sampled, pieces: Working, coefficients: Working, allowed: Working) -> npt.NDArray[np.bool_]:
-    """Whether the polynomials reproduce the function at the probes on their pieces."""
+def _deviations(function: Sampled, pieces: Working, coefficients: Working) -> Working:
+    """Return the largest deviations of the polynomials from the function at the probes on their pieces."""
     order = np.argsort(pieces[:, 0])
-    low, high = pieces[order, 0].astype(float), pieces[order, 1].astype(float)
+    low, high = pieces[order, 0], pieces[order, 1]
     place = np.searchsorted(low, function.angles, side="right") - 1
     inside = (place >= 0) & (function.angles < high[np.maximum(place, 0)])
     which = order[place[inside]]
@@ -143,9 +145,9 @@ def _match(function: Sampled, pieces: Working, coefficients: Working, allowed: W
     widths = (pieces[:, 1] - pieces[:, 0])[which]
     places = (angles - pieces[which, 0]) * 2 / widths - 1
     found = chebyshev.chebval(places, coefficients[which].T, tensor=False)
-    good = np.ones(len(pieces), dtype=bool)
-    np.logical_and.at(good, which, np.abs(found - values) <= 16 * allowed[which])
-    return good
+    largest = np.zeros(len(pieces), dtype=np.longdouble)
+    np.maximum.at(largest, which, np.abs(found - values))
+    return largest
 
 
 def _lines(coefficients: Working) -> Working:
