@@ -44,15 +44,16 @@ def require_consistent(potential: Any, domain: Domain, named: str) -> None:
 
 
 def _require_nested(potential: Any, domain: Domain, named: str, multipliers: Any) -> None:
-    shorter = np.asarray(potential.multipliers(domain, _INTEGRATED), dtype=np.longdouble)
-    sizes = np.abs(multipliers[: shorter.size])
-    worst = int(np.argmax(np.abs(shorter - multipliers[: shorter.size]) - _TOLERANCE * sizes))
-    if abs(shorter[worst] - multipliers[worst]) > _TOLERANCE * max(sizes[worst], 64 * _EPS * sizes.max()):
-        raise InvalidInput(
-            f"the multiplier of degree {worst} of the {named} is {float(shorter[worst]):.12g} in "
-            f"multipliers(domain, {_INTEGRATED}) and {float(multipliers[worst]):.12g} in multipliers(domain, "
-            f"{_BOUNDED}); it must not depend on how many are asked for"
-        )
+    for degree in (4, _INTEGRATED):
+        shorter = np.asarray(potential.multipliers(domain, degree), dtype=np.longdouble)
+        differences, sizes = np.abs(shorter - multipliers[: degree + 1]), np.abs(multipliers[: degree + 1])
+        worst = int(np.argmax(differences - _TOLERANCE * sizes))
+        if differences[worst] > _TOLERANCE * max(sizes[worst], 64 * _EPS * sizes.max()):
+            raise InvalidInput(
+                f"the multiplier of degree {worst} of the {named} is {float(shorter[worst]):.12g} in "
+                f"multipliers(domain, {degree}) and {float(multipliers[worst]):.12g} in multipliers(domain, "
+                f"{_BOUNDED}); it must not depend on how many are asked for"
+            )
 
 
 def _require_bounds(potential: Any, domain: Domain, named: str, multipliers: Any) -> None:

@@ -27,6 +27,8 @@ _GRID = 2**15
 # Roundings of a value by which W(t) and W(-t) may differ, and share of the rest of W that an odd part may have.
 _ODD_ROUNDINGS, _ODD_SHARE = 64, 1e-10
 _SMALLEST_UNIT = 1e-290
+# Angles nearer than this are one.
+_APART = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +80,8 @@ def sampled(function: Function, label: str, breakpoints: Angles) -> Sampled:
     ascending = np.sort(breakpoints.astype(float))
     between = np.concatenate([ascending, (ascending[1:] + ascending[:-1]) / 2])
     # Formulas tend to fail at simple fractions of pi.
-    angles = extended(np.unique(np.concatenate([probes(), np.pi * np.arange(1, 24) / 24, between])))
+    angles = extended(np.sort(np.concatenate([probes(), np.pi * np.arange(1, 24) / 24, between])))
+    angles = angles[np.append(np.diff(angles) > _APART, True)]
     ends = finite(function, np.array([0.0, np.pi]), label)
     right, left = finite(function, angles, label), finite(function, -angles, label)
     precision = max(float(np.finfo(right.dtype).eps), _declared_precision(function))
@@ -99,7 +102,8 @@ def sampled(function: Function, label: str, breakpoints: Angles) -> Sampled:
         deviation = max(np.abs(right).max(), np.abs(_wide(ends)).max())
     unit = np.longdouble(2.0) ** np.floor(np.log2(np.longdouble(deviation))) if deviation > 0 else np.longdouble(1)
     noise = float(precision * np.abs(offset) / unit)
-    special = np.isin(angles.astype(float), between)
+    special = np.zeros(angles.size, dtype=bool)
+    special[np.searchsorted(angles, between - _APART)] = True
     looked_at = Sampled(label, function, offset, unit, angles, (right - offset) / unit, special, precision, noise)
     _require_even(looked_at, (left - offset) / unit)
     return looked_at

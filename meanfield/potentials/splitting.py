@@ -60,8 +60,7 @@ def split(function: Sampled, breakpoints: Working, constant: np.longdouble) -> P
         if depth == _DEEPEST:
             _require_continuous(function, pending[~ready], ranges[~ready], scale)
             ready[:] = True
-        bent = (missed > allowed) & ((ranges * widths <= negligible) | (depth == _DEEPEST))
-        coefficients[bent] = _lines(coefficients[bent])
+        _straighten(values, coefficients, np.flatnonzero((missed > allowed) & ready), negligible / widths)
         done.append((pending[ready], coefficients[ready], np.maximum(allowed, missed)[ready]))
         pending = _halved(pending[~ready])
         if pending.size == 0:
@@ -111,7 +110,8 @@ def _starting(breakpoints: Working) -> Working:
 
 
 def _places() -> Working:
-    return np.asarray(np.cos(PI * (np.arange(_SIZE) + np.longdouble(0.5)) / _SIZE))
+    """Return Chebyshev points with both ends, so that no kink hides behind the outermost."""
+    return np.asarray(np.cos(PI * np.arange(_SIZE) / (_SIZE - 1)))
 
 
 def _points(pieces: Working) -> Working:
@@ -121,9 +121,10 @@ def _points(pieces: Working) -> Working:
 
 def _transform() -> Working:
     """Return the matrix from values at the places to Chebyshev coefficients."""
-    angles = PI * (np.arange(_SIZE) + np.longdouble(0.5)) / _SIZE
-    matrix = np.cos(np.arange(_SIZE)[:, np.newaxis] * angles) * 2 / _SIZE
-    matrix[0] /= 2
+    steps = np.arange(_SIZE)
+    matrix = np.cos(PI * steps[:, np.newaxis] * steps / (_SIZE - 1)) * 2 / (_SIZE - 1)
+    matrix[[0, -1]] /= 2
+    matrix[:, [0, -1]] /= 2
     return np.asarray(matrix)
 
 
@@ -150,12 +151,15 @@ def _deviations(function: Sampled, pieces: Working, coefficients: Working) -> Wo
     return largest
 
 
-def _lines(coefficients: Working) -> Working:
-    """Return the lines through the ends of polynomials: where a kink is not resolved nothing oscillates."""
-    left, right = _ends(coefficients)
-    lines = np.zeros_like(coefficients)
-    lines[:, 0], lines[:, 1] = (left + right) / 2, (right - left) / 2
-    return lines
+def _straighten(values: Working, coefficients: Working, unresolved: Working, negligible: Working) -> None:
+    """Put lines in the place of polynomials that oscillate about a kink, where these move no more."""
+    right, left = values[unresolved, 0], values[unresolved, -1]
+    middle, half = (right + left) / 2, (right - left) / 2
+    lines = middle[:, np.newaxis] + half[:, np.newaxis] * _places()
+    near = np.abs(values[unresolved] - lines).max(axis=1) <= 256 * negligible[unresolved]
+    straight = unresolved[near]
+    coefficients[straight] = 0
+    coefficients[straight, 0], coefficients[straight, 1] = middle[near], half[near]
 
 
 def _ends(coefficients: Working) -> tuple[Working, Working]:
