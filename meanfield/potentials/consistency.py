@@ -1,8 +1,9 @@
 r"""Whether the answers of a potential agree with each other: the same function, slope, multipliers and bounds.
 
 The multipliers are compared with integrals of the values over panels by two Gauss rules, whose difference tells how
-well the integrals are known: a kink or a singularity at the poles is admitted, one that is narrower than a panel, 0.003,
-may not be integrated. The slope is integrated over the same panels and compared with differences of the values.
+well the integrals are known: a kink or a singularity at the poles is admitted, one that is narrower than a panel,
+0.003, may not be integrated. The slope is integrated over the same panels and compared with differences of the
+values.
 """
 
 from typing import Any
@@ -14,7 +15,7 @@ from ..domains import Domain
 from ..errors import InvalidInput
 from .zonal import multiplicities, zonal_polynomials, zonal_sum
 
-Floats = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.floating[Any]]
 
 _EPS = float(np.finfo(float).eps)
 # Degrees whose multipliers are integrated, and up to which bounds are held against multipliers.
@@ -104,7 +105,8 @@ def _require_symmetric(potential: Any, named: str) -> None:
             worst = np.unravel_index(int(np.abs(image - answer).argmax()), angles.shape)
             if abs(image[worst] - answer[worst]) > _TOLERANCE * size:
                 raise InvalidInput(
-                    f"{method} of the {named} must be {claim}: it is {answer[worst]:.9g} at t = {angles[worst]:.9g} "
+                    f"{method} of the {named} must be {claim}: it is {answer[worst]:.9g} at t = "
+                    f"{angles[worst]:.9g} "
                     f"and {image[worst]:.9g} where it must be the same"
                 )
 
@@ -135,7 +137,8 @@ def _require_integrals(potential: Any, domain: Domain, named: str, multipliers: 
     worst = 1 + int(excess[1:].argmax())
     if excess[worst] > 0:
         raise InvalidInput(
-            f"the multiplier of degree {worst} of the {named} is {float(multipliers[worst]):.9g}, but its values have "
+            f"the multiplier of degree {worst} of the {named} is {float(multipliers[worst]):.9g}, but its values "
+            f"have "
             f"{float(fine[worst] * numbers[worst]):.9g}, the integral of W against the polynomial of that degree; "
             "multipliers and values must be of one function"
         )
@@ -155,7 +158,8 @@ def _require_sum(potential: Any, domain: Domain, named: str, multipliers: Any) -
     size = np.abs(multipliers[1:]).sum() + 64 * _EPS * np.abs(values).max() / _TOLERANCE
     if abs(differences[worst]) > _TOLERANCE * size:
         raise InvalidInput(
-            f"the multipliers of the {named} sum to {total[worst]:.9g} at t = {angles[worst]:.9g}, where its value is "
+            f"the multipliers of the {named} sum to {total[worst]:.9g} at t = {angles[worst]:.9g}, where its "
+            f"value is "
             f"{values[worst]:.9g}, and the difference is no constant; its tail_bound says that there are no more"
         )
 
@@ -189,7 +193,7 @@ def _over(potential: Any, method: str, ends: Floats, order: int, named: str) -> 
     return _answer(potential, method, nodes, named) * weights
 
 
-def _answer(potential: Any, method: str, angles: Floats, named: str) -> Floats:
+def _answer(potential: Any, method: str, angles: Floats, named: str) -> npt.NDArray[np.float64]:
     answer = np.asarray(getattr(potential, method)(angles.copy()))
     if answer.shape != angles.shape or answer.dtype.kind != "f":
         raise InvalidInput(
@@ -199,7 +203,8 @@ def _answer(potential: Any, method: str, angles: Floats, named: str) -> Floats:
     bad = np.flatnonzero(~np.isfinite(answer).ravel())
     if bad.size:
         raise InvalidInput(
-            f"{method} of the {named} is {answer.flat[bad[0]]} at t = {angles.flat[bad[0]]:.9g}; only at 0 and pi may "
+            f"{method} of the {named} is {answer.flat[bad[0]]} at t = {angles.flat[bad[0]]:.9g}; only at 0 and pi "
+            f"may "
             "it be infinite"
         )
     with np.errstate(over="ignore", under="ignore"):

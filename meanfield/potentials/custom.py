@@ -1,7 +1,7 @@
 r"""The user's own potential: from a function, a formula, a sympy expression or coefficients.
 
-A function whose cosine coefficients decay to rounding is kept as these (:mod:`meanfield.potentials.cosines`), any other as
-polynomials on pieces (:mod:`meanfield.potentials.pieces`): functions with kinks or narrow features.
+A function whose cosine coefficients decay to rounding is kept as these (:mod:`meanfield.potentials.cosines`), any
+other as polynomials on pieces (:mod:`meanfield.potentials.pieces`): functions with kinks or narrow features.
 """
 
 import dataclasses
@@ -17,9 +17,9 @@ from ..domains import Circle, Domain
 from ..errors import InvalidInput
 from .cosines import cosine_coefficients
 from .expressions import compiled
+from .finite import Cosines
 from .pieces import Pieces, pieces_from
 from .protocol import Array, Number, Potential
-from .finite import Cosines
 from .sampling import PI, Sampled, UserFunction, formula_values, name_of, sampled
 from .series import as_number, checked_coefficients, checked_degree
 from .splitting import split, zeros_of
@@ -37,8 +37,8 @@ class Custom(Potential):
     Parameters
     ----------
     expression
-        A formula in t, such as ``"-cos(t) - 0.9*cos(2*t)"`` or ``"-Max(1 - Abs(t), 0)"``; only a fixed list of names is
-        admitted. Kinks of Abs, Max, Min, Piecewise and the like are found where their arguments say.
+        A formula in t, such as ``"-cos(t) - 0.9*cos(2*t)"`` or ``"-Max(1 - Abs(t), 0)"``; only a fixed list of
+        names is admitted. Kinks of Abs, Max, Min, Piecewise and the like are found where their arguments say.
     coefficients
         (w_1, w_2, ...), finite numbers.
     constant
@@ -46,7 +46,8 @@ class Custom(Potential):
     source
         Where coefficients came from, for the record.
     function
-        A callable of the angle in [-pi, pi], even; vectorised or scalar.
+        A callable of the angle in [-pi, pi], even; vectorised or scalar. It is continued periodically, which at pi may
+        leave a kink.
     breakpoints
         Angles in (0, pi) at which the function may have kinks, with a function only. They are found without; given,
         they save evaluations, and what is narrow between them is seen.
@@ -56,25 +57,25 @@ class Custom(Potential):
     Raises
     ------
     InvalidInput
-        If the function is not even, not finite, jumps or is rough, or if the formula contains anything not admitted;
-        for the multipliers of a function with kinks on a sphere of dimension 5 or more.
+        If the function is not even, not finite, jumps or is rough, or if the formula contains anything not
+        admitted; for the multipliers of a function with kinks on a sphere of dimension 5 or more.
     ComputationFailed
         If the function itself raises; the message names the angle, the cause is chained.
 
     Notes
     -----
-    A function is evaluated at 8192 angles, one in each of as many equal parts of [0, pi], at their negatives and where
-    its shape asks for more. Whatever is wider than 0.0008 is met; what is narrower may be missed, unless breakpoints or
-    the arguments of Abs, Max and the like tell of it.
+    A function is evaluated at 8192 angles, one in each of as many equal parts of [0, pi], at their negatives and
+    where its shape asks for more. Whatever is wider than 0.0008 is met; what is narrower may be missed, unless
+    breakpoints or the arguments of Abs, Max and the like tell of it.
 
     Constants carry no information: they are subtracted first, and left out of formulas before anything is rounded.
     Multipliers of a function have an absolute error near eps max|W - mean| (formulas are evaluated in extended
-    precision where the machine has it), on spheres near sqrt(N_l) times that, where they are refused if this exceeds
-    1e-8 of the largest. Where a large constant, or single precision, has rounded the function itself, `accuracy`
-    tells, ``source`` too from 1e-10 on, and beyond 1e-3 it is refused. Coefficients below their error are set to exactly
-    0, so that rounding noise makes no spurious critical couplings. Give coefficients where relative accuracy of
-    tiny modes matters. Two customs are equal when their formula, their coefficients, their pieces or their function
-    object are.
+    precision where the machine has it), on spheres near sqrt(N_l) times that, where they are refused if this
+    exceeds 1e-8 of the largest. Where a large constant, or single precision, has rounded the function itself,
+    `accuracy` tells, ``source`` too from 1e-10 on, and beyond 1e-3 it is refused. Coefficients below their error
+    are set to exactly 0, so that rounding noise makes no spurious critical couplings. Give coefficients where
+    relative accuracy of tiny modes matters. Two customs are equal when their formula, their coefficients, their
+    pieces or their function object are.
 
     Examples
     --------
@@ -111,7 +112,8 @@ class Custom(Potential):
         object.__setattr__(self, "breakpoints", _checked_breakpoints(self.breakpoints, self.function))
         if self._accuracy > _LARGEST_ERROR:
             raise InvalidInput(
-                f"the values of {self.formula} are known to {self._accuracy:.0e} of its largest multiplier only; a large "
+                f"the values of {self.formula} are known to {self._accuracy:.0e} of its largest multiplier only; "
+                f"a large "
                 "constant, terms that cancel or single precision have rounded the rest: leave the constant out"
             )
         if self.source is not None and self.function is not None and self.accuracy > _STATED_ERROR:
@@ -187,9 +189,11 @@ class Custom(Potential):
         """Return what rebuilds the potential; a callable is represented by its coefficients or pieces."""
         if self.expression is not None:
             return {"expression": self.expression}
-        parameters: dict[str, Any] = {"pieces": self._shape.described()} if isinstance(self._shape, Pieces) else {
-            "coefficients": self.series[1:].tolist() or [0.0]
-        }
+        parameters: dict[str, Any] = (
+            {"pieces": self._shape.described()}
+            if isinstance(self._shape, Pieces)
+            else {"coefficients": self.series[1:].tolist() or [0.0]}
+        )
         if not isinstance(self._shape, Pieces) and self.series[0]:
             parameters["constant"] = float(self.series[0])
         if self.source:

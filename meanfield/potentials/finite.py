@@ -51,7 +51,7 @@ class Cosines:
 
     def values(self, angle: npt.ArrayLike) -> Array:
         """Return the sum at the angles, the mean added last so that it rounds nothing else."""
-        return cosine_sum(np.append(0.0, self.series[1:]), angle) + self.series[0]
+        return np.asarray(cosine_sum(np.append(0.0, self.series[1:]), angle) + self.series[0])
 
     def slope(self, angle: npt.ArrayLike) -> Array:
         """Return the differentiated sum at the angles."""

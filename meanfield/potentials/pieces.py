@@ -1,11 +1,12 @@
 r"""Even functions that are smooth but for kinks and steep places: polynomials on pieces of :math:`[0, \pi]`.
 
-Pieces are halved until the Chebyshev coefficients of each have decayed to rounding and the polynomial is the function
-at the probes, or until a piece is so short that what happens in it moves no integral; there it is a line. Pieces begin
-at the breakpoints that are known, and halving finds those that are not.
+Pieces are halved until the Chebyshev coefficients of each have decayed to rounding and the polynomial is the
+function at the probes, or until a piece is so short that what happens in it moves no integral; there it is a line.
+Pieces begin at the breakpoints that are known, and halving finds those that are not.
 
-The multipliers are integrals of the polynomials by Gauss rules. With jumps :math:`[p^{(q)}]_j` of the derivatives at the
-ends of pieces, at 0 and :math:`\pi` the odd derivatives themselves, partial integration bounds them on the circle by
+The multipliers are integrals of the polynomials by Gauss rules. With jumps :math:`[p^{(q)}]_j` of the derivatives
+at the ends of pieces, at 0 and :math:`\pi` the odd derivatives themselves, partial integration bounds them on the
+circle by
 
 .. math:: |w_k| \le \frac2\pi \Bigl( \sum_{q<n} k^{-q-1} \sum_j |[p^{(q)}]_j| + k^{-n} \int_0^\pi |p^{(n)}| \Bigr)
 
@@ -17,6 +18,7 @@ where :math:`|P_l| \le \sqrt{2/(\pi(l+\frac12)\sin t)}` for d = 3 (Bernstein) an
 """
 
 import functools
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,15 +94,17 @@ class Pieces:
             return float(2 / np.pi * bounds.min())
         size = self._laplacian(domain.dimension) / (following * (following + domain.dimension - 2))
         if domain.dimension == 3:
-            return (following + 0.5) ** 0.5 * size * (2 / np.pi) ** 0.5
-        return (following + 1) * size * 2 / np.pi
+            return math.sqrt((following + 0.5) * 2 / math.pi) * size
+        return (following + 1) * size * 2 / math.pi
 
     def _sum(self, distance: Array, order: int) -> Array:
         """Return a derivative of the function at distances from 0."""
         place = np.clip(np.searchsorted(self.ends, distance, side="right") - 1, 0, self.ends.size - 2)
         coefficients, widths = self._derivatives[order], np.diff(self.ends)
         places = ((distance - self.ends[:-1][place]) * 2 / widths[place] - 1).astype(float)
-        return np.asarray(chebyshev.chebval(places, np.moveaxis(coefficients[place], -1, 0), tensor=False), dtype=float)
+        return np.asarray(
+            chebyshev.chebval(places, np.moveaxis(coefficients[place], -1, 0), tensor=False), dtype=float
+        )
 
     @functools.cached_property
     def _derivatives(self) -> list[npt.NDArray[Any]]:
@@ -113,7 +117,7 @@ class Pieces:
 
     @functools.cached_property
     def _variations(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Return the sums of jumps of the derivatives below each order, and bounds of the integrals of each modulus."""
+        """Return the sums of jumps of each derivative and bounds of the integrals of its modulus."""
         jumps, integrals = [], []
         for order, coefficients in enumerate(self._derivatives):
             left, right = (chebyshev.chebval(end, coefficients.T) for end in (-1.0, 1.0))
@@ -166,10 +170,16 @@ def pieces_from(description: Any) -> Pieces:
             line[: row.size] = row
     except (TypeError, ValueError, KeyError) as problem:
         raise InvalidInput(
-            f"pieces are described by ends, coefficients, error and constant; {problem!r} was met; give a function or an "
+            f"pieces are described by ends, coefficients, error and constant; {problem!r} was met; give a "
+            f"function or an "
             "expression instead"
         ) from problem
-    good = ends.ndim == 1 and ends.size == len(rows) + 1 and np.isfinite(table).all() and np.isfinite([error, constant]).all()
+    good = (
+        ends.ndim == 1
+        and ends.size == len(rows) + 1
+        and np.isfinite(table).all()
+        and np.isfinite([error, constant]).all()
+    )
     if not (good and ends[0] == 0 and abs(ends[-1] - np.pi) <= 4 * _EPS and (np.diff(ends) > 0).all()):
         raise InvalidInput(
             f"the ends of {len(rows)} pieces must increase from 0 to pi and their coefficients be finite, not "
@@ -220,8 +230,8 @@ def _nodes(ends: npt.NDArray[Any], size: int, degree: int) -> tuple[tuple[Any, A
         centres = (2 * np.arange(several) + 1 - several)[:, np.newaxis]
         weights = np.tile(rule.weights.astype(np.longdouble) / several, several)
         found.append((np.full(weights.size, piece), ((centres + places) / several).ravel(), weights))
-    piece, places, weights = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    return (piece, places), weights
+    which, places, weights = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return (which, places), weights
 
 
 def _require_admitted(domain: Domain, degree: int) -> None:
@@ -233,6 +243,7 @@ def _require_admitted(domain: Domain, degree: int) -> None:
         )
     if degree > _LARGEST_DEGREE[domain.dimension]:
         raise InvalidInput(
-            f"the multipliers of a function with kinks are computed up to degree {_LARGEST_DEGREE[domain.dimension]}, "
+            f"the multipliers of a function with kinks are computed up to degree "
+            f"{_LARGEST_DEGREE[domain.dimension]}, "
             f"not {degree}; take a smaller range of couplings"
         )

@@ -1,7 +1,7 @@
 r"""A function of the user's at many angles: finite, even, each value its own, and in units that keep its digits.
 
-It is looked at in 8192 angles, one in each of as many equal parts of :math:`[0, \pi]` and none on a regular grid: what
-is wider than two parts, 0.0008, is always met. An offset is subtracted before anything else, since constants
+It is looked at in 8192 angles, one in each of as many equal parts of :math:`[0, \pi]` and none on a regular grid:
+what is wider than two parts, 0.0008, is always met. An offset is subtracted before anything else, since constants
 carry no information and would round what does, and a power of two is divided out.
 """
 
@@ -93,7 +93,8 @@ def sampled(function: Function, label: str, breakpoints: Angles) -> Sampled:
         deviation = np.longdouble(0)
     if 0 < deviation < _SMALLEST_UNIT:
         raise InvalidInput(
-            f"{label} varies by {float(deviation):.3g} only, too near the smallest numbers to be told; measure it in "
+            f"{label} varies by {float(deviation):.3g} only, too near the smallest numbers to be told; measure it "
+            f"in "
             "another unit"
         )
     # A constant of the size of the rest costs nothing.
@@ -122,7 +123,8 @@ def finite(function: Function, angles: Angles, label: str) -> Array:
         bad = np.flatnonzero(~np.isfinite(values.astype(float)))
     if bad.size:
         raise InvalidInput(
-            f"{label} is {float(values[bad[0]]):.6g} at t = {float(angles[bad[0]]):.16g}; a potential must be finite "
+            f"{label} is {float(values[bad[0]]):.6g} at t = {float(angles[bad[0]]):.16g}; a potential must be "
+            f"finite "
             "there (Logarithmic is the built-in with a singularity)"
         )
     return values
@@ -164,7 +166,8 @@ class UserFunction:
             values = np.asarray(self.function(plain.copy()))
         if values.shape != plain.shape:
             raise InvalidInput(
-                f"{self.name} returns values of shape {values.shape} for angles of shape {plain.shape}; a function of "
+                f"{self.name} returns values of shape {values.shape} for angles of shape {plain.shape}; a "
+                f"function of "
                 "arrays must return one value an angle"
             )
         return np.asarray(values, dtype=float)
@@ -187,7 +190,7 @@ class UserFunction:
         return True
 
     def _require_single(self, values: Array, angles: Angles) -> None:
-        """Refuse a function whose value at an angle depends on the angles beside it, or changes from call to call."""
+        """Refuse a function whose values depend on the angles beside or change from call to call."""
         alone = []
         for angle in angles:
             try:

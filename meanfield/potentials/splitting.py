@@ -81,12 +81,13 @@ def zeros_of(switches: tuple[Evaluator, ...]) -> Working:
         crossing = np.flatnonzero(signs[:-1] * signs[1:] < 0)
         roots = _bisected(switch, angles[crossing], angles[crossing + 1], signs[crossing])
         found = np.unique(np.concatenate([found, angles[touching], roots]))
-    return found[(found > 0) & (found < PI)]
+    return np.asarray(found[(found > 0) & (found < PI)])
 
 
 def _signs(switch: Evaluator, angles: Working) -> Working:
     with np.errstate(all="ignore"):
-        return np.sign(np.nan_to_num(np.asarray(switch(angles) + np.zeros(angles.shape, dtype=np.longdouble))))
+        values = np.asarray(switch(angles) + np.zeros(angles.shape, dtype=np.longdouble))
+        return np.asarray(np.sign(np.nan_to_num(values)))
 
 
 def _bisected(switch: Evaluator, low: Working, high: Working, signs: Working) -> Working:
@@ -164,7 +165,8 @@ def _straighten(values: Working, coefficients: Working, unresolved: Working, neg
 
 def _ends(coefficients: Working) -> tuple[Working, Working]:
     """Return the values of polynomials at the left and the right end."""
-    return chebyshev.chebval(-1.0, coefficients.T), chebyshev.chebval(1.0, coefficients.T)
+    left, right = (np.asarray(chebyshev.chebval(end, coefficients.T)) for end in (-1.0, 1.0))
+    return left, right
 
 
 def _halved(pieces: Working) -> Working:
@@ -180,7 +182,8 @@ def _require_continuous(function: Sampled, pieces: Working, ranges: Working, sca
 
 def _jumps(function: Sampled, size: Any, angle: Any) -> None:
     raise InvalidInput(
-        f"{function.label} jumps by {float(size * function.unit):.6g} at t = {float(angle):.12g}, where the force would be "
+        f"{function.label} jumps by {float(size * function.unit):.6g} at t = {float(angle):.12g}, where the force "
+        f"would be "
         "infinite; a potential must be continuous: replace the jump by a steep slope"
     )
 
@@ -188,8 +191,10 @@ def _jumps(function: Sampled, size: Any, angle: Any) -> None:
 def _refuse(function: Sampled, pieces: Working, scale: float) -> None:
     values = function(_points(pieces[:1]).ravel())
     raise InvalidInput(
-        f"{function.label} is not smooth between t = {float(pieces[0, 0]):.6g} and {float(pieces[0, 1]):.6g}, nor on "
-        f"{len(pieces) - 1} other pieces as short: it is rough at {float(np.ptp(values) / scale):.0e} of its size; a "
+        f"{function.label} is not smooth between t = {float(pieces[0, 0]):.6g} and {float(pieces[0, 1]):.6g}, nor "
+        f"on "
+        f"{len(pieces) - 1} other pieces as short: it is rough at {float(np.ptp(values) / scale):.0e} of its "
+        f"size; a "
         "potential must be smooth but for some kinks, and computed to rounding in double precision"
     )
 

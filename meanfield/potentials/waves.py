@@ -1,8 +1,8 @@
 r"""Sums of waves at arbitrary angles, :math:`\sum_j c_j e^{-ikt_j}` for k = 0, 1, ..., by one fast transform.
 
 Each :math:`c_j` is spread over a regular grid, twice as fine as the waves need, by the kernel
-:math:`e^{\beta(\sqrt{1-z^2}-1)}` of 20 places (Barnett, Magland, af Klinteberg, SIAM J. Sci. Comput. 41, 2019), and the
-transform divided by that of the kernel. The error is about :math:`10^{-17}\sum_j |c_j|`.
+:math:`e^{\beta(\sqrt{1-z^2}-1)}` of 20 places (Barnett, Magland, af Klinteberg, SIAM J. Sci. Comput. 41, 2019),
+and the transform divided by that of the kernel. The error is about :math:`10^{-17}\sum_j |c_j|`.
 """
 
 from typing import Any

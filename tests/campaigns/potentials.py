@@ -1,5 +1,6 @@
 """Users' potentials: functions, formulas, sums, potentials of other packages, against integrals at known kinks."""
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -89,7 +90,9 @@ def power(rng: np.random.Generator) -> Part:
 def rectified(rng: np.random.Generator) -> Part:
     a, k = magnitude(rng, -1, 0), int(rng.integers(1, 6))
     corners = [j * math.pi / k for j in range(1, k)]
-    return Part(f"{a}*abs(sin({k}*t))", f"{a}*Abs(sin({k}*t))", lambda t: a * np.abs(np.sin(k * t)), corners, abs(a))
+    return Part(
+        f"{a}*abs(sin({k}*t))", f"{a}*Abs(sin({k}*t))", lambda t: a * np.abs(np.sin(k * t)), corners, abs(a)
+    )
 
 
 def chosen(rng: np.random.Generator) -> Part:
@@ -108,8 +111,9 @@ def integrated(parts: list[Part], dimension: int) -> np.ndarray:
     """Return w_0, ..., w_60 by Gauss rules between corners, on panels halved towards each of them."""
     corners = sorted({0.0, math.pi, *(c for part in parts for c in part.corners if 0 < c < math.pi)})
     ends = set(np.linspace(0, math.pi, 65)) | set(corners)
-    for low, high in zip(corners, corners[1:], strict=False):
-        ends |= {low + (high - low) * 0.5**j for j in range(1, 48)} | {high - (high - low) * 0.5**j for j in range(1, 48)}
+    for low, high in itertools.pairwise(corners):
+        steps = [(high - low) * 0.5**j for j in range(1, 48)]
+        ends |= {low + step for step in steps} | {high - step for step in steps}
     edges = np.array(sorted(ends))
     places, weights = np.polynomial.legendre.leggauss(24)
     halves = np.diff(edges)[:, np.newaxis] / 2
@@ -120,7 +124,8 @@ def integrated(parts: list[Part], dimension: int) -> np.ndarray:
         result = np.array([(values * w * np.cos(k * t)).sum() for k in degrees]) * 2 / math.pi
         result[0] /= 2
         return result
-    return np.array([(2 * l + 1) / 2 * (values * w * np.sin(t) * eval_legendre(l, np.cos(t))).sum() for l in degrees])
+    weighted = values * w * np.sin(t)
+    return np.array([(k + 0.5) * (weighted * eval_legendre(k, np.cos(t))).sum() for k in degrees])
 
 
 def judged(custom: Custom, parts: list[Part], constant: float, unit: float, dimension: int, call: str) -> Finding:
@@ -141,7 +146,9 @@ def judged(custom: Custom, parts: list[Part], constant: float, unit: float, dime
         return Finding(Verdict.SAID if wrong.max() <= said else Verdict.SILENT, call, detail)
     tail = np.abs(exact[TOLD + 1 :]).max()
     if tail > beyond * (1 + 1e-9) + rounding[-1]:
-        return Finding(Verdict.SILENT, call, f"tail_bound({TOLD}) = {beyond:g}, but a multiplier of {tail:g} follows")
+        return Finding(
+            Verdict.SILENT, call, f"tail_bound({TOLD}) = {beyond:g}, but a multiplier of {tail:g} follows"
+        )
     angles = np.pi * (np.arange(1, 30) * 0.6180339887498949 % 1)
     values = np.asarray(custom.values(angles)) / unit - sum(part.value(angles) for part in parts)
     # Beside a kink a constant hides what is of the size of its rounding times the ratio of a kink to its last coefficient.
@@ -207,7 +214,10 @@ def term(rng: np.random.Generator, dimension: int) -> Potential:
         lambda: Custom.from_coefficients(series, constant=1.0),
     ]
     if dimension <= 4:
-        kinds += [lambda: HegselmannKrause(number(rng, 0.2, 3)), lambda: Custom.from_expression("-Max(1 - Abs(t), 0)")]
+        kinds += [
+            lambda: HegselmannKrause(number(rng, 0.2, 3)),
+            lambda: Custom.from_expression("-Max(1 - Abs(t), 0)"),
+        ]
     return kinds[int(rng.integers(len(kinds)))]()
 
 
@@ -265,14 +275,8 @@ def critical(total: Any, domain: Any, exact: Any, sizes: Any, call: str) -> Find
 LIES = ("none", "multiplier", "tail", "slope", "values", "scale", "period", "parity", "length", "hidden")
 
 
-def foreign(rng: np.random.Generator) -> Finding:
-    """A potential of another package with one answer that contradicts the others, or none."""
-    dimension = int(rng.choice([2, 3, 5]))
-    domain = Circle() if dimension == 2 else Sphere(dimension)
-    inner = term(rng, dimension)
-    lie, size = str(rng.choice(LIES)), float(10 ** rng.uniform(-5, 0))
-    wrong = int(rng.integers(1, 9))
-    reference = float(inner.scale(domain))
+def lying(inner: Potential, lie: str, size: float, wrong: int, reference: float) -> type[Potential]:
+    """A class around a potential of which one answer is wrong."""
 
     @dataclass(frozen=True)
     class Foreign(Potential):
@@ -310,16 +314,31 @@ def foreign(rng: np.random.Generator) -> Finding:
         def parameters(self) -> dict[str, Any]:
             return {}
 
+    return Foreign
+
+
+def foreign(rng: np.random.Generator) -> Finding:
+    """A potential of another package with one answer that contradicts the others, or none."""
+    dimension = int(rng.choice([2, 3, 5]))
+    domain = Circle() if dimension == 2 else Sphere(dimension)
+    inner = term(rng, dimension)
+    lie, size = str(rng.choice(LIES)), float(10 ** rng.uniform(-5, 0))
+    wrong = int(rng.integers(1, 9))
+    reference = float(inner.scale(domain))
+
+    kind = lying(inner, lie, size, wrong, reference)
     call = f"a potential of another package around {inner!r} on {domain!r}, lie {lie} of {size:.1e} at {wrong}"
-    true = {"none": True, "tail": float(np.abs(inner.multipliers(domain, 2000)[5:]).max()) == 0}.get(lie, reference == 0)
+    true = {"none": True, "tail": float(np.abs(inner.multipliers(domain, 2000)[5:]).max()) == 0}.get(
+        lie, reference == 0
+    )
     # A slope without size has no relative error, and a bound a thousand times as large as needed still holds.
     loose = lie == "tail" and not true
     try:
-        McKeanVlasov(domain, Foreign())
+        McKeanVlasov(domain, kind())
     except InvalidInput as error:
         return Finding(Verdict.SILENT if true else Verdict.RIGHT, call, str(error))
     if loose:
-        bounds = [(float(Foreign().tail_bound(domain, n)), n) for n in (4, 8, 16, 64, 256)]
+        bounds = [(float(kind().tail_bound(domain, n)), n) for n in (4, 8, 16, 64, 256)]
         tails = np.abs(inner.multipliers(domain, 2000))
         true = all(bound >= tails[n + 1 :].max() * (1 - 1e-8) for bound, n in bounds)
     return Finding(Verdict.RIGHT if true else Verdict.SILENT, call, "taken")
@@ -328,14 +347,31 @@ def foreign(rng: np.random.Generator) -> Finding:
 def containers(rng: np.random.Generator) -> Finding:
     """Coefficients in containers that have an order, or none."""
     w = [number(rng, -1, 1) for _ in range(int(rng.integers(1, 6)))]
-    good: list[Any] = [w, tuple(w), np.array(w), (x for x in w), dict(enumerate(w)).values(), np.array(w)[:, None][:, 0]]
-    bad: list[Any] = [dict(enumerate(w, 1)), set(w), str(w), bytes(3), np.array([w]), dict(enumerate(w)).items(), w[0]]
+    good: list[Any] = [
+        w,
+        tuple(w),
+        np.array(w),
+        (x for x in w),
+        dict(enumerate(w)).values(),
+        np.array(w)[:, None][:, 0],
+    ]
+    bad: list[Any] = [
+        dict(enumerate(w, 1)),
+        set(w),
+        str(w),
+        bytes(3),
+        np.array([w]),
+        dict(enumerate(w)).items(),
+        w[0],
+    ]
     admissible = rng.random() < 0.5
     container = good[int(rng.integers(len(good)))] if admissible else bad[int(rng.integers(len(bad)))]
     kind = [CosineSeries, GegenbauerSeries, Custom.from_coefficients][int(rng.integers(3))]
     call = f"{getattr(kind, '__name__', kind)}({container!r})"
     try:
-        found = kind(container).multipliers(Sphere(3) if kind is GegenbauerSeries else Circle(), len(w))[1:].tolist()
+        found = (
+            kind(container).multipliers(Sphere(3) if kind is GegenbauerSeries else Circle(), len(w))[1:].tolist()
+        )
     except InvalidInput as error:
         return Finding(Verdict.SILENT if admissible else Verdict.RIGHT, call, str(error))
     return Finding(Verdict.RIGHT if admissible and found == w else Verdict.SILENT, call, f"taken as {found}")
