@@ -36,8 +36,8 @@ def require_consistent(potential: Any, domain: Domain, named: str) -> None:
     """
     multipliers = np.asarray(potential.multipliers(domain, _BOUNDED), dtype=np.longdouble)
     _require_nested(potential, domain, named, multipliers)
-    _require_bounds(potential, domain, named, multipliers)
     _require_scale(potential, domain, named, multipliers)
+    _require_bounds(potential, domain, named, multipliers)
     _require_symmetric(potential, named)
     _require_slope(potential, named)
     _require_integrals(potential, domain, named, multipliers)

@@ -46,8 +46,8 @@ class Custom(Potential):
     source
         Where coefficients came from, for the record.
     function
-        A callable of the angle in [-pi, pi], even; vectorised or scalar. It is continued periodically, which at pi may
-        leave a kink.
+        A callable of the angle in [-pi, pi], even; vectorised or scalar. It is continued periodically, which at pi
+        may leave a kink.
     breakpoints
         Angles in (0, pi) at which the function may have kinks, with a function only. They are found without; given,
         they save evaluations, and what is narrow between them is seen.

@@ -174,7 +174,7 @@ class UserFunction:
 
     def _is_vectorised(self) -> bool:
         """Whether arrays are answered entry by entry as single angles are."""
-        angles = np.pi * np.array([0.11, 0.29, 0.53, 0.71, 0.97])
+        angles = np.pi * np.array([0.53, 0.11, 0.97, -0.29, 0.71])
         try:
             with np.errstate(all="ignore"):
                 values = np.asarray(self.function(angles.copy()))
