@@ -20,9 +20,9 @@ from .expressions import compiled
 from .finite import Cosines
 from .pieces import Pieces, pieces_from
 from .protocol import Array, Number, Potential
-from .sampling import PI, Sampled, UserFunction, formula_values, name_of, sampled
+from .sampling import PI, Sampled, UserFunction, formula_values, name_of, roughness, sampled
 from .series import as_number, checked_coefficients, checked_degree
-from .splitting import split, zeros_of
+from .splitting import Rough, split, zeros_of
 
 # Error of a multiplier over the largest beyond which a function is refused, and from which the error is stated.
 _LARGEST_ERROR, _STATED_ERROR = 1e-3, 1e-10
@@ -116,9 +116,12 @@ class Custom(Potential):
                 f"a large "
                 "constant, terms that cancel or single precision have rounded the rest: leave the constant out"
             )
-        if self.source is not None and self.function is not None and self.accuracy > _STATED_ERROR:
-            known = f", known to {self.accuracy:.0e} of its largest multiplier"
-            object.__setattr__(self, "source", self.source.removesuffix(known) + known)
+        if self.source is not None and self.function is not None:
+            object.__setattr__(self, "source", self.source.removesuffix(self.reservation) + self.reservation)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the arguments; what was found from them is found again in another process."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     @classmethod
     def from_callable(cls, function: Callable[[Any], Any], breakpoints: Sequence[float] = ()) -> "Custom":
@@ -169,6 +172,11 @@ class Custom(Potential):
         """Bound of the errors of the multipliers on the circle over the largest, eps for coefficients."""
         return self._accuracy
 
+    @property
+    def reservation(self) -> str:
+        """How well the multipliers are known, in words; empty where that is 1e-10 of the largest or better."""
+        return f", known to {self.accuracy:.0e} of its largest multiplier" if self.accuracy > _STATED_ERROR else ""
+
     def values(self, angle: npt.ArrayLike) -> Array:
         """Return the potential at the angles, to rounding level the function itself."""
         return self._shape.values(angle)
@@ -215,15 +223,13 @@ class Custom(Potential):
         if self.pieces is not None:
             return pieces_from(self.pieces)
         function, constant, breakpoints = self._looked_at()
-        found = cosine_coefficients(function)
-        if found is None:
-            return split(function, breakpoints, constant)
-        series, error = found.values * function.unit, found.error * function.unit
-        # Rounding of what the mean is of.
-        mean = series[0] if abs(series[0]) > error else 0
-        added = function.offset + constant
-        series[0] = mean + added
-        return Cosines(series.astype(np.float64), float(error), function, float(added))
+        try:
+            return _found(function, constant, breakpoints)
+        except Rough:
+            noise = roughness(function)
+            if not noise <= _LARGEST_ERROR:
+                raise
+            return _found(dataclasses.replace(function, noise=max(noise, function.noise)), constant, breakpoints)
 
     def _looked_at(self) -> tuple[Sampled, np.longdouble, npt.NDArray[Any]]:
         """Return the function looked at, the constant left out of it, and its breakpoints."""
@@ -236,9 +242,22 @@ class Custom(Potential):
         return sampled(formula_values(formula), self.formula, known), formula.constant, known
 
 
+def _found(function: Sampled, constant: np.longdouble, breakpoints: npt.NDArray[Any]) -> Cosines | Pieces:
+    """Return a function as a sum of cosines where these decay, else as polynomials on pieces."""
+    found = cosine_coefficients(function)
+    if found is None:
+        return split(function, breakpoints, constant)
+    series, error = found.values * function.unit, found.error * function.unit
+    # Rounding of what the mean is of.
+    mean = series[0] if abs(series[0]) > error else 0
+    added = function.offset + constant
+    series[0] = mean + added
+    return Cosines(series.astype(np.float64), float(error), function, float(added))
+
+
 def _checked_breakpoints(breakpoints: Any, function: object) -> tuple[float, ...]:
     """Return ascending angles in (0, pi)."""
-    if isinstance(breakpoints, tuple) and not breakpoints:
+    if hasattr(breakpoints, "__len__") and len(breakpoints) == 0:
         return ()
     angles = checked_coefficients(breakpoints, "breakpoints", "breakpoints=(1.0,)")
     if function is None:

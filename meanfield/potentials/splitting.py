@@ -25,6 +25,10 @@ _JUMP, _JUMP_WIDTH, _GAP = 1e-3, 1e-10, 1e-9
 _ROUNDINGS = 8
 
 
+class Rough(InvalidInput):
+    """A function does not become smooth on short pieces."""
+
+
 def split(function: Sampled, breakpoints: Working, constant: np.longdouble) -> Pieces:
     """Return a function as polynomials on pieces.
 
@@ -190,7 +194,7 @@ def _jumps(function: Sampled, size: Any, angle: Any) -> None:
 
 def _refuse(function: Sampled, pieces: Working, scale: float) -> None:
     values = function(_points(pieces[:1]).ravel())
-    raise InvalidInput(
+    raise Rough(
         f"{function.label} is not smooth between t = {float(pieces[0, 0]):.6g} and {float(pieces[0, 1]):.6g}, nor "
         f"on "
         f"{len(pieces) - 1} other pieces as short: it is rough at {float(np.ptp(values) / scale):.0e} of its "
