@@ -18,8 +18,8 @@ from .zonal import multiplicities, zonal_polynomials, zonal_sum
 Floats = npt.NDArray[np.floating[Any]]
 
 _EPS = float(np.finfo(float).eps)
-# Degrees whose multipliers are integrated, and up to which bounds are held against multipliers.
-_INTEGRATED, _BOUNDED = 33, 2048
+# Degrees up to which multipliers are integrated, and up to which bounds are held against those that are given.
+_INTEGRATED, _BOUNDED = 33, (2048, 512, 128, 33)
 _PANELS, _ORDERS = 1024, (5, 8)
 # What is refused, relative to the largest, on top of what is not known.
 _TOLERANCE = 1e-8
@@ -34,7 +34,7 @@ def require_consistent(potential: Any, domain: Domain, named: str) -> None:
         If values or slope are of the wrong shape, not finite, not even or odd, or not periodic, or if multipliers,
         bounds, scale, slope and values do not belong to one function.
     """
-    multipliers = np.asarray(potential.multipliers(domain, _BOUNDED), dtype=np.longdouble)
+    multipliers = np.asarray(_longest(potential, domain), dtype=np.longdouble)
     _require_nested(potential, domain, named, multipliers)
     _require_scale(potential, domain, named, multipliers)
     _require_bounds(potential, domain, named, multipliers)
@@ -42,6 +42,16 @@ def require_consistent(potential: Any, domain: Domain, named: str) -> None:
     _require_slope(potential, named)
     _require_integrals(potential, domain, named, multipliers)
     _require_sum(potential, domain, named, multipliers)
+
+
+def _longest(potential: Any, domain: Domain) -> Any:
+    """Return the multipliers up to the largest degree of a few that the potential does not refuse."""
+    for degree in _BOUNDED[:-1]:
+        try:
+            return potential.multipliers(domain, degree)
+        except ValueError:
+            continue
+    return potential.multipliers(domain, _BOUNDED[-1])
 
 
 def _require_nested(potential: Any, domain: Domain, named: str, multipliers: Any) -> None:
@@ -53,13 +63,15 @@ def _require_nested(potential: Any, domain: Domain, named: str, multipliers: Any
             raise InvalidInput(
                 f"the multiplier of degree {worst} of the {named} is {float(shorter[worst]):.12g} in "
                 f"multipliers(domain, {degree}) and {float(multipliers[worst]):.12g} in multipliers(domain, "
-                f"{_BOUNDED}); it must not depend on how many are asked for"
+                f"{multipliers.size - 1}); it must not depend on how many are asked for"
             )
 
 
 def _require_bounds(potential: Any, domain: Domain, named: str, multipliers: Any) -> None:
     scale = np.abs(multipliers[1:]).max()
-    for degree in (1, 2, 4, 8, 16, 33, 64, 128, 256, 511, 1024, 2047):
+    for degree in (1, 2, 4, 8, 16, 32, 64, 127, 256, 511, 1024, 2047):
+        if degree >= multipliers.size - 1:
+            return
         beyond = np.abs(multipliers[degree + 1 :])
         largest = degree + 1 + int(beyond.argmax())
         for bound, what in (
@@ -76,7 +88,7 @@ def _require_bounds(potential: Any, domain: Domain, named: str, multipliers: Any
 
 def _require_scale(potential: Any, domain: Domain, named: str, multipliers: Any) -> None:
     largest = np.abs(multipliers[1:]).max()
-    scale, beyond = potential.scale(domain), potential.tail_bound(domain, _BOUNDED)
+    scale, beyond = potential.scale(domain), potential.tail_bound(domain, multipliers.size - 1)
     if not largest * (1 - _TOLERANCE) <= scale <= max(largest, beyond) * (1 + _TOLERANCE):
         raise InvalidInput(
             f"scale(domain) of the {named} is {float(scale):.12g}, but the largest modulus of its multipliers is "
@@ -147,7 +159,8 @@ def _require_integrals(potential: Any, domain: Domain, named: str, multipliers: 
 def _require_sum(potential: Any, domain: Domain, named: str, multipliers: Any) -> None:
     """Hold a potential that says it has no more multipliers against its values at single angles."""
     scale = np.abs(multipliers[1:]).max()
-    if potential.tail_bound(domain, _BOUNDED) > _EPS * scale / _BOUNDED:
+    degree = multipliers.size - 1
+    if potential.tail_bound(domain, degree) > _EPS * scale / degree:
         return
     angles = np.pi * (np.arange(1, 101) * 0.6180339887498949 % 1)
     values = _answer(potential, "values", angles, named)

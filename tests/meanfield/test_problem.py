@@ -264,7 +264,7 @@ class FarMode(Honest):
     ("kind", "message"),
     [
         (LowBound, r"tail_bound of the potential 'honest' at degree \d+ is .* but its multiplier of degree \d+ is"),
-        (ZeroBound, r"tail_bound .* at degree 128 is 0, but its multiplier"),
+        (ZeroBound, r"tail_bound .* at degree 127 is 0, but its multiplier"),
         (OtherSlope, r"slope .* integrates to .* but its values differ by .* slope must be dW/dt"),
         (NegativeSlope, "slope must be dW/dt"),
         (OneMultiplier, "multiplier of degree 3 .* but its values have"),
@@ -284,3 +284,23 @@ def test_answers_that_contradict_each_other(kind, message):
         McKeanVlasov(Circle(), kind())
     with pytest.raises(InvalidInput, match="of the confinement"):
         McKeanVlasov(Circle(), Kuramoto(), confinement=kind())
+
+
+class Refusing(Honest):
+    def multipliers(self, domain, degree):
+        if degree > 200:
+            raise ValueError("no more than 200")
+        return super().multipliers(domain, degree)
+
+
+def test_a_potential_with_few_multipliers_is_taken():
+    assert McKeanVlasov(Circle(), Refusing()).potential == Refusing()
+
+
+def test_a_potential_that_inherits_nothing():
+    class Alone:
+        name = "alone"
+        values = slope = multipliers = tail_bound = parameters = None
+
+    with pytest.raises(InvalidInput, match=r"has no scale; let its class inherit meanfield\.Potential"):
+        McKeanVlasov(Circle(), Alone())
