@@ -245,7 +245,9 @@ def sums(rng: np.random.Generator) -> Finding:
     for factor, potential in reversed(terms):
         mirrored = mirrored - potential * -factor
     call = repr(total)
-    if mirrored != total or hash(mirrored) != hash(total) or eval(call) != total:
+    # Factors of one potential are added in the order given, which rounds.
+    distinct = len(total.terms) == len(terms)
+    if (distinct and (mirrored != total or hash(mirrored) != hash(total))) or eval(call) != total:
         return Finding(Verdict.SILENT, call, f"not equal to {mirrored!r} or to what its text gives")
     if potential_from(total.name, total.parameters()) != total or McKeanVlasov.from_dict(
         McKeanVlasov(domain, total).to_dict()
