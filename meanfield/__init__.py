@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from .export.ensembles import open_ensemble as open_ensemble
     from .export.trajectories import open_trajectory as open_trajectory
     from .outcomes import Outcome as Outcome
-    from .potentials import CosineSeries as CosineSeries
     from .potentials import Combination as Combination
+    from .potentials import CosineSeries as CosineSeries
     from .potentials import Custom as Custom
     from .potentials import GegenbauerSeries as GegenbauerSeries
     from .potentials import HegselmannKrause as HegselmannKrause

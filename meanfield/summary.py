@@ -10,7 +10,7 @@ from .diagrams import Branch, Diagram, SpecialPoint, segments
 from .domains import Circle, Domain
 from .harmonics import moduli
 from .outcomes import Outcome
-from .potentials import Combination, Number
+from .potentials import Combination, Custom, Number
 from .potentials.combination import joined
 from .problem import McKeanVlasov
 from .states import State
@@ -187,7 +187,11 @@ def wrapped(text: str, indent: str, hanging: str) -> list[str]:
 def _potential(potential: Any) -> str:
     if isinstance(potential, Combination):
         return joined([(factor, _potential(term)) for factor, term in potential.terms], " ", _parameter)
-    parameters = ", ".join(f"{name} = {_parameter(value)}" for name, value in potential.parameters().items())
+    # The numbers of a function that is known by its pieces tell a reader nothing.
+    shown = {name: value for name, value in potential.parameters().items() if name != "pieces"}
+    parameters = ", ".join(f"{name} = {_parameter(value)}" for name, value in shown.items())
+    if isinstance(potential, Custom) and potential.expression is not None:
+        parameters += potential.reservation
     return f"{potential.name} ({parameters})" if parameters else str(potential.name)
 
 

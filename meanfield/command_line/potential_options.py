@@ -15,7 +15,10 @@ from .options import Parser
 from .readers import number, whole, word
 
 # The dimension of a series is that of the domain.
-HIDDEN = {Custom.name: {"function", "source", "constant", "breakpoints", "pieces"}, GegenbauerSeries.name: {"dimension"}}
+HIDDEN = {
+    Custom.name: {"function", "source", "constant", "breakpoints", "pieces"},
+    GegenbauerSeries.name: {"dimension"},
+}
 RENAMED = {"w": "coefficients"}
 EXAMPLES = {
     "beta": "5",
@@ -34,7 +37,7 @@ HELP = {
     "coefficients": (
         "w_1 w_2 ... of W = sum_k w_k cos kt (cosine-series, custom) or sum_l w_l P_l(cos t) (gegenbauer-series)"
     ),
-    "expression": "formula in the angle t (custom)",
+    "expression": "formula in the angle t, with Abs, Max, Min, Piecewise as well (custom)",
 }
 
 

@@ -157,7 +157,8 @@ def added(first: Potential, second: Any, sign: float = 1.0) -> Potential:
         return first
     if not is_potential(second):
         raise InvalidInput(
-            f"only a potential can be added to a potential, not {second!r}; constants move no particle and are left out"
+            f"only a potential can be added to a potential, not {second!r}; constants move no particle and are "
+            f"left out"
         )
     return _plain([(1.0, first), (sign, second)])
 
@@ -200,7 +201,9 @@ def _read(terms: Any) -> Iterable[tuple[float, Potential]]:
 
 def _paired(term: Any) -> tuple[Any, Any]:
     if not isinstance(term, tuple | list) or len(term) != 2:
-        raise InvalidInput(f"a term must be a pair of a factor and a potential, not {term!r}; try (2.0, Kuramoto())")
+        raise InvalidInput(
+            f"a term must be a pair of a factor and a potential, not {term!r}; try (2.0, Kuramoto())"
+        )
     return term[0], term[1]
 
 
@@ -208,7 +211,9 @@ def _described(term: Mapping[Any, Any]) -> tuple[Any, Potential]:
     from . import potential_from
 
     if set(term) != {"factor", "name", "parameters"}:
-        raise InvalidInput(f"a term is described by factor, name and parameters, not by {', '.join(map(str, term))}")
+        raise InvalidInput(
+            f"a term is described by factor, name and parameters, not by {', '.join(map(str, term))}"
+        )
     return term["factor"], potential_from(term["name"], term["parameters"])
 
 
@@ -229,6 +234,6 @@ def _collected(terms: Iterable[tuple[float, Potential]]) -> Terms:
 
 
 def _without_cancelled(rows: list[Any]) -> npt.NDArray[np.longdouble]:
-    total = np.sum(rows, axis=0, dtype=np.longdouble)
+    total = np.asarray(np.sum(rows, axis=0, dtype=np.longdouble))
     total[np.abs(total) <= _CANCELLED * np.abs(rows).sum(axis=0)] = 0
     return np.asarray(total)

@@ -1,8 +1,9 @@
 r"""Whether the answers of a potential agree with each other: the same function, slope, multipliers and bounds.
 
 The multipliers are compared with integrals of the values over panels by two Gauss rules, whose difference tells how
-well the integrals are known: a kink or a singularity at the poles is admitted, one that is narrower than a panel, 0.003,
-may not be integrated. The slope is integrated over the same panels and compared with differences of the values.
+well the integrals are known: a kink or a singularity at the poles is admitted, one that is narrower than a panel,
+0.003, may not be integrated. The slope is integrated over the same panels and compared with differences of the
+values.
 """
 
 from typing import Any
@@ -14,11 +15,11 @@ from ..domains import Domain
 from ..errors import InvalidInput
 from .zonal import multiplicities, zonal_polynomials, zonal_sum
 
-Floats = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.floating[Any]]
 
 _EPS = float(np.finfo(float).eps)
-# Degrees whose multipliers are integrated, and up to which bounds are held against multipliers.
-_INTEGRATED, _BOUNDED = 33, 2048
+# Degrees up to which multipliers are integrated, and up to which bounds are held against those that are given.
+_INTEGRATED, _BOUNDED = 33, (2048, 512, 128, 33)
 _PANELS, _ORDERS = 1024, (5, 8)
 # What is refused, relative to the largest, on top of what is not known.
 _TOLERANCE = 1e-8
@@ -33,31 +34,44 @@ def require_consistent(potential: Any, domain: Domain, named: str) -> None:
         If values or slope are of the wrong shape, not finite, not even or odd, or not periodic, or if multipliers,
         bounds, scale, slope and values do not belong to one function.
     """
-    multipliers = np.asarray(potential.multipliers(domain, _BOUNDED), dtype=np.longdouble)
+    multipliers = np.asarray(_longest(potential, domain), dtype=np.longdouble)
     _require_nested(potential, domain, named, multipliers)
-    _require_bounds(potential, domain, named, multipliers)
     _require_scale(potential, domain, named, multipliers)
+    _require_bounds(potential, domain, named, multipliers)
     _require_symmetric(potential, named)
     _require_slope(potential, named)
     _require_integrals(potential, domain, named, multipliers)
     _require_sum(potential, domain, named, multipliers)
 
 
+def _longest(potential: Any, domain: Domain) -> Any:
+    """Return the multipliers up to the largest degree of a few that the potential does not refuse."""
+    for degree in _BOUNDED[:-1]:
+        try:
+            return potential.multipliers(domain, degree)
+        except ValueError:
+            continue
+    return potential.multipliers(domain, _BOUNDED[-1])
+
+
 def _require_nested(potential: Any, domain: Domain, named: str, multipliers: Any) -> None:
-    shorter = np.asarray(potential.multipliers(domain, _INTEGRATED), dtype=np.longdouble)
-    sizes = np.abs(multipliers[: shorter.size])
-    worst = int(np.argmax(np.abs(shorter - multipliers[: shorter.size]) - _TOLERANCE * sizes))
-    if abs(shorter[worst] - multipliers[worst]) > _TOLERANCE * max(sizes[worst], 64 * _EPS * sizes.max()):
-        raise InvalidInput(
-            f"the multiplier of degree {worst} of the {named} is {float(shorter[worst]):.12g} in "
-            f"multipliers(domain, {_INTEGRATED}) and {float(multipliers[worst]):.12g} in multipliers(domain, "
-            f"{_BOUNDED}); it must not depend on how many are asked for"
-        )
+    for degree in (4, _INTEGRATED):
+        shorter = np.asarray(potential.multipliers(domain, degree), dtype=np.longdouble)
+        differences, sizes = np.abs(shorter - multipliers[: degree + 1]), np.abs(multipliers[: degree + 1])
+        worst = int(np.argmax(differences - _TOLERANCE * sizes))
+        if differences[worst] > _TOLERANCE * max(sizes[worst], 64 * _EPS * sizes.max()):
+            raise InvalidInput(
+                f"the multiplier of degree {worst} of the {named} is {float(shorter[worst]):.12g} in "
+                f"multipliers(domain, {degree}) and {float(multipliers[worst]):.12g} in multipliers(domain, "
+                f"{multipliers.size - 1}); it must not depend on how many are asked for"
+            )
 
 
 def _require_bounds(potential: Any, domain: Domain, named: str, multipliers: Any) -> None:
     scale = np.abs(multipliers[1:]).max()
-    for degree in (1, 2, 4, 8, 16, 33, 64, 128, 256, 511, 1024, 2047):
+    for degree in (1, 2, 4, 8, 16, 32, 64, 127, 256, 511, 1024, 2047):
+        if degree >= multipliers.size - 1:
+            return
         beyond = np.abs(multipliers[degree + 1 :])
         largest = degree + 1 + int(beyond.argmax())
         for bound, what in (
@@ -74,7 +88,7 @@ def _require_bounds(potential: Any, domain: Domain, named: str, multipliers: Any
 
 def _require_scale(potential: Any, domain: Domain, named: str, multipliers: Any) -> None:
     largest = np.abs(multipliers[1:]).max()
-    scale, beyond = potential.scale(domain), potential.tail_bound(domain, _BOUNDED)
+    scale, beyond = potential.scale(domain), potential.tail_bound(domain, multipliers.size - 1)
     if not largest * (1 - _TOLERANCE) <= scale <= max(largest, beyond) * (1 + _TOLERANCE):
         raise InvalidInput(
             f"scale(domain) of the {named} is {float(scale):.12g}, but the largest modulus of its multipliers is "
@@ -103,7 +117,8 @@ def _require_symmetric(potential: Any, named: str) -> None:
             worst = np.unravel_index(int(np.abs(image - answer).argmax()), angles.shape)
             if abs(image[worst] - answer[worst]) > _TOLERANCE * size:
                 raise InvalidInput(
-                    f"{method} of the {named} must be {claim}: it is {answer[worst]:.9g} at t = {angles[worst]:.9g} "
+                    f"{method} of the {named} must be {claim}: it is {answer[worst]:.9g} at t = "
+                    f"{angles[worst]:.9g} "
                     f"and {image[worst]:.9g} where it must be the same"
                 )
 
@@ -134,7 +149,8 @@ def _require_integrals(potential: Any, domain: Domain, named: str, multipliers: 
     worst = 1 + int(excess[1:].argmax())
     if excess[worst] > 0:
         raise InvalidInput(
-            f"the multiplier of degree {worst} of the {named} is {float(multipliers[worst]):.9g}, but its values have "
+            f"the multiplier of degree {worst} of the {named} is {float(multipliers[worst]):.9g}, but its values "
+            f"have "
             f"{float(fine[worst] * numbers[worst]):.9g}, the integral of W against the polynomial of that degree; "
             "multipliers and values must be of one function"
         )
@@ -143,7 +159,8 @@ def _require_integrals(potential: Any, domain: Domain, named: str, multipliers: 
 def _require_sum(potential: Any, domain: Domain, named: str, multipliers: Any) -> None:
     """Hold a potential that says it has no more multipliers against its values at single angles."""
     scale = np.abs(multipliers[1:]).max()
-    if potential.tail_bound(domain, _BOUNDED) > _EPS * scale / _BOUNDED:
+    degree = multipliers.size - 1
+    if potential.tail_bound(domain, degree) > _EPS * scale / degree:
         return
     angles = np.pi * (np.arange(1, 101) * 0.6180339887498949 % 1)
     values = _answer(potential, "values", angles, named)
@@ -154,7 +171,8 @@ def _require_sum(potential: Any, domain: Domain, named: str, multipliers: Any) -
     size = np.abs(multipliers[1:]).sum() + 64 * _EPS * np.abs(values).max() / _TOLERANCE
     if abs(differences[worst]) > _TOLERANCE * size:
         raise InvalidInput(
-            f"the multipliers of the {named} sum to {total[worst]:.9g} at t = {angles[worst]:.9g}, where its value is "
+            f"the multipliers of the {named} sum to {total[worst]:.9g} at t = {angles[worst]:.9g}, where its "
+            f"value is "
             f"{values[worst]:.9g}, and the difference is no constant; its tail_bound says that there are no more"
         )
 
@@ -188,7 +206,7 @@ def _over(potential: Any, method: str, ends: Floats, order: int, named: str) -> 
     return _answer(potential, method, nodes, named) * weights
 
 
-def _answer(potential: Any, method: str, angles: Floats, named: str) -> Floats:
+def _answer(potential: Any, method: str, angles: Floats, named: str) -> npt.NDArray[np.float64]:
     answer = np.asarray(getattr(potential, method)(angles.copy()))
     if answer.shape != angles.shape or answer.dtype.kind != "f":
         raise InvalidInput(
@@ -198,7 +216,8 @@ def _answer(potential: Any, method: str, angles: Floats, named: str) -> Floats:
     bad = np.flatnonzero(~np.isfinite(answer).ravel())
     if bad.size:
         raise InvalidInput(
-            f"{method} of the {named} is {answer.flat[bad[0]]} at t = {angles.flat[bad[0]]:.9g}; only at 0 and pi may "
+            f"{method} of the {named} is {answer.flat[bad[0]]} at t = {angles.flat[bad[0]]:.9g}; only at 0 and pi "
+            f"may "
             "it be infinite"
         )
     with np.errstate(over="ignore", under="ignore"):

@@ -1,9 +1,9 @@
-r"""Cosine coefficients of a smooth function: trapezoid sums
+r"""Cosine coefficients of a smooth function, by trapezoid sums.
 
 .. math:: w_k \approx \frac2N \sum_j W(2\pi j/N) \cos(2\pi jk/N),
 
-wrong by :math:`w_{N-k}` only. N is doubled until the last third of the coefficients has decayed to rounding level, two
-grids agree and the sum is the function at all probes.
+wrong by :math:`w_{N-k}` only. N is doubled until the last third of the coefficients has decayed to rounding level,
+two grids agree and the sum is the function at all probes.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 r"""The user's own potential: from a function, a formula, a sympy expression or coefficients.
 
-A function whose cosine coefficients decay to rounding is kept as these (:mod:`meanfield.potentials.cosines`), any other as
-polynomials on pieces (:mod:`meanfield.potentials.pieces`): functions with kinks or narrow features.
+A function whose cosine coefficients decay to rounding is kept as these (:mod:`meanfield.potentials.cosines`), any
+other as polynomials on pieces (:mod:`meanfield.potentials.pieces`): functions with kinks or narrow features.
 """
 
 import dataclasses
@@ -17,12 +17,12 @@ from ..domains import Circle, Domain
 from ..errors import InvalidInput
 from .cosines import cosine_coefficients
 from .expressions import compiled
+from .finite import Cosines
 from .pieces import Pieces, pieces_from
 from .protocol import Array, Number, Potential
-from .finite import Cosines
-from .sampling import PI, Sampled, UserFunction, formula_values, name_of, sampled
+from .sampling import PI, Sampled, UserFunction, formula_values, name_of, roughness, sampled
 from .series import as_number, checked_coefficients, checked_degree
-from .splitting import split, zeros_of
+from .splitting import Rough, split, zeros_of
 
 # Error of a multiplier over the largest beyond which a function is refused, and from which the error is stated.
 _LARGEST_ERROR, _STATED_ERROR = 1e-3, 1e-10
@@ -37,8 +37,8 @@ class Custom(Potential):
     Parameters
     ----------
     expression
-        A formula in t, such as ``"-cos(t) - 0.9*cos(2*t)"`` or ``"-Max(1 - Abs(t), 0)"``; only a fixed list of names is
-        admitted. Kinks of Abs, Max, Min, Piecewise and the like are found where their arguments say.
+        A formula in t, such as ``"-cos(t) - 0.9*cos(2*t)"`` or ``"-Max(1 - Abs(t), 0)"``; only a fixed list of
+        names is admitted. Kinks of Abs, Max, Min, Piecewise and the like are found where their arguments say.
     coefficients
         (w_1, w_2, ...), finite numbers.
     constant
@@ -46,7 +46,8 @@ class Custom(Potential):
     source
         Where coefficients came from, for the record.
     function
-        A callable of the angle in [-pi, pi], even; vectorised or scalar.
+        A callable of the angle in [-pi, pi], even; vectorised or scalar. It is continued periodically, which at pi
+        may leave a kink.
     breakpoints
         Angles in (0, pi) at which the function may have kinks, with a function only. They are found without; given,
         they save evaluations, and what is narrow between them is seen.
@@ -56,25 +57,25 @@ class Custom(Potential):
     Raises
     ------
     InvalidInput
-        If the function is not even, not finite, jumps or is rough, or if the formula contains anything not admitted;
-        for the multipliers of a function with kinks on a sphere of dimension 5 or more.
+        If the function is not even, not finite, jumps or is rough, or if the formula contains anything not
+        admitted; for the multipliers of a function with kinks on a sphere of dimension 5 or more.
     ComputationFailed
         If the function itself raises; the message names the angle, the cause is chained.
 
     Notes
     -----
-    A function is evaluated at 8192 angles, one in each of as many equal parts of [0, pi], at their negatives and where
-    its shape asks for more. Whatever is wider than 0.0008 is met; what is narrower may be missed, unless breakpoints or
-    the arguments of Abs, Max and the like tell of it.
+    A function is evaluated at 8192 angles, one in each of as many equal parts of [0, pi], at their negatives and
+    where its shape asks for more. Whatever is wider than 0.0008 is met; what is narrower may be missed, unless
+    breakpoints or the arguments of Abs, Max and the like tell of it.
 
     Constants carry no information: they are subtracted first, and left out of formulas before anything is rounded.
     Multipliers of a function have an absolute error near eps max|W - mean| (formulas are evaluated in extended
-    precision where the machine has it), on spheres near sqrt(N_l) times that, where they are refused if this exceeds
-    1e-8 of the largest. Where a large constant, or single precision, has rounded the function itself, `accuracy`
-    tells, ``source`` too from 1e-10 on, and beyond 1e-3 it is refused. Coefficients below their error are set to exactly
-    0, so that rounding noise makes no spurious critical couplings. Give coefficients where relative accuracy of
-    tiny modes matters. Two customs are equal when their formula, their coefficients, their pieces or their function
-    object are.
+    precision where the machine has it), on spheres near sqrt(N_l) times that, where they are refused if this
+    exceeds 1e-8 of the largest. Where a large constant, or single precision, has rounded the function itself,
+    `accuracy` tells, ``source`` too from 1e-10 on, and beyond 1e-3 it is refused. Coefficients below their error
+    are set to exactly 0, so that rounding noise makes no spurious critical couplings. Give coefficients where
+    relative accuracy of tiny modes matters. Two customs are equal when their formula, their coefficients, their
+    pieces or their function object are.
 
     Examples
     --------
@@ -111,12 +112,16 @@ class Custom(Potential):
         object.__setattr__(self, "breakpoints", _checked_breakpoints(self.breakpoints, self.function))
         if self._accuracy > _LARGEST_ERROR:
             raise InvalidInput(
-                f"the values of {self.formula} are known to {self._accuracy:.0e} of its largest multiplier only; a large "
+                f"the values of {self.formula} are known to {self._accuracy:.0e} of its largest multiplier only; "
+                f"a large "
                 "constant, terms that cancel or single precision have rounded the rest: leave the constant out"
             )
-        if self.source is not None and self.function is not None and self.accuracy > _STATED_ERROR:
-            known = f", known to {self.accuracy:.0e} of its largest multiplier"
-            object.__setattr__(self, "source", self.source.removesuffix(known) + known)
+        if self.source is not None and self.function is not None:
+            object.__setattr__(self, "source", self.source.removesuffix(self.reservation) + self.reservation)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the arguments; what was found from them is found again in another process."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     @classmethod
     def from_callable(cls, function: Callable[[Any], Any], breakpoints: Sequence[float] = ()) -> "Custom":
@@ -167,6 +172,11 @@ class Custom(Potential):
         """Bound of the errors of the multipliers on the circle over the largest, eps for coefficients."""
         return self._accuracy
 
+    @property
+    def reservation(self) -> str:
+        """How well the multipliers are known, in words; empty where that is 1e-10 of the largest or better."""
+        return f", known to {self.accuracy:.0e} of its largest multiplier" if self.accuracy > _STATED_ERROR else ""
+
     def values(self, angle: npt.ArrayLike) -> Array:
         """Return the potential at the angles, to rounding level the function itself."""
         return self._shape.values(angle)
@@ -187,9 +197,11 @@ class Custom(Potential):
         """Return what rebuilds the potential; a callable is represented by its coefficients or pieces."""
         if self.expression is not None:
             return {"expression": self.expression}
-        parameters: dict[str, Any] = {"pieces": self._shape.described()} if isinstance(self._shape, Pieces) else {
-            "coefficients": self.series[1:].tolist() or [0.0]
-        }
+        parameters: dict[str, Any] = (
+            {"pieces": self._shape.described()}
+            if isinstance(self._shape, Pieces)
+            else {"coefficients": self.series[1:].tolist() or [0.0]}
+        )
         if not isinstance(self._shape, Pieces) and self.series[0]:
             parameters["constant"] = float(self.series[0])
         if self.source:
@@ -211,15 +223,13 @@ class Custom(Potential):
         if self.pieces is not None:
             return pieces_from(self.pieces)
         function, constant, breakpoints = self._looked_at()
-        found = cosine_coefficients(function)
-        if found is None:
-            return split(function, breakpoints, constant)
-        series, error = found.values * function.unit, found.error * function.unit
-        # Rounding of what the mean is of.
-        mean = series[0] if abs(series[0]) > error else 0
-        added = function.offset + constant
-        series[0] = mean + added
-        return Cosines(series.astype(np.float64), float(error), function, float(added))
+        try:
+            return _found(function, constant, breakpoints)
+        except Rough:
+            noise = roughness(function)
+            if not noise <= _LARGEST_ERROR:
+                raise
+            return _found(dataclasses.replace(function, noise=max(noise, function.noise)), constant, breakpoints)
 
     def _looked_at(self) -> tuple[Sampled, np.longdouble, npt.NDArray[Any]]:
         """Return the function looked at, the constant left out of it, and its breakpoints."""
@@ -232,9 +242,22 @@ class Custom(Potential):
         return sampled(formula_values(formula), self.formula, known), formula.constant, known
 
 
+def _found(function: Sampled, constant: np.longdouble, breakpoints: npt.NDArray[Any]) -> Cosines | Pieces:
+    """Return a function as a sum of cosines where these decay, else as polynomials on pieces."""
+    found = cosine_coefficients(function)
+    if found is None:
+        return split(function, breakpoints, constant)
+    series, error = found.values * function.unit, found.error * function.unit
+    # Rounding of what the mean is of.
+    mean = series[0] if abs(series[0]) > error else 0
+    added = function.offset + constant
+    series[0] = mean + added
+    return Cosines(series.astype(np.float64), float(error), function, float(added))
+
+
 def _checked_breakpoints(breakpoints: Any, function: object) -> tuple[float, ...]:
     """Return ascending angles in (0, pi)."""
-    if isinstance(breakpoints, tuple) and not breakpoints:
+    if hasattr(breakpoints, "__len__") and len(breakpoints) == 0:
         return ()
     angles = checked_coefficients(breakpoints, "breakpoints", "breakpoints=(1.0,)")
     if function is None:

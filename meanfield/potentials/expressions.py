@@ -2,11 +2,11 @@
 
 The text is parsed to a syntax tree in which only numbers, the angle ``t`` (or ``theta``), ``pi``, ``E``,
 ``+ - * / **``, a fixed list of functions and comparisons within ``Piecewise`` are admitted; the tree is then
-evaluated node by node. Python's ``eval`` and sympy's parser, which calls it, are never used. All arithmetic is floating
-point, so no power can grow without bound in time or memory.
+evaluated node by node. Python's ``eval`` and sympy's parser, which calls it, are never used. All arithmetic is
+floating point, so no power can grow without bound in time or memory.
 
-Functions with kinks, such as ``Abs`` and ``Max``, leave the expressions at whose zeros the kinks are, and constants that
-are added to the whole are kept apart, so that they round nothing.
+Functions with kinks, such as ``Abs`` and ``Max``, leave the expressions at whose zeros the kinks are, and
+constants that are added to the whole are kept apart, so that they round nothing.
 """
 
 import ast
@@ -15,7 +15,7 @@ import operator
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -88,6 +88,10 @@ class Formula:
     evaluate: Evaluator
     constant: np.longdouble
     switches: tuple[Evaluator, ...]
+
+    def __call__(self, angle: Any) -> Any:
+        """Return the values of the whole formula."""
+        return self.evaluate(angle) + self.constant
 
 
 @dataclass(frozen=True)
@@ -218,7 +222,7 @@ def _binary(node: ast.BinOp, source: _Source, depth: int) -> Evaluator:
 
 
 def _whole(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and float(node.value).is_integer()
+    return isinstance(node, ast.Constant) and isinstance(node.value, int | float) and float(node.value).is_integer()
 
 
 def _call(node: ast.Call, source: _Source, depth: int) -> Evaluator:
@@ -292,12 +296,12 @@ def _condition(node: ast.expr, source: _Source, depth: int) -> Evaluator:
             "comparisons in parentheses"
         )
     sides = [_node(side, source, depth + 1) for side in (node.left, *node.comparators)]
-    source.switches.extend([_difference(first, second) for first, second in zip(sides, sides[1:], strict=False)])
+    source.switches.extend([_difference(first, second) for first, second in pairwise(sides)])
     kinds = [_COMPARISONS[type(kind)] for kind in node.ops]
 
     def holds(angle: Any) -> Any:
         values = [side(angle) for side in sides]
-        parts = [kind(*pair) for kind, pair in zip(kinds, zip(values, values[1:], strict=False), strict=True)]
+        parts = [kind(*pair) for kind, pair in zip(kinds, pairwise(values), strict=True)]
         return np.logical_and.reduce(np.broadcast_arrays(*parts))
 
     return holds

@@ -21,8 +21,8 @@ _LARGEST_GRID = 2**15
 _MANY = 256
 # Multiples of rounding below which a computed multiplier is noise.
 _NOISE = 4
-# Error of a multiplier over the largest beyond which it is refused.
-_WORST_ERROR = 1e-8
+# Error of a multiplier over the largest beyond which it is refused, and what a large constant may have rounded.
+_WORST_ERROR, _WORST_CONSTANT = 1e-8, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +50,8 @@ class Cosines:
         self.series.flags.writeable = False
 
     def values(self, angle: npt.ArrayLike) -> Array:
-        """Return the sum at the angles."""
-        return cosine_sum(self.series, angle)
+        """Return the sum at the angles, the mean added last so that it rounds nothing else."""
+        return np.asarray(cosine_sum(np.append(0.0, self.series[1:]), angle) + self.series[0])
 
     def slope(self, angle: npt.ArrayLike) -> Array:
         """Return the differentiated sum at the angles."""
@@ -104,7 +104,7 @@ def _on_sphere(cosines: Cosines, function: Sampled, domain: Domain) -> npt.NDArr
     )
     rounded = np.abs(coefficients) * (2 + np.arange(coefficients.size))
     size_of_f = float(rounded.sum() + np.abs(function.values).max())
-    noise = _NOISE * (function.precision * size_of_f + function.noise)
+    noise = (_NOISE * function.precision * size_of_f, _NOISE * function.noise)
     known = _told_from_noise(eigenvalues, multiplicities(domain, degree), noise, function.label, domain)
     result = (known * function.unit).astype(np.float64)
     result[0] += cosines.constant
@@ -112,21 +112,25 @@ def _on_sphere(cosines: Cosines, function: Sampled, domain: Domain) -> npt.NDArr
     return result
 
 
-def _told_from_noise(eigenvalues: Array, numbers: Array, noise: float, label: str, domain: Domain) -> Array:
-    """Return N_l times the eigenvalues that exceed their noise.
+def _told_from_noise(
+    eigenvalues: Array, numbers: Array, noise: tuple[float, float], label: str, domain: Domain
+) -> Array:
+    """Return N_l times the eigenvalues that exceed their noise: that of the function, and that of its constant.
 
     By Cauchy and Schwarz an error of the function of size ``noise`` is one of at most noise / sqrt(N_l) in an
     eigenvalue, of noise * sqrt(N_l) in its multiplier.
     """
-    multipliers, errors = eigenvalues * numbers, noise * np.sqrt(numbers)
+    multipliers, errors = eigenvalues * numbers, sum(noise) * np.sqrt(numbers)
     kept = np.abs(multipliers) > errors
     last = int(np.flatnonzero(kept).max(initial=0))
-    largest = np.abs(multipliers[1 : last + 1]).max(initial=np.abs(multipliers[0]))
+    # A constant function has its mean.
+    largest = np.abs(multipliers[1 : last + 1]).max(initial=np.abs(multipliers[0]) if last == 0 else 0.0)
     beyond = min(last + 1, numbers.size - 1)
-    if errors[beyond] > _WORST_ERROR * largest:
+    own, common = (float(part * np.sqrt(numbers[beyond]) / largest) for part in noise)
+    if own > _WORST_ERROR or common > _WORST_CONSTANT:
         raise InvalidInput(
             f"the multipliers of {label} at degree {beyond} on the sphere of dimension "
-            f"{domain.dimension} cannot be told from rounding, {float(errors[beyond] / largest):.0e} of the "
+            f"{domain.dimension} cannot be told from rounding, {own + common:.0e} of the "
             "largest; a formula is evaluated with more digits than a function, and exact multipliers can be given "
             "to GegenbauerSeries"
         )

@@ -14,6 +14,7 @@ from .consistency import require_consistent
 
 # Degrees at which the answers are looked at.
 _DEGREES = (4, 33)
+_INHERITED = ("scale", "extended_multipliers", "relative_multipliers", "relative_tail_bound")
 
 
 def require_potential(potential: Any, domain: Domain, role: str) -> None:
@@ -38,6 +39,12 @@ def require_potential(potential: Any, domain: Domain, role: str) -> None:
         return
     if type(potential).__module__.partition(".")[0] == __name__.partition(".")[0]:
         return
+    missing = [method for method in _INHERITED if not hasattr(potential, method)]
+    if missing:
+        raise InvalidInput(
+            f"the {role} {_name(potential)} has no {missing[0]}; let its class inherit meanfield.Potential, which "
+            "has it"
+        )
     try:
         hash(potential)
     except TypeError as error:

@@ -1,11 +1,12 @@
 r"""Even functions that are smooth but for kinks and steep places: polynomials on pieces of :math:`[0, \pi]`.
 
-Pieces are halved until the Chebyshev coefficients of each have decayed to rounding and the polynomial is the function
-at the probes, or until a piece is so short that what happens in it moves no integral; there it is a line. Pieces begin
-at the breakpoints that are known, and halving finds those that are not.
+Pieces are halved until the Chebyshev coefficients of each have decayed to rounding and the polynomial is the
+function at the probes, or until a piece is so short that what happens in it moves no integral; there it is a line.
+Pieces begin at the breakpoints that are known, and halving finds those that are not.
 
-The multipliers are integrals of the polynomials by Gauss rules. With jumps :math:`[p^{(q)}]_j` of the derivatives at the
-ends of pieces, at 0 and :math:`\pi` the odd derivatives themselves, partial integration bounds them on the circle by
+The multipliers are integrals of the polynomials by Gauss rules. With jumps :math:`[p^{(q)}]_j` of the derivatives
+at the ends of pieces, at 0 and :math:`\pi` the odd derivatives themselves, partial integration bounds them on the
+circle by
 
 .. math:: |w_k| \le \frac2\pi \Bigl( \sum_{q<n} k^{-q-1} \sum_j |[p^{(q)}]_j| + k^{-n} \int_0^\pi |p^{(n)}| \Bigr)
 
@@ -17,6 +18,7 @@ where :math:`|P_l| \le \sqrt{2/(\pi(l+\frac12)\sin t)}` for d = 3 (Bernstein) an
 """
 
 import functools
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,12 +31,17 @@ from ..errors import InvalidInput
 from ..quadrature import gauss_rule
 from .protocol import Array
 from .series import wrapped
+from .waves import wave_sums
 from .zonal import multiplicities, polynomial_integrals
 
 _EPS = float(np.finfo(float).eps)
 _PI = 4 * np.arctan(np.longdouble(1))
 _DERIVATIVES = 6
-_LARGEST_DEGREE, LARGEST_DIMENSION = 2**12, 4
+LARGEST_DIMENSION = 4
+# Largest degrees by dimension: waves have fast sums, the polynomials of the ordinary sphere a recurrence.
+_LARGEST_DEGREE = {2: 2**16, 3: 2**13, 4: 2**16}
+# Half the phase of waves over a panel of nodes.
+_LARGEST_PHASE = 150.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +79,7 @@ class Pieces:
         """Return w_0, ..., w_degree; what is below the errors is 0."""
         _require_admitted(domain, degree)
         # Powers of two, so that a growing degree finds what was computed before.
-        most = min(1 << max(degree, 15).bit_length(), _LARGEST_DEGREE)
+        most = min(1 << max(degree, 15).bit_length(), _LARGEST_DEGREE[domain.dimension])
         return _multipliers(self, domain, most)[: degree + 1].copy()
 
     def tail_bound(self, domain: Domain, degree: int) -> float:
@@ -87,15 +94,17 @@ class Pieces:
             return float(2 / np.pi * bounds.min())
         size = self._laplacian(domain.dimension) / (following * (following + domain.dimension - 2))
         if domain.dimension == 3:
-            return (following + 0.5) ** 0.5 * size * (2 / np.pi) ** 0.5
-        return (following + 1) * size * 2 / np.pi
+            return math.sqrt((following + 0.5) * 2 / math.pi) * size
+        return (following + 1) * size * 2 / math.pi
 
     def _sum(self, distance: Array, order: int) -> Array:
         """Return a derivative of the function at distances from 0."""
         place = np.clip(np.searchsorted(self.ends, distance, side="right") - 1, 0, self.ends.size - 2)
         coefficients, widths = self._derivatives[order], np.diff(self.ends)
         places = ((distance - self.ends[:-1][place]) * 2 / widths[place] - 1).astype(float)
-        return np.asarray(chebyshev.chebval(places, np.moveaxis(coefficients[place], -1, 0), tensor=False), dtype=float)
+        return np.asarray(
+            chebyshev.chebval(places, np.moveaxis(coefficients[place], -1, 0), tensor=False), dtype=float
+        )
 
     @functools.cached_property
     def _derivatives(self) -> list[npt.NDArray[Any]]:
@@ -108,7 +117,7 @@ class Pieces:
 
     @functools.cached_property
     def _variations(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Return the sums of jumps of the derivatives below each order, and bounds of the integrals of each modulus."""
+        """Return the sums of jumps of each derivative and bounds of the integrals of its modulus."""
         jumps, integrals = [], []
         for order, coefficients in enumerate(self._derivatives):
             left, right = (chebyshev.chebval(end, coefficients.T) for end in (-1.0, 1.0))
@@ -161,10 +170,16 @@ def pieces_from(description: Any) -> Pieces:
             line[: row.size] = row
     except (TypeError, ValueError, KeyError) as problem:
         raise InvalidInput(
-            f"pieces are described by ends, coefficients, error and constant; {problem!r} was met; give a function or an "
+            f"pieces are described by ends, coefficients, error and constant; {problem!r} was met; give a "
+            f"function or an "
             "expression instead"
         ) from problem
-    good = ends.ndim == 1 and ends.size == len(rows) + 1 and np.isfinite(table).all() and np.isfinite([error, constant]).all()
+    good = (
+        ends.ndim == 1
+        and ends.size == len(rows) + 1
+        and np.isfinite(table).all()
+        and np.isfinite([error, constant]).all()
+    )
     if not (good and ends[0] == 0 and abs(ends[-1] - np.pi) <= 4 * _EPS and (np.diff(ends) > 0).all()):
         raise InvalidInput(
             f"the ends of {len(rows)} pieces must increase from 0 to pi and their coefficients be finite, not "
@@ -185,26 +200,38 @@ def _multipliers(pieces: Pieces, domain: Domain, degree: int) -> npt.NDArray[np.
     # The mean is taken apart, so that it rounds no other multiplier.
     mean = (values * measure).sum() / measure.sum()
     numbers = multiplicities(domain, degree)
-    result = polynomial_integrals((values - mean) * measure, points, domain.dimension, degree) * numbers
+    result = _projected((values - mean) * measure, points, domain.dimension, degree) * numbers
     # By Cauchy and Schwarz.
     result[np.abs(result) <= pieces.error * np.sqrt(numbers)] = 0
     result[0] = (mean if abs(mean) > pieces.error else 0) + pieces.constant
     return np.asarray(result, dtype=np.float64)
 
 
+def _projected(weighted: Any, angles: Any, dimension: int, degree: int) -> Any:
+    """Return the sums against P_l, on the circle cos lt and for d = 4 sin((l+1)t) / ((l+1) sin t)."""
+    if dimension == 2:
+        return wave_sums(weighted, angles, degree).real
+    if dimension == 4:
+        return -wave_sums(weighted / np.sin(angles), angles, degree + 1).imag[1:] / np.arange(1, degree + 2)
+    return polynomial_integrals(weighted, angles, dimension, degree)
+
+
 def _nodes(ends: npt.NDArray[Any], size: int, degree: int) -> tuple[tuple[Any, Any], Any]:
     """Return the pieces, places in [-1, 1] on them and weights of Gauss nodes for polynomials times waves."""
-    widths = np.diff(ends).astype(float)
-    # A wave of phase x over half a piece is a polynomial of degree x and some more.
-    phases = degree * widths / 2
+    phases = degree * np.diff(ends).astype(float) / 2
+    panels = np.ceil(phases / _LARGEST_PHASE).astype(int)
+    phases /= panels
+    # A wave of phase x over half a panel is a polynomial of degree x and some more.
     counts = 8 * np.ceil((phases + 5 * np.cbrt(phases) + size + 16) / 16).astype(int)
     found: list[tuple[Any, Any, Any]] = []
-    for piece, count in enumerate(counts.tolist()):
+    for piece, (several, count) in enumerate(zip(panels.tolist(), counts.tolist(), strict=True)):
         rule = gauss_rule(3, count)
         places = np.where(rule.nodes >= 0, rule.fine - 1, 1 - rule.fine)
-        found.append((np.full(count, piece), places, rule.weights.astype(np.longdouble)))
-    piece, places, weights = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    return (piece, places), weights
+        centres = (2 * np.arange(several) + 1 - several)[:, np.newaxis]
+        weights = np.tile(rule.weights.astype(np.longdouble) / several, several)
+        found.append((np.full(weights.size, piece), ((centres + places) / several).ravel(), weights))
+    which, places, weights = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return (which, places), weights
 
 
 def _require_admitted(domain: Domain, degree: int) -> None:
@@ -214,8 +241,9 @@ def _require_admitted(domain: Domain, degree: int) -> None:
             f"l^{domain.dimension / 2 - 3:g}, too slowly to certify a critical coupling; use it up to dimension "
             f"{LARGEST_DIMENSION}, or smooth the kinks"
         )
-    if degree > _LARGEST_DEGREE:
+    if degree > _LARGEST_DEGREE[domain.dimension]:
         raise InvalidInput(
-            f"the multipliers of a function with kinks are computed up to degree {_LARGEST_DEGREE}, not {degree}; take "
-            "a smaller range of couplings"
+            f"the multipliers of a function with kinks are computed up to degree "
+            f"{_LARGEST_DEGREE[domain.dimension]}, "
+            f"not {degree}; take a smaller range of couplings"
         )

@@ -72,7 +72,9 @@ class Potential(Protocol):
 
         return multiple(factor, self)
 
-    __rmul__ = __mul__
+    def __rmul__(self, factor: float) -> "Potential":
+        """Return the multiple by a finite number."""
+        return self * factor
 
     def __truediv__(self, divisor: float) -> "Potential":
         """Return the potential over a finite number other than 0."""

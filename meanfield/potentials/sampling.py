@@ -1,7 +1,7 @@
 r"""A function of the user's at many angles: finite, even, each value its own, and in units that keep its digits.
 
-It is looked at in 8192 angles, one in each of as many equal parts of :math:`[0, \pi]` and none on a regular grid: what
-is wider than two parts, 0.0008, is always met. An offset is subtracted before anything else, since constants
+It is looked at in 8192 angles, one in each of as many equal parts of :math:`[0, \pi]` and none on a regular grid:
+what is wider than two parts, 0.0008, is always met. An offset is subtracted before anything else, since constants
 carry no information and would round what does, and a power of two is divided out.
 """
 
@@ -27,6 +27,10 @@ _GRID = 2**15
 # Roundings of a value by which W(t) and W(-t) may differ, and share of the rest of W that an odd part may have.
 _ODD_ROUNDINGS, _ODD_SHARE = 64, 1e-10
 _SMALLEST_UNIT = 1e-290
+# Of neighbouring values that tell noise.
+_SPACING = 1e-6
+# Angles nearer than this are one.
+_APART = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +82,8 @@ def sampled(function: Function, label: str, breakpoints: Angles) -> Sampled:
     ascending = np.sort(breakpoints.astype(float))
     between = np.concatenate([ascending, (ascending[1:] + ascending[:-1]) / 2])
     # Formulas tend to fail at simple fractions of pi.
-    angles = np.unique(np.concatenate([probes(), np.pi * np.arange(1, 24) / 24, between]))
+    angles = extended(np.sort(np.concatenate([probes(), np.pi * np.arange(1, 24) / 24, between])))
+    angles = angles[np.append(np.diff(angles) > _APART, True)]
     ends = finite(function, np.array([0.0, np.pi]), label)
     right, left = finite(function, angles, label), finite(function, -angles, label)
     precision = max(float(np.finfo(right.dtype).eps), _declared_precision(function))
@@ -90,7 +95,8 @@ def sampled(function: Function, label: str, breakpoints: Angles) -> Sampled:
         deviation = np.longdouble(0)
     if 0 < deviation < _SMALLEST_UNIT:
         raise InvalidInput(
-            f"{label} varies by {float(deviation):.3g} only, too near the smallest numbers to be told; measure it in "
+            f"{label} varies by {float(deviation):.3g} only, too near the smallest numbers to be told; measure it "
+            f"in "
             "another unit"
         )
     # A constant of the size of the rest costs nothing.
@@ -99,10 +105,23 @@ def sampled(function: Function, label: str, breakpoints: Angles) -> Sampled:
         deviation = max(np.abs(right).max(), np.abs(_wide(ends)).max())
     unit = np.longdouble(2.0) ** np.floor(np.log2(np.longdouble(deviation))) if deviation > 0 else np.longdouble(1)
     noise = float(precision * np.abs(offset) / unit)
-    special = np.isin(angles, between)
+    special = np.zeros(angles.size, dtype=bool)
+    special[np.searchsorted(angles, between - _APART)] = True
     looked_at = Sampled(label, function, offset, unit, angles, (right - offset) / unit, special, precision, noise)
     _require_even(looked_at, (left - offset) / unit)
     return looked_at
+
+
+def roughness(function: Sampled) -> float:
+    """Return four times the noise of f, from sixth differences of neighbouring values (Moré and Wild, ECNoise).
+
+    A smooth function has none at this spacing, whatever its features; a formula with terms that cancel has.
+    """
+    weights = np.array([1.0, -6.0, 15.0, -20.0, 15.0, -6.0, 1.0])
+    starts = function.angles[:: PROBES // 64].astype(float)
+    values = function((starts[:, np.newaxis] + _SPACING * np.arange(12)).ravel()).reshape(-1, 12)
+    differences = np.array([np.convolve(row, weights, mode="valid") for row in values.astype(float)])
+    return 4 * float(np.sqrt((differences**2).mean(axis=1) / (weights**2).sum()).max())
 
 
 def probes() -> Angles:
@@ -118,7 +137,8 @@ def finite(function: Function, angles: Angles, label: str) -> Array:
         bad = np.flatnonzero(~np.isfinite(values.astype(float)))
     if bad.size:
         raise InvalidInput(
-            f"{label} is {float(values[bad[0]]):.6g} at t = {float(angles[bad[0]]):.16g}; a potential must be finite "
+            f"{label} is {float(values[bad[0]]):.6g} at t = {float(angles[bad[0]]):.16g}; a potential must be "
+            f"finite "
             "there (Logarithmic is the built-in with a singularity)"
         )
     return values
@@ -128,6 +148,7 @@ def formula_values(formula: Formula) -> Function:
     """Return a formula as a function of float64 angles, those that are multiples of pi/2^15 taken exactly."""
 
     def values(angles: Angles) -> Array:
+        # Longdouble angles mean themselves.
         exact = angles if angles.dtype == np.longdouble else extended(angles)
         with np.errstate(all="ignore"):
             return np.asarray(formula.evaluate(exact) + np.zeros(angles.shape, dtype=np.longdouble))
@@ -159,14 +180,15 @@ class UserFunction:
             values = np.asarray(self.function(plain.copy()))
         if values.shape != plain.shape:
             raise InvalidInput(
-                f"{self.name} returns values of shape {values.shape} for angles of shape {plain.shape}; a function of "
+                f"{self.name} returns values of shape {values.shape} for angles of shape {plain.shape}; a "
+                f"function of "
                 "arrays must return one value an angle"
             )
         return np.asarray(values, dtype=float)
 
     def _is_vectorised(self) -> bool:
         """Whether arrays are answered entry by entry as single angles are."""
-        angles = np.pi * np.array([0.11, 0.29, 0.53, 0.71, 0.97])
+        angles = np.pi * np.array([0.53, 0.11, 0.97, -0.29, 0.71])
         try:
             with np.errstate(all="ignore"):
                 values = np.asarray(self.function(angles.copy()))
@@ -182,7 +204,7 @@ class UserFunction:
         return True
 
     def _require_single(self, values: Array, angles: Angles) -> None:
-        """Refuse a function whose value at an angle depends on the angles beside it, or changes from call to call."""
+        """Refuse a function whose values depend on the angles beside or change from call to call."""
         alone = []
         for angle in angles:
             try:

@@ -41,7 +41,9 @@ def checked_coefficients(values: Any, what: str, example: str) -> tuple[float, .
     if not entries:
         raise InvalidInput(f"{what} must contain at least one coefficient; try {example}")
     if len(entries) > _MOST_COEFFICIENTS:
-        raise InvalidInput(f"{what} must have at most {_MOST_COEFFICIENTS} coefficients; leave out those that vanish")
+        raise InvalidInput(
+            f"{what} must have at most {_MOST_COEFFICIENTS} coefficients; leave out those that vanish"
+        )
     return tuple(
         as_number(value, f"coefficient {k} of {what}", "a finite number")
         for k, value in enumerate(entries, start=1)
@@ -52,12 +54,15 @@ def _require_sequence(values: Any, what: str, example: str) -> None:
     """Refuse what has no order, or whose iteration gives something else than its numbers."""
     if isinstance(values, Mapping) or (hasattr(values, "keys") and not hasattr(values, "ndim")):
         raise InvalidInput(
-            f"{what} must be a sequence (w_1, w_2, ...), not a mapping such as {_shortened(values)}, whose iteration "
+            f"{what} must be a sequence (w_1, w_2, ...), not a mapping such as {_shortened(values)}, whose "
+            f"iteration "
             f"gives its keys; put the number of degree k at place k, with 0 where there is none, as in {example}"
         )
     dimensions = getattr(values, "ndim", 1)
     if isinstance(dimensions, int) and dimensions != 1:
-        raise InvalidInput(f"{what} must be one row of numbers, not an array of {dimensions} dimensions; try {example}")
+        raise InvalidInput(
+            f"{what} must be one row of numbers, not an array of {dimensions} dimensions; try {example}"
+        )
     if isinstance(values, str | bytes | bytearray | memoryview | Set) or not hasattr(values, "__iter__"):
         raise InvalidInput(f"{what} must be a sequence of numbers, not {_shortened(values)}; try {example}")
 

@@ -18,11 +18,15 @@ _STARTING_PIECES = 8
 _MOST_PIECES = 2048
 # Halvings after which a piece is as short as the rounding of its angles.
 _DEEPEST = 44
-# Share of the whole that a piece may move in integrals without being resolved.
-_NEGLIGIBLE = 1e-19
+# Share of the rounding of the whole that a piece may move in integrals without being resolved.
+_NEGLIGIBLE = 1 / 64
 # What changes by this share on a piece as short as this jumps, and by the other share between two pieces.
 _JUMP, _JUMP_WIDTH, _GAP = 1e-3, 1e-10, 1e-9
 _ROUNDINGS = 8
+
+
+class Rough(InvalidInput):
+    """A function does not become smooth on short pieces."""
 
 
 def split(function: Sampled, breakpoints: Working, constant: np.longdouble) -> Pieces:
@@ -49,18 +53,19 @@ def split(function: Sampled, breakpoints: Working, constant: np.longdouble) -> P
         values = function(_points(pending).ravel()).reshape(-1, _SIZE)
         coefficients = values @ _transform().T
         allowed = _rounding(function, pending, values)
-        settled = (np.abs(coefficients[:, -_SIZE // 3 :]).max(axis=1) <= allowed) & _match(
-            function, pending, coefficients, allowed
+        missed = np.maximum(
+            np.abs(coefficients[:, -_SIZE // 3 :]).max(axis=1), _deviations(function, pending, coefficients) / 16
         )
         ranges, widths = values.max(axis=1) - values.min(axis=1), pending[:, 1] - pending[:, 0]
-        settled &= (ranges <= _JUMP * scale) | (widths > _JUMP_WIDTH)
-        short = ranges * widths <= _NEGLIGIBLE * scale
+        negligible = _NEGLIGIBLE * function.precision * scale
+        ready = (missed <= allowed) | (missed * widths <= negligible)
+        # What is steeper than this is looked at to the end, where it jumps.
+        ready &= (ranges <= _JUMP * scale) | (widths > _JUMP_WIDTH)
         if depth == _DEEPEST:
-            _require_continuous(function, pending[~settled], ranges[~settled], scale)
-            short[:] = True
-        coefficients[short & ~settled] = _lines(coefficients[short & ~settled])
-        ready = settled | short
-        done.append((pending[ready], coefficients[ready], allowed[ready]))
+            _require_continuous(function, pending[~ready], ranges[~ready], scale)
+            ready[:] = True
+        _straighten(values, coefficients, np.flatnonzero((missed > allowed) & ready), negligible / widths)
+        done.append((pending[ready], coefficients[ready], np.maximum(allowed, missed)[ready]))
         pending = _halved(pending[~ready])
         if pending.size == 0:
             break
@@ -80,12 +85,13 @@ def zeros_of(switches: tuple[Evaluator, ...]) -> Working:
         crossing = np.flatnonzero(signs[:-1] * signs[1:] < 0)
         roots = _bisected(switch, angles[crossing], angles[crossing + 1], signs[crossing])
         found = np.unique(np.concatenate([found, angles[touching], roots]))
-    return found[(found > 0) & (found < PI)]
+    return np.asarray(found[(found > 0) & (found < PI)])
 
 
 def _signs(switch: Evaluator, angles: Working) -> Working:
     with np.errstate(all="ignore"):
-        return np.sign(np.nan_to_num(np.asarray(switch(angles) + np.zeros(angles.shape, dtype=np.longdouble))))
+        values = np.asarray(switch(angles) + np.zeros(angles.shape, dtype=np.longdouble))
+        return np.asarray(np.sign(np.nan_to_num(values)))
 
 
 def _bisected(switch: Evaluator, low: Working, high: Working, signs: Working) -> Working:
@@ -109,7 +115,8 @@ def _starting(breakpoints: Working) -> Working:
 
 
 def _places() -> Working:
-    return np.asarray(np.cos(PI * (np.arange(_SIZE) + np.longdouble(0.5)) / _SIZE))
+    """Return Chebyshev points with both ends, so that no kink hides behind the outermost."""
+    return np.asarray(np.cos(PI * np.arange(_SIZE) / (_SIZE - 1)))
 
 
 def _points(pieces: Working) -> Working:
@@ -119,9 +126,10 @@ def _points(pieces: Working) -> Working:
 
 def _transform() -> Working:
     """Return the matrix from values at the places to Chebyshev coefficients."""
-    angles = PI * (np.arange(_SIZE) + np.longdouble(0.5)) / _SIZE
-    matrix = np.cos(np.arange(_SIZE)[:, np.newaxis] * angles) * 2 / _SIZE
-    matrix[0] /= 2
+    steps = np.arange(_SIZE)
+    matrix = np.cos(PI * steps[:, np.newaxis] * steps / (_SIZE - 1)) * 2 / (_SIZE - 1)
+    matrix[[0, -1]] /= 2
+    matrix[:, [0, -1]] /= 2
     return np.asarray(matrix)
 
 
@@ -132,10 +140,10 @@ def _rounding(function: Sampled, pieces: Working, values: Working) -> Working:
     return np.asarray(_ROUNDINGS * function.precision * sizes + 2 * function.noise, dtype=float)
 
 
-def _match(function: Sampled, pieces: Working, coefficients: Working, allowed: Working) -> npt.NDArray[np.bool_]:
-    """Whether the polynomials reproduce the function at the probes on their pieces."""
+def _deviations(function: Sampled, pieces: Working, coefficients: Working) -> Working:
+    """Return the largest deviations of the polynomials from the function at the probes on their pieces."""
     order = np.argsort(pieces[:, 0])
-    low, high = pieces[order, 0].astype(float), pieces[order, 1].astype(float)
+    low, high = pieces[order, 0], pieces[order, 1]
     place = np.searchsorted(low, function.angles, side="right") - 1
     inside = (place >= 0) & (function.angles < high[np.maximum(place, 0)])
     which = order[place[inside]]
@@ -143,22 +151,26 @@ def _match(function: Sampled, pieces: Working, coefficients: Working, allowed: W
     widths = (pieces[:, 1] - pieces[:, 0])[which]
     places = (angles - pieces[which, 0]) * 2 / widths - 1
     found = chebyshev.chebval(places, coefficients[which].T, tensor=False)
-    good = np.ones(len(pieces), dtype=bool)
-    np.logical_and.at(good, which, np.abs(found - values) <= 16 * allowed[which])
-    return good
+    largest = np.zeros(len(pieces), dtype=np.longdouble)
+    np.maximum.at(largest, which, np.abs(found - values))
+    return largest
 
 
-def _lines(coefficients: Working) -> Working:
-    """Return the lines through the ends of polynomials: where a kink is not resolved nothing oscillates."""
-    left, right = _ends(coefficients)
-    lines = np.zeros_like(coefficients)
-    lines[:, 0], lines[:, 1] = (left + right) / 2, (right - left) / 2
-    return lines
+def _straighten(values: Working, coefficients: Working, unresolved: Working, negligible: Working) -> None:
+    """Put lines in the place of polynomials that oscillate about a kink, where these move no more."""
+    right, left = values[unresolved, 0], values[unresolved, -1]
+    middle, half = (right + left) / 2, (right - left) / 2
+    lines = middle[:, np.newaxis] + half[:, np.newaxis] * _places()
+    near = np.abs(values[unresolved] - lines).max(axis=1) <= 256 * negligible[unresolved]
+    straight = unresolved[near]
+    coefficients[straight] = 0
+    coefficients[straight, 0], coefficients[straight, 1] = middle[near], half[near]
 
 
 def _ends(coefficients: Working) -> tuple[Working, Working]:
     """Return the values of polynomials at the left and the right end."""
-    return chebyshev.chebval(-1.0, coefficients.T), chebyshev.chebval(1.0, coefficients.T)
+    left, right = (np.asarray(chebyshev.chebval(end, coefficients.T)) for end in (-1.0, 1.0))
+    return left, right
 
 
 def _halved(pieces: Working) -> Working:
@@ -174,16 +186,19 @@ def _require_continuous(function: Sampled, pieces: Working, ranges: Working, sca
 
 def _jumps(function: Sampled, size: Any, angle: Any) -> None:
     raise InvalidInput(
-        f"{function.label} jumps by {float(size * function.unit):.6g} at t = {float(angle):.12g}, where the force would be "
+        f"{function.label} jumps by {float(size * function.unit):.6g} at t = {float(angle):.12g}, where the force "
+        f"would be "
         "infinite; a potential must be continuous: replace the jump by a steep slope"
     )
 
 
 def _refuse(function: Sampled, pieces: Working, scale: float) -> None:
     values = function(_points(pieces[:1]).ravel())
-    raise InvalidInput(
-        f"{function.label} is not smooth between t = {float(pieces[0, 0]):.6g} and {float(pieces[0, 1]):.6g}, nor on "
-        f"{len(pieces) - 1} other pieces as short: it is rough at {float(np.ptp(values) / scale):.0e} of its size; a "
+    raise Rough(
+        f"{function.label} is not smooth between t = {float(pieces[0, 0]):.6g} and {float(pieces[0, 1]):.6g}, nor "
+        f"on "
+        f"{len(pieces) - 1} other pieces as short: it is rough at {float(np.ptp(values) / scale):.0e} of its "
+        f"size; a "
         "potential must be smooth but for some kinks, and computed to rounding in double precision"
     )
 

@@ -50,9 +50,13 @@ def named_once(w: Any, coefficients: Any, name: str) -> tuple[float, ...]:
     example = f"{name}((-1.0, -0.9))"
     if (w is None) == (coefficients is None):
         how_many = "none is" if w is None else "both are"
-        raise InvalidInput(f"{name} takes its coefficients as w or as coefficients, and {how_many} given; try {example}")
-    return checked_coefficients(w, "w", example) if coefficients is None else checked_coefficients(
-        coefficients, "coefficients", example
+        raise InvalidInput(
+            f"{name} takes its coefficients as w or as coefficients, and {how_many} given; try {example}"
+        )
+    return (
+        checked_coefficients(w, "w", example)
+        if coefficients is None
+        else checked_coefficients(coefficients, "coefficients", example)
     )
 
 

@@ -70,7 +70,8 @@ def _text(node: Any, sympy: Any) -> str:
         return f"Heaviside({arguments[0]})"
     raise InvalidInput(
         f"{node} is not admitted in a potential; admitted are sums, products, powers and the functions "
-        f"{', '.join(sorted([*_FUNCTIONS, *_EXTREMES, 'Heaviside', 'Piecewise']))}; use Custom.from_callable with sympy.lambdify for others"
+        f"{', '.join(sorted([*_FUNCTIONS, *_EXTREMES, 'Heaviside', 'Piecewise']))}; use Custom.from_callable with "
+        f"sympy.lambdify for others"
     )
 
 
@@ -78,7 +79,9 @@ def _condition(node: Any, sympy: Any) -> str:
     if node in (sympy.true, sympy.false):
         return str(bool(node))
     if node.func in (sympy.And, sympy.Or):
-        return "(" + (" & " if node.func is sympy.And else " | ").join(_condition(a, sympy) for a in node.args) + ")"
+        return (
+            "(" + (" & " if node.func is sympy.And else " | ").join(_condition(a, sympy) for a in node.args) + ")"
+        )
     if getattr(node, "rel_op", None) in _RELATIONS:
         return f"({_text(node.lhs, sympy)} {_RELATIONS[node.rel_op]} {_text(node.rhs, sympy)})"
     raise InvalidInput(f"{node} is no condition admitted in a Piecewise; admitted are < <= > >=, And, Or and True")

@@ -187,11 +187,15 @@ def polynomial_integrals(weighted: Array, angles: Array, dimension: int, degree:
     southern = points > pi / 2
     versine = 2 * np.sin(np.where(southern, pi - points, points) / 2) ** 2
     even, odd = terms, np.where(southern, -terms, terms)
-    value, change = 1 - versine, -versine
+    value, change, driven = 1 - versine, -versine, np.empty_like(versine)
     sums = np.empty(degree + 1, dtype=np.longdouble)
     sums[0] = even.sum()
     for k in range(1, degree + 1):
         sums[k] = (odd if k % 2 else even) @ value
-        change = (k * change - (2 * k + dimension - 2) * versine * value) / (k + dimension - 2)
-        value = value + change
+        np.multiply(versine, value, out=driven)
+        driven *= np.longdouble(2 * k + dimension - 2) / (k + dimension - 2)
+        if dimension > 2:
+            change *= np.longdouble(k) / (k + dimension - 2)
+        change -= driven
+        value += change
     return sums

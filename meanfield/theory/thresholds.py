@@ -71,8 +71,8 @@ def critical_coupling(problem: McKeanVlasov) -> Number | None:
     """Return the smallest positive critical coupling, or None if no mode attracts.
 
     The tail bound of the potential, over N_k, certifies that no higher mode is more attractive. Where no mode up
-    to 131072, or to the last degree that the potential gives, attracts and the bound is not 0 there, modes beyond are
-    taken as not attractive.
+    to 131072, or to the last degree that the potential gives, attracts and the bound is not 0 there, modes beyond
+    are taken as not attractive.
     """
     mode = _most_attractive(problem)
     return None if mode is None else plain_number(critical_couplings(problem, mode)[mode])

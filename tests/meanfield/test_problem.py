@@ -7,7 +7,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from meanfield import Circle, ComputationFailed, InvalidInput, Kuramoto, McKeanVlasov, Potential
+from meanfield import (
+    Circle,
+    ComputationFailed,
+    HegselmannKrause,
+    InvalidInput,
+    Kuramoto,
+    Logarithmic,
+    McKeanVlasov,
+    Potential,
+    Sphere,
+)
 
 
 def attraction(degree):
@@ -114,3 +124,183 @@ def test_a_potential_without_a_hash():
 
 def test_a_good_one_is_taken():
     assert McKeanVlasov(Circle(), foreign()).potential.multipliers(Circle(), 2).tolist() == [0.0, -1.0, 0.0]
+
+
+@dataclass(frozen=True)
+class Honest(Potential):
+    """The potential of bounded confidence, as another package would write it."""
+
+    radius: float = 1.0
+    name = "honest"
+    formula = "-(R - |t|)^2/2"
+
+    def values(self, angle):
+        return HegselmannKrause(self.radius).values(angle)
+
+    def slope(self, angle):
+        return HegselmannKrause(self.radius).slope(angle)
+
+    def multipliers(self, domain, degree):
+        return HegselmannKrause(self.radius).multipliers(domain, degree)
+
+    def tail_bound(self, domain, degree):
+        return HegselmannKrause(self.radius).tail_bound(domain, degree)
+
+    def parameters(self):
+        return {"radius": self.radius}
+
+
+class Singular(Honest):
+    def values(self, angle):
+        return Logarithmic().values(angle)
+
+    def slope(self, angle):
+        return Logarithmic().slope(angle)
+
+    def multipliers(self, domain, degree):
+        return Logarithmic().multipliers(domain, degree)
+
+    def tail_bound(self, domain, degree):
+        return Logarithmic().tail_bound(domain, degree)
+
+
+@pytest.mark.parametrize("domain", [Circle(), Sphere(3), Sphere(4)], ids=repr)
+@pytest.mark.parametrize("potential", [Honest(), Honest(0.1), Honest(3.0), Singular()], ids=repr)
+def test_honest_potentials_of_other_packages(potential, domain):
+    assert McKeanVlasov(domain, potential, confinement=potential).potential is potential
+
+
+class LowBound(Honest):
+    def tail_bound(self, domain, degree):
+        return super().tail_bound(domain, degree) / 3
+
+
+class ZeroBound(Honest):
+    def tail_bound(self, domain, degree):
+        return 0.0 if degree > 100 else super().tail_bound(domain, degree)
+
+
+class OtherSlope(Honest):
+    def slope(self, angle):
+        return super().slope(angle) * (1 + 1e-6)
+
+
+class NegativeSlope(Honest):
+    def slope(self, angle):
+        return -super().slope(angle)
+
+
+class OneMultiplier(Honest):
+    def multipliers(self, domain, degree):
+        result = super().multipliers(domain, degree)
+        result[3:4] *= 1 - 1e-5
+        return result
+
+
+class TwiceTheMultipliers(Honest):
+    def multipliers(self, domain, degree):
+        return 2 * super().multipliers(domain, degree)
+
+    def tail_bound(self, domain, degree):
+        return 2 * super().tail_bound(domain, degree)
+
+
+class DependsOnLength(Honest):
+    def multipliers(self, domain, degree):
+        result = super().multipliers(domain, degree)
+        result[2] *= 1 + 1 / degree
+        return result
+
+
+class WrongScale(Honest):
+    def scale(self, domain):
+        return 1.01 * super().scale(domain)
+
+
+class WrongRelative(Honest):
+    def relative_multipliers(self, domain, degree):
+        return np.abs(super().relative_multipliers(domain, degree))
+
+
+class NotPeriodic(Honest):
+    def values(self, angle):
+        return np.maximum(1 - np.abs(np.asarray(angle, dtype=float)), 0) ** 2 / -2
+
+
+class NotEven(Honest):
+    def values(self, angle):
+        return super().values(angle) + 1e-6 * np.sin(angle)
+
+
+class Flat(Honest):
+    def values(self, angle):
+        return super().values(np.ravel(angle))
+
+
+class NotANumber(Honest):
+    def slope(self, angle):
+        return np.where(np.abs(angle) > 1.5, np.nan, super().slope(angle))
+
+
+class FarMode(Honest):
+    """cos t, and cos 900 t of which the multipliers do not tell."""
+
+    def values(self, angle):
+        angles = np.asarray(angle, dtype=float)
+        return -np.cos(angles) + 0.1 * np.cos(900 * angles)
+
+    def slope(self, angle):
+        angles = np.asarray(angle, dtype=float)
+        return np.sin(angles) - 90 * np.sin(900 * angles)
+
+    def multipliers(self, domain, degree):
+        return attraction(degree)
+
+    def tail_bound(self, domain, degree):
+        return 0.0 if degree else 1.0
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        (LowBound, r"tail_bound of the potential 'honest' at degree \d+ is .* but its multiplier of degree \d+ is"),
+        (ZeroBound, r"tail_bound .* at degree 127 is 0, but its multiplier"),
+        (OtherSlope, r"slope .* integrates to .* but its values differ by .* slope must be dW/dt"),
+        (NegativeSlope, "slope must be dW/dt"),
+        (OneMultiplier, "multiplier of degree 3 .* but its values have"),
+        (TwiceTheMultipliers, "multipliers and values must be of one function"),
+        (DependsOnLength, "must not depend on how many are asked for"),
+        (WrongScale, r"scale\(domain\) .* but the largest modulus of its multipliers is"),
+        (WrongRelative, "relative_multipliers .* leave the method out"),
+        (NotPeriodic, "values .* must be of period 2 pi"),
+        (NotEven, "values .* must be even in the angle"),
+        (Flat, r"values .* must return floats in the shape of the angles"),
+        (NotANumber, r"slope .* is nan at t = "),
+        (FarMode, "the difference is no constant; its tail_bound says that there are no more"),
+    ],
+)
+def test_answers_that_contradict_each_other(kind, message):
+    with pytest.raises(InvalidInput, match=message):
+        McKeanVlasov(Circle(), kind())
+    with pytest.raises(InvalidInput, match="of the confinement"):
+        McKeanVlasov(Circle(), Kuramoto(), confinement=kind())
+
+
+class Refusing(Honest):
+    def multipliers(self, domain, degree):
+        if degree > 200:
+            raise ValueError("no more than 200")
+        return super().multipliers(domain, degree)
+
+
+def test_a_potential_with_few_multipliers_is_taken():
+    assert McKeanVlasov(Circle(), Refusing()).potential == Refusing()
+
+
+def test_a_potential_that_inherits_nothing():
+    class Alone:
+        name = "alone"
+        values = slope = multipliers = tail_bound = parameters = None
+
+    with pytest.raises(InvalidInput, match=r"has no scale; let its class inherit meanfield\.Potential"):
+        McKeanVlasov(Circle(), Alone())

@@ -267,8 +267,11 @@ def test_custom_noise_makes_no_modes():
     [
         (lambda: Custom.from_expression("log(sin(t)**2)"), r"is -inf at t = 0"),
         (lambda: Custom.from_callable(lambda t: 1 / (1 + np.cos(t))), r"is inf at t = 3.14159265358979"),
-        (lambda: Custom.from_expression("t**2").multipliers(Sphere(5), 3), r"decay like l\^-0\.5.*up to dimension 4"),
-        (lambda: Custom.from_expression("t**2").multipliers(Sphere(3), 4097), "computed up to degree 4096"),
+        (
+            lambda: Custom.from_expression("t**2").multipliers(Sphere(5), 3),
+            r"decay like l\^-0\.5.*up to dimension 4",
+        ),
+        (lambda: Custom.from_expression("t**2").multipliers(Sphere(3), 8193), "computed up to degree 8192"),
     ],
 )
 def test_custom_functions_that_no_sphere_carries(build, words):
