@@ -77,9 +77,10 @@ def main() -> int:
     table = {name: run(name, available[name], options) for name in options.subjects or available}
     print(f"{'subject':24}{'tried':>8}{'right':>8}{'refused':>9}{'said':>7}{'silent':>8}   seed {options.seed}")
     for name, counts in table.items():
-        print(f"{name:24}{counts.total():8}" + "".join(
-            f"{counts[verdict]:{width}}" for verdict, width in zip(Verdict, (8, 9, 7, 8), strict=True)
-        ))
+        print(
+            f"{name:24}{counts.total():8}"
+            + "".join(f"{counts[verdict]:{width}}" for verdict, width in zip(Verdict, (8, 9, 7, 8), strict=True))
+        )
     return int(any(counts[Verdict.SILENT] for counts in table.values()))
 
 

@@ -1,6 +1,7 @@
 """A few trials of every campaign; `python tests/campaign.py` runs as many as one likes."""
 
 import pytest
+
 from tests.campaign import subjects, trial
 from tests.campaigns import Verdict
 
