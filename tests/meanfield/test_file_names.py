@@ -1,5 +1,7 @@
 """Names that libraries or systems take for more than letters: written and read under just that name, or refused."""
 
+import dataclasses
+
 import pytest
 from sample import repulsive_sample as sample
 
@@ -46,6 +48,15 @@ def test_names_no_file_can_have(tmp_path, name, suffix):
         with pytest.raises(InvalidInput):
             open_diagram(tmp_path / f"{name}{suffix}")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("suffix", KINDS)
+def test_the_command_may_have_such_names(tmp_path, suffix):
+    # Python has bytes of a name that are no letters as lone surrogates.
+    named = dataclasses.replace(sample(), provenance={"command": "--to a\udcff.nc"})
+    save(named, tmp_path / f"run{suffix}")
+    if suffix in (".nc", ".json", ".npz", ".auto"):
+        assert open_diagram(tmp_path / f"run{suffix}").provenance == {"command": "--to a\\udcff.nc"}
 
 
 @pytest.mark.parametrize("address", ["http://host/run.nc", "file:///run.nc", "s3://bucket/run.nc"])
