@@ -11,6 +11,9 @@ suffix   content                                                  read back
 .auto    AUTO-07p: b.NAME, s.NAME, d.NAME                         11 digits
 =======  =======================================================  =========
 
+Every file holds the digest of its content, see :mod:`meanfield.export.digests`; what was changed afterwards is
+refused when it is opened, and so are files of different sets.
+
 Couplings beyond the range of doubles, such as 2e-343 for a strong transformer, are exact in netCDF, JSON, NPZ and
 CSV; MATLAB and AUTO files are refused.
 """

@@ -94,8 +94,9 @@ def _canonical(value: Any) -> bytes:
     if isinstance(value, np.ndarray) and value.dtype.kind in "fiub" and records.fits(value):
         numbers = value.astype("<f8")
         numbers[np.isnan(numbers)] = np.nan
-        # JSON keeps no shape of an array without entries.
-        return (str(value.shape) if value.size else "").encode() + numbers.tobytes()
+        # JSON keeps no shape of an array without entries, but tells 1 from 1.0.
+        kind = f"{'numbers' if value.dtype.kind == 'f' else 'counts'} {value.shape}"
+        return (kind if value.size else "").encode() + numbers.tobytes()
     return json.dumps(_settled(records.plain(value)), sort_keys=True).encode()
 
 

@@ -58,7 +58,7 @@ def mat_bytes(diagram: Diagram) -> bytes:
         "interval": np.array(diagram.interval, dtype=np.float64),
         "critical_coupling": np.empty((0, 0)) if critical is None else float(critical),
         "problem": records.dump(header["problem"]),
-        "warnings": _cells(diagram.warnings),
+        "warnings": _cells(header["warnings"]),
         "provenance": records.dump(header["provenance"]),
         "meanfield_version": header["meanfield_version"],
         "format": f"{records.FORMAT} {records.SCHEMA_VERSION}",

@@ -236,7 +236,7 @@ def _root_attributes(diagram: Diagram) -> dict[str, Any]:
         **_domain_attributes(diagram.problem.domain),
         "problem": records.dump(header["problem"]),
         "interval": _attribute(diagram.interval),
-        "warnings": "\n".join(diagram.warnings),
+        "warnings": "\n".join(header["warnings"]),
         digests.KEY: header[digests.KEY],
         "header": records.dump(header),
     }
@@ -264,7 +264,8 @@ def conventions(provenance: dict[str, Any]) -> dict[str, Any]:
         "provenance": records.dump(provenance),
     }
     created = str(provenance.get("created", ""))
-    attributes["history"] = f"{created} {provenance.get('command', 'computed by meanfield')}".strip()
+    command = records.plain(str(provenance.get("command", "computed by meanfield")))
+    attributes["history"] = f"{created} {command}".strip()
     if created:
         attributes["date_created"] = created
     return attributes

@@ -102,8 +102,10 @@ class ExtendedNumber(str):
 
 def plain(value: Any) -> Any:
     """Reduce a value to what JSON can hold: nan becomes null, infinities words, what fits no double its digits."""
+    if isinstance(value, str):
+        return value if isinstance(value, ExtendedNumber) else _writable(value)
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {_writable(str(key)): plain(item) for key, item in value.items()}
     if isinstance(value, np.ndarray):
         return [plain(item) for item in value.tolist()] if fits(value) else _extended_list(value)
     if isinstance(value, (list, tuple, set, frozenset)):
@@ -114,11 +116,16 @@ def plain(value: Any) -> Any:
         value = float(value) if isinstance(value, np.floating) else value.item()
     if isinstance(value, float):
         return _plain_number(value)
-    if value is None or isinstance(value, (bool, int, str)):
+    if value is None or isinstance(value, (bool, int)):
         return value
     if isinstance(value, (datetime.date, datetime.time)):
         return value.isoformat()
-    return str(value) if isinstance(value, PurePath) else repr(value)
+    return _writable(str(value) if isinstance(value, PurePath) else repr(value))
+
+
+def _writable(text: str) -> str:
+    """Return a text with what is no letter, as in names of files of another encoding, in escapes."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def _extended_list(values: NDArray[Any]) -> list[Any]:

@@ -6,6 +6,7 @@ content, or an exception that is no sentence.
 
 import dataclasses
 import functools
+import io
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -34,6 +35,9 @@ class Kind(NamedTuple):
     save: Callable[[Any, Path], Any]
     open: Callable[[Path], Any]
     suffixes: tuple[str, ...]
+
+
+Mutation = Callable[[bytes, np.random.Generator], bytes]
 
 
 def _save(record: Any, path: Path) -> None:
@@ -156,7 +160,57 @@ def _swap_words(content: bytes, rng: np.random.Generator) -> bytes:
     return b"\n".join(lines)
 
 
-MUTATIONS = (_flip_bit, _change_digit, _change_digit, _delete, _duplicate, _truncate, _zero, _swap_words)
+def _in_netcdf(content: bytes, rng: np.random.Generator) -> bytes:
+    """Change one number, or exchange two columns, by means of the library, which leaves a sound file."""
+    import netCDF4
+
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "run.nc"
+        path.write_bytes(content)
+        with netCDF4.Dataset(path, "a") as dataset:
+            groups = [dataset, *dataset.groups.values()]
+            columns = [
+                item for group in groups for item in group.variables.values() if item.dtype != str and item.size
+            ]
+            column = columns[int(rng.integers(len(columns)))]
+            alike = [other for other in columns if other.shape == column.shape]
+            other = alike[int(rng.integers(len(alike)))]
+            column[...], other[...] = (
+                (_one_changed(column[...], rng),) * 2 if other is column else (other[...], column[...])
+            )
+        return path.read_bytes()
+
+
+def _in_archive(content: bytes, rng: np.random.Generator) -> bytes:
+    """Change one number of an archive of arrays, and write it anew."""
+    with np.load(io.BytesIO(content)) as archive:
+        arrays = dict(archive)
+    names = [name for name, array in arrays.items() if array.dtype.kind in "fi" and array.size]
+    name = names[int(rng.integers(len(names)))]
+    stream = io.BytesIO()
+    np.savez(stream, **(arrays | {name: _one_changed(arrays[name], rng)}))
+    return stream.getvalue()
+
+
+def _one_changed(values: Any, rng: np.random.Generator) -> Any:
+    changed = np.array(values)
+    place = tuple(int(rng.integers(size)) for size in changed.shape)
+    changed[place] = changed[place] + 1 if changed.dtype.kind == "i" else np.nextafter(changed[place], np.inf)
+    return changed
+
+
+# Changes that only a library of the format can make.
+BY_LIBRARY: dict[str, Mutation] = {".nc": _in_netcdf, ".npz": _in_archive}
+MUTATIONS: tuple[Mutation, ...] = (
+    _flip_bit,
+    _change_digit,
+    _change_digit,
+    _delete,
+    _duplicate,
+    _truncate,
+    _zero,
+    _swap_words,
+)
 
 
 def damaged_files(rng: np.random.Generator) -> Finding:
@@ -170,6 +224,8 @@ def damaged_files(rng: np.random.Generator) -> Finding:
         files[changed] = _files(name, suffix, 1)[changed]
     else:
         mutation = MUTATIONS[int(rng.integers(len(MUTATIONS)))]
+        if rng.random() < 0.2:
+            mutation = BY_LIBRARY.get(suffix, mutation)
         what = mutation.__name__.strip("_").replace("_", " ")
         files[changed] = mutation(files[changed], rng)
     call = f"{name} as {suffix}, {changed}: {what}"
