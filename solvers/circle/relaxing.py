@@ -48,7 +48,8 @@ class CircleSurroundings:
 
     norms = ("L2", "W1", "W2", "relative entropy")
     tolerance = 1e-12
-    accuracy = 256.0 * tolerance
+    # Local errors of some thousand steps, all of one sign, over the time in which the deviation falls by five orders.
+    accuracy = 1000.0 * tolerance
     small = SMALL
     same_shape = SAME_SHAPE
     densities = ""
