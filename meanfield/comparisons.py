@@ -239,7 +239,10 @@ def _summary(comparison: Comparison) -> Iterator[str]:
         f"{comparison.time[-1]:.6g}, {comparison.scheme} with step {comparison.step:.6g}, seed {comparison.seed}"
     )
     yield str(comparison.outcome)
-    yield from ("", f"At time {comparison.time[-1]:.6g}, with standard errors; of moduli r the {comparison.confidence:.0%} bands")
+    yield from (
+        "",
+        f"At time {comparison.time[-1]:.6g}, with standard errors; of moduli r the {comparison.confidence:.0%} bands",
+    )
     yield from _last_moments(comparison)
     of_angles = " of angles from the pole" if comparison.transport_names[0].endswith("polar") else ""
     yield from ("", f"Distances{of_angles} from the equation's density, and of independent points from it")

@@ -99,7 +99,9 @@ class CircleSurroundings:
             moved = np.exp(-1j * angle * degrees)
             slope = float(degrees @ ((waves * moved).imag - squares * np.sin(angle * degrees)))
             angle += slope / float(degrees**2 @ ((waves * moved).real + squares * np.cos(angle * degrees)))
-        return np.asarray(np.exp(-1j * angle * degrees) * padded(deviation, size) + np.expm1(-1j * angle * degrees) * target)
+        return np.asarray(
+            np.exp(-1j * angle * degrees) * padded(deviation, size) + np.expm1(-1j * angle * degrees) * target
+        )
 
     def steepest(self, left: Complexes) -> float:
         """Return the largest relative change of the density where there is any."""

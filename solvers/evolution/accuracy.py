@@ -34,7 +34,9 @@ ROUNDING = 1e-12
 MOST_TIMES = 64
 
 
-def estimated(plan: Plan, times: Floats, moments: Sequence[Floats], growth: Growth, methods: Sequence[str]) -> float:
+def estimated(
+    plan: Plan, times: Floats, moments: Sequence[Floats], growth: Growth, methods: Sequence[str]
+) -> float:
     """Return the error of the recorded moments relative to their size, the largest over the times.
 
     Parameters

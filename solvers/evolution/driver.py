@@ -207,7 +207,7 @@ def _inaccurate(accuracy: float | None, tolerance: float | None) -> Iterator[str
     advice = f"a tolerance of {smaller:.0e} may reach it" if smaller >= TOLERANCES[0] else "no tolerance reaches it"
     yield (
         f"the moments are known to about {accuracy:.1e} of their size, not to the tolerance of {tolerance:g}: errors "
-        f"grow on the way more than the density does; {advice}"
+        f"grow or add up on the way; {advice}"
     )
 
 

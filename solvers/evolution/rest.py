@@ -146,6 +146,9 @@ def _in_symmetry(problem: McKeanVlasov, cosine: Floats, sine: Floats, symmetry: 
     coupling, even = problem.fixed_coupling, not np.any(sine)
     sign = 1 if coupling > 0.0 else -1
     equation = stationary_equation(problem, symmetry, sign, even=even, modes=cosine.size - 1)
+    if equation is None and symmetry > 1:
+        # The potential is not felt among densities of this symmetry, which the confinement may shape.
+        return _in_symmetry(problem, cosine, sine, 1)
     if equation is None:
         return None
     start = equation.unknown_from(equation.basis.moments_from(cosine, sine))

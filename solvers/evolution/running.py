@@ -127,7 +127,9 @@ class Evolution:
 
     def _begin(self, system: System, time: float, unknown: Floats) -> March:
         plan = self.plan
-        self._march = March(system, time, unknown, plan.until, plan.method, plan.tolerance, self._progress, self._growth)
+        self._march = March(
+            system, time, unknown, plan.until, plan.method, plan.tolerance, self._progress, self._growth
+        )
         return self._march
 
     def _frame(self, march: March, time: float, unknown: Floats) -> Frame:
