@@ -112,9 +112,9 @@ class Comparison:
         ``m1, s1, r1, m2, ...``: cosine and sine moments of the empirical measure and :math:`r_k = |c_k|`, for every
         size and time; ``expected``, shape (Q, T), is the equation's. On spheres ``m1, r1, m2, ...``: the moment
         about the north pole, :math:`\langle P_l(\cos\theta)\rangle`, and the length :math:`|m_l|` of all of the
-        degree. The mean of a modulus is longer than the modulus of the mean, of the order :math:`N^{-1/2}` where that
-        is small; so ``low`` and ``high`` of :math:`r_k` are a band for the latter, which the equation's tends to,
-        and reach further down than up.
+        degree. The mean of a modulus is longer than the modulus of the mean, of the order :math:`N^{-1/2}` where
+        that is small; so ``low`` and ``high`` of :math:`r_k` are a band for the latter, which the equation's tends
+        to, and reach further down than up.
     distance_names : (P,) tuple of str
         ``w1`` and ``w2`` are the Wasserstein distances between the particles and the equation's density,
         ``w1_independent`` and ``w2_independent`` those of as many independent points of that density,
@@ -241,7 +241,7 @@ def _summary(comparison: Comparison) -> Iterator[str]:
     yield str(comparison.outcome)
     yield from (
         "",
-        f"At time {comparison.time[-1]:.6g}, with standard errors; of moduli r the {comparison.confidence:.0%} bands",
+        f"At time {comparison.time[-1]:.6g}, with standard errors; of r {comparison.confidence:.0%} bands",
     )
     yield from _last_moments(comparison)
     of_angles = " of angles from the pole" if comparison.transport_names[0].endswith("polar") else ""

@@ -6,16 +6,18 @@ straight line over log N: unweighted regression of all of them is the efficient 
 replica, not the few sizes. Whether it is a straight line at all is tested against the scatter among replicas of
 one size.
 
-The modulus of an empirical moment is at least of the order :math:`N^{-1/2}` of its fluctuations, whatever the moment
-of the equation; so its mean says nothing about a smaller one. The band of :func:`modulus_band` is for the modulus of
-the mean instead. From above the mean modulus bounds it, from below the modulus of the mean vector. Where rotations
-turn the replicas apart the latter falls, and there is another lower bound, the smaller one of two. Fluctuations alike
-in n directions leave of the squares q of the moduli, by the moments of a Gaussian vector about a mean of modulus r,
+The modulus of an empirical moment is at least of the order :math:`N^{-1/2}` of its fluctuations, whatever the
+moment of the equation; so its mean says nothing about a smaller one. The band of :func:`modulus_band` is for the
+modulus of the mean instead. From above the mean modulus bounds it, from below the modulus of the mean vector. Where
+rotations turn the replicas apart the latter falls, and there is another lower bound, the smaller one of two.
+Fluctuations alike in n directions leave of the squares q of the moduli, by the moments of a Gaussian vector about a
+mean of modulus r,
 
 .. math:: r^4 = (\mathrm E\, q)^2 - \tfrac n2 \mathrm{Var}\, q ,
 
-which is too little where mostly the component along the mean fluctuates. Those of N particles across the mean, a square
-of 1/N at most if they are independent, make the modulus longer by 1/(2 N r) at most; twice that is taken off.
+which is too little where mostly the component along the mean fluctuates. Those of N particles across the mean, a
+square of 1/N at most if they are independent, make the modulus longer by 1/(2 N r) at most; twice that is taken
+off.
 """
 
 from dataclasses import dataclass
@@ -116,8 +118,8 @@ def modulus_band(
     Returns
     -------
     Band
-        Mean and standard error are those of the moduli. The band contains the modulus of the mean vector, that of the
-        vectors without their rotations if they are turned, with about the confidence or more.
+        Mean and standard error are those of the moduli. The band contains the modulus of the mean vector, that of
+        the vectors without their rotations if they are turned, with about the confidence or more.
     """
     found, components = band(moduli, confidence), band(vectors, confidence)
     # |mean - expectation| is below this with the confidence of one side, in any number of dimensions.

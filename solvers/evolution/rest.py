@@ -75,7 +75,7 @@ class Rest:
         return Outcome.REACHED_TIME
 
     def time_needed(self, tolerance: float) -> float:
-        """Return the time in which the slowest rate changes the distance to or from the tolerance; 0 if not known."""
+        """Return the time that the slowest rate takes between the distance and the tolerance; 0 if not known."""
         orders = abs(math.log(max(self.distance, EPS) / max(tolerance, self._rounding())))
         return orders / abs(self.rate) if self.rate else 0.0
 

@@ -7,7 +7,6 @@ import math
 from typing import Any
 
 import numpy as np
-
 from scipy.integrate import solve_ivp
 
 from meanfield import (
