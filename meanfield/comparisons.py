@@ -113,7 +113,9 @@ class Comparison:
         ``m1, s1, r1, m2, ...``: cosine and sine moments of the empirical measure and :math:`r_k = |c_k|`, for every
         size and time; ``expected``, shape (Q, T), is the equation's. On spheres ``p1, r1, p2, ...``: the moment
         about the north pole, :math:`\langle P_l(\cos\theta)\rangle`, and the length :math:`|m_l|` of all of the
-        degree.
+        degree. The mean of a modulus is longer than the modulus of the mean, of the order :math:`N^{-1/2}` where
+        that is small; so ``low`` and ``high`` of :math:`r_k` are a band for the latter, which the equation's tends
+        to, and reach further down than up.
     distance_names : (P,) tuple of str
         ``w1`` and ``w2`` are the Wasserstein distances between the particles and the equation's density,
         ``w1_independent`` and ``w2_independent`` those of as many independent points of that density,
@@ -249,7 +251,10 @@ def _summary(comparison: Comparison) -> Iterator[str]:
         f"{comparison.time[-1]:.6g}, {comparison.scheme} with step {comparison.step:.6g}, seed {comparison.seed}"
     )
     yield str(comparison.outcome)
-    yield from ("", f"At time {comparison.time[-1]:.6g}, with standard errors")
+    yield from (
+        "",
+        f"At time {comparison.time[-1]:.6g}, with standard errors; of r {comparison.confidence:.0%} bands",
+    )
     yield from _last_moments(comparison)
     of_angles = " of angles from the pole" if comparison.transport_names[0].endswith("polar") else ""
     yield from ("", f"Distances{of_angles} from the equation's density, and of independent points from it")
@@ -279,7 +284,10 @@ def _table(comparison: Comparison, means: Means, names: Sequence[str], expected:
     yield "  ".join([f"{'N':>10}", *(f"{name:>20}" for name in names)])
     rows = [means.index(name) for name in names]
     for size, particles in enumerate(comparison.particles):
-        cells = (_with_error(means.mean[row, size], means.standard_error[row, size]) for row in rows)
+        cells = (
+            (_as_band if name.startswith("r") else _with_error)(means, (row, size))
+            for name, row in zip(names, rows, strict=True)
+        )
         yield "  ".join([f"{particles:>10}", *(f"{cell:>20}" for cell in cells)])
     if expected:
         yield "  ".join([f"{'equation':>10}", *(f"{means.expected[row]:>20.5f}" for row in rows)])
@@ -290,7 +298,14 @@ def _power(fit: Fit) -> str:
     return f"{fit.name:>16}  {fit.exponent:.4f}{interval}"
 
 
-def _with_error(mean: float, error: float) -> str:
+def _with_error(means: Means, place: tuple[int, int]) -> str:
+    mean, error = means.mean[place], means.standard_error[place]
     if np.isnan(mean):
         return "-"
     return f"{mean:.5f}" if np.isnan(error) else f"{mean:.5f} +- {error:.5f}"
+
+
+def _as_band(means: Means, place: tuple[int, int]) -> str:
+    """Return the band of a modulus, or its mean where there is none."""
+    low, high = means.low[place], means.high[place]
+    return _with_error(means, place) if np.isnan(low) else f"{low:.5f} to {high:.5f}"

@@ -39,7 +39,8 @@ class RateFit:
     rate : float or None
         Fitted decay rate of the distance, in units of 1/time; None where the trajectory does not show one.
     error : float or None
-        Error of the rate: its change across the window, and the scatter about a straight line.
+        Bound on the error of the rate: the scatter about a straight line, the difference from the slowest mode into
+        which the whole evolution decomposes, which other modes about as slow make, and the error of the evolution.
     window : (float, float) or None
         First and last time of the fit.
     """

@@ -57,14 +57,15 @@ class Trajectory:
     mass_error : float
         Largest deviation of the mass from one.
     outcome
-        REACHED_TIME, STATIONARY, METASTABLE, UNDECIDED, or for a record that is partial PARTIAL, NOT_RESOLVED or INTERRUPTED.
+        REACHED_TIME, STATIONARY, METASTABLE, UNDECIDED, or for a record that is partial PARTIAL, NOT_RESOLVED or
+        INTERRUPTED.
     method : str
         The integrator, with its options.
     tolerance : float or None
         The accuracy that was asked for; None for a fixed step.
     accuracy : float or None
-        The accuracy that was reached, an estimate of the largest error of a moment relative to the largest moment, at
-        any of the times; None where it is not known, as in files written before it was recorded.
+        The accuracy that was reached, an estimate of the largest error of a moment relative to the largest moment,
+        at any of the times; None where it is not known, as in files written before it was recorded.
     steps, evaluations : int
         Steps made and right-hand sides evaluated.
     distance : float or None

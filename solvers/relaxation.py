@@ -11,9 +11,9 @@ evolves, and what is left of it is brought back to size, until faster modes are 
 evolves once more and is fitted. The perturbation is kept relative to its size and so small that quadratic terms and
 rounding do not matter. Nothing of the spectrum enters but the time scale.
 
-What is left of other modes, about as slow, falsifies the fit of each distance in its own way: they are orthogonal in
-none of them. So the same evolution is decomposed into modes as a whole, by the linear map that takes each density
-to the next, and a fit is as wrong as it differs from the slowest of these.
+What is left of other modes, about as slow, falsifies the fit of each distance in its own way: they are orthogonal
+in none of them. So the same evolution is decomposed into modes as a whole, by the linear map that takes each
+density to the next, and a fit is as wrong as it differs from the slowest of these.
 """
 
 import math
@@ -192,7 +192,7 @@ def _decay(about: Surroundings, watch: Watch | None) -> tuple[Floats, Floats, fl
     warnings = []
     if change > about.same_shape:
         warnings.append(
-            f"after {MOST_ROUNDS} rounds the perturbation was still changing its shape by {change:.1g}: other modes "
+            f"after {MOST_ROUNDS} rounds the perturbation was still changing its shape by {change:.1g}; others "
             "are about as slow, and the errors of the fitted rates allow for them"
         )
     if seen is None:
@@ -220,9 +220,9 @@ def _measured(about: Surroundings, path: list[Complexes], watch: Watch | None) -
 def _slowest_seen(path: list[Complexes], times: Floats, scale: float, accuracy: float) -> float | None:
     """Return the slowest rate at which modes decay along a path of deviations, or None where there is none.
 
-    Each deviation follows from the one before by the same linear map. Its eigenvalues, among the directions that the
-    path spans beyond the error of the evolution, are exp(-rate * step); the factor exp(scale * t) keeps all sizes
-    alike.
+    Each deviation follows from the one before by the same linear map. Its eigenvalues, among the directions that
+    the path spans beyond the error of the evolution, are exp(-rate * step); the factor exp(scale * t) keeps all
+    sizes alike.
     """
     width = max(deviation.size for deviation in path)
     table = np.array([padded(deviation, width) for deviation in path])
@@ -261,7 +261,7 @@ def _made_small(about: Surroundings, left: Complexes) -> Complexes:
 
 
 def _fitted(name: str, times: Floats, values: Floats, seen: float | None, accuracy: float) -> RateFit:
-    """Fit a straight line to the logarithm; its error is the scatter and the difference from the slowest mode seen."""
+    """Fit a straight line to the logarithm; its error is the scatter and the distance from the slowest mode."""
     multiple = NORMS[name]
     inside = np.zeros(values.size, dtype=bool)
     if values.size and np.isfinite(values).all() and values[0] > 0.0:

@@ -20,6 +20,14 @@ class Compared(NamedTuple):
     name: str
     expected: Floats
     replicas: list[Floats]
+    vectors: "Vectors | None" = None
+
+
+class Vectors(NamedTuple):
+    """Of a modulus, the components of every size, (R, T, m) each, and how many there are."""
+
+    components: list[Floats]
+    dimensions: int
 
 
 def compared_moments(trajectory: Trajectory, ensembles: Sequence[Ensemble]) -> Iterator[Compared]:
@@ -30,10 +38,13 @@ def compared_moments(trajectory: Trajectory, ensembles: Sequence[Ensemble]) -> I
             cosines, sines = ([getattr(ensemble, name)[:, :, degree] for ensemble in ensembles] for name in NAMES)
             yield Compared(f"m{degree}", trajectory.moment(degree), cosines)
             yield Compared(f"s{degree}", trajectory.moment(degree, sine=True), sines)
+            vectors = [np.stack(pair, axis=-1) for pair in zip(cosines, sines, strict=True)]
         else:
             zonal = [_zonal(ensemble, degree) for ensemble in ensembles]
             yield Compared(f"p{degree}", trajectory.moment(degree), zonal)
-        yield Compared(f"r{degree}", trajectory.order_parameter(degree), moduli)
+            vectors = [_vector(ensemble, degree) for ensemble in ensembles]
+        dimensions = int(trajectory.problem.domain.multiplicity(degree))
+        yield Compared(f"r{degree}", trajectory.order_parameter(degree), moduli, Vectors(vectors, dimensions))
 
 
 def degrees_known(ensembles: Sequence[Ensemble]) -> list[int]:
@@ -79,6 +90,14 @@ def zonal_moments(trajectory: Trajectory) -> Floats:
 
 def _zonal(ensemble: Ensemble, degree: int) -> Floats:
     return ensemble.cosine[:, :, place(degree, 0) if ensemble.layout == "order" else degree]
+
+
+def _vector(ensemble: Ensemble, degree: int) -> Floats:
+    """Return the components of a degree on a sphere, (R, T, m): all that were recorded."""
+    if ensemble.layout != "order":
+        return ensemble.cosine[:, :, degree, None]
+    places = slice(place(degree, 0), place(degree + 1, 0))
+    return np.concatenate([getattr(ensemble, name)[:, :, places] for name in NAMES], axis=-1)
 
 
 def _packed(trajectory: Trajectory, name: str, degree: int) -> Floats:

@@ -5,6 +5,19 @@ power of N keeps the shape of its distribution, hence the logarithms of all repl
 straight line over log N: unweighted regression of all of them is the efficient one, and its interval counts every
 replica, not the few sizes. Whether it is a straight line at all is tested against the scatter among replicas of
 one size.
+
+The modulus of an empirical moment is at least of the order :math:`N^{-1/2}` of its fluctuations, whatever the
+moment of the equation; so its mean says nothing about a smaller one. The band of :func:`modulus_band` is for the
+modulus of the mean instead. From above the mean modulus bounds it, from below the modulus of the mean vector. Where
+rotations turn the replicas apart the latter falls, and there is another lower bound, the smaller one of two.
+Fluctuations alike in n directions leave of the squares q of the moduli, by the moments of a Gaussian vector about a
+mean of modulus r,
+
+.. math:: r^4 = (\mathrm E\, q)^2 - \tfrac n2 \mathrm{Var}\, q ,
+
+which is too little where mostly the component along the mean fluctuates. Those of N particles across the mean, a
+square of 1/N at most if they are independent, make the modulus longer by 1/(2 N r) at most; twice that is taken
+off.
 """
 
 from dataclasses import dataclass
@@ -18,6 +31,8 @@ from meanfield import InvalidInput
 Floats = NDArray[np.float64]
 
 CONFIDENCE = 0.95
+# Replicas from which the fluctuations of squares are known.
+LEAST_SQUARES = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +97,55 @@ def band(values: Floats, confidence: float = CONFIDENCE) -> Band:
     error = np.sqrt(_ratio(squares, count * (count - 1)))
     half = stdtrit(np.maximum(count - 1, 1), 0.5 * (1.0 + _checked(confidence))) * error
     return Band(mean, error, mean - half, mean + half)
+
+
+def modulus_band(
+    vectors: Floats, moduli: Floats, dimensions: int, confidence: float = CONFIDENCE, turning: int | None = None
+) -> Band:
+    """Return the mean modulus of random vectors, with a confidence band for the modulus of their mean.
+
+    Parameters
+    ----------
+    vectors : (R, ..., m) float
+        Components over replicas, all or some of them; nan where a replica is missing.
+    moduli : (R, ...) float
+        The moduli.
+    dimensions
+        How many components there are.
+    turning
+        Of how many particles the vectors are moments, if each replica is turned by a rotation of its own.
+
+    Returns
+    -------
+    Band
+        Mean and standard error are those of the moduli. The band contains the modulus of the mean vector, that of
+        the vectors without their rotations if they are turned, with about the confidence or more.
+    """
+    found, components = band(moduli, confidence), band(vectors, confidence)
+    # |mean - expectation| is below this with the confidence of one side, in any number of dimensions.
+    half = np.sqrt(((components.high - components.mean) ** 2).sum(axis=-1))
+    low = np.sqrt((components.mean**2).sum(axis=-1)) - half
+    if turning is not None:
+        with np.errstate(divide="ignore"):
+            across = found.low - 1.0 / (turning * found.mean)
+        low = np.fmax(low, np.minimum(across, _without_fluctuations(moduli**2, dimensions, confidence)))
+    unknown = np.isnan(found.standard_error)
+    low = np.where(unknown, np.nan, np.clip(low, 0.0, found.mean))
+    return Band(found.mean, found.standard_error, low, found.high)
+
+
+def _without_fluctuations(squares: Floats, dimensions: int, confidence: float) -> Floats:
+    """Return the lower end of r by the jackknife of r^4; nan where there are too few replicas."""
+    known = ~np.isnan(squares)
+    count = known.sum(axis=0).astype(float)
+    first, second = squares.sum(axis=0, where=known), (squares**2).sum(axis=0, where=known)
+    sums = [(first, second, count), (first - squares, second - squares**2, count - 1.0)]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        powers = [(one / n) ** 2 - 0.5 * dimensions * (two - one**2 / n) / (n - 1.0) for one, two, n in sums]
+        each = powers[1] - powers[1].mean(axis=0, where=known)
+        error = np.sqrt((count - 1.0) / count * (each**2).sum(axis=0, where=known))
+    half = stdtrit(np.maximum(count - 1.0, 1.0), 0.5 * (1.0 + _checked(confidence))) * error
+    return np.where(count >= LEAST_SQUARES, np.maximum(powers[0] - half, 0.0) ** 0.25, np.nan)
 
 
 def _ratio(numerator: Floats, count: NDArray[np.int64]) -> Floats:

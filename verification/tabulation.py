@@ -11,9 +11,9 @@ from meanfield import Ensemble, McKeanVlasov, Outcome, Trajectory
 from meanfield.comparisons import Comparison, Fit, Means
 
 from .measured import INDEPENDENT, transport_names
-from .moments import compared_moments, degrees_known, deviations, squared_moments
+from .moments import Compared, compared_moments, degrees_known, deviations, squared_moments
 from .reach import amplification, neighbours, unstable_modes
-from .statistics import Band, band, power_law
+from .statistics import Band, band, modulus_band, power_law
 
 Floats = NDArray[np.float64]
 
@@ -101,8 +101,20 @@ def _provenance(
 
 def _moments(trajectory: Trajectory, ensembles: Sequence[Ensemble], confidence: float) -> Means:
     compared = list(compared_moments(trajectory, ensembles))
-    bands = [[band(values, confidence) for values in one.replicas] for one in compared]
+    turning = trajectory.problem.confinement is None
+    bands = [_bands(one, ensembles, confidence, turning) for one in compared]
     return _means([one.name for one in compared], np.array([one.expected for one in compared]), bands)
+
+
+def _bands(compared: Compared, ensembles: Sequence[Ensemble], confidence: float, turning: bool) -> list[Band]:
+    """Return the band of every size; of a modulus that of the modulus of the mean."""
+    if compared.vectors is None:
+        return [band(values, confidence) for values in compared.replicas]
+    components, dimensions = compared.vectors
+    return [
+        modulus_band(vector, values, dimensions, confidence, ensemble.particles if turning else None)
+        for vector, values, ensemble in zip(components, compared.replicas, ensembles, strict=True)
+    ]
 
 
 def _distance_means(

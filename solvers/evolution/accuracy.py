@@ -19,7 +19,8 @@ from .multistep import LSODA
 from .plan import Plan
 from .system import system_for
 
-# Errors of LSODA in units of the tolerance where they do not grow, and the smallest tolerance that is far from rounding.
+# Errors of LSODA in units of the tolerance where they do not grow, and the smallest tolerance that is far from
+# rounding.
 STEADY = 4.0
 SHARP = 1e-11
 # Ratio of the tolerances of the two runs, and the tolerance beside a fixed step.
@@ -34,7 +35,9 @@ ROUNDING = 1e-12
 MOST_TIMES = 64
 
 
-def estimated(plan: Plan, times: Floats, moments: Sequence[Floats], growth: Growth, methods: Sequence[str]) -> float:
+def estimated(
+    plan: Plan, times: Floats, moments: Sequence[Floats], growth: Growth, methods: Sequence[str]
+) -> float:
     """Return the error of the recorded moments relative to their size, the largest over the times.
 
     Parameters

@@ -59,7 +59,8 @@ def evolve(
     tolerance
         Accuracy of the moments relative to their size, from 1e-12 to 1e-2. Errors are controlled step by step; an
         unstable density amplifies them as it amplifies everything. ``accuracy`` of the record is what was reached;
-        where errors may have grown, and for fixed steps, a second run measures it, which costs as much again or twice that.
+        where errors may have grown, and for fixed steps, a second run measures it, which costs as much again or
+        twice that.
     stop_at_stationarity
         Whether to end once the density has settled at a stable stationary state, within the tolerance.
     method
@@ -206,8 +207,8 @@ def _inaccurate(accuracy: float | None, tolerance: float | None) -> Iterator[str
     smaller = 10.0 ** math.floor(math.log10(tolerance**2 / accuracy))
     advice = f"a tolerance of {smaller:.0e} may reach it" if smaller >= TOLERANCES[0] else "no tolerance reaches it"
     yield (
-        f"the moments are known to about {accuracy:.1e} of their size, not to the tolerance of {tolerance:g}: errors "
-        f"grow on the way more than the density does; {advice}"
+        f"the moments are known to about {accuracy:.1e} of their size, not to the tolerance {tolerance:g}: errors "
+        f"grow or add up on the way; {advice}"
     )
 
 

@@ -6,9 +6,9 @@ the density, and relative to the moments by the factor
 
 .. math:: M(t) = \max_{s\le t} \frac{|c(s)|}{|c(t)|} \exp\int_s^t r .
 
-A perturbation that grows as the fastest mode keeps M = 1; only the errors of its rate add up. Where a tiny mode grows
-beside large ones, M is large, and the errors of that mode with it. Rates come from the Jacobian among the least
-damped moments, at a few of the densities.
+A perturbation that grows as the fastest mode keeps M = 1; only the errors of its rate add up. Where a tiny mode
+grows beside large ones, M is large, and the errors of that mode with it. Rates come from the Jacobian among the
+least damped moments, at a few of the densities.
 """
 
 import math
@@ -81,7 +81,7 @@ class Growth:
         self._measure(time, size)
 
     def kept(self) -> list[float]:
-        """Return what a checkpoint must hold for another path to go on from here, in the order of the attributes."""
+        """Return what a checkpoint must hold for another path to go on from here, in the order of attributes."""
         return [self.factor, self.largest, self.least, self.most, self.decayed, self.known]
 
     def _measure(self, time: float, size: float) -> None:

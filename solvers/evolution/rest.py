@@ -75,7 +75,7 @@ class Rest:
         return Outcome.REACHED_TIME
 
     def time_needed(self, tolerance: float) -> float:
-        """Return the time in which the slowest rate changes the distance to or from the tolerance; 0 if not known."""
+        """Return the time that the slowest rate takes between the distance and the tolerance; 0 if not known."""
         orders = abs(math.log(max(self.distance, EPS) / max(tolerance, self._rounding())))
         return orders / abs(self.rate) if self.rate else 0.0
 
@@ -146,6 +146,9 @@ def _in_symmetry(problem: McKeanVlasov, cosine: Floats, sine: Floats, symmetry: 
     coupling, even = problem.fixed_coupling, not np.any(sine)
     sign = 1 if coupling > 0.0 else -1
     equation = stationary_equation(problem, symmetry, sign, even=even, modes=cosine.size - 1)
+    if equation is None and symmetry > 1:
+        # The potential is not felt among densities of this symmetry, which the confinement may shape.
+        return _in_symmetry(problem, cosine, sine, 1)
     if equation is None:
         return None
     start = equation.unknown_from(equation.basis.moments_from(cosine, sine))

@@ -55,7 +55,8 @@ class Evolution:
     rest : Rest or None
         The stationary state near the last density, once the evolution is over.
     accuracy : float or None
-        Error of the recorded moments relative to their size, once the evolution is over; None where it is not known.
+        Error of the recorded moments relative to their size, once the evolution is over; None where it is not
+        known.
     warnings : list of str
         What a reader must know of the run.
     """
@@ -127,7 +128,9 @@ class Evolution:
 
     def _begin(self, system: System, time: float, unknown: Floats) -> March:
         plan = self.plan
-        self._march = March(system, time, unknown, plan.until, plan.method, plan.tolerance, self._progress, self._growth)
+        self._march = March(
+            system, time, unknown, plan.until, plan.method, plan.tolerance, self._progress, self._growth
+        )
         return self._march
 
     def _frame(self, march: March, time: float, unknown: Floats) -> Frame:
@@ -150,7 +153,7 @@ class Evolution:
         return self.plan.until == math.inf and (stays or self._endless(frame.time, rest))
 
     def _endless(self, time: float, rest: Rest | None) -> bool:
-        """Whether an evolution without a final time takes too many steps, at the pace of those since the last look."""
+        """Whether an evolution without a final time takes too many steps, at the pace since the last look."""
         (before, made), steps = self._looked, self.counters.steps
         self._looked = (time, steps)
         if self.plan.until < math.inf:

@@ -7,7 +7,6 @@ import math
 from typing import Any
 
 import numpy as np
-
 from scipy.integrate import solve_ivp
 
 from meanfield import (
@@ -27,8 +26,9 @@ from meanfield import (
     Transformer,
     critical_couplings,
 )
-from solvers import ETDRK4, bifurcation_diagram, contraction_rate, evolve, stationary_states
+from solvers import ETDRK4, PerturbedUniform, bifurcation_diagram, contraction_rate, evolve, stationary_states
 from tests.campaigns import Finding, Verdict
+from verification import compare
 
 # What an evolution to rest may take, whatever the coupling.
 MOST_STEPS = 200_000
@@ -154,16 +154,29 @@ def outcomes(rng: np.random.Generator) -> Finding:
 
 
 def judged_outcome(problem: McKeanVlasov, state: State, path: Any, offset: float, call: str) -> Finding:
-    detail = f"{path.outcome.name} at {path.time[-1]:.3g}, {path.steps} steps, distance {path.distance}, {path.warnings}"
+    detail = (
+        f"{path.outcome.name} at {path.time[-1]:.3g}, {path.steps} steps, distance {path.distance}, {path.warnings}"
+    )
     if path.steps > MOST_STEPS:
         return Finding(Verdict.SILENT, call, f"unbounded work: {detail}")
     if path.outcome is Outcome.UNDECIDED:
         return Finding(Verdict.SAID, call, detail)
     if path.outcome is Outcome.PARTIAL:
         return Finding(Verdict.SAID, call, detail)
-    moved = float(math.sqrt(2.0) * math.hypot(*(np.linalg.norm(
-        getattr(path, name)[-1] - np.pad(getattr(state, name), (0, max(0, path.cosine.shape[1] - state.cosine.size)))[: path.cosine.shape[1]]
-    ) for name in ("cosine", "sine"))))
+    moved = float(
+        math.sqrt(2.0)
+        * math.hypot(
+            *(
+                np.linalg.norm(
+                    getattr(path, name)[-1]
+                    - np.pad(getattr(state, name), (0, max(0, path.cosine.shape[1] - state.cosine.size)))[
+                        : path.cosine.shape[1]
+                    ]
+                )
+                for name in ("cosine", "sine")
+            )
+        )
+    )
     stayed = moved <= max(10.0 * offset, 1e-7 if offset == 0.0 else 0.0)
     if stayed:
         allowed = [Outcome.METASTABLE] if state.unstable else [Outcome.STATIONARY]
@@ -224,7 +237,12 @@ def tolerances(rng: np.random.Generator) -> Finding:
     start[:count] = 0.2 * 10.0 ** -rng.uniform(0.0, 8.0, count) * rng.choice([-1.0, 1.0], count)
     until = float(np.round(rng.uniform(1.0, 12.0), 2))
     tolerance = 10.0 ** -float(rng.integers(4, 11))
-    methods: list[Any] = [None, None, ETDRK4(), ETDRK4(step=float(np.round(0.1 * 10.0 ** -rng.uniform(0.0, 1.5), 4)))]
+    methods: list[Any] = [
+        None,
+        None,
+        ETDRK4(),
+        ETDRK4(step=float(np.round(0.1 * 10.0 ** -rng.uniform(0.0, 1.5), 4))),
+    ]
     method = methods[rng.integers(4)]
     times = np.linspace(0.0, until, 9)
     moments = np.concatenate([[1.0], start])
@@ -249,7 +267,9 @@ def tolerances(rng: np.random.Generator) -> Finding:
     if path.accuracy is None:
         return Finding(Verdict.SAID if path.warnings else Verdict.SILENT, call, detail)
     if error > max(path.accuracy, floor):
-        return Finding(Verdict.SILENT, call, f"worse by {error / path.accuracy if path.accuracy else math.inf:.1f}: {detail}")
+        return Finding(
+            Verdict.SILENT, call, f"worse by {error / path.accuracy if path.accuracy else math.inf:.1f}: {detail}"
+        )
     exceeds = error > 4.0 * tolerance and path.tolerance is not None
     said = any("not to the tolerance" in warning for warning in path.warnings)
     if exceeds and not said:
@@ -305,4 +325,37 @@ def relaxations(rng: np.random.Generator) -> Finding:
     return Finding(Verdict.RIGHT, call, detail)
 
 
-SUBJECTS = {"outcomes": outcomes, "tolerances": tolerances, "relaxations": relaxations}
+# Bands of particles
+
+# One band of a trial misses with a probability of 1e-4, so that a miss is no accident.
+CONFIDENCE = 0.9999
+
+
+def bands(rng: np.random.Generator) -> Finding:
+    """Compare particles with the equation, and see whether the bands of all moments hold the equation's."""
+    sphere = rng.uniform() < 0.3
+    domain: Any = Sphere(int(rng.integers(3, 5))) if sphere else Circle()
+    potential: Any = Kuramoto() if sphere else series(rng, 3)
+    critical = float(critical_couplings(McKeanVlasov(domain, potential), 1)[1])
+    coupling = float(np.round(rng.uniform(-0.8, 0.8) * abs(critical), 3))
+    confinement = CosineSeries((0.5,)) if not sphere and rng.uniform() < 0.3 else None
+    problem = McKeanVlasov(domain, potential, coupling=coupling, confinement=confinement)
+    amplitude = float(np.round(0.5 * 10.0 ** -rng.uniform(0.0, 3.0), 4))
+    size, until, seed = int(rng.choice([40, 100, 400])), float(rng.choice([0.2, 1.0])), int(rng.integers(1 << 30))
+    call = (
+        f"compare({problem!r}, PerturbedUniform({amplitude}), {until}, particles=({size},), replicas=32, seed={seed}, "
+        f"confidence={CONFIDENCE}, times=2)"
+    )
+    found = compare(problem, PerturbedUniform(amplitude), until, particles=(size,), replicas=32, seed=seed,
+                    confidence=CONFIDENCE, times=2)  # fmt: skip
+    moments = found.moments
+    missed = (moments.expected[:, None] < moments.low) | (moments.expected[:, None] > moments.high)
+    names = [f"{moments.names[row]} {moments.low[row, 0, at]:.4f} to {moments.high[row, 0, at]:.4f}, not "
+             f"{moments.expected[row, at]:.4f}" for row, _, at in np.argwhere(missed)]  # fmt: skip
+    if not names:
+        return Finding(Verdict.RIGHT, call)
+    grown = any("deviations of the initial density grow" in warning for warning in found.warnings)
+    return Finding(Verdict.SAID if grown else Verdict.SILENT, call, "; ".join(names))
+
+
+SUBJECTS = {"outcomes": outcomes, "tolerances": tolerances, "relaxations": relaxations, "bands": bands}

@@ -50,6 +50,7 @@ def made(times=9, degree=12, geometric=False, **changes):
         "outcome": Outcome.METASTABLE,
         "method": "LSODA",
         "tolerance": 1e-8,
+        "accuracy": 2 / 3 * 1e-7,
         "steps": 123,
         "evaluations": 456,
         "distance": 1 / 3 * 1e-9,

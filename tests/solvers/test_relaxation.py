@@ -5,17 +5,25 @@ import pytest
 
 from meanfield import (
     Circle,
+    CosineSeries,
     Custom,
+    HegselmannKrause,
     InvalidInput,
+    KellerSegel,
     Kuramoto,
     Logarithmic,
     McKeanVlasov,
+    Onsager,
     Potential,
+    Sphere,
     Transformer,
     critical_coupling,
 )
+from meanfield.transport import Density, l2_distance, relative_entropy, wasserstein1, wasserstein2
 from solvers import contraction_rate, spectrum, stationary_states
+from solvers.circle.relaxing import CircleSurroundings
 from solvers.relaxation import closed_form, uniform_rate
+from solvers.surroundings import padded
 
 LINEAR = ("L2", "W1", "W2")
 
@@ -39,6 +47,67 @@ def test_every_distance_decays_at_its_multiple_of_the_gap(potential: Potential, 
         assert fit.rate == pytest.approx(fit.multiple * found.gap, rel=1e-4)
         assert abs(fit.rate - fit.multiple * found.gap) <= 4.0 * fit.error
     assert found.warnings == ()
+
+
+FIELD = CosineSeries((-0.03, 0.2))
+RELAXING = [
+    McKeanVlasov(Circle(), KellerSegel(screening=2.5), noise=0.7, coupling=26.0, confinement=FIELD),
+    McKeanVlasov(
+        Circle(), HegselmannKrause(radius=2.4), noise=1.6, coupling=5.5, confinement=CosineSeries((0.6, 0.3))
+    ),
+    McKeanVlasov(Circle(), CosineSeries((-0.7, 0.4, -2.0)), noise=0.4, coupling=0.57),
+    McKeanVlasov(Circle(), Onsager(), coupling=4.0),
+    McKeanVlasov(Sphere(4), Transformer(2.0), coupling=0.5, confinement=Kuramoto()),
+]
+
+
+@pytest.mark.parametrize("problem", RELAXING)
+def test_the_error_of_a_fitted_rate_is_a_bound_and_small(problem: McKeanVlasov) -> None:
+    found = contraction_rate(problem)
+    for fit in found.fits:
+        assert fit.rate is not None
+        assert fit.error is not None
+        assert abs(fit.rate - found.expected(fit)) <= fit.error + fit.multiple * found.gap_error
+        assert fit.error <= 1e-6 * fit.rate
+
+
+def test_modes_about_as_slow_are_in_the_error() -> None:
+    """In this field the two slowest rates differ by a thousandth: a straight line fits, at neither of them."""
+    field = CosineSeries((-0.119,))
+    problem = McKeanVlasov(Circle(), KellerSegel(screening=1.57), noise=0.49, coupling=3.3342, confinement=field)
+    found = contraction_rate(problem)
+    assert any("still changing its shape" in warning for warning in found.warnings)
+    for fit in found.fits:
+        assert fit.rate is not None
+        assert fit.error is not None
+        away = abs(fit.rate - found.expected(fit))
+        assert 1e-5 * fit.rate <= away <= fit.error <= 2.0 * away
+
+
+@pytest.mark.parametrize("confinement", [None, FIELD])
+def test_distances_of_a_deviation_are_those_of_the_densities(confinement: CosineSeries | None) -> None:
+    """Of a deviation e first-order distances differ by shares of about e from the exact ones."""
+    problem = McKeanVlasov(Circle(), Kuramoto(), coupling=3.0, confinement=confinement)
+    state = next(state for state in stationary_states(problem) if state.minimiser)
+    about = CircleSurroundings(spectrum(state))
+    deviation = about.left(1e-4 * about.stirred())
+    whole = padded(about.target, deviation.size) + deviation
+    one, other = Density(whole.real, -whole.imag), Density(about.target.real, -about.target.imag)
+    exact = (
+        l2_distance(one, other),
+        wasserstein1(one, other),
+        wasserstein2(one, other),
+        relative_entropy(one, other),
+    )
+    found = [distance() for distance in about.distances(deviation).values()]
+    assert found == pytest.approx(exact, rel=1e-4)
+    # Turned by a thousandth it is as near.
+    if confinement is None:
+        turn = np.exp(1e-3j * np.arange(whole.size))
+        turned = [
+            distance() for distance in about.distances(turn * whole - padded(about.target, whole.size)).values()
+        ]
+        assert turned == pytest.approx(found, rel=1e-6)
 
 
 @pytest.mark.parametrize(

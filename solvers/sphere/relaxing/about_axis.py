@@ -36,7 +36,7 @@ class ZonalSurroundings:
 
     norms: tuple[str, ...] = ("L2", "W1 of the polar angle", "W2 of the polar angle", "relative entropy")
     tolerance = 1e-12
-    accuracy = 256.0 * tolerance
+    accuracy = 1000.0 * tolerance
     small = SMALL
     same_shape = SAME_SHAPE
     densities = "zonal"

@@ -1,0 +1,128 @@
+"""The accuracy that an evolution states, against independent integrations."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from meanfield import Circle, CosineSeries, Kuramoto, McKeanVlasov, Transformer, critical_coupling, open_trajectory
+from meanfield.export.records import load
+from solvers import ETDRK4, Checkpoint, PerturbedUniform, VonMises, evolve
+from tests.oracles import evolved_moments
+
+DEGREE = 24
+# Rounding and the tolerance of the oracle, 1e-13, as it grows in these problems.
+ORACLE = 1e-9
+
+
+def series(*weights, coupling, confinement=None):
+    return McKeanVlasov(Circle(), CosineSeries(weights), coupling=coupling, confinement=confinement)
+
+
+def errors(path, problem):
+    """Return the largest error of a moment relative to the largest moment, over the recorded times."""
+    padded = np.zeros(DEGREE + 1)
+    start = path.cosine[0, : DEGREE + 1]
+    padded[: start.size] = start
+    weights = np.zeros(DEGREE + 1)
+    weights[1 : len(problem.potential.w) + 1] = problem.potential.w
+    force = None
+    if problem.confinement is not None:
+        force = np.zeros(DEGREE + 1)
+        force[1 : len(problem.confinement.w) + 1] = problem.confinement.w
+    exact = evolved_moments(weights, problem.coupling, 1.0, padded, path.time[1:], force)[:, 1:].real
+    found = np.zeros_like(exact)
+    width = min(DEGREE, path.cosine.shape[1] - 1)
+    found[:, :width] = path.cosine[1:, 1 : width + 1]
+    return float((np.abs(found - exact).max(axis=1) / np.abs(exact).max(axis=1)).max())
+
+
+# A tiny mode grows beside a large one; a field makes one; one grows by six orders; one decays by them.
+GROWING = [
+    (series(-1.4, -1.4, coupling=2.0), [0.0, 1e-5, 0.2], 12.0),
+    (series(-0.8, -2.0, coupling=1.6, confinement=CosineSeries((0.0, 0.1))), [0.0, 1e-6, 0.1], 12.0),
+    (series(-2.0, coupling=1.5), [0.0, 1e-6], 25.0),
+    (series(-2.0, coupling=0.5), [0.0, 0.3, 0.1], 25.0),
+]
+
+
+@pytest.mark.parametrize(("problem", "start", "until"), GROWING)
+@pytest.mark.parametrize(("tolerance", "method"), [(1e-5, None), (1e-5, ETDRK4()), (1e-7, None)])
+def test_the_accuracy_bounds_the_error(problem, start, until, tolerance, method):
+    cosine = np.array([1.0, *start[1:]])
+    path = evolve(problem, (cosine, 0.0 * cosine), until, times=6, tolerance=tolerance, method=method)
+    error = errors(path, problem)
+    assert error <= path.accuracy + ORACLE
+    said = any("not to the tolerance" in warning for warning in path.warnings)
+    assert said == (path.accuracy > 4.0 * tolerance)
+    assert said or error <= 4.0 * tolerance + ORACLE
+
+
+def test_a_tiny_mode_is_less_accurate_than_asked_for_and_that_is_said():
+    """The second mode grows by five orders beside the first, which decays."""
+    problem = series(0.47, -0.36, coupling=8.0)
+    start = np.array([1.0, -0.026, 1.2e-6])
+    path = evolve(problem, (start, 0.0 * start), 8.0, times=6, tolerance=1e-6, method=ETDRK4())
+    assert errors(path, problem) > 5.0 * path.tolerance
+    assert any("errors grow or add up on the way" in warning for warning in path.warnings)
+    assert f"accuracy {path.accuracy:.1e}" in path.summary()
+
+
+@pytest.mark.parametrize("step", [0.2, 0.05])
+def test_fixed_steps_have_an_accuracy_too(step):
+    problem, start, until = GROWING[0]
+    path = evolve(problem, (np.array([1.0, *start[1:]]), np.zeros(3)), until, times=6, method=ETDRK4(step=step))
+    error = errors(path, problem)
+    assert path.tolerance is None
+    assert error <= path.accuracy + ORACLE
+    assert path.accuracy <= 2.0 * error + ORACLE
+
+
+def test_where_nothing_grows_no_second_run_is_made(monkeypatch):
+    from solvers.evolution import accuracy
+
+    def second(*_):
+        raise AssertionError("a second run")
+
+    monkeypatch.setattr(accuracy, "_again", second)
+    reference = McKeanVlasov(Circle(), Transformer(4.0))
+    reference = reference.at(coupling=2.0 * critical_coupling(reference))
+    for problem, start in (
+        (reference, PerturbedUniform(0.1)),
+        (McKeanVlasov(Circle(), Kuramoto(), coupling=3.0), VonMises(1.0, 2.0)),
+    ):
+        path = evolve(problem, start, 10.0, times=4)
+        assert path.accuracy == 4.0 * path.tolerance
+        assert path.warnings == ()
+
+
+def test_a_resumed_run_states_the_same_accuracy(tmp_path):
+    class Stop(Exception):
+        pass
+
+    def stop(time):
+        if time > 1.6:
+            raise Stop
+
+    problem, start, _ = GROWING[0]
+    start = (np.array([1.0, *start[1:]]), np.zeros(3))
+    options = {"checkpoint": Checkpoint(tmp_path / "run", every=0.5), "tolerance": 1e-5}
+    with pytest.raises(Stop):
+        evolve(problem, start, 3.0, progress=stop, **options)
+    resumed = evolve(problem, start, 3.0, **options)
+    whole = evolve(problem, start, 3.0, checkpoint=Checkpoint(tmp_path / "other", every=0.5), tolerance=1e-5)
+    assert resumed.accuracy == whole.accuracy
+    assert np.array_equal(resumed.cosine, whole.cosine)
+
+
+@pytest.mark.parametrize("suffix", [".nc", ".json"])
+def test_the_accuracy_is_kept(tmp_path, suffix):
+    problem, start, _ = GROWING[0]
+    path = evolve(problem, (np.array([1.0, *start[1:]]), np.zeros(3)), 1.0, times=2, tolerance=1e-5)
+    path.save(tmp_path / f"run{suffix}")
+    assert open_trajectory(tmp_path / f"run{suffix}").accuracy == path.accuracy
+    unknown = dataclasses.replace(path, accuracy=None)
+    unknown.save(tmp_path / f"unknown{suffix}")
+    assert open_trajectory(tmp_path / f"unknown{suffix}").accuracy is None
+    if suffix == ".json":
+        assert load((tmp_path / "run.json").read_text(encoding="utf-8"))["accuracy"] == path.accuracy

@@ -1,0 +1,123 @@
+"""How evolutions end next to branch points and folds, where a stable and an unstable state are close together."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import ive
+
+from meanfield import (
+    Circle,
+    CosineSeries,
+    Kuramoto,
+    MaierSaupe,
+    McKeanVlasov,
+    Outcome,
+    Sphere,
+    Transformer,
+    critical_coupling,
+    kuramoto_order_parameter,
+)
+from solvers import ETDRK4, PerturbedUniform, evolve, stationary_states
+from solvers.evolution import running
+
+# What an evolution to rest may take here: multistep formulas need some hundred steps at any rate.
+FEW = 3000
+# Of the clusters of the transformer with beta = 5 on the circle.
+FOLD = 0.18430068295560625
+
+
+def cluster(coupling):
+    """Return the moments of the Kuramoto cluster, I_k(kappa m)/I_0."""
+    field = coupling * kuramoto_order_parameter(coupling)
+    cosine = ive(np.arange(20), field) / ive(0, field)
+    return cosine, np.zeros(20)
+
+
+@pytest.mark.parametrize("exponent", [1, 3, 5, 7])
+@pytest.mark.parametrize("until", [3.0, math.inf])
+def test_the_nearest_state_is_the_one_that_counts(exponent, until):
+    """The cluster is at a distance of the root of 10^-u from the uniform state, stable where that is not."""
+    coupling = 2.0 * (1.0 + 10.0**-exponent)
+    problem = McKeanVlasov(Circle(), Kuramoto(), coupling=coupling)
+    resting = evolve(problem, cluster(coupling), until, stop_at_stationarity=True)
+    assert (resting.outcome, resting.unstable) == (Outcome.STATIONARY, 0)
+    leaving = evolve(problem, PerturbedUniform(1e-12), 3.0)
+    assert (leaving.outcome, leaving.unstable) == (Outcome.METASTABLE, 2)
+    assert leaving.slowest_rate == pytest.approx(-(10.0**-exponent), rel=1e-6)
+
+
+@pytest.mark.parametrize("exponent", [2, 4, 6, 8])
+@pytest.mark.parametrize("domain", [Circle(), Sphere(4)])
+def test_a_saddle_next_to_the_uniform_state_is_not_called_stable(exponent, domain):
+    """Below a subcritical bifurcation the uniform state is stable, and the saddle beside it is not."""
+    problem = McKeanVlasov(domain, Transformer(5.0))
+    problem = problem.at(coupling=critical_coupling(problem) * (1.0 - 10.0**-exponent))
+    states = [state for state in stationary_states(problem, rates=False) if np.hypot(*state.cosine[1:3]) < 0.5]
+    assert {state.unstable for state in states} == {0, 1}
+    for state in states:
+        path = evolve(problem, state, 1.0, stop_at_stationarity=True)
+        assert path.unstable == state.unstable
+        assert path.outcome is (Outcome.METASTABLE if state.unstable else Outcome.STATIONARY)
+
+
+def test_states_closer_than_the_accuracy_cannot_be_told_apart():
+    """Nematics leave the uniform state transcritically: at 1 - 1e-7 the saddle is about as far from it."""
+    problem = McKeanVlasov(Sphere(3), MaierSaupe())
+    problem = problem.at(coupling=critical_coupling(problem) * (1.0 - 1e-7))
+    near = [state for state in stationary_states(problem, rates=False) if abs(state.cosine[2]) < 1e-5]
+    assert {state.unstable == 0 for state in near} == {True, False}
+    for state in near:
+        # The uniform state itself is exact.
+        if state.unstable:
+            path = evolve(problem, state, 1.0, tolerance=1e-4)
+            assert path.outcome is Outcome.UNDECIDED
+            assert "both within its accuracy" in path.summary()
+        sharp = evolve(problem, state, 1.0, tolerance=1e-10)
+        assert sharp.outcome is (Outcome.METASTABLE if state.unstable else Outcome.STATIONARY)
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+@pytest.mark.parametrize("exponent", [4, 9])
+def test_rest_is_found_in_few_steps_at_any_rate(sign, exponent):
+    coupling = 2.0 * (1.0 + sign * 10.0**-exponent)
+    problem = McKeanVlasov(Circle(), Kuramoto(), coupling=coupling)
+    path = evolve(problem, PerturbedUniform(0.1), math.inf, stop_at_stationarity=True)
+    assert path.outcome is Outcome.STATIONARY
+    assert path.steps <= FEW
+    expected = kuramoto_order_parameter(coupling) if sign > 0 else 0.0
+    assert abs(path.order_parameter()[-1] - expected) <= 1e-6
+    assert path.slowest_rate == pytest.approx(10.0**-exponent * (2 if sign > 0 else 1), rel=1e-3)
+
+
+def test_work_without_a_final_time_is_bounded(monkeypatch):
+    """In a cluster exponential formulas take small steps; where the rate is tiny they stop and say so."""
+    monkeypatch.setattr(running, "MOST_STEPS", 20_000)
+    problem = McKeanVlasov(Circle(), Transformer(5.0), coupling=FOLD * (1.0 + 1e-9))
+    stable = next(state for state in stationary_states(problem, rates=False) if state.cosine[1] > 0.6)
+    start = stable.cosine.copy()
+    start[1] += 1e-3
+    path = evolve(problem, (start, stable.sine), math.inf, stop_at_stationarity=True, method=ETDRK4(step=0.05))
+    assert path.steps <= 20_000
+    assert path.outcome is Outcome.REACHED_TIME
+    assert any("steps are needed" in warning for warning in path.warnings)
+
+
+def test_a_field_has_its_own_branch_points():
+    """In two equal wells, the density shared equally loses its stability; the potential does not feel it at all."""
+    field = CosineSeries((0.0, -0.5))
+    states = {}
+    for relative in (1.0 - 1e-6, 1.0 + 1e-6):
+        problem = McKeanVlasov(
+            Circle(), Kuramoto(), coupling=relative * critical_with_field(0.5), confinement=field
+        )
+        flat = next(state for state in stationary_states(problem, rates=False) if abs(state.cosine[1]) < 1e-9)
+        path = evolve(problem, flat, 5.0)
+        states[relative] = (path.outcome, path.unstable)
+    assert list(states.values()) == [(Outcome.STATIONARY, 0), (Outcome.METASTABLE, 1)]
+
+
+def critical_with_field(strength):
+    """Return kappa at which 1 = (kappa/D) <cos^2 t> of exp(strength cos 2t)/Z: the even state loses its stability."""
+    mean = 0.5 * (1.0 + ive(1, strength) / ive(0, strength))
+    return 1.0 / mean
