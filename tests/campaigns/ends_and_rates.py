@@ -4,9 +4,21 @@ from typing import Any
 
 import numpy as np
 
-from meanfield import Circle, CosineSeries, Diagram, GegenbauerSeries, McKeanVlasov, Sphere, Transformer
-from solvers import bifurcation_diagram
-from tests import brute_force
+from meanfield import (
+    Circle,
+    CosineSeries,
+    Diagram,
+    GegenbauerSeries,
+    Kuramoto,
+    McKeanVlasov,
+    NotResolved,
+    Sphere,
+    State,
+    Transformer,
+)
+from solvers import bifurcation_diagram, spectrum
+from solvers.geometry import geometry_of
+from tests import brute_force, zonal_galerkin
 from tests.campaigns import Finding, Verdict
 
 # Eigenvalues of the form closer to zero than this do not decide a count.
@@ -142,7 +154,82 @@ def _has(diagram: Diagram, state: Any, coupling: float) -> bool:
     return uniform or any(abs(gap - state.gap) < 1e-7 * max(1.0, abs(state.gap)) for gap in gaps)
 
 
+def _concentrated(rng: np.random.Generator) -> State | None:
+    """Return a random zonal state, most of them with densities over hundreds of orders of magnitude."""
+    dimension = int(rng.choice([3, 4, 5, 8, 12, 16, 24, 40]))
+    kind = rng.integers(4)
+    potential: Any = Transformer(float(np.round(rng.uniform(1.0, 12.0), 3)))
+    if kind == 1:
+        potential = Kuramoto()
+    elif kind >= 2:
+        weights = np.round(-rng.uniform(0.0, 1.0, rng.integers(1, 5)) * rng.choice([0.1, 1.0], 1), 3) - 0.01
+        potential = GegenbauerSeries(tuple(float(w) for w in weights), dimension)
+    field = None
+    if rng.uniform() < 0.2:
+        field = GegenbauerSeries((float(np.round(rng.normal(), 3)), float(np.round(rng.normal(), 3))), dimension)
+    noise = float(np.round(rng.uniform(0.3, 1.5), 2))
+    # The logarithm of the density falls by about twice or once this from pole to pole.
+    depth = 10 ** rng.uniform(1.5, 3.0)
+    degree = 200
+    strength = float(np.abs(potential.multipliers(Sphere(dimension), degree)[1:]).sum())
+    coupling = float(depth * noise / strength)
+    problem = McKeanVlasov(Sphere(dimension), potential, noise=noise, coupling=coupling, confinement=field)
+    moments = zonal_galerkin.attracted(problem, np.ones(degree))
+    if moments is None or np.abs(moments[1:]).max() < 1e-3:
+        return None
+    significant = np.abs(moments) > 1e-16
+    return State(
+        problem=problem,
+        cosine=moments,
+        sine=np.zeros(degree),
+        free_energy_gap=0.0,
+        unstable=None,
+        symmetry=1,
+        residual=1e-15,
+        modes=int(np.flatnonzero(significant).max()),
+    )
+
+
+def concentrated_rates(rng: np.random.Generator) -> Finding:
+    """Compare slowest rate and spectrum of a concentrated zonal state with a dense Galerkin method."""
+    reference, state = None, None
+    while reference is None:
+        state = _concentrated(rng)
+        reference = None if state is None else _reference(state)
+    assert state is not None
+    problem = state.problem
+    u = np.linspace(-1.0, 1.0, 2001)
+    depth = float(np.ptp(zonal_galerkin.exponent(problem, state.cosine, u)[0]))
+    call = f"contraction_rate of the densest state of {problem!r}, log(max/min) = {depth:.0f}"
+    slowest = min(float(rates[0]) for rates, _ in reference)
+    try:
+        found, told = geometry_of(problem).slowest_rate(state), spectrum(state)
+    except NotResolved as error:
+        return Finding(Verdict.REFUSED, call, str(error))
+    error = max(error for _, error in reference)
+    wrong = [] if abs(found - slowest) <= 1e-7 * abs(slowest) + error else [f"slowest {found!r}, not {slowest!r}"]
+    lowest = min(sector[-1] for sector in told.sectors if sector.size)
+    for order, ((rates, rounding), sector) in enumerate(zip(reference, told.sectors, strict=False)):
+        expected = rates[rates < -lowest * (1.0 - 1e-9)][: rates.size]
+        given = -sector[: rates.size]
+        count = min(expected.size, given.size)
+        if abs(expected.size - given.size) > 1 or not np.allclose(given[:count], expected[:count], 1e-6, 10 * rounding):
+            wrong.append(f"order {order}: {given[:6]}, not {expected[:6]}")
+    return Finding(Verdict.SILENT if wrong else Verdict.RIGHT, call, "; ".join(wrong))
+
+
+def _reference(state: State) -> list[tuple[Any, float]] | None:
+    found = []
+    for order in range(4):
+        resolved = zonal_galerkin.resolved_rates(state.problem, state.cosine, order, 8)
+        if resolved is None:
+            return None
+        found.append(resolved)
+    return found
+
+
 SUBJECTS = {
     "counts-at-ends": counts_at_ends,
     "limits-said": limits_said,
+    "concentrated-rates": concentrated_rates,
 }
