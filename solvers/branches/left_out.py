@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from meanfield import McKeanVlasov, Number, critical_modes
 
 from ..geometry import geometry_of
@@ -13,11 +15,15 @@ NAMED = 6
 # How much farther than the walk one looks for branch points from which a branch might come.
 FARTHER = 8.0
 
+# Modes of a potential that are looked at, and the share of the largest multiplier from which on one matters; with
+# so many there may be branches that nothing leads to.
+MODES, SIGNIFICANT, INTERACTING = 64, 1e-6, 3
+
 WITHOUT_AXIS = "states without an axis of symmetry are followed on the ordinary sphere only"
 MANY_UNSTABLE = "states there have no axis of symmetry and more than one unstable direction on both sides"
 
 
-def say_left_out(problem: McKeanVlasov, depth: int, register: Register) -> None:
+def say_left_out(problem: McKeanVlasov, depth: int, search: bool, register: Register) -> None:
     """Say which branches of a walk through a problem were not followed, and why."""
     deeper = f"beyond depth {depth}; ask for depth {depth + 1} (--depth {depth + 1})"
     uniform = [("uniform", point.coupling) for point in register.special_points if point.branch == 0]
@@ -36,6 +42,9 @@ def say_left_out(problem: McKeanVlasov, depth: int, register: Register) -> None:
     shut = [(label, event.point.coupling) for label, event in register.beyond_depth if _bears(event, register)]
     _say_not_followed(shut, deeper, register)
     _say_beyond_reach(problem, register)
+    if not _complete(problem, register):
+        places = "were looked for at the ends of the interval only" if search else "were not looked for (--search)"
+        register.warnings.append(f"branches that none of these leads to {places}, and there may be some")
 
 
 def _bears(event: Event, register: Register) -> bool:
@@ -45,6 +54,31 @@ def _bears(event: Event, register: Register) -> bool:
         not any(geometry.same_place(birth.departure, arrival) for arrival in register.arrivals)
         for birth in geometry.births_on_branch(event)
     )
+
+
+def _complete(problem: McKeanVlasov, register: Register) -> bool:
+    """Whether no branch is expected that none of those followed leads to.
+
+    With attractive multipliers of a sum below D/kappa the free energy is strictly convex, and there is one state.
+    Without a confinement branches that nothing leads to have been met where three modes or more interact: where
+    branches branch again, or modes become critical in another order than that of their degrees.
+    """
+    multipliers = problem.potential.multipliers(problem.domain, MODES)[1:].astype(float)
+    unique = all(
+        abs(float(end)) * np.abs(np.minimum(np.sign(float(end)) * multipliers, 0.0)).sum() < problem.noise
+        for end in register.interval
+    )
+    if unique or problem.confinement is not None:
+        return unique
+    significant = int((np.abs(multipliers) > SIGNIFICANT * np.abs(multipliers).max(initial=0.0)).sum())
+    branching = bool(register.barren or register.beyond_depth) or any(
+        point.branch != 0 and point.type == "branch point" for point in register.special_points
+    )
+    orders = [critical_modes(problem, *sorted((0.0, end))) for end in register.reach or ()]
+    degrees = [
+        [point.modes[0] for point in sorted(side, key=lambda point: abs(float(point.coupling)))] for side in orders
+    ]
+    return significant < INTERACTING or not (branching or any(listed != sorted(listed) for listed in degrees))
 
 
 def _say_beyond_reach(problem: McKeanVlasov, register: Register) -> None:

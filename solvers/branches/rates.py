@@ -11,8 +11,8 @@ from meanfield import Branch, ComputationFailed, McKeanVlasov, Outcome, State
 from ..bases import Floats
 from ..geometry import geometry_of
 
-# Rates that an exception took, by branch and exception in words.
-Failures = dict[tuple[str, str], int]
+# The labels of the branches of points whose rate an exception took, by the exception in words.
+Failures = dict[str, list[str]]
 
 
 def with_rates(
@@ -27,8 +27,8 @@ def with_rates(
     branches
         Branches of stationary states; those of symmetry 0 (uniform) are returned as they are.
     failures
-        Takes the number of points whose rate ended in an exception that is no refusal. Rates stand beside the
-        branches and never take them away.
+        Takes the branches of the points whose rate ended in an exception that is no refusal. Rates stand beside
+        the branches and never take them away.
 
     Returns
     -------
@@ -84,8 +84,7 @@ def _known_rate(problem: McKeanVlasov, branch: Branch, point: int, failures: Fai
     except ComputationFailed:
         return np.nan
     except Exception as error:
-        place = branch.label, f"{type(error).__name__}: {error}"
-        failures[place] = failures.get(place, 0) + 1
+        failures.setdefault(f"{type(error).__name__}: {error}", []).append(branch.label)
         return np.nan
 
 
@@ -97,11 +96,11 @@ def unknown_rates(branches: Sequence[Branch], failures: Failures | None = None) 
         for point in np.flatnonzero(np.isnan(branch.slowest_rate) & np.isfinite(branch.cosine).all(axis=1))
     ]
     failed = failures or {}
-    sentences = [
-        f"{label}: the decay rates at {count} points could not be computed ({words})"
-        for (label, words), count in failed.items()
-    ]
-    refused = len(missing) - sum(failed.values())
+    sentences = []
+    for words, of in failed.items():
+        named = ", ".join(dict.fromkeys(of))
+        sentences.append(f"the decay rates at {len(of)} points ({named}) could not be computed ({words})")
+    refused = len(missing) - sum(len(labels) for labels in failed.values())
     if refused:
         labels = ", ".join(dict.fromkeys(label for label, _ in missing))
         modes = max(count for _, count in missing)

@@ -4,9 +4,22 @@ from typing import Any
 
 import numpy as np
 
-from meanfield import Circle, CosineSeries, Diagram, GegenbauerSeries, McKeanVlasov, Sphere, Transformer
-from solvers import bifurcation_diagram
-from tests import brute_force
+from meanfield import (
+    Circle,
+    CosineSeries,
+    Diagram,
+    GegenbauerSeries,
+    Kuramoto,
+    McKeanVlasov,
+    NotResolved,
+    Sphere,
+    State,
+    Transformer,
+    critical_coupling,
+)
+from solvers import bifurcation_diagram, spectrum
+from solvers.geometry import geometry_of
+from tests import brute_force, zonal_galerkin
 from tests.campaigns import Finding, Verdict
 
 # Eigenvalues of the form closer to zero than this do not decide a count.
@@ -142,7 +155,132 @@ def _has(diagram: Diagram, state: Any, coupling: float) -> bool:
     return uniform or any(abs(gap - state.gap) < 1e-7 * max(1.0, abs(state.gap)) for gap in gaps)
 
 
+def rates_at_folds(rng: np.random.Generator) -> Finding:
+    """Follow a branch over its fold: the rate there is zero, elsewhere that of the moment equations."""
+    beta, kind = float(rng.uniform(2.6, 9.0)), rng.integers(5)
+    field = CosineSeries((float(np.round(10 ** rng.uniform(-4, -1.5), 6)),)) if kind == 1 else None
+    problem = McKeanVlasov(Circle(), Transformer(beta), confinement=field)
+    if kind == 0:
+        field = GegenbauerSeries((float(np.round(10 ** rng.uniform(-4, -1.5), 6)),), 3) if rng.integers(2) else None
+        problem = McKeanVlasov(Sphere(3), Transformer(beta), confinement=field)
+    critical = float(critical_coupling(McKeanVlasov(problem.domain, problem.potential)))
+    interval = (0.5 * critical, float(rng.uniform(1.05, 1.5)) * critical)
+    call = _called(problem, interval, "depth=1")
+    diagram = bifurcation_diagram(problem, interval, depth=1)
+    wrong = []
+    for fold in diagram.events("fold"):
+        branch = diagram.branches[fold.branch]
+        rate = branch.slowest_rate[fold.point]
+        # The least unstable direction is neutral at the fold of a branch that is stable on one side.
+        neutral = 0 in (fold.unstable_before, fold.unstable_after)
+        if neutral and not abs(rate) <= 1e-8 and not (np.isnan(rate) and diagram.warnings):
+            wrong.append(f"rate {rate!r} at the fold {fold.coupling!r} of {branch.label}")
+    for branch in diagram.branches[1:] if kind > 1 else ():
+        point = int(rng.integers(1, len(branch)))
+        expected = _moment_rate(problem, branch.cosine[point], float(branch.coupling[point]))
+        found = branch.slowest_rate[point]
+        if not np.isnan(found) and abs(found - expected) > 1e-6 * max(1.0, abs(expected)):
+            wrong.append(f"rate {found!r}, not {expected!r}, on {branch.label} at {branch.coupling[point]!r}")
+    return Finding(Verdict.SILENT if wrong else Verdict.RIGHT, call, "; ".join(wrong))
+
+
+def _moment_rate(problem: McKeanVlasov, cosine: Any, coupling: float) -> float:
+    r"""Return the slowest rate at an even state of the circle, rotation left out, from the equations of the moments.
+
+    :math:`\dot c_k = D(-k^2 c_k + k \sum_{j\ne0} j\lambda_{|j|} c_j c_{k-j})`, linearised at the c_k.
+    """
+    size = int(np.flatnonzero(np.abs(cosine) > 1e-15).max()) + 12
+    moments = np.pad(cosine, (0, 4 * size))
+    multipliers = problem.potential.multipliers(problem.domain, 4 * size).astype(float)
+    lambdas = -coupling * multipliers / (2.0 * problem.noise)
+    lambdas[0] = 0.0
+    k, j = np.arange(1, size + 1)[:, None], np.arange(1, size + 1)
+    near, far = np.abs(k - j), k + j
+    largest = []
+    for sign in (1.0, -1.0):
+        matrix = (k - j) * lambdas[near] * moments[near] + sign * far * lambdas[far] * moments[far]
+        matrix = k * (matrix + j * lambdas[j] * (moments[near] - sign * moments[far])) - np.diag(j**2.0)
+        values = np.sort(np.linalg.eigvals(matrix).real)
+        largest.append(float(values[-1]) if sign > 0 else float(np.delete(values, np.argmin(np.abs(values)))[-1]))
+    return -problem.noise * max(largest)
+
+
+def _concentrated(rng: np.random.Generator) -> State | None:
+    """Return a random zonal state, most of them with densities over hundreds of orders of magnitude."""
+    dimension = int(rng.choice([3, 4, 5, 8, 12, 16, 24, 40]))
+    kind = rng.integers(4)
+    potential: Any = Transformer(float(np.round(rng.uniform(1.0, 12.0), 3)))
+    if kind == 1:
+        potential = Kuramoto()
+    elif kind >= 2:
+        weights = np.round(-rng.uniform(0.0, 1.0, rng.integers(1, 5)) * rng.choice([0.1, 1.0], 1), 3) - 0.01
+        potential = GegenbauerSeries(tuple(float(w) for w in weights), dimension)
+    field = None
+    if rng.uniform() < 0.2:
+        field = GegenbauerSeries((float(np.round(rng.normal(), 3)), float(np.round(rng.normal(), 3))), dimension)
+    noise = float(np.round(rng.uniform(0.3, 1.5), 2))
+    # The logarithm of the density falls by about twice or once this from pole to pole.
+    depth = 10 ** rng.uniform(1.5, 3.0)
+    degree = 200
+    strength = float(np.abs(potential.multipliers(Sphere(dimension), degree)[1:]).sum())
+    coupling = float(depth * noise / strength)
+    problem = McKeanVlasov(Sphere(dimension), potential, noise=noise, coupling=coupling, confinement=field)
+    moments = zonal_galerkin.attracted(problem, np.ones(degree))
+    if moments is None or np.abs(moments[1:]).max() < 1e-3:
+        return None
+    significant = np.abs(moments) > 1e-16
+    return State(
+        problem=problem,
+        cosine=moments,
+        sine=np.zeros(degree),
+        free_energy_gap=0.0,
+        unstable=None,
+        symmetry=1,
+        residual=1e-15,
+        modes=int(np.flatnonzero(significant).max()),
+    )
+
+
+def concentrated_rates(rng: np.random.Generator) -> Finding:
+    """Compare slowest rate and spectrum of a concentrated zonal state with a dense Galerkin method."""
+    reference, state = None, None
+    while reference is None:
+        state = _concentrated(rng)
+        reference = None if state is None else _reference(state)
+    assert state is not None
+    problem = state.problem
+    u = np.linspace(-1.0, 1.0, 2001)
+    depth = float(np.ptp(zonal_galerkin.exponent(problem, state.cosine, u)[0]))
+    call = f"contraction_rate of the densest state of {problem!r}, log(max/min) = {depth:.0f}"
+    slowest = min(float(rates[0]) for rates, _ in reference)
+    try:
+        found, told = geometry_of(problem).slowest_rate(state), spectrum(state)
+    except NotResolved as error:
+        return Finding(Verdict.REFUSED, call, str(error))
+    error = max(error for _, error in reference)
+    wrong = [] if abs(found - slowest) <= 1e-7 * abs(slowest) + error else [f"slowest {found!r}, not {slowest!r}"]
+    # All rates below this are listed; pairs at the end of a list may be cut apart.
+    last = -min(sector[-1] for sector in told.sectors if sector.size) * (1.0 - 1e-6)
+    for order, ((rates, rounding), sector) in enumerate(zip(reference, told.sectors, strict=False)):
+        expected, given = rates[rates < last], -sector[-sector < last][: rates.size]
+        if expected.size != given.size or not np.allclose(given, expected, 1e-6, 10 * rounding):
+            wrong.append(f"order {order}: {given[:6]}, not {expected[:6]}")
+    return Finding(Verdict.SILENT if wrong else Verdict.RIGHT, call, "; ".join(wrong))
+
+
+def _reference(state: State) -> list[tuple[Any, float]] | None:
+    found = []
+    for order in range(4):
+        resolved = zonal_galerkin.resolved_rates(state.problem, state.cosine, order, 8)
+        if resolved is None:
+            return None
+        found.append(resolved)
+    return found
+
+
 SUBJECTS = {
     "counts-at-ends": counts_at_ends,
     "limits-said": limits_said,
+    "rates-at-folds": rates_at_folds,
+    "concentrated-rates": concentrated_rates,
 }

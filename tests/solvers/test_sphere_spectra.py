@@ -249,10 +249,11 @@ def test_concentrated_and_high_dimensional_states_are_resolved(dimension, coupli
     assert abs(whole.rotation) < 1e-9 * np.abs(whole.eigenvalues).max()
     assert slowest_rate(state) == pytest.approx(whole.slowest_rate, rel=1e-9)
     if dimension == 3 and coupling >= 1e3:
-        # On the tangent plane the harmonic rates r (k + m), the pair that the dipole feels lowered by r.
+        # On the tangent plane the harmonic rates r (2 k + m) at the cluster, but for the rotation, and
+        # r (2 k + m + 2) at the opposite pole, where the density is exp(-2 r) lower.
         r = coupling * state.cosine[1]
-        np.testing.assert_allclose(-whole.sectors[0][:2] / r, [2.0, 4.0], atol=20.0 / coupling)
-        np.testing.assert_allclose(-whole.sectors[1][0] / r, 3.0, atol=20.0 / coupling)
+        np.testing.assert_allclose(-whole.sectors[0][:4] / r, [2.0, 2.0, 4.0, 4.0], atol=20.0 / coupling)
+        np.testing.assert_allclose(-whole.sectors[1][:2] / r, [3.0, 3.0], atol=20.0 / coupling)
 
 
 def test_turning_the_state_over_changes_nothing():

@@ -1,0 +1,172 @@
+"""What stands at the ends of branches and beside a diagram: counts, rates, and what is left out."""
+
+import numpy as np
+import pytest
+
+from meanfield import (
+    Circle,
+    CosineSeries,
+    HegselmannKrause,
+    Kuramoto,
+    MaierSaupe,
+    McKeanVlasov,
+    Outcome,
+    Sphere,
+    Transformer,
+)
+from solvers import Arclength, bifurcation_diagram
+from solvers.graded import graded
+from tests import brute_force
+from tests.campaigns import Verdict, ends_and_rates
+
+EPS = np.finfo(float).eps
+# W = -cos t - 1.5 cos 2t: mode 1 becomes critical on the 2-cluster branch at 1.44546300471.
+TWO_MODES = McKeanVlasov(Circle(), CosineSeries((-1.0, -1.5)))
+SECONDARY = 1.44546300471
+
+
+def own_count(weights, field, branch, point):
+    """Unstable directions of a recorded state on the circle among all modes of the potential."""
+    space = brute_force.circle(weights, field)
+    degrees = space.degrees[: space.degrees.size // 2]
+    moments = np.sqrt(2.0) * np.concatenate([branch.cosine[point, degrees], branch.sine[point, degrees]])
+    masses = brute_force.gibbs(space, float(branch.coupling[point]), 1.0, moments[None])[0]
+    return brute_force.unstable_directions(space, float(branch.coupling[point]), 1.0, masses)[0]
+
+
+@pytest.mark.parametrize("field", [(), (0.0, 0.01)])
+@pytest.mark.parametrize("end", [1.4457, 1.45, 1.46, 1.5])
+def test_every_point_has_its_own_count(end, field):
+    """Also the end right after a branch point, and points inserted where a branch is short."""
+    weights = (-1.0, -1.5)
+    problem = McKeanVlasov(Circle(), CosineSeries(weights), confinement=CosineSeries(field) if field else None)
+    diagram = bifurcation_diagram(problem, (1.42, end), rates=False)
+    for branch in diagram.branches:
+        if branch.symmetry == 0:
+            continue
+        ordinary = [point for point, label in enumerate(branch.point_labels) if label in ("", "EP", "TR")]
+        if branch.outcome is Outcome.JOINED_BRANCH:
+            ordinary.remove(len(branch) - 1)
+        counted = [own_count(weights, field, branch, point) for point in ordinary]
+        assert branch.unstable[ordinary].tolist() == counted
+
+
+@pytest.mark.parametrize("index", range(12))
+def test_random_problems_have_the_counts_of_brute_force(index):
+    finding = ends_and_rates.counts_at_ends(np.random.default_rng([11, index]))
+    assert finding.verdict is Verdict.RIGHT, finding.detail
+
+
+def test_a_warning_names_the_part_of_a_branch_that_it_means():
+    """The branch leaves the interval at its lower end and comes back: two parts, the second unfinished."""
+    diagram = bifurcation_diagram(
+        McKeanVlasov(Circle(), Transformer(5.0)), relative=(0.95, 1.3), rates=False, method=Arclength(max_points=30)
+    )
+    assert [branch.label for branch in diagram.branches] == ["uniform", "1-cluster", "1-cluster (2)"]
+    (warning,) = diagram.warnings
+    assert warning.startswith("1-cluster (2): the branch was left unfinished")
+
+
+@pytest.mark.parametrize(
+    ("depth", "named"), [(0, ("uniform", "1.33333333333")), (1, ("2-cluster", "1.44546300471"))]
+)
+def test_branches_beyond_the_depth_are_named(depth, named):
+    (warning,) = bifurcation_diagram(TWO_MODES, (1.2, 1.6), depth=depth, rates=False).warnings
+    assert all(part in warning for part in (*named, f"--depth {depth + 1}"))
+    assert not bifurcation_diagram(TWO_MODES, (1.2, 1.6), depth=2, rates=False).warnings
+
+
+def test_a_branch_that_arrives_at_a_branch_point_is_not_beyond_the_depth():
+    """The 2-cluster's branch point within depth 1 is where the 1-cluster ends, at less than the first harmonic's."""
+    problem = McKeanVlasov(Circle(), CosineSeries((-1.0, -1.0 - 1e-2)))
+    diagram = bifurcation_diagram(problem, (1.9, 2.2), depth=1, rates=False)
+    joined = [branch for branch in diagram.branches if branch.outcome.name == "JOINED_BRANCH"]
+    assert bool(joined) != any("beyond depth" in warning for warning in diagram.warnings)
+
+
+def test_states_without_an_axis_in_more_dimensions_are_named():
+    diagram = bifurcation_diagram(McKeanVlasov(Sphere(5), MaierSaupe()), relative=(0.8, 1.2), rates=False)
+    (warning,) = diagram.warnings
+    assert f"{float(diagram.critical_coupling):.12g}" in warning
+    assert "on the ordinary sphere only" in warning
+
+
+@pytest.mark.parametrize(
+    ("problem", "interval"),
+    [
+        (McKeanVlasov(Circle(), Kuramoto()), (1.0, 4.0)),
+        (McKeanVlasov(Circle(), Transformer(5.0)), (0.15, 0.4)),
+        (McKeanVlasov(Circle(), HegselmannKrause(2.5)), (1.0, 3.0)),
+        (McKeanVlasov(Sphere(3), MaierSaupe()), (6.0, 9.0)),
+        (McKeanVlasov(Sphere(8), Kuramoto()), (6.0, 12.0)),
+        # Strictly convex: the confinement's state is the only one.
+        (McKeanVlasov(Circle(), Kuramoto(), confinement=CosineSeries((0.3,))), (0.1, 0.9)),
+    ],
+)
+def test_complete_diagrams_have_no_warnings(problem, interval):
+    assert not bifurcation_diagram(problem, interval).warnings
+
+
+def test_branches_that_nothing_leads_to_are_not_passed_over():
+    """A field and modes beyond their thresholds: the search is at the ends only, and more than three modes mix."""
+    fielded = McKeanVlasov(Circle(), CosineSeries((-1.0, -1.2)), confinement=CosineSeries((0.1,)))
+    assert any("at the ends of the interval only" in w for w in bifurcation_diagram(fielded, (0.5, 3.0)).warnings)
+    mixed = McKeanVlasov(Circle(), CosineSeries((-0.689, -0.229, -1.426, -0.875, -0.548)), noise=0.7)
+    assert any("were not looked for" in w for w in bifurcation_diagram(mixed, (1.6, 3.3), rates=False).warnings)
+
+
+def test_the_rate_at_a_fold_located_to_the_last_digit_is_zero():
+    diagram = bifurcation_diagram(McKeanVlasov(Circle(), Transformer(4.377551020408163)), relative=(0.5, 1.2))
+    (fold,) = diagram.events("fold")
+    assert abs(diagram.branches[fold.branch].slowest_rate[fold.point]) < 1e-12
+    assert not diagram.warnings
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_eigenvalues_of_a_singular_product(seed):
+    """An exactly singular inner factor, as at a fold: the product has the eigenvalue zero."""
+    rng = np.random.default_rng(seed)
+    size = 6
+    inner = np.diag([0.0, *rng.integers(1, 9, size - 1)]).astype(float)
+    # Sums of rows and columns by integers keep the singularity exact.
+    shear = np.eye(size)
+    shear[0, 1:] = rng.integers(-3, 4, size - 1)
+    inner = shear.T @ inner @ shear
+    sizes = 10.0 ** -np.linspace(0, 2, size)
+    values, vectors, errors = graded(sizes, inner)
+    exact = -(sizes[:, None] * inner * sizes)
+    assert np.abs(values).min() <= 8 * EPS * np.abs(values).max()
+    assert np.abs(exact @ vectors - vectors * values).max() <= 64 * EPS * np.abs(values).max()
+    assert errors.shape == values.shape
+
+
+class _Unforeseen(Exception):
+    """An exception that nobody expects."""
+
+
+def _raising(*arguments, **options):
+    raise _Unforeseen("on purpose")
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("solvers.circle.slowest_rate", "(2-cluster, 1-cluster from 2-cluster) could not be computed"),
+        ("solvers.diagram.provenance", "the provenance is not known"),
+        ("solvers.diagram.mark_exchanges", "couplings of equal free energy"),
+        ("solvers.diagram.say_left_out", "branches left out"),
+        ("solvers.branches.recording._filled", "points between its own are missing"),
+        ("solvers.circle.search_all", "the search for states at coupling"),
+        ("solvers.branches.exchange._bracket", "which could not be decided"),
+    ],
+)
+def test_nothing_beside_a_diagram_takes_it_away(monkeypatch, target, said):
+    problem = McKeanVlasov(Circle(), CosineSeries((-1.0, -1.5)))
+    plain = bifurcation_diagram(problem, (1.2, 1.6), search=True)
+    monkeypatch.setattr(target, _raising)
+    diagram = bifurcation_diagram(problem, (1.2, 1.6), search=True)
+    assert [branch.label for branch in diagram.branches] == [branch.label for branch in plain.branches]
+    assert any(said in warning and "on purpose" in warning for warning in diagram.warnings)
+    if target.endswith("slowest_rate"):
+        assert all(np.isnan(branch.slowest_rate).all() for branch in diagram.branches[1:])
+    assert "Warnings" in diagram.summary()
