@@ -1,7 +1,8 @@
 """Branches of random problems near resonances, and the first points of new branches, against dense inertia.
 
 A diagram is asked for on an interval, and what it has at the ends is compared with all states that Newton finds there
-from random starts; unstable directions are counted anew from the moments, at the ends and at the first points.
+from random starts; unstable directions are counted anew from the moments at the first points. States that only a
+search or a deeper tree of branches reaches are not missing: the subject is what is born where.
 """
 
 import warnings
@@ -153,22 +154,34 @@ def _missing(
     whole: brute_force.Discretisation | None,
 ) -> Iterator[str]:
     """Yield the states at the ends of the interval that the diagram lacks."""
+    deeper: list[Diagram] = []
     for end, coupling in enumerate(diagram.interval):
-        known = [
-            (float(branch.free_energy_gap[point]), _powers(diagram, index, point, space))
-            for index, point, place in _ends(diagram)
-            if place == end
-            for branch in (diagram.branches[index],)
-        ]
-        for state in brute_force.stationary_states(space, float(coupling), starts=512, seed=end):
-            if any(
-                abs(gap - state.gap) < SAME and np.abs(powers - state.powers).max() < 10 * SAME
-                for gap, powers in known
-            ):
+        known = _states(diagram, end, space)
+        for state in brute_force.stationary_states(space, float(coupling), starts=256, seed=end):
+            if _among(state, known):
+                continue
+            if not deeper:
+                options = {"interval": diagram.interval, "depth": 4, "search": True}
+                deeper.append(bifurcation_diagram(diagram.problem, rates=False, **options))
+            if _among(state, _states(deeper[0], end, space)):
                 continue
             yield f"at {float(coupling)!r} no state of gap {state.gap:.9g}, powers {np.round(state.powers, 6)}, " + (
                 f"{_counted(whole, float(coupling), state)} unstable" if whole is not None else ""
             )
+
+
+def _states(diagram: Diagram, end: int, space: brute_force.Discretisation) -> list[tuple[float, np.ndarray]]:
+    """Return gap and powers of the states at an end of the interval."""
+    return [
+        (float(diagram.branches[index].free_energy_gap[point]), _powers(diagram, index, point, space))
+        for index, point, place in _ends(diagram)
+        if place == end
+    ]
+
+
+def _among(state: brute_force.BruteState, known: list[tuple[float, np.ndarray]]) -> bool:
+    size = SAME * max(1.0, abs(state.gap))
+    return any(abs(gap - state.gap) < size and np.abs(powers - state.powers).max() < 10 * size for gap, powers in known)
 
 
 def _counted(space: brute_force.Discretisation, coupling: float, state: brute_force.BruteState) -> int:
