@@ -25,6 +25,8 @@ AMPLITUDE, SMALLEST_AMPLITUDE, SMALL = 2e-3, 2e-5, 0.05
 # Critical points of the reduced energy are sought from so many directions times the square of the dimension, in so
 # many steps, of this length at most, to this accuracy.
 STARTS, ITERATIONS, LONGEST, CRITICAL = 40, 40, 0.3, 1e-6
+# A circle of directions is listed from here: just off the axes, which are often directions.
+FIRST_ANGLE = 0.01
 # Components of a direction above this are felt; images differ by less than the other.
 FELT, SAME = 0.05, 0.02
 
@@ -151,6 +153,9 @@ def _critical_directions(equation: StationaryEquation, q: float, kernel: Integer
         step *= np.minimum(1.0, LONGEST / np.maximum(longest, 1e-300))[:, None]
         u, multiplier = u - step[:, :size], multiplier - step[:, size]
     found: Floats = u[longest <= CRITICAL]
+    if size == 2:
+        # Round the circle, so that branches have their names in an order that means something.
+        found = found[np.argsort((np.arctan2(found[:, 1], found[:, 0]) - FIRST_ANGLE) % (2.0 * np.pi))]
     return found / np.linalg.norm(found, axis=1)[:, None]
 
 
