@@ -1,14 +1,16 @@
 """Directions in which branches leave the uniform state where several modes are critical at the same coupling.
 
-The reduced equation on the kernel is homogeneous to leading order, so at a small amplitude its solutions are isolated
-directions, the critical points of the reduced energy of third and fourth order on a sphere. They are found there, and
-each is then corrected at a small amplitude; no resonance is assumed, and of images under symmetries one is kept.
+The reduced equation on the kernel is homogeneous to leading order, so at a small amplitude its solutions are
+isolated directions, the critical points of the reduced energy of third and fourth order on a sphere. They are found
+there, and each is then corrected at a small amplitude; no resonance is assumed, and of images under symmetries one
+is kept.
 
-Critical couplings that agree to :data:`INSEPARABLE` are taken for one: what happens between them has amplitudes of the
-order of their distance, and couplings closer than that by another power of it.
+Critical couplings that agree to :data:`INSEPARABLE` are taken for one: what happens between them has amplitudes of
+the order of their distance, and couplings closer than that by another power of it.
 """
 
 import numpy as np
+
 from meanfield import CriticalPoint, McKeanVlasov, critical_couplings
 
 from ..bases import Floats, Integers
@@ -39,7 +41,7 @@ def merged(criticals: list[CriticalPoint], register: Register) -> list[list[Crit
         for group in groups:
             last = joined_groups[-1] if joined_groups else []
             several = farthest == INSEPARABLE or len(group) > 1 or len(last) > 1
-            if last and several and abs(group[0].coupling / last[-1].coupling - 1.0) <= farthest:
+            if last and several and _apart(last[-1], group[0]) <= farthest:
                 last += group
             else:
                 joined_groups.append(group)
@@ -47,17 +49,21 @@ def merged(criticals: list[CriticalPoint], register: Register) -> list[list[Crit
     for group in groups:
         if len(group) > 1:
             modes = ", ".join(str(mode) for point in group for mode in point.modes)
-            width = abs(group[-1].coupling / group[0].coupling - 1.0)
+            width = _apart(group[0], group[-1])
             register.warnings.append(
                 f"the critical couplings of the modes {modes} near {float(group[0].coupling):.12g} agree to "
-                f"{float(width):.1e} and are taken for one; what happens between them is not shown"
+                f"{width:.1e} and are taken for one; what happens between them is not shown"
             )
     return groups
 
 
+def _apart(one: CriticalPoint, other: CriticalPoint) -> float:
+    return abs(float(other.coupling / one.coupling) - 1.0)
+
+
 def joined(group: list[CriticalPoint]) -> CriticalPoint:
     """Return critical points as one, at the coupling that comes first."""
-    first = min(group, key=lambda point: abs(point.coupling))
+    first = group[0] if group[0].coupling > 0 else group[-1]
     modes = tuple(sorted(mode for point in group for mode in point.modes))
     dimension = sum(point.kernel_dimension for point in group)
     return CriticalPoint(first.coupling, first.relative_coupling, modes, dimension)
@@ -69,7 +75,9 @@ def spread(problem: McKeanVlasov, modes: tuple[int, ...]) -> float:
     return float(couplings.max() / couplings.min() - 1.0)
 
 
-def directions_in(equation: StationaryEquation, q: float, kernel: Integers, modes: tuple[int, ...], register: Register) -> list[Floats]:
+def directions_in(
+    equation: StationaryEquation, q: float, kernel: Integers, modes: tuple[int, ...], register: Register
+) -> list[Floats]:
     """Return the directions in a kernel of several dimensions along which branches leave, one of each orbit.
 
     Parameters
@@ -127,10 +135,10 @@ def _known(direction: Floats, found: list[Floats], equation: StationaryEquation)
 
 
 def _critical_directions(equation: StationaryEquation, q: float, kernel: Integers, amplitude: float) -> Floats:
-    """Return critical points of the reduced energy on the unit sphere of the kernel, (count, n), some of them twice.
+    """Return critical points of the reduced energy on the unit sphere of the kernel, (count, n), some twice.
 
-    To fourth order, the other modes eliminated: with f(u) = C(u, u)/2 + a Q(u, u, u)/6 they solve f(u) = l u. By
-    Newton's method in (u, l) from starts spread over the sphere, all at once.
+    To fourth order, the other modes eliminated: with f(u) = C(u, u)/2 + a Q(u, u, u)/6 they solve f(u) = x u. By
+    Newton's method in (u, x) from starts spread over the sphere, all at once.
     """
     cubic, quartic = _reduced_energy(equation, q, kernel, amplitude)
     size = kernel.size
@@ -147,7 +155,9 @@ def _critical_directions(equation: StationaryEquation, q: float, kernel: Integer
             multiplier = np.einsum("mi,mi->m", u, force)
         matrix[:, :size, :size] = twice + thrice / 2.0 - multiplier[:, None, None] * np.eye(size)
         matrix[:, :size, size], matrix[:, size, :size] = -u, u
-        missing = np.concatenate([force - multiplier[:, None] * u, (np.sum(u**2, axis=1)[:, None] - 1.0) / 2.0], axis=1)
+        missing = np.concatenate(
+            [force - multiplier[:, None] * u, (np.sum(u**2, axis=1)[:, None] - 1.0) / 2.0], axis=1
+        )
         step = np.einsum("mij,mj->mi", np.linalg.pinv(matrix), missing)
         longest = np.linalg.norm(step[:, :size], axis=1)
         step *= np.minimum(1.0, LONGEST / np.maximum(longest, 1e-300))[:, None]
@@ -156,7 +166,7 @@ def _critical_directions(equation: StationaryEquation, q: float, kernel: Integer
     if size == 2:
         # Round the circle, so that branches have their names in an order that means something.
         found = found[np.argsort((np.arctan2(found[:, 1], found[:, 0]) - FIRST_ANGLE) % (2.0 * np.pi))]
-    return found / np.linalg.norm(found, axis=1)[:, None]
+    return np.asarray(found / np.linalg.norm(found, axis=1)[:, None])
 
 
 def _reduced_energy(equation: StationaryEquation, q: float, kernel: Integers, step: float) -> tuple[Floats, Floats]:
@@ -176,10 +186,10 @@ def _reduced_energy(equation: StationaryEquation, q: float, kernel: Integers, st
     third = np.array([(matrix((k, 1.0)) - matrix((k, -1.0))) / (2.0 * step) for k in range(size)])
     quartic = np.zeros((size,) * 4)
     for k in range(size):
-        for l in range(k + 1):
+        for m in range(k + 1):
             signs = ((1.0, 1.0), (-1.0, -1.0), (1.0, -1.0), (-1.0, 1.0))
-            total = sum(a * b * matrix((k, a), (l, b)) for a, b in signs) / (4.0 * step**2)
-            quartic[:, :, k, l] = quartic[:, :, l, k] = total[np.ix_(kernel, kernel)]
+            total = np.sum([a * b * matrix((k, a), (m, b)) for a, b in signs], axis=0) / (4.0 * step**2)
+            quartic[:, :, k, m] = quartic[:, :, m, k] = total[np.ix_(kernel, kernel)]
     others = np.setdiff1d(np.arange(equation.basis.degrees.size), kernel)
     slaved = third[:, kernel][:, :, others]
     pairs = np.einsum("ijs,kls->ijkl", slaved / np.diag(matrix())[others], slaved)
