@@ -3,9 +3,9 @@ r"""The first point of a new branch, so near its branch point that nothing can h
 Along the way from the branch point the eigenvalues of every symmetry block are continuous. Those that are not
 zero at it hardly change where nothing happens. Of the others as many as there are new rotations stay zero, and the
 rest leave as powers of the amplitude: with the coupling changing as :math:`\varepsilon^p`, the reduced equation
-makes that along the branch a multiple of :math:`\varepsilon^p`, of the sign that exchange of stability gives it, and
-those across it multiples of powers of their own. Where two amplitudes show just that, no fold and no branch point is
-closer; where not, the first point is taken nearer, however near the next event is.
+makes that along the branch a multiple of :math:`\varepsilon^p`, of the sign that exchange of stability gives it,
+and those across it multiples of powers of their own. Where two amplitudes show just that, no fold and no branch
+point is closer; where not, the first point is taken nearer, however near the next event is.
 """
 
 import numpy as np
@@ -133,6 +133,7 @@ def _nothing_between(departure: Departure, point: Point, step: float, shaped: bo
             return False
         half = _without(_spectrum(nearer, block), born)
         zero = 10.0 * NEUTRAL + 2.0 * departure.kernel
+        before = _without(before, born, 0.0)
         kernels = [values[negative : values.size - positive] for values in (before, half, after)]
         if not all(_leaves(one, two, three, zero) for one, two, three in np.column_stack(kernels).tolist()):
             return False
@@ -159,10 +160,10 @@ def _spectrum(point: Point, block: object) -> Floats:
     return np.asarray(np.linalg.eigvalsh(matrix), dtype=float)
 
 
-def _without(eigenvalues: Floats, rotations: int) -> Floats:
-    """Return ascending eigenvalues without those of rotations, which are one."""
+def _without(eigenvalues: Floats, rotations: int, value: float = 1.0) -> Floats:
+    """Return ascending eigenvalues without those of rotations: zero where they are not yet, one where they are."""
     for _ in range(rotations):
-        eigenvalues = np.delete(eigenvalues, np.argmin(np.abs(eigenvalues - 1.0)))
+        eigenvalues = np.delete(eigenvalues, np.argmin(np.abs(eigenvalues - value)))
     return eigenvalues
 
 
