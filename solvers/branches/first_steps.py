@@ -25,7 +25,7 @@ REDUCTION, SMALLEST, SEPARATED = 0.25, 1e-9, 1e-6
 # Eigenvalues at a branch point up to this are its kernel, or up to so many times that along the branch.
 KERNEL, TIMES = 1e-13, 10.0
 # An eigenvalue that is not in the kernel changes by less than this share up to the first point, growth included: it
-# may have come back through zero.
+# may have come back through zero. But one that the kernel of its own block drives away grows like the kernel's.
 CHANGED = 0.5
 # The first step deviates from a straight line by less than this share of it.
 CURVED = 0.1
@@ -118,24 +118,22 @@ def _nothing_between(departure: Departure, point: Point, step: float, shaped: bo
     nearer: Point | None = None
     kernel = KERNEL + 2.0 * departure.kernel + TIMES * _left_along(departure)
     for block in geometry.blocks_of(point):
-        turned = geometry.rotations(point, block)
-        born = turned - geometry.rotations(start, block)
-        before, after = _spectrum(start, block), _without(_spectrum(point, block), born)
-        negative, positive = int((before < -kernel).sum()), int((before > kernel).sum())
-        kept = after.size - positive
-        parts = ((before[:negative], after[:negative]), (before[before.size - positive :], after[kept:]))
-        if any((np.abs(new - old) > CHANGED * np.abs(old)).any() for old, new in parts):
+        born = geometry.rotations(point, block) - geometry.rotations(start, block)
+        before, after = _without(_spectrum(start, block), born, 0.0), _without(_spectrum(point, block), born, 1.0)
+        critical = np.abs(before) <= kernel
+        growth = np.where(critical, 0.0, (after - before) * np.sign(before)) / np.maximum(np.abs(before), kernel)
+        leaving = critical | (growth > CHANGED)
+        if growth.min(initial=0.0) < -CHANGED or (leaving.any() and not critical.any()):
             return False
-        if kept == negative or (shaped and block.own and kept == negative + 1):
+        if not leaving.any() or (shaped and block.own and np.count_nonzero(leaving) == 1):
             continue
         nearer = nearer or _at_amplitude(departure, 0.5 * step)
         if nearer is None or not _straight(start, nearer, point):
             return False
-        half = _without(_spectrum(nearer, block), born)
+        half = _without(_spectrum(nearer, block), born, 1.0)
         zero = 10.0 * NEUTRAL + 2.0 * departure.kernel
-        before = _without(before, born, 0.0)
-        kernels = [values[negative : values.size - positive] for values in (before, half, after)]
-        if not all(_leaves(one, two, three, zero) for one, two, three in np.column_stack(kernels).tolist()):
+        values = np.column_stack([before, half, after])[leaving]
+        if not all(_leaves(one, two, three, zero) for one, two, three in values.tolist()):
             return False
     return True
 
@@ -160,7 +158,7 @@ def _spectrum(point: Point, block: object) -> Floats:
     return np.asarray(np.linalg.eigvalsh(matrix), dtype=float)
 
 
-def _without(eigenvalues: Floats, rotations: int, value: float = 1.0) -> Floats:
+def _without(eigenvalues: Floats, rotations: int, value: float) -> Floats:
     """Return ascending eigenvalues without those of rotations: zero where they are not yet, one where they are."""
     for _ in range(rotations):
         eigenvalues = np.delete(eigenvalues, np.argmin(np.abs(eigenvalues - value)))
