@@ -9,8 +9,8 @@ from meanfield.theory import critical_coupling, critical_modes
 from solvers import Arclength, bifurcation_diagram
 from solvers.branches.continuation import End, Point, trace
 from solvers.branches.detection import events_between
-from solvers.branches.following import follow
 from solvers.branches.first_steps import first_point
+from solvers.branches.following import follow
 from solvers.branches.junctions import Departure
 from solvers.branches.recording import Register, record
 from solvers.equation import stationary_equation

@@ -246,7 +246,7 @@ def plus_projector(matrix: Floats, vector: Floats) -> Floats:
 
 
 def orthonormal(columns: Floats, size: float = 0.0) -> Floats:
-    """Return orthonormal columns that span the same space; beside a size, columns of rounding errors span nothing."""
+    """Return orthonormal columns that span the same space; beside a size, those of rounding errors span nothing."""
     directions, sizes, _ = np.linalg.svd(columns, full_matrices=False)
     return np.asarray(directions[:, sizes > INDEPENDENT * sizes.max(initial=size)])
 

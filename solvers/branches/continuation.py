@@ -323,13 +323,15 @@ def turns_twice(first: Point, second: Point) -> bool:
 def point_between(
     first: Point, second: Point, arclength: float, neighbours: tuple[Point, Point] | None = None
 ) -> Point | None:
-    """Return the corrected point at an arclength between two neighbouring points, fully polished.
+    """Return the corrected point at an arclength between two neighbouring points, fully polished, or None.
 
     Parameters
     ----------
     neighbours
         Points found before on either side of the arclength, closer than the first two: a better start.
     """
+    if not first.arclength < second.arclength:
+        return None
     first = first.on(second.equation)
     b, q = hermite((first, second), arclength)
     normal_b, normal_q = _normal(first, second)

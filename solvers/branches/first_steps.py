@@ -1,12 +1,11 @@
 r"""The first point of a new branch, so near its branch point that nothing can hide in between.
 
-Along the way from the branch point the eigenvalues of every symmetry block are continuous. Those that are not zero at
-the branch point keep their sign where nothing happens. Of those that are, as many as new rotations stay zero, and the
-others leave as powers of the amplitude :math:`\varepsilon`: the unknowns being :math:`\varepsilon v + O(\varepsilon^2)`
-with a coupling that changes as :math:`\varepsilon^p`, the reduced equation makes the eigenvalue along the branch a
-multiple of :math:`\varepsilon^p`, with the sign that exchange of stability gives it, and that across it a power of its
-own. Where that is what two amplitudes show, no fold and no branch point is closer; where not, the first point is taken
-nearer, however near the next event is.
+Along the way from the branch point the eigenvalues of every symmetry block are continuous. Those that are not
+zero at it hardly change where nothing happens. Of the others as many as there are new rotations stay zero, and the
+rest leave as powers of the amplitude: with the coupling changing as :math:`\varepsilon^p`, the reduced equation
+makes that along the branch a multiple of :math:`\varepsilon^p`, of the sign that exchange of stability gives it,
+and those across it multiples of powers of their own. Where two amplitudes show just that, no fold and no branch
+point is closer; where not, the first point is taken nearer, however near the next event is.
 """
 
 import numpy as np
@@ -21,12 +20,13 @@ from .junctions import Departure
 # near the branch point.
 STEEPEST = 1e4
 LARGEST_RISE = 0.1
-# Amplitudes are tried in a geometric sequence; where none will do, a branch starts at one that arithmetic separates.
+# Amplitudes are tried in a geometric sequence; where none will do, a branch starts at one that is well separated.
 REDUCTION, SMALLEST, SEPARATED = 0.25, 1e-9, 1e-6
-# Eigenvalues at a branch point below this belong to its kernel, or below so many times that along the branch.
+# Eigenvalues at a branch point up to this are its kernel, or up to so many times that along the branch.
 KERNEL, TIMES = 1e-13, 10.0
-# Of an eigenvalue that is not in the kernel more than this share is left at the first point.
-LEFT = 0.5
+# An eigenvalue that is not in the kernel changes by less than this share up to the first point, growth included: it
+# may have come back through zero. But one that the kernel of its own block drives away grows like the kernel's.
+CHANGED = 0.5
 # The first step deviates from a straight line by less than this share of it.
 CURVED = 0.1
 # How well two amplitudes show an integer power.
@@ -37,8 +37,8 @@ def first_point(departure: Departure, *, counted: bool = True) -> tuple[Point | 
     """Return the first point of the new branch and whether nothing can hide between it and the branch point.
 
     The amplitude is reduced until the correction is small against it, the coupling has the shape that the symmetry
-    demands (quadratic in the amplitude at a pitchfork, linear at a transcritical point), and the eigenvalues are those
-    of the branch point.
+    demands (quadratic in the amplitude at a pitchfork, linear at a transcritical point), and the eigenvalues are
+    those of the branch point.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def _shape(departure: Departure, point: Point, step: float) -> bool | None:
 
 
 def _nothing_between(departure: Departure, point: Point, step: float, shaped: bool) -> bool:
-    """Whether the eigenvalues of all blocks are those of the branch point, but for the kernel, which leaves by powers.
+    """Whether the eigenvalues of all blocks are those of the branch point, but for the kernel: it leaves by powers.
 
     Parameters
     ----------
@@ -118,23 +118,22 @@ def _nothing_between(departure: Departure, point: Point, step: float, shaped: bo
     nearer: Point | None = None
     kernel = KERNEL + 2.0 * departure.kernel + TIMES * _left_along(departure)
     for block in geometry.blocks_of(point):
-        turned = geometry.rotations(point, block)
-        born = turned - geometry.rotations(start, block)
-        before, after = _spectrum(start, block), _without(_spectrum(point, block), born)
-        negative, positive = int((before < -kernel).sum()), int((before > kernel).sum())
-        kept = after.size - positive
-        lost = (after[:negative] > LEFT * before[:negative]).any()
-        if lost or (after[kept:] < LEFT * before[before.size - positive :]).any():
+        born = geometry.rotations(point, block) - geometry.rotations(start, block)
+        before, after = _without(_spectrum(start, block), born, 0.0), _without(_spectrum(point, block), born, 1.0)
+        critical = np.abs(before) <= kernel
+        growth = np.where(critical, 0.0, (after - before) * np.sign(before)) / np.maximum(np.abs(before), kernel)
+        leaving = critical | (growth > CHANGED)
+        if growth.min(initial=0.0) < -CHANGED or (leaving.any() and not critical.any()):
             return False
-        if kept == negative or (shaped and block.own and kept == negative + 1):
+        if not leaving.any() or (shaped and block.own and np.count_nonzero(leaving) == 1):
             continue
         nearer = nearer or _at_amplitude(departure, 0.5 * step)
         if nearer is None or not _straight(start, nearer, point):
             return False
-        half = _without(_spectrum(nearer, block), born)
+        half = _without(_spectrum(nearer, block), born, 1.0)
         zero = 10.0 * NEUTRAL + 2.0 * departure.kernel
-        kernels = (values[negative : values.size - positive] for values in (before, half, after))
-        if not all(_leaves(*values, zero) for values in zip(*kernels)):
+        values = np.column_stack([before, half, after])[leaving]
+        if not all(_leaves(one, two, three, zero) for one, two, three in values.tolist()):
             return False
     return True
 
@@ -159,10 +158,10 @@ def _spectrum(point: Point, block: object) -> Floats:
     return np.asarray(np.linalg.eigvalsh(matrix), dtype=float)
 
 
-def _without(eigenvalues: Floats, rotations: int) -> Floats:
-    """Return ascending eigenvalues without those of rotations, which are one."""
+def _without(eigenvalues: Floats, rotations: int, value: float) -> Floats:
+    """Return ascending eigenvalues without those of rotations: zero where they are not yet, one where they are."""
     for _ in range(rotations):
-        eigenvalues = np.delete(eigenvalues, np.argmin(np.abs(eigenvalues - 1.0)))
+        eigenvalues = np.delete(eigenvalues, np.argmin(np.abs(eigenvalues - value)))
     return eigenvalues
 
 
@@ -177,5 +176,5 @@ def _leaves(before: float, half: float, value: float, zero: float) -> bool:
         return False
     power = float(np.log2(value / half))
     if abs(power) <= POWER:
-        return abs(value - before) <= LEFT * abs(value)
+        return abs(value - before) <= CHANGED * abs(value)
     return power >= 1.0 - POWER and abs(power - round(power)) <= POWER

@@ -1,17 +1,15 @@
 """Directions in which branches leave the uniform state where several modes are critical at the same coupling.
 
-The reduced equation on the kernel is homogeneous to leading order, so at a small amplitude its solutions are isolated
-directions. With two modes they are found as sign changes around a circle, with more by Newton on the sphere from
-directions spread over it; no resonance is assumed, and of images under symmetries one is kept.
+The reduced equation on the kernel is homogeneous to leading order, so at a small amplitude its solutions are
+isolated directions, the critical points of the reduced energy of third and fourth order on a sphere. They are found
+there, and each is then corrected at a small amplitude; no resonance is assumed, and of images under symmetries one
+is kept.
 
-Critical couplings that agree to :data:`INSEPARABLE` are taken for one: what happens between them has amplitudes of the
-order of their distance, and couplings closer than that by another power of it.
+Critical couplings that agree to :data:`INSEPARABLE` are taken for one: what happens between them has amplitudes of
+the order of their distance, and couplings closer than that by another power of it.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
-from scipy.optimize import brentq
 
 from meanfield import CriticalPoint, McKeanVlasov, critical_couplings
 
@@ -26,9 +24,11 @@ INSEPARABLE, BESIDE_OTHERS = 3e-7, 10.0
 # The amplitude at which directions are sought: small, and small against the distance of further critical couplings;
 # below the other one what distinguishes directions is rounding.
 AMPLITUDE, SMALLEST_AMPLITUDE, SMALL = 2e-3, 2e-5, 0.05
-ANGLES = 180
-# Directions a dimension from which solutions on the sphere are sought, the most in all, and the steps of each.
-STARTS, MOST_STARTS, ITERATIONS = 12, 2000, 40
+# Critical points of the reduced energy are sought from so many directions times the square of the dimension, in so
+# many steps, of this length at most, to this accuracy.
+STARTS, ITERATIONS, LONGEST, CRITICAL = 40, 40, 0.3, 1e-6
+# A circle of directions is listed from here: just off the axes, which are often directions.
+FIRST_ANGLE = 0.01
 # Components of a direction above this are felt; images differ by less than the other.
 FELT, SAME = 0.05, 0.02
 
@@ -41,7 +41,7 @@ def merged(criticals: list[CriticalPoint], register: Register) -> list[list[Crit
         for group in groups:
             last = joined_groups[-1] if joined_groups else []
             several = farthest == INSEPARABLE or len(group) > 1 or len(last) > 1
-            if last and several and abs(group[0].coupling / last[-1].coupling - 1.0) <= farthest:
+            if last and several and _apart(last[-1], group[0]) <= farthest:
                 last += group
             else:
                 joined_groups.append(group)
@@ -49,17 +49,21 @@ def merged(criticals: list[CriticalPoint], register: Register) -> list[list[Crit
     for group in groups:
         if len(group) > 1:
             modes = ", ".join(str(mode) for point in group for mode in point.modes)
-            width = abs(group[-1].coupling / group[0].coupling - 1.0)
+            width = _apart(group[0], group[-1])
             register.warnings.append(
                 f"the critical couplings of the modes {modes} near {float(group[0].coupling):.12g} agree to "
-                f"{float(width):.1e} and are taken for one; what happens between them is not shown"
+                f"{width:.1e} and are taken for one; what happens between them is not shown"
             )
     return groups
 
 
+def _apart(one: CriticalPoint, other: CriticalPoint) -> float:
+    return abs(float(other.coupling / one.coupling) - 1.0)
+
+
 def joined(group: list[CriticalPoint]) -> CriticalPoint:
     """Return critical points as one, at the coupling that comes first."""
-    first = min(group, key=lambda point: abs(point.coupling))
+    first = group[0] if group[0].coupling > 0 else group[-1]
     modes = tuple(sorted(mode for point in group for mode in point.modes))
     dimension = sum(point.kernel_dimension for point in group)
     return CriticalPoint(first.coupling, first.relative_coupling, modes, dimension)
@@ -71,7 +75,9 @@ def spread(problem: McKeanVlasov, modes: tuple[int, ...]) -> float:
     return float(couplings.max() / couplings.min() - 1.0)
 
 
-def directions_in(equation: StationaryEquation, q: float, kernel: Integers, modes: tuple[int, ...], register: Register) -> list[Floats]:
+def directions_in(
+    equation: StationaryEquation, q: float, kernel: Integers, modes: tuple[int, ...], register: Register
+) -> list[Floats]:
     """Return the directions in a kernel of several dimensions along which branches leave, one of each orbit.
 
     Parameters
@@ -83,11 +89,23 @@ def directions_in(equation: StationaryEquation, q: float, kernel: Integers, mode
     """
     amplitude, safe = _amplitude(equation, q, kernel)
     found: list[Floats] = []
-    tried = list((_around_circle if kernel.size == 2 else _on_sphere)(equation, q, kernel, amplitude))
-    for direction in tried:
-        if direction is not None and not _known(direction, found, equation):
+    sought: list[Floats] = []
+    lost = False
+    for u in _critical_directions(equation, q, kernel, amplitude):
+        guess = np.zeros(equation.basis.degrees.size)
+        guess[kernel] = u
+        if _known(guess, sought, equation):
+            continue
+        sought.append(guess)
+        state = _with_amplitude(equation, amplitude * guess, q, kernel, amplitude)
+        lost = lost or state is None
+        if state is None:
+            continue
+        direction = np.zeros_like(guess)
+        direction[kernel] = state[kernel] / np.linalg.norm(state[kernel])
+        if not _known(direction, found, equation):
             found.append(direction)
-    if not safe or any(direction is None for direction in tried):
+    if lost or not safe:
         text = (
             f"not all branches that mix the modes {', '.join(map(str, modes))} at coupling "
             f"{float(equation.coupling(q)):.12g} may have been found: other modes are critical too close by"
@@ -116,22 +134,67 @@ def _known(direction: Floats, found: list[Floats], equation: StationaryEquation)
     return any(float(np.abs(image - old).max()) <= SAME for old in found for image in images)
 
 
-def _on_sphere(
-    equation: StationaryEquation, q: float, kernel: Integers, amplitude: float
-) -> Iterator[Floats]:
-    """Yield the directions in a kernel along which states of a small amplitude leave; some of them repeatedly."""
-    count = min(STARTS ** (kernel.size - 1), MOST_STARTS)
-    starts = np.random.default_rng(kernel.size).standard_normal((count, kernel.size))
-    axes = np.eye(kernel.size)
-    for start in (*axes, *starts):
+def _critical_directions(equation: StationaryEquation, q: float, kernel: Integers, amplitude: float) -> Floats:
+    """Return critical points of the reduced energy on the unit sphere of the kernel, (count, n), some twice.
+
+    To fourth order, the other modes eliminated: with f(u) = C(u, u)/2 + a Q(u, u, u)/6 they solve f(u) = x u. By
+    Newton's method in (u, x) from starts spread over the sphere, all at once.
+    """
+    cubic, quartic = _reduced_energy(equation, q, kernel, amplitude)
+    size = kernel.size
+    starts = np.random.default_rng(size).standard_normal((STARTS * size**2, size))
+    u = np.concatenate([np.eye(size), starts])
+    u /= np.linalg.norm(u, axis=1)[:, None]
+    matrix = np.zeros((len(u), size + 1, size + 1))
+    multiplier, longest = np.zeros(len(u)), np.full(len(u), np.inf)
+    for iteration in range(ITERATIONS):
+        twice = np.einsum("ijk,mj->mik", cubic, u)
+        thrice = amplitude * np.einsum("ijkl,mj,ml->mik", quartic, u, u)
+        force = np.einsum("mik,mk->mi", twice / 2.0 + thrice / 6.0, u)
+        if iteration == 0:
+            multiplier = np.einsum("mi,mi->m", u, force)
+        matrix[:, :size, :size] = twice + thrice / 2.0 - multiplier[:, None, None] * np.eye(size)
+        matrix[:, :size, size], matrix[:, size, :size] = -u, u
+        missing = np.concatenate(
+            [force - multiplier[:, None] * u, (np.sum(u**2, axis=1)[:, None] - 1.0) / 2.0], axis=1
+        )
+        step = np.einsum("mij,mj->mi", np.linalg.pinv(matrix), missing)
+        longest = np.linalg.norm(step[:, :size], axis=1)
+        step *= np.minimum(1.0, LONGEST / np.maximum(longest, 1e-300))[:, None]
+        u, multiplier = u - step[:, :size], multiplier - step[:, size]
+    found: Floats = u[longest <= CRITICAL]
+    if size == 2:
+        # Round the circle, so that branches have their names in an order that means something.
+        found = found[np.argsort((np.arctan2(found[:, 1], found[:, 0]) - FIRST_ANGLE) % (2.0 * np.pi))]
+    return np.asarray(found / np.linalg.norm(found, axis=1)[:, None])
+
+
+def _reduced_energy(equation: StationaryEquation, q: float, kernel: Integers, step: float) -> tuple[Floats, Floats]:
+    """Return the third and fourth derivatives of the reduced energy on the kernel, by differences of J.
+
+    With D the third derivatives of the energy, two indices in the kernel, eliminating the mode s takes
+    D_ijs D_kls / J_ss in all three pairings from the fourth ones.
+    """
+    size = kernel.size
+
+    def matrix(*shifts: tuple[int, float]) -> Floats:
         b = np.zeros(equation.basis.degrees.size)
-        b[kernel] = amplitude * start / np.linalg.norm(start)
-        state = _with_amplitude(equation, b, q, kernel, amplitude)
-        if state is None:
-            continue
-        direction = np.zeros_like(b)
-        direction[kernel] = state[kernel] / np.linalg.norm(state[kernel])
-        yield direction
+        for place, sign in shifts:
+            b[kernel[place]] += sign * step
+        return equation.linearise(b, q, equation.evaluate(b, q).gibbs.moments)[0]
+
+    third = np.array([(matrix((k, 1.0)) - matrix((k, -1.0))) / (2.0 * step) for k in range(size)])
+    quartic = np.zeros((size,) * 4)
+    for k in range(size):
+        for m in range(k + 1):
+            signs = ((1.0, 1.0), (-1.0, -1.0), (1.0, -1.0), (-1.0, 1.0))
+            total = np.sum([a * b * matrix((k, a), (m, b)) for a, b in signs], axis=0) / (4.0 * step**2)
+            quartic[:, :, k, m] = quartic[:, :, m, k] = total[np.ix_(kernel, kernel)]
+    others = np.setdiff1d(np.arange(equation.basis.degrees.size), kernel)
+    slaved = third[:, kernel][:, :, others]
+    pairs = np.einsum("ijs,kls->ijkl", slaved / np.diag(matrix())[others], slaved)
+    quartic -= pairs + pairs.transpose(0, 2, 1, 3) + pairs.transpose(0, 3, 2, 1)
+    return third[:, kernel][:, :, kernel], quartic
 
 
 def _with_amplitude(
@@ -149,61 +212,10 @@ def _with_amplitude(
         step = np.linalg.lstsq(matrix, np.append(evaluation.residual, missing))[0]
         longest = float(np.abs(step[:size]).max())
         # Far from a solution, where the kernel is nearly singular, only the direction of a step means something.
-        step *= min(1.0, 0.3 * amplitude / max(longest, 1e-300))
+        step *= min(1.0, LONGEST * amplitude / max(longest, 1e-300))
         b, q = b - step[:size], q - float(step[size])
         if not (np.isfinite(b).all() and q > 0.0):
             return None
         if longest <= 1e-9 * amplitude:
             return b
     return None
-
-
-def _around_circle(
-    equation: StationaryEquation, q: float, plane: Integers, amplitude: float
-) -> Iterator[Floats | None]:
-    """Yield the directions in a plane, the kernel, along which small states leave; None where this is not known.
-
-    At a fixed amplitude and angle, the coupling and all other modes are solved from every equation but the one
-    across the direction; that one is left as a function of the angle, whose zeros are the branches.
-    """
-
-    def across(angle: float) -> float:
-        return _defect(equation, q, plane, angle, amplitude)
-
-    angles = 2.0 * np.pi * (np.arange(ANGLES + 1) + 0.37) / ANGLES
-    values = [across(angle) for angle in angles]
-    for left, right, low, high in zip(angles[:-1], angles[1:], values[:-1], values[1:], strict=True):
-        if np.isnan(low):
-            yield None
-        elif low * high < 0.0:
-            try:
-                yield _unit(equation, plane, brentq(across, left, right, xtol=1e-12))
-            except ValueError:
-                yield None
-
-
-def _unit(equation: StationaryEquation, plane: Integers, angle: float) -> Floats:
-    direction = np.zeros(equation.basis.degrees.size)
-    direction[plane] = np.cos(angle), np.sin(angle)
-    return direction
-
-
-def _defect(
-    equation: StationaryEquation, q: float, plane: Integers, angle: float, amplitude: float
-) -> float:
-    """Return the residual across the direction, relative to the amplitude; nan where Newton does not converge."""
-    along, across = _unit(equation, plane, angle), _unit(equation, plane, angle + 0.5 * np.pi)
-    rest = np.setdiff1d(np.arange(along.size), plane)
-    b, coupling = amplitude * along, q
-    for _ in range(20):
-        evaluation = equation.evaluate(b, coupling)
-        jacobian, derivative = equation.linearise(b, coupling, evaluation.gibbs.moments)
-        rows = np.concatenate([jacobian[rest], along[None] @ jacobian])
-        matrix = np.column_stack([rows[:, rest], np.append(derivative[rest], along @ derivative)])
-        side = np.append(evaluation.residual[rest], along @ evaluation.residual)
-        step = np.linalg.lstsq(matrix, -side)[0]
-        b[rest] += step[:-1]
-        coupling += step[-1]
-        if np.abs(step).max() < 1e-13:
-            return float(across @ equation.evaluate(b, coupling).residual) / amplitude
-    return np.nan

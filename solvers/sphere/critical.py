@@ -16,8 +16,8 @@ def departures(
 ) -> list[Departure]:
     """Return the departures from the uniform state, one of each orbit.
 
-    A single critical mode of odd degree gives a pitchfork, one of even degree a branch whose two sides are different
-    states.
+    A single critical mode of odd degree gives a pitchfork, one of even degree a branch whose two sides are
+    different states.
 
     Parameters
     ----------

@@ -99,7 +99,7 @@ def _same(one: Birth, other: Birth, degrees: tuple[int, ...]) -> bool:
 
 
 def _invariants(departure: Departure, degrees: tuple[int, ...]) -> Floats:
-    """Return what is left of a critical function of unit mean square under rotations: parts by degree, and a mean."""
+    """Return invariants of a critical function of unit mean square under rotations: parts by degree, and a mean."""
     basis, direction = departure.equation.basis, departure.direction
     function = direction / np.sqrt(float(basis.squares @ direction**2))
     parts = [basis.squares @ np.where(basis.degrees == degree, function, 0.0) ** 2 for degree in degrees]
