@@ -1,8 +1,8 @@
 """All stationary states at a fixed coupling, found from starts of its own, and which of them is the minimiser.
 
 Three sources: the closed forms (the uniform state), the branches of the bifurcation diagram that pass the
-coupling, and a deflated search in every rotation symmetry that can hold a state. States that are rotations or
-reflections of each other are one.
+coupling, and a search from starts of its own, which says how far it went. States that are rotations or reflections
+of each other are one. A state is named the minimiser with a reason only: a theorem, or a search that is settled.
 """
 
 import logging
@@ -19,7 +19,9 @@ from meanfield import (
     Outcome,
     State,
     critical_coupling,
+    global_criterion,
 )
+from meanfield.states import StationaryStates
 
 from .arguments import require_depth, require_problem
 from .bases import EPS
@@ -32,6 +34,7 @@ from .branches.walk import walk
 from .geometry import geometry_of
 from .newton import NEUTRAL
 from .provenance import provenance
+from .searched import Searched
 from .spectra import spectral_gap
 
 logger = logging.getLogger(__name__)
@@ -45,13 +48,14 @@ FAMILY = ", one of a family"
 FAMILY_NEUTRAL = 1e-9
 # Numbers of modes from here on are given by their order of magnitude.
 SPELLED_OUT = 1e9
+ALONE = "without interaction exp(-V/D)/Z is the only state"
 # Ways for a branch to end that leave its states at larger couplings unknown.
 LOST = (Outcome.NOT_RESOLVED, Outcome.STEP_TOO_SMALL, Outcome.MAX_STEPS)
 
 
 def stationary_states(
     problem: McKeanVlasov, *, depth: int = 3, rates: bool = True, on_failure: str = "raise"
-) -> tuple[State, ...]:
+) -> StationaryStates:
     """Return the stationary states at the problem's coupling, lowest free energy first.
 
     Parameters
@@ -68,10 +72,13 @@ def stationary_states(
 
     Returns
     -------
-    tuple of State
-        Each once up to rotation and reflection; the first has ``minimiser`` True, unless the free energy is
-        unbounded below (an attractive logarithmic singularity beyond its threshold) or the lowest state found is
-        unstable, so that a lower one is missing: then all have None.
+    StationaryStates
+        A tuple of states, each once up to rotation and reflection. Its ``searched`` says what was searched beside
+        the branches, and how often each state was met; ``complete`` is True where a theorem says that there are no
+        others, False where some are known to be missing, else None. The first state has ``minimiser`` True where
+        that has a reason, ``minimiser_reason``: a theorem, or relaxations from random starts that met every stable
+        state twice and by Boender and Rinnooy Kan's rule leave less than half a one unseen. Else all have None: the
+        free energy is unbounded below, a branch was lost, or the search is not settled.
 
     Raises
     ------
@@ -95,36 +102,78 @@ def stationary_states(
         raise InvalidInput(
             f"coupling {coupling:g} is too large to look for branches around it; measure in other units"
         )
-    found: list[tuple[str, Point]] = []
     if on_failure not in ("raise", "return"):
         raise InvalidInput(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
-    sources, complete = _on_branches(problem, depth, on_failure) if coupling else _without_interaction(problem)
+    found: list[tuple[str, Point]] = []
+    sources, followed = _on_branches(problem, depth, on_failure) if coupling else _without_interaction(problem)
     for label, point in sources:
         _add(found, label, point)
-    for label, point in _searched(problem, found):
-        _add(found, label, point)
-    states = [_state(problem, label, point) for label, point in found]
-    if problem.confinement is None:
-        states.insert(0, uniform_state(problem))
-    if not states:
-        raise NotResolved(
-            f"no stationary state at coupling {float(coupling):.6g} is resolved by the modes that are allowed: the "
-            "confinement or the coupling is too strong for this noise; take a larger noise"
-        )
-    # Of states that tie with the uniform one that comes first.
-    states.sort(key=lambda state: state.free_energy_gap if abs(state.free_energy_gap) > 4.0 * EPS else 0.0)
-    # An unstable state of lowest free energy shows that a lower one was not found.
-    saddle = bool(states[0].unstable)
-    decided = complete and not saddle and geometry_of(problem).bounded_below(problem)
-    source = provenance(problem, {"depth": depth}, time.process_time() - started)
-    return tuple(
+    searched = _searched(problem, found)
+    for point in searched.points:
+        _add(found, geometry_of(problem).name_of(point), point)
+    states = _sorted(problem, found)
+    minimiser, reason = _minimiser(states[0], searched, followed)
+    complete = False if searched.doubt or not followed else True if searched.theorem else None
+    search = {"searched": searched.words, "complete": complete, "minimiser_reason": reason}
+    source = provenance(problem, {"depth": depth}, time.process_time() - started) | search
+    known = (
         state.replace(
-            minimiser=index == 0 if decided else None,
+            minimiser=index == 0 if minimiser else None,
+            minimiser_reason=reason,
             provenance=source,
             slowest_rate=_rate(state) if rates else None,
         )
         for index, state in enumerate(states)
     )
+    return StationaryStates(known, searched.words, complete)
+
+
+def _sorted(problem: McKeanVlasov, found: list[tuple[str, Point]]) -> list[State]:
+    """Return the states found and the uniform one, lowest free energy first."""
+    states = [_state(problem, label, point) for label, point in found]
+    if problem.confinement is None:
+        states.insert(0, uniform_state(problem))
+    if not states:
+        raise NotResolved(
+            f"no stationary state at coupling {problem.fixed_coupling:.6g} is resolved by the modes that are allowed: "
+            "the confinement or the coupling is too strong for this noise; take a larger noise"
+        )
+    # Of states that tie with the uniform one that comes first.
+    return sorted(
+        states, key=lambda state: state.free_energy_gap if abs(state.free_energy_gap) > 4.0 * EPS else 0.0
+    )
+
+
+def _minimiser(lowest: State, searched: Searched, followed: bool) -> tuple[bool, str]:
+    """Return whether the lowest state is known to be the minimiser, and why, or why not."""
+    problem = lowest.problem
+    if not geometry_of(problem).bounded_below(problem):
+        return False, "the free energy is unbounded below"
+    if not followed:
+        return False, "a branch could not be followed to the coupling"
+    if searched.theorem:
+        return True, f"theorem: {searched.theorem}"
+    if lowest.symmetry == 0 and (statement := _continuous(problem)):
+        return True, f"theorem: {statement}"
+    if lowest.unstable:
+        return False, "the lowest state found is unstable, so that a lower one is missing"
+    if searched.minima is None:
+        return False, "no relaxations from random starts were made"
+    counts = searched.minima.words("relaxations", "stable state")
+    if not searched.minima.settled:
+        return False, f"the search among {searched.among} is not settled: {counts}"
+    return True, f"lowest of a search among {searched.among}, no proof: {counts}"
+
+
+def _continuous(problem: McKeanVlasov) -> str:
+    """Return the theorem by which uniform minimises the free energy at the coupling, empty if there is none."""
+    if problem.confinement is not None or problem.fixed_coupling < 0:
+        return ""
+    criterion = global_criterion(problem)
+    critical = critical_coupling(problem)
+    if not criterion.holds or not criterion.certain or critical is None or problem.fixed_coupling > critical:
+        return ""
+    return criterion.statement
 
 
 def _rate(state: State) -> float | None:
@@ -234,11 +283,12 @@ def _passing(followed: Followed, coupling: Number) -> list[Point]:
     return points
 
 
-def _searched(problem: McKeanVlasov, found: list[tuple[str, Point]]) -> list[tuple[str, Point]]:
-    sign = 1 if problem.fixed_coupling >= 0 else -1
-    geometry, known = geometry_of(problem), [point for _, point in found]
-    points = geometry.search_all(problem.at(coupling=None), sign, problem.fixed_coupling, known)
-    return [(geometry.name_of(point), point) for point in points]
+def _searched(problem: McKeanVlasov, found: list[tuple[str, Point]]) -> Searched:
+    if not problem.fixed_coupling:
+        return Searched([], "", theorem=ALONE)
+    sign = 1 if problem.fixed_coupling > 0 else -1
+    known = [point for _, point in found]
+    return geometry_of(problem).search_all(problem.at(coupling=None), sign, problem.fixed_coupling, known)
 
 
 def _add(found: list[tuple[str, Point]], label: str, point: Point) -> None:

@@ -12,6 +12,7 @@ from ..bases import CosineBasis, Floats
 from ..branches.continuation import Point
 from ..branches.deflation import search
 from ..equation import StationaryEquation, stationary_equation
+from ..searched import Searched
 
 LARGEST_SYMMETRY = 12
 # Of the modes beyond their threshold the strongest few are combined in all signs.
@@ -64,7 +65,7 @@ def _scattered(equation: StationaryEquation) -> Iterator[Floats]:
         yield equation.unknown_from(equation.basis.gibbs(field).moments)
 
 
-def search_all(problem: McKeanVlasov, sign: int, coupling: Number, known: list[Point]) -> list[Point]:
+def search_all(problem: McKeanVlasov, sign: int, coupling: Number, known: list[Point]) -> Searched:
     """Return the states at a coupling, in every rotation symmetry that can hold one, that are not known."""
     new: list[Point] = []
     for symmetry in range(1, LARGEST_SYMMETRY + 1):
@@ -77,7 +78,7 @@ def search_all(problem: McKeanVlasov, sign: int, coupling: Number, known: list[P
         for point in search(equation, q, _known(equation, known + new), seeds(equation, q)):
             if symmetry_of(point) and not any(same_orbit(point, other) for other in known + new):
                 new.append(point)
-    return new
+    return Searched(new, "even densities")
 
 
 def _respects(problem: McKeanVlasov, symmetry: int) -> bool:
