@@ -127,7 +127,7 @@ def explore(
         branches=recorded,
         special_points=tuple(register.special_points),
         warnings=(*register.warnings, *(unknown_rates(recorded) if rates else ())),
-        provenance=provenance(problem, options, time.process_time() - started),
+        provenance=provenance(problem, options, time.process_time() - started) | {"searched": register.searched},
     )
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .branches.continuation import Point
 
 # Fewer states than this must be expected unseen for a search to count as settled.
-HALF = 0.5
+QUARTER = 0.25
 
 
 class Tally(NamedTuple):
@@ -40,11 +40,11 @@ class Tally(NamedTuple):
 
     @property
     def settled(self) -> bool:
-        """Whether less than half a state is expected unseen and each was met twice."""
-        return self.seldom == 0 and self.unseen is not None and self.unseen < HALF
+        """Whether less than a quarter of a state is expected unseen and each was met twice."""
+        return self.seldom == 0 and self.unseen is not None and self.unseen < QUARTER
 
     def words(self, runs: str, ends: str) -> str:
-        """Return the tally as a clause, such as "64 relaxations ended at 2 stable states, each met twice or more"."""
+        """Return the tally as a clause: "64 relaxations ended at 2 stable states, each met twice or more, ..."."""
         plural = "" if self.ends == 1 else "s"
         seldom = f"{self.seldom} of them met once at most" if self.seldom else "each met twice or more"
         unseen = (
@@ -63,9 +63,9 @@ class Searched(NamedTuple):
     among : str
         The densities searched, such as "all densities on the circle".
     states : Tally or None
-        Newton's runs from random starts and the states of any kind, the known ones among them; None if none were made.
+        Newton's runs from random starts and the states of any kind, known ones among them; None if none were made.
     minima : Tally or None
-        Relaxations from random starts and the stable states; without them no search says which the minimiser is.
+        Relaxations from random starts and the stable states; without them no search tells the minimiser.
     theorem : str
         A sentence why there are no other states; empty where no argument is known.
     doubt : str

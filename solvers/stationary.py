@@ -7,6 +7,7 @@ of each other are one. A state is named the minimiser with a reason only: a theo
 
 import logging
 import time
+from collections.abc import Callable
 
 import numpy as np
 
@@ -48,13 +49,20 @@ FAMILY = ", one of a family"
 FAMILY_NEUTRAL = 1e-9
 # Numbers of modes from here on are given by their order of magnitude.
 SPELLED_OUT = 1e9
+# Takes the states found, the whole (not known) and what is being worked on.
+Watch = Callable[[float, float | None, str], None]
+# What is kept of the search in the provenance.
+SEARCH = ("searched", "complete", "minimiser_reason")
 ALONE = "without interaction exp(-V/D)/Z is the only state"
-# Ways for a branch to end that leave its states at larger couplings unknown.
-LOST = (Outcome.NOT_RESOLVED, Outcome.STEP_TOO_SMALL, Outcome.MAX_STEPS)
 
 
 def stationary_states(
-    problem: McKeanVlasov, *, depth: int = 3, rates: bool = True, on_failure: str = "raise"
+    problem: McKeanVlasov,
+    *,
+    depth: int = 3,
+    rates: bool = True,
+    on_failure: str = "raise",
+    watch: Watch | None = None,
 ) -> StationaryStates:
     """Return the stationary states at the problem's coupling, lowest free energy first.
 
@@ -69,6 +77,8 @@ def stationary_states(
     on_failure
         ``"raise"``, or ``"return"`` to be given the states that can be had, with no minimiser named, where a
         branch cannot be followed to the coupling.
+    watch
+        Called, before every branch and before the search, with the number of states found, None and a name.
 
     Returns
     -------
@@ -77,8 +87,8 @@ def stationary_states(
         the branches, and how often each state was met; ``complete`` is True where a theorem says that there are no
         others, False where some are known to be missing, else None. The first state has ``minimiser`` True where
         that has a reason, ``minimiser_reason``: a theorem, or relaxations from random starts that met every stable
-        state twice and by Boender and Rinnooy Kan's rule leave less than half a one unseen. Else all have None: the
-        free energy is unbounded below, a branch was lost, or the search is not settled.
+        state twice and by Boender and Rinnooy Kan's rule leave less than a quarter of one unseen. Else all have
+        None: the free energy is unbounded below, a branch was lost, or the search is not settled.
 
     Raises
     ------
@@ -95,6 +105,7 @@ def stationary_states(
     [('1-cluster', 0), ('uniform', 2)]
     """
     started = time.process_time()
+    watch = watch or _unwatched
     require_problem(problem)
     require_depth(depth)
     coupling = problem.fixed_coupling
@@ -105,16 +116,19 @@ def stationary_states(
     if on_failure not in ("raise", "return"):
         raise InvalidInput(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
     found: list[tuple[str, Point]] = []
-    sources, followed = _on_branches(problem, depth, on_failure) if coupling else _without_interaction(problem)
+    sources, followed = (
+        _on_branches(problem, depth, on_failure, watch) if coupling else _without_interaction(problem)
+    )
     for label, point in sources:
         _add(found, label, point)
+    watch(len(found), None, "search")
     searched = _searched(problem, found)
     for point in searched.points:
         _add(found, geometry_of(problem).name_of(point), point)
     states = _sorted(problem, found)
     minimiser, reason = _minimiser(states[0], searched, followed)
     complete = False if searched.doubt or not followed else True if searched.theorem else None
-    search = {"searched": searched.words, "complete": complete, "minimiser_reason": reason}
+    search = dict(zip(SEARCH, (searched.words, complete, reason), strict=True))
     source = provenance(problem, {"depth": depth}, time.process_time() - started) | search
     known = (
         state.replace(
@@ -135,8 +149,8 @@ def _sorted(problem: McKeanVlasov, found: list[tuple[str, Point]]) -> list[State
         states.insert(0, uniform_state(problem))
     if not states:
         raise NotResolved(
-            f"no stationary state at coupling {problem.fixed_coupling:.6g} is resolved by the modes that are allowed: "
-            "the confinement or the coupling is too strong for this noise; take a larger noise"
+            f"no stationary state at coupling {float(problem.fixed_coupling):.6g} is resolved by the modes that "
+            "are allowed: the confinement or the coupling is too strong for this noise; take a larger noise"
         )
     # Of states that tie with the uniform one that comes first.
     return sorted(
@@ -174,6 +188,10 @@ def _continuous(problem: McKeanVlasov) -> str:
     if not criterion.holds or not criterion.certain or critical is None or problem.fixed_coupling > critical:
         return ""
     return criterion.statement
+
+
+def _unwatched(done: float, total: float | None, label: str) -> None:
+    """Show nothing."""
 
 
 def _rate(state: State) -> float | None:
@@ -224,7 +242,9 @@ def _gibbs_state(problem: McKeanVlasov, sign: int) -> Point | None:
     return point
 
 
-def _on_branches(problem: McKeanVlasov, depth: int, on_failure: str) -> tuple[list[tuple[str, Point]], bool]:
+def _on_branches(
+    problem: McKeanVlasov, depth: int, on_failure: str, watch: Watch
+) -> tuple[list[tuple[str, Point]], bool]:
     """Return the states of all branches at the coupling, and whether no branch was lost on the way there.
 
     Branches are followed to beyond the coupling, since some that pass it are born above it.
@@ -233,17 +253,20 @@ def _on_branches(problem: McKeanVlasov, depth: int, on_failure: str) -> tuple[li
     span = (min(BEYOND * coupling, 0.0), max(BEYOND * coupling, 0.0))
     free = problem.at(coupling=None)
     critical = None if problem.confinement is not None else critical_coupling(problem)
-    found, complete = [], True
+    found: list[tuple[str, Point]] = []
+    complete = True
     if problem.confinement is not None and on_failure == "raise":
         _gibbs_state(free, 1 if coupling > 0 else -1)
     for task, followed, _ in walk(free, Register(span, critical), depth, Arclength()):
         equation = task.departure.equation
         logger.info("%s: %s", task.label, followed.outcome)
+        watch(len(found), None, task.label)
         if (equation.sign > 0) != (coupling > 0):
             continue
         label = task.label + FAMILY if followed.vertical else task.label
         found += [(label, point) for point in _passing(followed, coupling)]
-        if followed.outcome in LOST and followed.knots[-1].point.q < float(abs(coupling) / equation.unit):
+        below = followed.knots[-1].point.q < float(abs(coupling) / equation.unit)
+        if followed.outcome is Outcome.NOT_RESOLVED and below:
             complete = False
             if on_failure == "raise":
                 raise NotResolved(_lost(task.label, followed, coupling))
@@ -252,17 +275,14 @@ def _on_branches(problem: McKeanVlasov, depth: int, on_failure: str) -> tuple[li
 
 def _lost(label: str, followed: Followed, coupling: Number) -> str:
     last = followed.knots[-1].point
-    modes = ""
-    if followed.outcome is Outcome.NOT_RESOLVED:
-        # The width of a cluster goes with the inverse root of the coupling.
-        resolved = last.equation.basis.symmetry * last.equation.basis.nodes
-        needed = resolved * np.sqrt(float(coupling / last.coupling))
-        number = f"{needed:.0f}" if needed < SPELLED_OUT else f"{needed:.1e}"
-        modes = f": it needs about {number} modes, more than the {resolved} it had there"
+    # The width of a cluster goes with the inverse root of the coupling.
+    resolved = last.equation.basis.symmetry * last.equation.basis.nodes
+    needed = resolved * np.sqrt(float(coupling / last.coupling))
+    number = f"{needed:.0f}" if needed < SPELLED_OUT else f"{needed:.1e}"
     return (
-        f"the {label} could be followed to coupling {float(last.coupling):.6g} only, not to {float(coupling):.6g}"
-        f"{modes}; ask for a smaller coupling, or for the states that can be had with on_failure='return' "
-        "(--on-failure return)"
+        f"the {label} could be followed to coupling {float(last.coupling):.6g} only, not to {float(coupling):.6g}: it "
+        f"needs about {number} modes, more than the {resolved} it had there; ask for a smaller coupling, or for the "
+        "states that can be had with on_failure='return' (--on-failure return)"
     )
 
 

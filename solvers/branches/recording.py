@@ -24,13 +24,14 @@ LABELS = {"branch point": "BP", "fold": "LP", "transition": "TR", "endpoint": "E
 
 @dataclass(slots=True)
 class Register:
-    """Branches and special points gathered so far, and what a reader must be warned of."""
+    """Branches and special points gathered so far, what a reader must be warned of, and what was searched."""
 
     interval: tuple[Number, Number]
     critical: Number | None
     branches: list[Branch] = field(default_factory=list)
     special_points: list[SpecialPoint] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    searched: list[str] = field(default_factory=list)
 
     def relative(self, coupling: Number) -> float | None:
         """Return a coupling relative to the critical one."""

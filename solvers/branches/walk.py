@@ -213,6 +213,11 @@ def _strays(problem: McKeanVlasov, register: Register, ends: list[tuple[Task, Po
     for sign, edge in ((1, register.interval[1]), (-1, register.interval[0])):
         if sign * edge <= 0:
             continue
-        for point in geometry.search_all(problem, sign, edge, [point for _, point in ends]).points:
+        known = [point for _, point in ends if point.equation.sign == sign]
+        searched = geometry.search_all(problem, sign, edge, known)
+        register.searched.append(f"at coupling {float(edge):.6g} {searched.words}")
+        if searched.doubt:
+            register.warnings.append(f"of the states at coupling {float(edge):.6g} {searched.doubt}")
+        for point in searched.points:
             departure = Departure(point.equation, point.b, point.q, np.zeros_like(point.b), 0)
             yield Task(departure, f"disconnected {geometry.name_of(point)}", geometry.symmetry_of(point), 1, None)

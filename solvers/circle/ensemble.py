@@ -29,6 +29,8 @@ VALUES = 2**15
 ITERATIONS = 40
 LARGEST_STEP = 0.5
 CONVERGED = 1e-9
+# Along a direction without slope steps do not end: what is left is rounding.
+FLAT = 1e-12
 RELAXATIONS = 32
 
 
@@ -96,11 +98,11 @@ class Ensemble:
         _, log_partition = self.densities_of(self.strengths * rows)
         return np.asarray(np.abs(rows) ** 2 @ self.strengths - log_partition)
 
-    def flattest(self, rows: Complexes) -> float:
-        """Return the smallest eigenvalue in modulus of the Jacobians at rows."""
-        if not self.strong.size:
-            return 1.0
-        return float(np.abs(np.linalg.eigvalsh(self._jacobians(self.moments(rows)))).min(initial=1.0))
+    def flattest(self, rows: Complexes) -> Floats:
+        """Return the smallest eigenvalue in modulus of the Jacobian at each row."""
+        if not self.strong.size or not len(rows):
+            return np.ones(len(rows))
+        return np.asarray(np.abs(np.linalg.eigvalsh(self._jacobians(self.moments(rows)))).min(axis=1))
 
     def relaxed(self, rows: Complexes) -> Complexes:
         """Return rows relaxed some way downhill: damped iteration, whose attractors are the stable states."""
@@ -121,9 +123,12 @@ class Ensemble:
             moments = self.moments(rows)
             missing = moments[:, self.degrees] - rows
             step = self._step(moments, missing)
+            # A density with its axis at 0 keeps it, however flat the way across is.
+            step.imag[(rows.imag == 0.0).all(axis=1)] = 0.0
             length = np.sqrt((np.abs(step) ** 2).sum(axis=1))
             rows = rows + step * np.minimum(1.0, LARGEST_STEP / np.maximum(length, 1e-300))[:, None]
-            converged = (length < CONVERGED) & (np.abs(missing).max(axis=1) < CONVERGED)
+            left = np.abs(missing).max(axis=1)
+            converged = ((length < CONVERGED) & (left < CONVERGED)) | (left < FLAT)
             done.append(rows[converged])
             rows = rows[~converged & np.isfinite(length)]
             if not len(rows):

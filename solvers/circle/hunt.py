@@ -12,7 +12,7 @@ from ..branches.deflation import resolved_at
 from ..equation import StationaryEquation, stationary_equation
 from ..searched import Tally
 from .ensemble import Ensemble
-from .orbits import confining_symmetry, evened, row_of, same_orbit, symmetry_of
+from .orbits import CLOSE, confining_symmetry, evened, images_of, row_of, same_orbit, symmetry_of
 from .rotation import Complexes
 from .stability import unstable_counts
 
@@ -23,6 +23,9 @@ VANISHING = 1e-6
 # Ends that turn out to be no states on a finer grid, as those of densities too narrow for it, are not many.
 POLISHED = 256
 UNIFORM = 0
+# A state that a confinement holds by less than this may stand anywhere for all that rounding tells. It is not
+# taken, but so many of them are turned to the axes of the confinement, where there are exact ones.
+FLAT, LOOSE = 1e-9, 16
 
 
 class Hunt:
@@ -41,6 +44,8 @@ class Hunt:
     ----------
     points : list of Point or None
         All states; None stands for the uniform one.
+    loose : (n, size) complex
+        Ends whose angle is not determined.
     runs, relaxations : list of int
         How many runs of Newton's method and how many relaxations ended at each.
     """
@@ -49,7 +54,13 @@ class Hunt:
         self, ensemble: Ensemble, problem: McKeanVlasov, sign: int, coupling: Number, known: list[Point]
     ) -> None:
         self.ensemble, self.problem, self.sign, self.coupling = ensemble, problem, sign, coupling
-        self.points: list[Point | None] = [*([] if ensemble.confined else [None]), *known]
+        self._confining = confining_symmetry(problem)
+        self.points: list[Point | None] = [] if ensemble.confined else [None]
+        for point in known:
+            if (ensemble.confined or symmetry_of(point)) and self._known(point) is None:
+                self.points.append(point)
+        self._before = len(self.points)
+        self.loose: Complexes = np.zeros((0, ensemble.degrees.size), dtype=complex)
         self.stable = [self._is_stable(point) for point in self.points]
         self.runs, self.relaxations = ([0] * len(self.points) for _ in range(2))
         self.rows = np.array([self._row(point) for point in self.points]).reshape(-1, ensemble.degrees.size)
@@ -58,8 +69,15 @@ class Hunt:
         self._energies = ensemble.gaps(self.rows)
         self._equations: dict[tuple[int, bool], StationaryEquation | None] = {}
 
+    @property
+    def new(self) -> list[Point]:
+        """The states that were not known."""
+        return [point for point in self.points[self._before :] if point is not None]
+
     def meet(self, rows: Complexes, hits: list[int] | None = None) -> None:
         """Take the ends of runs in, counting them."""
+        if self.ensemble.confined:
+            rows = self._held(rows)
         energies = self.ensemble.gaps(rows)
         while len(rows):
             alike = self._alike(rows, energies, rows[0], energies[0])
@@ -67,6 +85,13 @@ class Hunt:
             if owner is not None and hits is not None:
                 hits[owner] += int(alike.sum())
             rows, energies = rows[~alike], energies[~alike]
+
+    def _held(self, rows: Complexes) -> Complexes:
+        """Return the rows whose angle the confinement determines, and keep some of the others."""
+        even = (rows.imag == 0.0).all(axis=1)
+        held = even | (self.ensemble.flattest(rows) > FLAT)
+        self.loose = np.concatenate([self.loose, rows[~held]])[:LOOSE]
+        return np.asarray(rows[held])
 
     def tallies(self) -> tuple[Tally, Tally]:
         """Return how often all states were met by Newton's method, and the stable ones by relaxations."""
@@ -92,17 +117,24 @@ class Hunt:
         point = self._polished(row)
         if point is None:
             return -1
-        if not symmetry_of(point):
+        if not (self.ensemble.confined or symmetry_of(point)):
             return UNIFORM
-        for place, other in enumerate(self.points):
-            if other is not None and same_orbit(point, other):
-                return place
+        place = self._known(point)
+        if place is not None:
+            return place
         self.points.append(point)
         self.stable.append(self._is_stable(point))
         self.rows = np.vstack([self.rows, self._row(point)])
         self.runs.append(0)
         self.relaxations.append(0)
         return len(self.points) - 1
+
+    def _known(self, point: Point) -> int | None:
+        """Return the place of a state, None if it is new."""
+        for place, other in enumerate(self.points):
+            if other is not None and same_orbit(point, other):
+                return place
+        return None
 
     def _polished(self, row: Complexes) -> Point | None:
         """Return the state near a row, found again in its symmetry; if that fails without one."""
@@ -124,7 +156,7 @@ class Hunt:
     def _symmetry(self, moments: Complexes) -> int:
         """Return n of the rotation symmetry of moments that the problem has as well."""
         felt: Integers = np.flatnonzero(np.abs(moments[1:]) > VANISHING) + 1
-        return max(1, math.gcd(int(np.gcd.reduce(felt, initial=0)), confining_symmetry(self.problem)))
+        return max(1, math.gcd(int(np.gcd.reduce(felt, initial=0)), self._confining))
 
     def _row(self, point: Point | None) -> Complexes:
         degrees = self.ensemble.degrees
@@ -138,7 +170,11 @@ class Hunt:
     def _alike(self, rows: Complexes, energies: np.ndarray, row: Complexes, energy: float) -> np.ndarray:
         """Tell which rows are the same as one up to rotation and reflection."""
         alike = np.abs(np.abs(rows) - np.abs(row)).max(axis=1, initial=0.0) < SAME
-        return np.asarray(alike & (np.abs(energies - energy) < SAME_ENERGY * max(1.0, abs(energy))))
+        alike &= np.abs(energies - energy) < SAME_ENERGY * max(1.0, abs(energy))
+        if self.ensemble.confined:
+            images = images_of(row, self.ensemble.degrees, self._confining)
+            alike &= np.abs(rows[:, None, :] - images).max(axis=2).min(axis=1) < CLOSE
+        return np.asarray(alike)
 
 
 def _tally(hits: list[int]) -> Tally:

@@ -4,7 +4,7 @@ import numpy as np
 
 from meanfield import McKeanVlasov
 
-from ..bases import EPS, CosineBasis
+from ..bases import EPS, CosineBasis, Integers
 from ..branches.continuation import Point
 from .rotation import Complexes, turned
 
@@ -39,7 +39,8 @@ def symmetry_of(point: Point) -> int:
 
 def name_of(point: Point) -> str:
     """Return a state in words."""
-    even = isinstance(point.equation.basis, CosineBasis) or evened(moments_of(point), SAME, turning=True) is not None
+    even = isinstance(point.equation.basis, CosineBasis)
+    even = even or evened(moments_of(point), SAME, turning=True) is not None
     return f"{'' if even else 'uneven '}{symmetry_of(point)}-cluster"
 
 
@@ -60,12 +61,12 @@ def evened(moments: Complexes, vanishing: float, *, turning: bool) -> Complexes 
         # The lowest of the large moments: in whole turns of it the axis is one of the fewest.
         degree = int(np.flatnonzero(sizes >= 0.5 * sizes.max())[0])
         if degree == 0:
-            return moments.real + 0j
+            return np.asarray(moments.real, dtype=complex)
         angles = (np.angle(moments[degree]) + np.pi * np.arange(degree)) / degree
         images = np.array([turned(moments, angle) for angle in angles])
     across = np.abs(images.imag).max(axis=1)
     best = int(across.argmin())
-    return images[best].real + 0j if across[best] < vanishing else None
+    return np.asarray(images[best].real, dtype=complex) if across[best] < vanishing else None
 
 
 def same_orbit(one: Point, other: Point) -> bool:
@@ -101,17 +102,18 @@ def copies_of(point: Point, symmetry: int) -> int:
     moments = moments_of(point)
     if symmetry == 0:
         return 1 if evened(moments, SAME, turning=True) is not None else 2
-    images = _images(moments, symmetry)
+    images = images_of(moments, np.arange(moments.size), symmetry)
     return len(images) // int(np.count_nonzero(np.abs(images - moments).max(axis=1) <= SAME))
 
 
 def _are_images(one: Complexes, other: Complexes, symmetry: int) -> bool:
     """Whether one of the rotations and reflections of a confinement takes a density to another."""
-    return bool(np.abs(_images(one, symmetry) - other).max(axis=1).min() <= CLOSE)
+    images = images_of(one, np.arange(one.size), symmetry)
+    return bool(np.abs(images - other).max(axis=1).min() <= CLOSE)
 
 
-def _images(moments: Complexes, symmetry: int) -> Complexes:
-    """Return a density turned by all multiples of 2 pi/m and reflected."""
+def images_of(moments: Complexes, degrees: Integers, symmetry: int) -> Complexes:
+    """Return the moments of a density turned by all multiples of 2 pi/m and reflected."""
     angles = 2.0 * np.pi * np.arange(max(symmetry, 1)) / max(symmetry, 1)
-    images = np.array([turned(moments, angle) for angle in angles])
+    images = moments * np.exp(-1j * np.multiply.outer(angles, degrees))
     return np.concatenate([images, images.conj()])

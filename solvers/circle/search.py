@@ -2,8 +2,8 @@ r"""The search for states that no branch leads to, among all densities on the ci
 
 Newton's method from random starts meets states of any kind, damped iterations meet the stable ones, and densities
 between states lead to the saddles that divide them. Rounds of all three are run until each state has been met
-twice and less than half a state is expected unseen, see :mod:`solvers.searched`; the number of starts of a round
-is in proportion to that of the modes that attract.
+twice and less than a quarter of one is expected unseen, see :mod:`solvers.searched`; the number of starts of a
+round is in proportion to that of the modes that attract.
 
 The states of a free energy that is bounded below obey the Morse relation: where none is degenerate,
 
@@ -11,8 +11,8 @@ The states of a free energy that is bounded below obey the Morse relation: where
 
 over the circles of states other than the uniform one, which has u unstable modes; an uneven state and its
 reflection are two. It is the relation of :math:`S^1`-equivariant Morse theory,
-:math:`\sum t^{\mathrm{ind}} + t^{2u}/(1-t^2) = 1/(1-t^2) + (1+t)Q(t)`, at t = -1. With a confinement, which fixes the
-angle, the sum over all states is 1. A sum that is wrong shows that states are missing.
+:math:`\sum t^{\mathrm{ind}} + t^{2u}/(1-t^2) = 1/(1-t^2) + (1+t)Q(t)`, at t = -1. With a confinement, which fixes
+the angle, the sum over all states is 1. A sum that is wrong shows that states are missing.
 """
 
 import logging
@@ -20,8 +20,9 @@ import math
 
 import numpy as np
 
-from meanfield import McKeanVlasov, Number
+from meanfield import Logarithmic, McKeanVlasov, Number
 
+from ..bases import Floats
 from ..branches.continuation import Point
 from ..equation import stationary_equation
 from ..searched import Searched
@@ -30,7 +31,7 @@ from .ensemble import Ensemble
 from .hunt import Hunt
 from .orbits import confining_symmetry, copies_of, name_of, same_orbit, symmetry_of
 from .stability import unstable_counts
-from .starts import random_starts, starts_between
+from .starts import random_starts, starts_between, starts_on_axes
 
 __all__ = ["name_of", "same_orbit", "search_all", "symmetry_of"]
 
@@ -43,6 +44,9 @@ ROUNDS = 8
 SEED = 0
 # Degrees asked whether they attract.
 ASKED = 4096
+# Relative distance within which a coupling is that of a family.
+VERTICAL = 1e-12
+MISSING = "some are missing, for the indices of those found do not add up (Morse relation)"
 # A state with an eigenvalue nearer to zero is taken for degenerate.
 DEGENERATE = 1e-7
 
@@ -53,36 +57,45 @@ def search_all(problem: McKeanVlasov, sign: int, coupling: Number, known: list[P
     if equation is None:
         return Searched([], AMONG, theorem="the potential acts on no density")
     ensemble = Ensemble(equation, float(coupling / (sign * equation.unit)), equation.basis.confinement)
-    at_most, theorem = _most_states(problem, sign, equation.complete, ensemble)
-    if len(known) + (not ensemble.confined) >= at_most:
-        return Searched([], AMONG, theorem=theorem)
+    at_most, theorem = _most_states(problem, equation.complete, ensemble)
     hunt = Hunt(ensemble, problem, sign, coupling, known)
-    _run(hunt)
-    new = [point for point in hunt.points[len(known) + (not ensemble.confined) :] if point is not None]
+    if len(hunt.points) < at_most:
+        _run(hunt)
     states, minima = hunt.tallies()
     if len(hunt.points) >= at_most:
-        return Searched(new, AMONG, states, minima, theorem=theorem)
-    return Searched(new, AMONG, states, minima, doubt=_doubt(hunt))
+        return Searched(hunt.new, AMONG, states, minima, theorem=theorem)
+    return Searched(hunt.new, AMONG, states, minima, doubt=_doubt(hunt))
 
 
-def _most_states(problem: McKeanVlasov, sign: int, complete: bool, ensemble: Ensemble) -> tuple[float, str]:
+def _most_states(problem: McKeanVlasov, complete: bool, ensemble: Ensemble) -> tuple[float, str]:
     r"""Return how many states there can be and the theorem that says so; infinity where there is none.
 
     The second variation of F/D is :math:`\int u^2/\rho - 2\sum\lambda_k|\hat u_k|^2` with
     :math:`|\hat u_k|^2 \le \int u^2/\rho`. On a single mode n, :math:`r = I_1(x)/I_0(x)`, :math:`x = 2\lambda r`,
-    has one positive solution beyond the threshold and none below.
+    has one positive solution beyond the threshold and none below. For the attractive logarithm,
+    :math:`\lambda_k = s/k`, the states obey :math:`(k - s) c_k = s\sum_{j<k} c_j c_{k-j}`: all vanish, but where s
+    is an integer n, and there they are Poisson kernels in n t, a family.
     """
     strengths = ensemble.strengths
-    relative = problem.potential.relative_multipliers(problem.domain, ASKED)
-    if not np.any(-sign * relative[1:] > 0.0):
+    if not np.any(strengths > 0.0) and (complete or not np.any(_all_strengths(problem, ensemble) > 0.0)):
         return 1.0, "no mode attracts, so that the free energy is strictly convex"
     if complete and 2.0 * float(strengths[strengths > 0.0].sum()) < 1.0:
         return 1.0, "2 sum lambda_k < 1 over the modes that attract, so that the free energy is strictly convex"
-    if complete and strengths.size == 1 and not ensemble.confined:
-        # Modes that are left out of the ensemble do not attract enough to count, but they are felt.
-        if np.count_nonzero(relative[1:]) == 1:
-            return 1.0 + float(strengths[0] > 1.0), "one mode alone: uniform and, beyond its threshold, one cluster"
+    if ensemble.confined:
+        return math.inf, ""
+    if complete and np.count_nonzero(_all_strengths(problem, ensemble)) == 1:
+        return 1.0 + float(strengths[0] > 1.0), "one mode alone: uniform and, beyond its threshold, one cluster"
+    if isinstance(problem.potential, Logarithmic) and strengths[0] > 0.0:
+        family = abs(strengths[0] - round(strengths[0])) <= VERTICAL * strengths[0]
+        return 1.0 + float(family), "exact states of the logarithm: uniform and, at kappa = 2 D n, one family"
     return math.inf, ""
+
+
+def _all_strengths(problem: McKeanVlasov, ensemble: Ensemble) -> Floats:
+    """Return the multipliers of the first degrees, positive where they attract at the sign of the coupling."""
+    relative = problem.potential.relative_multipliers(problem.domain, ASKED)
+    first = int(ensemble.degrees[0])
+    return np.asarray(relative[1:] * (ensemble.strengths[0] / float(relative[first])))
 
 
 def _run(hunt: Hunt) -> None:
@@ -95,6 +108,8 @@ def _run(hunt: Hunt) -> None:
         hunt.meet(ensemble.solved(relaxed), hunt.relaxations)
         if len(hunt.points):
             hunt.meet(ensemble.solved(starts_between(ensemble, hunt.rows, count, generator)))
+        if ensemble.confined:
+            hunt.meet(ensemble.solved(starts_on_axes(ensemble, np.concatenate([hunt.rows, hunt.loose]))))
         logger.info("search: %d states after %d rounds of %d starts", len(hunt.points), turn, count)
         states, minima = hunt.tallies()
         if states.settled and minima.settled and not _doubt(hunt):
@@ -105,12 +120,11 @@ def _doubt(hunt: Hunt) -> str:
     """Return the sentence that states are missing, where their indices do not add up."""
     ensemble, problem = hunt.ensemble, hunt.problem
     symmetry = confining_symmetry(problem)
-    if not bounded_below(problem.at(coupling=hunt.coupling)) or (ensemble.confined and not symmetry):
+    if not bounded_below(problem.at(coupling=float(hunt.coupling))) or (ensemble.confined and not symmetry):
         return ""
-    if not hunt.points or ensemble.flattest(hunt.rows) < DEGENERATE:
+    if not hunt.points or ensemble.flattest(hunt.rows).min() < DEGENERATE:
         return ""
     expected = 1 if ensemble.confined else int(np.count_nonzero(ensemble.strengths > 1.0))
-    total = sum(
-        (-1) ** sum(unstable_counts(point)) * copies_of(point, symmetry) for point in hunt.points if point is not None
-    )
-    return "" if total == expected else "some are missing, for the indices of those found do not add up (Morse relation)"
+    points = [point for point in hunt.points if point is not None]
+    total = sum((-1) ** sum(unstable_counts(point)) * copies_of(point, symmetry) for point in points)
+    return "" if total == expected else MISSING

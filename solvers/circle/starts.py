@@ -1,4 +1,4 @@
-"""Random starts among all densities on the circle: scattered fields, clusters, and densities between known states."""
+"""Starts among all densities on the circle: of scattered fields, of clusters, and between known states."""
 
 import numpy as np
 
@@ -31,9 +31,7 @@ def random_starts(ensemble: Ensemble, count: int, generator: np.random.Generator
     return generator.permutation(np.concatenate(rows))
 
 
-def starts_between(
-    ensemble: Ensemble, states: Complexes, count: int, generator: np.random.Generator
-) -> Complexes:
+def starts_between(ensemble: Ensemble, states: Complexes, count: int, generator: np.random.Generator) -> Complexes:
     """Return densities on lines through two states, turned and reflected, and beyond them."""
     one, other = states[generator.integers(len(states), size=(2, count))]
     mirrored = generator.uniform(size=(count, 1)) < 0.5
@@ -43,6 +41,17 @@ def starts_between(
         other = other * np.exp(-1j * angles * ensemble.degrees)
     share = generator.uniform(-BEYOND, 1.0 + BEYOND, (count, 1))
     return np.asarray((1.0 - share) * one + share * other + MOVED * _normal(one.shape, generator))
+
+
+def starts_on_axes(ensemble: Ensemble, states: Complexes) -> Complexes:
+    """Return even densities near states turned to make their largest moment real, where weak fields hold them."""
+    starts = []
+    for row in states[np.abs(states).max(axis=1) > 0.0]:
+        largest = int(np.abs(row).argmax())
+        degree = int(ensemble.degrees[largest])
+        angles = (np.angle(row[largest]) + np.pi * np.arange(2 * degree)) / degree
+        starts.append((row * np.exp(-1j * np.multiply.outer(angles, ensemble.degrees))).real + 0j)
+    return np.concatenate([*starts, states[:0]])
 
 
 def _of_fields(
@@ -55,15 +64,20 @@ def _of_fields(
 ) -> Complexes:
     """Return Gibbs densities of random fields on some of the strong modes."""
     shape = (count, sizes.size)
-    fields = sizes * _normal(shape, generator) * (generator.uniform(size=shape) < 0.5)
+    there = 1.0 if symmetric else generator.uniform(size=shape) < 0.5
+    fields = sizes * _normal(shape, generator) * there
     fields *= 10.0 ** generator.uniform(*decades, (count, 1))
-    fields = _some_even(fields, generator)
+    even = generator.uniform(size=(count, 1)) < EVEN
+    fields = np.where(even, fields.real, fields)
     if symmetric:
-        symmetries = 1 + np.floor(generator.exponential(0.8, (count, 1))).astype(int)
-        fields = fields * (ensemble.degrees[ensemble.strong] % symmetries == 0)
+        degrees = ensemble.degrees[ensemble.strong]
+        # Clusters of as many parts as a mode that attracts are the commonest.
+        parts = np.concatenate([degrees, degrees[ensemble.strengths[ensemble.strong] > 0.0]])
+        fields = fields * (degrees % generator.choice(parts, (count, 1)) == 0)
     felt = np.zeros((count, ensemble.degrees.size), dtype=complex)
     felt[:, ensemble.strong] = 0.5 * fields
-    return ensemble.densities_of(felt)[0][:, ensemble.degrees]
+    rows = ensemble.densities_of(felt)[0][:, ensemble.degrees]
+    return np.where(even, rows.real, rows)
 
 
 def _of_clusters(ensemble: Ensemble, count: int, generator: np.random.Generator) -> Complexes:
@@ -76,12 +90,7 @@ def _of_clusters(ensemble: Ensemble, count: int, generator: np.random.Generator)
     widths = 10.0 ** generator.uniform(*WIDTHS, (count, 1))
     waves = np.exp(-1j * places[:, :, None] * ensemble.degrees)
     rows = np.einsum("sc,sck->sk", weights, waves) * np.exp(-0.5 * (widths * ensemble.degrees) ** 2)
-    return _some_even(rows, generator)
-
-
-def _some_even(rows: Complexes, generator: np.random.Generator) -> Complexes:
-    even = generator.uniform(size=(len(rows), 1)) < EVEN
-    return np.where(even, rows.real, rows)
+    return np.asarray(np.where(generator.uniform(size=(count, 1)) < EVEN, rows.real, rows))
 
 
 def _normal(shape: tuple[int, ...], generator: np.random.Generator) -> Complexes:
