@@ -280,9 +280,9 @@ def _lost(label: str, followed: Followed, coupling: Number) -> str:
     needed = resolved * np.sqrt(float(coupling / last.coupling))
     number = f"{needed:.0f}" if needed < SPELLED_OUT else f"{needed:.1e}"
     return (
-        f"the {label} could be followed to coupling {float(last.coupling):.6g} only, not to {float(coupling):.6g}: it "
-        f"needs about {number} modes, more than the {resolved} it had there; ask for a smaller coupling, or for the "
-        "states that can be had with on_failure='return' (--on-failure return)"
+        f"the {label} could be followed to coupling {float(last.coupling):.6g} only, not to {float(coupling):.6g}: "
+        f"it needs about {number} modes, more than the {resolved} it had there; ask for a smaller coupling, or for "
+        "the states that can be had with on_failure='return' (--on-failure return)"
     )
 
 

@@ -26,6 +26,8 @@ UNIFORM = 0
 # A state that a confinement holds by less than this may stand anywhere for all that rounding tells. It is not
 # taken, but so many of them are turned to the axes of the confinement, where there are exact ones.
 FLAT, LOOSE = 1e-9, 16
+# Of those held by less than this there are others at other axes.
+WEAK = 1e-2
 
 
 class Hunt:
@@ -60,6 +62,7 @@ class Hunt:
             if (ensemble.confined or symmetry_of(point)) and self._known(point) is None:
                 self.points.append(point)
         self._before = len(self.points)
+        self._turned = 0
         self.loose: Complexes = np.zeros((0, ensemble.degrees.size), dtype=complex)
         self.stable = [self._is_stable(point) for point in self.points]
         self.runs, self.relaxations = ([0] * len(self.points) for _ in range(2))
@@ -92,6 +95,13 @@ class Hunt:
         held = even | (self.ensemble.flattest(rows) > FLAT)
         self.loose = np.concatenate([self.loose, rows[~held]])[:LOOSE]
         return np.asarray(rows[held])
+
+    def weakly_held(self) -> Complexes:
+        """Return the states that a confinement holds weakly at their angle or not at all, each once."""
+        rows = self.rows[self._turned :]
+        weak = np.concatenate([rows[self.ensemble.flattest(rows) < WEAK], self.loose])
+        self._turned, self.loose = len(self.rows), self.loose[:0]
+        return weak
 
     def tallies(self) -> tuple[Tally, Tally]:
         """Return how often all states were met by Newton's method, and the stable ones by relaxations."""

@@ -109,7 +109,7 @@ def _run(hunt: Hunt) -> None:
         if len(hunt.points):
             hunt.meet(ensemble.solved(starts_between(ensemble, hunt.rows, count, generator)))
         if ensemble.confined:
-            hunt.meet(ensemble.solved(starts_on_axes(ensemble, np.concatenate([hunt.rows, hunt.loose]))))
+            hunt.meet(ensemble.solved(starts_on_axes(ensemble, hunt.weakly_held())))
         logger.info("search: %d states after %d rounds of %d starts", len(hunt.points), turn, count)
         states, minima = hunt.tallies()
         if states.settled and minima.settled and not _doubt(hunt):

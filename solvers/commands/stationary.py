@@ -97,7 +97,7 @@ def _states_text(problem: McKeanVlasov, states: StationaryStates) -> str:
         "residual": [formatted(state.residual, 2) for state in states],
         "": ["minimiser" if state.minimiser else "" for state in states],
     }
-    reason = states[0].minimiser_reason
+    reason = states[0].minimiser_reason.removeprefix("theorem: ")
     searched = [states.searched, *([] if reason in states.searched else [f"minimiser: {reason}"])]
     return "\n".join([*heading(problem, states), "", table(columns, "  "), "", *searched])
 
