@@ -19,7 +19,7 @@ from ..felt import even_size
 from .rotation import Complexes
 
 # Modes below the first do not move a density by more than the search is exact to, those below the second little.
-FELT, STRONG = 1e-9, 0.02
+FELT, STRONG = 1e-9, 1e-3
 # Of slowly decaying potentials no more modes than these take part, and no more strong ones are solved for.
 MODES, SOLVED = 256, 24
 # A Gaussian cluster of variance 1/c has moments exp(-k^2/(2 c)), below rounding beyond 8 sqrt(c).
@@ -31,7 +31,8 @@ LARGEST_STEP = 0.5
 CONVERGED = 1e-9
 # Along a direction without slope steps do not end: what is left is rounding.
 FLAT = 1e-12
-RELAXATIONS = 32
+RELAXATIONS = 40
+LONGER, SHORTER = 1.5, 0.4
 
 
 class Ensemble:
@@ -64,14 +65,16 @@ class Ensemble:
         curvature = 2.0 * float(np.abs(self.strengths) @ self.degrees**2)
         if confinement is not None:
             curvature += float(np.abs(confinement) @ np.arange(1, confinement.size + 1) ** 2)
-        least = max(4 * int(self.degrees.max(initial=1)), int(min(8.0 * np.sqrt(curvature), NODES[1])))
-        self.nodes = max(NODES[0], even_size(2 * least))
+        finest = max(4 * int(self.degrees.max(initial=1)), int(min(8.0 * np.sqrt(curvature), NODES[1])))
+        self.nodes = max(NODES[0], even_size(2 * finest))
         self._fixed = np.zeros(self.nodes // 2 + 1, dtype=complex)
         if confinement is not None:
             count = min(confinement.size, self.nodes // 2)
             self._fixed[1 : count + 1] = 0.5 * confinement[:count]
         strong = np.argsort(-np.abs(self.strengths), kind="stable")[:SOLVED]
-        self.strong: Integers = np.sort(strong[np.abs(self.strengths[strong]) > STRONG])
+        # What a weak confinement leaves of the slope along rotations must not be lost among weak modes.
+        least_strong = FELT if self.confined else STRONG
+        self.strong: Integers = np.sort(strong[np.abs(self.strengths[strong]) > least_strong])
         degrees = self.degrees[self.strong]
         self._total, self._difference = degrees[:, None] + degrees, degrees[:, None] - degrees
         self._signs = np.tile(np.sign(self.strengths[self.strong]), 2)
@@ -105,11 +108,27 @@ class Ensemble:
         return np.asarray(np.abs(np.linalg.eigvalsh(self._jacobians(self.moments(rows)))).min(axis=1))
 
     def relaxed(self, rows: Complexes) -> Complexes:
-        """Return rows relaxed some way downhill: damped iteration, whose attractors are the stable states."""
-        damping = 1.0 / (1.0 + np.maximum(-self.strengths, 0.0))
+        r"""Return rows relaxed: the free energy of each descends.
+
+        The field moves towards that of the density, :math:`f \to f + \tau (f_\rho - f)`, the gradient of F in the
+        geometry of the entropy. Where F would rise, tau is too long for the repulsive modes and is shortened.
+        """
+        fields, share = self.strengths * rows, np.ones(len(rows))
+        moments, energies = self._described(fields)
         for _ in range(RELAXATIONS):
-            rows = rows + damping * (self.moments(rows)[:, self.degrees] - rows)
-        return rows
+            trial = fields + share[:, None] * (self.strengths * moments - fields)
+            lower, below = self._described(trial)
+            falls = below <= energies
+            fields[falls], moments[falls], energies[falls] = trial[falls], lower[falls], below[falls]
+            share = np.where(falls, np.minimum(1.0, LONGER * share), SHORTER * share)
+        return moments
+
+    def _described(self, fields: Complexes) -> tuple[Complexes, Floats]:
+        """Return moments and F/D, up to a constant, of the Gibbs densities of fields."""
+        moments, log_partition = self.densities_of(fields)
+        moments = moments[:, self.degrees]
+        entropy = 2.0 * (fields * moments.conj()).real.sum(axis=1) - log_partition
+        return moments, entropy - np.abs(moments) ** 2 @ self.strengths
 
     def solved(self, rows: Complexes) -> Complexes:
         """Return the states at which Newton's method ends from rows, those at which it does."""
@@ -126,7 +145,7 @@ class Ensemble:
             # A density with its axis at 0 keeps it, however flat the way across is.
             step.imag[(rows.imag == 0.0).all(axis=1)] = 0.0
             length = np.sqrt((np.abs(step) ** 2).sum(axis=1))
-            rows = rows + step * np.minimum(1.0, LARGEST_STEP / np.maximum(length, 1e-300))[:, None]
+            rows = self._moved(rows, step)
             left = np.abs(missing).max(axis=1)
             converged = ((length < CONVERGED) & (left < CONVERGED)) | (left < FLAT)
             done.append(rows[converged])
@@ -134,6 +153,23 @@ class Ensemble:
             if not len(rows):
                 break
         return np.concatenate(done)
+
+    def _moved(self, rows: Complexes, step: Complexes) -> Complexes:
+        """Return rows moved by steps that are not too long.
+
+        A weak confinement leaves rotation nearly free, and steps are long there: that part turns the density, for
+        on a straight line the high moments would leave it.
+        """
+        angle = np.zeros((len(rows), 1))
+        if self.confined:
+            turning = -1j * self.degrees * rows
+            squares = (np.abs(turning) ** 2).sum(axis=1, keepdims=True) + 1e-300
+            angle = (turning.conj() * step).real.sum(axis=1, keepdims=True) / squares
+            step = step - angle * turning
+            angle = np.clip(angle, -LARGEST_STEP, LARGEST_STEP)
+        length = np.sqrt((np.abs(step) ** 2).sum(axis=1, keepdims=True))
+        moved = rows + step * np.minimum(1.0, LARGEST_STEP / np.maximum(length, 1e-300))
+        return np.asarray(moved * np.exp(-1j * angle * self.degrees))
 
     def _step(self, moments: Complexes, missing: Complexes) -> Complexes:
         """Return Newton's steps; rotations, which change nothing, are not taken."""

@@ -9,8 +9,9 @@ The states of a free energy that is bounded below obey the Morse relation: where
 
 .. math:: \sum (-1)^{\mathrm{ind}} = u
 
-over the circles of states other than the uniform one, which has u unstable modes; an uneven state and its
-reflection are two. It is the relation of :math:`S^1`-equivariant Morse theory,
+over the circles of states other than the uniform one, which has u unstable modes. An uneven state and its
+reflection are two; one whose unstable directions change their orientation when it is turned onto itself does not
+count. It is the relation of :math:`S^1`-equivariant Morse theory,
 :math:`\sum t^{\mathrm{ind}} + t^{2u}/(1-t^2) = 1/(1-t^2) + (1+t)Q(t)`, at t = -1. With a confinement, which fixes
 the angle, the sum over all states is 1. A sum that is wrong shows that states are missing.
 """
@@ -30,7 +31,7 @@ from .bounds import bounded_below
 from .ensemble import Ensemble
 from .hunt import Hunt
 from .orbits import confining_symmetry, copies_of, name_of, same_orbit, symmetry_of
-from .stability import unstable_counts
+from .stability import unstable_counts, unstable_halfway
 from .starts import random_starts, starts_between, starts_on_axes
 
 __all__ = ["name_of", "same_orbit", "search_all", "symmetry_of"]
@@ -126,5 +127,7 @@ def _doubt(hunt: Hunt) -> str:
         return ""
     expected = 1 if ensemble.confined else int(np.count_nonzero(ensemble.strengths > 1.0))
     points = [point for point in hunt.points if point is not None]
+    if not ensemble.confined:
+        points = [point for point in points if unstable_halfway(point) % 2 == 0]
     total = sum((-1) ** sum(unstable_counts(point)) * copies_of(point, symmetry) for point in points)
     return "" if total == expected else MISSING
