@@ -80,7 +80,7 @@ class Hunt:
     def meet(self, rows: Complexes, hits: list[int] | None = None) -> None:
         """Take the ends of runs in, counting them."""
         if self.ensemble.confined:
-            rows = self._held(rows)
+            rows = self._held(rows, hits)
         energies = self.ensemble.gaps(rows)
         while len(rows):
             alike = self._alike(rows, energies, rows[0], energies[0])
@@ -89,10 +89,18 @@ class Hunt:
                 hits[owner] += int(alike.sum())
             rows, energies = rows[~alike], energies[~alike]
 
-    def _held(self, rows: Complexes) -> Complexes:
-        """Return the rows whose angle the confinement determines, and keep some of the others."""
+    def _held(self, rows: Complexes, hits: list[int] | None) -> Complexes:
+        """Return the rows whose angle the confinement determines, and keep some of the others.
+
+        These count as hits of the state on an axis that has their energy, of a stable one first.
+        """
         even = (rows.imag == 0.0).all(axis=1)
         held = even | (self.ensemble.flattest(rows) > FLAT)
+        energies = self.ensemble.gaps(self.rows)
+        for energy in self.ensemble.gaps(rows[~held]) if hits is not None else ():
+            alike = np.flatnonzero(np.abs(energies - energy) < SAME_ENERGY * max(1.0, abs(energy)))
+            if alike.size and hits is not None:
+                hits[max(alike.tolist(), key=lambda place: self.stable[place])] += 1
         self.loose = np.concatenate([self.loose, rows[~held]])[:LOOSE]
         return np.asarray(rows[held])
 

@@ -193,7 +193,7 @@ def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
 
 
 def unstable_halfway(point: Point) -> int:
-    """Return the number of unstable directions of class n/2: a rotation by 2 pi/n turns them into their opposites."""
+    """Return the unstable directions of class n/2, which a rotation by 2 pi/n turns into their opposites."""
     symmetry = point.equation.basis.symmetry
     if symmetry % 2:
         return 0
