@@ -45,6 +45,8 @@ class Tally(NamedTuple):
 
     def words(self, runs: str, ends: str) -> str:
         """Return the tally as a clause: "64 relaxations ended at 2 stable states, each met twice or more, ..."."""
+        if not self.runs:
+            return f"no {runs} ended at one of {self.ends} {ends}s"
         plural = "" if self.ends == 1 else "s"
         seldom = f"{self.seldom} of them met once at most" if self.seldom else "each met twice or more"
         unseen = (

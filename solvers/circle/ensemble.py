@@ -11,6 +11,8 @@ contraction, take the value of the density itself. The results are starts for th
 many modes a density needs.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..bases import Floats, Integers
@@ -113,6 +115,9 @@ class Ensemble:
         The field moves towards that of the density, :math:`f \to f + \tau (f_\rho - f)`, the gradient of F in the
         geometry of the entropy. Where F would rise, tau is too long for the repulsive modes and is shortened.
         """
+        return self._in_blocks(self._relaxed, rows)
+
+    def _relaxed(self, rows: Complexes) -> Complexes:
         fields, share = self.strengths * rows, np.ones(len(rows))
         moments, energies = self._described(fields)
         for _ in range(RELAXATIONS):
@@ -132,8 +137,11 @@ class Ensemble:
 
     def solved(self, rows: Complexes) -> Complexes:
         """Return the states at which Newton's method ends from rows, those at which it does."""
+        return self._in_blocks(self._solved, rows)
+
+    def _in_blocks(self, work: Callable[[Complexes], Complexes], rows: Complexes) -> Complexes:
         block = max(1, VALUES // self.nodes)
-        parts = [self._solved(rows[first : first + block]) for first in range(0, len(rows), block)]
+        parts = [work(rows[first : first + block]) for first in range(0, len(rows), block)]
         return np.concatenate([*parts, rows[:0]])
 
     def _solved(self, rows: Complexes) -> Complexes:

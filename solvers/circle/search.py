@@ -41,6 +41,8 @@ logger = logging.getLogger(__name__)
 AMONG = "all densities on the circle"
 # Starts of a round for each mode that attracts more than the share of its threshold, and one more.
 STARTS, ATTRACTING = 64, 0.1
+# On grids with more nodes there are fewer.
+FINE = 512
 ROUNDS = 8
 SEED = 0
 # Degrees asked whether they attract.
@@ -100,9 +102,10 @@ def _all_strengths(problem: McKeanVlasov, ensemble: Ensemble) -> Floats:
 
 
 def _run(hunt: Hunt) -> None:
-    """Run rounds until the tallies are settled and the indices add up."""
+    """Run rounds until the tallies are settled and the indices add up, or no run ends at a state at all."""
     ensemble, generator = hunt.ensemble, np.random.Generator(np.random.PCG64(SEED))
     count = STARTS * (1 + int(np.count_nonzero(ensemble.strengths > ATTRACTING)))
+    count = max(STARTS, min(count, count * FINE // ensemble.nodes))
     for turn in range(1, ROUNDS + 1):
         hunt.meet(ensemble.solved(random_starts(ensemble, count, generator)), hunt.runs)
         relaxed = ensemble.relaxed(random_starts(ensemble, count // 2, generator))
@@ -113,7 +116,7 @@ def _run(hunt: Hunt) -> None:
             hunt.meet(ensemble.solved(starts_on_axes(ensemble, hunt.weakly_held())))
         logger.info("search: %d states after %d rounds of %d starts", len(hunt.points), turn, count)
         states, minima = hunt.tallies()
-        if states.settled and minima.settled and not _doubt(hunt):
+        if (states.settled and minima.settled and not _doubt(hunt)) or not sum(hunt.runs):
             return
 
 
