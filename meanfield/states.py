@@ -30,7 +30,7 @@ from .outcomes import Outcome
 from .problem import McKeanVlasov
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import xarray
     from matplotlib.axes import Axes
@@ -66,6 +66,10 @@ class State:
         Degree up to which the density was resolved.
     slowest_rate : float or None
         Smallest decay rate over non-rotational modes, in units of 1/time; negative when unstable.
+    minimiser : bool or None
+        Whether it minimises the free energy; None where that is not known.
+    minimiser_reason : str
+        What this rests on: a theorem, or a search with its counts; or why it is not known.
     layout : str
         ``"degree"``, moments by degree; ``"order"``, those of a density on S^2 by degree and order.
     """
@@ -84,6 +88,7 @@ class State:
     minimiser: bool | None = None
     layout: Layout = "degree"
     provenance: dict[str, Any] = field(default_factory=dict)
+    minimiser_reason: str = ""
 
     @property
     def coupling(self) -> float:
@@ -165,6 +170,33 @@ class State:
         from .plotting import plot_mollweide
 
         return plot_mollweide(self, ax, **style)
+
+
+class StationaryStates(tuple[State, ...]):
+    """The stationary states found at one coupling, lowest free energy first: a tuple that says what was searched.
+
+    Parameters
+    ----------
+    states
+        The states.
+    searched
+        What was searched for others, a sentence.
+    complete
+        True where a theorem says that there are no others, False where some are known to be missing, else None.
+    """
+
+    searched: str
+    complete: bool | None
+
+    def __new__(cls, states: "Iterable[State]", searched: str, complete: bool | None) -> "StationaryStates":
+        """Return the states with what is known of their completeness."""
+        found = super().__new__(cls, states)
+        found.searched, found.complete = searched, complete
+        return found
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        """Return what a copy is made from."""
+        return tuple(self), self.searched, self.complete
 
 
 @dataclass(frozen=True, eq=False)

@@ -138,7 +138,8 @@ def explore(
         critical_coupling=critical,
         branches=recorded,
         special_points=tuple(register.special_points),
-        provenance=_beside("the provenance is not known", register, describe) or {"options": options},
+        provenance=(_beside("the provenance is not known", register, describe) or {"options": options})
+        | {"searched": register.searched},
         warnings=register.sentences(),
     )
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .branches.detection import Event
     from .branches.junctions import Arrival, Departure
     from .branches.recording import Register
+    from .searched import Searched
     from .surroundings import Surroundings
 
 
@@ -111,8 +112,8 @@ class Geometry(Protocol):
     def same_orbit(self, one: "Point", other: "Point") -> bool:
         """Whether two states at one coupling are images of each other under the symmetries of the domain."""
 
-    def search_all(self, problem: McKeanVlasov, sign: int, coupling: Number, known: list["Point"]) -> list["Point"]:
-        """Return the states at a coupling that a search from starts of its own finds beside the known ones."""
+    def search_all(self, problem: McKeanVlasov, sign: int, coupling: Number, known: list["Point"]) -> "Searched":
+        """Return what a search from starts of its own finds at a coupling beside the known states."""
 
     def symmetry_of(self, point: "Point") -> int:
         """Return the rotation symmetry of a state as State.symmetry counts it; 0 if uniform."""

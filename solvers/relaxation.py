@@ -167,7 +167,8 @@ def _stable_state(problem: McKeanVlasov) -> State:
     minimiser = next((state for state in states if state.minimiser), None)
     if minimiser is None:
         raise ComputationFailed(
-            f"no minimiser of the free energy is known at coupling {float(problem.fixed_coupling):g}; "
+            f"no minimiser of the free energy is known at coupling {float(problem.fixed_coupling):g}: "
+            f"{states[0].minimiser_reason}; "
             "give the stable state to relax to (state=...)"
         )
     return minimiser

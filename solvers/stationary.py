@@ -1,12 +1,13 @@
 """All stationary states at a fixed coupling, found from starts of its own, and which of them is the minimiser.
 
 Three sources: the closed forms (the uniform state), the branches of the bifurcation diagram that pass the
-coupling, and a deflated search in every rotation symmetry that can hold a state. States that are rotations or
-reflections of each other are one.
+coupling, and a search from starts of its own, which says how far it went. States that are rotations or reflections
+of each other are one. A state is named the minimiser with a reason only: a theorem, or a search that is settled.
 """
 
 import logging
 import time
+from collections.abc import Callable
 
 import numpy as np
 
@@ -19,7 +20,9 @@ from meanfield import (
     Outcome,
     State,
     critical_coupling,
+    global_criterion,
 )
+from meanfield.states import StationaryStates
 
 from .arguments import require_depth, require_problem
 from .bases import EPS
@@ -33,6 +36,7 @@ from .geometry import geometry_of
 from .labels import told_apart
 from .newton import NEUTRAL
 from .provenance import provenance
+from .searched import Searched
 from .spectra import spectral_gap
 
 logger = logging.getLogger(__name__)
@@ -46,13 +50,21 @@ FAMILY = ", one of a family"
 FAMILY_NEUTRAL = 1e-9
 # Numbers of modes from here on are given by their order of magnitude.
 SPELLED_OUT = 1e9
-# Ways for a branch to end that leave its states at larger couplings unknown.
-LOST = (Outcome.NOT_RESOLVED, Outcome.STEP_TOO_SMALL, Outcome.MAX_STEPS)
+# Takes the states found, the whole (not known) and what is being worked on.
+Watch = Callable[[float, float | None, str], None]
+# What is kept of the search in the provenance.
+SEARCH = ("searched", "complete", "minimiser_reason")
+ALONE = "without interaction exp(-V/D)/Z is the only state"
 
 
 def stationary_states(
-    problem: McKeanVlasov, *, depth: int = 3, rates: bool = True, on_failure: str = "raise"
-) -> tuple[State, ...]:
+    problem: McKeanVlasov,
+    *,
+    depth: int = 3,
+    rates: bool = True,
+    on_failure: str = "raise",
+    watch: Watch | None = None,
+) -> StationaryStates:
     """Return the stationary states at the problem's coupling, lowest free energy first.
 
     Parameters
@@ -66,13 +78,18 @@ def stationary_states(
     on_failure
         ``"raise"``, or ``"return"`` to be given the states that can be had, with no minimiser named, where a
         branch cannot be followed to the coupling.
+    watch
+        Called, before every branch and before the search, with the number of states found, None and a name.
 
     Returns
     -------
-    tuple of State
-        Each once up to rotation and reflection; the first has ``minimiser`` True, unless the free energy is
-        unbounded below (an attractive logarithmic singularity beyond its threshold) or the lowest state found is
-        unstable, so that a lower one is missing: then all have None.
+    StationaryStates
+        A tuple of states, each once up to rotation and reflection. Its ``searched`` says what was searched beside
+        the branches, and how often each state was met; ``complete`` is True where a theorem says that there are no
+        others, False where some are known to be missing, else None. The first state has ``minimiser`` True where
+        that has a reason, ``minimiser_reason``: a theorem, or relaxations from random starts that met every stable
+        state twice and by Boender and Rinnooy Kan's rule leave less than a quarter of one unseen. Else all have
+        None: the free energy is unbounded below, a branch was lost, or the search is not settled.
 
     Raises
     ------
@@ -89,6 +106,7 @@ def stationary_states(
     [('1-cluster', 0), ('uniform', 2)]
     """
     started = time.process_time()
+    watch = watch or _unwatched
     require_problem(problem)
     require_depth(depth)
     coupling = problem.fixed_coupling
@@ -96,37 +114,84 @@ def stationary_states(
         raise InvalidInput(
             f"coupling {coupling:g} is too large to look for branches around it; measure in other units"
         )
-    found: list[tuple[str, Point]] = []
     if on_failure not in ("raise", "return"):
         raise InvalidInput(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
-    sources, complete = _on_branches(problem, depth, on_failure) if coupling else _without_interaction(problem)
+    found: list[tuple[str, Point]] = []
+    sources, followed = (
+        _on_branches(problem, depth, on_failure, watch) if coupling else _without_interaction(problem)
+    )
     for label, point in sources:
         _add(found, label, point)
-    for label, point in _searched(problem, found):
-        _add(found, label, point)
-    states = [_state(problem, label, point) for label, point in found]
-    if problem.confinement is None:
-        states.insert(0, uniform_state(problem))
-    if not states:
-        raise NotResolved(
-            f"no stationary state at coupling {float(coupling):.6g} is resolved by the modes that are allowed: the "
-            "confinement or the coupling is too strong for this noise; take a larger noise"
-        )
-    # Of states that tie with the uniform one that comes first.
-    states.sort(key=lambda state: state.free_energy_gap if abs(state.free_energy_gap) > 4.0 * EPS else 0.0)
-    states = told_apart(states)
-    # An unstable state of lowest free energy shows that a lower one was not found.
-    saddle = bool(states[0].unstable)
-    decided = complete and not saddle and geometry_of(problem).bounded_below(problem)
-    source = provenance(problem, {"depth": depth}, time.process_time() - started)
-    return tuple(
+    watch(len(found), None, "search")
+    searched = _searched(problem, found)
+    for point in searched.points:
+        _add(found, geometry_of(problem).name_of(point), point)
+    states = _sorted(problem, found)
+    minimiser, reason = _minimiser(states[0], searched, followed)
+    complete = False if searched.doubt or not followed else True if searched.theorem else None
+    search = dict(zip(SEARCH, (searched.words, complete, reason), strict=True))
+    source = provenance(problem, {"depth": depth}, time.process_time() - started) | search
+    known = (
         state.replace(
-            minimiser=index == 0 if decided else None,
+            minimiser=index == 0 if minimiser else None,
+            minimiser_reason=reason,
             provenance=source,
             slowest_rate=_rate(state) if rates else None,
         )
         for index, state in enumerate(states)
     )
+    return StationaryStates(known, searched.words, complete)
+
+
+def _sorted(problem: McKeanVlasov, found: list[tuple[str, Point]]) -> list[State]:
+    """Return the states found and the uniform one, lowest free energy first."""
+    states = [_state(problem, label, point) for label, point in found]
+    if problem.confinement is None:
+        states.insert(0, uniform_state(problem))
+    if not states:
+        raise NotResolved(
+            f"no stationary state at coupling {float(problem.fixed_coupling):.6g} is resolved by the modes that "
+            "are allowed: the confinement or the coupling is too strong for this noise; take a larger noise"
+        )
+    # Of states that tie with the uniform one that comes first.
+    states.sort(key=lambda state: state.free_energy_gap if abs(state.free_energy_gap) > 4.0 * EPS else 0.0)
+    return told_apart(states)
+
+
+def _minimiser(lowest: State, searched: Searched, followed: bool) -> tuple[bool, str]:
+    """Return whether the lowest state is known to be the minimiser, and why, or why not."""
+    problem = lowest.problem
+    if not geometry_of(problem).bounded_below(problem):
+        return False, "the free energy is unbounded below"
+    if not followed:
+        return False, "a branch could not be followed to the coupling"
+    if searched.theorem:
+        return True, f"theorem: {searched.theorem}"
+    if lowest.symmetry == 0 and (statement := _continuous(problem)):
+        return True, f"theorem: {statement}"
+    if lowest.unstable:
+        return False, "the lowest state found is unstable, so that a lower one is missing"
+    if searched.minima is None:
+        return False, "no relaxations from random starts were made"
+    counts = searched.minima.words("relaxations", "stable state")
+    if not searched.minima.settled:
+        return False, f"the search among {searched.among} is not settled: {counts}"
+    return True, f"lowest of a search among {searched.among}, no proof: {counts}"
+
+
+def _continuous(problem: McKeanVlasov) -> str:
+    """Return the theorem by which uniform minimises the free energy at the coupling, empty if there is none."""
+    if problem.confinement is not None or problem.fixed_coupling < 0:
+        return ""
+    criterion = global_criterion(problem)
+    critical = critical_coupling(problem)
+    if not criterion.holds or not criterion.certain or critical is None or problem.fixed_coupling > critical:
+        return ""
+    return criterion.statement
+
+
+def _unwatched(done: float, total: float | None, label: str) -> None:
+    """Show nothing."""
 
 
 def _rate(state: State) -> float | None:
@@ -177,7 +242,9 @@ def _gibbs_state(problem: McKeanVlasov, sign: int) -> Point | None:
     return point
 
 
-def _on_branches(problem: McKeanVlasov, depth: int, on_failure: str) -> tuple[list[tuple[str, Point]], bool]:
+def _on_branches(
+    problem: McKeanVlasov, depth: int, on_failure: str, watch: Watch
+) -> tuple[list[tuple[str, Point]], bool]:
     """Return the states of all branches at the coupling, and whether no branch was lost on the way there.
 
     Branches are followed to beyond the coupling, since some that pass it are born above it.
@@ -186,17 +253,20 @@ def _on_branches(problem: McKeanVlasov, depth: int, on_failure: str) -> tuple[li
     span = (min(BEYOND * coupling, 0.0), max(BEYOND * coupling, 0.0))
     free = problem.at(coupling=None)
     critical = None if problem.confinement is not None else critical_coupling(problem)
-    found, complete = [], True
+    found: list[tuple[str, Point]] = []
+    complete = True
     if problem.confinement is not None and on_failure == "raise":
         _gibbs_state(free, 1 if coupling > 0 else -1)
     for task, followed, _ in walk(free, Register(span, critical), depth, Arclength()):
         equation = task.departure.equation
         logger.info("%s: %s", task.label, followed.outcome)
+        watch(len(found), None, task.label)
         if (equation.sign > 0) != (coupling > 0):
             continue
         label = task.label + FAMILY if followed.vertical else task.label
         found += [(label, point) for point in _passing(followed, coupling)]
-        if followed.outcome in LOST and followed.knots[-1].point.q < float(abs(coupling) / equation.unit):
+        below = followed.knots[-1].point.q < float(abs(coupling) / equation.unit)
+        if followed.outcome is Outcome.NOT_RESOLVED and below:
             complete = False
             if on_failure == "raise":
                 raise NotResolved(_lost(task.label, followed, coupling))
@@ -205,17 +275,14 @@ def _on_branches(problem: McKeanVlasov, depth: int, on_failure: str) -> tuple[li
 
 def _lost(label: str, followed: Followed, coupling: Number) -> str:
     last = followed.knots[-1].point
-    modes = ""
-    if followed.outcome is Outcome.NOT_RESOLVED:
-        # The width of a cluster goes with the inverse root of the coupling.
-        resolved = last.equation.basis.symmetry * last.equation.basis.nodes
-        needed = resolved * np.sqrt(float(coupling / last.coupling))
-        number = f"{needed:.0f}" if needed < SPELLED_OUT else f"{needed:.1e}"
-        modes = f": it needs about {number} modes, more than the {resolved} it had there"
+    # The width of a cluster goes with the inverse root of the coupling.
+    resolved = last.equation.basis.symmetry * last.equation.basis.nodes
+    needed = resolved * np.sqrt(float(coupling / last.coupling))
+    number = f"{needed:.0f}" if needed < SPELLED_OUT else f"{needed:.1e}"
     return (
-        f"the {label} could be followed to coupling {float(last.coupling):.6g} only, not to {float(coupling):.6g}"
-        f"{modes}; ask for a smaller coupling, or for the states that can be had with on_failure='return' "
-        "(--on-failure return)"
+        f"the {label} could be followed to coupling {float(last.coupling):.6g} only, not to {float(coupling):.6g}: "
+        f"it needs about {number} modes, more than the {resolved} it had there; ask for a smaller coupling, or for "
+        "the states that can be had with on_failure='return' (--on-failure return)"
     )
 
 
@@ -236,11 +303,12 @@ def _passing(followed: Followed, coupling: Number) -> list[Point]:
     return points
 
 
-def _searched(problem: McKeanVlasov, found: list[tuple[str, Point]]) -> list[tuple[str, Point]]:
-    sign = 1 if problem.fixed_coupling >= 0 else -1
-    geometry, known = geometry_of(problem), [point for _, point in found]
-    points = geometry.search_all(problem.at(coupling=None), sign, problem.fixed_coupling, known)
-    return [(geometry.name_of(point), point) for point in points]
+def _searched(problem: McKeanVlasov, found: list[tuple[str, Point]]) -> Searched:
+    if not problem.fixed_coupling:
+        return Searched([], "", theorem=ALONE)
+    sign = 1 if problem.fixed_coupling > 0 else -1
+    known = [point for _, point in found]
+    return geometry_of(problem).search_all(problem.at(coupling=None), sign, problem.fixed_coupling, known)
 
 
 def _add(found: list[tuple[str, Point]], label: str, point: Point) -> None:

@@ -35,13 +35,14 @@ def search(equation: StationaryEquation, q: float, known: list[Floats], seeds: I
         while finds < FINDS and found is not None:
             finds += 1
             avoided += equation.basis.images(found)
-            point = _resolved(equation, found, q)
+            point = resolved_at(equation, found, q)
             if point is not None:
                 yield point
             found = deflated_newton(equation, seed, q, avoided)
 
 
-def _resolved(equation: StationaryEquation, b: Floats, q: float) -> Point | None:
+def resolved_at(equation: StationaryEquation, b: Floats, q: float) -> Point | None:
+    """Return the resolved state close to one found on a coarser grid, None where that was an artefact of it."""
     point = state_at(equation, b, q, REFINEMENTS)
     if isinstance(point, End):
         return None

@@ -26,7 +26,7 @@ LABELS = {"branch point": "BP", "fold": "LP", "transition": "TR", "endpoint": "E
 
 @dataclass(slots=True)
 class Register:
-    """Branches and special points gathered so far, and what a reader must be warned of.
+    """Branches and special points gathered so far, what a reader must be warned of, and what was searched.
 
     ``arrivals`` are the places where branches met more symmetric ones; ``beyond_depth`` and ``barren`` the branch
     points, each with the label of its branch, whose branches the depth excludes, and those no branch was followed
@@ -45,6 +45,7 @@ class Register:
     barren: list[tuple[str, Event]] = field(default_factory=list)
     reach: tuple[Number, Number] | None = None
     from_afar: set[int] = field(default_factory=set)
+    searched: list[str] = field(default_factory=list)
 
     def relative(self, coupling: Number) -> float | None:
         """Return a coupling relative to the critical one."""

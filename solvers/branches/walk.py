@@ -237,7 +237,8 @@ def _strays(problem: McKeanVlasov, register: Register, ends: list[tuple[Task, Po
     for sign, edge in ((1, register.interval[1]), (-1, register.interval[0])):
         if sign * edge <= 0:
             continue
-        for point in _sought(problem, sign, edge, [point for _, point in ends], register):
+        known = [point for _, point in ends if point.equation.sign == sign]
+        for point in _sought(problem, sign, edge, known, register):
             departure = Departure(point.equation, point.b, point.q, np.zeros_like(point.b), 0)
             yield Task(departure, f"disconnected {geometry.name_of(point)}", geometry.symmetry_of(point), 1, None)
 
@@ -245,10 +246,14 @@ def _strays(problem: McKeanVlasov, register: Register, ends: list[tuple[Task, Po
 def _sought(problem: McKeanVlasov, sign: int, edge: Number, known: list[Point], register: Register) -> list[Point]:
     """Return the states at a coupling that a search finds beside the known ones."""
     try:
-        return geometry_of(problem).search_all(problem, sign, edge, known)
+        searched = geometry_of(problem).search_all(problem, sign, edge, known)
     except Exception as error:
         register.warnings.append(
             f"the search for states at coupling {float(edge):.12g} that no branch leads to was left unfinished "
             f"({type(error).__name__}: {error})"
         )
         return []
+    register.searched.append(f"at coupling {float(edge):.6g} {searched.words}")
+    if searched.doubt:
+        register.warnings.append(f"of the states at coupling {float(edge):.6g} {searched.doubt}")
+    return searched.points

@@ -1,132 +1,136 @@
-"""Where the search for states that no branch leads to starts, in every rotation symmetry."""
+r"""The search for states that no branch leads to, among all densities on the circle.
 
-from collections.abc import Iterator
-from itertools import product
+Newton's method from random starts meets states of any kind, damped iterations meet the stable ones, and densities
+between states lead to the saddles that divide them. Rounds of all three are run until each state has been met
+twice and less than a quarter of one is expected unseen, see :mod:`solvers.searched`; the number of starts of a
+round is in proportion to that of the modes that attract.
+
+The states of a free energy that is bounded below obey the Morse relation: where none is degenerate,
+
+.. math:: \sum (-1)^{\mathrm{ind}} = u
+
+over the circles of states other than the uniform one, which has u unstable modes. An uneven state and its
+reflection are two; one whose unstable directions change their orientation when it is turned onto itself does not
+count. It is the relation of :math:`S^1`-equivariant Morse theory,
+:math:`\sum t^{\mathrm{ind}} + t^{2u}/(1-t^2) = 1/(1-t^2) + (1+t)Q(t)`, at t = -1. With a confinement, which fixes
+the angle, the sum over all states is 1. A sum that is wrong shows that states are missing.
+"""
+
+import logging
+import math
 
 import numpy as np
-from scipy.special import ive
 
-from meanfield import McKeanVlasov, Number
+from meanfield import Logarithmic, McKeanVlasov, Number
 
-from ..bases import CosineBasis, Floats
+from ..bases import Floats
 from ..branches.continuation import Point
-from ..branches.deflation import search
-from ..equation import StationaryEquation, stationary_equation
+from ..equation import stationary_equation
+from ..searched import Searched
+from .bounds import bounded_below
+from .ensemble import Ensemble
+from .hunt import Hunt
+from .orbits import confining_symmetry, copies_of, name_of, same_orbit, symmetry_of
+from .stability import unstable_counts, unstable_halfway
+from .starts import random_starts, starts_between, starts_on_axes
 
-LARGEST_SYMMETRY = 12
-# Of the modes beyond their threshold the strongest few are combined in all signs.
-COMBINED = 4
-# Random fields: so many of each strength, on so many modes.
-SCATTERED_MODES = 6
-SCATTERED = 16
-# States of larger symmetry are few, and branches lead to them.
-SCATTERED_SYMMETRY = 2
-STRENGTHS = (1.0, 2.5, 5.0)
-CONCENTRATIONS = (0.5, 1.5, 4.0, 12.0, 40.0, 150.0)
-MIXTURES = (0.5, 0.65, 0.8)
+__all__ = ["name_of", "same_orbit", "search_all", "symmetry_of"]
 
+logger = logging.getLogger(__name__)
 
-def seeds(equation: StationaryEquation, q: float) -> Iterator[Floats]:
-    """Yield guesses: bumps of several widths and weights, and densities with several modes excited."""
-    basis = equation.basis
-    assert isinstance(basis, CosineBasis)
-    alternating = np.where(basis.cells % 2 == 1, -1.0, 1.0)
-    for concentration in CONCENTRATIONS:
-        bump = ive(basis.cells, concentration) / ive(0, concentration)
-        yield equation.scales * bump
-        yield equation.scales * alternating * bump
-        for weight in MIXTURES:
-            yield equation.scales * (weight + (1.0 - weight) * alternating) * bump
-    yield from _excited(equation, q)
-    if basis.symmetry <= SCATTERED_SYMMETRY:
-        yield from _scattered(equation)
+AMONG = "all densities on the circle"
+# Starts of a round for each mode that attracts more than the share of its threshold, and one more.
+STARTS, ATTRACTING = 64, 0.1
+# On grids with more nodes there are fewer.
+FINE = 512
+ROUNDS = 8
+SEED = 0
+# Degrees asked whether they attract.
+ASKED = 4096
+# Relative distance within which a coupling is that of a family.
+VERTICAL = 1e-12
+MISSING = "some are missing, for the indices of those found do not add up (Morse relation)"
+# A state with an eigenvalue nearer to zero is taken for degenerate.
+DEGENERATE = 1e-7
 
 
-def _excited(equation: StationaryEquation, q: float) -> Iterator[Floats]:
-    """Yield Gibbs densities of fields on the strongest unstable modes, in every combination of signs."""
-    strengths = q * equation.signs * equation.scales**2
-    unstable = np.flatnonzero(strengths > 1.0)
-    modes = unstable[np.argsort(-strengths[unstable])][:COMBINED]
-    for signs in product((0.0, 1.0, -1.0), repeat=modes.size):
-        field = np.zeros(strengths.size)
-        field[modes] = 1.5 * np.array(signs)
-        if np.count_nonzero(field) > 1:
-            yield equation.unknown_from(equation.basis.gibbs(field).moments)
+def search_all(problem: McKeanVlasov, sign: int, coupling: Number, known: list[Point]) -> Searched:
+    """Return the states at a coupling that are not known, and what was searched for them."""
+    equation = stationary_equation(problem, 1, sign)
+    if equation is None:
+        return Searched([], AMONG, theorem="the potential acts on no density")
+    ensemble = Ensemble(equation, float(coupling / (sign * equation.unit)), equation.basis.confinement)
+    at_most, theorem = _most_states(problem, equation.complete, ensemble)
+    hunt = Hunt(ensemble, problem, sign, coupling, known)
+    if len(hunt.points) < at_most:
+        _run(hunt)
+    states, minima = hunt.tallies()
+    if len(hunt.points) >= at_most:
+        return Searched(hunt.new, AMONG, states, minima, theorem=theorem)
+    return Searched(hunt.new, AMONG, states, minima, doubt=_doubt(hunt))
 
 
-def _scattered(equation: StationaryEquation) -> Iterator[Floats]:
-    """Yield Gibbs densities of fields scattered over the strongest modes, the same ones every time."""
-    modes = np.argsort(-equation.scales, kind="stable")[:SCATTERED_MODES]
-    generator = np.random.Generator(np.random.PCG64(0))
-    for strength in np.repeat(STRENGTHS, SCATTERED):
-        field = np.zeros(equation.scales.size)
-        field[modes] = strength * generator.standard_normal(modes.size)
-        yield equation.unknown_from(equation.basis.gibbs(field).moments)
+def _most_states(problem: McKeanVlasov, complete: bool, ensemble: Ensemble) -> tuple[float, str]:
+    r"""Return how many states there can be and the theorem that says so; infinity where there is none.
 
-
-def search_all(problem: McKeanVlasov, sign: int, coupling: Number, known: list[Point]) -> list[Point]:
-    """Return the states at a coupling, in every rotation symmetry that can hold one, that are not known."""
-    new: list[Point] = []
-    for symmetry in range(1, LARGEST_SYMMETRY + 1):
-        equation = stationary_equation(problem, symmetry, sign)
-        if equation is None or not _respects(problem, symmetry):
-            continue
-        q = float(coupling / (sign * equation.unit))
-        if _only_one_state(equation, q):
-            continue
-        for point in search(equation, q, _known(equation, known + new), seeds(equation, q)):
-            if symmetry_of(point) and not any(same_orbit(point, other) for other in known + new):
-                new.append(point)
-    return new
-
-
-def _respects(problem: McKeanVlasov, symmetry: int) -> bool:
-    """Whether the confinement, if there is one, has the symmetry."""
-    if problem.confinement is None:
-        return True
-    relative = problem.confinement.relative_multipliers(problem.domain, 64)
-    return not np.any(relative[np.arange(65) % symmetry != 0])
-
-
-def _only_one_state(equation: StationaryEquation, q: float) -> bool:
-    """Whether the state is unique in its symmetry.
-
-    Without attractive modes the free energy is strictly convex. With 2 sum |lambda_k| < 1 the Jacobian is regular
-    at every density.
+    The second variation of F/D is :math:`\int u^2/\rho - 2\sum\lambda_k|\hat u_k|^2` with
+    :math:`|\hat u_k|^2 \le \int u^2/\rho`. On a single mode n, :math:`r = I_1(x)/I_0(x)`, :math:`x = 2\lambda r`,
+    has one positive solution beyond the threshold and none below. For the attractive logarithm,
+    :math:`\lambda_k = s/k`, the states obey :math:`(k - s) c_k = s\sum_{j<k} c_j c_{k-j}`: all vanish, but where s
+    is an integer n, and there they are Poisson kernels in n t, a family.
     """
-    if equation.basis.confinement is not None:
-        return False
-    small = 2.0 * q * float((equation.scales**2).sum()) < 1.0
-    return bool((equation.signs < 0).all()) or (small and equation.complete)
+    strengths = ensemble.strengths
+    if not np.any(strengths > 0.0) and (complete or not np.any(_all_strengths(problem, ensemble) > 0.0)):
+        return 1.0, "no mode attracts, so that the free energy is strictly convex"
+    if complete and 2.0 * float(strengths[strengths > 0.0].sum()) < 1.0:
+        return 1.0, "2 sum lambda_k < 1 over the modes that attract, so that the free energy is strictly convex"
+    if ensemble.confined:
+        return math.inf, ""
+    if complete and np.count_nonzero(_all_strengths(problem, ensemble)) == 1:
+        return 1.0 + float(strengths[0] > 1.0), "one mode alone: uniform and, beyond its threshold, one cluster"
+    if isinstance(problem.potential, Logarithmic) and strengths[0] > 0.0:
+        family = abs(strengths[0] - round(strengths[0])) <= VERTICAL * strengths[0]
+        return 1.0 + float(family), "exact states of the logarithm: uniform and, at kappa = 2 D n, one family"
+    return math.inf, ""
 
 
-def _known(equation: StationaryEquation, points: list[Point]) -> list[Floats]:
-    """Return the uniform state and the known states of a symmetry in the unknowns of its equation."""
-    known = [] if equation.basis.confinement is not None else [np.zeros(equation.basis.degrees.size)]
-    for point in points:
-        cosine, sine = point.equation.basis.expand(point.moments)
-        if symmetry_of(point) % equation.basis.symmetry == 0 and not np.any(sine):
-            known.append(equation.unknown_from(equation.basis.moments_from(cosine, sine)))
-    return known
+def _all_strengths(problem: McKeanVlasov, ensemble: Ensemble) -> Floats:
+    """Return the multipliers of the first degrees, positive where they attract at the sign of the coupling."""
+    relative = problem.potential.relative_multipliers(problem.domain, ASKED)
+    first = int(ensemble.degrees[0])
+    return np.asarray(relative[1:] * (ensemble.strengths[0] / float(relative[first])))
 
 
-def symmetry_of(point: Point) -> int:
-    """Return n if the state is invariant under rotation by 2 pi/n and no smaller angle; 0 if uniform."""
-    cosine, sine = point.equation.basis.expand(point.moments)
-    felt = np.flatnonzero(np.hypot(cosine, sine)[1:] > 1e-8) + 1
-    return int(np.gcd.reduce(felt)) if felt.size else 0
+def _run(hunt: Hunt) -> None:
+    """Run rounds until the tallies are settled and the indices add up, or no run ends at a state at all."""
+    ensemble, generator = hunt.ensemble, np.random.Generator(np.random.PCG64(SEED))
+    count = STARTS * (1 + int(np.count_nonzero(ensemble.strengths > ATTRACTING)))
+    count = max(STARTS, min(count, count * FINE // ensemble.nodes))
+    for turn in range(1, ROUNDS + 1):
+        hunt.meet(ensemble.solved(random_starts(ensemble, count, generator)), hunt.runs)
+        relaxed = ensemble.relaxed(random_starts(ensemble, count // 2, generator))
+        hunt.meet(ensemble.solved(relaxed), hunt.relaxations)
+        if len(hunt.points):
+            hunt.meet(ensemble.solved(starts_between(ensemble, hunt.rows, count, generator)))
+        if ensemble.confined:
+            hunt.meet(ensemble.solved(starts_on_axes(ensemble, hunt.weakly_held())))
+        logger.info("search: %d states after %d rounds of %d starts", len(hunt.points), turn, count)
+        states, minima = hunt.tallies()
+        if (states.settled and minima.settled and not _doubt(hunt)) or not sum(hunt.runs):
+            return
 
 
-def name_of(point: Point) -> str:
-    """Return a state in words."""
-    return f"{symmetry_of(point)}-cluster"
-
-
-def same_orbit(one: Point, other: Point) -> bool:
-    """Whether two states at one coupling are rotations or reflections of each other."""
-    first, second = (np.hypot(*point.equation.basis.expand(point.moments)) for point in (one, other))
-    count = min(first.size, second.size)
-    # A nearly neutral direction leaves the position along it known to half of the digits only.
-    if np.abs(first[:count] - second[:count]).max() > 1e-6:
-        return False
-    return abs(one.free_energy_gap - other.free_energy_gap) <= 1e-10 * max(1.0, abs(one.free_energy_gap))
+def _doubt(hunt: Hunt) -> str:
+    """Return the sentence that states are missing, where their indices do not add up."""
+    ensemble, problem = hunt.ensemble, hunt.problem
+    symmetry = confining_symmetry(problem)
+    if not bounded_below(problem.at(coupling=float(hunt.coupling))) or (ensemble.confined and not symmetry):
+        return ""
+    if not hunt.points or ensemble.flattest(hunt.rows).min() < DEGENERATE:
+        return ""
+    expected = 1 if ensemble.confined else int(np.count_nonzero(ensemble.strengths > 1.0))
+    points = [point for point in hunt.points if point is not None]
+    if not ensemble.confined:
+        points = [point for point in points if unstable_halfway(point) % 2 == 0]
+    total = sum((-1) ** sum(unstable_counts(point)) * copies_of(point, symmetry) for point in points)
+    return "" if total == expected else MISSING

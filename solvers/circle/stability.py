@@ -192,6 +192,16 @@ def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
     return even, odd
 
 
+def unstable_halfway(point: Point) -> int:
+    """Return the unstable directions of class n/2, which a rotation by 2 pi/n turns into their opposites."""
+    symmetry = point.equation.basis.symmetry
+    if symmetry % 2:
+        return 0
+    modes = perturbations(point)
+    parities = [block.parity for block in blocks_of(point) if block.residue == symmetry // 2]
+    return sum(_count(*modes.block(point, Block(symmetry // 2, parity)), NEUTRAL) for parity in parities)
+
+
 def _counts_by_class(point: Point, modes: Perturbations, neutral: float) -> tuple[int, int]:
     """Count class by class, cheaper for many modes; cosines and sines agree except in the extreme classes."""
     symmetry = point.equation.basis.symmetry

@@ -55,7 +55,7 @@ def rate(argv: Sequence[str]) -> int:
     set_verbosity(settings.verbose)
     states = stationary_states(problem, rates=False, on_failure=settings.on_failure)
     spectra = [spectrum(state) for state in states if state.stable is not False]
-    fitted, complaint = _fitted(problem, spectra, settings)
+    fitted, complaint = _fitted(problem, spectra, states[0].minimiser_reason, settings)
     where = origin(parser, settings)
     try:
         write_all(_writers(fitted, where, settings), settings.quiet)
@@ -68,12 +68,12 @@ def rate(argv: Sequence[str]) -> int:
 
 
 def _fitted(
-    problem: McKeanVlasov, spectra: Sequence[Spectrum], settings: argparse.Namespace
+    problem: McKeanVlasov, spectra: Sequence[Spectrum], reason: str, settings: argparse.Namespace
 ) -> tuple[Relaxation | None, str]:
     """Return the relaxation to the minimiser, or why there is none."""
     minimiser = next((result.state for result in spectra if result.state.minimiser), None)
     if settings.no_fit or minimiser is None:
-        return None, "" if settings.no_fit else "no rate was fitted: the minimiser is not known"
+        return None, "" if settings.no_fit else f"no rate was fitted: the minimiser is not known; {reason}"
     with progress_bar(not settings.quiet and not settings.verbose, "relaxation", "distances") as advance:
         try:
             return contraction_rate(problem, state=minimiser, watch=advance), ""

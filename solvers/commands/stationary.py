@@ -19,6 +19,7 @@ from meanfield.command_line import (
     formatted,
     origin,
     problem_from,
+    progress_bar,
     require_coupling,
     say,
     say_json,
@@ -28,11 +29,12 @@ from meanfield.command_line import (
 )
 from meanfield.export.states import STATE_KINDS, check_states_target, save_states, states_to_json_object
 from meanfield.moments import named_moment
+from meanfield.states import StationaryStates
 from meanfield.summary import leading_degree
 
 from ..bases import EPS
 from ..provenance import provenance
-from ..stationary import stationary_states
+from ..stationary import SEARCH, stationary_states
 from .wording import EACH_BRANCH, add_on_failure, heading
 
 
@@ -52,8 +54,10 @@ def stationary(argv: Sequence[str]) -> int:
         check_states_target(target, settings.force)
     check_targets([], [settings.plot] if settings.plot else [], settings.force)
     set_verbosity(settings.verbose)
-    states = stationary_states(problem, on_failure=settings.on_failure)
+    with progress_bar(not settings.quiet and not settings.verbose, "states", "states") as advance:
+        states = stationary_states(problem, on_failure=settings.on_failure, watch=advance)
     where = provenance(problem, {}, 0.0) | origin(parser, settings)
+    where |= {name: states[0].provenance[name] for name in SEARCH}
     try:
         write_all(_state_writers(problem, states, where, settings), settings.quiet)
     finally:
@@ -76,7 +80,7 @@ def _state_writers(
 
 
 def _print_states(
-    problem: McKeanVlasov, states: Sequence[State], where: dict[str, Any], settings: argparse.Namespace
+    problem: McKeanVlasov, states: StationaryStates, where: dict[str, Any], settings: argparse.Namespace
 ) -> None:
     if settings.json:
         say_json(states_to_json_object(states, critical_coupling(problem), where))
@@ -84,7 +88,7 @@ def _print_states(
         say(_states_text(problem, states))
 
 
-def _states_text(problem: McKeanVlasov, states: Sequence[State]) -> str:
+def _states_text(problem: McKeanVlasov, states: StationaryStates) -> str:
     names = [
         f"m{degree}" for degree in sorted({1, 2, *(leading_degree(problem.domain, state) for state in states)})
     ]
@@ -96,7 +100,9 @@ def _states_text(problem: McKeanVlasov, states: Sequence[State]) -> str:
         "residual": [formatted(state.residual, 2) for state in states],
         "": ["minimiser" if state.minimiser else "" for state in states],
     }
-    return "\n".join([*heading(problem, states), "", table(columns, "  ")])
+    reason = states[0].minimiser_reason.removeprefix("theorem: ")
+    searched = [states.searched, *([] if reason in states.searched else [f"minimiser: {reason}"])]
+    return "\n".join([*heading(problem, states), "", table(columns, "  "), "", *searched])
 
 
 def _moment(state: State, name: str) -> float:

@@ -11,6 +11,7 @@ from ..bases import Floats, Integers
 from ..branches.continuation import Point
 from ..branches.deflation import search
 from ..equation import StationaryEquation, stationary_equation
+from ..searched import Searched
 
 # Of the degrees beyond their threshold the strongest few are combined in all signs.
 COMBINED = 4
@@ -24,7 +25,7 @@ FELT = 1e-8
 SAME = 1e-6
 
 
-def search_all(problem: McKeanVlasov, sign: int, coupling: Number, known: list[Point]) -> list[Point]:
+def search_all(problem: McKeanVlasov, sign: int, coupling: Number, known: list[Point]) -> Searched:
     """Return the zonal states at a coupling that are not known, even about the equator or not."""
     new: list[Point] = []
     for symmetry in (2, 1):
@@ -37,7 +38,7 @@ def search_all(problem: McKeanVlasov, sign: int, coupling: Number, known: list[P
         for point in search(equation, q, _known(equation, known + new), _seeds(equation, q)):
             if symmetry_of(point) and not any(same_orbit(point, other) for other in known + new):
                 new.append(point)
-    return new
+    return Searched(new, "zonal densities")
 
 
 def _seeds(equation: StationaryEquation, q: float) -> Iterator[Floats]:

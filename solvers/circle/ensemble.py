@@ -1,0 +1,223 @@
+r"""Many densities on the circle at once: Newton's method and relaxation of whole arrays of starts.
+
+A density is a row of its moments :math:`c_k = \int e^{-ik\theta}\rho` of the modes that the potential feels. The
+densities are
+
+.. math:: \rho = e^f/Z, \qquad f = \sum_k 2\lambda_k \mathrm{Re}(c_k e^{ik\theta}) - V/D,
+
+and what is solved is :math:`c_k = \langle e^{-ik\theta}\rangle_f`, in the symmetric form of
+:mod:`solvers.equation` for the strong modes. Weak ones, whose part of the Jacobian is the identity up to a small
+contraction, take the value of the density itself. The results are starts for the solver proper, which knows how
+many modes a density needs.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..bases import Floats, Integers
+from ..equation import StationaryEquation
+from ..felt import even_size
+from .rotation import Complexes
+
+# Modes below the first do not move a density by more than the search is exact to, those below the second little.
+FELT, STRONG = 1e-9, 1e-3
+# Of slowly decaying potentials no more modes than these take part, and no more strong ones are solved for.
+MODES, SOLVED = 256, 24
+# A Gaussian cluster of variance 1/c has moments exp(-k^2/(2 c)), below rounding beyond 8 sqrt(c).
+NODES = (128, 2048)
+# Rows that are worked on at once, so that their values stay in the cache.
+VALUES = 2**15
+ITERATIONS = 40
+LARGEST_STEP = 0.5
+CONVERGED = 1e-9
+# Along a direction without slope steps do not end: what is left is rounding.
+FLAT = 1e-12
+RELAXATIONS = 40
+LONGER, SHORTER = 1.5, 0.4
+
+
+class Ensemble:
+    """The stationary equation of a problem at a coupling, for rows of densities.
+
+    Parameters
+    ----------
+    equation
+        The equation of the problem with all degrees in its basis.
+    q
+        Its dimensionless coupling.
+    confinement : (n,) float or None
+        Cosine coefficients of -V/D from degree 1.
+
+    Attributes
+    ----------
+    degrees : (size,) int
+        Modes whose moments are the rows.
+    strengths : (size,) float
+        Their lambda.
+    strong : (n,) int
+        Places of the strong modes among them.
+    """
+
+    def __init__(self, equation: StationaryEquation, q: float, confinement: Floats | None) -> None:
+        strengths = q * equation.gain * equation.signs * equation.scales**2
+        felt = np.flatnonzero(np.abs(strengths) > FELT)[:MODES]
+        self.degrees, self.strengths = equation.basis.degrees[felt], strengths[felt]
+        self.confined = confinement is not None
+        curvature = 2.0 * float(np.abs(self.strengths) @ self.degrees**2)
+        if confinement is not None:
+            curvature += float(np.abs(confinement) @ np.arange(1, confinement.size + 1) ** 2)
+        finest = max(4 * int(self.degrees.max(initial=1)), int(min(8.0 * np.sqrt(curvature), NODES[1])))
+        self.nodes = max(NODES[0], even_size(2 * finest))
+        self._fixed = np.zeros(self.nodes // 2 + 1, dtype=complex)
+        if confinement is not None:
+            count = min(confinement.size, self.nodes // 2)
+            self._fixed[1 : count + 1] = 0.5 * confinement[:count]
+        strong = np.argsort(-np.abs(self.strengths), kind="stable")[:SOLVED]
+        # What a weak confinement leaves of the slope along rotations must not be lost among weak modes.
+        least_strong = FELT if self.confined else STRONG
+        self.strong: Integers = np.sort(strong[np.abs(self.strengths[strong]) > least_strong])
+        degrees = self.degrees[self.strong]
+        self._total, self._difference = degrees[:, None] + degrees, degrees[:, None] - degrees
+        self._signs = np.tile(np.sign(self.strengths[self.strong]), 2)
+        self._roots = np.tile(np.sqrt(np.abs(self.strengths[self.strong])), 2)
+
+    def moments(self, rows: Complexes) -> Complexes:
+        """Return the moments 0 to nodes/2 of the Gibbs densities of the fields of rows."""
+        return self.densities_of(self.strengths * rows)[0]
+
+    def densities_of(self, fields: Complexes) -> tuple[Complexes, Floats]:
+        """Return moments and log(Z/2 pi) of the densities exp(sum 2 Re(field_k exp(ikt)) - V/D)/Z, row by row."""
+        series = np.tile(self._fixed, (len(fields), 1))
+        series[:, self.degrees] += fields
+        values = np.fft.irfft(series, self.nodes, norm="forward")
+        top = values.max(axis=1)
+        values -= top[:, None]
+        moments = np.fft.rfft(np.exp(values, out=values), norm="forward")
+        mass = moments[:, :1].real.copy()
+        moments /= mass
+        return moments, top + np.log(mass[:, 0])
+
+    def gaps(self, rows: Complexes) -> Floats:
+        """Return (F - F_uniform)/D of stationary rows."""
+        _, log_partition = self.densities_of(self.strengths * rows)
+        return np.asarray(np.abs(rows) ** 2 @ self.strengths - log_partition)
+
+    def flattest(self, rows: Complexes) -> Floats:
+        """Return the smallest eigenvalue in modulus of the Jacobian at each row."""
+        if not self.strong.size or not len(rows):
+            return np.ones(len(rows))
+        return np.asarray(np.abs(np.linalg.eigvalsh(self._jacobians(self.moments(rows)))).min(axis=1))
+
+    def relaxed(self, rows: Complexes) -> Complexes:
+        r"""Return rows relaxed: the free energy of each descends.
+
+        The field moves towards that of the density, :math:`f \to f + \tau (f_\rho - f)`, the gradient of F in the
+        geometry of the entropy. Where F would rise, tau is too long for the repulsive modes and is shortened.
+        """
+        return self._in_blocks(self._relaxed, rows)
+
+    def _relaxed(self, rows: Complexes) -> Complexes:
+        fields, share = self.strengths * rows, np.ones(len(rows))
+        moments, energies = self._described(fields)
+        for _ in range(RELAXATIONS):
+            trial = fields + share[:, None] * (self.strengths * moments - fields)
+            lower, below = self._described(trial)
+            falls = below <= energies
+            fields[falls], moments[falls], energies[falls] = trial[falls], lower[falls], below[falls]
+            share = np.where(falls, np.minimum(1.0, LONGER * share), SHORTER * share)
+        return moments
+
+    def _described(self, fields: Complexes) -> tuple[Complexes, Floats]:
+        """Return moments and F/D, up to a constant, of the Gibbs densities of fields."""
+        moments, log_partition = self.densities_of(fields)
+        moments = moments[:, self.degrees]
+        entropy = 2.0 * (fields * moments.conj()).real.sum(axis=1) - log_partition
+        return moments, entropy - np.abs(moments) ** 2 @ self.strengths
+
+    def solved(self, rows: Complexes) -> Complexes:
+        """Return the states at which Newton's method ends from rows, those at which it does."""
+        return self._in_blocks(self._solved, rows)
+
+    def _in_blocks(self, work: Callable[[Complexes], Complexes], rows: Complexes) -> Complexes:
+        block = max(1, VALUES // self.nodes)
+        parts = [work(rows[first : first + block]) for first in range(0, len(rows), block)]
+        return np.concatenate([*parts, rows[:0]])
+
+    def _solved(self, rows: Complexes) -> Complexes:
+        done = []
+        for _ in range(ITERATIONS):
+            moments = self.moments(rows)
+            missing = moments[:, self.degrees] - rows
+            step = self._step(moments, missing)
+            # A density with its axis at 0 keeps it, however flat the way across is.
+            step.imag[(rows.imag == 0.0).all(axis=1)] = 0.0
+            length = np.sqrt((np.abs(step) ** 2).sum(axis=1))
+            rows = self._moved(rows, step)
+            left = np.abs(missing).max(axis=1)
+            converged = ((length < CONVERGED) & (left < CONVERGED)) | (left < FLAT)
+            done.append(rows[converged])
+            rows = rows[~converged & np.isfinite(length)]
+            if not len(rows):
+                break
+        return np.concatenate(done)
+
+    def _moved(self, rows: Complexes, step: Complexes) -> Complexes:
+        """Return rows moved by steps that are not too long.
+
+        A weak confinement leaves rotation nearly free, and steps are long there: that part turns the density, for
+        on a straight line the high moments would leave it.
+        """
+        angle = np.zeros((len(rows), 1))
+        if self.confined:
+            turning = -1j * self.degrees * rows
+            squares = (np.abs(turning) ** 2).sum(axis=1, keepdims=True) + 1e-300
+            angle = (turning.conj() * step).real.sum(axis=1, keepdims=True) / squares
+            step = step - angle * turning
+            angle = np.clip(angle, -LARGEST_STEP, LARGEST_STEP)
+        length = np.sqrt((np.abs(step) ** 2).sum(axis=1, keepdims=True))
+        moved = rows + step * np.minimum(1.0, LARGEST_STEP / np.maximum(length, 1e-300))
+        return np.asarray(moved * np.exp(-1j * angle * self.degrees))
+
+    def _step(self, moments: Complexes, missing: Complexes) -> Complexes:
+        """Return Newton's steps; rotations, which change nothing, are not taken."""
+        strong, count = self.strong, self.strong.size
+        step = missing.copy()
+        if not count:
+            return step
+        right = missing[:, strong]
+        sides = self._signs * self._roots * np.concatenate([right.real, -right.imag], axis=1)
+        solution = _solutions(self._jacobians(moments), sides) / self._roots
+        step[:, strong] = solution[:, :count] - 1j * solution[:, count:]
+        return step
+
+    def _jacobians(self, moments: Complexes) -> Floats:
+        """Return sigma - 2 A sigma Cov sigma A for every row, the rotation mode moved to one."""
+        degrees, count = self.degrees[self.strong], self.strong.size
+        cosine, sine = moments.real, -moments.imag
+        distance = np.abs(self._difference)
+        plus, minus = cosine[:, self._total], cosine[:, distance]
+        mixed = sine[:, self._total] - np.sign(self._difference) * sine[:, distance]
+        matrix = np.empty((len(moments), 2 * count, 2 * count))
+        matrix[:, :count, :count], matrix[:, count:, count:] = minus + plus, minus - plus
+        matrix[:, :count, count:], matrix[:, count:, :count] = mixed, mixed.transpose(0, 2, 1)
+        means = np.concatenate([cosine[:, degrees], sine[:, degrees]], axis=1)
+        matrix -= 2.0 * means[:, :, None] * means[:, None, :]
+        weights = self._signs * self._roots
+        matrix *= -np.multiply.outer(weights, weights)
+        places = np.arange(2 * count)
+        matrix[:, places, places] += self._signs
+        if not self.confined:
+            turning = np.concatenate([-degrees * sine[:, degrees], degrees * cosine[:, degrees]], axis=1)
+            turning *= self._roots
+            turning /= np.sqrt((turning**2).sum(axis=1, keepdims=True)) + 1e-300
+            matrix += turning[:, :, None] * turning[:, None, :]
+        return matrix
+
+
+def _solutions(matrices: Floats, sides: Floats) -> Floats:
+    """Solve systems, those of exactly singular matrices by least squares."""
+    try:
+        return np.asarray(np.linalg.solve(matrices, sides[:, :, None])[:, :, 0])
+    except np.linalg.LinAlgError:
+        return np.asarray((np.linalg.pinv(matrices) @ sides[:, :, None])[:, :, 0])

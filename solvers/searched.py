@@ -1,0 +1,93 @@
+r"""What a search from random starts has tried and met, and what may be concluded from it.
+
+Boender and Rinnooy Kan (Math. Programming 37, 1987): if n independent runs ended at w different places, and nothing
+was known of their number and of the sizes of their basins before, the number of places has the posterior mean
+:math:`w(n-1)/(n-w-2)`. That is a statement about chances: a place with a basin of share p is missed with the
+probability :math:`(1-p)^n`, however large n is.
+"""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from .branches.continuation import Point
+
+# Fewer states than this must be expected unseen for a search to count as settled.
+QUARTER = 0.25
+
+
+class Tally(NamedTuple):
+    """Where independent runs from random starts ended.
+
+    Attributes
+    ----------
+    runs : int
+        Runs that ended at a state.
+    ends : int
+        Different states, up to symmetry, that are met by a run or known otherwise.
+    seldom : int
+        Those met by one run only, or known from elsewhere and met by none.
+    """
+
+    runs: int
+    ends: int
+    seldom: int
+
+    @property
+    def unseen(self) -> float | None:
+        """How many more states are expected; None where the runs are too few to tell."""
+        spare = self.runs - self.ends - 2
+        return self.ends * (self.ends + 1.0) / spare if spare > 0 else None
+
+    @property
+    def settled(self) -> bool:
+        """Whether less than a quarter of a state is expected unseen and each was met twice."""
+        return self.seldom == 0 and self.unseen is not None and self.unseen < QUARTER
+
+    def words(self, runs: str, ends: str) -> str:
+        """Return the tally as a clause: "64 relaxations ended at 2 stable states, each met twice or more, ..."."""
+        if not self.runs:
+            return f"no {runs} ended at one of {self.ends} {ends}s"
+        plural = "" if self.ends == 1 else "s"
+        seldom = f"{self.seldom} of them met once at most" if self.seldom else "each met twice or more"
+        unseen = (
+            "too few to tell how many more there are" if self.unseen is None else f"{self.unseen:.2g} more expected"
+        )
+        return f"{self.runs} {runs} ended at {self.ends} {ends}{plural}, {seldom}, {unseen}"
+
+
+class Searched(NamedTuple):
+    """What a search found beside the known states.
+
+    Attributes
+    ----------
+    points : list of Point
+        The new states.
+    among : str
+        The densities searched, such as "all densities on the circle".
+    states : Tally or None
+        Newton's runs from random starts and the states of any kind, known ones among them; None if none were made.
+    minima : Tally or None
+        Relaxations from random starts and the stable states; without them no search tells the minimiser.
+    theorem : str
+        A sentence why there are no other states; empty where no argument is known.
+    doubt : str
+        A sentence why states are missing, found by a count that all states together must give; empty if none shows.
+    """
+
+    points: "list[Point]"
+    among: str
+    states: Tally | None = None
+    minima: Tally | None = None
+    theorem: str = ""
+    doubt: str = ""
+
+    @property
+    def words(self) -> str:
+        """What was searched and how far the list may be taken for complete, a sentence."""
+        if self.theorem:
+            return f"no other states: {self.theorem}"
+        tallies = [] if self.states is None else [self.states.words("runs of Newton's method", "state")]
+        tallies += [] if self.minima is None else [self.minima.words("relaxations", "stable state")]
+        counts = "; ".join(tallies) or "from chosen starts"
+        doubt = self.doubt or "no argument excludes further ones"
+        return f"searched among {self.among}: {counts}; {doubt}"
