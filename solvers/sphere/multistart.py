@@ -1,9 +1,9 @@
 """The search for states among all densities of some symmetries: Newton's method and relaxations from many starts.
 
-Random fields of a symmetry lead to states of that symmetry or a larger one: Newton's method is equivariant. In small
-spaces of symmetric densities few starts meet every state, and most states have some symmetry, so every group is given
-starts in proportion to its attractive harmonics, the trivial one too. Relaxations of arbitrary densities end at stable
-states, and tell how sure the lowest is.
+Random fields of a symmetry lead to states of that symmetry or a larger one: Newton's method is equivariant. In
+small spaces of symmetric densities few starts meet every state, and most states have some symmetry, so every group
+is given starts in proportion to its attractive harmonics, the trivial one too. Relaxations of arbitrary densities
+end at stable states, and tell how sure the lowest is.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +19,7 @@ from ..bases.invariant import mode_matrix
 from ..bases.representations import Group
 from ..equation import confinement_field
 from ..felt import confining_degree, starting_degrees, strengths
+from ..searched import Tally
 from .groups import searched_groups
 from .sampled import Field, Harmonics, Sampled, about_axis, invariant
 
@@ -30,8 +31,8 @@ FEWEST, PER_HARMONIC = 6, 4
 ROUNDS = (2, 5)
 # Multiplications a group may take in a round.
 WORK = 3e9
-# The relaxations of a round.
-RELAXED = 24
+# Relaxations of a round, and most rounds of them.
+RELAXED, RELAXED_ROUNDS = 24, 6
 # A grid is chosen such that the density of a state at its sharpest has this left beyond it, and is refined until
 # another gives the same moments; finer ones than the last are left to the polishing.
 SHARPEST, AGREEMENT = 1e-3, 1e-8
@@ -77,10 +78,15 @@ def field_of(problem: McKeanVlasov, coupling: Number, largest: int) -> Field:
 def uniqueness(field: Field, degrees: Integers) -> bool:
     """Whether there is one state only among densities with harmonics of some degrees.
 
-    The squares of the harmonics of a degree sum up to one, so the second variation is definite at every density where
-    the attractive strengths sum up to less than one.
+    The squares of the harmonics of a degree sum up to one, so the second variation is definite at every density
+    where the attractive strengths sum up to less than one.
     """
     return float(np.maximum(field.strengths[degrees], 0.0).sum()) < 1.0
+
+
+def tally(counts: list[int]) -> Tally:
+    """Return the tally of how often each state was met."""
+    return Tally(sum(counts), len(counts), sum(count < 2 for count in counts))
 
 
 class Search:
@@ -108,16 +114,19 @@ class Search:
                 starts = space.sampled(0).random(self._generator, space.starts)
                 for met, count in space.places(starts, self.met):
                     met.runs += count
-            if self._spaces:
-                self._relax(self._spaces[-1])
             if index + 1 >= fewest and len(self.met) == before:
                 break
+        for space in self._spaces[-1:]:
+            self._relax(space)
 
     def _relax(self, space: "Space") -> None:
-        """Relax random densities of the least symmetry."""
+        """Relax random densities of the least symmetry until their ends are settled."""
         sampled = space.sampled(0)
-        for met, count in space.places(sampled.relaxed(sampled.random(self._generator, RELAXED)), self.met):
-            met.relaxations += count
+        for _ in range(RELAXED_ROUNDS):
+            for met, count in space.places(sampled.relaxed(sampled.random(self._generator, RELAXED)), self.met):
+                met.relaxations += count
+            if tally([met.relaxations for met in self.met if met.relaxations]).settled:
+                return
 
 
 def among_harmonics(field: Field, even: bool) -> "list[Space]":
@@ -266,8 +275,8 @@ def _distinct_rows(invariants: Floats) -> tuple[list[int], list[int]]:
 def _rings(field: Field, dimension: int) -> int:
     """Return the rings that resolve a density as sharp as the field allows.
 
-    Its exponent has a second derivative of at most c = sum lambda l (l + d - 2)/(d - 1), and exp(-c t^2/2) has moments
-    exp(-l^2/(2 c)).
+    Its exponent has a second derivative of at most c = sum lambda l (l + d - 2)/(d - 1), and exp(-c t^2/2) has
+    moments exp(-l^2/(2 c)).
     """
     degrees = np.arange(max(field.strengths.size, field.confining + 1))
     forces = np.zeros(degrees.size)

@@ -1,8 +1,8 @@
 r"""The symmetry of a density on S^2, and the turn that brings it into the orientation of its group.
 
-With the generators of rotations G_k the matrix :math:`\sum_l \omega_l (G_j c_l) \cdot (G_k c_l)` of the harmonics
-c_l of each degree turns with the density. An axis of its symmetry is an eigenvector, and the group about one is read
-off the moments in a frame with this axis along z:
+With the generators of rotations G_k the matrix :math:`\sum_l \omega_l (G_j c_l) \cdot (G_k c_l)` of the
+harmonics c_l of each degree turns with the density. An axis of its symmetry is an eigenvector, and the group about
+one is read off the moments in a frame with this axis along z:
 
 - the rotation by 2 pi/n leaves the orders that are multiples of n;
 - the mirror at the equator leaves even l + m, the same with a turn by pi/n leaves even l + m + m/n;
@@ -15,10 +15,11 @@ Where all three eigenvalues agree, the symmetry is that of a regular solid.
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from meanfield.harmonics import largest_degree
 
-from ..bases import Floats
+from ..bases import Floats, Integers
 from ..bases.legendre import packed
 from ..bases.representations import Group, representation, rotation_generators
 from .groups import axial_group, solids
@@ -144,7 +145,9 @@ def _about_axis(cosine: Floats, sine: Floats, flips: bool) -> _AboutAxis | None:
     return _AboutAxis(turns, mirror, equator, half_turn)
 
 
-def _first(angles: Floats, waves: Floats, orders: Floats, across: Floats, allowed: float) -> float | None:
+def _first(
+    angles: Floats, waves: NDArray[np.complex128], orders: Integers, across: NDArray[np.bool_], allowed: float
+) -> float | None:
     """Return the first angle along which all waves stand, those ``across`` a right angle off."""
     for angle in angles.tolist():
         parts = waves * np.exp(-1j * orders * angle)
@@ -158,5 +161,6 @@ def _standing(symmetry: _AboutAxis, cosine: Floats, sine: Floats) -> Recognised:
     angle = symmetry.mirror if symmetry.mirror is not None else symmetry.half_turn or 0.0
     _, orders = packed(largest_degree(cosine.size))
     waves = (cosine + 1j * sine) * np.exp(-1j * orders * angle)
-    group = axial_group(symmetry.turns, symmetry.mirror is not None, symmetry.equator, symmetry.half_turn is not None)
+    mirror, half_turn = symmetry.mirror is not None, symmetry.half_turn is not None
+    group = axial_group(symmetry.turns, mirror, symmetry.equator, half_turn)
     return Recognised(group, waves.real.copy(), waves.imag.copy())

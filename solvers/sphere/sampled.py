@@ -33,7 +33,7 @@ from ..bases.spherical import SphericalTransform
 BATCH = 400_000
 # Steps longer than this, in moments, are cut; those shorter than the other end the iteration.
 LONGEST, LAST = 0.5, 1e-9
-# Where a grid does not resolve a state it does not turn with it, and steps that turn it get no shorter than its error.
+# Where a grid does not resolve a state it does not turn with it, and steps that turn it get no shorter than that.
 STALLED = 1e-5
 # A start that has not settled by then wanders among states that others reach directly.
 ITERATIONS = 30
@@ -122,7 +122,7 @@ def invariant(group: Group, field: Field, degrees: Integers, rings: int) -> Harm
 
     return Harmonics(
         of_each,
-        1.0 / (2.0 * of_each + 1.0),
+        np.asarray(1.0 / (2.0 * of_each + 1.0), dtype=float),
         values,
         np.log(weights),
         np.array([eval_legendre(degree, cosines) for degree in range(field.confining + 1)]),
@@ -300,4 +300,3 @@ def _solutions(matrices: Floats, sides: Floats) -> Floats:
         return np.asarray(np.linalg.solve(matrices, sides[:, :, None])[:, :, 0])
     except np.linalg.LinAlgError:
         return np.asarray((np.linalg.pinv(matrices) @ sides[:, :, None])[:, :, 0])
-

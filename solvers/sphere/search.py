@@ -1,7 +1,7 @@
 """The search for states of a sphere that no branch leads to, and what it tells about the others.
 
-States about an axis are searched in every dimension, on S^2 all others too. What is met is brought into the orientation
-of its symmetry and solved for among the densities that have it.
+States about an axis are searched in every dimension, on S^2 all others too. What is met is brought into the
+orientation of its symmetry and solved for among the densities that have it.
 """
 
 from functools import partial
@@ -16,9 +16,9 @@ from ..branches.continuation import Point, state_at
 from ..branches.uniform import unstable_uniform
 from ..equation import stationary_equation
 from ..felt import starting_degrees, strengths
-from ..searched import Searched, Tally
+from ..searched import Searched
 from .identity import powers, same_orbit, symmetry_of
-from .multistart import Met, Search, Space, about_an_axis, among_harmonics, field_of
+from .multistart import Met, Search, Space, about_an_axis, among_harmonics, field_of, tally
 from .perturbations import unstable_counts
 from .polyhedral import invariant_equation
 from .recognition import recognised
@@ -29,7 +29,7 @@ LARGEST_DEGREE, LARGEST_ZONAL_DEGREE = 10, 48
 # Odd moments below this are rounding noise of a state even about the equator.
 ODD = 1e-6
 CONVEX = "the second variation of the free energy is definite at every density"
-ONE_DEGREE = "with degree one alone beside the uniform state only densities exp(r cos t)/Z, one of them, are stationary"
+ONE_DEGREE = "with degree one alone the states are the uniform one and, beyond its threshold, one exp(r cos t)/Z"
 
 
 def search_all(problem: McKeanVlasov, sign: int, coupling: Number, known: list[Point]) -> Searched:
@@ -64,9 +64,9 @@ class _Task(NamedTuple):
 def _theorem(problem: McKeanVlasov, coupling: Number) -> str:
     """Return why the known states are all there are, if a theorem says so.
 
-    The squares of the harmonics of a degree sum up to one, so the second variation is definite at every density where
-    the attractive strengths sum up to less than one. With degree one alone a state is exp(r cos t)/Z, and the mean of
-    the cosine is concave in r > 0.
+    The squares of the harmonics of a degree sum up to one, so the second variation is definite at every density
+    where the attractive strengths sum up to less than one. With degree one alone a state is exp(r cos t)/Z, and the
+    mean of the cosine is concave in r > 0.
     """
     felt = starting_degrees(problem, partial(multiples, 1))
     known = strengths(problem, int(felt.degrees.max()))
@@ -76,7 +76,9 @@ def _theorem(problem: McKeanVlasov, coupling: Number) -> str:
     return ONE_DEGREE if felt.complete and felt.degrees.tolist() == [1] and problem.confinement is None else ""
 
 
-def _searched(task: _Task, spaces: list[Space], known: list[Point], zonal: list[Point], words: str, cut: bool) -> Searched:
+def _searched(
+    task: _Task, spaces: list[Space], known: list[Point], zonal: list[Point], words: str, cut: bool
+) -> Searched:
     """Return what is met in some spaces beside known states and zonal ones just found."""
     places: list[Point | None] = [*known, *zonal]
     if task.problem.confinement is None:
@@ -101,7 +103,7 @@ def _searched(task: _Task, spaces: list[Space], known: list[Point], zonal: list[
     runs = [met.runs for _, met in states]
     # Where degrees are missing, states of the search need not be any of the equation.
     doubt = f"{lost} states that were met could not be resolved and are not listed" if lost and not cut else ""
-    return Searched(new, words, _tally(runs), _tally(minima), doubt=doubt)
+    return Searched(new, words, tally(runs), tally(minima), doubt=doubt)
 
 
 def _invariants(point: Point | None, size: int) -> Floats:
@@ -114,10 +116,6 @@ def _invariants(point: Point | None, size: int) -> Floats:
     return found
 
 
-def _tally(counts: list[int]) -> Tally:
-    return Tally(sum(counts), len(counts), sum(count < 2 for count in counts))
-
-
 def _stable(task: _Task, point: Point | None) -> bool:
     """Whether a state, the uniform one if it is None, is stable among the densities that are searched."""
     if point is None:
@@ -127,7 +125,7 @@ def _stable(task: _Task, point: Point | None) -> bool:
 
 
 def _polished(task: _Task, met: Met) -> Point | None:
-    """Return the state that was met, solved for in its own symmetry with all degrees; None if that leads nowhere."""
+    """Return the state that was met, solved for in its own symmetry with all degrees, or None."""
     problem, sign, coupling, even = task
     group, cosine, sine = met.group, met.cosine, met.sine
     if group is not None:
