@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from meanfield import McKeanVlasov, Number, Sphere
+from meanfield.harmonics import largest_degree, place
 
 from ..bases import Floats, multiples
 from ..branches.continuation import Point, state_at
@@ -130,9 +131,9 @@ def _polished(task: _Task, met: Met) -> Point | None:
     group, cosine, sine = met.group, met.cosine, met.sine
     if group is not None:
         group, cosine, sine = recognised(group, cosine, sine, problem.confinement is not None, even)
-        orders = [degree * (degree + 1) // 2 for degree in range(met.invariants.size)]
         if group is None:
-            cosine, sine = cosine[orders], sine[orders]
+            along = [place(degree, 0) for degree in range(largest_degree(cosine.size) + 1)]
+            cosine, sine = cosine[along], sine[along]
     if group is None:
         odd = float(np.abs(cosine[1::2]).max(initial=0.0)) > ODD
         equation = stationary_equation(problem, 1 if odd or not even else 2, sign)

@@ -62,7 +62,7 @@ def about_axis(rng: np.random.Generator) -> Finding:
             state,
         )
         for state in states
-        if _resolved(state, finer, coupling)
+        if resolved(state, finer, coupling)
     ]
     return _judged(McKeanVlasov(Sphere(dimension), series, coupling=coupling), call, true, space)
 
@@ -94,11 +94,12 @@ def _judged_on_sphere(weights: tuple[float, ...], confinement: tuple[float, ...]
     space = brute_force.sphere(weights, confinement, nodes=20)
     states = brute_force.stationary_states(space, coupling, starts=256)
     finer = brute_force.sphere(weights, confinement, nodes=31)
-    true = [(state.gap, state.unstable, state) for state in states if _resolved(state, finer, coupling)]
+    true = [(state.gap, state.unstable, state) for state in states if resolved(state, finer, coupling)]
     return _judged(problem, call, true, space)
 
 
-def _resolved(state: brute_force.BruteState, finer: brute_force.Discretisation, coupling: float) -> bool:
+def resolved(state: brute_force.BruteState, finer: brute_force.Discretisation, coupling: float) -> bool:
+    """Whether other nodes give the same moments of a state."""
     masses = brute_force.gibbs(finer, coupling, 1.0, state.moments[None])
     return bool(np.abs(masses @ finer.values.T - state.moments).max() < RESOLVED)
 
