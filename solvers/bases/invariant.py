@@ -178,7 +178,7 @@ class InvariantBasis:
         if self.confinement is not None:
             elements = elements[elements[:, 2, 2] > 1.0 - 1e-9]
         degrees = np.unique(self.degrees)
-        return [_acting(self.group, degrees, functools.partial(representation, element)) for element in elements]
+        return [acting(self.group, degrees, functools.partial(representation, element)) for element in elements]
 
     def images(self, b: Floats) -> list[Floats]:
         """Return a state and its images under the transformations that keep its symmetry, but for rotations."""
@@ -254,10 +254,10 @@ def turnings(group: Group, degrees: Integers, confined: bool) -> list[csr_array]
     if confined:
         pole = np.array([[0.0, 0.0, 1.0]])
         axes = pole if np.allclose(axes.T @ (axes @ pole[0]), pole[0]) else axes[:0]
-    return [_acting(group, degrees, functools.partial(_about, axis)) for axis in axes]
+    return [acting(group, degrees, functools.partial(_about, axis)) for axis in axes]
 
 
-def _acting(group: Group, degrees: Integers, action: Callable[[int], Floats]) -> csr_array:
+def acting(group: Group, degrees: Integers, action: Callable[[int], Floats]) -> csr_array:
     """Return the matrix by which what acts on the harmonics of each degree acts on the invariant ones."""
     blocks = []
     for degree in degrees.tolist():

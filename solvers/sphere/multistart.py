@@ -26,7 +26,7 @@ from .sampled import Field, Harmonics, Sampled, about_axis, invariant
 # Degrees whose strengths sum up to less are left to the polishing of what is found.
 LEFT_OUT = 1e-2
 # Starts of a group in each round: some, and so many for each attractive harmonic that is critical.
-FEWEST, PER_HARMONIC = 6, 4
+FEWEST, PER_HARMONIC, ON_AN_AXIS = 6, 4, 8
 # Rounds go on until one finds nothing new; at least and at most so many.
 ROUNDS = (2, 5)
 # Multiplications a group may take in a round.
@@ -36,7 +36,7 @@ RELAXED, RELAXED_ROUNDS = 24, 6
 # A grid is chosen such that the density of a state at its sharpest has this left beyond it, and is refined until
 # another gives the same moments; finer ones than the last are left to the polishing.
 SHARPEST, AGREEMENT = 1e-3, 1e-8
-MOST_RINGS, MOST_NODES = 160, 1024
+MOST_RINGS, MOST_NODES = 128, 1024
 # States with all invariants nearer than this are the same.
 SAME = 1e-6
 
@@ -197,7 +197,9 @@ class Space:
     def starts(self) -> int:
         """Number of starts in a round."""
         coarse = self.sampled(0)
-        return max(FEWEST, min(FEWEST + int(PER_HARMONIC * coarse.attractive), int(WORK / (20.0 * coarse.work))))
+        # About an axis there are one or two spaces only, and their densities cost little.
+        wanted = (1 if self._group else ON_AN_AXIS) * (FEWEST + int(PER_HARMONIC * coarse.attractive))
+        return max(FEWEST, min(wanted, int(WORK / (20.0 * coarse.work))))
 
     def sampled(self, level: int) -> Sampled:
         """Return the densities on a grid that is refined by a factor of two at each level."""

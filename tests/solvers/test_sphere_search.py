@@ -148,9 +148,9 @@ def _turned(cosine, sine, element):
 @pytest.mark.parametrize("group", [TRIVIAL, prismatic(3), OCTAHEDRAL], ids=lambda group: group.name)
 def test_sampled_densities_have_the_moments_and_steps_of_the_basis(group):
     degrees = group.admissible(6)
-    basis = FullBasis(degrees, 40) if group is TRIVIAL else InvariantBasis(group, degrees, 40)
+    basis = FullBasis(degrees, 96) if group is TRIVIAL else InvariantBasis(group, degrees, 96)
     strengths = np.r_[0.0, 1.5, 3.0, -1.0, 3.0, 2.0, 4.0]
-    sampled = Sampled(invariant(group, Field(strengths, None, False), degrees, 48), Field(strengths, None, False))
+    sampled = Sampled(invariant(group, Field(strengths, None, False), degrees, 96), Field(strengths, None, False))
     means = sampled.random(np.random.default_rng(4), 3)
     field = strengths[basis.degrees] * means[1]
     gibbs = basis.gibbs(field)
