@@ -26,17 +26,20 @@ from .sampled import Field, Harmonics, Sampled, about_axis, invariant
 # Degrees whose strengths sum up to less are left to the polishing of what is found.
 LEFT_OUT = 1e-2
 # Starts of a group in each round: some, and so many for each attractive harmonic that is critical.
-FEWEST, PER_HARMONIC, ON_AN_AXIS = 6, 4, 8
-# Rounds go on until one finds nothing new; at least and at most so many.
-ROUNDS = (2, 5)
+FEWEST, PER_HARMONIC = 6, 4
+# Where there are few symmetries each is given more starts, as many times as these many over their number.
+SHARED = 24
+# Rounds go on until one finds nothing new and little is expected unseen; at least and at most so many.
+ROUNDS = (2, 6)
 # Multiplications a group may take in a round.
 WORK = 3e9
+FEW = 0.25
 # Relaxations of a round, and most rounds of them.
 RELAXED, RELAXED_ROUNDS = 24, 6
 # A grid is chosen such that the density of a state at its sharpest has this left beyond it, and is refined until
 # another gives the same moments; finer ones than the last are left to the polishing.
 SHARPEST, AGREEMENT = 1e-3, 1e-8
-MOST_RINGS, MOST_NODES = 128, 1024
+MOST_RINGS, MOST_NODES = 96, 1024
 # States with all invariants nearer than this are the same.
 SAME = 1e-6
 
@@ -106,15 +109,17 @@ class Search:
         self._generator = np.random.default_rng(0)
 
     def run(self) -> None:
-        """Search until a round finds nothing new."""
+        """Search until a round finds nothing new and little is expected unseen."""
         fewest, most = ROUNDS
+        share = max(1, round(SHARED / max(1, len(self._spaces))))
         for index in range(most):
             before = len(self.met)
             for space in self._spaces:
-                starts = space.sampled(0).random(self._generator, space.starts)
+                starts = space.sampled(0).random(self._generator, share * space.starts)
                 for met, count in space.places(starts, self.met):
                     met.runs += count
-            if index + 1 >= fewest and len(self.met) == before:
+            unseen = tally([met.runs for met in self.met]).unseen
+            if index + 1 >= fewest and len(self.met) == before and unseen is not None and unseen < FEW:
                 break
         for space in self._spaces[-1:]:
             self._relax(space)
@@ -197,8 +202,7 @@ class Space:
     def starts(self) -> int:
         """Number of starts in a round."""
         coarse = self.sampled(0)
-        # About an axis there are one or two spaces only, and their densities cost little.
-        wanted = (1 if self._group else ON_AN_AXIS) * (FEWEST + int(PER_HARMONIC * coarse.attractive))
+        wanted = FEWEST + int(PER_HARMONIC * coarse.attractive)
         return max(FEWEST, min(wanted, int(WORK / (20.0 * coarse.work))))
 
     def sampled(self, level: int) -> Sampled:

@@ -26,7 +26,7 @@ from .recognition import recognised
 from .zonal_search import even_confinement, zonal_states
 
 # Degrees of the search; larger ones are left to the polishing of what is met.
-LARGEST_DEGREE, LARGEST_ZONAL_DEGREE = 10, 48
+LARGEST_DEGREE, LARGEST_ZONAL_DEGREE = 8, 48
 # Odd moments below this are rounding noise of a state even about the equator.
 ODD = 1e-6
 CONVEX = "the second variation of the free energy is definite at every density"
