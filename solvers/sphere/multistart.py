@@ -230,7 +230,8 @@ class Space:
         """Return which states some ends are on a grid that resolves them; None if none does."""
         found: list[tuple[Floats, Met | None]] = [(invariants, None) for invariants in coarse]
         rows = np.arange(len(ends))
-        for level in range(1, 1 + int(np.log2(max(2.0, self._most / self._rings)))):
+        last = 1 + int(np.log2(max(2.0, self._most / self._rings)))
+        for level in range(1, last + 1):
             if not rows.size:
                 break
             finer = self.sampled(level)
@@ -238,8 +239,9 @@ class Space:
             invariants = finer.invariants(ends)
             for row, moments, values in zip(rows[agree], ends[agree], invariants[agree], strict=True):
                 found[row] = coarse[row], self._entered(moments, values, met)
-            kept, ends = finer.solved(ends[~agree])
-            rows = rows[~agree][kept]
+            if level < last:
+                kept, ends = finer.solved(ends[~agree])
+                rows = rows[~agree][kept]
         return found
 
     def _entered(self, moments: Floats, invariants: Floats, met: list[Met]) -> Met:
