@@ -27,6 +27,8 @@ from .sampled import Field, Harmonics, Sampled, about_axis, invariant
 LEFT_OUT = 1e-2
 # Starts of a group in each round: some, and so many for each attractive harmonic that is critical.
 FEWEST, PER_HARMONIC = 6, 4
+# About an axis starts are cheap, and in high dimensions most lead to the sharpest state.
+ON_AN_AXIS = 6
 # Where there are few symmetries each is given more starts, as many times as these many over their number.
 SHARED = 24
 # Rounds go on until one finds nothing new and little is expected unseen; at least and at most so many.
@@ -202,7 +204,7 @@ class Space:
     def starts(self) -> int:
         """Number of starts in a round."""
         coarse = self.sampled(0)
-        wanted = FEWEST + int(PER_HARMONIC * coarse.attractive)
+        wanted = (ON_AN_AXIS if self._group is None else 1) * (FEWEST + int(PER_HARMONIC * coarse.attractive))
         return max(FEWEST, min(wanted, int(WORK / (20.0 * coarse.work))))
 
     def sampled(self, level: int) -> Sampled:
