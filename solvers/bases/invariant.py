@@ -68,7 +68,7 @@ class InvariantBasis:
         self.confinement = confinement
         self._transform = SphericalTransform(nodes, symmetry=group.turns)
         self._size = packed_size(nodes)
-        self._modes = _mode_matrix(group, cells, nodes)
+        self._modes = mode_matrix(group, cells, nodes)
         self._fixed = None if confinement is None else self._confined(confinement)
 
     def _confined(self, confinement: Floats) -> Floats:
@@ -158,19 +158,7 @@ class InvariantBasis:
     @functools.cached_property
     def _turnings(self) -> list[csr_array]:
         """Derivatives of the means under the rotations that lead to other densities of the basis."""
-        axes = self.group.free_axes
-        if self.confinement is not None:
-            pole = np.array([[0.0, 0.0, 1.0]])
-            axes = pole if np.allclose(axes.T @ (axes @ pole[0]), pole[0]) else axes[:0]
-        return [self._acting(functools.partial(_about, axis)) for axis in axes]
-
-    def _acting(self, action: Callable[[int], Floats]) -> csr_array:
-        """Return the matrix by which what acts on the harmonics of each degree acts on the modes."""
-        blocks = []
-        for degree in np.unique(self.degrees).tolist():
-            functions = self.group.harmonics(degree)
-            blocks.append(functions @ action(degree) @ functions.T)
-        return csr_array(block_diag(blocks))
+        return turnings(self.group, np.unique(self.degrees), self.confinement is not None)
 
     def rotation(self, moments: Floats) -> Floats | None:
         """Return the derivatives of the means under the rotations within the basis, (size, k), or None without any.
@@ -189,7 +177,8 @@ class InvariantBasis:
         elements = self.group.companions
         if self.confinement is not None:
             elements = elements[elements[:, 2, 2] > 1.0 - 1e-9]
-        return [self._acting(functools.partial(representation, element)) for element in elements]
+        degrees = np.unique(self.degrees)
+        return [acting(self.group, degrees, functools.partial(representation, element)) for element in elements]
 
     def images(self, b: Floats) -> list[Floats]:
         """Return a state and its images under the transformations that keep its symmetry, but for rotations."""
@@ -238,7 +227,7 @@ class FullBasis(InvariantBasis):
         return FullBasis(cells, nodes, self.confinement)
 
 
-def _mode_matrix(group: Group, cells: Integers, nodes: int) -> csr_array:
+def mode_matrix(group: Group, cells: Integers, nodes: int) -> csr_array:
     """Return the modes in packed harmonics up to a degree, (size, 2 n), cosines first."""
     size = packed_size(nodes)
     rows, columns, entries = [], [], []
@@ -254,6 +243,27 @@ def _mode_matrix(group: Group, cells: Integers, nodes: int) -> csr_array:
         start += len(functions)
     where = (np.concatenate(rows), np.concatenate(columns))
     return csr_array((np.concatenate(entries), where), shape=(start, 2 * size))
+
+
+def turnings(group: Group, degrees: Integers, confined: bool) -> list[csr_array]:
+    """Return the derivatives of the invariants of some degrees under the rotations that keep them invariant.
+
+    One matrix for each free axis of the group; where a confinement keeps the z axis, for this one only.
+    """
+    axes = group.free_axes
+    if confined:
+        pole = np.array([[0.0, 0.0, 1.0]])
+        axes = pole if np.allclose(axes.T @ (axes @ pole[0]), pole[0]) else axes[:0]
+    return [acting(group, degrees, functools.partial(_about, axis)) for axis in axes]
+
+
+def acting(group: Group, degrees: Integers, action: Callable[[int], Floats]) -> csr_array:
+    """Return the matrix by which what acts on the harmonics of each degree acts on the invariant ones."""
+    blocks = []
+    for degree in degrees.tolist():
+        functions = group.harmonics(degree)
+        blocks.append(functions @ action(degree) @ functions.T)
+    return csr_array(block_diag(blocks))
 
 
 def _about(axis: Floats, degree: int) -> Floats:

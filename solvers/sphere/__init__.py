@@ -10,6 +10,8 @@ from .births import reaches_down as reaches_down
 from .branching import births_on_branch as births_on_branch
 from .branching import from_no_interaction as from_no_interaction
 from .energy import bounded_below as bounded_below
+from .identity import same_orbit as same_orbit
+from .identity import symmetry_of as symmetry_of
 from .linearised.layouts import slowest_rate as slowest_rate
 from .linearised.layouts import spectrum as spectrum
 from .meeting import meeting as meeting
@@ -22,9 +24,7 @@ from .perturbations import blocks_of as blocks_of
 from .perturbations import copies as copies
 from .perturbations import rotations as rotations
 from .perturbations import unstable_counts as unstable_counts
-from .search import same_orbit as same_orbit
 from .search import search_all as search_all
-from .search import symmetry_of as symmetry_of
 
 if TYPE_CHECKING:
     from ..surroundings import Surroundings

@@ -51,6 +51,8 @@ OCTAHEDRAL = Group("O_h", np.stack([CYCLE, axis_rotation(4), INVERSION]))
 OCTAHEDRAL_ROTATIONS = Group("O", np.stack([CYCLE, axis_rotation(4)]))
 ICOSAHEDRAL_ROTATIONS = Group("I", np.stack([CYCLE, *_FLIPS, _FIVE]))
 ICOSAHEDRAL = Group("I_h", np.stack([CYCLE, *_FLIPS, _FIVE, INVERSION]))
+TETRAHEDRAL_ROTATIONS = Group("T", np.stack([CYCLE, *_FLIPS]))
+PYRITOHEDRAL = Group("T_h", np.stack([CYCLE, *_FLIPS, INVERSION]))
 
 
 @functools.cache
@@ -70,6 +72,51 @@ def antiprismatic(order: int) -> Group:
     """Return D_md: C_mv and the mirror at the equator together with a rotation by pi/m."""
     turned = axis_rotation(2 * _checked(order)) @ _signs(1, 1, -1)
     return Group(f"D_{order}d", np.concatenate([pyramidal(order).generators, [turned]]))
+
+
+@functools.cache
+def axial_group(order: int, mirror: bool, equator: int, half_turn: bool) -> Group:
+    """Return the group of the rotations by 2 pi/m about the z axis and what comes with them.
+
+    Parameters
+    ----------
+    order
+        m.
+    mirror
+        Whether azimuth 0 is a mirror.
+    equator
+        +1 if the equator is one, -1 if it is together with a turn by pi/m, else 0.
+    half_turn
+        Whether half a turn about the x axis is in the group, where there is no mirror at azimuth 0.
+    """
+    if mirror:
+        return (antiprismatic, pyramidal, prismatic)[equator + 1](order)
+    turn = axis_rotation(_checked(order))
+    if equator > 0:
+        return Group(f"C_{order}h", np.stack([turn, _signs(1, 1, -1)]))
+    if equator < 0:
+        return Group(f"S_{2 * order}", np.stack([axis_rotation(2 * order) @ _signs(1, 1, -1)]))
+    if half_turn:
+        return Group(f"D_{order}", np.stack([turn, _signs(1, -1, -1)]))
+    return Group(f"C_{order}", np.stack([turn])) if order > 1 else TRIVIAL
+
+
+def solids() -> tuple[Group, ...]:
+    """Return the groups of the regular solids, larger ones first."""
+    full, rotations = (ICOSAHEDRAL, OCTAHEDRAL), (ICOSAHEDRAL_ROTATIONS, OCTAHEDRAL_ROTATIONS)
+    return (*full, *rotations, TETRAHEDRAL, PYRITOHEDRAL, TETRAHEDRAL_ROTATIONS)
+
+
+@functools.cache
+def searched_groups(highest: int) -> tuple[Group, ...]:
+    """Return the symmetries that states with rotations of an order up to the highest can have, larger ones first.
+
+    Groups without reflections and of more than two-fold rotations are left out but for those of the solids.
+    """
+    orders = range(1, highest + 1)
+    about = [axial_group(m, True, equator, False) for m in orders for equator in (-1, 0, 1)]
+    small = [axial_group(2, False, 0, False), axial_group(2, False, 0, True), axial_group(1, False, -1, False)]
+    return tuple(sorted((*solids(), *about, *small, TRIVIAL), key=lambda group: -group.order))
 
 
 def breaking_group(order: int, equator: int = 0) -> Group:

@@ -16,7 +16,7 @@ from ..branches.continuation import Point, point_between, turning_point
 from ..branches.junctions import Arrival, Departure, critical_point
 from ..equation import StationaryEquation, stationary_equation
 from ..newton import Solution
-from .search import powers
+from .identity import powers
 from .stability import AzimuthalBlock
 
 # Limit at distance zero of an even function known at the distances 1, 1/2 and 1/4.

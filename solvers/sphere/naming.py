@@ -10,8 +10,8 @@ from ..bases import Floats
 from ..bases.invariant import InvariantBasis
 from ..branches.continuation import Point
 from .births import name_of_degree
+from .identity import powers, symmetry_of
 from .polyhedral import name_in_group, rises_at_vertices
-from .search import powers, symmetry_of
 
 
 def name_of(point: Point) -> str:

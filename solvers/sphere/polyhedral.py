@@ -40,6 +40,8 @@ SOLIDS = {
 }
 FIRST_DEGREES = {"O_h": 4, "I_h": 6, "T_d": 3}
 # A vertex of the first solid of each pair.
+# The usual symbols of groups that are special cases of others.
+USUAL = {"C_1v": "C_s", "C_1h": "C_s", "S_2": "C_i", "D_1": "C_2", "D_1h": "C_2v", "D_1d": "C_2h"}
 VERTICES = {"O_h": (0.0, 0.0, 1.0), "I_h": (0.0, 1.0, 0.5 * (1.0 + 5.0**0.5)), "T_d": (1.0, 1.0, 1.0)}
 
 
@@ -135,7 +137,7 @@ def rises_at_vertices(group: Group, cosine: Floats, sine: Floats) -> bool:
 def name_in_group(group: Group, degree: int, peaks: bool) -> str:
     """Return the state in words; the degree is added where the solid has branches of a lower one as well."""
     if group.name not in SOLIDS:
-        return f"{group.name} {degree}"
+        return f"{USUAL.get(group.name, group.name)} {degree}"
     name = SOLIDS[group.name][0 if peaks else 1]
     return name if degree == FIRST_DEGREES[group.name] else f"{name} {degree}"
 

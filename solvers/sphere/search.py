@@ -1,133 +1,146 @@
-"""Where the search for zonal states that no branch leads to starts, and which states are the same."""
+"""The search for states of a sphere that no branch leads to, and what it tells about the others.
 
-from collections.abc import Iterator
-from itertools import product
+States about an axis are searched in every dimension, on S^2 all others too. What is met is brought into the
+orientation of its symmetry and solved for among the densities that have it.
+"""
+
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
-from meanfield import McKeanVlasov, Number
+from meanfield import McKeanVlasov, Number, Sphere
+from meanfield.harmonics import largest_degree, place
 
-from ..bases import Floats, Integers
-from ..branches.continuation import Point
-from ..branches.deflation import search
-from ..equation import StationaryEquation, stationary_equation
+from ..bases import Floats, multiples
+from ..branches.continuation import Point, state_at
+from ..branches.uniform import unstable_uniform
+from ..equation import stationary_equation
+from ..felt import starting_degrees, strengths
 from ..searched import Searched
+from .identity import powers, same_orbit, symmetry_of
+from .multistart import Met, Search, Space, about_an_axis, among_harmonics, field_of, tally
+from .perturbations import unstable_counts
+from .polyhedral import invariant_equation
+from .recognition import recognised
+from .zonal_search import even_confinement, zonal_states
 
-# Of the degrees beyond their threshold the strongest few are combined in all signs.
-COMBINED = 4
-# Times of diffusion that spread a point, two antipodal points or the equator to a start.
-SPREADS = (1.0, 0.3, 0.1, 0.03, 0.01)
-# Shares of the mass at the stronger of two poles.
-SHARES = (0.5, 0.65, 0.8, 1.0)
-# A moment below this is rounding noise of a state that does not have it.
-FELT = 1e-8
-# A nearly neutral direction leaves the position along it known to half of the digits only.
-SAME = 1e-6
+# Degrees of the search; larger ones are left to the polishing of what is met.
+LARGEST_DEGREE, LARGEST_ZONAL_DEGREE = 8, 48
+# Odd moments below this are rounding noise of a state even about the equator.
+ODD = 1e-6
+CONVEX = "the second variation of the free energy is definite at every density"
+ONE_DEGREE = "with degree one alone the states are the uniform one and, beyond its threshold, one exp(r cos t)/Z"
 
 
 def search_all(problem: McKeanVlasov, sign: int, coupling: Number, known: list[Point]) -> Searched:
-    """Return the zonal states at a coupling that are not known, even about the equator or not."""
-    new: list[Point] = []
-    for symmetry in (2, 1):
-        equation = stationary_equation(problem, symmetry, sign)
-        if equation is None or (symmetry == 2 and not _respects(problem)):
-            continue
-        q = float(coupling / (sign * equation.unit))
-        if _only_one_state(equation, q):
-            continue
-        for point in search(equation, q, _known(equation, known + new), _seeds(equation, q)):
-            if symmetry_of(point) and not any(same_orbit(point, other) for other in known + new):
-                new.append(point)
-    return Searched(new, "zonal densities")
+    """Return the states at a coupling that are not known, about an axis and on S^2 among all densities."""
+    theorem = _theorem(problem, coupling)
+    if theorem:
+        return Searched([], "", theorem=theorem)
+    task = _Task(problem, sign, coupling, problem.confinement is None or even_confinement(problem))
+    zonal = zonal_states(problem, sign, coupling, known)
+    domain = problem.domain
+    assert isinstance(domain, Sphere)
+    if domain.dimension == 3:
+        field = field_of(problem, coupling, LARGEST_DEGREE)
+        spaces = among_harmonics(field, task.even)
+        words = f"all densities on the sphere, in {len(spaces)} symmetries up to degree {field.strengths.size - 1}"
+    else:
+        field = field_of(problem, coupling, LARGEST_ZONAL_DEGREE)
+        spaces = about_an_axis(domain, field, task.even)
+        words = "densities about an axis (others were not searched)"
+    return _searched(task, spaces, known, zonal, words, field.cut)
 
 
-def _seeds(equation: StationaryEquation, q: float) -> Iterator[Floats]:
-    """Yield guesses: spread points, pairs of points and equators, and densities with several degrees excited."""
-    degrees = equation.basis.degrees
-    domain = equation.problem.domain
-    decay = np.array([float(domain.laplacian_eigenvalue(int(degree))) for degree in degrees])
-    for spread in SPREADS:
-        heat = np.exp(decay * spread / (domain.dimension - 1.0))
-        for share in SHARES:
-            yield equation.scales * np.where(degrees % 2 == 1, 2.0 * share - 1.0, 1.0) * heat
-        yield equation.scales * _on_the_equator(domain.dimension, degrees) * heat
-    yield from _excited(equation, q)
+class _Task(NamedTuple):
+    """A problem, the sign of its coupling, the coupling, and whether a confinement is even about the equator."""
+
+    problem: McKeanVlasov
+    sign: int
+    coupling: Number
+    even: bool
 
 
-def _on_the_equator(dimension: int, degrees: Integers) -> Floats:
-    """Return P_l(0), by P_l(0) = -(l - 1)/(l + d - 3) P_{l-2}(0)."""
-    values = np.zeros(int(degrees.max()) + 1)
-    values[0] = 1.0
-    for degree in range(2, values.size, 2):
-        values[degree] = -(degree - 1.0) / (degree + dimension - 3.0) * values[degree - 2]
-    return np.asarray(values[degrees])
+def _theorem(problem: McKeanVlasov, coupling: Number) -> str:
+    """Return why the known states are all there are, if a theorem says so.
 
-
-def _excited(equation: StationaryEquation, q: float) -> Iterator[Floats]:
-    """Yield Gibbs densities of fields on the strongest unstable degrees, in every combination of signs."""
-    strengths = equation.doubled * q * equation.signs * equation.scales**2 * equation.basis.squares
-    unstable = np.flatnonzero(strengths > 1.0)
-    modes = unstable[np.argsort(-strengths[unstable])][:COMBINED]
-    for signs in product((0.0, 1.0, -1.0), repeat=modes.size):
-        field = np.zeros(strengths.size)
-        field[modes] = 1.5 * np.array(signs)
-        if np.any(field):
-            yield equation.unknown_from(equation.basis.gibbs(field).moments)
-
-
-def _respects(problem: McKeanVlasov) -> bool:
-    """Whether the confinement, if there is one, is even about the equator."""
-    if problem.confinement is None:
-        return True
-    return not np.any(problem.confinement.relative_multipliers(problem.domain, 64)[1::2])
-
-
-def _only_one_state(equation: StationaryEquation, q: float) -> bool:
-    """Whether the state is unique in its symmetry.
-
-    Without attractive degrees the free energy is strictly convex. With 2 sum A_l^2 < 1 in units of 1/q the Jacobian
-    is regular at every density.
+    The squares of the harmonics of a degree sum up to one, so the second variation is definite at every density
+    where the attractive strengths sum up to less than one. With degree one alone a state is exp(r cos t)/Z, and the
+    mean of the cosine is concave in r > 0.
     """
-    if equation.basis.confinement is not None:
-        return False
-    small = equation.doubled * q * float((equation.scales**2).sum()) < 1.0
-    return bool((equation.signs < 0).all()) or (small and equation.complete)
+    felt = starting_degrees(problem, partial(multiples, 1))
+    known = strengths(problem, int(felt.degrees.max()))
+    attractive = -float(coupling / problem.noise * known.scale) * known.relative[felt.degrees]
+    if felt.complete and float(np.maximum(attractive, 0.0).sum()) < 1.0:
+        return CONVEX
+    return ONE_DEGREE if felt.complete and felt.degrees.tolist() == [1] and problem.confinement is None else ""
 
 
-def _known(equation: StationaryEquation, points: list[Point]) -> list[Floats]:
-    """Return the uniform state and the known states of a symmetry in the unknowns of its equation."""
-    known = [] if equation.basis.confinement is not None else [np.zeros(equation.basis.degrees.size)]
-    for point in points:
-        basis = point.equation.basis
-        if basis.layout == "degree" and symmetry_of(point) % equation.basis.symmetry == 0:
-            known.append(equation.unknown_from(equation.basis.moments_from(*basis.expand(point.moments))))
-    return known
+def _searched(
+    task: _Task, spaces: list[Space], known: list[Point], zonal: list[Point], words: str, cut: bool
+) -> Searched:
+    """Return what is met in some spaces beside known states and zonal ones just found."""
+    places: list[Point | None] = [*known, *zonal]
+    if task.problem.confinement is None:
+        places.insert(0, None)
+    size = spaces[0].size if spaces else 1
+    search = Search(spaces, [_invariants(point, size) for point in places])
+    search.run()
+    states = list(zip(places, search.met, strict=False))
+    new, lost = [*zonal], 0
+    for met in search.met[len(places) :]:
+        point = _polished(task, met)
+        lost += point is None
+        if point is None or not symmetry_of(point):
+            continue
+        twin = next((other for place, other in states if place is not None and same_orbit(place, point)), None)
+        if twin is None:
+            states.append((point, met))
+            new.append(point)
+        else:
+            twin.runs, twin.relaxations = twin.runs + met.runs, twin.relaxations + met.relaxations
+    minima = [met.relaxations for point, met in states if _stable(task, point)]
+    runs = [met.runs for _, met in states]
+    # Where degrees are missing, states of the search need not be any of the equation.
+    doubt = f"{lost} states that were met could not be resolved and are not listed" if lost and not cut else ""
+    return Searched(new, words, tally(runs), tally(minima), doubt=doubt)
 
 
-def powers(point: Point) -> Floats:
-    """Return the moments by degree: signed about the axis, else the length of all those of a degree."""
-    cosine, sine = point.equation.basis.expand(point.moments)
-    if point.equation.basis.layout == "degree":
-        return cosine
-    degree = int(np.sqrt(2 * cosine.size)) - 1
-    starts = np.arange(degree + 1) * np.arange(1, degree + 2) // 2
-    return np.asarray(np.sqrt(np.add.reduceat(cosine**2 + sine**2, starts)))
+def _invariants(point: Point | None, size: int) -> Floats:
+    """Return the invariants of a state, as the search has them; None is the uniform one."""
+    found = np.zeros(size)
+    if point is not None:
+        lengths = np.abs(powers(point))[:size]
+        found[: lengths.size] = lengths
+        found[0] = point.free_energy_gap
+    return found
 
 
-def symmetry_of(point: Point) -> int:
-    """Return 2 if the state is even, the same at antipodes, 0 if it is uniform, else 1."""
-    felt = np.flatnonzero(np.abs(powers(point))[1:] > FELT) + 1
-    return 0 if not felt.size else 2 if np.all(felt % 2 == 0) else 1
+def _stable(task: _Task, point: Point | None) -> bool:
+    """Whether a state, the uniform one if it is None, is stable among the densities that are searched."""
+    if point is None:
+        return not unstable_uniform(task.problem, task.coupling)
+    about_axis, others = unstable_counts(point)
+    return not about_axis and (task.problem.domain.dimension > 3 or not others)
 
 
-def same_orbit(one: Point, other: Point) -> bool:
-    """Whether two states at one coupling are images of each other under rotations and reflections."""
-    first, second = powers(one), powers(other)
-    if one.equation.basis.layout != other.equation.basis.layout:
-        first, second = np.abs(first), np.abs(second)
-    count = min(first.size, second.size)
-    difference = np.abs(first[:count] - second[:count])
-    mirrored = np.abs(first[:count] - second[:count] * (1.0 - 2.0 * (np.arange(count) % 2)))
-    if min(difference.max(), mirrored.max()) > SAME:
-        return False
-    return abs(one.free_energy_gap - other.free_energy_gap) <= 1e-10 * max(1.0, abs(one.free_energy_gap))
+def _polished(task: _Task, met: Met) -> Point | None:
+    """Return the state that was met, solved for in its own symmetry with all degrees, or None."""
+    problem, sign, coupling, even = task
+    group, cosine, sine = met.group, met.cosine, met.sine
+    if group is not None:
+        group, cosine, sine = recognised(group, cosine, sine, problem.confinement is not None, even)
+        if group is None:
+            along = [place(degree, 0) for degree in range(largest_degree(cosine.size) + 1)]
+            cosine, sine = cosine[along], sine[along]
+    if group is None:
+        odd = float(np.abs(cosine[1::2]).max(initial=0.0)) > ODD
+        equation = stationary_equation(problem, 1 if odd or not even else 2, sign)
+    else:
+        equation = invariant_equation(problem, group, sign)
+    if equation is None:
+        return None
+    start = equation.unknown_from(equation.basis.moments_from(cosine, sine))
+    point = state_at(equation, start, float(coupling / (sign * equation.unit)))
+    return point if isinstance(point, Point) else None

@@ -8,7 +8,7 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import lpmv
 
 from meanfield import GegenbauerSeries, InvalidInput, McKeanVlasov, Sphere
-from solvers.bases.invariant import FullBasis, InvariantBasis
+from solvers.bases.invariant import FullBasis, InvariantBasis, acting
 from solvers.bases.legendre import packed
 from solvers.bases.representations import TRIVIAL, representation
 from solvers.bases.second_moments import PointProducts, RingProducts
@@ -157,7 +157,8 @@ def test_rotations_within_the_basis(group, cells):
     assert columns.shape == (field.size, len(group.free_axes))
     # The covariance turns the rotated field into the rotated means.
     turned = [
-        basis._acting(lambda degree, axis=axis: _derivative(axis, degree)) @ field for axis in group.free_axes
+        acting(group, np.unique(basis.degrees), lambda degree, axis=axis: _derivative(axis, degree)) @ field
+        for axis in group.free_axes
     ]
     assert np.abs(columns - basis.covariance(moments) @ np.transpose(turned)).max() < 4 * EPS / 1e-3
 

@@ -1,0 +1,322 @@
+"""The search for states among all densities of some symmetries: Newton's method and relaxations from many starts.
+
+Random fields of a symmetry lead to states of that symmetry or a larger one: Newton's method is equivariant. In
+small spaces of symmetric densities few starts meet every state, and most states have some symmetry, so every group
+is given starts in proportion to its attractive harmonics, the trivial one too. Relaxations of arbitrary densities
+end at stable states, and tell how sure the lowest is.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+
+from meanfield import McKeanVlasov, Number, Sphere
+
+from ..bases import Floats, Integers, multiples
+from ..bases.invariant import mode_matrix
+from ..bases.representations import Group
+from ..equation import confinement_field
+from ..felt import confining_degree, starting_degrees, strengths
+from ..searched import Tally
+from .groups import searched_groups
+from .sampled import Field, Harmonics, Sampled, about_axis, invariant
+
+# Degrees whose strengths sum up to less are left to the polishing of what is found.
+LEFT_OUT = 1e-2
+# Starts of a group in each round: some, and so many for each attractive harmonic that is critical.
+FEWEST, PER_HARMONIC = 6, 4
+# About an axis starts are cheap, and in high dimensions most lead to the sharpest state.
+ON_AN_AXIS = 6
+# Where there are few symmetries each is given more starts, as many times as these many over their number.
+SHARED = 24
+# Rounds go on until one finds nothing new and little is expected unseen; at least and at most so many.
+ROUNDS = (2, 6)
+# Multiplications a group may take in a round.
+WORK = 3e9
+FEW = 0.25
+# Relaxations of a round, and most rounds of them.
+RELAXED, RELAXED_ROUNDS = 24, 6
+# A grid is chosen such that the density of a state at its sharpest has this left beyond it, and is refined until
+# another gives the same moments; finer ones than the last are left to the polishing.
+SHARPEST, AGREEMENT = 1e-3, 1e-8
+MOST_RINGS, MOST_NODES = 96, 1024
+# States with all invariants nearer than this are the same.
+SAME = 1e-6
+
+
+@dataclass(eq=False, slots=True)
+class Met:
+    """A state that was met or is known.
+
+    Attributes
+    ----------
+    invariants
+        (F - F_uniform)/D and the length of the moments of each degree from 1.
+    runs, relaxations : int
+        How often Newton's method and relaxations ended there.
+    group, cosine, sine
+        On S^2 a symmetry that it has, and its packed moments; about an axis no group, and the moments by degree.
+    """
+
+    invariants: Floats
+    runs: int = 0
+    relaxations: int = 0
+    group: Group | None = None
+    cosine: Floats = field(default_factory=lambda: np.empty(0))
+    sine: Floats = field(default_factory=lambda: np.empty(0))
+
+
+def field_of(problem: McKeanVlasov, coupling: Number, largest: int) -> Field:
+    """Return the field of a problem on a sphere at a coupling, cut off where it matters little or at a degree."""
+    felt = starting_degrees(problem, partial(multiples, 1)).degrees
+    known = strengths(problem, int(felt.max()))
+    values = np.zeros(known.relative.size)
+    values[felt] = -float(coupling / problem.noise * known.scale) * known.relative[felt]
+    beyond = np.abs(values).sum() - np.cumsum(np.abs(values))
+    last = int(np.argmax(beyond <= LEFT_OUT))
+    confinement = confinement_field(problem, 1, max(1, confining_degree(problem)))
+    return Field(values[: min(last, largest) + 1], confinement, last > largest)
+
+
+def uniqueness(field: Field, degrees: Integers) -> bool:
+    """Whether there is one state only among densities with harmonics of some degrees.
+
+    The squares of the harmonics of a degree sum up to one, so the second variation is definite at every density
+    where the attractive strengths sum up to less than one.
+    """
+    return float(np.maximum(field.strengths[degrees], 0.0).sum()) < 1.0
+
+
+def tally(counts: list[int]) -> Tally:
+    """Return the tally of how often each state was met."""
+    return Tally(sum(counts), len(counts), sum(count < 2 for count in counts))
+
+
+class Search:
+    """A search among the densities of some symmetries, round by round.
+
+    Parameters
+    ----------
+    spaces
+        The densities of each symmetry, those of the least symmetry last.
+    known
+        Invariants of the states known from elsewhere.
+    """
+
+    def __init__(self, spaces: "Sequence[Space]", known: list[Floats]) -> None:
+        self.met = [Met(invariants) for invariants in known]
+        self._spaces = spaces
+        self._generator = np.random.default_rng(0)
+
+    def run(self) -> None:
+        """Search until a round finds nothing new and little is expected unseen."""
+        fewest, most = ROUNDS
+        share = max(1, round(SHARED / max(1, len(self._spaces))))
+        for index in range(most):
+            before = len(self.met)
+            for space in self._spaces:
+                starts = space.sampled(0).random(self._generator, share * space.starts)
+                for met, count in space.places(starts, self.met):
+                    met.runs += count
+            unseen = tally([met.runs for met in self.met]).unseen
+            if index + 1 >= fewest and len(self.met) == before and unseen is not None and unseen < FEW:
+                break
+        for space in self._spaces[-1:]:
+            self._relax(space)
+
+    def _relax(self, space: "Space") -> None:
+        """Relax random densities of the least symmetry until their ends are settled."""
+        sampled = space.sampled(0)
+        for _ in range(RELAXED_ROUNDS):
+            for met, count in space.places(sampled.relaxed(sampled.random(self._generator, RELAXED)), self.met):
+                met.relaxations += count
+            if tally([met.relaxations for met in self.met if met.relaxations]).settled:
+                return
+
+
+def among_harmonics(field: Field, even: bool) -> "list[Space]":
+    """Return the symmetries of densities on S^2 that may hold more than one state.
+
+    Parameters
+    ----------
+    even
+        Whether the confinement, if there is one, is even about the equator.
+    """
+    felt, rings = np.flatnonzero(field.strengths), _rings(field, 3)
+    spaces = []
+    for group in _distinct(felt, _allowed(field, even)):
+        degrees = np.array([degree for degree in felt.tolist() if group.dimension(degree)], dtype=np.int64)
+        if field.confinement is not None or not uniqueness(field, degrees):
+            spaces.append(Space(field, degrees, partial(invariant, group, field, degrees), rings, group))
+    return spaces
+
+
+def about_an_axis(domain: Sphere, field: Field, even: bool) -> "list[Space]":
+    """Return the densities about an axis, even about the equator and not, that may hold more than one state."""
+    felt, rings = np.flatnonzero(field.strengths), _rings(field, domain.dimension)
+    choices = [felt[felt % 2 == 0], felt] if even else [felt]
+    return [
+        Space(field, degrees, partial(about_axis, domain, field, degrees), rings)
+        for degrees in choices
+        if degrees.size and (field.confinement is not None or not uniqueness(field, degrees))
+    ]
+
+
+class Space:
+    """The densities of a symmetry, on finer and finer grids.
+
+    Parameters
+    ----------
+    field
+        What acts on them.
+    degrees
+        The degrees of their harmonics.
+    harmonics
+        Gives these for a number of rings.
+    rings
+        That of the coarsest grid.
+    group
+        The symmetry on S^2; None for densities about an axis.
+    """
+
+    def __init__(
+        self,
+        field: Field,
+        degrees: Integers,
+        harmonics: Callable[[int], Harmonics],
+        rings: int,
+        group: Group | None = None,
+    ) -> None:
+        self._field, self._degrees, self._harmonics, self._group = field, degrees, harmonics, group
+        self._most = MOST_NODES if group is None else MOST_RINGS
+        self._rings = min(rings, self._most // 2)
+        self._levels: list[Sampled] = []
+        self._seen: list[tuple[Floats, Met | None]] = []
+
+    @property
+    def size(self) -> int:
+        """Number of invariants of a state."""
+        return self._field.strengths.size
+
+    @property
+    def starts(self) -> int:
+        """Number of starts in a round."""
+        coarse = self.sampled(0)
+        wanted = (ON_AN_AXIS if self._group is None else 1) * (FEWEST + int(PER_HARMONIC * coarse.attractive))
+        return max(FEWEST, min(wanted, int(WORK / (20.0 * coarse.work))))
+
+    def sampled(self, level: int) -> Sampled:
+        """Return the densities on a grid that is refined by a factor of two at each level."""
+        while len(self._levels) <= level:
+            self._levels.append(Sampled(self._harmonics(self._rings * 2 ** len(self._levels)), self._field))
+        return self._levels[level]
+
+    def places(self, starts: Floats, met: list[Met]) -> Iterator[tuple[Met, int]]:
+        """Yield the states at which Newton's method ends, new ones added to those met, and how often."""
+        _, ends = self.sampled(0).solved(starts)
+        invariants = self.sampled(0).invariants(ends)
+        firsts, counts = _distinct_rows(invariants)
+        new = [first for first in firsts if self._place_of(invariants[first]) is None]
+        self._seen += self._identified(ends[new], invariants[new], met)
+        for first, count in zip(firsts, counts, strict=True):
+            seen = self._place_of(invariants[first])
+            if seen is not None and seen[1] is not None:
+                yield seen[1], count
+
+    def _place_of(self, invariants: Floats) -> tuple[Floats, Met | None] | None:
+        return next((seen for seen in self._seen if _same(seen[0], invariants)), None)
+
+    def _identified(self, ends: Floats, coarse: Floats, met: list[Met]) -> list[tuple[Floats, Met | None]]:
+        """Return which states some ends are on a grid that resolves them; None if none does."""
+        found: list[tuple[Floats, Met | None]] = [(invariants, None) for invariants in coarse]
+        rows = np.arange(len(ends))
+        last = 1 + int(np.log2(max(2.0, self._most / self._rings)))
+        for level in range(1, last + 1):
+            if not rows.size:
+                break
+            finer = self.sampled(level)
+            agree = finer.residuals(ends) <= AGREEMENT
+            invariants = finer.invariants(ends)
+            for row, moments, values in zip(rows[agree], ends[agree], invariants[agree], strict=True):
+                found[row] = coarse[row], self._entered(moments, values, met)
+            if level < last:
+                kept, ends = finer.solved(ends[~agree])
+                rows = rows[~agree][kept]
+        return found
+
+    def _entered(self, moments: Floats, invariants: Floats, met: list[Met]) -> Met:
+        """Return the state of these invariants, added to those met if it is new."""
+        known = next((other for other in met if _same(other.invariants, invariants)), None)
+        if known is None:
+            known = Met(invariants, 0, 0, self._group, *self._moments(moments))
+            met.append(known)
+        return known
+
+    def _moments(self, moments: Floats) -> tuple[Floats, Floats]:
+        if self._group is None:
+            by_degree = np.zeros((2, self._field.strengths.size))
+            by_degree[0, self._degrees] = moments
+            return by_degree[0], by_degree[1]
+        modes = mode_matrix(self._group, self._degrees, int(self._degrees.max()))
+        cosine, sine = np.split(modes.T @ moments, 2)
+        return cosine, sine
+
+
+def _same(one: Floats, other: Floats) -> bool:
+    return bool(np.abs(one - other).max() <= SAME)
+
+
+def _distinct_rows(invariants: Floats) -> tuple[list[int], list[int]]:
+    """Return the first of each set of rows that are the same, and how many there are."""
+    firsts: list[int] = []
+    counts: list[int] = []
+    for row, values in enumerate(invariants):
+        place = next((place for place, first in enumerate(firsts) if _same(invariants[first], values)), None)
+        if place is None:
+            firsts.append(row)
+            counts.append(1)
+        else:
+            counts[place] += 1
+    return firsts, counts
+
+
+def _rings(field: Field, dimension: int) -> int:
+    """Return the rings that resolve a density as sharp as the field allows.
+
+    Its exponent has a second derivative of at most c = sum lambda l (l + d - 2)/(d - 1), and exp(-c t^2/2) has
+    moments exp(-l^2/(2 c)).
+    """
+    degrees = np.arange(max(field.strengths.size, field.confining + 1))
+    forces = np.zeros(degrees.size)
+    forces[: field.strengths.size] = np.maximum(field.strengths, 0.0)
+    if field.confinement is not None:
+        forces[1 : field.confining + 1] += np.abs(field.confinement[: field.confining])
+    sharpness = float(forces @ (degrees * (degrees + dimension - 2.0))) / (dimension - 1.0)
+    reach = np.sqrt(-2.0 * sharpness * np.log(SHARPEST))
+    return degrees.size + int(reach / 2.0) + 2
+
+
+def _allowed(field: Field, even: bool) -> Iterator[Group]:
+    """Yield the symmetries that a state can have, larger ones first."""
+    for group in searched_groups(field.strengths.size - 1):
+        if field.confinement is None or group.keeps_pole or (even and group.keeps_axis):
+            yield group
+
+
+def _distinct(felt: Integers, groups: Iterator[Group]) -> Iterator[Group]:
+    """Yield the groups whose invariants, of the degrees that are felt, are not those of a larger one."""
+    kept: list[tuple[Group, list[int]]] = []
+    for group in groups:
+        dimensions = [group.dimension(degree) for degree in felt.tolist()]
+        if not any(dimensions):
+            continue
+        if not any(dimensions == others and _within(group, larger) for larger, others in kept):
+            kept.append((group, dimensions))
+            yield group
+
+
+def _within(group: Group, larger: Group) -> bool:
+    differences = np.abs(larger.elements[:, None] - group.generators[None]).max(axis=(2, 3), initial=0.0)
+    return bool((differences.min(axis=0) < 1e-9).all())

@@ -1,0 +1,166 @@
+r"""The symmetry of a density on S^2, and the turn that brings it into the orientation of its group.
+
+With the generators of rotations G_k the matrix :math:`\sum_l \omega_l (G_j c_l) \cdot (G_k c_l)` of the
+harmonics c_l of each degree turns with the density. An axis of its symmetry is an eigenvector, and the group about
+one is read off the moments in a frame with this axis along z:
+
+- the rotation by 2 pi/n leaves the orders that are multiples of n;
+- the mirror at the equator leaves even l + m, the same with a turn by pi/n leaves even l + m + m/n;
+- the mirror at the azimuth phi leaves :math:`c_{lm} + i s_{lm} \sim e^{i m\varphi}`; the half turn about the axis
+  at phi asks the same of even l + m, and of odd l + m a phase that is a right angle off.
+
+Where all three eigenvalues agree, the symmetry is that of a regular solid.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from meanfield.harmonics import largest_degree
+
+from ..bases import Floats, Integers
+from ..bases.legendre import packed
+from ..bases.representations import Group, representation, rotation_generators
+from .groups import axial_group, solids
+
+# Moments below this share of the largest are those of a symmetry that is there.
+ABSENT = 1e-6
+# Weights of the degrees: such that the eigenvalues agree by symmetry only.
+GOLDEN = 0.6180339887498949
+
+
+class Recognised(NamedTuple):
+    """A density in the orientation of its group: packed cosine and sine moments; no group if it has an axis."""
+
+    group: Group | None
+    cosine: Floats
+    sine: Floats
+
+
+class _AboutAxis(NamedTuple):
+    """The symmetry about the z axis: turns by 2 pi/n, and the azimuths of a mirror and of a half turn if any.
+
+    ``equator`` is +1 with the mirror at the equator, -1 with the same and a turn by pi/n, else 0.
+    """
+
+    turns: int
+    mirror: float | None
+    equator: int
+    half_turn: float | None
+
+    @property
+    def rank(self) -> tuple[int, int, bool]:
+        """The number of elements; of equally many those with most rotations about the axis, then with a mirror."""
+        mirror = self.mirror is not None
+        exchanged = self.equator != 0 or (self.half_turn is not None and not mirror)
+        return self.turns * (1 + mirror) * (1 + exchanged), self.turns, mirror
+
+
+def recognised(group: Group, cosine: Floats, sine: Floats, confined: bool, even: bool) -> Recognised:
+    """Return the symmetry of a density and its moments turned to where that stands.
+
+    Parameters
+    ----------
+    group
+        A symmetry that it has as it stands; it is returned where no larger one is found.
+    cosine, sine
+        Packed moments.
+    confined, even
+        Whether there is a confinement, so that the z axis must stay, and whether this is even about the equator.
+    """
+    frames = [np.eye(3)] if confined else _frames(cosine, sine)
+    best, found = (group.order, 0, False), Recognised(group, cosine, sine)
+    for frame in frames:
+        turned = _turned(cosine, sine, frame)
+        symmetry = _about_axis(*turned, even or not confined)
+        if symmetry is None:
+            return Recognised(None, *turned)
+        if symmetry.rank > best:
+            best, found = symmetry.rank, _standing(symmetry, *turned)
+    if not confined:
+        for solid in solids():
+            if solid.order > best[0] and _fixes(solid, cosine, sine):
+                return Recognised(solid, cosine, sine)
+    return found
+
+
+def _frames(cosine: Floats, sine: Floats) -> list[Floats]:
+    """Return rotations that bring each eigenvector of the matrix above to the z axis."""
+    matrix = np.zeros((3, 3))
+    for degree in range(1, largest_degree(cosine.size) + 1):
+        changes = rotation_generators(degree) @ _of_degree(cosine, sine, degree)
+        matrix += (1.0 + GOLDEN * degree % 1.0) * changes @ changes.T
+    _, vectors = np.linalg.eigh(matrix)
+    vectors[:, 0] *= np.sign(np.linalg.det(vectors))
+    return [np.roll(vectors.T, shift, axis=0) for shift in range(3)]
+
+
+def _of_degree(cosine: Floats, sine: Floats, degree: int) -> Floats:
+    first = degree * (degree + 1) // 2
+    return np.concatenate([cosine[first : first + degree + 1], sine[first + 1 : first + degree + 1]])
+
+
+def _turned(cosine: Floats, sine: Floats, element: Floats) -> tuple[Floats, Floats]:
+    """Return packed moments of the density turned by an orthogonal transformation."""
+    cosine, sine = cosine.copy(), sine.copy()
+    for degree in range(1, largest_degree(cosine.size) + 1):
+        first = degree * (degree + 1) // 2
+        values = representation(element, degree) @ _of_degree(cosine, sine, degree)
+        cosine[first : first + degree + 1] = values[: degree + 1]
+        sine[first + 1 : first + degree + 1] = values[degree + 1 :]
+    return cosine, sine
+
+
+def _fixes(group: Group, cosine: Floats, sine: Floats) -> bool:
+    allowed = ABSENT * float(np.hypot(cosine, sine)[1:].max())
+    images = (_turned(cosine, sine, element) for element in group.generators)
+    return all(max(np.abs(c - cosine).max(), np.abs(s - sine).max()) <= allowed for c, s in images)
+
+
+def _about_axis(cosine: Floats, sine: Floats, flips: bool) -> _AboutAxis | None:
+    """Return the symmetry about the z axis, or None if the density is zonal.
+
+    Parameters
+    ----------
+    flips
+        Whether transformations that exchange the poles are looked for.
+    """
+    waves = cosine + 1j * sine
+    waves[0] = 0.0
+    degrees, orders = packed(largest_degree(cosine.size))
+    allowed = ABSENT * float(np.abs(waves).max())
+    here = np.abs(waves) > allowed
+    turns = int(np.gcd.reduce(orders[here]))
+    if turns == 0:
+        return None
+    waves, orders, odd = waves[here], orders[here], (degrees + orders)[here] % 2 == 1
+    lead = int(np.argmax(np.where(orders > 0, np.abs(waves), 0.0)))
+    angles = (np.angle(waves[lead]) + np.pi * np.arange(orders[lead])) / orders[lead]
+    mirror = _first(angles, waves, orders, np.zeros_like(odd), allowed)
+    if not flips:
+        return _AboutAxis(turns, mirror, 0, None)
+    equator = 1 if not odd.any() else -int(not np.any((odd + orders // turns) % 2))
+    half_turn = _first(angles + odd[lead] * 0.5 * np.pi / orders[lead], waves, orders, odd, allowed)
+    return _AboutAxis(turns, mirror, equator, half_turn)
+
+
+def _first(
+    angles: Floats, waves: NDArray[np.complex128], orders: Integers, across: NDArray[np.bool_], allowed: float
+) -> float | None:
+    """Return the first angle along which all waves stand, those ``across`` a right angle off."""
+    for angle in angles.tolist():
+        parts = waves * np.exp(-1j * orders * angle)
+        if np.abs(np.where(across, parts.real, parts.imag)).max() <= 2.0 * allowed:
+            return float(angle)
+    return None
+
+
+def _standing(symmetry: _AboutAxis, cosine: Floats, sine: Floats) -> Recognised:
+    """Return the density with its mirror, else its half turn, at azimuth 0."""
+    angle = symmetry.mirror if symmetry.mirror is not None else symmetry.half_turn or 0.0
+    _, orders = packed(largest_degree(cosine.size))
+    waves = (cosine + 1j * sine) * np.exp(-1j * orders * angle)
+    mirror, half_turn = symmetry.mirror is not None, symmetry.half_turn is not None
+    group = axial_group(symmetry.turns, mirror, symmetry.equator, half_turn)
+    return Recognised(group, waves.real.copy(), waves.imag.copy())

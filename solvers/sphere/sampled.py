@@ -1,0 +1,302 @@
+r"""Densities on spheres on the points of a grid, many at a time: Newton's method and relaxations from many starts.
+
+The unknowns are the moments :math:`a_i = \langle e_i\rangle` of the harmonics of some symmetry. With
+:math:`\lambda_i = -\kappa w_i/D` the equation is
+
+.. math:: a = \langle e\rangle_f, \qquad f = \sum_i \lambda_i a_i e_i - V/D,
+
+and its Jacobian, made symmetric by :math:`A = |\lambda|^{1/2}` and the signs :math:`\sigma` of :math:`\lambda`, is
+:math:`\sigma - \sigma A\,\mathrm{Cov}\,A\sigma`. Rotations within the symmetry leave the energy as it is, so the
+residual is orthogonal to them, and the dyads of their generators, added to the Jacobian, keep Newton's steps from
+turning a state.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import eval_legendre
+
+from meanfield import Sphere
+from meanfield.quadrature import gauss_rule
+
+from ..bases import Floats, Integers
+from ..bases.gegenbauer import polynomial_table
+from ..bases.invariant import mode_matrix, turnings
+from ..bases.legendre import packed_size, ring_table
+from ..bases.representations import Group
+from ..bases.second_moments import orbits
+from ..bases.spherical import SphericalTransform
+
+# Entries of the arrays that are worked on at once: they stay in the cache.
+BATCH = 400_000
+# Steps longer than this, in moments, are cut; those shorter than the other end the iteration.
+LONGEST, LAST = 0.5, 1e-9
+# Where a grid does not resolve a state it does not turn with it, and steps that turn it get no shorter than that.
+STALLED = 1e-5
+# A start that has not settled by then wanders among states that others reach directly.
+ITERATIONS = 30
+RELAXATIONS = 60
+# Amplitudes of random fields, as powers of ten in units of the root mean square of the harmonics.
+AMPLITUDES = (-0.8, 0.9)
+
+
+class Harmonics(NamedTuple):
+    """Some harmonics on the points of a rule.
+
+    Attributes
+    ----------
+    degrees : (size,) int
+        The degree of each.
+    squares : (size,) float
+        Their uniform mean squares.
+    values : (size, points) float
+        Their values.
+    log_weights : (points,) float
+        Logarithms of the weights of the rule, which has mass one.
+    zonal : (L + 1, points) float
+        P_l(cos theta) for the confinement, as many as it has; none without one.
+    turnings : tuple of (size, size) float
+        Generators of the rotations that lead from such densities to others of them.
+    products : callable
+        Functions on the points, (count, points), and how the products of all pairs are written in them,
+        (count, size * size); None if the functions are themselves the products.
+    """
+
+    degrees: Integers
+    squares: Floats
+    values: Floats
+    log_weights: Floats
+    zonal: Floats
+    turnings: tuple[Floats, ...]
+    products: Callable[[], tuple[Floats, Floats | None]]
+
+
+class Field(NamedTuple):
+    """What acts on a density.
+
+    Attributes
+    ----------
+    strengths : (L + 1,) float
+        lambda by degree.
+    confinement : (J,) float or None
+        The coefficients of -V/D in P_l, from degree 1, if there is a V.
+    cut : bool
+        Whether degrees that matter are missing.
+    """
+
+    strengths: Floats
+    confinement: Floats | None
+    cut: bool
+
+    @property
+    def confining(self) -> int:
+        """The last degree of the confinement that is felt."""
+        return 0 if self.confinement is None else 1 + int(np.flatnonzero(self.confinement).max(initial=-1))
+
+
+def about_axis(domain: Sphere, field: Field, degrees: Integers, nodes: int) -> Harmonics:
+    """Return P_l of some degrees on a Gauss rule: densities about an axis in any dimension."""
+    rule = gauss_rule(domain.dimension, nodes)
+    table = polynomial_table(domain.dimension, nodes, max(int(degrees.max()), field.confining), 1)
+    squares = np.array([1.0 / domain.multiplicity(degree) for degree in degrees.tolist()])
+    values = table[degrees]
+
+    def products() -> tuple[Floats, None]:
+        # Points on a line are so few that products are summed over them.
+        return (values[:, None] * values).reshape(-1, nodes), None
+
+    return Harmonics(degrees, squares, values, rule.log_weights, table[: field.confining + 1], (), products)
+
+
+def invariant(group: Group, field: Field, degrees: Integers, rings: int) -> Harmonics:
+    """Return the harmonics on S^2 that a group leaves fixed, on one point of each orbit of a grid."""
+    cosines, weights, values = _on_points(group, degrees, max(rings, field.confining + 1))
+    of_each = np.repeat(degrees, [group.dimension(degree) for degree in degrees.tolist()])
+
+    def products() -> tuple[Floats, Floats]:
+        # A product of two harmonics has degrees up to twice theirs, and the symmetry of both.
+        wider = _on_points(group, group.admissible(2 * int(degrees.max())), max(rings, field.confining + 1)).values
+        return np.concatenate([np.ones((1, weights.size)), wider]), _couplings(group, tuple(degrees.tolist()))
+
+    return Harmonics(
+        of_each,
+        np.asarray(1.0 / (2.0 * of_each + 1.0), dtype=float),
+        values,
+        np.log(weights),
+        np.array([eval_legendre(degree, cosines) for degree in range(field.confining + 1)]),
+        tuple(each.toarray() for each in turnings(group, degrees, field.confinement is not None)),
+        products,
+    )
+
+
+class _Points(NamedTuple):
+    """One point of each orbit of a grid: cos theta, weights of mass one, and the values of invariant harmonics."""
+
+    cosines: Floats
+    weights: Floats
+    values: Floats
+
+
+def _on_points(group: Group, degrees: Integers, rings: int) -> _Points:
+    top = int(degrees.max())
+    rings = max(rings, top + 1)
+    grid = SphericalTransform(top, rings, 2 * group.turns * -(-rings // group.turns), "numpy", group.turns)
+    places, shares = orbits(group, grid)
+    ring, meridian = np.divmod(places, grid.azimuths.size)
+    modes = mode_matrix(group, degrees, top)
+    used = np.unique(modes.indices)
+    where = used % packed_size(top)
+    values = np.empty((used.size, places.size))
+    for order in np.unique(grid.orders[where]).tolist():
+        along = ring_table(top, order, rings)[ring].T
+        for wave, sine in ((np.cos, False), (np.sin, True)):
+            here = (grid.orders[where] == order) & ((used >= packed_size(top)) == sine)
+            values[here] = along[grid.degrees[where[here]] - order] * wave(order * grid.azimuths)[meridian]
+    return _Points(grid.cosines[ring], shares * grid.weights[ring], modes[:, used].toarray() @ values)
+
+
+@functools.lru_cache(maxsize=128)
+def _couplings(group: Group, degrees: tuple[int, ...]) -> Floats:
+    """Return the products of two invariants of some degrees written in those up to twice the largest, 1 first."""
+    wider = group.admissible(2 * max(degrees))
+    of_wider = np.repeat(wider, [group.dimension(degree) for degree in wider.tolist()])
+    # Exact for products of three of degrees l, l and 2 l.
+    _, weights, values = _on_points(group, wider, int(wider.max()) + 1)
+    scaled = np.concatenate([weights[None], (2.0 * of_wider + 1.0)[:, None] * values * weights])
+    inside = values[np.isin(of_wider, degrees)]
+    return np.concatenate([scaled @ (inside * row).T for row in inside], axis=1)
+
+
+class Sampled:
+    """Gibbs densities of fields on some harmonics, many at a time.
+
+    Parameters
+    ----------
+    harmonics
+        The unknowns and the rule.
+    field
+        What acts on the densities.
+    """
+
+    def __init__(self, harmonics: Harmonics, field: Field) -> None:
+        self.degrees, self._table = harmonics.degrees, harmonics.values
+        self._amplitudes: Floats = 1.0 / np.sqrt(harmonics.squares)
+        self._fixed: Floats = harmonics.log_weights
+        if field.confinement is not None:
+            self._fixed = self._fixed + field.confinement[: field.confining] @ harmonics.zonal[1:]
+        self._field = field
+        self._turnings = harmonics.turnings
+        self._harmonics = harmonics
+        self._strengths: Floats = field.strengths[self.degrees]
+        self._signs, self._roots = np.sign(self._strengths), np.sqrt(np.abs(self._strengths))
+
+    @functools.cached_property
+    def _products(self) -> tuple[Floats, Floats | None]:
+        return self._harmonics.products()
+
+    @property
+    def attractive(self) -> float:
+        """How many harmonics are attractive, those not critical at the uniform density counted by their share."""
+        return float(np.clip(self._strengths / self._amplitudes**2, 0.0, 1.0).sum())
+
+    @property
+    def work(self) -> float:
+        """Multiplications in a step of Newton's method."""
+        functions, couplings = self._products
+        return float(functions.size + (0 if couplings is None else couplings.size) + self.degrees.size**3)
+
+    def random(self, generator: np.random.Generator, count: int) -> Floats:
+        """Return the moments of Gibbs densities of random fields, of few and many modes, weak and strong."""
+        size = self.degrees.size
+        coefficients = generator.standard_normal((count, size)) * (generator.uniform(size=(count, size)) < 0.5)
+        coefficients *= 10.0 ** generator.uniform(*AMPLITUDES, (count, 1)) * self._amplitudes
+        return self._means(self._gibbs(coefficients))
+
+    def relaxed(self, moments: Floats) -> Floats:
+        r"""Return moments some way down the free energy, towards its minima.
+
+        For an attractive potential every step :math:`a \to \langle e\rangle_f` lowers it; the moments of repulsive
+        degrees move less, so that they do not overshoot.
+        """
+        shares = 1.0 / (1.0 + np.maximum(-self._strengths, 0.0))
+        for _ in range(RELAXATIONS):
+            moments = moments + shares * (self._means(self._gibbs(moments * self._strengths)) - moments)
+        return moments
+
+    def solved(self, moments: Floats) -> tuple[Integers, Floats]:
+        """Return which rows of moments Newton's method takes to a state, and the states."""
+        moments, running = moments.copy(), np.arange(len(moments))
+        arrived, last = np.zeros(len(moments), dtype=bool), np.full(len(moments), np.inf)
+        for _ in range(ITERATIONS):
+            if not running.size:
+                break
+            entries = self._table.shape[1] + self.degrees.size**2
+            parts = np.array_split(running, 1 + running.size * entries // BATCH)
+            step = np.concatenate([self._step(moments[part]) for part in parts])
+            length = np.linalg.norm(step, axis=1)
+            moments[running] += step * np.minimum(1.0, LONGEST / np.maximum(length, LONGEST))[:, None]
+            arrived[running] = (length < LAST) | ((length < STALLED) & (length > 0.9 * last[running]))
+            last[running] = length
+            running = running[~arrived[running]]
+        found = np.flatnonzero(arrived)
+        return found, moments[found]
+
+    def _step(self, moments: Floats) -> Floats:
+        """Return Newton's steps."""
+        masses = self._gibbs(moments * self._strengths)
+        means, size = self._means(masses), self.degrees.size
+        scaled = self._roots * self._signs
+        functions, couplings = self._products
+        products = masses @ functions.T
+        if couplings is not None:
+            products = products @ couplings
+        jacobian = products.reshape(-1, size, size) * np.multiply.outer(-scaled, scaled)
+        centres = scaled * means
+        jacobian += centres[:, :, None] * centres[:, None, :]
+        jacobian[:, np.arange(size), np.arange(size)] += self._signs
+        scales = np.maximum((moments**2).sum(axis=1), np.finfo(float).tiny)[:, None, None]
+        for turning in self._turnings:
+            turned = self._roots * (moments @ turning.T)
+            jacobian += turned[:, :, None] * turned[:, None, :] / scales
+        return _solutions(jacobian, -scaled * (moments - means)) / self._roots
+
+    def _gibbs(self, coefficients: Floats) -> Floats:
+        """Return the masses of the Gibbs densities of fields, a row for each row of coefficients."""
+        values = coefficients @ self._table
+        values += self._fixed
+        values -= values.max(axis=1, keepdims=True, initial=-np.inf)
+        np.exp(values, out=values)
+        values /= values.sum(axis=1, keepdims=True)
+        return np.asarray(values)
+
+    def _means(self, masses: Floats) -> Floats:
+        return np.asarray(masses @ self._table.T)
+
+    def residuals(self, moments: Floats) -> Floats:
+        """Return how far each row of moments is from those of its own Gibbs density."""
+        differences = self._means(self._gibbs(moments * self._strengths)) - moments
+        return np.asarray(np.abs(differences).max(axis=1, initial=0.0))
+
+    def invariants(self, moments: Floats) -> Floats:
+        """Return what tells states apart: the length of the moments of each degree and, first, (F - F_uniform)/D.
+
+        The free energy is sum lambda a^2/2 - log Z, with that of the degrees at hand.
+        """
+        values = (moments * self._strengths) @ self._table + self._fixed
+        top = values.max(axis=1, initial=-np.inf)
+        found = np.zeros((len(moments), self._field.strengths.size))
+        found[:, 0] = 0.5 * (moments**2) @ self._strengths
+        found[:, 0] -= np.log(np.exp(values - top[:, None]).sum(axis=1)) + top
+        for degree in np.unique(self.degrees).tolist():
+            found[:, degree] = np.linalg.norm(moments[:, self.degrees == degree], axis=1)
+        return found
+
+
+def _solutions(matrices: Floats, sides: Floats) -> Floats:
+    """Return the solutions of linear systems; of least squares if one is exactly singular."""
+    try:
+        return np.asarray(np.linalg.solve(matrices, sides[:, :, None])[:, :, 0])
+    except np.linalg.LinAlgError:
+        return np.asarray((np.linalg.pinv(matrices) @ sides[:, :, None])[:, :, 0])

@@ -1,0 +1,168 @@
+"""The search among all densities on S^2 against brute force, closed forms and groups."""
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.spatial.transform import Rotation
+
+from meanfield import GegenbauerSeries, Kuramoto, McKeanVlasov, Sphere, Transformer
+from solvers import bifurcation_diagram, stationary_states
+from solvers.bases.invariant import FullBasis, InvariantBasis, mode_matrix
+from solvers.bases.representations import TRIVIAL, representation
+from solvers.sphere.groups import OCTAHEDRAL, axial_group, prismatic, searched_groups, solids
+from solvers.sphere.recognition import recognised
+from solvers.sphere.sampled import Field, Sampled, invariant
+from tests import brute_force
+from tests.campaigns.sphere_states import resolved
+
+# States nearer than this are the same; brute force solves to 1e-11.
+SAME = 1e-7
+
+
+def _on_sphere(weights, coupling, confinement=()):
+    field = GegenbauerSeries(confinement) if confinement else None
+    return McKeanVlasov(Sphere(3), GegenbauerSeries(weights), coupling=coupling, confinement=field)
+
+
+def _missing(answer, states, degrees):
+    """Return the energies of states that are not in an answer, or have another number of unstable directions there."""
+
+    def alike(state, other):
+        lengths = [other.order_parameter(int(degree)) * np.sqrt(2.0 * degree + 1.0) for degree in degrees]
+        near = (
+            np.abs(np.array(lengths) - state.powers).max() < SAME and abs(other.free_energy_gap - state.gap) < SAME
+        )
+        return near and other.unstable == state.unstable
+
+    return [state.gap for state in states if not any(alike(state, other) for other in answer)]
+
+
+@pytest.mark.parametrize(
+    ("weights", "confinement", "coupling"),
+    [
+        ((0.0, 0.0, -0.967, -0.566), (), 7.92816),
+        ((-0.2, -0.6, -1.0), (), 8.5),
+        ((-1.0, -0.5), (0.3, 0.2), 4.0),
+        ((-0.4, -0.9), (0.0, 0.8), 7.0),
+    ],
+)
+def test_every_state_of_brute_force_is_in_the_answer(weights, confinement, coupling):
+    space = brute_force.sphere(weights, confinement, nodes=24)
+    finer = brute_force.sphere(weights, confinement, nodes=37)
+    every = brute_force.stationary_states(space, coupling, starts=256)
+    states = [state for state in every if resolved(state, finer, coupling)]
+    answer = stationary_states(_on_sphere(weights, coupling, confinement), depth=1, rates=False)
+    assert len(states) > 2
+    assert _missing(answer, states, np.unique(space.degrees)) == []
+    assert answer[0].free_energy_gap <= min(state.gap for state in states) + SAME
+    assert answer[0].minimiser
+    assert "all densities on the sphere" in answer.searched
+
+
+def test_branches_are_not_needed_to_meet_the_states_of_one_degree():
+    # f ~ exp(a psi) with psi the harmonic of degree four of a symmetry has the coupling 9 a/<psi>.
+    problem = _on_sphere((0.0, 0.0, 0.0, -1.0), 8.6)
+    answer = stationary_states(problem, depth=0, rates=False)
+    u, weights = np.polynomial.legendre.leggauss(64)
+    azimuth = 2.0 * np.pi * np.arange(128) / 128
+    x, y = (np.multiply.outer(np.sqrt(1.0 - u**2), turn(azimuth)) for turn in (np.cos, np.sin))
+    psi = x**4 + y**4 + u[:, None] ** 4 - 0.6
+    psi /= np.sqrt(weights @ (psi**2).mean(axis=1) / 2.0)
+
+    def coupling(a):
+        masses = weights[:, None] * np.exp(a * psi)
+        return 9.0 * a * masses.sum() / (masses * psi).sum()
+
+    # Of the two octahedral states between the fold and the threshold the farther one is on the rising part.
+    amplitudes = np.linspace(0.01, 6.0, 600)
+    fold = int(np.argmin([coupling(a) for a in amplitudes]))
+    roots = [brentq(lambda a: coupling(a) - 8.6, *span) for span in (amplitudes[[0, fold]], amplitudes[[fold, -1]])]
+    lengths = [state.order_parameter(4) for state in answer if state.label == "octahedral"]
+    assert np.abs(np.sort(lengths) - np.array(roots) * 3.0 / 8.6).max() < 1e-12
+
+
+def test_what_is_known_of_completeness_is_said():
+    weak = stationary_states(_on_sphere((-0.3, -0.2, 0.5), 1.5), rates=False)
+    assert weak.complete
+    assert [state.label for state in weak] == ["uniform"]
+    heisenberg = stationary_states(McKeanVlasov(Sphere(7), Kuramoto(), coupling=9.0), rates=False)
+    assert heisenberg.complete
+    assert heisenberg[0].minimiser
+    high = stationary_states(McKeanVlasov(Sphere(5), Transformer(beta=3.0), coupling=4.0), rates=False)
+    assert high.complete is None
+    assert "about an axis (others were not searched)" in high.searched
+    assert high[0].minimiser
+    assert "about an axis" in high[0].minimiser_reason
+
+
+def test_a_state_that_a_field_tilts_is_followed_back_in_a_diagram():
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((-1.0, -0.5)), confinement=GegenbauerSeries((0.3, 0.2)))
+    diagram = bifurcation_diagram(problem, (3.5, 4.0), depth=0, rates=False)
+    tilted = [branch for branch in diagram.branches if branch.layout == "order"]
+    assert any(branch.label.startswith("disconnected C_s") and branch.unstable[-1] == 0 for branch in tilted)
+
+
+RECOGNISED = [*solids(), *searched_groups(5), axial_group(3, False, 1, False), axial_group(2, False, -1, False)]
+
+
+@pytest.mark.parametrize("group", RECOGNISED, ids=lambda group: group.name)
+def test_the_symmetry_of_a_turned_density_is_recognised(group):
+    degrees = np.array([degree for degree in range(1, 10) if group.dimension(degree)])
+    modes = mode_matrix(group, degrees, 9)
+    cosine, sine = np.split(modes.T @ np.random.default_rng(1).standard_normal(modes.shape[0]), 2)
+    solid = group in solids()
+    if not solid:
+        cosine, sine = _turned(cosine, sine, Rotation.random(random_state=2).as_matrix())
+    found, *moments = recognised(TRIVIAL, cosine, sine, False, False)
+    # The invariants of I up to degree nine are those of I_h.
+    assert found.order == (120 if group.name == "I" else group.order)
+    for element in found.elements:
+        assert np.abs(np.concatenate(_turned(*moments, element)) - np.concatenate(moments)).max() < 1e-9
+
+
+def test_a_density_about_any_axis_is_recognised():
+    zonal = np.zeros(15)
+    zonal[[1, 3, 6]] = 0.5, -0.3, 0.2
+    cosine, sine = _turned(zonal, np.zeros(15), Rotation.random(random_state=3).as_matrix())
+    found = recognised(TRIVIAL, cosine, sine, False, False)
+    assert found.group is None
+    # The axis may point either way.
+    assert np.abs(np.abs(found.cosine) - np.abs(zonal)).max() < 1e-12
+
+
+def _turned(cosine, sine, element):
+    cosine, sine = cosine.copy(), sine.copy()
+    for degree in range(1, int(np.sqrt(2 * cosine.size))):
+        first = degree * (degree + 1) // 2
+        values = (
+            representation(element, degree)
+            @ np.r_[cosine[first : first + degree + 1], sine[first + 1 : first + degree + 1]]
+        )
+        cosine[first : first + degree + 1], sine[first + 1 : first + degree + 1] = (
+            values[: degree + 1],
+            values[degree + 1 :],
+        )
+    return cosine, sine
+
+
+@pytest.mark.parametrize("group", [TRIVIAL, prismatic(3), OCTAHEDRAL], ids=lambda group: group.name)
+def test_sampled_densities_have_the_moments_and_steps_of_the_basis(group):
+    degrees = group.admissible(6)
+    basis = FullBasis(degrees, 96) if group is TRIVIAL else InvariantBasis(group, degrees, 96)
+    strengths = np.r_[0.0, 1.5, 3.0, -1.0, 3.0, 2.0, 4.0]
+    sampled = Sampled(invariant(group, Field(strengths, None, False), degrees, 96), Field(strengths, None, False))
+    means = sampled.random(np.random.default_rng(4), 3)
+    field = strengths[basis.degrees] * means[1]
+    gibbs = basis.gibbs(field)
+    assert np.abs(sampled.residuals(means)[1] - np.abs(basis.means(gibbs.moments) - means[1]).max()) < 1e-10
+    # One step of Newton's method from the dense Jacobian; rotations do not enter its length off them.
+    jacobian = np.eye(field.size) - basis.covariance(gibbs.moments) * strengths[basis.degrees]
+    residual = basis.means(gibbs.moments) - means[1]
+    if basis.rotation(gibbs.moments) is None:
+        assert np.abs(sampled._step(means)[1] - np.linalg.solve(jacobian, residual)).max() < 1e-8
+    else:
+        _, states = sampled.solved(sampled.relaxed(means))
+        assert len(states) > 0
+        for state in states:
+            moments = basis.gibbs(strengths[basis.degrees] * state).moments
+            assert np.abs(basis.means(moments) - state).max() < 1e-8
