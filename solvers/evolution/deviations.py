@@ -17,9 +17,13 @@ from numpy.typing import NDArray
 
 from ..bases import Floats
 from .march import March
+from .multistep import LSODA
 from .system import System
 
 Complexes = NDArray[np.complex128]
+
+# Unknowns up to which multistep formulas are the faster ones at the small tolerances of deviations.
+AFFORDABLE = 512
 
 
 class DeviationSystem:
@@ -112,7 +116,9 @@ def deviations(
     """
     size = float(np.abs(start).max())
     whole = DeviationSystem(system, target.real.copy(), -target.imag, size)
-    march = March(whole, 0.0, whole.pack(start.real / size, -start.imag / size), float(times[-1]), None, tolerance)
+    method = LSODA() if whole.multistep and whole.size <= AFFORDABLE else None
+    unknown = whole.pack(start.real / size, -start.imag / size)
+    march = March(whole, 0.0, unknown, float(times[-1]), method, tolerance)
     path = [start]
     for instant in times[1:]:
         unknown = march.to(float(instant)).copy()

@@ -22,7 +22,7 @@ from .system import System
 # Moments among which the largest rate is sought: the fewest, their share of all, and the most.
 LEAST_DAMPED, SHARE, MOST = 16, 0.25, 64
 # The rate is computed anew after the density has changed by this share, or an error by this exponent.
-CHANGED = 0.1
+CHANGED = 0.25
 EXPONENT = 0.5
 # Logarithm of the largest growth that is counted.
 MOST_ORDERS = 300.0
