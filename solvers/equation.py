@@ -93,7 +93,7 @@ class StationaryEquation:
     signs, scales : (size,) float
         sigma and A.
     strongest : float
-        The strongest multiplier of the basis relative to the strongest of the potential.
+        The strongest multiplier of the basis relative to the strongest of the potential; one if all vanish.
     complete : bool
         Whether the basis has every mode of its symmetry that the potential feels.
     reach : int
@@ -106,12 +106,13 @@ class StationaryEquation:
         self.sign = sign
         known = strengths(problem, int(basis.degrees.max()))
         relative = known.relative[basis.degrees]
-        strongest = float(np.abs(relative).max())
+        # A potential that does not feel these densities at all leaves the one state that the confinement has there.
+        strongest = float(np.abs(relative).max()) or 1.0
         self.strongest = strongest
         signed = -sign * relative / strongest
-        self.gain = 0.5 / float((np.abs(signed) * basis.squares).max())
+        self.gain = 0.5 / float((np.abs(signed) * basis.squares).max() or basis.squares.max())
         self.unit = 2.0 * problem.noise / (known.scale * strongest) * self.gain
-        self.signs = np.sign(signed)
+        self.signs = np.where(signed == 0.0, 1.0, np.sign(signed))
         self.scales = np.sqrt(np.abs(signed))
         self.signed_scales = self.signs * self.scales
         self._weights = np.multiply.outer(self.signed_scales, self.signed_scales)
@@ -218,10 +219,16 @@ class StationaryEquation:
         if resized.degrees.size > 2 * MAX_UNKNOWNS:
             return None
         if resized.degrees.size == basis.degrees.size:
-            finer = copy.copy(self)
-            finer.basis, finer.complete, finer.reach = resized, felt.complete, felt.reach
+            finer = self.on(resized)
+            finer.complete, finer.reach = felt.complete, felt.reach
             return finer
         return StationaryEquation(self.problem, resized, self.sign, felt)
+
+    def on(self, basis: Basis) -> "StationaryEquation":
+        """Return the same equation in a basis of the same modes."""
+        equation = copy.copy(self)
+        equation.basis = basis
+        return equation
 
     def transfer(self, b: Floats, to: "StationaryEquation") -> Floats:
         """Return the unknown of a refined equation that has the same moments."""
@@ -259,6 +266,8 @@ def stationary_equation(
     even: bool = True,
     modes: int = 0,
     unknowns: int = 0,
+    axis: float = 0.0,
+    unfelt: bool = False,
 ) -> StationaryEquation | None:
     """Return the equation on densities of a symmetry, sized by the decay of the potential.
 
@@ -274,13 +283,20 @@ def stationary_equation(
         Smallest number of moments to resolve; the basis grows from there as the state asks.
     unknowns
         Smallest last cell to include, for potentials whose multipliers decay slowly.
+    axis
+        Angle of a reflection axis of the confinement about which densities on the circle are even.
+    unfelt
+        Whether to return an equation, with one mode that does not act, where the potential does not feel the
+        symmetry: its state is that of the confinement alone.
 
     Returns
     -------
     StationaryEquation or None
-        None if the potential does not feel this symmetry at all.
+        None if the potential does not feel this symmetry at all, unless that is asked for.
     """
     felt = starting_degrees(problem, partial(multiples, symmetry), symmetry, unknowns)
+    if unfelt and not felt.degrees.size:
+        felt = Felt(multiples(symmetry, symmetry), True, symmetry)
     if not felt.degrees.size:
         return None
     cells = felt.degrees // symmetry
@@ -288,6 +304,8 @@ def stationary_equation(
     most = max(int(cells.max()), modes // symmetry, confining_degree(problem) // symmetry)
     nodes = even_size(max(2 * most, fewest))
     basis = _basis(problem.domain, even, cells, nodes, symmetry, confinement_field(problem, symmetry, nodes))
+    if axis and isinstance(basis, CosineBasis):
+        basis = basis.about(axis)
     return StationaryEquation(problem, basis, sign, felt)
 
 
@@ -297,6 +315,11 @@ def _basis(
     if isinstance(domain, Sphere):
         return ZonalBasis(domain, cells, nodes, symmetry, confinement)
     return (CosineBasis if even else FourierBasis)(cells, nodes, symmetry, confinement)
+
+
+def axis_of(equation: StationaryEquation) -> float:
+    """Return the angle of the axis about which densities of an equation on the circle are even; 0 elsewhere."""
+    return equation.basis.axis if isinstance(equation.basis, CosineBasis) else 0.0
 
 
 def confinement_field(problem: McKeanVlasov, symmetry: int, cells: int) -> Floats | None:

@@ -88,6 +88,24 @@ def felt_degrees(problem: McKeanVlasov, least: int) -> Integers:
     return felt.degrees if felt.complete else felt_among(problem, multiples(1, least)).degrees
 
 
+def confining_symmetry(problem: McKeanVlasov) -> int:
+    """Return the greatest common divisor of the degrees of the confinement, 0 without one.
+
+    On the circle the confinement is invariant under rotation by 2 pi over this, about a sphere's equator if it is
+    even; all of its multipliers are asked, since a weak one of high degree breaks the symmetry as well.
+    """
+    return 0 if problem.confinement is None else _common_divisor(problem.confinement, problem.domain)
+
+
+@functools.lru_cache(maxsize=64)
+def _common_divisor(confinement: Any, domain: Domain) -> int:
+    for limit in (64, 128, 256, 512, 1024):
+        known = _strengths(confinement, domain, limit)
+        if known.beyond <= NEGLIGIBLE:
+            break
+    return int(np.gcd.reduce(np.flatnonzero(known.relative)))
+
+
 def confining_degree(problem: McKeanVlasov) -> int:
     """Return the last degree of the confinement that matters, or the limit where it decays too slowly."""
     confinement: Any = problem.confinement

@@ -114,8 +114,9 @@ def stationary_states(
     # Of states that tie with the uniform one that comes first.
     states.sort(key=lambda state: state.free_energy_gap if abs(state.free_energy_gap) > 4.0 * EPS else 0.0)
     # An unstable state of lowest free energy shows that a lower one was not found.
+    tied = problem.confinement is not None and _stable_first(states)
     saddle = bool(states[0].unstable)
-    decided = complete and not saddle and geometry_of(problem).bounded_below(problem)
+    decided = complete and not saddle and not tied and geometry_of(problem).bounded_below(problem)
     source = provenance(problem, {"depth": depth}, time.process_time() - started)
     return tuple(
         state.replace(
@@ -125,6 +126,18 @@ def stationary_states(
         )
         for index, state in enumerate(states)
     )
+
+
+def _stable_first(states: list[State]) -> bool:
+    """Put the most stable of the states that tie for the lowest first; return whether it is not the only such.
+
+    A weak confinement lifts the degeneracy of rotations by less than the rounding of their free energy.
+    """
+    lowest = states[0].free_energy_gap
+    rounding = 8.0 * EPS * max(1.0, abs(lowest))
+    count = sum(state.free_energy_gap - lowest <= rounding for state in states)
+    states[:count] = sorted(states[:count], key=lambda state: state.unstable or 0)
+    return count > 1 and states[1].unstable == states[0].unstable
 
 
 def _rate(state: State) -> float | None:

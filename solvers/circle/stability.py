@@ -28,6 +28,8 @@ from ..newton import NEUTRAL, count_negative
 DIVIDED = 64
 # Parts of the modes: all of them, and all that are not multiples of the symmetry.
 ALL, OTHERS = -1, -2
+# A confinement is weak if it turns a rotation by less than this share of it.
+PINNED = 1e-6
 # Stands behind the moments for those that vanish.
 ZERO = np.zeros(1)
 
@@ -89,6 +91,45 @@ class Perturbations:
     def outside(self, point: Point, parity: Parity) -> tuple[Floats, Integers, int]:
         """Return the matrix of all modes of one parity that are not already in the state's own block."""
         return self._matrix(point, parity, OTHERS if parity == "even" else ALL)
+
+    def count_odd(self, point: Point, residue: int, neutral: float) -> int:
+        """Return the number of unstable directions among the sines of class 0 or of all classes.
+
+        A confinement pins rotations, and where it is weak the eigenvalue of the rotation mode r is lost in the
+        rounding of S. What remains of S r in a stationary state is known to all digits, and the inertia is that of S
+        off r and of the Schur complement of that.
+        """
+        matrix, degrees, repulsive = self._matrix(point, "odd", residue)
+        if not self.fixed_angle:
+            return _count(matrix, degrees, repulsive, neutral)
+        rotation, torque = self._pinning(point, residue)
+        size = float(np.linalg.norm(rotation))
+        if float(np.linalg.norm(torque)) >= PINNED * size:
+            return _count(matrix, degrees, repulsive, neutral)
+        rotation, torque = rotation / size, torque / size
+        image = matrix @ rotation
+        matrix -= np.multiply.outer(rotation, image) + np.multiply.outer(image, rotation)
+        matrix += (1.0 + float(rotation @ image)) * np.multiply.outer(rotation, rotation)
+        along = float(rotation @ torque)
+        across = torque - along * rotation
+        pinned = along - float(across @ np.linalg.lstsq(matrix, across)[0])
+        return _count(matrix, degrees, repulsive, neutral) + int(pinned < 0.0)
+
+    def _pinning(self, point: Point, residue: int) -> tuple[Floats, Floats]:
+        r"""Return the rotation mode :math:`r_k = A_k k m_k` and :math:`S r = \sigma A \langle V' \sin k\rangle/D`.
+
+        The second follows from :math:`\rho' = f'\rho`, integrated against sin k.
+        """
+        part, basis = self._part(residue), point.equation.basis
+        moments = np.concatenate((point.moments, ZERO))
+        rotation = part.roots * part.degrees * moments.take(part.means)
+        assert basis.confinement is not None
+        cells = np.flatnonzero(basis.confinement) + 1
+        degrees = basis.symmetry * cells
+        difference = moments.take(self._places(np.abs(part.degrees[:, None] - degrees)))
+        difference -= moments.take(self._places(part.degrees[:, None] + degrees))
+        torque = 0.5 * difference @ (degrees * basis.confinement[cells - 1])
+        return rotation, -point.equation.sign * part.signs * part.roots * torque
 
     def _part(self, residue: int) -> Part:
         """Return the modes of a class, of all classes but 0, or all."""
@@ -185,7 +226,7 @@ def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
         return _count(*modes.outside(point, "mixed"), neutral), 0
     if point.equation.basis.symmetry > 1 and modes.degrees.size > DIVIDED:
         return _counts_by_class(point, modes, neutral)
-    odd = _count(*modes.outside(point, "odd"), neutral)
+    odd = modes.count_odd(point, ALL, neutral)
     even = point.unstable if neutral == NEUTRAL else max(0, point.unstable - 1)
     if point.equation.basis.symmetry > 1:
         even += _count(*modes.outside(point, "even"), neutral)
@@ -199,7 +240,7 @@ def _counts_by_class(point: Point, modes: Perturbations, neutral: float) -> tupl
     for residue in range(1, (symmetry + 1) // 2):
         shared += _count(*modes.block(point, Block(residue, "even")), neutral)
     even = point.unstable if neutral == NEUTRAL else max(0, point.unstable - 1)
-    odd = _count(*modes.block(point, Block(0, "odd")), neutral)
+    odd = modes.count_odd(point, 0, neutral)
     if symmetry % 2 == 0:
         even += _count(*modes.block(point, Block(symmetry // 2, "even")), neutral)
         odd += _count(*modes.block(point, Block(symmetry // 2, "odd")), neutral)

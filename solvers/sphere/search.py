@@ -11,6 +11,7 @@ from ..bases import Floats, Integers
 from ..branches.continuation import Point
 from ..branches.deflation import search
 from ..equation import StationaryEquation, stationary_equation
+from ..felt import confining_symmetry
 from .births import SHAPES
 
 # Of the degrees beyond their threshold the strongest few are combined in all signs.
@@ -30,7 +31,7 @@ def search_all(problem: McKeanVlasov, sign: int, coupling: Number, known: list[P
     new: list[Point] = []
     for symmetry in (2, 1):
         equation = stationary_equation(problem, symmetry, sign)
-        if equation is None or (symmetry == 2 and not _respects(problem)):
+        if equation is None or confining_symmetry(problem) % symmetry != 0:
             continue
         q = float(coupling / (sign * equation.unit))
         if _only_one_state(equation, q):
@@ -73,13 +74,6 @@ def _excited(equation: StationaryEquation, q: float) -> Iterator[Floats]:
         field[modes] = 1.5 * np.array(signs)
         if np.any(field):
             yield equation.unknown_from(equation.basis.gibbs(field).moments)
-
-
-def _respects(problem: McKeanVlasov) -> bool:
-    """Whether the confinement, if there is one, is even about the equator."""
-    if problem.confinement is None:
-        return True
-    return not np.any(problem.confinement.relative_multipliers(problem.domain, 64)[1::2])
 
 
 def _only_one_state(equation: StationaryEquation, q: float) -> bool:
