@@ -42,18 +42,25 @@ from .bases import (
     FourierBasis,
     Gibbs,
     Integers,
+    KinkedCosineBasis,
+    KinkedFourierBasis,
     ZonalBasis,
     log1p_beyond_linear,
     multiples,
     plus_dyad,
     resolved,
 )
-from .felt import Felt, confining_degree, even_size, felt_among, starting_degrees, strengths
+from .boltzmann import boltzmann_factor
+from .felt import Felt, confining_degree, confining_error, even_size, felt_among, starting_degrees, strengths
 from .limits import MAX_UNKNOWNS
 
 # Nodes to start with. On the circle, where transforms are fast, having twice as many costs less than taking them
 # later; on spheres they are dense products.
 FEWEST_ON_CIRCLE, FEWEST_ON_SPHERES = 128, 64
+# Nodes to start with where the confinement has a kink, and at most: as many moments of exp(-V/D) are known.
+FEWEST_KINKED, MOST_KINKED = 1024, 2048
+# Degree at which a confinement that decays slowly is cut on spheres.
+SLOW = 512
 # Below this free energy the terms of the gap are summed without their common second order.
 SMALL = 2e-3
 # Columns are independent if their singular values are above this share of the largest.
@@ -94,6 +101,8 @@ class StationaryEquation:
         sigma and A.
     strongest : float
         The strongest multiplier of the basis relative to the strongest of the potential; one if all vanish.
+    truncation : float
+        Estimate of the error of moments from cutting a confinement that decays slowly; 0 where it is not cut.
     complete : bool
         Whether the basis has every mode of its symmetry that the potential feels.
     reach : int
@@ -118,6 +127,7 @@ class StationaryEquation:
         self._weights = np.multiply.outer(self.signed_scales, self.signed_scales)
         self.doubled = 2.0 * self.gain
         self.repulsive = int(np.count_nonzero(self.signs < 0))
+        self.truncation = confining_error(problem, SLOW) if isinstance(problem.domain, Sphere) else 0.0
         felt = Felt(basis.degrees, True, int(basis.degrees.max())) if felt is None else felt
         self.complete, self.reach = felt.complete, felt.reach
 
@@ -301,9 +311,14 @@ def stationary_equation(
         return None
     cells = felt.degrees // symmetry
     fewest = FEWEST_ON_SPHERES if isinstance(problem.domain, Sphere) else FEWEST_ON_CIRCLE
-    most = max(int(cells.max()), modes // symmetry, confining_degree(problem) // symmetry)
+    confining = confining_degree(problem)
+    most = max(int(cells.max()), modes // symmetry, (SLOW if confining is None else confining) // symmetry)
     nodes = even_size(max(2 * most, fewest))
-    basis = _basis(problem.domain, even, cells, nodes, symmetry, confinement_field(problem, symmetry, nodes))
+    fixed = confinement_field(problem, symmetry, nodes)
+    if confining is None and not isinstance(problem.domain, Sphere):
+        basis = _kinked_basis(problem, even, cells, symmetry, fixed)
+    else:
+        basis = _basis(problem.domain, even, cells, nodes, symmetry, fixed)
     if axis and isinstance(basis, CosineBasis):
         basis = basis.about(axis)
     return StationaryEquation(problem, basis, sign, felt)
@@ -315,6 +330,15 @@ def _basis(
     if isinstance(domain, Sphere):
         return ZonalBasis(domain, cells, nodes, symmetry, confinement)
     return (CosineBasis if even else FourierBasis)(cells, nodes, symmetry, confinement)
+
+
+def _kinked_basis(
+    problem: McKeanVlasov, even: bool, cells: Integers, symmetry: int, confinement: Floats | None
+) -> Basis:
+    nodes = max(FEWEST_KINKED, even_size(4 * int(cells.max())))
+    factor = boltzmann_factor(problem, symmetry, MOST_KINKED)
+    kind = KinkedCosineBasis if even else KinkedFourierBasis
+    return kind(factor, cells, nodes, symmetry, confinement)
 
 
 def axis_of(equation: StationaryEquation) -> float:

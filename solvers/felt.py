@@ -106,8 +106,22 @@ def _common_divisor(confinement: Any, domain: Domain) -> int:
     return int(np.gcd.reduce(np.flatnonzero(known.relative)))
 
 
-def confining_degree(problem: McKeanVlasov) -> int:
-    """Return the last degree of the confinement that matters, or the limit where it decays too slowly."""
+def confining_error(problem: McKeanVlasov, degree: int) -> float:
+    """Estimate the change of moments by what is cut from a slowly decaying confinement beyond a degree.
+
+    To leading order the moment l answers a field -v_l/D by that over N_l, and its products with the field itself are
+    what reaches the moments that are kept.
+    """
+    domain, confinement = problem.domain, problem.confinement
+    if confinement is None or confining_degree(problem) is not None:
+        return 0.0
+    cut = np.asarray(confinement.multipliers(domain, 4 * degree)[degree + 1 :], dtype=float) / problem.noise
+    numbers = np.array([float(domain.multiplicity(l)) for l in range(degree + 1, 4 * degree + 1)])
+    return float((cut**2 / numbers).sum())
+
+
+def confining_degree(problem: McKeanVlasov) -> int | None:
+    """Return the last degree of the confinement that matters, or None where it decays too slowly."""
     confinement: Any = problem.confinement
     if confinement is None:
         return 0
@@ -116,4 +130,4 @@ def confining_degree(problem: McKeanVlasov) -> int:
         share = float(known.scale) / problem.noise
         if known.beyond * share <= EPS:
             return int(np.flatnonzero(np.abs(known.relative) * share > EPS).max(initial=0))
-    return limit
+    return None

@@ -272,7 +272,7 @@ def _state(problem: McKeanVlasov, label: str, point: Point) -> State:
         free_energy_gap=point.free_energy_gap,
         unstable=sum(geometry.unstable_counts(point, neutral)),
         symmetry=geometry.symmetry_of(point),
-        residual=point.solution.residual,
+        residual=point.residual,
         modes=int(modes[0]),
         label=label,
         layout=point.equation.basis.layout,
