@@ -69,7 +69,8 @@ class McKeanVlasov:
             if potential is not None or role == "potential":
                 require_potential(potential, self.domain, role)
         if self.confinement is not None and self.confinement.scale(self.domain) == 0:
-            object.__setattr__(self, "confinement", _no_confinement(self.confinement, self.domain))
+            _require_zero(self.confinement, self.domain)
+            object.__setattr__(self, "confinement", None)
         for name in ("noise", "coupling"):
             value: Any = getattr(self, name)
             if isinstance(value, np.generic) and not isinstance(value, np.longdouble):
@@ -132,8 +133,8 @@ class McKeanVlasov:
         )
 
 
-def _no_confinement(confinement: Potential, domain: Domain) -> None:
-    """Return None for a confinement that is zero, and refuse any other that moves no particle."""
+def _require_zero(confinement: Potential, domain: Domain) -> None:
+    """Refuse a constant confinement that is not zero: it moves no particle, but adds to the free energy."""
     constant = float(confinement.multipliers(domain, 0)[0])
     if constant != 0.0:
         raise InvalidInput(

@@ -22,8 +22,8 @@ PANELS, POINTS = 512, 16
 SAMPLES = 4096
 # Share of the integral that a panel may miss, and panels of one size beyond which none is divided any more.
 NEGLIGIBLE, MOST_PANELS = 1e-3 * EPS, 20000
-# A panel this narrow is not divided any more, angles being known no better.
-NARROWEST = 1e-13
+# A panel this narrow is not divided any more, angles being known no better; near 0 they are known to all digits.
+NARROWEST, SMALLEST = 1e-13, 1e-290
 # Share of the integral that may be lost.
 LOST = 1e-13
 # Degrees whose waves are summed at once.
@@ -47,7 +47,8 @@ def boltzmann_factor(problem: McKeanVlasov, symmetry: int, cells: int) -> Boltzm
     NotResolved
         If it cannot be integrated to rounding level.
     """
-    return _factor(problem.confinement, problem.domain, problem.noise, symmetry, cells)
+    confinement: Any = problem.confinement
+    return _factor(confinement, problem.domain, problem.noise, symmetry, cells)
 
 
 @functools.lru_cache(maxsize=16)
@@ -71,15 +72,15 @@ def _factor(confinement: Any, domain: Domain, noise: float, symmetry: int, cells
     rule = _panels(factor, noise_of_values)
     if not rule.lost <= LOST:
         raise NotResolved(
-            f"exp(-V/D) of the confinement {confinement.name!r} at noise {noise:g} cannot be integrated to rounding "
-            "level: it is singular, or too concentrated; take a larger noise or a weaker confinement"
+            f"exp(-V/D) of the confinement {confinement.name!r} at noise {noise:g} cannot be integrated to "
+            "rounding level: its integral diverges or nearly so; take a larger noise or a weaker confinement"
         )
     moments = _means_of_cosines(rule.nodes, rule.weights * rule.values / np.pi, cells + 1)
     return Boltzmann(moments, 1.0 if weak else 0.0, shift)
 
 
 def _means_of_cosines(nodes: Floats, weighted: Floats, count: int) -> Floats:
-    """Return the sums of cos(k t), k < count, by cos((k + r) t) = cos kt cos rt - sin kt sin rt for the first few r."""
+    """Return the sums of cos(k t), k < count, by cos((k + r) t) = cos kt cos rt - sin kt sin rt for a few r."""
     phases = np.multiply.outer(np.arange(TOGETHER), nodes)
     cosines, sines = np.cos(phases), np.sin(phases)
     parts = [
@@ -110,7 +111,7 @@ def _panels(function: Callable[[Floats], Floats], noise: float) -> Panels:
         total = total or float(half @ np.abs(values) @ weights)
         tails = np.abs(values @ last).sum(axis=1)
         fine = finite & ((tails <= noise * sizes) | (tails * half <= NEGLIGIBLE * total))
-        narrow = ~fine & (half < NARROWEST if left.size < MOST_PANELS else True)
+        narrow = ~fine & ((half < NARROWEST * left) | (half < SMALLEST) | (left.size > MOST_PANELS))
         lost += float(np.where(finite, tails * half, np.inf)[narrow].sum())
         done = fine | narrow
         accepted.append((nodes[done].ravel(), (half[:, None] * weights)[done].ravel(), values[done].ravel()))

@@ -13,6 +13,8 @@ from .bases import EPS, Floats, Integers, multiples
 
 # Multipliers below this share of the strongest move no density by a rounding error.
 NEGLIGIBLE = EPS / 16.0
+# Allowance for a density beside the kink of a confinement that is larger than the uniform one.
+DENSE = 10.0
 
 
 class Strengths(NamedTuple):
@@ -94,7 +96,8 @@ def confining_symmetry(problem: McKeanVlasov) -> int:
     On the circle the confinement is invariant under rotation by 2 pi over this, about a sphere's equator if it is
     even; all of its multipliers are asked, since a weak one of high degree breaks the symmetry as well.
     """
-    return 0 if problem.confinement is None else _common_divisor(problem.confinement, problem.domain)
+    confinement: Any = problem.confinement
+    return 0 if confinement is None else _common_divisor(confinement, problem.domain)
 
 
 @functools.lru_cache(maxsize=64)
@@ -109,15 +112,15 @@ def _common_divisor(confinement: Any, domain: Domain) -> int:
 def confining_error(problem: McKeanVlasov, degree: int) -> float:
     """Estimate the change of moments by what is cut from a slowly decaying confinement beyond a degree.
 
-    To leading order the moment l answers a field -v_l/D by that over N_l, and its products with the field itself are
-    what reaches the moments that are kept.
+    Where the density is uniform the moment l answers a field -v_l/D by that over N_l, and its products with the
+    field itself are what reaches the moments that are kept; a density answers as it is larger.
     """
     domain, confinement = problem.domain, problem.confinement
     if confinement is None or confining_degree(problem) is not None:
         return 0.0
     cut = np.asarray(confinement.multipliers(domain, 4 * degree)[degree + 1 :], dtype=float) / problem.noise
-    numbers = np.array([float(domain.multiplicity(l)) for l in range(degree + 1, 4 * degree + 1)])
-    return float((cut**2 / numbers).sum())
+    numbers = np.array([float(domain.multiplicity(k)) for k in range(degree + 1, 4 * degree + 1)])
+    return DENSE * float((cut**2 / numbers).sum())
 
 
 def confining_degree(problem: McKeanVlasov) -> int | None:

@@ -96,8 +96,8 @@ class Perturbations:
         """Return the number of unstable directions among the sines of class 0 or of all classes.
 
         A confinement pins rotations, and where it is weak the eigenvalue of the rotation mode r is lost in the
-        rounding of S. What remains of S r in a stationary state is known to all digits, and the inertia is that of S
-        off r and of the Schur complement of that.
+        rounding of S. What remains of S r in a stationary state is known to all digits, and the inertia is that of
+        S off r and of the Schur complement of that.
         """
         matrix, degrees, repulsive = self._matrix(point, "odd", residue)
         if not self.fixed_angle:

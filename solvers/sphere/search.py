@@ -147,7 +147,7 @@ def same_orbit(one: Point, other: Point) -> bool:
 
 
 def _same_up_to_mirror(first: Floats, second: Floats, mirror: bool) -> bool:
-    """Whether moments by degree, signed about an axis, are the same, or those of the mirror image in the equator."""
+    """Whether moments by degree, signed about an axis, are the same, or those of the image in the equator."""
     count = min(first.size, second.size)
     first, second = first[:count], second[:count]
     images = (second, second * (1.0 - 2.0 * (np.arange(count) % 2))) if mirror else (second,)
