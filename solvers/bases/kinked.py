@@ -1,8 +1,8 @@
 r"""Densities on the circle in a confinement with a kink or a singularity: smooth factor times exp(-V/D).
 
 The factor :math:`e^{-V/D}` enters by its exact moments, known up to the number of nodes: its values on the grid
-are those of the finite series, and the moments of the product, up to half of the nodes, are exact if the smooth factor
-has degrees up to the other half. Higher moments, which decay like a power of the degree only, are not given.
+are those of the finite series, and the moments of the product, up to half of the nodes, are exact if the smooth
+factor has degrees up to the other half. Higher moments, which decay like a power of the degree only, are not given.
 """
 
 import math
