@@ -23,13 +23,12 @@ from ..equation import StationaryEquation, plus_projector
 from ..felt import felt_degrees, strengths
 from ..geometry import BlockMatrix
 from ..newton import NEUTRAL, count_negative
+from ..pinning import count_beside_rotation, is_weak
 
 # With more modes than this the blocks of a rotation symmetry are counted one by one.
 DIVIDED = 64
 # Parts of the modes: all of them, and all that are not multiples of the symmetry.
 ALL, OTHERS = -1, -2
-# A confinement is weak if it turns a rotation by less than this share of it.
-PINNED = 1e-6
 # Stands behind the moments for those that vanish.
 ZERO = np.zeros(1)
 
@@ -93,27 +92,11 @@ class Perturbations:
         return self._matrix(point, parity, OTHERS if parity == "even" else ALL)
 
     def count_odd(self, point: Point, residue: int, neutral: float) -> int:
-        """Return the number of unstable directions among the sines of class 0 or of all classes.
-
-        A confinement pins rotations, and where it is weak the eigenvalue of the rotation mode r is lost in the
-        rounding of S. What remains of S r in a stationary state is known to all digits, and the inertia is that of
-        S off r and of the Schur complement of that.
-        """
+        """Return the number of unstable directions among the sines of class 0 or of all classes."""
         matrix, degrees, repulsive = self._matrix(point, "odd", residue)
-        if not self.fixed_angle:
-            return _count(matrix, degrees, repulsive, neutral)
-        rotation, torque = self._pinning(point, residue)
-        size = float(np.linalg.norm(rotation))
-        if float(np.linalg.norm(torque)) >= PINNED * size:
-            return _count(matrix, degrees, repulsive, neutral)
-        rotation, torque = rotation / size, torque / size
-        image = matrix @ rotation
-        matrix -= np.multiply.outer(rotation, image) + np.multiply.outer(image, rotation)
-        matrix += (1.0 + float(rotation @ image)) * np.multiply.outer(rotation, rotation)
-        along = float(rotation @ torque)
-        across = torque - along * rotation
-        pinned = along - float(across @ np.linalg.lstsq(matrix, across)[0])
-        return _count(matrix, degrees, repulsive, neutral) + int(pinned < 0.0)
+        if self.fixed_angle and is_weak(*(pair := self._pinning(point, residue))):
+            return count_beside_rotation(matrix, *pair, neutral) - repulsive
+        return _count(matrix, degrees, repulsive, neutral)
 
     def _pinning(self, point: Point, residue: int) -> tuple[Floats, Floats]:
         r"""Return the rotation mode :math:`r_k = A_k k m_k` and :math:`S r = \sigma A \langle V' \sin k\rangle/D`.

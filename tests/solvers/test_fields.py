@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import rgamma
 
-import solvers.circle.stability as stability
+import solvers.pinning as pinning
+import solvers.sphere.stability as sphere_stability
 from meanfield import (
     Circle,
     CosineSeries,
@@ -23,6 +24,8 @@ from meanfield import (
 )
 from solvers import bifurcation_diagram, contraction_rate, stationary_states
 from solvers.boltzmann import boltzmann_factor
+from solvers.branches.continuation import state_at
+from solvers.equation import stationary_equation
 from solvers.felt import confining_error, confining_symmetry
 from tests import brute_force
 
@@ -121,9 +124,11 @@ def test_states_in_a_tiny_field(exponent: int, sign: float) -> None:
         assert found[2].cosine[1] == pytest.approx(sign * 10.0**exponent, rel=1e-5)
 
 
-@pytest.mark.parametrize("size", [1e-16, 1e-9])
+@pytest.mark.parametrize("size", [1e-16, -1e-14, 1e-12, 1e-9])
 def test_states_in_a_tiny_field_on_the_sphere(size: float) -> None:
     found = states_in(GegenbauerSeries((size,)), 6.0, domain=Sphere(3))
+    assert [state.unstable for state in found] == [0, 2, 3]
+    assert float(found[0].cosine[1]) * size < 0.0
     length = abs(float(found[0].cosine[1]))
     assert [round(float(state.cosine[1]), 6) for state in found[2:]] == [0.0]
     assert {round(float(state.cosine[1]), 5) for state in found} == {round(x, 5) for x in (-length, length, 0.0)}
@@ -135,16 +140,33 @@ def test_a_field_turns_a_cluster_on_the_sphere_to_the_pole_or_the_equator() -> N
     assert [state.layout for state in found[:2]] == ["order", "degree"]
 
 
-def test_the_count_beside_a_weak_field_is_that_of_the_whole_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("domain", "series"), [(Circle(), CosineSeries), (Sphere(3), GegenbauerSeries)])
+def test_the_count_beside_a_weak_field_is_that_of_the_whole_matrix(
+    monkeypatch: pytest.MonkeyPatch, domain, series
+) -> None:
     generator = np.random.default_rng(5)
     for _ in range(6):
-        potential = CosineSeries(tuple(generator.normal(size=3)))
-        field = CosineSeries(tuple(10.0 ** generator.uniform(-5.0, 0.0) * generator.normal(size=2)))
+        potential = series(tuple(generator.normal(size=3)))
+        field = series(tuple(10.0 ** generator.uniform(-5.0, 0.0) * generator.normal(size=2)))
         counts = []
         for share in (1e-6, 1e3):
-            monkeypatch.setattr(stability, "PINNED", share)
-            counts.append([state.unstable for state in states_in(field, 3.0, potential)])
+            monkeypatch.setattr(pinning, "PINNED", share)
+            counts.append([state.unstable for state in states_in(field, 6.0, potential, domain=domain)])
         assert counts[0] == counts[1]
+
+
+@pytest.mark.parametrize("dimension", [3, 5])
+def test_the_torque_of_a_field_is_what_the_matrix_makes_of_a_rotation(dimension: int) -> None:
+    field, potential = (GegenbauerSeries(w, dimension) for w in ((0.3, -0.2, 0.5), (-1.0, 0.4, -0.6)))
+    problem = McKeanVlasov(Sphere(dimension), potential, confinement=field)
+    equation = stationary_equation(problem)
+    point = state_at(equation, 0.1 * equation.scales, 4.0)
+    modes, weights = sphere_stability.perturbations(point.equation), sphere_stability.masses(point)
+    (sector,) = modes.sectors[1]
+    rotation, torque = modes.pinning(point, sector, weights)
+    matrix, *_ = modes.matrix(point, sector, weights)
+    assert np.abs(torque).max() > 0.1
+    assert matrix @ rotation == pytest.approx(torque, abs=64.0 * EPS)
 
 
 @pytest.mark.parametrize(("domain", "series"), [(Circle(), CosineSeries), (Sphere(3), GegenbauerSeries)])
