@@ -1,7 +1,7 @@
 r"""The rotation of a state beside a weak confinement, whose eigenvalue is lost in the rounding of the matrix.
 
-At a stationary state S maps the rotation mode r to a torque that only the confinement exerts, known to all digits. By
-Haynsworth's formula the inertia of S is that of S off r and that of the Schur complement of it,
+At a stationary state S maps the rotation mode r to a torque that only the confinement exerts, known to all digits.
+By Haynsworth's formula the inertia of S is that of S off r and that of the Schur complement of it,
 :math:`\hat r \cdot S \hat r - s\cdot S_\perp^{-1} s`, s the rest of :math:`S \hat r`.
 """
 

@@ -201,7 +201,7 @@ class Perturbations:
 
     @functools.cached_property
     def _pull(self) -> Floats:
-        """The derivative of the field -V/D when its axis is turned, on the nodes, over the function of longitude."""
+        """The derivative of the field -V/D as its axis is turned, on the nodes, over the function of longitude."""
         confinement = self.basis.confinement
         assert confinement is not None
         degrees = self.basis.symmetry * (1 + np.flatnonzero(confinement))
