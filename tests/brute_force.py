@@ -226,14 +226,17 @@ def _state(space: Discretisation, coupling: float, noise: float, a: Any) -> Brut
 
 
 def graded(breaks: list[float]) -> tuple[Any, Any]:
-    """Return Gauss nodes on panels that halve towards the breaks, on (-pi, pi)."""
+    """Return Gauss nodes on panels that halve towards the breaks, on (-pi, pi).
+
+    Beside 0, where angles keep their digits, down to 1e-300: as nearly divergent integrals need.
+    """
     points, weights = np.polynomial.legendre.leggauss(24)
     ends = sorted({-np.pi, np.pi, *breaks})
     edges = [ends[0]]
     for low, high in pairwise(ends):
         half = 0.5 * (high - low)
-        steps = half * 2.0 ** -np.arange(48.0, 0.0, -1.0)
-        marks = np.concatenate([low + steps, [low + half], (high - steps)[::-1], [high]])
+        first, last = (half * 2.0 ** -np.arange(48.0 if end else 1000.0, 0.0, -1.0) for end in (low, high))
+        marks = np.concatenate([low + first, [low + half], (high - last)[::-1], [high]])
         for mark in marks:
             pieces = max(1, int(np.ceil((mark - edges[-1]) / 0.1)))
             edges += list(np.linspace(edges[-1], mark, pieces + 1)[1:])
