@@ -42,12 +42,12 @@ class McKeanVlasov:
         kappa, finite, of either sign; ``None`` leaves it free, as a bifurcation diagram does.
     confinement
         External potential V, even about angle 0, on the sphere a function of the angle to the north pole; absent
-        by default.
+        by default. One that is zero is none, and is replaced by None.
 
     Raises
     ------
     InvalidInput
-        If the noise is not positive and finite or the coupling is not finite.
+        If the noise is not positive and finite, the coupling is not finite, or the confinement is constant.
 
     Examples
     --------
@@ -68,6 +68,9 @@ class McKeanVlasov:
         for role, potential in (("potential", self.potential), ("confinement", self.confinement)):
             if potential is not None or role == "potential":
                 require_potential(potential, self.domain, role)
+        if self.confinement is not None and self.confinement.scale(self.domain) == 0:
+            _require_zero(self.confinement, self.domain)
+            object.__setattr__(self, "confinement", None)
         for name in ("noise", "coupling"):
             value: Any = getattr(self, name)
             if isinstance(value, np.generic) and not isinstance(value, np.longdouble):
@@ -127,6 +130,16 @@ class McKeanVlasov:
             noise=description["noise"],
             coupling=description["coupling"],
             confinement=None if confinement is None else _rebuild(confinement),
+        )
+
+
+def _require_zero(confinement: Potential, domain: Domain) -> None:
+    """Refuse a constant confinement that is not zero: it moves no particle, but adds to the free energy."""
+    constant = float(confinement.multipliers(domain, 0)[0])
+    if constant != 0.0:
+        raise InvalidInput(
+            f"the confinement {confinement.name!r} is constant, {constant:g} everywhere, and moves no particle; "
+            "leave it out, and add the constant to the free energy"
         )
 
 

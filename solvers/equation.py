@@ -42,18 +42,25 @@ from .bases import (
     FourierBasis,
     Gibbs,
     Integers,
+    KinkedCosineBasis,
+    KinkedFourierBasis,
     ZonalBasis,
     log1p_beyond_linear,
     multiples,
     plus_dyad,
     resolved,
 )
-from .felt import Felt, confining_degree, even_size, felt_among, starting_degrees, strengths
+from .boltzmann import boltzmann_factor
+from .felt import Felt, confining_degree, confining_error, even_size, felt_among, starting_degrees, strengths
 from .limits import MAX_UNKNOWNS
 
 # Nodes to start with. On the circle, where transforms are fast, having twice as many costs less than taking them
 # later; on spheres they are dense products.
 FEWEST_ON_CIRCLE, FEWEST_ON_SPHERES = 128, 64
+# Nodes to start with where the confinement has a kink, and at most: as many moments of exp(-V/D) are known.
+FEWEST_KINKED, MOST_KINKED = 1024, 2048
+# Degree at which a confinement that decays slowly is cut on spheres.
+SLOW = 512
 # Below this free energy the terms of the gap are summed without their common second order.
 SMALL = 2e-3
 # Columns are independent if their singular values are above this share of the largest.
@@ -93,7 +100,9 @@ class StationaryEquation:
     signs, scales : (size,) float
         sigma and A.
     strongest : float
-        The strongest multiplier of the basis relative to the strongest of the potential.
+        The strongest multiplier of the basis relative to the strongest of the potential; one if all vanish.
+    truncation : float
+        Estimate of the error of moments from cutting a confinement that decays slowly; 0 where it is not cut.
     complete : bool
         Whether the basis has every mode of its symmetry that the potential feels.
     reach : int
@@ -106,17 +115,19 @@ class StationaryEquation:
         self.sign = sign
         known = strengths(problem, int(basis.degrees.max()))
         relative = known.relative[basis.degrees]
-        strongest = float(np.abs(relative).max())
+        # A potential that does not feel these densities at all leaves the one state that the confinement has there.
+        strongest = float(np.abs(relative).max()) or 1.0
         self.strongest = strongest
         signed = -sign * relative / strongest
-        self.gain = 0.5 / float((np.abs(signed) * basis.squares).max())
+        self.gain = 0.5 / float((np.abs(signed) * basis.squares).max() or basis.squares.max())
         self.unit = 2.0 * problem.noise / (known.scale * strongest) * self.gain
-        self.signs = np.sign(signed)
+        self.signs = np.where(signed == 0.0, 1.0, np.sign(signed))
         self.scales = np.sqrt(np.abs(signed))
         self.signed_scales = self.signs * self.scales
         self._weights = np.multiply.outer(self.signed_scales, self.signed_scales)
         self.doubled = 2.0 * self.gain
         self.repulsive = int(np.count_nonzero(self.signs < 0))
+        self.truncation = confining_error(problem, SLOW) if isinstance(problem.domain, Sphere) else 0.0
         felt = Felt(basis.degrees, True, int(basis.degrees.max())) if felt is None else felt
         self.complete, self.reach = felt.complete, felt.reach
 
@@ -218,10 +229,16 @@ class StationaryEquation:
         if resized.degrees.size > 2 * MAX_UNKNOWNS:
             return None
         if resized.degrees.size == basis.degrees.size:
-            finer = copy.copy(self)
-            finer.basis, finer.complete, finer.reach = resized, felt.complete, felt.reach
+            finer = self.on(resized)
+            finer.complete, finer.reach = felt.complete, felt.reach
             return finer
         return StationaryEquation(self.problem, resized, self.sign, felt)
+
+    def on(self, basis: Basis) -> "StationaryEquation":
+        """Return the same equation in a basis of the same modes."""
+        equation = copy.copy(self)
+        equation.basis = basis
+        return equation
 
     def transfer(self, b: Floats, to: "StationaryEquation") -> Floats:
         """Return the unknown of a refined equation that has the same moments."""
@@ -259,6 +276,8 @@ def stationary_equation(
     even: bool = True,
     modes: int = 0,
     unknowns: int = 0,
+    axis: float = 0.0,
+    unfelt: bool = False,
 ) -> StationaryEquation | None:
     """Return the equation on densities of a symmetry, sized by the decay of the potential.
 
@@ -274,20 +293,34 @@ def stationary_equation(
         Smallest number of moments to resolve; the basis grows from there as the state asks.
     unknowns
         Smallest last cell to include, for potentials whose multipliers decay slowly.
+    axis
+        Angle of a reflection axis of the confinement about which densities on the circle are even.
+    unfelt
+        Whether to return an equation, with one mode that does not act, where the potential does not feel the
+        symmetry: its state is that of the confinement alone.
 
     Returns
     -------
     StationaryEquation or None
-        None if the potential does not feel this symmetry at all.
+        None if the potential does not feel this symmetry at all, unless that is asked for.
     """
     felt = starting_degrees(problem, partial(multiples, symmetry), symmetry, unknowns)
+    if unfelt and not felt.degrees.size:
+        felt = Felt(multiples(symmetry, symmetry), True, symmetry)
     if not felt.degrees.size:
         return None
     cells = felt.degrees // symmetry
     fewest = FEWEST_ON_SPHERES if isinstance(problem.domain, Sphere) else FEWEST_ON_CIRCLE
-    most = max(int(cells.max()), modes // symmetry, confining_degree(problem) // symmetry)
+    confining = confining_degree(problem)
+    most = max(int(cells.max()), modes // symmetry, (SLOW if confining is None else confining) // symmetry)
     nodes = even_size(max(2 * most, fewest))
-    basis = _basis(problem.domain, even, cells, nodes, symmetry, confinement_field(problem, symmetry, nodes))
+    fixed = confinement_field(problem, symmetry, nodes)
+    if confining is None and not isinstance(problem.domain, Sphere):
+        basis = _kinked_basis(problem, even, cells, symmetry, fixed)
+    else:
+        basis = _basis(problem.domain, even, cells, nodes, symmetry, fixed)
+    if axis and isinstance(basis, CosineBasis):
+        basis = basis.about(axis)
     return StationaryEquation(problem, basis, sign, felt)
 
 
@@ -297,6 +330,20 @@ def _basis(
     if isinstance(domain, Sphere):
         return ZonalBasis(domain, cells, nodes, symmetry, confinement)
     return (CosineBasis if even else FourierBasis)(cells, nodes, symmetry, confinement)
+
+
+def _kinked_basis(
+    problem: McKeanVlasov, even: bool, cells: Integers, symmetry: int, confinement: Floats | None
+) -> Basis:
+    nodes = max(FEWEST_KINKED, even_size(4 * int(cells.max())))
+    factor = boltzmann_factor(problem, symmetry, MOST_KINKED)
+    kind = KinkedCosineBasis if even else KinkedFourierBasis
+    return kind(factor, cells, nodes, symmetry, confinement)
+
+
+def axis_of(equation: StationaryEquation) -> float:
+    """Return the angle of the axis about which densities of an equation on the circle are even; 0 elsewhere."""
+    return equation.basis.axis if isinstance(equation.basis, CosineBasis) else 0.0
 
 
 def confinement_field(problem: McKeanVlasov, symmetry: int, cells: int) -> Floats | None:

@@ -13,6 +13,8 @@ from .bases import EPS, Floats, Integers, multiples
 
 # Multipliers below this share of the strongest move no density by a rounding error.
 NEGLIGIBLE = EPS / 16.0
+# Allowance for a density beside the kink of a confinement that is larger than the uniform one.
+DENSE = 10.0
 
 
 class Strengths(NamedTuple):
@@ -88,8 +90,41 @@ def felt_degrees(problem: McKeanVlasov, least: int) -> Integers:
     return felt.degrees if felt.complete else felt_among(problem, multiples(1, least)).degrees
 
 
-def confining_degree(problem: McKeanVlasov) -> int:
-    """Return the last degree of the confinement that matters, or the limit where it decays too slowly."""
+def confining_symmetry(problem: McKeanVlasov) -> int:
+    """Return the greatest common divisor of the degrees of the confinement, 0 without one.
+
+    On the circle the confinement is invariant under rotation by 2 pi over this, about a sphere's equator if it is
+    even; all of its multipliers are asked, since a weak one of high degree breaks the symmetry as well.
+    """
+    confinement: Any = problem.confinement
+    return 0 if confinement is None else _common_divisor(confinement, problem.domain)
+
+
+@functools.lru_cache(maxsize=64)
+def _common_divisor(confinement: Any, domain: Domain) -> int:
+    for limit in (64, 128, 256, 512, 1024):
+        known = _strengths(confinement, domain, limit)
+        if known.beyond <= NEGLIGIBLE:
+            break
+    return int(np.gcd.reduce(np.flatnonzero(known.relative)))
+
+
+def confining_error(problem: McKeanVlasov, degree: int) -> float:
+    """Estimate the change of moments by what is cut from a slowly decaying confinement beyond a degree.
+
+    Where the density is uniform the moment l answers a field -v_l/D by that over N_l, and its products with the
+    field itself are what reaches the moments that are kept; a density answers as it is larger.
+    """
+    domain, confinement = problem.domain, problem.confinement
+    if confinement is None or confining_degree(problem) is not None:
+        return 0.0
+    cut = np.asarray(confinement.multipliers(domain, 4 * degree)[degree + 1 :], dtype=float) / problem.noise
+    numbers = np.array([float(domain.multiplicity(k)) for k in range(degree + 1, 4 * degree + 1)])
+    return DENSE * float((cut**2 / numbers).sum())
+
+
+def confining_degree(problem: McKeanVlasov) -> int | None:
+    """Return the last degree of the confinement that matters, or None where it decays too slowly."""
     confinement: Any = problem.confinement
     if confinement is None:
         return 0
@@ -98,4 +133,4 @@ def confining_degree(problem: McKeanVlasov) -> int:
         share = float(known.scale) / problem.noise
         if known.beyond * share <= EPS:
             return int(np.flatnonzero(np.abs(known.relative) * share > EPS).max(initial=0))
-    return limit
+    return None

@@ -155,6 +155,8 @@ def _sorted(problem: McKeanVlasov, found: list[tuple[str, Point]]) -> list[State
         )
     # Of states that tie with the uniform one that comes first.
     states.sort(key=lambda state: state.free_energy_gap if abs(state.free_energy_gap) > 4.0 * EPS else 0.0)
+    if problem.confinement is not None:
+        _stable_first(states)
     return told_apart(states)
 
 
@@ -192,6 +194,17 @@ def _continuous(problem: McKeanVlasov) -> str:
 
 def _unwatched(done: float, total: float | None, label: str) -> None:
     """Show nothing."""
+
+
+def _stable_first(states: list[State]) -> None:
+    """Put the most stable of the states that tie for the lowest first.
+
+    A weak confinement lifts the degeneracy of rotations by less than the rounding of their free energy.
+    """
+    lowest = states[0].free_energy_gap
+    rounding = 8.0 * EPS * max(1.0, abs(lowest))
+    count = sum(state.free_energy_gap - lowest <= rounding for state in states)
+    states[:count] = sorted(states[:count], key=lambda state: state.unstable or 0)
 
 
 def _rate(state: State) -> float | None:
@@ -329,7 +342,7 @@ def _state(problem: McKeanVlasov, label: str, point: Point) -> State:
         free_energy_gap=point.free_energy_gap,
         unstable=sum(geometry.unstable_counts(point, neutral)),
         symmetry=geometry.symmetry_of(point),
-        residual=point.solution.residual,
+        residual=point.residual,
         modes=int(modes[0]),
         label=label,
         layout=point.equation.basis.layout,

@@ -11,6 +11,7 @@ unstable directions among all densities. States are the same if their energies a
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -222,3 +223,22 @@ def _state(space: Discretisation, coupling: float, noise: float, a: Any) -> Brut
     unstable, neutral = unstable_directions(space, coupling, noise, masses)
     powers = np.array([np.sqrt((a[space.degrees == degree] ** 2).sum()) for degree in np.unique(space.degrees)])
     return BruteState(a, gap, unstable, neutral, powers, density)
+
+
+def graded(breaks: list[float]) -> tuple[Any, Any]:
+    """Return Gauss nodes on panels that halve towards the breaks, on (-pi, pi).
+
+    Beside 0, where angles keep their digits, down to 1e-300: as nearly divergent integrals need.
+    """
+    points, weights = np.polynomial.legendre.leggauss(24)
+    ends = sorted({-np.pi, np.pi, *breaks})
+    edges = [ends[0]]
+    for low, high in pairwise(ends):
+        half = 0.5 * (high - low)
+        first, last = (half * 2.0 ** -np.arange(48.0 if end else 1000.0, 0.0, -1.0) for end in (low, high))
+        marks = np.concatenate([low + first, [low + half], (high - last)[::-1], [high]])
+        for mark in marks:
+            pieces = max(1, int(np.ceil((mark - edges[-1]) / 0.1)))
+            edges += list(np.linspace(edges[-1], mark, pieces + 1)[1:])
+    middle, half = 0.5 * (np.array(edges[1:]) + edges[:-1]), 0.5 * np.diff(edges)
+    return (middle[:, None] + half[:, None] * points).ravel(), (half[:, None] * weights).ravel()

@@ -73,8 +73,9 @@ def _shortened(value: object) -> str:
 
 
 def wrapped(angle: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Return the angles reduced to [-pi, pi]."""
-    return np.remainder(np.asarray(angle, dtype=float) + np.pi, 2 * np.pi) - np.pi
+    """Return the angles reduced to [-pi, pi]; those that are there keep all their digits, however small."""
+    angles = np.asarray(angle, dtype=float)
+    return np.where(np.abs(angles) <= np.pi, angles, np.remainder(angles + np.pi, 2 * np.pi) - np.pi)
 
 
 def padded(coefficients: Array, degree: int) -> npt.NDArray[np.float64]:

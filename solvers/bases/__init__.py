@@ -1,6 +1,7 @@
 """Discretisations of the circle and the spheres: modes, transforms, quadrature and the one rule for resolution."""
 
 from .base import EPS as EPS
+from .base import SMALL_FIELD as SMALL_FIELD
 from .base import Basis as Basis
 from .base import Floats as Floats
 from .base import Gibbs as Gibbs
@@ -18,6 +19,9 @@ from .gegenbauer import polynomial_table as polynomial_table
 from .gegenbauer import sector_functions as sector_functions
 from .invariant import FullBasis as FullBasis
 from .invariant import InvariantBasis as InvariantBasis
+from .kinked import Boltzmann as Boltzmann
+from .kinked import KinkedCosineBasis as KinkedCosineBasis
+from .kinked import KinkedFourierBasis as KinkedFourierBasis
 from .representations import Group as Group
 from .spherical import SphericalTransform as SphericalTransform
 from .zonal import ZonalBasis as ZonalBasis

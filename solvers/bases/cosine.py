@@ -2,11 +2,14 @@
 
 In the variable n*theta a density of symmetry n is a density of symmetry 1, so everything is computed on one
 half period with ``nodes + 1`` points, and the moment j stands for the degree n*j.
+
+In a confinement with several reflection axes densities may be even about any of them: angles count from the axis.
 """
 
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from meanfield.states import Layout
 
@@ -41,7 +44,9 @@ class CosineBasis:
     symmetry
         n of the n-fold rotation symmetry.
     confinement : (J,) float, optional
-        Cosine coefficients, per cell from 1, of the fixed part -V/D of the field.
+        Cosine coefficients, per cell from 1, of the fixed part -V/D of the field, angles counted from the axis.
+    axis
+        Angle of the reflection axis.
     """
 
     layout: Layout = "degree"
@@ -49,7 +54,15 @@ class CosineBasis:
     most_cells: int = MAX_UNKNOWNS
     doubts_tail: bool = False
 
-    def __init__(self, cells: Integers, nodes: int, symmetry: int = 1, confinement: Floats | None = None) -> None:
+    def __init__(
+        self,
+        cells: Integers,
+        nodes: int,
+        symmetry: int = 1,
+        confinement: Floats | None = None,
+        axis: float = 0.0,
+    ) -> None:
+        self.axis = axis
         self.cells = cells
         self.symmetry = symmetry
         self.degrees = symmetry * cells
@@ -66,7 +79,22 @@ class CosineBasis:
 
     def resized(self, cells: Integers, nodes: int) -> "CosineBasis":
         """Return the same basis with other cells and another number of nodes."""
-        return CosineBasis(cells, nodes, self.symmetry, self.confinement)
+        return CosineBasis(cells, nodes, self.symmetry, self.confinement, self.axis)
+
+    def about(self, axis: float) -> "CosineBasis":
+        """Return the densities even about another reflection axis of the confinement.
+
+        Its coefficients from there are the same up to signs, cos(k (t + a)) being even in t only if sin(k a) = 0.
+        """
+        if self.confinement is None:
+            return self
+        degrees = self.symmetry * np.arange(1, self.confinement.size + 1)
+        turned = np.rint(np.cos(degrees * (axis - self.axis))) * self.confinement
+        return CosineBasis(self.cells, self.nodes, self.symmetry, turned, axis)
+
+    def confinement_turns(self, cell: int) -> bool:
+        """Whether rotation by half the angle of a cell leaves the confinement, if there is one, as it is."""
+        return self.confinement is None or not np.any((np.flatnonzero(self.confinement) + 1) % (2 * cell))
 
     def admissible(self, limit: int) -> Integers:
         """Return the degrees up to a limit that densities of the symmetry can have."""
@@ -127,12 +155,11 @@ class CosineBasis:
 
     def images(self, b: Floats) -> list[Floats]:
         """Return a state and its other even rotation: by half the angle that leaves it as it is."""
-        if self.confinement is not None:
-            return [b]
         cells = self.cells[felt(b)]
-        if not cells.size:
+        common = int(np.gcd.reduce(cells))
+        if not cells.size or not self.confinement_turns(common):
             return [b]
-        return [b, np.where(self.cells // np.gcd.reduce(cells) % 2 == 1, -b, b)]
+        return [b, np.where(self.cells // common % 2 == 1, -b, b)]
 
     def agrees(self, field: Floats, moments: Floats) -> bool:
         """Nothing to ask a second rule: the error of the trapezoid rule is in the tail of the moments."""
@@ -143,13 +170,24 @@ class CosineBasis:
         moments = np.zeros(self.nodes + 1)
         cells = cosine[:: self.symmetry][: self.nodes + 1]
         moments[: cells.size] = cells
+        if self.axis:
+            phases = self.phases(cells.size)
+            moments[: cells.size] = phases.real * cells - phases.imag * sine[:: self.symmetry][: cells.size]
         return moments
+
+    def phases(self, count: int) -> NDArray[np.complex128]:
+        """Return exp(-i degree axis) of so many cells from 0: what turns moments from the axis to angle 0."""
+        return np.asarray(np.exp(-1j * self.axis * self.symmetry * np.arange(count)))
 
     def expand(self, moments: Floats) -> tuple[Floats, Floats]:
         """Return moments of every degree from 0 to symmetry * nodes."""
         cosine = np.zeros(self.symmetry * self.nodes + 1)
+        sine = np.zeros_like(cosine)
         cosine[:: self.symmetry] = moments
-        return cosine, np.zeros_like(cosine)
+        if self.axis:
+            turned = self.phases(moments.size) * moments
+            cosine[:: self.symmetry], sine[:: self.symmetry] = turned.real, -turned.imag
+        return cosine, sine
 
     def tail(self, moments: Floats) -> float:
         """Return the largest moment in the last eighth."""

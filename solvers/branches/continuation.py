@@ -84,6 +84,11 @@ class Point:
         return self.solution.evaluation.gibbs.moments
 
     @property
+    def residual(self) -> float:
+        """Largest component of the residual, that left by a confinement that is cut at some degree included."""
+        return max(self.solution.residual, self.equation.truncation)
+
+    @property
     def free_energy_gap(self) -> float:
         """(F - F_uniform)/D."""
         if self._gap is None:

@@ -168,6 +168,7 @@ def _extend(
                 points = trace(last, method, step / 4)
                 continue
             followed.knots += [Knot(event.point, event.unstable, event) for event in passage.events]
+            _say_imperfect(followed, passage)
             if passage.missing != 0:
                 _say_unexplained(followed, last, point, passage)
             counts = passage.counts
@@ -216,6 +217,19 @@ def _passage(last: Point, point: Point, counts: tuple[int, int]) -> _Passage:
     missing = sum(new) - running
     neutral = missing != 0 and abs(missing) <= max(_nearly_neutral(last), _nearly_neutral(point))
     return _Passage(new, events, missing, neutral)
+
+
+def _say_imperfect(followed: Followed, passage: _Passage) -> None:
+    """Say where branches in a confinement seem to cross without a symmetry that makes them."""
+    for event in passage.events:
+        confined = event.point.equation.problem.confinement is not None
+        if confined and event.kind == "branch point" and any(block.own for block in event.blocks):
+            followed.warn(
+                f"branches pass each other at coupling {float(event.point.coupling):.12g} more closely than steps "
+                "tell apart, and are shown as crossing there; no symmetry of the confinement makes them cross, and "
+                "beside it each goes on along the other",
+                event.point,
+            )
 
 
 def _say_unexplained(followed: Followed, last: Point, point: Point, passage: _Passage) -> None:

@@ -219,7 +219,7 @@ def _record_piece(knots: list[Knot], part: Part, symmetry: int, parent: int | No
         free_energy_gap=np.array([point.free_energy_gap for point in points]),
         unstable=np.array([-1 if knot.unstable is None else knot.unstable for knot in knots]),
         slowest_rate=np.full(len(points), np.nan),
-        residual=np.array([point.solution.residual for point in points]),
+        residual=np.array([point.residual for point in points]),
         modes=modes,
         tangent_coupling=np.array(
             [float(p.solution.tangent_q * p.equation.sign * p.equation.unit) for p in points]

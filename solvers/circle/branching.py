@@ -10,7 +10,8 @@ and acts as a representation of the dihedral group of order :math:`2m`, :math:`m
 - m even, at least 4: the cosine direction at the state and at the state rotated by :math:`\pi/n`.
 - j = 0, sine: reflection symmetry is lost at constant rotation symmetry; cosines and sines become unknown.
 
-With a confinement states do not rotate, and sine directions are followed with cosines and sines unknown.
+A confinement has the rotation symmetry of its most symmetric states, and so the axis at :math:`\pi/n` as well as
+that at 0. These may differ, and a state is turned by :math:`\pi/n` together with the confinement.
 """
 
 import math
@@ -24,7 +25,8 @@ from ..bases import CosineBasis, Floats, Integers
 from ..branches.continuation import Point
 from ..branches.detection import Event
 from ..branches.junctions import Departure
-from ..equation import StationaryEquation, stationary_equation
+from ..equation import StationaryEquation, axis_of, stationary_equation
+from ..felt import confining_symmetry
 from ..geometry import Birth
 from ..newton import Solution
 from .stability import Block
@@ -32,11 +34,7 @@ from .stability import Block
 
 def from_no_interaction(problem: McKeanVlasov, sign: int) -> Departure | None:
     """Return the departure from the Gibbs density of the confinement, the only state at zero coupling."""
-    assert problem.confinement is not None
-    multipliers = problem.confinement.relative_multipliers(problem.domain, 64)
-    felt = [int(degree) for degree in np.flatnonzero(multipliers)]
-    own = stationary_equation(problem, math.gcd(*felt) if felt else 1, sign)
-    equation = own or stationary_equation(problem, 1, sign)
+    equation = stationary_equation(problem, confining_symmetry(problem), sign, unfelt=True)
     if equation is None:
         return None
     b = equation.unknown_from(equation.basis.gibbs(np.zeros(equation.scales.size)).moments)
@@ -56,9 +54,8 @@ def _birth(departure: Departure) -> Birth:
 
 def _departures(event: Event) -> list[Departure]:
     found: list[Departure] = []
-    confined = event.point.equation.problem.confinement is not None
     for block, (degrees, kernel) in _one_of_each(event):
-        if block.parity == "mixed" or (confined and block.parity == "odd"):
+        if block.parity == "mixed":
             found += _uneven(event.point, degrees, kernel, block.parity)
         elif block.residue == 0:
             found += _own_class(event.point, degrees, kernel, block.parity)
@@ -95,8 +92,6 @@ def _broken_rotation(point: Point, residue: int, parity: str, degrees: Integers,
     elif order % 2 == 1:
         power = 1 if order == 3 else 2
         tries = [(point, kernel, power), (point, -kernel, power)]
-    elif point.equation.problem.confinement is not None:
-        tries = [(point, kernel, 2)]
     else:
         turned = _cosines_turned(degrees, kernel, symmetry, residue)
         tries = [(point, kernel, 2), (rotated(point), turned, 2)]
@@ -105,21 +100,26 @@ def _broken_rotation(point: Point, residue: int, parity: str, degrees: Integers,
 
 
 def rotated(point: Point) -> Point:
-    """Return the same state rotated by half of its symmetry angle: every other cell changes sign."""
+    """Return the same state seen from the axis at half of its symmetry angle: every other cell changes sign.
+
+    Without a confinement that is the state rotated; with one whose axes differ, the confinement is turned along.
+    """
     basis = point.equation.basis
     assert isinstance(basis, CosineBasis)
-    solution = point.solution
+    solution, equation = point.solution, point.equation
+    if not basis.confinement_turns(1):
+        equation = equation.on(basis.about(basis.axis + np.pi / basis.symmetry))
     flip = np.where(basis.cells % 2 == 1, -1.0, 1.0)
     b = flip * solution.b
     turned = Solution(
         b,
         solution.q,
-        point.equation.evaluate(b, solution.q),
+        equation.evaluate(b, solution.q),
         flip * solution.tangent_b,
         solution.tangent_q,
         solution.negative,
     )
-    return Point(point.equation, turned, point.arclength)
+    return Point(equation, turned, point.arclength)
 
 
 def _sines_as_cosines(degrees: Integers, kernel: Floats, symmetry: int) -> Floats:
@@ -170,6 +170,9 @@ def _uneven(point: Point, degrees: Integers, kernel: Floats, parity: str) -> lis
         sine = _placed(targets, degrees, kernel)
     else:
         cosine = _placed(targets, degrees, kernel)
+    if axis_of(old):
+        turned = (cosine - 1j * sine) * np.exp(-1j * targets * axis_of(old))
+        cosine, sine = turned.real, -turned.imag
     direction = np.concatenate([cosine, sine])
     sides = (1.0,) if parity == "odd" else (1.0, -1.0)
     return [_departure(point, equation, side * direction, 2 if parity == "odd" else None) for side in sides]
@@ -192,6 +195,7 @@ def _grown(old: StationaryEquation, symmetry: int, *, even: bool) -> StationaryE
         even=even,
         modes=modes,
         unknowns=int(old.basis.degrees.max()) // symmetry,
+        axis=axis_of(old),
     )
 
 

@@ -10,9 +10,10 @@ from ..bases import Integers
 from ..branches.continuation import Point
 from ..branches.deflation import resolved_at
 from ..equation import StationaryEquation, stationary_equation
+from ..felt import confining_symmetry
 from ..searched import Tally
 from .ensemble import Ensemble
-from .orbits import CLOSE, confining_symmetry, evened, images_of, row_of, same_orbit, symmetry_of
+from .orbits import CLOSE, evened, images_of, row_of, same_orbit, symmetry_of
 from .rotation import Complexes
 from .stability import unstable_counts
 

@@ -13,7 +13,8 @@ import numpy as np
 from ..bases import Basis, CosineBasis, Floats, Integers
 from ..branches.continuation import Point
 from ..branches.junctions import Arrival, Departure, critical_point
-from ..equation import StationaryEquation, stationary_equation
+from ..equation import StationaryEquation, axis_of, stationary_equation
+from .moments import complex_moments
 from .rotation import best_angle, overlaps, turned
 from .stability import Block
 
@@ -22,6 +23,8 @@ PRIMES = (2, 3, 5, 7, 11, 13)
 COLLAPSE = 1e-6
 # Modes of the state between two points count for its symmetry above this share of the largest, or of the way.
 FELT_AT_CROSSING, MISSED = 1e-3, 0.05
+# Axes are the same if they differ by less than this share of the angle between two.
+SAME_AXIS = 1e-6
 
 
 def meeting(last: Point, point: Point) -> Arrival | None:
@@ -94,12 +97,14 @@ def _meeting_branch(last: Point, point: Point, outside: np.ndarray) -> Arrival |
 
 def _located(equation: StationaryEquation, b: Floats, q: float, symmetry: int, kernel: Floats) -> Arrival | None:
     """Locate the branch point on the more symmetric branch by the secant method on its critical eigenvalue."""
+    assert isinstance(equation.basis, CosineBasis)
     target = stationary_equation(
         equation.problem,
         symmetry,
         equation.sign,
         modes=equation.basis.symmetry * equation.basis.nodes,
         unknowns=int(equation.basis.degrees.max()) // symmetry,
+        axis=equation.basis.axis,
     )
     if target is None:
         return None
@@ -107,9 +112,9 @@ def _located(equation: StationaryEquation, b: Floats, q: float, symmetry: int, k
     strongest = int(equation.basis.degrees[np.argmax(np.abs(kernel))])
     residue = min(strongest % symmetry, -strongest % symmetry)
     block = Block(residue, "even")
-    values = np.zeros(int(equation.basis.degrees.max()) + 1)
+    values = np.zeros(int(max(equation.basis.degrees.max(), target.basis.degrees.max())) + 1)
     values[equation.basis.degrees] = b / equation.scales
-    start = target.unknown_from(target.basis.moments_from(values, np.zeros_like(values)))
+    start = target.scales * values[target.basis.degrees]
     ratio = float(equation.unit / target.unit)
     found = critical_point(target, start, q * ratio, block)
     if found is None:
@@ -139,7 +144,8 @@ def _meeting_even(last: Point, point: Point) -> Arrival | None:
         if float(after.imag @ before.imag) < 0.0 and sum(sizes) <= 1.2 * apart:
             share = sizes[0] / sum(sizes)
             aligned = (1 - share) * before.real + share * after.real
-            arrival = _located_even(equation, aligned, (1 - share) * last.q + share * point.q)
+            axis = angle / equation.basis.symmetry if equation.basis.confinement is not None else 0.0
+            arrival = _located_even(equation, aligned, (1 - share) * last.q + share * point.q, axis)
             if arrival is not None:
                 return arrival
     return None
@@ -150,10 +156,13 @@ def _axes(
 ) -> Iterator[tuple[float, float]]:
     """Yield the angles of the axes that two neighbouring states may gain between them, at each of the two.
 
-    The strongest mode has a crest or a trough on the axis. A confinement has its axis at angle zero.
+    The strongest mode has a crest or a trough on the axis. A confinement has its axes at angle zero and, if it is
+    invariant under rotations, at the multiples of half their angle.
     """
     if equation.basis.confinement is not None:
-        yield 0.0, 0.0
+        cells = int(np.gcd.reduce(np.flatnonzero(equation.basis.confinement) + 1))
+        for angle in np.pi * np.arange(cells) / cells:
+            yield float(angle), float(angle)
         return
     strongest = int(np.argmax(np.abs(new) * (np.abs(old) > 0.0)))
     degree = int(degrees[strongest])
@@ -169,7 +178,7 @@ def _complex_modes(point: Point) -> Floats:
     return np.asarray(cosine + 1j * sine)
 
 
-def _located_even(equation: StationaryEquation, b: Floats, q: float) -> Arrival | None:
+def _located_even(equation: StationaryEquation, b: Floats, q: float, axis: float) -> Arrival | None:
     """Locate, on the even branch, the point at which its sine block is critical."""
     symmetry = equation.basis.symmetry
     target = stationary_equation(
@@ -178,6 +187,7 @@ def _located_even(equation: StationaryEquation, b: Floats, q: float) -> Arrival 
         equation.sign,
         modes=symmetry * equation.basis.nodes,
         unknowns=int(equation.basis.degrees.max()) // symmetry,
+        axis=axis,
     )
     if target is None or target.scales.size != b.size:
         return None
@@ -191,11 +201,9 @@ def _located_even(equation: StationaryEquation, b: Floats, q: float) -> Arrival 
 def nearest_image(symmetric: Point, last: Point) -> Floats:
     """Return a more symmetric state, turned to where a branch comes in, in the unknowns of the branch."""
     basis = last.equation.basis
-    cosine, sine = symmetric.equation.basis.expand(symmetric.moments)
-    moments = cosine - 1j * sine
+    moments = complex_moments(symmetric)
     if basis.confinement is None:
-        cosine, sine = basis.expand(last.moments)
-        goal = cosine - 1j * sine
+        goal = complex_moments(last)
         if isinstance(basis, CosineBasis):
             # Only these turns keep an even state of that symmetry even.
             symmetry = symmetric.equation.basis.symmetry
@@ -215,11 +223,15 @@ def same_place(departure: Departure, arrival: Arrival) -> bool:
         return False
     if arrival.even != isinstance(departure.equation.basis, CosineBasis):
         return False
-    cosine, _ = departure.equation.basis.expand(departure.base().moments)
-    other, _ = point.equation.basis.expand(point.moments)
-    if not arrival.even or (point.equation.basis.symmetry // departure.equation.basis.symmetry) % 2 == 1:
+    one, other = complex_moments(departure.base()), complex_moments(point)
+    symmetry = point.equation.basis.symmetry
+    if not arrival.even or (symmetry // departure.equation.basis.symmetry) % 2 == 1:
         # Reflection symmetry is lost, and rotation symmetry divided by an odd number, in the same way at every
         # rotation of the state; by an even number in another way at the state turned by half of its angle.
-        cosine, other = np.abs(cosine), np.abs(other)
-    count = min(cosine.size, other.size)
-    return bool(np.abs(cosine[:count] - other[:count]).max() <= 1e-5)
+        one, other = np.abs(one), np.abs(other)
+    else:
+        turns = (axis_of(departure.equation) - axis_of(point.equation)) * symmetry / (2.0 * np.pi)
+        if abs(turns - round(turns)) > SAME_AXIS:
+            return False
+    count = min(one.size, other.size)
+    return bool(np.abs(one[:count] - other[:count]).max() <= 1e-5)

@@ -7,18 +7,27 @@ from ..bases import CosineBasis, Floats
 from ..branches.continuation import Point
 from ..branches.recording import SIGNIFICANT
 from ..felt import even_size
+from .rotation import Complexes
 
 
 def moment_arrays(points: list[Point]) -> Floats:
     """Return moments and derivatives along the branch of points of one equation, (4, points, degree + 1)."""
-    symmetry = points[0].equation.basis.symmetry
+    basis = points[0].equation.basis
+    symmetry = basis.symmetry
     density = significant_moments(points)
     derivative = moment_derivatives(points, density)
     arrays = np.zeros((4, len(points), symmetry * (density.shape[1] - 1) + 1))
-    for first, values in ((0, density), (2, derivative)):
+    phases = basis.phases(density.shape[1]) if isinstance(basis, CosineBasis) else 1.0
+    for first, values in ((0, phases * density), (2, phases * derivative)):
         arrays[first, :, ::symmetry] = values.real
         arrays[first + 1, :, ::symmetry] = -values.imag
     return arrays
+
+
+def complex_moments(point: Point) -> Complexes:
+    """Return the moments m - i s of a point by degree."""
+    cosine, sine = point.equation.basis.expand(point.moments)
+    return cosine - 1j * sine
 
 
 def significant_moments(points: list[Point]) -> np.ndarray:

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from meanfield import McKeanVlasov
-
-from ..bases import EPS, CosineBasis, Integers
+from ..bases import CosineBasis
 from ..branches.continuation import Point
+from ..felt import confining_symmetry
 from .rotation import Complexes, turned
 
 # A moment below this is rounding noise of a state that does not have it.
@@ -15,8 +14,6 @@ SAME = 1e-6
 SAME_ENERGY = 1e-10
 # Images under a confinement, whose angle may be held weakly, differ by less than this; other states by much more.
 CLOSE = 1e-3
-# Degrees up to which a confinement is asked for its symmetry.
-CONFINING = 64
 
 
 def moments_of(point: Point) -> Complexes:
@@ -32,9 +29,14 @@ def row_of(point: Point, degree: int) -> Complexes:
 
 
 def symmetry_of(point: Point) -> int:
-    """Return n if the state is invariant under rotation by 2 pi/n and no smaller angle; 0 if uniform."""
-    felt = np.flatnonzero(np.abs(moments_of(point)[1:]) > FELT) + 1
-    return int(np.gcd.reduce(felt)) if felt.size else 0
+    """Return n if the state is invariant under rotation by 2 pi/n and no smaller angle; 0 if uniform.
+
+    In a confinement no state is uniform, and however close to it one is, its moments are known to as many digits.
+    """
+    sizes = np.abs(moments_of(point)[1:])
+    scale = 1.0 if point.equation.problem.confinement is None else min(1.0, float(sizes.max()))
+    felt = np.flatnonzero(sizes > FELT * scale) + 1
+    return int(np.gcd.reduce(felt)) if felt.size else confining_symmetry(point.equation.problem)
 
 
 def name_of(point: Point) -> str:
@@ -81,14 +83,6 @@ def same_orbit(one: Point, other: Point) -> bool:
     # Without a confinement lengths and energy tell: phases that they do not show are locked below rounding.
     problem = one.equation.problem
     return problem.confinement is None or _are_images(first, second, confining_symmetry(problem))
-
-
-def confining_symmetry(problem: McKeanVlasov) -> int:
-    """Return m of the rotation symmetry of the confinement, 0 without one."""
-    if problem.confinement is None:
-        return 0
-    relative = np.abs(problem.confinement.relative_multipliers(problem.domain, CONFINING))
-    return int(np.gcd.reduce(np.flatnonzero(relative > EPS * relative.max())))
 
 
 def copies_of(point: Point, symmetry: int) -> int:

@@ -30,7 +30,7 @@ from .linearisation import (
     symmetric_cosines,
     symmetric_sines,
 )
-from .spectra import WHOLE, SymmetryClass, largest_eigenvalue, spectrum, uniform_eigenvalues
+from .spectra import WHOLE, SymmetryClass, largest_eigenvalue, require_smooth, spectrum, uniform_eigenvalues
 
 # The slowest perturbations are resolved by the moments above this.
 SIGNIFICANT = 1e-11
@@ -51,6 +51,7 @@ def slowest_rate(state: State) -> float:
     moments = complex_moments(state)
     if np.abs(moments[1:]).max(initial=0.0) <= UNIFORM and state.problem.confinement is None:
         return -float(uniform_eigenvalues(state.problem, 64)[0])
+    require_smooth(state.problem)
     aligned, even = align(moments, state.problem.confinement is None)
     if not even:
         return spectrum(state).slowest_rate

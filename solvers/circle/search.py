@@ -26,11 +26,12 @@ from meanfield import Logarithmic, McKeanVlasov, Number
 from ..bases import Floats
 from ..branches.continuation import Point
 from ..equation import stationary_equation
+from ..felt import confining_symmetry
 from ..searched import Searched
 from .bounds import bounded_below
 from .ensemble import Ensemble
 from .hunt import Hunt
-from .orbits import confining_symmetry, copies_of, name_of, same_orbit, symmetry_of
+from .orbits import copies_of, name_of, same_orbit, symmetry_of
 from .stability import unstable_counts, unstable_halfway
 from .starts import random_starts, starts_between, starts_on_axes
 

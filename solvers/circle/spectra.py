@@ -23,9 +23,10 @@ from functools import partial
 import numpy as np
 import scipy.linalg
 
-from meanfield import McKeanVlasov, Spectrum, State
+from meanfield import McKeanVlasov, NotResolved, Spectrum, State
 
 from ..bases import EPS, Floats
+from ..felt import confining_degree
 from ..graded import Eigenvalues, complement, graded, recognised
 from ..lowest import check_size, lowest_pairs, without
 from .linearisation import (
@@ -108,7 +109,7 @@ def spectrum(state: State) -> Spectrum:
         return _uniform_spectrum(state)
     field, even, solve = _prepared(state, moments)
     if not even:
-        mixed = solve("mixed", 0)
+        mixed = _known(solve("mixed", 0))
         return _assemble(state, mixed, Eigenvalues(np.zeros(0), np.zeros(0), mixed.rotation, mixed.overlap))
     cosines, sines = [], []
     for residue in range(field.symmetry // 2 + 1):
@@ -116,17 +117,19 @@ def spectrum(state: State) -> Spectrum:
         # Turning by the symmetry angle mixes the two copies of a class strictly between: they are equal.
         twofold = 0 < 2 * residue < field.symmetry
         sines.append(cosines[-1] if twofold else solve("odd", residue))
-    return _assemble(state, _merged(cosines), _merged(sines))
+    return _assemble(state, _known(_merged(cosines)), _known(_merged(sines)))
 
 
 def largest_eigenvalue(state: State, classes: Sequence[SymmetryClass]) -> float:
     """Return the largest eigenvalue of some symmetry classes of an even state, rotation excluded."""
     _, _, solve = _prepared(state, complex_moments(state))
-    return max(float(solve(kind, residue).values[0]) for kind, residue in classes)
+    found = [_known(solve(kind, residue)).values for kind, residue in classes]
+    return max(float(values[0]) for values in found)
 
 
 def _prepared(state: State, moments: Matrix) -> tuple[Field, bool, Callable[[str, int], Eigenvalues]]:
     """Return the field of a state, whether it is even, and the function that solves a block."""
+    require_smooth(state.problem)
     rotates = state.problem.confinement is None
     aligned, even = align(moments, rotates)
     field = field_of(state.problem, aligned, working_degree(aligned))
@@ -162,6 +165,31 @@ def _assemble(state: State, even: Eigenvalues, odd: Eigenvalues) -> Spectrum:
     errors = np.concatenate([even.errors, odd.errors])
     error = float(errors[np.argmin(np.abs(values))])
     return Spectrum(state, even.values, odd.values, odd.rotation, odd.overlap, error)
+
+
+def _known(block: Eigenvalues) -> Eigenvalues:
+    """Return the eigenvalues of a block, refusing one of which none is known: it may have the slowest."""
+    if not block.values.size:
+        raise NotResolved(
+            "the largest eigenvalue of a symmetry class changes by more than a share of 1e-10 with the degree of "
+            "truncation, so that the slowest rate is not known; the state is too concentrated"
+        )
+    return block
+
+
+def require_smooth(problem: McKeanVlasov) -> None:
+    """Refuse a confinement whose multipliers decay too slowly for the operator, which has its second derivative.
+
+    Raises
+    ------
+    NotResolved
+        If it has a kink or a singularity.
+    """
+    if problem.confinement is not None and confining_degree(problem) is None:
+        raise NotResolved(
+            f"rates in a confinement with a kink or a singularity, as {problem.confinement.name!r} has, are not "
+            "computed: its multipliers decay too slowly"
+        )
 
 
 def _uniform_spectrum(state: State) -> Spectrum:

@@ -23,6 +23,7 @@ from ..equation import StationaryEquation, plus_projector
 from ..felt import felt_degrees, strengths
 from ..geometry import BlockMatrix
 from ..newton import NEUTRAL, count_negative
+from ..pinning import count_beside_rotation, is_weak
 
 # With more modes than this the blocks of a rotation symmetry are counted one by one.
 DIVIDED = 64
@@ -89,6 +90,29 @@ class Perturbations:
     def outside(self, point: Point, parity: Parity) -> tuple[Floats, Integers, int]:
         """Return the matrix of all modes of one parity that are not already in the state's own block."""
         return self._matrix(point, parity, OTHERS if parity == "even" else ALL)
+
+    def count_odd(self, point: Point, residue: int, neutral: float) -> int:
+        """Return the number of unstable directions among the sines of class 0 or of all classes."""
+        matrix, degrees, repulsive = self._matrix(point, "odd", residue)
+        if self.fixed_angle and is_weak(*(pair := self._pinning(point, residue))):
+            return count_beside_rotation(matrix, *pair, neutral) - repulsive
+        return _count(matrix, degrees, repulsive, neutral)
+
+    def _pinning(self, point: Point, residue: int) -> tuple[Floats, Floats]:
+        r"""Return the rotation mode :math:`r_k = A_k k m_k` and :math:`S r = \sigma A \langle V' \sin k\rangle/D`.
+
+        The second follows from :math:`\rho' = f'\rho`, integrated against sin k.
+        """
+        part, basis = self._part(residue), point.equation.basis
+        moments = np.concatenate((point.moments, ZERO))
+        rotation = part.roots * part.degrees * moments.take(part.means)
+        assert basis.confinement is not None
+        cells = np.flatnonzero(basis.confinement) + 1
+        degrees = basis.symmetry * cells
+        difference = moments.take(self._places(np.abs(part.degrees[:, None] - degrees)))
+        difference -= moments.take(self._places(part.degrees[:, None] + degrees))
+        torque = 0.5 * difference @ (degrees * basis.confinement[cells - 1])
+        return rotation, -point.equation.sign * part.signs * part.roots * torque
 
     def _part(self, residue: int) -> Part:
         """Return the modes of a class, of all classes but 0, or all."""
@@ -185,7 +209,7 @@ def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
         return _count(*modes.outside(point, "mixed"), neutral), 0
     if point.equation.basis.symmetry > 1 and modes.degrees.size > DIVIDED:
         return _counts_by_class(point, modes, neutral)
-    odd = _count(*modes.outside(point, "odd"), neutral)
+    odd = modes.count_odd(point, ALL, neutral)
     even = point.unstable if neutral == NEUTRAL else max(0, point.unstable - 1)
     if point.equation.basis.symmetry > 1:
         even += _count(*modes.outside(point, "even"), neutral)
@@ -209,7 +233,7 @@ def _counts_by_class(point: Point, modes: Perturbations, neutral: float) -> tupl
     for residue in range(1, (symmetry + 1) // 2):
         shared += _count(*modes.block(point, Block(residue, "even")), neutral)
     even = point.unstable if neutral == NEUTRAL else max(0, point.unstable - 1)
-    odd = _count(*modes.block(point, Block(0, "odd")), neutral)
+    odd = modes.count_odd(point, 0, neutral)
     if symmetry % 2 == 0:
         even += _count(*modes.block(point, Block(symmetry // 2, "even")), neutral)
         odd += _count(*modes.block(point, Block(symmetry // 2, "odd")), neutral)

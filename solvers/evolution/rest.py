@@ -172,7 +172,7 @@ def _state(problem: McKeanVlasov, point: Point) -> State:
         free_energy_gap=point.free_energy_gap,
         unstable=sum(geometry_of(problem).unstable_counts(point)),
         symmetry=geometry_of(problem).symmetry_of(point),
-        residual=point.solution.residual,
+        residual=point.residual,
         modes=int(modes[0]),
     )
 

@@ -9,6 +9,7 @@ from ..branches.continuation import Point
 from ..branches.detection import Event
 from ..branches.junctions import Departure
 from ..equation import StationaryEquation, stationary_equation
+from ..felt import confining_symmetry
 from ..geometry import Birth
 from .harmonics import HarmonicClass
 from .polyhedral import broken_axis, broken_symmetry
@@ -58,10 +59,8 @@ def _asymmetric(old: StationaryEquation) -> StationaryEquation | None:
 
 def from_no_interaction(problem: McKeanVlasov, sign: int) -> Departure | None:
     """Return the departure from the Gibbs density of the confinement, the only state at zero coupling."""
-    assert problem.confinement is not None
-    felt = np.flatnonzero(problem.confinement.relative_multipliers(problem.domain, 64))
-    even = bool(np.all(felt % 2 == 0))
-    equation = (stationary_equation(problem, 2, sign) if even else None) or stationary_equation(problem, 1, sign)
+    symmetry = 2 if confining_symmetry(problem) % 2 == 0 else 1
+    equation = stationary_equation(problem, symmetry, sign, unfelt=True)
     if equation is None:
         return None
     b = equation.unknown_from(equation.basis.gibbs(np.zeros(equation.scales.size)).moments)

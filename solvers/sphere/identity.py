@@ -6,6 +6,7 @@ from meanfield.harmonics import moduli
 
 from ..bases import Floats
 from ..branches.continuation import Point
+from ..felt import confining_symmetry
 
 # A moment below this is rounding noise of a state that does not have it.
 FELT = 1e-8
@@ -20,19 +21,45 @@ def powers(point: Point) -> Floats:
 
 
 def symmetry_of(point: Point) -> int:
-    """Return 2 if the state is even, the same at antipodes, 0 if it is uniform, else 1."""
-    felt = np.flatnonzero(np.abs(powers(point))[1:] > FELT) + 1
+    """Return 2 if the state is even, the same at antipodes, 0 if it is uniform, else 1.
+
+    In a confinement no state is uniform, and however close to it one is, its moments are known to as many digits.
+    """
+    sizes = np.abs(powers(point))[1:]
+    scale = 1.0 if point.equation.problem.confinement is None else min(1.0, float(sizes.max()))
+    felt = np.flatnonzero(sizes > FELT * scale) + 1
     return 0 if not felt.size else 2 if np.all(felt % 2 == 0) else 1
 
 
 def same_orbit(one: Point, other: Point) -> bool:
-    """Whether two states at one coupling are images of each other under rotations and reflections."""
+    """Whether two states at one coupling are images of each other under rotations and reflections.
+
+    A confinement leaves rotations about its axis, and the reflection in the equator if it is even.
+    """
+    problem = one.equation.problem
     first, second = powers(one), powers(other)
     if one.equation.basis.layout != other.equation.basis.layout:
         first, second = np.abs(first), np.abs(second)
-    count = min(first.size, second.size)
-    difference = np.abs(first[:count] - second[:count])
-    mirrored = np.abs(first[:count] - second[:count] * (1.0 - 2.0 * (np.arange(count) % 2)))
-    if min(difference.max(), mirrored.max()) > SAME:
+    pairs = [(first, second)]
+    if problem.confinement is not None:
+        pairs.append((_about_the_axis(one), _about_the_axis(other)))
+    if not all(_same_up_to_mirror(*pair, confining_symmetry(problem) % 2 == 0) for pair in pairs):
         return False
     return abs(one.free_energy_gap - other.free_energy_gap) <= 1e-10 * max(1.0, abs(one.free_energy_gap))
+
+
+def _same_up_to_mirror(first: Floats, second: Floats, mirror: bool) -> bool:
+    """Whether moments by degree, signed about an axis, are the same, or those of the image in the equator."""
+    count = min(first.size, second.size)
+    first, second = first[:count], second[:count]
+    images = (second, second * (1.0 - 2.0 * (np.arange(count) % 2))) if mirror else (second,)
+    return any(np.abs(first - image).max() <= SAME for image in images)
+
+
+def _about_the_axis(point: Point) -> Floats:
+    """Return the moments by degree about the axis of the confinement."""
+    cosine, _ = point.equation.basis.expand(point.moments)
+    if point.equation.basis.layout == "degree":
+        return cosine
+    degrees = np.arange(int(np.sqrt(2 * cosine.size)))
+    return np.asarray(cosine[degrees * (degrees + 1) // 2])

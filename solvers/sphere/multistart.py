@@ -19,6 +19,7 @@ from ..bases.invariant import mode_matrix
 from ..bases.representations import Group
 from ..equation import confinement_field
 from ..felt import confining_degree, starting_degrees, strengths
+from ..limits import MAX_SPHERICAL_DEGREE
 from ..searched import Tally
 from .groups import searched_groups
 from .sampled import Field, Harmonics, Sampled, about_axis, invariant
@@ -76,8 +77,14 @@ def field_of(problem: McKeanVlasov, coupling: Number, largest: int) -> Field:
     values[felt] = -float(coupling / problem.noise * known.scale) * known.relative[felt]
     beyond = np.abs(values).sum() - np.cumsum(np.abs(values))
     last = int(np.argmax(beyond <= LEFT_OUT))
-    confinement = confinement_field(problem, 1, max(1, confining_degree(problem)))
+    confinement = confinement_field(problem, 1, _confining(problem))
     return Field(values[: min(last, largest) + 1], confinement, last > largest)
+
+
+def _confining(problem: McKeanVlasov) -> int:
+    """Return the last degree of the confinement that is kept: of one that decays slowly all that any grid resolves."""
+    degree = confining_degree(problem)
+    return MAX_SPHERICAL_DEGREE if degree is None else max(1, degree)
 
 
 def uniqueness(field: Field, degrees: Integers) -> bool:

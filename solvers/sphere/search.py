@@ -16,14 +16,14 @@ from ..bases import Floats, multiples
 from ..branches.continuation import Point, state_at
 from ..branches.uniform import unstable_uniform
 from ..equation import stationary_equation
-from ..felt import starting_degrees, strengths
+from ..felt import confining_symmetry, starting_degrees, strengths
 from ..searched import Searched
 from .identity import powers, same_orbit, symmetry_of
 from .multistart import Met, Search, Space, about_an_axis, among_harmonics, field_of, tally
 from .perturbations import unstable_counts
 from .polyhedral import invariant_equation
 from .recognition import recognised
-from .zonal_search import even_confinement, zonal_states
+from .zonal_search import zonal_states
 
 # Degrees of the search; larger ones are left to the polishing of what is met.
 LARGEST_DEGREE, LARGEST_ZONAL_DEGREE = 8, 48
@@ -38,7 +38,7 @@ def search_all(problem: McKeanVlasov, sign: int, coupling: Number, known: list[P
     theorem = _theorem(problem, coupling)
     if theorem:
         return Searched([], "", theorem=theorem)
-    task = _Task(problem, sign, coupling, problem.confinement is None or even_confinement(problem))
+    task = _Task(problem, sign, coupling, confining_symmetry(problem) % 2 == 0)
     zonal = zonal_states(problem, sign, coupling, known)
     domain = problem.domain
     assert isinstance(domain, Sphere)

@@ -33,6 +33,7 @@ from ..equation import StationaryEquation, plus_projector
 from ..felt import felt_degrees, strengths
 from ..geometry import BlockMatrix
 from ..newton import NEUTRAL, count_negative
+from ..pinning import count_beside_rotation, is_weak
 from .traces import SectorTraces
 
 # A block with a trace above this may have lost an unstable direction since the last point.
@@ -184,6 +185,30 @@ class Perturbations:
             matrix = plus_projector(matrix, part.roots * self.generator(part, sector, point))
         return BlockMatrix(matrix, part.degrees, part.repulsive[0 if equation.sign > 0 else 1])
 
+    def count_first_order(self, point: Point, sector: AzimuthalBlock, weights: Floats, neutral: float) -> int:
+        """Return the unstable directions of order one in a confinement, which pins rotations."""
+        matrix, degrees, repulsive = self.matrix(point, sector, weights)
+        if is_weak(*(pair := self.pinning(point, sector, weights))):
+            return count_beside_rotation(matrix, *pair, neutral) - repulsive
+        matrix.flat[:: degrees.size + 1] += neutral
+        return count_negative(matrix) - repulsive
+
+    def pinning(self, point: Point, sector: AzimuthalBlock, weights: Floats) -> tuple[Floats, Floats]:
+        """Return the rotation mode of order one and what the matrix makes of it: the torque of the confinement."""
+        part = self.part(sector)
+        rotation = part.roots * self.generator(part, sector, point)
+        return rotation, -point.equation.sign * part.scaled @ (weights * self._pull)
+
+    @functools.cached_property
+    def _pull(self) -> Floats:
+        """The derivative of the field -V/D as its axis is turned, on the nodes, over the function of longitude."""
+        confinement = self.basis.confinement
+        assert confinement is not None
+        degrees = self.basis.symmetry * (1 + np.flatnonzero(confinement))
+        table = sector_functions(self.domain.dimension, 1, self.basis.rule, int(degrees.max(initial=1)))
+        slopes = np.sqrt(degrees * (degrees + self.domain.dimension - 2.0)) * confinement[confinement != 0.0]
+        return np.asarray(slopes @ table[degrees - 1])
+
     def generator(self, part: Part, sector: AzimuthalBlock, point: Point) -> Floats:
         """Return how the moments of order one change when the density is turned."""
         moments, _ = point.equation.basis.expand(point.moments)
@@ -221,8 +246,11 @@ def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
     modes, weights = perturbations(point.equation), masses(point)
     zonal = point.unstable if neutral == NEUTRAL else max(0, point.unstable - 1)
     others = 0
+    if modes.fixed_axis:
+        counts = (modes.count_first_order(point, sector, weights, neutral) for sector in modes.sectors[1])
+        others += modes.sectors[1][0].multiplicity * sum(counts)
     for sector in modes.active(point, weights):
-        if sector.own:
+        if sector.own or (modes.fixed_axis and sector.order == 1):
             continue
         matrix, degrees, repulsive = modes.matrix(point, sector, weights)
         matrix.flat[:: degrees.size + 1] += neutral

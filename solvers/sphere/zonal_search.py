@@ -11,6 +11,7 @@ from ..bases import Floats, Integers
 from ..branches.continuation import Point
 from ..branches.deflation import search
 from ..equation import StationaryEquation, stationary_equation
+from ..felt import confining_symmetry
 from .identity import same_orbit, symmetry_of
 
 # Of the degrees beyond their threshold the strongest few are combined in all signs.
@@ -26,7 +27,7 @@ def zonal_states(problem: McKeanVlasov, sign: int, coupling: Number, known: list
     new: list[Point] = []
     for symmetry in (2, 1):
         equation = stationary_equation(problem, symmetry, sign)
-        if equation is None or (symmetry == 2 and not even_confinement(problem)):
+        if equation is None or confining_symmetry(problem) % symmetry != 0:
             continue
         q = float(coupling / (sign * equation.unit))
         if _only_one_state(equation, q):
@@ -41,6 +42,8 @@ def _seeds(equation: StationaryEquation, q: float) -> Iterator[Floats]:
     """Yield guesses: spread points, pairs of points and equators, and densities with several degrees excited."""
     degrees = equation.basis.degrees
     domain = equation.problem.domain
+    if equation.basis.confinement is not None:
+        yield equation.unknown_from(equation.basis.gibbs(np.zeros(degrees.size)).moments)
     decay = np.array([float(domain.laplacian_eigenvalue(int(degree))) for degree in degrees])
     for spread in SPREADS:
         heat = np.exp(decay * spread / (domain.dimension - 1.0))
@@ -69,13 +72,6 @@ def _excited(equation: StationaryEquation, q: float) -> Iterator[Floats]:
         field[modes] = 1.5 * np.array(signs)
         if np.any(field):
             yield equation.unknown_from(equation.basis.gibbs(field).moments)
-
-
-def even_confinement(problem: McKeanVlasov) -> bool:
-    """Whether the confinement, if there is one, is even about the equator."""
-    if problem.confinement is None:
-        return True
-    return not np.any(problem.confinement.relative_multipliers(problem.domain, 64)[1::2])
 
 
 def _only_one_state(equation: StationaryEquation, q: float) -> bool:

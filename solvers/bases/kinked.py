@@ -1,0 +1,187 @@
+r"""Densities on the circle in a confinement with a kink or a singularity: smooth factor times exp(-V/D).
+
+The factor :math:`e^{-V/D}` enters by its exact moments, known up to the number of nodes: its values on the grid
+are those of the finite series, and the moments of the product, up to half of the nodes, are exact if the smooth
+factor has degrees up to the other half. Higher moments, which decay like a power of the degree only, are not given.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..transforms import CosineTransform, FourierTransform, planned
+from .base import EPS, RESOLUTION_TOLERANCE, SMALL_FIELD, Floats, Gibbs, Integers
+from .cosine import CosineBasis
+from .fourier import FourierBasis
+
+
+class Boltzmann(NamedTuple):
+    """The factor exp(-V/D) of a confinement, e^shift (offset + g).
+
+    ``moments`` are the means of g with the cosines by cell from 0, angles counted from the axis of the basis. The
+    offset is 1 for a weak confinement, whose g keeps its relative accuracy, and 0 for others.
+    """
+
+    moments: Floats
+    offset: float
+    shift: float
+
+    def about(self, angle: float) -> "Boltzmann":
+        """Return the factor with angles, in units of cells, counted from another axis of the confinement."""
+        signs = np.rint(np.cos(angle * np.arange(self.moments.size)))
+        return self._replace(moments=signs * self.moments)
+
+
+class KinkedCosineBasis(CosineBasis):
+    """Cosines, for densities with the factor of a confinement that its multipliers do not resolve.
+
+    Parameters
+    ----------
+    factor
+        With at least ``nodes`` moments.
+    cells, nodes, symmetry, confinement, axis
+        As for :class:`CosineBasis`; ``confinement`` tells the symmetry only.
+    """
+
+    doubts_tail = True
+
+    def __init__(
+        self,
+        factor: Boltzmann,
+        cells: Integers,
+        nodes: int,
+        symmetry: int,
+        confinement: Floats | None,
+        axis: float = 0.0,
+    ) -> None:
+        super().__init__(cells, nodes, symmetry, confinement, axis)
+        self.factor = factor
+        self.most_nodes = factor.moments.size - 1
+        self.most_cells = self.most_nodes // 4
+        transform = planned(CosineTransform, nodes)
+        transform.input[:] = 0.0
+        transform.input[:nodes] = factor.moments[:nodes]
+        transform.execute()
+        self._excess = transform.output.copy()
+
+    def resized(self, cells: Integers, nodes: int) -> "KinkedCosineBasis":
+        """Return the same basis with other cells and another number of nodes."""
+        nodes = max(nodes, 4 * int(cells.max()))
+        return KinkedCosineBasis(self.factor, cells, nodes, self.symmetry, self.confinement, self.axis)
+
+    def about(self, axis: float) -> "KinkedCosineBasis":
+        """Return the densities even about another reflection axis of the confinement."""
+        confinement = super().about(axis).confinement
+        factor = self.factor.about(self.symmetry * (axis - self.axis))
+        return KinkedCosineBasis(factor, self.cells, self.nodes, self.symmetry, confinement, axis)
+
+    def gibbs(self, field: Floats) -> Gibbs:
+        """Return moments 0..nodes, those beyond half of the nodes zero, and log(Z / 2 pi)."""
+        product, offset, top = _multiplied(self._smooth(field), self._excess, self.factor)
+        moments = self._moments(product)
+        log_partition = _normalised(moments, offset)
+        return Gibbs(moments, top + self.factor.shift + log_partition)
+
+    def agrees(self, field: Floats, moments: Floats) -> bool:
+        """Whether the smooth factor has no degrees beyond half of the nodes."""
+        return _resolves(self, self._smooth(field), self._excess)
+
+    def _smooth(self, field: Floats) -> Floats:
+        transform = planned(CosineTransform, self.nodes)
+        transform.input[:] = 0.0
+        transform.input[self._modes] = 0.5 * field
+        transform.execute()
+        return transform.output.copy()
+
+    def _moments(self, values: Floats) -> Floats:
+        transform = planned(CosineTransform, self.nodes)
+        transform.input[:] = values
+        transform.execute()
+        return transform.output / (2 * self.nodes)
+
+
+class KinkedFourierBasis(FourierBasis):
+    """Cosines and sines, for densities with the factor of a confinement that its multipliers do not resolve.
+
+    Parameters
+    ----------
+    factor
+        With at least ``nodes`` moments, angles counted from 0.
+    cells, nodes, symmetry, confinement
+        As for :class:`FourierBasis`; ``confinement`` tells the symmetry only.
+    """
+
+    doubts_tail = True
+
+    def __init__(
+        self, factor: Boltzmann, cells: Integers, nodes: int, symmetry: int, confinement: Floats | None
+    ) -> None:
+        super().__init__(cells, nodes, symmetry, confinement)
+        self.factor = factor
+        self.most_nodes = factor.moments.size - 1
+        self.most_cells = self.most_nodes // 4
+        transform = planned(FourierTransform, 2 * nodes)
+        transform.coefficients[:] = 0.0
+        transform.coefficients[:nodes] = factor.moments[:nodes]
+        transform.synthesise()
+        self._excess = transform.values.copy()
+
+    def resized(self, cells: Integers, nodes: int) -> "KinkedFourierBasis":
+        """Return the same basis with other cells and another number of nodes."""
+        nodes = max(nodes, 4 * int(cells.max()))
+        return KinkedFourierBasis(self.factor, cells, nodes, self.symmetry, self.confinement)
+
+    def gibbs(self, field: Floats) -> Gibbs:
+        """Return stacked moments, those beyond half of the nodes zero, and log(Z / 2 pi)."""
+        product, offset, top = _multiplied(self._smooth(field), self._excess, self.factor)
+        moments = self._moments(product)
+        log_partition = _normalised(moments, offset)
+        return Gibbs(np.concatenate([moments.real, -moments.imag]), top + self.factor.shift + log_partition)
+
+    def agrees(self, field: Floats, moments: Floats) -> bool:
+        """Whether the smooth factor has no degrees beyond half of the nodes."""
+        return _resolves(self, self._smooth(field), self._excess)
+
+    def _smooth(self, field: Floats) -> Floats:
+        transform, count = planned(FourierTransform, 2 * self.nodes), self.cells.size
+        transform.coefficients[:] = 0.0
+        transform.coefficients[self.cells] = 0.5 * (field[:count] - 1j * field[count:])
+        transform.synthesise()
+        return transform.values.copy()
+
+    def _moments(self, values: Floats) -> NDArray[Any]:
+        transform = planned(FourierTransform, 2 * self.nodes)
+        transform.values[:] = values
+        transform.analyse()
+        return np.asarray(transform.coefficients / (2 * self.nodes))
+
+
+def _multiplied(smooth: Floats, excess: Floats, factor: Boltzmann) -> tuple[Floats, float, float]:
+    """Return the values of e^(f - top) (offset + g), less one where both factors are near it, that one, and top."""
+    top = float(smooth.max())
+    if factor.offset and top < SMALL_FIELD and float(smooth.min()) > -SMALL_FIELD:
+        first = np.expm1(smooth)
+        return first + excess + first * excess, 1.0, 0.0
+    return np.exp(smooth - top) * (factor.offset + excess), 0.0, top
+
+
+def _normalised(moments: NDArray[Any], offset: float) -> float:
+    """Divide the moments of a product less an offset by its mass, cut them at half, return the log of the mass."""
+    first = float(moments[0].real)
+    if first + offset <= 0.0:
+        moments[:] = np.nan
+        return math.nan
+    moments /= first + offset
+    moments[0] = 1.0
+    moments[moments.size // 2 + 1 :] = 0.0
+    return math.log1p(first) if offset else math.log(first)
+
+
+def _resolves(basis: KinkedCosineBasis | KinkedFourierBasis, smooth: Floats, excess: Floats) -> bool:
+    """Whether the moments of the smooth factor beyond half of the nodes are lost in the rounding of the product."""
+    values, factor = np.exp(smooth - smooth.max()), basis.factor.offset + excess
+    tail = np.abs(basis._moments(values)[basis.nodes // 2 :]).max() * np.abs(factor).max()
+    mass = basis._moments(values * factor)[0].real
+    return bool(tail <= max(RESOLUTION_TOLERANCE, EPS * float(np.abs(smooth).max())) * mass)
