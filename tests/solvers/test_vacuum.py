@@ -29,7 +29,7 @@ CASES = {
     "spins": (3, Kuramoto(), 400.0, 1.0),
     "ordinary": (3, Transformer(5.0), 20.0, 1.0),
     "between": (5, Transformer(6.0), 120.0, 0.8),
-    "field": (4, Transformer(4.0), 300.0, 1.0, GegenbauerSeries((0.5,), 4)),
+    "field": (4, Kuramoto(), 200.0, 1.0, GegenbauerSeries((-0.5,), 4)),
 }
 
 
@@ -42,7 +42,8 @@ def test_rates_are_those_of_a_dense_method(name):
     for order in range(3):
         rates, rounding = zonal_galerkin.resolved_rates(state.problem, state.cosine, order, 6)
         slowest = min(slowest, rates[0])
-        given = -told.sectors[order][-told.sectors[order] < last][:6]
+        listed = -told.sectors[order] if order < len(told.sectors) else np.zeros(0)
+        given = listed[listed < last][:6]
         np.testing.assert_allclose(given, rates[rates < last], rtol=1e-8, atol=rounding)
     assert slowest_rate(state) == pytest.approx(slowest, rel=1e-8)
     assert told.slowest_rate == pytest.approx(slowest, rel=1e-8)
