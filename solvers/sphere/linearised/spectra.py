@@ -179,7 +179,7 @@ def _resolved_sector(source: SectorSource, order: int, shift: float) -> tuple[Ei
 def _with_vacuum(
     bulk: Eigenvalues, sector: SectorMatrices, vacuum: Vacuum, shift: float
 ) -> tuple[Eigenvalues, float]:
-    """Return the eigenvalues of a sector, also those of functions in the vacuum, and a lower bound of their rates."""
+    """Return the eigenvalues of a sector, also of functions in the vacuum, and a lower bound of their rates."""
     noise = sector.field.noise
     beside = vacuum.rates(sector.order, -float(bulk.values[-1]) / noise, LOWEST)
     known = bulk.values >= -noise * beside.complete
