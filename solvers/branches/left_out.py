@@ -62,7 +62,7 @@ def _complete(problem: McKeanVlasov, register: Register) -> bool:
 
     With attractive multipliers of a sum below D/kappa the free energy is strictly convex, and there is one state.
     Without a confinement branches that nothing leads to have been met where three modes or more interact: where
-    branches branch again, or modes become critical in another order than that of their degrees.
+    branches branch again, some modes repel, or modes become critical in another order than that of their degrees.
     """
     multipliers = problem.potential.multipliers(problem.domain, MODES)[1:].astype(float)
     unique = all(
@@ -71,7 +71,8 @@ def _complete(problem: McKeanVlasov, register: Register) -> bool:
     )
     if unique or problem.confinement is not None:
         return unique
-    significant = int((np.abs(multipliers) > SIGNIFICANT * np.abs(multipliers).max(initial=0.0)).sum())
+    significant = multipliers[np.abs(multipliers) > SIGNIFICANT * np.abs(multipliers).max(initial=0.0)]
+    both_signs = bool((significant > 0.0).any() and (significant < 0.0).any())
     branching = bool(register.barren or register.beyond_depth) or any(
         point.branch != 0 and point.type == "branch point" for point in register.special_points
     )
@@ -79,7 +80,8 @@ def _complete(problem: McKeanVlasov, register: Register) -> bool:
     degrees = [
         [point.modes[0] for point in sorted(side, key=lambda point: abs(float(point.coupling)))] for side in orders
     ]
-    return significant < INTERACTING or not (branching or any(listed != sorted(listed) for listed in degrees))
+    unordered = any(listed != sorted(listed) for listed in degrees)
+    return significant.size < INTERACTING or not (branching or both_signs or unordered)
 
 
 def _say_beyond_reach(problem: McKeanVlasov, register: Register) -> None:
