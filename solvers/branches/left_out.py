@@ -6,8 +6,7 @@ import numpy as np
 
 from meanfield import McKeanVlasov, Number, critical_modes
 
-from ..geometry import geometry_of
-from .detection import Event
+from ..geometry import Birth, geometry_of
 from .recording import Register
 
 # So many places are named, the others are counted.
@@ -37,9 +36,14 @@ def say_left_out(problem: McKeanVlasov, depth: int, search: bool, register: Regi
             if max(point.modes) > 1
         ]
         _say_not_followed(several, WITHOUT_AXIS, register)
-    barren = [(label, event.point.coupling) for label, event in register.barren]
+    barren, shut = [(label, event.point.coupling) for label, event in register.barren], []
+    for label, event in register.beyond_depth:
+        births = geometry_of(problem).births_on_branch(event)
+        if not births:
+            barren.append((label, event.point.coupling))
+        elif not all(_arrived_at(birth, register) for birth in births):
+            shut.append((label, event.point.coupling))
     _say_not_followed(barren, WITHOUT_AXIS if axes_only else MANY_UNSTABLE, register)
-    shut = [(label, event.point.coupling) for label, event in register.beyond_depth if _bears(event, register)]
     _say_not_followed(shut, deeper, register)
     _say_beyond_reach(problem, register)
     if not _complete(problem, register):
@@ -47,13 +51,10 @@ def say_left_out(problem: McKeanVlasov, depth: int, search: bool, register: Regi
         register.warnings.append(f"branches that none of these leads to {places}, and there may be some")
 
 
-def _bears(event: Event, register: Register) -> bool:
-    """Whether a branch is born at a branch point that no other has arrived at."""
-    geometry = geometry_of(event.point.equation.problem)
-    return any(
-        not any(geometry.same_place(birth.departure, arrival) for arrival in register.arrivals)
-        for birth in geometry.births_on_branch(event)
-    )
+def _arrived_at(birth: Birth, register: Register) -> bool:
+    """Whether a branch has arrived where another is born: they are one."""
+    geometry = geometry_of(birth.departure.equation.problem)
+    return any(geometry.same_place(birth.departure, arrival) for arrival in register.arrivals)
 
 
 def _complete(problem: McKeanVlasov, register: Register) -> bool:
@@ -61,7 +62,7 @@ def _complete(problem: McKeanVlasov, register: Register) -> bool:
 
     With attractive multipliers of a sum below D/kappa the free energy is strictly convex, and there is one state.
     Without a confinement branches that nothing leads to have been met where three modes or more interact: where
-    branches branch again, or modes become critical in another order than that of their degrees.
+    branches branch again, some modes repel, or modes become critical in another order than that of their degrees.
     """
     multipliers = problem.potential.multipliers(problem.domain, MODES)[1:].astype(float)
     unique = all(
@@ -70,7 +71,8 @@ def _complete(problem: McKeanVlasov, register: Register) -> bool:
     )
     if unique or problem.confinement is not None:
         return unique
-    significant = int((np.abs(multipliers) > SIGNIFICANT * np.abs(multipliers).max(initial=0.0)).sum())
+    significant = multipliers[np.abs(multipliers) > SIGNIFICANT * np.abs(multipliers).max(initial=0.0)]
+    both_signs = bool((significant > 0.0).any() and (significant < 0.0).any())
     branching = bool(register.barren or register.beyond_depth) or any(
         point.branch != 0 and point.type == "branch point" for point in register.special_points
     )
@@ -78,7 +80,8 @@ def _complete(problem: McKeanVlasov, register: Register) -> bool:
     degrees = [
         [point.modes[0] for point in sorted(side, key=lambda point: abs(float(point.coupling)))] for side in orders
     ]
-    return significant < INTERACTING or not (branching or any(listed != sorted(listed) for listed in degrees))
+    unordered = any(listed != sorted(listed) for listed in degrees)
+    return significant.size < INTERACTING or not (branching or both_signs or unordered)
 
 
 def _say_beyond_reach(problem: McKeanVlasov, register: Register) -> None:

@@ -79,10 +79,10 @@ def spectrum(state: State) -> Spectrum:
     shift = _state_error(source.sector(0, FIRST_SIZE), state)
     unseen = None
     for order in range(LAST_ORDER):
-        block, sector = _resolved_sector(source, order, shift)
+        block, elsewhere, sector = _resolved_sector(source, order, shift)
         blocks.append(block)
         unseen = Unseen(sector.field) if unseen is None else unseen
-        unseen.visit(sector, -float(block.values[-1]) / state.problem.noise)
+        unseen.visit(sector, elsewhere)
         floor = _floor(blocks)
         if order and unseen.rate(order + 1) >= -floor:
             return _assembled(state, blocks, floor)
@@ -157,15 +157,18 @@ def _state_error(sector: SectorMatrices, state: State) -> float:
     return strongest * float(min(residual * amplification, np.sqrt(residual)))
 
 
-def _resolved_sector(source: SectorSource, order: int, shift: float) -> tuple[Eigenvalues, SectorMatrices]:
-    """Return the eigenvalues of a sector on polynomials enough, and where the density is negligible."""
+def _resolved_sector(source: SectorSource, order: int, shift: float) -> tuple[Eigenvalues, float, SectorMatrices]:
+    """Return the eigenvalues of a sector on polynomials enough, and where the density is negligible.
+
+    The second number is a lower bound of the rates, in units of D, where the density is negligible.
+    """
     size = FIRST_SIZE
     while size <= LARGEST_SIZE:
         sector = source.sector(order, size)
         bulk = sector_eigenvalues(sector, shift)
         wanted = WANTED if GROWTH * size <= LARGEST_SIZE else 1
         if sector.missed <= MISSED and bulk.values.size >= wanted:
-            return _with_vacuum(bulk, sector, source.vacuum, shift), sector
+            return *_with_vacuum(bulk, sector, source.vacuum, shift), sector
         size = int(GROWTH * size)
     raise NotResolved(
         f"the perturbations of azimuthal order {order} need more than {LARGEST_SIZE} polynomials; "
@@ -173,20 +176,23 @@ def _resolved_sector(source: SectorSource, order: int, shift: float) -> tuple[Ei
     )
 
 
-def _with_vacuum(bulk: Eigenvalues, sector: SectorMatrices, vacuum: Vacuum, shift: float) -> Eigenvalues:
-    """Return the eigenvalues of a sector, also those of functions that live where the density is negligible."""
+def _with_vacuum(
+    bulk: Eigenvalues, sector: SectorMatrices, vacuum: Vacuum, shift: float
+) -> tuple[Eigenvalues, float]:
+    """Return the eigenvalues of a sector, also of functions in the vacuum, and a lower bound of their rates."""
     noise = sector.field.noise
     beside = vacuum.rates(sector.order, -float(bulk.values[-1]) / noise, LOWEST)
     known = bulk.values >= -noise * beside.complete
     values, errors = bulk.values[known], bulk.errors[known]
+    elsewhere = float(beside.rates.min(initial=beside.complete)) if vacuum.there else np.inf
     if not values.size and not beside.rates.size:
         # Functions in the bulk and in the vacuum are not told apart.
-        beside = vacuum.whole(sector.order, LOWEST)
+        beside, elsewhere = vacuum.whole(sector.order, LOWEST), 0.0
     rates = noise * beside.rates
     errors = np.concatenate([errors, VACUUM_ERROR * np.abs(rates) + shift * np.abs(rates)])
     values = np.concatenate([values, -rates])
     order = np.argsort(-values, kind="stable")
-    return Eigenvalues(values[order], errors[order], bulk.rotation, bulk.overlap)
+    return Eigenvalues(values[order], errors[order], bulk.rotation, bulk.overlap), elsewhere
 
 
 def sector_eigenvalues(sector: SectorMatrices, shift: float) -> Eigenvalues:
