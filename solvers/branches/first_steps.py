@@ -116,10 +116,12 @@ def _nothing_between(departure: Departure, point: Point, step: float, shaped: bo
     geometry = geometry_of(point.equation.problem)
     start = departure.state_on(point.equation)
     nearer: Point | None = None
-    kernel = KERNEL + 2.0 * departure.kernel + TIMES * _left_along(departure)
-    for block in geometry.blocks_of(point):
+    spectra = {block: _spectrum(start, block) for block in geometry.blocks_of(point)}
+    along = min(float(np.abs(values).min(initial=1.0)) for block, values in spectra.items() if block.own)
+    kernel = KERNEL + 2.0 * departure.kernel + TIMES * along
+    for block, values_before in spectra.items():
         born = geometry.rotations(point, block) - geometry.rotations(start, block)
-        before, after = _without(_spectrum(start, block), born, 0.0), _without(_spectrum(point, block), born, 1.0)
+        before, after = _without(values_before, born, 0.0), _without(_spectrum(point, block), born, 1.0)
         critical = np.abs(before) <= kernel
         growth = np.where(critical, 0.0, (after - before) * np.sign(before)) / np.maximum(np.abs(before), kernel)
         leaving = critical | (growth > CHANGED)
@@ -143,14 +145,6 @@ def _straight(start: Point, nearer: Point, point: Point) -> bool:
     b = point.b
     half = nearer.on(point.equation).b
     return length(b - 2.0 * half + start.b, 0.0) <= CURVED * length(b - start.b, 0.0)
-
-
-def _left_along(departure: Departure) -> float:
-    """Return how far from zero the eigenvalue along the branch is at the branch point as it is known."""
-    equation = departure.equation
-    moments = equation.evaluate(departure.b, departure.q).gibbs.moments
-    jacobian, _ = equation.linearise(departure.b, departure.q, moments)
-    return abs(float(departure.direction @ jacobian @ departure.direction))
 
 
 def _spectrum(point: Point, block: object) -> Floats:

@@ -203,6 +203,10 @@ def _with_amplitude(
     """Return the state whose part in the kernel has the small amplitude, by Newton; None where it is lost."""
     size = b.size
     matrix = np.zeros((size + 1, size + 1))
+    evaluation = equation.evaluate(b, q)
+    _, derivative = equation.linearise(b, q, evaluation.gibbs.moments)
+    # At the coupling itself the matrix is singular; at this one the residual has no part along the direction.
+    q -= float(b @ evaluation.residual) / float(b @ derivative)
     for _ in range(ITERATIONS):
         evaluation = equation.evaluate(b, q)
         jacobian, derivative = equation.linearise(b, q, evaluation.gibbs.moments)
