@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..bases import CosineBasis
+from ..bases import CosineBasis, Integers
 from ..branches.continuation import Point
 from ..felt import confining_symmetry
 from .rotation import Complexes, turned

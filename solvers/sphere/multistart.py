@@ -82,7 +82,7 @@ def field_of(problem: McKeanVlasov, coupling: Number, largest: int) -> Field:
 
 
 def _confining(problem: McKeanVlasov) -> int:
-    """Return the last degree of the confinement that is kept: of one that decays slowly all that any grid resolves."""
+    """Return the last degree of the confinement that is kept, the last of any grid where it decays slowly."""
     degree = confining_degree(problem)
     return MAX_SPHERICAL_DEGREE if degree is None else max(1, degree)
 
