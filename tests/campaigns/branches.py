@@ -21,6 +21,8 @@ UNDECIDED = 1e-13
 SAME = 1e-6
 # A state with more of its mass than this at one node is not resolved by brute force.
 RESOLVED = 0.2
+# Zonal states of more modes than this are not resolved by its nodes.
+MOST_MODES = 90
 # So many first points of a branch are counted anew.
 FIRST = 4
 
@@ -257,7 +259,7 @@ def _wrong_counts_on_sphere(diagram: Diagram, dimension: int, weights: tuple[flo
     spaces = [brute_force.zonal(dimension, weights, 120, order) for order in range(len(weights) + 1)]
     for index, point in _recounted(diagram):
         branch = diagram.branches[index]
-        if branch.layout != "degree":
+        if branch.layout != "degree" or branch.modes[point] > MOST_MODES:
             continue
         coupling, space = float(branch.coupling[point]), spaces[0]
         padded = np.zeros(len(weights) + 1)
