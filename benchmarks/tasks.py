@@ -12,7 +12,7 @@ from solvers.branches.detection import events_between
 from solvers.branches.first_steps import first_point
 from solvers.branches.following import follow
 from solvers.branches.junctions import Departure
-from solvers.branches.recording import Register, record
+from solvers.branches.recording import Register, parts_of, record
 from solvers.equation import stationary_equation
 
 PROBLEM = McKeanVlasov(Circle(), Transformer(5.0))
@@ -82,7 +82,8 @@ def follow_branch(modes: int) -> Result:
     critical = critical_coupling(PROBLEM)
     assert critical is not None
     register = Register((0.5 * critical, HIGHEST * critical), critical)
-    record(followed, "1-cluster", 1, None, register)
+    for part in parts_of(followed, "1-cluster", register):
+        record(part, 1, None, register)
     fold = next(event for event in register.special_points if event.type == "fold")
     return Result(register.branches[0].coupling.size, fold.relative_coupling or np.nan)
 

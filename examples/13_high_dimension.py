@@ -157,7 +157,8 @@ def check(diagrams: dict[int, Diagram]) -> None:
         assert abs(folds[dimension].coupling / fold_without_newton(dimension) - 1) < 1e-11
     assert [len(diagrams[d].events("fold")) for d in DIMENSIONS] == [1, 1, 1, 3]
     assert [fold.unstable_after for fold in diagrams[64].events("fold")] == [2, 1, 0]
-    assert not any(diagrams[d].warnings for d in (3, 8, 16))
+    # Branches that the depth or the interval leaves out are warned of; in 64 dimensions some were left as well.
+    assert not any("was left" in text for d in (3, 8, 16) for text in diagrams[d].warnings)
 
 
 check(diagrams)

@@ -229,7 +229,7 @@ def test_quick_start(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     for block in blocks:
         exec(compile(block, page, "exec"), space)
     assert abs(space["fold"].relative_coupling - 0.89701509340337279) < 1e-12
-    assert space["state"].label in ("uniform", "1-cluster")
+    assert space["state"].label == "1-cluster (2)"
     assert (tmp_path / "diagram.csv").is_file()
 
 

@@ -79,7 +79,9 @@ def states_to_json_object(
 
 def _further(state: State) -> dict[str, Any]:
     """Return what a table has no room for."""
-    return {name: getattr(state, name) for name in (*MOMENTS, "layout")} | {"outcome": state.outcome.name}
+    return {name: getattr(state, name) for name in (*MOMENTS, "layout", "minimiser_reason")} | {
+        "outcome": state.outcome.name
+    }
 
 
 def _parts(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -200,6 +202,7 @@ def _state(row: Mapping[str, Any], values: Mapping[str, Any]) -> State:
         modes=int(row["modes"]),
         outcome=Outcome[row.get("outcome", Outcome.CONVERGED.name)],
         layout=layout,
+        minimiser_reason=row.get("minimiser_reason", ""),
         provenance=dict(values["provenance"]),
         **moments,
         **given,

@@ -19,11 +19,12 @@ from ..bases.invariant import mode_matrix
 from ..bases.representations import Group
 from ..equation import confinement_field
 from ..felt import confining_degree, starting_degrees, strengths
-from ..limits import MAX_SPHERICAL_DEGREE
 from ..searched import Tally
 from .groups import searched_groups
 from .sampled import Field, Harmonics, Sampled, about_axis, invariant
 
+# Degrees of a confinement that decays slowly.
+LARGEST_CONFINING = 64
 # Degrees whose strengths sum up to less are left to the polishing of what is found.
 LEFT_OUT = 1e-2
 # Starts of a group in each round: some, and so many for each attractive harmonic that is critical.
@@ -82,9 +83,9 @@ def field_of(problem: McKeanVlasov, coupling: Number, largest: int) -> Field:
 
 
 def _confining(problem: McKeanVlasov) -> int:
-    """Return the last degree of the confinement that is kept, the last of any grid where it decays slowly."""
+    """Return the last degree of the confinement that a search needs, which polishing completes."""
     degree = confining_degree(problem)
-    return MAX_SPHERICAL_DEGREE if degree is None else max(1, degree)
+    return LARGEST_CONFINING if degree is None else min(max(1, degree), LARGEST_CONFINING)
 
 
 def uniqueness(field: Field, degrees: Integers) -> bool:

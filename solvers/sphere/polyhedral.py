@@ -19,7 +19,7 @@ from ..branches.continuation import Point
 from ..branches.junctions import Departure
 from ..branches.recording import Register
 from ..equation import StationaryEquation, confinement_field
-from ..felt import even_size, felt_among, starting_degrees
+from ..felt import confining_degree, even_size, felt_among, starting_degrees
 from ..geometry import Birth
 from ..limits import MAX_HARMONIC_DEGREE, MAX_SPHERICAL_DEGREE
 from .critical import departures
@@ -64,7 +64,9 @@ def invariant_equation(
         felt = felt_among(problem, group.admissible(most))
     if not felt.degrees.size:
         return None
-    nodes = even_size(min(max(2 * int(felt.degrees.max()), modes, FEWEST_NODES), MAX_SPHERICAL_DEGREE))
+    confining = confining_degree(problem)
+    least = (2 * int(felt.degrees.max()), modes, MAX_SPHERICAL_DEGREE if confining is None else 2 * confining)
+    nodes = even_size(min(max(*least, FEWEST_NODES), MAX_SPHERICAL_DEGREE))
     basis = InvariantBasis(group, felt.degrees, nodes, confinement_field(problem, 1, nodes))
     return StationaryEquation(problem, basis, sign, felt)
 

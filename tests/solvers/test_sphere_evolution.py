@@ -665,7 +665,7 @@ def test_tables_have_the_moments_of_the_sphere(tmp_path):
     evolve(ATTENTION, START, 0.1, times=2).save(tmp_path / "zonal.csv")
     assert "p1,p2,p3,p4,order_parameter" in (tmp_path / "zonal.csv").read_text().splitlines()[0]
     evolve(MIXED, NO_AXIS, 0.05, times=2).save(tmp_path / "full.csv")
-    assert "m1,m2,m3,m4,order_parameter" in (tmp_path / "full.csv").read_text().splitlines()[0]
+    assert "m1,m2,m3,m4,p1,p2,p3,p4,order_parameter" in (tmp_path / "full.csv").read_text().splitlines()[0]
 
 
 @pytest.mark.parametrize("start", [START, VonMises(1.0, 1.0, 0.4), NO_AXIS])

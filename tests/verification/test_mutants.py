@@ -196,7 +196,7 @@ MUTANTS: dict[str, tuple[Mutation, str, McKeanVlasov]] = {
         "sphere.confined-states", SPHERE_FIELD,
     ),
     "resonant branches dropped": (
-        lambda patch: patch.setattr(BIRTHS, "resonant_departures", lambda *_: []),
+        lambda patch: patch.setattr(BIRTHS, "_resonant", lambda *_: []),
         "circle.T6", circle(CosineSeries((-1.0, -1.0))),
     ),
 }  # fmt: skip
