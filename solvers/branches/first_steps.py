@@ -11,7 +11,7 @@ point is closer; where not, the first point is taken nearer, however near the ne
 import numpy as np
 
 from ..bases import Floats
-from ..geometry import Block, geometry_of
+from ..geometry import geometry_of
 from ..newton import NEUTRAL, POLISHED, correct
 from .continuation import Point, length, resolve
 from .junctions import Departure
@@ -116,7 +116,7 @@ def _nothing_between(departure: Departure, point: Point, step: float, shaped: bo
     geometry = geometry_of(point.equation.problem)
     start = departure.state_on(point.equation)
     nearer: Point | None = None
-    spectra = {block: _spectrum(start, block) for block in _distinct(point)}
+    spectra = {block: _spectrum(start, block) for block in geometry.blocks_of(point)}
     along = min(float(np.abs(values).min(initial=1.0)) for block, values in spectra.items() if block.own)
     kernel = KERNEL + 2.0 * departure.kernel + TIMES * along
     for block, values_before in spectra.items():
@@ -138,16 +138,6 @@ def _nothing_between(departure: Departure, point: Point, step: float, shaped: bo
         if not all(_leaves(one, two, three, zero) for one, two, three in values.tolist()):
             return False
     return True
-
-
-def _distinct(point: Point) -> list[Block]:
-    """Return the blocks of a point, of those with the same eigenvalues by symmetry one."""
-    geometry = geometry_of(point.equation.problem)
-    found: list[Block] = []
-    for block in geometry.blocks_of(point):
-        if not any(geometry.copies(point, other, block) for other in found):
-            found.append(block)
-    return found
 
 
 def _straight(start: Point, nearer: Point, point: Point) -> bool:
