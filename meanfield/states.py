@@ -183,20 +183,25 @@ class StationaryStates(tuple[State, ...]):
         What was searched for others, a sentence.
     complete
         True where a theorem says that there are no others, False where some are known to be missing, else None.
+    warnings
+        What a reader must know of the branches that were followed to the coupling.
     """
 
     searched: str
     complete: bool | None
+    warnings: tuple[str, ...]
 
-    def __new__(cls, states: "Iterable[State]", searched: str, complete: bool | None) -> "StationaryStates":
+    def __new__(
+        cls, states: "Iterable[State]", searched: str, complete: bool | None, warnings: "Iterable[str]" = ()
+    ) -> "StationaryStates":
         """Return the states with what is known of their completeness."""
         found = super().__new__(cls, states)
-        found.searched, found.complete = searched, complete
+        found.searched, found.complete, found.warnings = searched, complete, tuple(warnings)
         return found
 
     def __getnewargs__(self) -> tuple[Any, ...]:
         """Return what a copy is made from."""
-        return tuple(self), self.searched, self.complete
+        return tuple(self), self.searched, self.complete, self.warnings
 
 
 @dataclass(frozen=True, eq=False)

@@ -123,8 +123,7 @@ def explore(
     for task, _ in followed:
         for part in task.parts:
             record(part, task.symmetry, task.parent, register)
-    sought = search or problem.confinement is not None
-    name = partial(say_left_out, problem, depth, sought, register)
+    name = partial(say_left_out, problem, depth, register)
     _beside("branches left out may not all be named", register, name)
     recorded, failures = tuple(register.branches), Failures()
     if rates:

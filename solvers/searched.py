@@ -46,7 +46,7 @@ class Tally(NamedTuple):
     def words(self, runs: str, ends: str) -> str:
         """Return the tally as a clause: "64 relaxations ended at 2 stable states, each met twice or more, ..."."""
         if not self.runs:
-            return f"no {runs} ended at one of {self.ends} {ends}s"
+            return f"no {runs} ended at a {ends} ({self.ends} known)"
         plural = "" if self.ends == 1 else "s"
         seldom = f"{self.seldom} of them met once at most" if self.seldom else "each met twice or more"
         unseen = (

@@ -51,9 +51,10 @@ FAMILY_NEUTRAL = 1e-9
 # Numbers of modes from here on are given by their order of magnitude.
 SPELLED_OUT = 1e9
 # Takes the states found, the whole (not known) and what is being worked on.
+UNFINISHED = (Outcome.STEP_TOO_SMALL, Outcome.MAX_STEPS)
 Watch = Callable[[float, float | None, str], None]
 # What is kept of the search in the provenance.
-SEARCH = ("searched", "complete", "minimiser_reason")
+SEARCH = ("searched", "complete", "minimiser_reason", "warnings")
 ALONE = "without interaction exp(-V/D)/Z is the only state"
 
 
@@ -117,8 +118,9 @@ def stationary_states(
     if on_failure not in ("raise", "return"):
         raise InvalidInput(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
     found: list[tuple[str, Point]] = []
+    register = Register((min(BEYOND * coupling, 0.0), max(BEYOND * coupling, 0.0)), _critical(problem))
     sources, followed = (
-        _on_branches(problem, depth, on_failure, watch) if coupling else _without_interaction(problem)
+        _on_branches(problem, register, depth, on_failure, watch) if coupling else _without_interaction(problem)
     )
     for label, point in sources:
         _add(found, label, point)
@@ -129,7 +131,8 @@ def stationary_states(
     states = _sorted(problem, found)
     minimiser, reason = _minimiser(states[0], searched, followed)
     complete = False if searched.doubt or not followed else True if searched.theorem else None
-    search = dict(zip(SEARCH, (searched.words, complete, reason), strict=True))
+    warnings = tuple(dict.fromkeys(register.warnings))
+    search = dict(zip(SEARCH, (searched.words, complete, reason, list(warnings)), strict=True))
     source = provenance(problem, {"depth": depth}, time.process_time() - started) | search
     known = (
         state.replace(
@@ -140,7 +143,7 @@ def stationary_states(
         )
         for index, state in enumerate(states)
     )
-    return StationaryStates(known, searched.words, complete)
+    return StationaryStates(known, searched.words, complete, warnings)
 
 
 def _sorted(problem: McKeanVlasov, found: list[tuple[str, Point]]) -> list[State]:
@@ -255,22 +258,23 @@ def _gibbs_state(problem: McKeanVlasov, sign: int) -> Point | None:
     return point
 
 
+def _critical(problem: McKeanVlasov) -> Number | None:
+    return None if problem.confinement is not None else critical_coupling(problem)
+
+
 def _on_branches(
-    problem: McKeanVlasov, depth: int, on_failure: str, watch: Watch
+    problem: McKeanVlasov, register: Register, depth: int, on_failure: str, watch: Watch
 ) -> tuple[list[tuple[str, Point]], bool]:
     """Return the states of all branches at the coupling, and whether no branch was lost on the way there.
 
     Branches are followed to beyond the coupling, since some that pass it are born above it.
     """
-    coupling = problem.fixed_coupling
-    span = (min(BEYOND * coupling, 0.0), max(BEYOND * coupling, 0.0))
-    free = problem.at(coupling=None)
-    critical = None if problem.confinement is not None else critical_coupling(problem)
+    coupling, free = problem.fixed_coupling, problem.at(coupling=None)
     found: list[tuple[str, Point]] = []
     complete = True
     if problem.confinement is not None and on_failure == "raise":
         _gibbs_state(free, 1 if coupling > 0 else -1)
-    for task, followed, _ in walk(free, Register(span, critical), depth, Arclength()):
+    for task, followed, _ in walk(free, register, depth, Arclength()):
         equation = task.departure.equation
         logger.info("%s: %s", task.label, followed.outcome)
         watch(len(found), None, task.label)
@@ -283,6 +287,11 @@ def _on_branches(
             complete = False
             if on_failure == "raise":
                 raise NotResolved(_lost(task.label, followed, coupling))
+        elif followed.outcome in UNFINISHED and below:
+            register.warnings.append(
+                f"the {task.label} was followed to coupling {float(followed.knots[-1].point.coupling):.6g} only, "
+                f"not to {float(coupling):.6g}: {followed.outcome}; beyond it states come from the search"
+            )
     return found, complete
 
 

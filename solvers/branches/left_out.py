@@ -22,7 +22,7 @@ WITHOUT_AXIS = "states without an axis of symmetry are followed on the ordinary 
 MANY_UNSTABLE = "states there have no axis of symmetry and more than one unstable direction on both sides"
 
 
-def say_left_out(problem: McKeanVlasov, depth: int, search: bool, register: Register) -> None:
+def say_left_out(problem: McKeanVlasov, depth: int, register: Register) -> None:
     """Say which branches of a walk through a problem were not followed, and why."""
     deeper = f"beyond depth {depth}; ask for depth {depth + 1} (--depth {depth + 1})"
     uniform = [("uniform", point.coupling) for point in register.special_points if point.branch == 0]
@@ -47,7 +47,11 @@ def say_left_out(problem: McKeanVlasov, depth: int, search: bool, register: Regi
     _say_not_followed(shut, deeper, register)
     _say_beyond_reach(problem, register)
     if not _complete(problem, register):
-        places = "were looked for at the ends of the interval only" if search else "were not looked for (--search)"
+        places = (
+            "were looked for at the ends of the interval only"
+            if register.searched
+            else "were not looked for (--search)"
+        )
         register.warnings.append(f"branches that none of these leads to {places}, and there may be some")
 
 

@@ -60,7 +60,7 @@ def walk(
     tasks = _start(problem, register, depth)
     known = register.arrivals
     ends: list[tuple[Task, Point]] = []
-    searched = not (search and tasks)
+    searched = not search
     while tasks or not searched:
         if not tasks:
             searched = True

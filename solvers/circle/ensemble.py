@@ -62,6 +62,7 @@ class Ensemble:
     def __init__(self, equation: StationaryEquation, q: float, confinement: Floats | None) -> None:
         strengths = q * equation.gain * equation.signs * equation.scales**2
         felt = np.flatnonzero(np.abs(strengths) > FELT)[:MODES]
+        felt = felt if felt.size else np.array([np.argmax(np.abs(strengths))])
         self.degrees, self.strengths = equation.basis.degrees[felt], strengths[felt]
         self.confined = confinement is not None
         curvature = 2.0 * float(np.abs(self.strengths) @ self.degrees**2)
@@ -76,6 +77,8 @@ class Ensemble:
         strong = np.argsort(-np.abs(self.strengths), kind="stable")[:SOLVED]
         # What a weak confinement leaves of the slope along rotations must not be lost among weak modes.
         least_strong = FELT if self.confined else STRONG
+        # However weak all of them are, the strongest is one.
+        least_strong = min(least_strong, 0.5 * float(np.abs(self.strengths).max()))
         self.strong: Integers = np.sort(strong[np.abs(self.strengths[strong]) > least_strong])
         degrees = self.degrees[self.strong]
         self._total, self._difference = degrees[:, None] + degrees, degrees[:, None] - degrees

@@ -23,7 +23,6 @@ import numpy as np
 
 from meanfield import Logarithmic, McKeanVlasov, Number
 
-from ..bases import Floats
 from ..branches.continuation import Point
 from ..equation import stationary_equation
 from ..felt import confining_symmetry
@@ -46,8 +45,6 @@ STARTS, ATTRACTING = 64, 0.1
 FINE = 512
 ROUNDS = 8
 SEED = 0
-# Degrees asked whether they attract.
-ASKED = 4096
 # Relative distance within which a coupling is that of a family.
 VERTICAL = 1e-12
 MISSING = "some are missing, for the indices of those found do not add up (Morse relation)"
@@ -61,7 +58,7 @@ def search_all(problem: McKeanVlasov, sign: int, coupling: Number, known: list[P
     if equation is None:
         return Searched([], AMONG, theorem="the potential acts on no density")
     ensemble = Ensemble(equation, float(coupling / (sign * equation.unit)), equation.basis.confinement)
-    at_most, theorem = _most_states(problem, equation.complete, ensemble)
+    at_most, theorem = _most_states(problem, equation.complete, equation.basis.degrees.size, ensemble)
     hunt = Hunt(ensemble, problem, sign, coupling, known)
     if len(hunt.points) < at_most:
         _run(hunt)
@@ -71,7 +68,7 @@ def search_all(problem: McKeanVlasov, sign: int, coupling: Number, known: list[P
     return Searched(hunt.new, AMONG, states, minima, doubt=_doubt(hunt))
 
 
-def _most_states(problem: McKeanVlasov, complete: bool, ensemble: Ensemble) -> tuple[float, str]:
+def _most_states(problem: McKeanVlasov, complete: bool, modes: int, ensemble: Ensemble) -> tuple[float, str]:
     r"""Return how many states there can be and the theorem that says so; infinity where there is none.
 
     The second variation of F/D is :math:`\int u^2/\rho - 2\sum\lambda_k|\hat u_k|^2` with
@@ -81,25 +78,19 @@ def _most_states(problem: McKeanVlasov, complete: bool, ensemble: Ensemble) -> t
     is an integer n, and there they are Poisson kernels in n t, a family.
     """
     strengths = ensemble.strengths
-    if not np.any(strengths > 0.0) and (complete or not np.any(_all_strengths(problem, ensemble) > 0.0)):
+    exact = isinstance(problem.potential, Logarithmic)
+    if not np.any(strengths > 0.0) and (complete or exact):
         return 1.0, "no mode attracts, so that the free energy is strictly convex"
     if complete and 2.0 * float(strengths[strengths > 0.0].sum()) < 1.0:
         return 1.0, "2 sum lambda_k < 1 over the modes that attract, so that the free energy is strictly convex"
     if ensemble.confined:
         return math.inf, ""
-    if complete and np.count_nonzero(_all_strengths(problem, ensemble)) == 1:
+    if complete and modes == 1:
         return 1.0 + float(strengths[0] > 1.0), "one mode alone: uniform and, beyond its threshold, one cluster"
-    if isinstance(problem.potential, Logarithmic) and strengths[0] > 0.0:
+    if exact and strengths[0] > 0.0:
         family = abs(strengths[0] - round(strengths[0])) <= VERTICAL * strengths[0]
         return 1.0 + float(family), "exact states of the logarithm: uniform and, at kappa = 2 D n, one family"
     return math.inf, ""
-
-
-def _all_strengths(problem: McKeanVlasov, ensemble: Ensemble) -> Floats:
-    """Return the multipliers of the first degrees, positive where they attract at the sign of the coupling."""
-    relative = problem.potential.relative_multipliers(problem.domain, ASKED)
-    first = int(ensemble.degrees[0])
-    return np.asarray(relative[1:] * (ensemble.strengths[0] / float(relative[first])))
 
 
 def _run(hunt: Hunt) -> None:

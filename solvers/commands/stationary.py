@@ -102,7 +102,8 @@ def _states_text(problem: McKeanVlasov, states: StationaryStates) -> str:
     }
     reason = states[0].minimiser_reason.removeprefix("theorem: ")
     searched = [states.searched, *([] if reason in states.searched else [f"minimiser: {reason}"])]
-    return "\n".join([*heading(problem, states), "", table(columns, "  "), "", *searched])
+    warnings = ["", "Warnings", *(f"  - {warning}" for warning in states.warnings)] if states.warnings else []
+    return "\n".join([*heading(problem, states), "", table(columns, "  "), "", *searched, *warnings])
 
 
 def _moment(state: State, name: str) -> float:

@@ -91,7 +91,7 @@ def _apart(one: Floats, other: Floats) -> float:
     """Return the largest difference of moments relative to the largest of them."""
     size = max(one.size, other.size)
     difference = np.pad(one, (0, size - one.size)) - np.pad(other, (0, size - other.size))
-    largest = float(np.abs(one[1:]).max(initial=0.0))
+    largest = max(float(np.abs(moments[1:]).max(initial=0.0)) for moments in (one, other))
     return float(np.abs(difference).max()) / largest if largest > 0.0 else 0.0
 
 

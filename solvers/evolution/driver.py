@@ -62,7 +62,8 @@ def evolve(
         where errors may have grown, and for fixed steps, a second run measures it, which costs as much again or
         twice that.
     stop_at_stationarity
-        Whether to end once the density has settled at a stable stationary state, within the tolerance.
+        Whether to end once the density has settled at a stable stationary state, within the tolerance, or is as
+        close to an unstable one.
     method
         ``LSODA()``, ``ETDRK4()``, or ``ETDRK4(step=...)`` for a fixed step; by default the faster one for the size.
     checkpoint

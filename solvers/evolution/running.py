@@ -226,6 +226,7 @@ class Evolution:
             "methods": self._methods,
             "arrived": self._arrived,
             "growth": self._growth.kept(),
+            "looked": list(self._looked),
             "warnings": self.warnings,
         }
         return arrays, meta
@@ -241,6 +242,7 @@ class Evolution:
         self._saves = saved.number
         self._counters = Counters(int(meta["steps"]), int(meta["evaluations"]), int(meta["restarts"]))
         self._methods, self._arrived = list(meta["methods"]), meta["arrived"]
+        self._looked = tuple(meta.get("looked", self._looked))
         self._growth = Growth(*meta["growth"]) if "growth" in meta else Growth(known=False)
         self.warnings = [*meta["warnings"], *saved.warnings]
         for row, degree in enumerate(arrays["degree"]):

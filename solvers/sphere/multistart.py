@@ -125,7 +125,7 @@ class Search:
         for index in range(most):
             before = len(self.met)
             for space in self._spaces:
-                starts = space.sampled(0).random(self._generator, share * space.starts)
+                starts = space.sampled(0).random(self._generator, space.starts(share))
                 for met, count in space.places(starts, self.met):
                     met.runs += count
             unseen = tally([met.runs for met in self.met]).unseen
@@ -208,11 +208,11 @@ class Space:
         """Number of invariants of a state."""
         return self._field.strengths.size
 
-    @property
-    def starts(self) -> int:
-        """Number of starts in a round."""
+    def starts(self, share: int) -> int:
+        """Return the number of starts in a round, a multiple of the usual one where that is affordable."""
         coarse = self.sampled(0)
-        wanted = (ON_AN_AXIS if self._group is None else 1) * (FEWEST + int(PER_HARMONIC * coarse.attractive))
+        share *= ON_AN_AXIS if self._group is None else 1
+        wanted = share * (FEWEST + int(PER_HARMONIC * coarse.attractive))
         return max(FEWEST, min(wanted, int(WORK / (20.0 * coarse.work))))
 
     def sampled(self, level: int) -> Sampled:

@@ -39,9 +39,9 @@ SOLIDS = {
     "T_d": ("tetrahedral", "tetrahedral"),
 }
 FIRST_DEGREES = {"O_h": 4, "I_h": 6, "T_d": 3}
-# A vertex of the first solid of each pair.
 # The usual symbols of groups that are special cases of others.
 USUAL = {"C_1v": "C_s", "C_1h": "C_s", "S_2": "C_i", "D_1": "C_2", "D_1h": "C_2v", "D_1d": "C_2h"}
+# A vertex of the first solid of each pair.
 VERTICES = {"O_h": (0.0, 0.0, 1.0), "I_h": (0.0, 1.0, 0.5 * (1.0 + 5.0**0.5)), "T_d": (1.0, 1.0, 1.0)}
 
 

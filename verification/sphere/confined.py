@@ -24,7 +24,7 @@ STATES = 5
 LONG = 12.0
 
 
-def _moments(problem: McKeanVlasov, moments: Floats) -> tuple[Floats, float]:
+def gibbs_moments(problem: McKeanVlasov, moments: Floats) -> tuple[Floats, float]:
     """Return the moments of exp(-(kappa W*rho + V)/D)/Z, W*rho from zonal moments, and its (F - F_0)/D."""
     dimension = problem.domain.dimension
     angles, weights = polar_rule(dimension)
@@ -66,7 +66,7 @@ def confined_states(problem: McKeanVlasov, tools: Tools) -> Evidence:
     for state in states:
         if state.layout == "degree":
             where = f"{state.label} at coupling {float(state.coupling):.9g}"
-            moments, energy = _moments(state.problem, state.cosine)
+            moments, energy = gibbs_moments(state.problem, state.cosine)
             apart = float(np.abs(moments - state.cosine).max())
             found.append(compare(apart, 0.0, MOMENT, f"moments, {where}"))
             found.append(compare(state.free_energy_gap, energy, MOMENT * (1 + abs(energy)), f"energy, {where}"))
@@ -88,7 +88,7 @@ def confined_evolution(problem: McKeanVlasov, tools: Tools) -> Evidence:
     if path.layout != "degree":
         raise Undecided("a density about the axis was evolved as if it had none")
     last = path.cosine[-1]
-    expected, energy = _moments(free, last)
+    expected, energy = gibbs_moments(free, last)
     where = f"at time {LONG / problem.noise:g}"
     return worst(
         [

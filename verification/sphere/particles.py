@@ -13,11 +13,12 @@ import numpy as np
 from meanfield import McKeanVlasov
 from solvers import EulerMaruyama, WeakSecondOrder
 
+from ..circle.confined import confined
 from ..circle.fluctuations import FALSE_ALARM, SEED
 from ..claims import Evidence, Undecided, claim, compare, worst
 from ..statistics import band, student
 from ..tools import Tools
-from .confined import _moments as gibbs_moments
+from .confined import gibbs_moments
 from .uniform import anywhere
 
 SCHEMES = (EulerMaruyama(), WeakSecondOrder())
@@ -71,11 +72,6 @@ def _mean(values: np.ndarray, expected: float, what: str, layout: str) -> Eviden
     return compare(float(found.mean), expected, bound, text)
 
 
-def confined(problem: McKeanVlasov) -> str | None:
-    """Return the reason why a statement about a confinement does not apply."""
-    return None if problem.confinement is not None else "there is no confinement"
-
-
 @claim(
     "sphere.confined-particles",
     "particles in a confinement have its Gibbs density",
@@ -104,6 +100,6 @@ def _rests(problem: McKeanVlasov, tools: Tools) -> Iterator[Evidence]:
             means.append(float(found.mean))
             errors.append(float(found.standard_error))
         noise = student(1 - FALSE_ALARM, CONFINED_SYSTEMS - 1) * float(np.hypot(*errors))
-        # A bias of first order is the difference of the two; its estimate scatters like they do.
-        bound = abs(means[0] - means[1]) + noise
+        # A bias of order p is the difference of the two over 2^p - 1; its estimate scatters like they do.
+        bound = abs(means[0] - means[1]) / (2**scheme.weak_order - 1) + noise
         yield compare(means[1], expected, bound, f"mean direction at rest, {scheme.name}")
