@@ -6,6 +6,7 @@ was known of their number and of the sizes of their basins before, the number of
 probability :math:`(1-p)^n`, however large n is.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -31,6 +32,11 @@ class Tally(NamedTuple):
     runs: int
     ends: int
     seldom: int
+
+    @classmethod
+    def of(cls, counts: Sequence[int]) -> "Tally":
+        """Return the tally of how often each state was met."""
+        return cls(sum(counts), len(counts), sum(count < 2 for count in counts))
 
     @property
     def unseen(self) -> float | None:

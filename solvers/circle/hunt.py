@@ -115,7 +115,7 @@ class Hunt:
     def tallies(self) -> tuple[Tally, Tally]:
         """Return how often all states were met by Newton's method, and the stable ones by relaxations."""
         stable = [count for count, stays in zip(self.relaxations, self.stable, strict=True) if stays]
-        return _tally(self.runs), _tally(stable)
+        return Tally.of(self.runs), Tally.of(stable)
 
     def _owner(self, row: Complexes, energy: float) -> int | None:
         """Return the place of the state at which a run ended, None if it is no state on a finer grid."""
@@ -194,7 +194,3 @@ class Hunt:
             images = images_of(row, self.ensemble.degrees, self._confining)
             alike &= np.abs(rows[:, None, :] - images).max(axis=2).min(axis=1) < CLOSE
         return np.asarray(alike)
-
-
-def _tally(hits: list[int]) -> Tally:
-    return Tally(sum(hits), len(hits), sum(count < 2 for count in hits))

@@ -19,7 +19,7 @@ from ..bases.invariant import mode_matrix
 from ..bases.representations import Group
 from ..equation import confinement_field
 from ..felt import confining_degree, starting_degrees, strengths
-from ..searched import Tally
+from ..searched import QUARTER, Tally
 from .groups import searched_groups
 from .sampled import Field, Harmonics, Sampled, about_axis, invariant
 
@@ -37,7 +37,6 @@ SHARED = 24
 ROUNDS = (2, 6)
 # Multiplications a group may take in a round.
 WORK = 3e9
-FEW = 0.25
 # Relaxations of a round, and most rounds of them.
 RELAXED, RELAXED_ROUNDS = 24, 6
 # A grid is chosen such that the density of a state at its sharpest has this left beyond it, and is refined until
@@ -97,11 +96,6 @@ def uniqueness(field: Field, degrees: Integers) -> bool:
     return float(np.maximum(field.strengths[degrees], 0.0).sum()) < 1.0
 
 
-def tally(counts: list[int]) -> Tally:
-    """Return the tally of how often each state was met."""
-    return Tally(sum(counts), len(counts), sum(count < 2 for count in counts))
-
-
 class Search:
     """A search among the densities of some symmetries, round by round.
 
@@ -128,8 +122,8 @@ class Search:
                 starts = space.sampled(0).random(self._generator, space.starts(share))
                 for met, count in space.places(starts, self.met):
                     met.runs += count
-            unseen = tally([met.runs for met in self.met]).unseen
-            if index + 1 >= fewest and len(self.met) == before and unseen is not None and unseen < FEW:
+            unseen = Tally.of([met.runs for met in self.met]).unseen
+            if index + 1 >= fewest and len(self.met) == before and unseen is not None and unseen < QUARTER:
                 break
         for space in self._spaces[-1:]:
             self._relax(space)
@@ -140,7 +134,7 @@ class Search:
         for _ in range(RELAXED_ROUNDS):
             for met, count in space.places(sampled.relaxed(sampled.random(self._generator, RELAXED)), self.met):
                 met.relaxations += count
-            if tally([met.relaxations for met in self.met if met.relaxations]).settled:
+            if Tally.of([met.relaxations for met in self.met if met.relaxations]).settled:
                 return
 
 

@@ -17,9 +17,9 @@ from ..branches.continuation import Point, state_at
 from ..branches.uniform import unstable_uniform
 from ..equation import stationary_equation
 from ..felt import confining_symmetry, starting_degrees, strengths
-from ..searched import Searched
+from ..searched import Searched, Tally
 from .identity import powers, same_orbit, symmetry_of
-from .multistart import Met, Search, Space, about_an_axis, among_harmonics, field_of, tally
+from .multistart import Met, Search, Space, about_an_axis, among_harmonics, field_of
 from .perturbations import unstable_counts
 from .polyhedral import invariant_equation
 from .recognition import recognised
@@ -104,7 +104,7 @@ def _searched(
     runs = [met.runs for _, met in states]
     # Where degrees are missing, states of the search need not be any of the equation.
     doubt = f"{lost} states that were met could not be resolved and are not listed" if lost and not cut else ""
-    return Searched(new, words, tally(runs), tally(minima), doubt=doubt)
+    return Searched(new, words, Tally.of(runs), Tally.of(minima), doubt=doubt)
 
 
 def _invariants(point: Point | None, size: int) -> Floats:
