@@ -84,7 +84,7 @@ class McKeanVlasov:
             )
         if self.coupling is not None and not _is_finite(self.coupling):
             raise InvalidInput(
-                f"coupling must be a finite number, not {self.coupling!r}; leave it out to keep it free"
+                f"coupling must be a finite number, not {self.coupling}; leave it out to keep it free"
             )
 
     def at(self, *, coupling: float | None) -> "McKeanVlasov":

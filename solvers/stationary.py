@@ -156,8 +156,7 @@ def _sorted(problem: McKeanVlasov, found: list[tuple[str, Point]]) -> list[State
             f"no stationary state at coupling {float(problem.fixed_coupling):.6g} is resolved by the modes that "
             "are allowed: the confinement or the coupling is too strong for this noise; take a larger noise"
         )
-    # Of states that tie with the uniform one that comes first.
-    states.sort(key=lambda state: state.free_energy_gap if abs(state.free_energy_gap) > 4.0 * EPS else 0.0)
+    states.sort(key=_energy_and_stability)
     if problem.confinement is not None:
         _stable_first(states)
     return told_apart(states)
@@ -170,12 +169,12 @@ def _minimiser(lowest: State, searched: Searched, followed: bool) -> tuple[bool,
         return False, "the free energy is unbounded below"
     if not followed:
         return False, "a branch could not be followed to the coupling"
+    if lowest.unstable:
+        return False, "the lowest state found is unstable, so that a lower one is missing"
     if searched.theorem:
         return True, f"theorem: {searched.theorem}"
     if lowest.symmetry == 0 and (statement := _continuous(problem)):
         return True, f"theorem: {statement}"
-    if lowest.unstable:
-        return False, "the lowest state found is unstable, so that a lower one is missing"
     if searched.minima is None:
         return False, "no relaxations from random starts were made"
     counts = searched.minima.words("relaxations", "stable state")
@@ -197,6 +196,12 @@ def _continuous(problem: McKeanVlasov) -> str:
 
 def _unwatched(done: float, total: float | None, label: str) -> None:
     """Show nothing."""
+
+
+def _energy_and_stability(state: State) -> tuple[float, int]:
+    """Return what states are sorted by: of those that tie with the uniform one the stable one comes first."""
+    gap = state.free_energy_gap
+    return (gap if abs(gap) > 4.0 * EPS else 0.0), state.unstable or 0
 
 
 def _stable_first(states: list[State]) -> None:
@@ -253,7 +258,8 @@ def _gibbs_state(problem: McKeanVlasov, sign: int) -> Point | None:
     if departure is not None and point is None:
         raise NotResolved(
             "the density without interaction, exp(-V/D), is too concentrated to be resolved by the modes that are "
-            f"allowed; take a larger noise than {problem.noise:g} or a weaker confinement"
+            "allowed, or it has a kink that a potential with a kink feels in all of its modes; take a larger noise "
+            f"than {problem.noise:g}, a weaker confinement or a smooth one"
         )
     return point
 

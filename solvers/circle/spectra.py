@@ -226,7 +226,9 @@ def amplification(field: Field, symmetry: int) -> float:
     kernel /= np.linalg.norm(kernel)
     triangle = np.linalg.qr(vectors - np.multiply.outer(kernel, kernel @ vectors))[1]
     inner = np.eye(triangle.shape[0]) - 2.0 * (triangle * field.strengths[modes]) @ triangle.T
-    return 1.0 / float(np.abs(np.linalg.eigvalsh(inner)).min(initial=1.0))
+    smallest = float(np.abs(np.linalg.eigvalsh(inner)).min(initial=1.0))
+    # At a fold or branch point that is known exactly the matrix is singular.
+    return 1.0 / max(smallest, np.finfo(float).tiny)
 
 
 def _whole_block(kind: str, residue: int, field: Field, uncertainty: float, rotates: bool) -> Eigenvalues:

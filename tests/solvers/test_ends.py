@@ -122,6 +122,12 @@ def test_the_rate_at_a_fold_located_to_the_last_digit_is_zero():
     assert not diagram.warnings
 
 
+def test_rates_at_branch_points_known_exactly_are_known_too():
+    diagram = bifurcation_diagram(McKeanVlasov(Circle(), CosineSeries((-1.0, -1.01))), (0.99, 3.9))
+    assert all(np.isfinite(branch.slowest_rate).all() for branch in diagram.branches)
+    assert diagram.warnings == ()
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_eigenvalues_of_a_singular_product(seed):
     """An exactly singular inner factor, as at a fold: the product has the eigenvalue zero."""

@@ -15,6 +15,7 @@ from meanfield import (
     NotResolved,
     Onsager,
     Transformer,
+    critical_coupling,
 )
 from solvers import stationary_states
 
@@ -177,3 +178,22 @@ def test_a_stable_state_that_no_branch_leads_to_is_found():
     assert energies[-1.34891] == 0
     assert energies[-1.34763] == 1
     assert found[0].free_energy_gap == pytest.approx(-1.76772, abs=1e-5)
+
+
+@pytest.mark.parametrize("potential", [Kuramoto(), CosineSeries((0.0, -1.0)), Transformer(0.5)], ids=str)
+@pytest.mark.parametrize("excess", [1e-6, 1e-8, 1e-10, 1e-12])
+def test_no_unstable_state_is_called_the_minimiser_beside_a_threshold(potential, excess):
+    """Beyond a supercritical threshold the uniform state is unstable, and energies agree to rounding."""
+    critical = float(critical_coupling(McKeanVlasov(Circle(), potential)))
+    lowest, other = states(potential, critical * (1.0 + excess))
+    assert (lowest.minimiser, lowest.unstable) == (True, 0)
+    assert (other.label, other.minimiser, other.unstable) == ("uniform", False, 2)
+
+
+@pytest.mark.parametrize("confinement", [None, CosineSeries((-1.0,))], ids=["free", "confined"])
+@pytest.mark.parametrize("coupling", [1e-10, -1e-10])
+@pytest.mark.parametrize("potential", [HegselmannKrause(1.0), Kuramoto()], ids=str)
+def test_at_a_coupling_that_hardly_acts_there_is_one_state(potential, coupling, confinement):
+    (only,) = states(potential, coupling, confinement)
+    assert only.minimiser
+    assert only.unstable == 0
