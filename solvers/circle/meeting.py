@@ -43,8 +43,8 @@ def meeting(last: Point, point: Point) -> Arrival | None:
     same_signs = product.item(product.argmin()) > -1e-13 * product.item(product.argmax())
     if same_signs and not np.count_nonzero(leading):
         return None
-    if basis.confinement is None and float(product.sum()) < 0.0:
-        return _meeting_uniform(older, point)
+    # Through the uniform state, or past it: where the rest of the state stays, it is another branch that is met.
+    through_zero = basis.confinement is None and float(product.sum()) < 0.0
     for prime in PRIMES:
         if prime > basis.cells[-1]:
             break
@@ -55,9 +55,16 @@ def meeting(last: Point, point: Point) -> Arrival | None:
             continue
         if float(product[outside].sum()) < 0.0 or (leading.any() and collapsed[outside & leading].all()):
             found = _meeting_branch(older, point, outside)
-            if found is not None:
+            if found is not None and not (through_zero and _vanishes(found, older, point, ~outside)):
                 return found
-    return None
+    return _meeting_uniform(older, point) if through_zero else None
+
+
+def _vanishes(arrival: Arrival, last: Point, point: Point, inside: np.ndarray) -> bool:
+    """Whether the state met is smaller than what two points of a curve have of its symmetry: the uniform one."""
+    assert arrival.point is not None
+    kept = np.abs(0.5 * (last.b + point.b)[inside] / point.equation.scales[inside]).max()
+    return bool(np.abs(arrival.point.moments[1:]).max() < 0.5 * kept)
 
 
 def _admits(basis: Basis, symmetry: int) -> bool:

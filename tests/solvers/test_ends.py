@@ -176,3 +176,20 @@ def test_nothing_beside_a_diagram_takes_it_away(monkeypatch, target, said):
     if target.endswith("slowest_rate"):
         assert all(np.isnan(branch.slowest_rate).all() for branch in diagram.branches[1:])
     assert "Warnings" in diagram.summary()
+
+
+@pytest.mark.parametrize("first", [0.67, 0.66, 0.62, -0.32, 0.05])
+def test_a_branch_that_passes_the_uniform_state_ends_on_the_one_it_meets(first):
+    """Near a triple resonance 1-clusters end on the 2-cluster, at an amplitude of 2e-3, where its branch points are."""
+    weights = (first, -1.0, -1.001, -0.999)
+    diagram = bifurcation_diagram(McKeanVlasov(Circle(), CosineSeries(weights)), (1.9, 2.1), rates=False)
+    met = [point.coupling for point in diagram.events("branch point")]
+    for index, branch in enumerate(diagram.branches):
+        if branch.outcome is Outcome.JOINED_BRANCH:
+            assert np.abs(np.array(met) / branch.coupling[-1] - 1.0).min() < 1e-11
+        if branch.symmetry:
+            # A count changes at special points only, and no point is one of the uniform state.
+            events = [point.point for point in diagram.special_points if point.branch == index]
+            changes = np.flatnonzero(np.diff(branch.unstable)) + 1
+            assert all(min(abs(change - event) for event in events) <= 1 for change in changes)
+            assert np.abs(branch.cosine[1:, 1:]).max(axis=1).min() > 1e-6
