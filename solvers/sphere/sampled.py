@@ -112,12 +112,14 @@ def about_axis(domain: Sphere, field: Field, degrees: Integers, nodes: int) -> H
 
 def invariant(group: Group, field: Field, degrees: Integers, rings: int) -> Harmonics:
     """Return the harmonics on S^2 that a group leaves fixed, on one point of each orbit of a grid."""
-    cosines, weights, values = _on_points(group, degrees, max(rings, field.confining + 1))
+    # Products have degrees up to twice as large, and are taken on the same points.
+    rings = max(rings, field.confining + 1, 2 * int(degrees.max()) + 1)
+    cosines, weights, values = _on_points(group, degrees, rings)
     of_each = np.repeat(degrees, [group.dimension(degree) for degree in degrees.tolist()])
 
     def products() -> tuple[Floats, Floats]:
         # A product of two harmonics has degrees up to twice theirs, and the symmetry of both.
-        wider = _on_points(group, group.admissible(2 * int(degrees.max())), max(rings, field.confining + 1)).values
+        wider = _on_points(group, group.admissible(2 * int(degrees.max())), rings).values
         return np.concatenate([np.ones((1, weights.size)), wider]), _couplings(group, tuple(degrees.tolist()))
 
     return Harmonics(

@@ -13,6 +13,8 @@ from solvers.sphere.groups import OCTAHEDRAL, axial_group, prismatic, searched_g
 from solvers.sphere.recognition import recognised
 from solvers.sphere.sampled import Field, Sampled, invariant
 from tests import brute_force
+from tests.campaign import subjects, trial
+from tests.campaigns import Verdict
 from tests.campaigns.sphere_states import resolved
 
 # States nearer than this are the same; brute force solves to 1e-11.
@@ -166,3 +168,9 @@ def test_sampled_densities_have_the_moments_and_steps_of_the_basis(group):
         for state in states:
             moments = basis.gibbs(strengths[basis.degrees] * state).moments
             assert np.abs(basis.means(moments) - state).max() < 1e-8
+
+
+def test_the_state_of_a_grid_coarser_than_twice_the_degree_is_searched():
+    """A random problem whose coarsest grid resolves its harmonics, but not their products."""
+    finding = trial(subjects()["states-sphere"], 41, 14)
+    assert finding.verdict is not Verdict.SILENT, finding.detail
