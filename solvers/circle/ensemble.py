@@ -16,6 +16,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..bases import Floats, Integers
+from ..batched import solutions
 from ..equation import StationaryEquation
 from ..felt import even_size
 from .rotation import Complexes
@@ -190,7 +191,7 @@ class Ensemble:
             return step
         right = missing[:, strong]
         sides = self._signs * self._roots * np.concatenate([right.real, -right.imag], axis=1)
-        solution = _solutions(self._jacobians(moments), sides) / self._roots
+        solution = solutions(self._jacobians(moments), sides) / self._roots
         step[:, strong] = solution[:, :count] - 1j * solution[:, count:]
         return step
 
@@ -216,11 +217,3 @@ class Ensemble:
             turning /= np.sqrt((turning**2).sum(axis=1, keepdims=True)) + 1e-300
             matrix += turning[:, :, None] * turning[:, None, :]
         return matrix
-
-
-def _solutions(matrices: Floats, sides: Floats) -> Floats:
-    """Solve systems, those of exactly singular matrices by least squares."""
-    try:
-        return np.asarray(np.linalg.solve(matrices, sides[:, :, None])[:, :, 0])
-    except np.linalg.LinAlgError:
-        return np.asarray((np.linalg.pinv(matrices) @ sides[:, :, None])[:, :, 0])

@@ -28,6 +28,7 @@ from ..bases.legendre import packed_size, ring_table
 from ..bases.representations import Group
 from ..bases.second_moments import orbits
 from ..bases.spherical import SphericalTransform
+from ..batched import solutions
 
 # Entries of the arrays that are worked on at once: they stay in the cache.
 BATCH = 400_000
@@ -262,7 +263,7 @@ class Sampled:
         for turning in self._turnings:
             turned = self._roots * (moments @ turning.T)
             jacobian += turned[:, :, None] * turned[:, None, :] / scales
-        return _solutions(jacobian, -scaled * (moments - means)) / self._roots
+        return solutions(jacobian, -scaled * (moments - means)) / self._roots
 
     def _gibbs(self, coefficients: Floats) -> Floats:
         """Return the masses of the Gibbs densities of fields, a row for each row of coefficients."""
@@ -294,11 +295,3 @@ class Sampled:
         for degree in np.unique(self.degrees).tolist():
             found[:, degree] = np.linalg.norm(moments[:, self.degrees == degree], axis=1)
         return found
-
-
-def _solutions(matrices: Floats, sides: Floats) -> Floats:
-    """Return the solutions of linear systems; of least squares if one is exactly singular."""
-    try:
-        return np.asarray(np.linalg.solve(matrices, sides[:, :, None])[:, :, 0])
-    except np.linalg.LinAlgError:
-        return np.asarray((np.linalg.pinv(matrices) @ sides[:, :, None])[:, :, 0])
