@@ -4,6 +4,7 @@ import dataclasses
 import hashlib
 import itertools
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from meanfield.export.opening import open_record
 from meanfield.export.states import open_states, save_states
 from meanfield.states import StationaryStates
 from solvers import VonMises, bifurcation_diagram, evolve, simulate, stationary_states
-from tests.campaigns.files import KURAMOTO, ON_SPHERE, same
+from tests.campaigns.files import KINDS, KURAMOTO, ON_SPHERE, same
 from verification import compare
 
 SINGLE = (".nc", ".json", ".npz")
@@ -299,6 +300,22 @@ def test_records_of_arrays(tmp_path, records, kind, suffix):
     records[kind].save(path, force=True)
     without_digest(path)
     assert same(open_record(path), sound)
+
+
+@pytest.mark.parametrize(
+    "kind", ["diagram on the circle", "diagram on the sphere", "trajectory", "ensemble", "states"]
+)
+def test_more_digits_than_a_double_has_are_the_double(tmp_path, kind):
+    save_as, open_as = KINDS[kind].save, KINDS[kind].open
+    path = tmp_path / "run.json"
+    save_as(KINDS[kind].make(0), path)
+    sound, text = open_as(path), path.read_text(encoding="utf-8")
+    numbers = list(re.finditer(r"\d\.\d{15,}(?=[,\]}])", text))
+    assert len(numbers) > 10
+    for found in numbers[:: max(1, len(numbers) // 20)]:
+        longer = f"{found.group()}000"
+        path.write_text(text[: found.start()] + longer + text[found.end() :], encoding="utf-8")
+        assert same(open_as(path), sound)
 
 
 @pytest.mark.parametrize("suffix", [".json", ".npz"])
