@@ -52,3 +52,8 @@ def did_you_mean(name: str, known: Iterable[str], most: int = 1) -> str:
     spellings = (difflib.get_close_matches(spelling, others, n=most) for spelling in (bare, bare.lower()))
     near = [others[match] for match in next(filter(None, spellings), [])]
     return f"did you mean {' or '.join(near)}? " if near else ""
+
+
+def with_article(noun: str) -> str:
+    """Return a noun after the indefinite article: "a trajectory", "an ensemble"."""
+    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"

@@ -1,15 +1,26 @@
-"""Labels of which no two in one answer are the same."""
+"""Labels, "NAME from PARENT", of which no two in one answer are the same."""
 
+import re
 from collections.abc import Collection, Sequence
 from itertools import count
 
 from meanfield import State
 
+NUMBER = re.compile(r" \(\d+\)")
+
 
 def untaken(label: str, taken: Collection[str]) -> str:
-    """Return a label, numbered from (2) on if it is taken."""
-    candidates = (label if number == 1 else f"{label} ({number})" for number in count(1))
+    """Return a label, its name numbered from (2) on if it is taken; a number after the parent is the parent's."""
+    end = re.search(r",| from |$", label)
+    assert end is not None
+    name, origin = label[: end.start()], label[end.start() :]
+    candidates = (f"{name} ({number}){origin}" if number > 1 else label for number in count(1))
     return next(candidate for candidate in candidates if candidate not in taken)
+
+
+def unnumbered(label: str) -> str:
+    """Return a label without the numbers that tell it and its parents from others."""
+    return NUMBER.sub("", label)
 
 
 def told_apart(states: Sequence[State]) -> list[State]:

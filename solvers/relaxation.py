@@ -168,8 +168,7 @@ def _stable_state(problem: McKeanVlasov) -> State:
     if minimiser is None:
         raise ComputationFailed(
             f"no minimiser of the free energy is known at coupling {float(problem.fixed_coupling):g}: "
-            f"{states[0].minimiser_reason}; "
-            "give the stable state to relax to (state=...)"
+            f"{states[0].minimiser_reason}; give the stable state to relax to (state=...)"
         )
     return minimiser
 

@@ -33,7 +33,7 @@ from .branches.recording import Register, moment_arrays
 from .branches.uniform import unstable_uniform
 from .branches.walk import walk
 from .geometry import geometry_of
-from .labels import told_apart
+from .labels import told_apart, unnumbered
 from .newton import NEUTRAL
 from .provenance import provenance
 from .searched import Searched
@@ -286,7 +286,8 @@ def _on_branches(
         watch(len(found), None, task.label)
         if (equation.sign > 0) != (coupling > 0):
             continue
-        label = task.label + FAMILY if followed.vertical else task.label
+        # Which of several states of a name is meant depends on how far the branches were followed.
+        label = unnumbered(task.label) + (FAMILY if followed.vertical else "")
         found += [(label, point) for point in _passing(followed, coupling)]
         below = followed.knots[-1].point.q < float(abs(coupling) / equation.unit)
         if followed.outcome is Outcome.NOT_RESOLVED and below:

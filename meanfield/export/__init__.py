@@ -22,7 +22,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ..diagrams import Diagram
-from ..errors import InvalidInput, MeanfieldError
+from ..errors import InvalidInput, MeanfieldError, with_article
 from ..problem import McKeanVlasov
 from . import sets
 from .auto_reader import read_auto
@@ -143,7 +143,7 @@ def open_diagram(path: str | Path, problem: McKeanVlasov | None = None, *, check
         raise InvalidInput(f"{path} cannot be read: {error}") from error
     except Exception as error:
         raise InvalidInput(
-            f"{path} is damaged, truncated or not a {kind} file: it cannot be read as a diagram"
+            f"{path} is damaged, truncated or not {with_article(kind)} file: it cannot be read as a diagram"
         ) from error
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InvalidInput, MeanfieldError
+from ..errors import InvalidInput, MeanfieldError, with_article
 from . import digests, records, sets, tables
 from .files import Writer, bytes_writer, check_writable, checked_suffix, existing_file, text_writer, write_files
 from .netcdf import conventions
@@ -74,7 +74,7 @@ def check_target(path: str | Path, record: str, force: bool = False) -> Path:
         If the suffix is none of .nc, .json and .csv or a file cannot be written there.
     """
     path = Path(path)
-    checked_suffix(path, tuple(KINDS), f"a format of a {record}")
+    checked_suffix(path, tuple(KINDS), f"a format of {with_article(record)}")
     check_writable(path, force)
     return path
 
@@ -138,7 +138,7 @@ def open_content(
     path = Path(path)
     if path.suffix.lower() == ".csv" and check:
         sets.require_tables(path)
-    checked_suffix(path, (".nc", ".json"), f"a format from which a {record} is read")
+    checked_suffix(path, (".nc", ".json"), f"a format from which {with_article(record)} is read")
     existing_file(path)
     try:
         header, arrays = _read_netcdf(path, check) if path.suffix.lower() == ".nc" else _read_json(path)
@@ -149,7 +149,9 @@ def open_content(
     except MeanfieldError as error:
         raise InvalidInput(f"{path} cannot be read: {error}") from error
     except Exception as error:
-        raise InvalidInput(f"{path} is damaged, truncated or not a {record} written by meanfield") from error
+        raise InvalidInput(
+            f"{path} is damaged, truncated or not {with_article(record)} written by meanfield"
+        ) from error
     return built
 
 
@@ -258,7 +260,7 @@ def _array(values: Any) -> NDArray[Any]:
 def _require_record(header: Any, record: str) -> None:
     if not isinstance(header, dict) or header.get("record") != record:
         found = header.get("record", "another file") if isinstance(header, dict) else "another file"
-        raise InvalidInput(f"it holds {found}, not a {record} written by meanfield")
+        raise InvalidInput(f"it holds {found}, not {with_article(record)} written by meanfield")
     if header["schema_version"] > SCHEMA_VERSION:
         raise InvalidInput(
             f"it has version {header['schema_version']} of the format and this program reads up to "

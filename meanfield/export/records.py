@@ -153,13 +153,25 @@ def _marked(value: Any) -> Any:
 
 
 def load(text: str) -> Any:
-    """Read JSON; numbers with more digits than any double has come in extended precision."""
-    return json.loads(text, parse_float=_parsed)
+    """Read JSON; numbers that fit no double, and those of a list with one, come in extended precision."""
+    return json.loads(text, parse_float=_parsed, object_pairs_hook=_narrowed)
 
 
 def _parsed(text: str) -> Any:
     mantissa = re.sub(r"[-.]", "", text.lower().split("e")[0]).lstrip("0")
     return extended(text) if len(mantissa) > DOUBLE_DIGITS else float(text)
+
+
+def _narrowed(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object with doubles for numbers that have more digits than a double but fit one."""
+    return {
+        name: [*map(_double, value)] if isinstance(value, list) and all(map(fits, value)) else _double(value)
+        for name, value in pairs
+    }
+
+
+def _double(value: Any) -> Any:
+    return float(value) if isinstance(value, np.longdouble) and fits(value) else value
 
 
 def problem_values(problem: McKeanVlasov) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The states found at one coupling as files: a table (CSV), or everything (JSON, NPZ).
+"""The states found at one coupling as files: a table and its origin (CSV), or everything (JSON, NPZ).
 
 The columns are those of the tables of diagrams, see :mod:`meanfield.export.tables`.
 """
@@ -14,14 +14,16 @@ from ..errors import InvalidInput, MeanfieldError
 from ..moments import moment_columns, named_moment
 from ..outcomes import Outcome
 from ..problem import McKeanVlasov
-from ..states import State
-from . import digests, plausible, records, tables
+from ..states import State, StationaryStates
+from . import digests, plausible, records, sets, tables
 from .files import Writer, bytes_writer, check_writable, checked_suffix, existing_file, text_writer, write_files
 from .layouts import check_layout, layout_of
 
 FORMAT = "meanfield states"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 MOMENTS = ("cosine", "sine")
+# What is known of the completeness of the states, beside them.
+SEARCH = ("searched", "complete", "warnings")
 STATE_KINDS = (".json", ".npz", ".csv")
 STATE_COLUMNS = (
     "state", "label", "coupling", "relative_coupling", "m1", "m2", "m3", "m4", "free_energy_gap", "unstable",
@@ -39,8 +41,15 @@ def check_states_target(path: str | Path, force: bool = False) -> Path:
     """
     path = Path(path)
     checked_suffix(path, STATE_KINDS, "a format of states")
-    check_writable(path, force)
+    for target in _paths(path):
+        check_writable(target, force)
     return path
+
+
+def _paths(path: Path) -> tuple[Path, ...]:
+    """Return the files written; what a table has no room for is in the second."""
+    table = path.suffix.lower() == ".csv"
+    return (path, path.with_name(path.stem + sets.PROVENANCE)) if table else (path,)
 
 
 def state_rows(states: Sequence[State], critical_coupling: Any = None) -> list[dict[str, Any]]:
@@ -61,6 +70,8 @@ def states_to_json_object(
     ----------
     critical_coupling
         What ``relative_coupling`` refers to; None where there is none.
+    provenance
+        Where the states come from; by default their own.
     coefficients
         Whether the moments of every state are included.
     """
@@ -72,8 +83,10 @@ def states_to_json_object(
         "problem": records.problem_values(states[0].problem) if states else None,
         "critical_coupling": critical_coupling,
         "states": rows,
-        "provenance": dict(provenance or {}),
+        "provenance": dict(states[0].provenance if provenance is None and states else provenance or {}),
     }
+    if isinstance(states, StationaryStates):
+        content["search"] = {name: getattr(states, name) for name in SEARCH}
     return frame | ({digests.KEY: digests.digest_of(_parts(content))} if coefficients else {}) | content
 
 
@@ -85,7 +98,8 @@ def _further(state: State) -> dict[str, Any]:
 
 
 def _parts(values: Mapping[str, Any]) -> dict[str, Any]:
-    parts = {name: values[name] for name in ("problem", "critical_coupling", "provenance")}
+    named = ("problem", "critical_coupling", "provenance", "search")
+    parts = {name: values[name] for name in named if name in values}
     parts["states"] = [_without_moments(row) for row in values["states"]]
     return parts | {
         f"state_{index}_{name}": np.asarray(row[name], dtype=np.float64)
@@ -105,7 +119,16 @@ def save_states(
     provenance: Mapping[str, Any] | None = None,
     force: bool = False,
 ) -> Path:
-    """Write states in the format of the suffix.
+    """Write states in the format of the suffix; beside a table NAME.provenance.json with its origin.
+
+    Parameters
+    ----------
+    critical_coupling
+        What ``relative_coupling`` refers to; None where there is none.
+    provenance
+        Where the states come from; by default their own.
+    force
+        Whether to replace files.
 
     Raises
     ------
@@ -115,20 +138,24 @@ def save_states(
         If the disk refuses; an existing file is unchanged.
     """
     path = check_states_target(path, force)
-    write_files({path: _writer(states, path, critical_coupling, provenance)}, force)
+    whole = states_to_json_object(states, critical_coupling, provenance, coefficients=True)
+    if path.suffix.lower() == ".csv":
+        writers = _table_writers(state_rows(states, critical_coupling), whole, path)
+    elif path.suffix.lower() == ".json":
+        writers = {path: text_writer(records.dump(whole) + "\n")}
+    else:
+        writers = {path: bytes_writer(_archive(states, whole))}
+    write_files(writers, force)
     return path
 
 
-def _writer(
-    states: Sequence[State], path: Path, critical_coupling: Any, provenance: Mapping[str, Any] | None
-) -> Writer:
-    if path.suffix.lower() == ".csv":
-        rows = state_rows(states, critical_coupling)
-        return text_writer(tables.table_text(tuple(rows[0]) if rows else STATE_COLUMNS, rows))
-    whole = states_to_json_object(states, critical_coupling, provenance, coefficients=True)
-    if path.suffix.lower() == ".json":
-        return text_writer(records.dump(whole) + "\n")
-    return bytes_writer(_archive(states, whole))
+def _table_writers(rows: list[dict[str, Any]], whole: dict[str, Any], path: Path) -> dict[Path, Writer]:
+    """Return the writers of a table and, first, of its origin, which says which table is meant."""
+    table, origin = _paths(path)
+    text = tables.table_text(tuple(rows[0]) if rows else STATE_COLUMNS, rows)
+    header = {name: value for name, value in whole.items() if name != "states"}
+    header[sets.KEY] = sets.digests_of({path.suffix: text})
+    return {origin: text_writer(records.dump(header, indent=1) + "\n"), table: text_writer(text)}
 
 
 def _archive(states: Sequence[State], whole: dict[str, Any]) -> bytes:
@@ -142,7 +169,7 @@ def _archive(states: Sequence[State], whole: dict[str, Any]) -> bytes:
     return stream.getvalue()
 
 
-def open_states(path: str | Path, *, check: bool = True) -> tuple[State, ...]:
+def open_states(path: str | Path, *, check: bool = True) -> StationaryStates:
     """Read states from JSON or NPZ, exactly.
 
     Parameters
@@ -151,12 +178,19 @@ def open_states(path: str | Path, *, check: bool = True) -> tuple[State, ...]:
         Whether to compare the content with its digest or, in a file from before there were digests, with what is
         possible at all.
 
+    Returns
+    -------
+    StationaryStates
+        What was searched is empty, and whether the list is complete None, where that was not written.
+
     Raises
     ------
     InvalidInput
         If the file is missing, damaged, changed or holds other than states.
     """
     path = Path(path)
+    if path.suffix.lower() == ".csv" and check:
+        sets.require_tables(path)
     suffix = checked_suffix(path, (".json", ".npz"), "a format from which states are read")
     existing_file(path)
     try:
@@ -171,11 +205,15 @@ def open_states(path: str | Path, *, check: bool = True) -> tuple[State, ...]:
         if check and not digests.require_digest(values, _parts(values)):
             for state in states:
                 plausible.require_moments(state.cosine, state.sine, f"the state {state.label!r}")
+        search = values.get("search") or values["provenance"]
+        found = StationaryStates(
+            states, search.get("searched", ""), search.get("complete"), search.get("warnings", ())
+        )
     except MeanfieldError as error:
         raise InvalidInput(f"{path} cannot be read: {error}") from error
     except Exception as error:
         raise InvalidInput(f"{path} is damaged, truncated or no file of states written by meanfield") from error
-    return states
+    return found
 
 
 def _read_json(path: Path) -> Any:
@@ -194,9 +232,15 @@ def _state(row: Mapping[str, Any], values: Mapping[str, Any]) -> State:
     moments: dict[str, Any] = {name: np.asarray(row[name], dtype=np.float64) for name in MOMENTS}
     problem, layout = McKeanVlasov.from_dict(values["problem"]), layout_of(row)
     check_layout(layout, problem.domain, moments["cosine"].size, f"the state {row['label']!r}")
-    given = {name: row[name] for name in ("free_energy_gap", "residual", "label", "slowest_rate", "minimiser")}
+    rate = row["slowest_rate"]
     return State(
         problem=problem,
+        # In JSON a whole number may stand for the double that it is equal to.
+        free_energy_gap=float(row["free_energy_gap"]),
+        residual=float(row["residual"]),
+        slowest_rate=None if rate is None else float(rate),
+        label=row["label"],
+        minimiser=row["minimiser"],
         unstable=None if row["unstable"] is None else int(row["unstable"]),
         symmetry=int(row["symmetry"]),
         modes=int(row["modes"]),
@@ -205,7 +249,6 @@ def _state(row: Mapping[str, Any], values: Mapping[str, Any]) -> State:
         minimiser_reason=row.get("minimiser_reason", ""),
         provenance=dict(values["provenance"]),
         **moments,
-        **given,
     )
 
 

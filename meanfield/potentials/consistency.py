@@ -118,8 +118,7 @@ def _require_symmetric(potential: Any, named: str) -> None:
             if abs(image[worst] - answer[worst]) > _TOLERANCE * size:
                 raise InvalidInput(
                     f"{method} of the {named} must be {claim}: it is {answer[worst]:.9g} at t = "
-                    f"{angles[worst]:.9g} "
-                    f"and {image[worst]:.9g} where it must be the same"
+                    f"{angles[worst]:.9g} and {image[worst]:.9g} where it must be the same"
                 )
 
 
@@ -150,9 +149,8 @@ def _require_integrals(potential: Any, domain: Domain, named: str, multipliers: 
     if excess[worst] > 0:
         raise InvalidInput(
             f"the multiplier of degree {worst} of the {named} is {float(multipliers[worst]):.9g}, but its values "
-            f"have "
-            f"{float(fine[worst] * numbers[worst]):.9g}, the integral of W against the polynomial of that degree; "
-            "multipliers and values must be of one function"
+            f"have {float(fine[worst] * numbers[worst]):.9g}, the integral of W against the polynomial of that "
+            "degree; multipliers and values must be of one function"
         )
 
 
@@ -171,9 +169,8 @@ def _require_sum(potential: Any, domain: Domain, named: str, multipliers: Any) -
     size = np.abs(multipliers[1:]).sum() + 64 * _EPS * np.abs(values).max() / _TOLERANCE
     if abs(differences[worst]) > _TOLERANCE * size:
         raise InvalidInput(
-            f"the multipliers of the {named} sum to {total[worst]:.9g} at t = {angles[worst]:.9g}, where its "
-            f"value is "
-            f"{values[worst]:.9g}, and the difference is no constant; its tail_bound says that there are no more"
+            f"the multipliers of the {named} sum to {total[worst]:.9g} at t = {angles[worst]:.9g}, where its value "
+            f"is {values[worst]:.9g}, and the difference is no constant; its tail_bound says that there are no more"
         )
 
 
@@ -217,8 +214,7 @@ def _answer(potential: Any, method: str, angles: Floats, named: str) -> npt.NDAr
     if bad.size:
         raise InvalidInput(
             f"{method} of the {named} is {answer.flat[bad[0]]} at t = {angles.flat[bad[0]]:.9g}; only at 0 and pi "
-            f"may "
-            "it be infinite"
+            "may it be infinite"
         )
     with np.errstate(over="ignore", under="ignore"):
         return answer.astype(np.float64)

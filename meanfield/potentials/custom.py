@@ -112,9 +112,9 @@ class Custom(Potential):
         object.__setattr__(self, "breakpoints", _checked_breakpoints(self.breakpoints, self.function))
         if self._accuracy > _LARGEST_ERROR:
             raise InvalidInput(
-                f"the values of {self.formula} are known to {self._accuracy:.0e} of its largest multiplier only; "
-                f"a large "
-                "constant, terms that cancel or single precision have rounded the rest: leave the constant out"
+                f"the values of {self.formula} are known to {self._accuracy:.0e} of its largest multiplier only; a "
+                "large constant, terms that cancel or single precision have rounded the rest: leave the constant "
+                "out"
             )
         if self.source is not None and self.function is not None:
             object.__setattr__(self, "source", self.source.removesuffix(self.reservation) + self.reservation)

@@ -243,7 +243,6 @@ def _require_admitted(domain: Domain, degree: int) -> None:
         )
     if degree > _LARGEST_DEGREE[domain.dimension]:
         raise InvalidInput(
-            f"the multipliers of a function with kinks are computed up to degree "
-            f"{_LARGEST_DEGREE[domain.dimension]}, "
-            f"not {degree}; take a smaller range of couplings"
+            "the multipliers of a function with kinks are computed up to degree "
+            f"{_LARGEST_DEGREE[domain.dimension]}, not {degree}; take a smaller range of couplings"
         )

@@ -96,8 +96,7 @@ def sampled(function: Function, label: str, breakpoints: Angles) -> Sampled:
     if 0 < deviation < _SMALLEST_UNIT:
         raise InvalidInput(
             f"{label} varies by {float(deviation):.3g} only, too near the smallest numbers to be told; measure it "
-            f"in "
-            "another unit"
+            "in another unit"
         )
     # A constant of the size of the rest costs nothing.
     if np.abs(offset) <= 16 * deviation:
@@ -138,8 +137,7 @@ def finite(function: Function, angles: Angles, label: str) -> Array:
     if bad.size:
         raise InvalidInput(
             f"{label} is {float(values[bad[0]]):.6g} at t = {float(angles[bad[0]]):.16g}; a potential must be "
-            f"finite "
-            "there (Logarithmic is the built-in with a singularity)"
+            "finite there (Logarithmic is the built-in with a singularity)"
         )
     return values
 
@@ -180,9 +178,8 @@ class UserFunction:
             values = np.asarray(self.function(plain.copy()))
         if values.shape != plain.shape:
             raise InvalidInput(
-                f"{self.name} returns values of shape {values.shape} for angles of shape {plain.shape}; a "
-                f"function of "
-                "arrays must return one value an angle"
+                f"{self.name} returns values of shape {values.shape} for angles of shape {plain.shape}; a function "
+                "of arrays must return one value an angle"
             )
         return np.asarray(values, dtype=float)
 

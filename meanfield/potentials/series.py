@@ -55,8 +55,8 @@ def _require_sequence(values: Any, what: str, example: str) -> None:
     if isinstance(values, Mapping) or (hasattr(values, "keys") and not hasattr(values, "ndim")):
         raise InvalidInput(
             f"{what} must be a sequence (w_1, w_2, ...), not a mapping such as {_shortened(values)}, whose "
-            f"iteration "
-            f"gives its keys; put the number of degree k at place k, with 0 where there is none, as in {example}"
+            "iteration gives its keys; put the number of degree k at place k, with 0 where there is none, as in "
+            f"{example}"
         )
     dimensions = getattr(values, "ndim", 1)
     if isinstance(dimensions, int) and dimensions != 1:

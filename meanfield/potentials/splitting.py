@@ -187,8 +187,7 @@ def _require_continuous(function: Sampled, pieces: Working, ranges: Working, sca
 def _jumps(function: Sampled, size: Any, angle: Any) -> None:
     raise InvalidInput(
         f"{function.label} jumps by {float(size * function.unit):.6g} at t = {float(angle):.12g}, where the force "
-        f"would be "
-        "infinite; a potential must be continuous: replace the jump by a steep slope"
+        "would be infinite; a potential must be continuous: replace the jump by a steep slope"
     )
 
 
@@ -196,10 +195,8 @@ def _refuse(function: Sampled, pieces: Working, scale: float) -> None:
     values = function(_points(pieces[:1]).ravel())
     raise Rough(
         f"{function.label} is not smooth between t = {float(pieces[0, 0]):.6g} and {float(pieces[0, 1]):.6g}, nor "
-        f"on "
-        f"{len(pieces) - 1} other pieces as short: it is rough at {float(np.ptp(values) / scale):.0e} of its "
-        f"size; a "
-        "potential must be smooth but for some kinks, and computed to rounding in double precision"
+        f"on {len(pieces) - 1} other pieces as short: it is rough at {float(np.ptp(values) / scale):.0e} of its "
+        "size; a potential must be smooth but for some kinks, and computed to rounding in double precision"
     )
 
 

@@ -25,6 +25,8 @@ from .base import Floats, Integers
 ROUNDING = 1e-13
 # Two elements nearer than this are the same.
 SAME_ELEMENT = 1e-9
+# The rotations of regular solids, by their number.
+SOLIDS = {12: "T", 24: "O", 60: "I"}
 # The groups here have at most some hundred elements; more means that the generators do not close.
 LARGEST_GROUP = 512
 
@@ -35,8 +37,6 @@ class Group:
 
     Parameters
     ----------
-    name
-        Schoenflies symbol, such as ``"T_d"``.
     generators : (n, 3, 3) float
         Orthogonal matrices that generate the group; none for the trivial group.
 
@@ -46,14 +46,13 @@ class Group:
         If a generator is not orthogonal, or the group they generate is not finite and small.
     """
 
-    name: str
     generators: Floats
 
     def __post_init__(self) -> None:
         matrices = np.asarray(self.generators, dtype=float).reshape(-1, 3, 3)
         squares = np.einsum("nki,nkj->nij", matrices, matrices)
         if matrices.size and np.abs(squares - np.eye(3)).max() > SAME_ELEMENT:
-            raise InvalidInput(f"the generators of the group {self.name} must be orthogonal 3 by 3 matrices")
+            raise InvalidInput("the generators of a group must be orthogonal 3 by 3 matrices")
         object.__setattr__(self, "generators", matrices)
 
     def __repr__(self) -> str:
@@ -69,13 +68,18 @@ class Group:
                 if (np.abs(np.stack(found) - product).max(axis=(1, 2)) > SAME_ELEMENT).all():
                     found.append(product)
             if len(found) > LARGEST_GROUP:
-                raise InvalidInput(f"the generators of {self.name} give more than {LARGEST_GROUP} elements")
+                raise InvalidInput(f"the generators of a group give more than {LARGEST_GROUP} elements")
         return np.stack(found)
 
     @property
     def order(self) -> int:
         """Number of elements."""
         return len(self.elements)
+
+    @functools.cached_property
+    def name(self) -> str:
+        """Schoenflies symbol, such as ``"T_d"``; the same for all orientations of a group."""
+        return _symbol(self.elements)
 
     @functools.cached_property
     def turns(self) -> int:
@@ -158,6 +162,39 @@ class Group:
         return invariant_harmonics(self, degree)
 
 
+def _symbol(elements: Floats) -> str:
+    """Return the Schoenflies symbol of a finite group from its elements.
+
+    Its n rotations are those of a cyclic, dihedral, tetrahedral, octahedral or icosahedral group, told by n and the
+    largest order k of one. Of the groups with these rotations and as many other elements one has the inversion; one
+    or two have not, and differ in their mirrors, the elements of trace 1.
+    """
+    proper = np.linalg.det(elements) > 0.0
+    n = int(np.count_nonzero(proper))
+    angle = np.arccos(np.clip(0.5 * (np.trace(elements[proper], axis1=1, axis2=2) - 1.0), -1.0, 1.0))
+    k = 1 if n == 1 else round(2.0 * np.pi / float(angle[angle > 0.5 * np.pi / n].min()))
+    others = np.trace(elements[~proper], axis1=1, axis2=2)
+    inversion = bool((others < -3.0 + SAME_ELEMENT).any())
+    if n == k:
+        return _cyclic(n, others)
+    if n == 2 * k:
+        # The inversion together with half a turn about the axis is the mirror across it.
+        mirrored = "h" if inversion == (k % 2 == 0) else "d"
+        return f"D_{k}{mirrored if others.size else ''}"
+    mirrored = "_h" if inversion else "_d"
+    return SOLIDS[n] + (mirrored if others.size else "")
+
+
+def _cyclic(n: int, others: Floats) -> str:
+    """Return the symbol of a group with the rotations of C_n, from the traces of its other elements."""
+    if not others.size:
+        return f"C_{n}"
+    mirrors = int(np.count_nonzero(others > 1.0 - SAME_ELEMENT))
+    if n == 1:
+        return "C_s" if mirrors else "C_i"
+    return {n: f"C_{n}v", 1: f"C_{n}h"}.get(mirrors, f"S_{2 * n}")
+
+
 CYCLE = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 
 
@@ -178,7 +215,7 @@ def _candidates(turns: int) -> list[Floats]:
     return [-np.eye(3), np.diag([1.0, 1.0, -1.0]), axis_rotation(2 * turns), *quarters, CYCLE]
 
 
-TRIVIAL = Group("C_1", np.zeros((0, 3, 3)))
+TRIVIAL = Group(np.zeros((0, 3, 3)))
 
 
 @functools.lru_cache(maxsize=4096)

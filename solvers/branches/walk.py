@@ -179,8 +179,9 @@ def _branching_off(task: Task, followed: Followed, depth: int, register: Registe
 def _children(task: Task, event: Event) -> list[Task]:
     """Return the branches born at a branch point of a branch, inside the interval or not."""
     births = geometry_of(event.point.equation.problem).births_on_branch(event)
+    parent = task.label_at(event.point.arclength)
     return [
-        Task(departure, f"{name} from {task.label}", symmetry, task.depth + 1, event)
+        Task(departure, f"{name} from {parent}", symmetry, task.depth + 1, event)
         for departure, name, symmetry in births
     ]
 
@@ -240,7 +241,8 @@ def _strays(problem: McKeanVlasov, register: Register, ends: list[tuple[Task, Po
         known = [point for _, point in ends if point.equation.sign == sign]
         for point in _sought(problem, sign, edge, known, register):
             departure = Departure(point.equation, point.b, point.q, np.zeros_like(point.b), 0)
-            yield Task(departure, f"disconnected {geometry.name_of(point)}", geometry.symmetry_of(point), 1, None)
+            label = f"{geometry.name_of(point)} from the search"
+            yield Task(departure, label, geometry.symmetry_of(point), 1, None)
 
 
 def _sought(problem: McKeanVlasov, sign: int, edge: Number, known: list[Point], register: Register) -> list[Point]:

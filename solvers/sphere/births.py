@@ -10,16 +10,13 @@ import numpy as np
 from meanfield import CriticalPoint, McKeanVlasov, Number, branch_shape, critical_coupling, critical_couplings
 from meanfield.theory.thresholds import plain_number
 
-from ..bases import Floats
 from ..branches.recording import Register
 from ..branches.resonance import felt_degrees
-from ..equation import StationaryEquation, stationary_equation
+from ..equation import stationary_equation
 from ..geometry import Birth, Threshold
 from .critical import departures
+from .naming import name_of_departure
 from .polyhedral import polyhedral_births
-
-# Names of the two sides of the branch of degree two, flattened and drawn out along the axis.
-SHAPES = {1: "prolate", -1: "oblate"}
 
 
 def births(problem: McKeanVlasov, threshold: Threshold, register: Register) -> list[Birth]:
@@ -40,26 +37,10 @@ def _zonal(
     if equation is None:
         return []
     return [
-        Birth(departure, _name(departure.direction, equation), symmetry)
+        Birth(departure, name_of_departure(departure), symmetry)
         for departure in departures(equation, point, degrees, register)
         if symmetry == 2 or any(degree % 2 for degree in felt_degrees(departure.direction, equation))
     ]
-
-
-def _name(direction: Floats, equation: StationaryEquation) -> str:
-    """Return a zonal branch in words, after its strongest degree of the lowest symmetry."""
-    sizes = np.where(equation.basis.degrees % 2 >= 2 - equation.basis.symmetry, np.abs(direction), 0.0)
-    strongest = int(np.argmax(sizes))
-    return name_of_degree(int(equation.basis.degrees[strongest]), 1 if direction[strongest] > 0.0 else -1)
-
-
-def name_of_degree(degree: int, side: int) -> str:
-    """Return the zonal branch of a degree in words; the side is the sign of its moment."""
-    if degree == 2:
-        return SHAPES[side]
-    if degree % 2 == 1:
-        return f"zonal {degree}"
-    return f"zonal {degree}{'+' if side > 0 else '-'}"
 
 
 def first_threshold(problem: McKeanVlasov) -> Number | None:

@@ -12,6 +12,7 @@ from ..equation import StationaryEquation, stationary_equation
 from ..felt import confining_symmetry
 from ..geometry import Birth
 from .harmonics import HarmonicClass
+from .naming import name_of_departure
 from .polyhedral import broken_axis, broken_symmetry
 from .stability import AzimuthalBlock
 
@@ -47,8 +48,8 @@ def _about_the_axis(point: Point, block: AzimuthalBlock, degrees: Integers, kern
             direction[places[int(degree)]] = value
     direction /= np.linalg.norm(direction)
     sides, order = ((1.0, -1.0), None) if block.own else ((1.0,), 2)
-    symmetry = equation.basis.symmetry
-    return [Birth(Departure(equation, b, q, side * direction, order), "zonal", symmetry) for side in sides]
+    born = [Departure(equation, b, q, side * direction, order) for side in sides]
+    return [Birth(departure, name_of_departure(departure), equation.basis.symmetry) for departure in born]
 
 
 def _asymmetric(old: StationaryEquation) -> StationaryEquation | None:

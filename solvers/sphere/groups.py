@@ -46,32 +46,32 @@ _FIVE = _five_fold()
 _FLIPS = [_signs(1, -1, -1), _signs(-1, -1, 1)]
 _SWAP = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
 
-TETRAHEDRAL = Group("T_d", np.stack([CYCLE, *_FLIPS, _SWAP]))
-OCTAHEDRAL = Group("O_h", np.stack([CYCLE, axis_rotation(4), INVERSION]))
-OCTAHEDRAL_ROTATIONS = Group("O", np.stack([CYCLE, axis_rotation(4)]))
-ICOSAHEDRAL_ROTATIONS = Group("I", np.stack([CYCLE, *_FLIPS, _FIVE]))
-ICOSAHEDRAL = Group("I_h", np.stack([CYCLE, *_FLIPS, _FIVE, INVERSION]))
-TETRAHEDRAL_ROTATIONS = Group("T", np.stack([CYCLE, *_FLIPS]))
-PYRITOHEDRAL = Group("T_h", np.stack([CYCLE, *_FLIPS, INVERSION]))
+TETRAHEDRAL = Group(np.stack([CYCLE, *_FLIPS, _SWAP]))
+OCTAHEDRAL = Group(np.stack([CYCLE, axis_rotation(4), INVERSION]))
+OCTAHEDRAL_ROTATIONS = Group(np.stack([CYCLE, axis_rotation(4)]))
+ICOSAHEDRAL_ROTATIONS = Group(np.stack([CYCLE, *_FLIPS, _FIVE]))
+ICOSAHEDRAL = Group(np.stack([CYCLE, *_FLIPS, _FIVE, INVERSION]))
+TETRAHEDRAL_ROTATIONS = Group(np.stack([CYCLE, *_FLIPS]))
+PYRITOHEDRAL = Group(np.stack([CYCLE, *_FLIPS, INVERSION]))
 
 
 @functools.cache
 def pyramidal(order: int) -> Group:
     """Return C_mv: rotations by 2 pi/m about the z axis and mirrors through it, one at azimuth 0."""
-    return Group(f"C_{order}v", np.stack([axis_rotation(_checked(order)), _signs(1, -1, 1)]))
+    return Group(np.stack([axis_rotation(_checked(order)), _signs(1, -1, 1)]))
 
 
 @functools.cache
 def prismatic(order: int) -> Group:
     """Return D_mh: C_mv and the mirror at the equator."""
-    return Group(f"D_{order}h", np.concatenate([pyramidal(order).generators, [_signs(1, 1, -1)]]))
+    return Group(np.concatenate([pyramidal(order).generators, [_signs(1, 1, -1)]]))
 
 
 @functools.cache
 def antiprismatic(order: int) -> Group:
     """Return D_md: C_mv and the mirror at the equator together with a rotation by pi/m."""
     turned = axis_rotation(2 * _checked(order)) @ _signs(1, 1, -1)
-    return Group(f"D_{order}d", np.concatenate([pyramidal(order).generators, [turned]]))
+    return Group(np.concatenate([pyramidal(order).generators, [turned]]))
 
 
 @functools.cache
@@ -93,12 +93,12 @@ def axial_group(order: int, mirror: bool, equator: int, half_turn: bool) -> Grou
         return (antiprismatic, pyramidal, prismatic)[equator + 1](order)
     turn = axis_rotation(_checked(order))
     if equator > 0:
-        return Group(f"C_{order}h", np.stack([turn, _signs(1, 1, -1)]))
+        return Group(np.stack([turn, _signs(1, 1, -1)]))
     if equator < 0:
-        return Group(f"S_{2 * order}", np.stack([axis_rotation(2 * order) @ _signs(1, 1, -1)]))
+        return Group(np.stack([axis_rotation(2 * order) @ _signs(1, 1, -1)]))
     if half_turn:
-        return Group(f"D_{order}", np.stack([turn, _signs(1, -1, -1)]))
-    return Group(f"C_{order}", np.stack([turn])) if order > 1 else TRIVIAL
+        return Group(np.stack([turn, _signs(1, -1, -1)]))
+    return Group(np.stack([turn])) if order > 1 else TRIVIAL
 
 
 def solids() -> tuple[Group, ...]:
@@ -133,21 +133,6 @@ def breaking_group(order: int, equator: int = 0) -> Group:
     if equator == 0:
         return pyramidal(order)
     return prismatic(order) if equator > 0 else antiprismatic(order)
-
-
-# Schoenflies symbols of the groups of two elements, by the trace of the other one.
-PAIRS = {-1: "C_2", 1: "C_s", -3: "C_i"}
-
-
-def subgroup(elements: Floats) -> Group:
-    """Return the group of some elements of a larger one, the identity first, named by what it is made of."""
-    if len(elements) == 1:
-        return TRIVIAL
-    if len(elements) == 2:
-        return Group(PAIRS[round(float(np.trace(elements[1])))], elements)
-    turns = int(np.count_nonzero(np.linalg.det(elements) > 0.0))
-    mirrors = f" and {len(elements) - turns} reflections" if turns < len(elements) else ""
-    return Group(f"{turns} rotations{mirrors}", elements)
 
 
 def axial_groups(degree: int) -> tuple[Group, ...]:

@@ -1,36 +1,89 @@
-"""A state of a sphere in words: the name of the branch that is born with the degree that binds the state most.
+r"""A state of a sphere in words: the name of the branch that is born with its symmetry at the uniform state.
 
-How strongly degree l binds is :math:`-w_l |m_l|^2/N_l`, its strength at the uniform state times its moments; beside
-its branch point no other has any. So a state has the same name whether a branch led to it or the search met it.
+That branch is named after the degree that becomes critical there. Of several such degrees the one counts that binds
+the state most; degree l binds by :math:`-w_l |m_l|^2/N_l`, its strength at the uniform state times its moments. A
+state with a symmetry that no degree is born with has its Schoenflies symbol for a name. So a state has one name,
+whether a branch led to it or the search met it, unless another degree comes to bind most along the branch.
 """
 
 import numpy as np
 
-from ..bases import Floats
+from meanfield.harmonics import full_density
+
+from ..bases import Floats, Integers
 from ..bases.invariant import InvariantBasis
+from ..bases.representations import Group
 from ..branches.continuation import Point
-from .births import name_of_degree
-from .identity import powers, symmetry_of
-from .polyhedral import name_in_group, rises_at_vertices
+from ..branches.junctions import AMPLITUDE, Departure
+from ..equation import StationaryEquation
+from .groups import axial_groups
+from .identity import FELT, symmetry_of
+
+# Names of the two sides of the branch of degree two, flattened and drawn out along the axis.
+SHAPES = {1: "prolate", -1: "oblate"}
+# The lowest degree of a solid, and the states that rise at its vertices and at those of its dual.
+SOLIDS = {
+    "O_h": (4, ("octahedral", "cubic")),
+    "I_h": (6, ("icosahedral", "dodecahedral")),
+    "T_d": (3, ("tetrahedral", "tetrahedral")),
+}
+# A vertex of the first solid of each pair.
+VERTICES = {"O_h": (0.0, 0.0, 1.0), "I_h": (0.0, 1.0, 0.5 * (1.0 + 5.0**0.5)), "T_d": (1.0, 1.0, 1.0)}
 
 
 def name_of(point: Point) -> str:
     """Return a state in words, such as ``zonal 4-`` or ``octahedral``."""
-    symmetry = symmetry_of(point)
-    if not symmetry:
-        return "uniform"
-    degree = _binding_degree(point, symmetry)
-    basis = point.equation.basis
-    if isinstance(basis, InvariantBasis):
-        return name_in_group(basis.group, degree, rises_at_vertices(basis.group, *basis.expand(point.moments)))
-    return name_of_degree(degree, 1 if powers(point)[degree] > 0.0 else -1)
+    return _name(point.equation, point.b) if symmetry_of(point) else "uniform"
 
 
-def _binding_degree(point: Point, symmetry: int) -> int:
-    """Return the degree that binds most; of a state that differs at antipodes an odd one, if any binds."""
-    basis = point.equation.basis
+def name_of_departure(departure: Departure) -> str:
+    """Return the states of a branch in words, after those where it leaves its branch point."""
+    return _name(departure.equation, departure.b + AMPLITUDE * departure.direction)
+
+
+def _name(equation: StationaryEquation, b: Floats) -> str:
+    basis = equation.basis
     shares: Floats = np.zeros(int(basis.degrees.max()) + 1)
-    np.add.at(shares, basis.degrees, point.equation.signs * basis.squares * point.b**2)
-    if symmetry == 1 and np.any(shares[1::2] > 0.0):
-        shares[::2] = 0.0
-    return int(np.argmax(shares)) if np.any(shares > 0.0) else 1 + int(np.argmax(np.abs(powers(point))[1:]))
+    present = np.abs(b) > FELT * min(1.0, float(np.abs(b).max()))
+    np.add.at(shares, basis.degrees[present], (equation.signs * basis.squares * b**2)[present])
+    binding = np.flatnonzero(shares > 0.0)
+    binding = binding[np.argsort(-shares[binding], kind="stable")]
+    if isinstance(basis, InvariantBasis):
+        return _name_in_group(basis, binding, b)
+    # A state that differs at antipodes is born with an odd degree.
+    odd = binding[binding % 2 == 1]
+    degree = int([*odd, *binding, basis.degrees[np.argmax(np.abs(b))]][0])
+    return _zonal(degree, 1 if float(b[basis.degrees == degree][0]) > 0.0 else -1)
+
+
+def _zonal(degree: int, side: int) -> str:
+    """Return the zonal branch of a degree in words; the side is the sign of its moment."""
+    if degree == 2:
+        return SHAPES[side]
+    if degree % 2 == 1:
+        return f"zonal {degree}"
+    return f"zonal {degree}{'+' if side > 0 else '-'}"
+
+
+def _name_in_group(basis: InvariantBasis, binding: Integers, b: Floats) -> str:
+    """Return a state of finite symmetry in words; the degree is added but for the lowest of a solid."""
+    name = basis.group.name
+    degree = next((degree for degree in binding.tolist() if _is_axial(basis.group, degree)), None)
+    if degree is None:
+        return name
+    if name not in SOLIDS:
+        return f"{name} {degree}"
+    first, shapes = SOLIDS[name]
+    shape = shapes[0 if _rises_at_vertices(basis, np.where(basis.degrees == degree, b, 0.0)) else 1]
+    return shape if degree == first else f"{shape} {degree}"
+
+
+def _is_axial(group: Group, degree: int) -> bool:
+    """Whether branches of a symmetry are born with a degree, in any orientation."""
+    return group.dimension(degree) == 1 and group.name in [axial.name for axial in axial_groups(degree)]
+
+
+def _rises_at_vertices(basis: InvariantBasis, change: Floats) -> bool:
+    """Whether a sum of modes is positive at the vertices of the first solid of a symmetry."""
+    x, y, z = np.array(VERTICES[basis.group.name]) / np.linalg.norm(VERTICES[basis.group.name])
+    return bool(full_density(*basis.harmonics(change), np.arccos(z), np.arctan2(y, x)) > 0.0)

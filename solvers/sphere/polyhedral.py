@@ -10,7 +10,7 @@ order m, :math:`g(\theta)\cos m\varphi` gives a branch of m-fold symmetry whose 
 import numpy as np
 
 from meanfield import CriticalPoint, McKeanVlasov
-from meanfield.harmonics import full_density, packed, place
+from meanfield.harmonics import packed, place
 
 from ..bases import Floats, Integers, InvariantBasis
 from ..bases.invariant import FullBasis
@@ -23,8 +23,9 @@ from ..felt import confining_degree, even_size, felt_among, starting_degrees
 from ..geometry import Birth
 from ..limits import MAX_HARMONIC_DEGREE, MAX_SPHERICAL_DEGREE
 from .critical import departures
-from .groups import axial_groups, breaking_group, pyramidal, subgroup
+from .groups import TRIVIAL, axial_groups, breaking_group, pyramidal
 from .harmonics import HarmonicClass, harmonic_perturbations
+from .naming import name_of_departure
 from .stability import AzimuthalBlock
 
 FEWEST_NODES = 32
@@ -32,17 +33,6 @@ FEWEST_NODES = 32
 SAME_FUNCTION = 1e-5
 # Invariants of critical functions that are images of each other, found at small amplitudes, differ by less.
 SAME_INVARIANTS = 5e-3
-# Names of the states whose density peaks at the vertices of the solid and of its dual.
-SOLIDS = {
-    "O_h": ("octahedral", "cubic"),
-    "I_h": ("icosahedral", "dodecahedral"),
-    "T_d": ("tetrahedral", "tetrahedral"),
-}
-FIRST_DEGREES = {"O_h": 4, "I_h": 6, "T_d": 3}
-# The usual symbols of groups that are special cases of others.
-USUAL = {"C_1v": "C_s", "C_1h": "C_s", "S_2": "C_i", "D_1": "C_2", "D_1h": "C_2v", "D_1d": "C_2h"}
-# A vertex of the first solid of each pair.
-VERTICES = {"O_h": (0.0, 0.0, 1.0), "I_h": (0.0, 1.0, 0.5 * (1.0 + 5.0**0.5)), "T_d": (1.0, 1.0, 1.0)}
 
 
 def invariant_equation(
@@ -85,12 +75,12 @@ def polyhedral_births(
     """
     if problem.domain.dimension != 3:
         return []
-    groups = [(group, degree) for degree in reversed(point.modes) for group in axial_groups(degree)]
+    groups = [group for degree in reversed(point.modes) for group in axial_groups(degree)]
     if len(point.modes) > 1:
-        groups += [(pyramidal(order), point.modes[0]) for order in range(max(point.modes), 1, -1)]
+        groups += [pyramidal(order) for order in range(max(point.modes), 1, -1)]
     born: list[Birth] = []
-    for group, degree in dict(groups).items():
-        for birth in _births_of_group(problem, group, degree, point, register):
+    for group in dict.fromkeys(groups):
+        for birth in _births_of_group(problem, group, point, register):
             if len(point.modes) == 1 or not any(_same(birth, other, point.modes) for other in (*found, *born)):
                 born.append(birth)
     return born
@@ -110,38 +100,18 @@ def _invariants(departure: Departure, degrees: tuple[int, ...]) -> Floats:
     return np.array([*parts, basis.mean_beyond_quadratic(function)])
 
 
-def _births_of_group(
-    problem: McKeanVlasov, group: Group, degree: int, point: CriticalPoint, register: Register
-) -> list[Birth]:
+def _births_of_group(problem: McKeanVlasov, group: Group, point: CriticalPoint, register: Register) -> list[Birth]:
     equation = invariant_equation(problem, group, 1 if point.coupling > 0 else -1)
     if equation is None or not np.isin(point.modes, equation.basis.degrees).any():
         return []
-    return [
-        Birth(departure, name_in_group(group, degree, _peaks(departure)), 2 - degree % 2)
-        for departure in departures(equation, point, point.modes, register)
-    ]
+    return [_birth(departure) for departure in departures(equation, point, point.modes, register)]
 
 
-def _peaks(departure: Departure) -> bool:
-    """Whether a density rises at the vertices of the first solid of its symmetry where a branch leaves."""
+def _birth(departure: Departure) -> Birth:
+    """Return a branch with its name, and 2 for its symmetry if its densities are the same at antipodes, else 1."""
     basis = departure.equation.basis
-    assert isinstance(basis, InvariantBasis)
-    return rises_at_vertices(basis.group, *basis.harmonics(departure.direction))
-
-
-def rises_at_vertices(group: Group, cosine: Floats, sine: Floats) -> bool:
-    """Whether a density, or its change, exceeds its mean at the vertices of the first solid of a symmetry."""
-    vertex = np.array(VERTICES.get(group.name, (1.0, 0.0, 0.0)))
-    polar, azimuth = np.arccos(vertex[2] / np.linalg.norm(vertex)), np.arctan2(vertex[1], vertex[0])
-    return bool(full_density(cosine, sine, polar, azimuth) > cosine[0])
-
-
-def name_in_group(group: Group, degree: int, peaks: bool) -> str:
-    """Return the state in words; the degree is added where the solid has branches of a lower one as well."""
-    if group.name not in SOLIDS:
-        return f"{USUAL.get(group.name, group.name)} {degree}"
-    name = SOLIDS[group.name][0 if peaks else 1]
-    return name if degree == FIRST_DEGREES[group.name] else f"{name} {degree}"
+    odd = bool((basis.degrees % 2).any()) or (basis.confinement is not None and bool(basis.confinement[::2].any()))
+    return Birth(departure, name_of_departure(departure), 1 if odd else 2)
 
 
 def broken_symmetry(point: Point, block: HarmonicClass, kernel: Floats) -> list[Birth]:
@@ -158,7 +128,7 @@ def broken_symmetry(point: Point, block: HarmonicClass, kernel: Floats) -> list[
     images = np.array([_turned(modes.basis, change, element) for element in old.basis.group.elements])
     scale = SAME_FUNCTION * float(np.abs(change).max())
     kept = np.abs(images - change).max(axis=1) <= scale
-    group = subgroup(old.basis.group.elements[kept])
+    group = Group(old.basis.group.elements[kept]) if np.count_nonzero(kept) > 1 else TRIVIAL
     reversed_by_one = bool((np.abs(images + change).max(axis=1) <= scale).any())
     equation = invariant_equation(
         old.problem, group, old.sign, modes=old.basis.nodes, unknowns=int(old.basis.degrees.max())
@@ -170,7 +140,7 @@ def broken_symmetry(point: Point, block: HarmonicClass, kernel: Floats) -> list[
     direction /= np.linalg.norm(direction)
     q = float(point.coupling / (equation.sign * equation.unit))
     order, sides = (2, (1.0,)) if reversed_by_one else (None, (1.0, -1.0))
-    return [Birth(Departure(equation, b, q, side * direction, order), group.name, 1) for side in sides]
+    return [_birth(Departure(equation, b, q, side * direction, order)) for side in sides]
 
 
 def _turned(basis: FullBasis, coefficients: Floats, element: Floats) -> Floats:
@@ -206,5 +176,4 @@ def broken_axis(point: Point, block: AzimuthalBlock, degrees: Integers, kernel: 
     change[[place(degree, order) for degree in degrees.tolist()]] = kernel / roots[degrees]
     direction = equation.unknown_from(basis.moments_from(change, np.zeros(change.size)))
     q = float(point.coupling / (equation.sign * equation.unit))
-    departure = Departure(equation, b, q, direction / np.linalg.norm(direction), 2)
-    return [Birth(departure, group.name, 2 if equator * (-1) ** order > 0 else 1)]
+    return [_birth(Departure(equation, b, q, direction / np.linalg.norm(direction), 2))]

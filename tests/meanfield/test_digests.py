@@ -1,8 +1,10 @@
 """What was changed in a file after it was written shows when it is opened, and files of different sets do not pass."""
 
 import dataclasses
+import hashlib
 import itertools
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +17,9 @@ from meanfield import InvalidInput
 from meanfield.export import open_diagram, save, sealed
 from meanfield.export.opening import open_record
 from meanfield.export.states import open_states, save_states
+from meanfield.states import StationaryStates
 from solvers import VonMises, bifurcation_diagram, evolve, simulate, stationary_states
-from tests.campaigns.files import KURAMOTO, ON_SPHERE, same
+from tests.campaigns.files import KINDS, KURAMOTO, ON_SPHERE, same
 from verification import compare
 
 SINGLE = (".nc", ".json", ".npz")
@@ -299,6 +302,22 @@ def test_records_of_arrays(tmp_path, records, kind, suffix):
     assert same(open_record(path), sound)
 
 
+@pytest.mark.parametrize(
+    "kind", ["diagram on the circle", "diagram on the sphere", "trajectory", "ensemble", "states"]
+)
+def test_more_digits_than_a_double_has_are_the_double(tmp_path, kind):
+    save_as, open_as = KINDS[kind].save, KINDS[kind].open
+    path = tmp_path / "run.json"
+    save_as(KINDS[kind].make(0), path)
+    sound, text = open_as(path), path.read_text(encoding="utf-8")
+    numbers = list(re.finditer(r"\d\.\d{15,}(?=[,\]}])", text))
+    assert len(numbers) > 10
+    for found in numbers[:: max(1, len(numbers) // 20)]:
+        longer = f"{found.group()}000"
+        path.write_text(text[: found.start()] + longer + text[found.end() :], encoding="utf-8")
+        assert same(open_as(path), sound)
+
+
 @pytest.mark.parametrize("suffix", [".json", ".npz"])
 def test_states_are_read_back(tmp_path, suffix):
     states = stationary_states(KURAMOTO.at(coupling=3.0))
@@ -310,6 +329,42 @@ def test_states_are_read_back(tmp_path, suffix):
         assert other.provenance == {"command": "by hand"}
     without_digest(path)
     assert same(open_states(path), found)
+    if suffix == ".json":
+        # A whole number is the double that it is equal to.
+        path.write_text(path.read_text(encoding="utf-8").replace('_gap": 0.0', '_gap": 0'), encoding="utf-8")
+        assert same(open_states(path), found)
+
+
+@pytest.mark.parametrize("suffix", [".json", ".npz"])
+@pytest.mark.parametrize("given", [None, {"command": "by hand"}])
+def test_what_was_searched_is_read_back(tmp_path, suffix, given):
+    states = stationary_states(KURAMOTO.at(coupling=3.0))
+    for told in (states, StationaryStates(states, "among the two", False, ("one", "is lost – κ"))):
+        found = open_states(save_states(told, tmp_path / f"run{suffix}", 2.0, given, force=True))
+        assert (found.searched, found.complete, found.warnings) == (told.searched, told.complete, told.warnings)
+        assert found[0].provenance == (states[0].provenance if given is None else given)
+    # Nothing is made up where a list does not say it.
+    found = open_states(save_states(list(states), tmp_path / f"list{suffix}", 2.0, {}))
+    assert (found.searched, found.complete, found.warnings) == ("", None, ())
+
+
+def test_a_table_of_states_has_its_origin_beside_it(tmp_path):
+    states = stationary_states(KURAMOTO.at(coupling=3.0))
+    path = save_states(states, tmp_path / "run.csv", 2.0)
+    origin = tmp_path / "run.provenance.json"
+    values = json.loads(origin.read_text(encoding="utf-8"))
+    assert values["search"] == {"searched": states.searched, "complete": True, "warnings": []}
+    whole = json.loads(save_states(states, tmp_path / "run.json", 2.0).read_text(encoding="utf-8"))
+    assert values["digest"] == whole["digest"]
+    assert values["files"] == {".csv": hashlib.sha256(path.read_bytes()).hexdigest()}
+    with pytest.raises(InvalidInput, match=r"a format from which states are read"):
+        open_states(path)
+    path.write_text(path.read_text(encoding="utf-8").replace("0", "1", 1), encoding="utf-8")
+    with pytest.raises(InvalidInput, match=r"run\.csv is not what .* was written with"):
+        open_states(path)
+    path.unlink()
+    with pytest.raises(InvalidInput, match=r"run\.provenance\.json"):
+        save_states(states, path, 2.0)
 
 
 def test_a_changed_state_is_refused(tmp_path):

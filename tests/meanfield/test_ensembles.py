@@ -239,3 +239,15 @@ def test_a_trajectory_is_drawn_beside_the_moments():
     ax = made().plot_moments(degrees=(1, 2), trajectory=Path())
     dashed = [line for line in ax.lines if line.get_linestyle() == "--"]
     assert [line.get_ydata()[0] for line in dashed] == [0.1, 0.2]
+
+
+def test_an_ensemble_is_spoken_of_with_its_article(tmp_path):
+    other = tmp_path / "other.json"
+    other.write_text('{"record": "trajectory", "schema_version": 1, "arrays": {}}', encoding="utf-8")
+    with pytest.raises(InvalidInput, match="it holds trajectory, not an ensemble written by meanfield"):
+        open_ensemble(other)
+    other.write_text("{", encoding="utf-8")
+    with pytest.raises(InvalidInput, match="not an ensemble written by meanfield"):
+        open_ensemble(other)
+    with pytest.raises(InvalidInput, match="a format of an ensemble"):
+        made().save(tmp_path / "run.mat")

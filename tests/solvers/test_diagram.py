@@ -295,7 +295,7 @@ class TestTurnsAndLoops:
         folds = []
         for method in (Arclength(), Arclength(max_step=0.006, tolerance=1e-5)):
             result = diagram(CosineSeries(weights), relative=(0.7, 1.5), noise=1.29, method=method)
-            folds.append([event.coupling for event in result.events("fold", "1-cluster from 3-cluster (2)")])
+            folds.append([event.coupling for event in result.events("fold", "1-cluster (2) from 3-cluster")])
         assert len(folds[0]) == 2
         assert folds[0] == pytest.approx(folds[1], rel=LOCATED)
 

@@ -85,7 +85,7 @@ def test_branches_leave_along_both_axes() -> None:
     assert [(branch.label, int(branch.unstable[-1])) for branch in diagram.branches] == [
         ("primary", 2),
         ("1-cluster from primary", 1),
-        ("1-cluster from primary (2)", 0),
+        ("1-cluster (2) from primary", 0),
     ]
     (point,) = diagram.events("branch point")
     assert point.coupling == pytest.approx(2.0, rel=1e-12)

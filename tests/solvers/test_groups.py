@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 from scipy.special import lpmv
 
 from meanfield import InvalidInput
@@ -20,6 +21,7 @@ from solvers.sphere.groups import (
     OCTAHEDRAL_ROTATIONS,
     TETRAHEDRAL,
     antiprismatic,
+    axial_group,
     axial_groups,
     breaking_group,
     prismatic,
@@ -174,7 +176,7 @@ def test_axes_about_which_invariants_turn():
     assert len(TRIVIAL.free_axes) == 3
     assert np.array_equal(np.abs(pyramidal(1).free_axes), [[0.0, 1.0, 0.0]])
     assert len(pyramidal(3).free_axes) == len(TETRAHEDRAL.free_axes) == 0
-    spinning = Group("C_5", pyramidal(5).generators[:1])
+    spinning = Group(pyramidal(5).generators[:1])
     assert np.abs(np.abs(spinning.free_axes) - [[0.0, 0.0, 1.0]]).max() < 8 * EPS
 
 
@@ -184,6 +186,21 @@ def test_symmetry_broken_from_zonal_states():
     assert breaking_group(2, -1).name == "D_2d"
     # g(theta) cos(2 phi), odd about the equator: xyz turned by 45 degrees
     assert breaking_group(2, -1).dimension(3) == 1
+
+
+def test_symbols_are_those_of_the_elements():
+    turned = Rotation.random(random_state=1).as_matrix()
+    expected = {
+        "T_d": TETRAHEDRAL, "O": OCTAHEDRAL_ROTATIONS, "O_h": OCTAHEDRAL, "I_h": ICOSAHEDRAL, "C_1": TRIVIAL,
+        "C_s": pyramidal(1), "C_2v": prismatic(1), "C_2h": antiprismatic(1), "C_4v": pyramidal(4),
+        "D_2h": prismatic(2), "D_5h": prismatic(5), "D_4d": antiprismatic(4), "D_5d": antiprismatic(5),
+        "C_i": axial_group(1, False, -1, False), "C_2": axial_group(1, False, 0, True),
+        "S_4": axial_group(2, False, -1, False), "C_3h": axial_group(3, False, 1, False),
+        "D_3": axial_group(3, False, 0, True), "C_6": axial_group(6, False, 0, False),
+    }  # fmt: skip
+    for symbol, group in expected.items():
+        assert group.name == symbol
+        assert Group(turned @ group.elements @ turned.T).name == symbol
 
 
 def test_degrees_that_have_invariants():
@@ -219,11 +236,11 @@ def test_companions_lead_to_other_invariants(group, count):
 
 def test_wrong_generators_are_refused():
     with pytest.raises(InvalidInput, match="orthogonal"):
-        Group("bad", np.diag([1.0, 1.0, 2.0]))
+        Group(np.diag([1.0, 1.0, 2.0]))
     angle = 1.0
     turn = np.array([[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1.0]])
     with pytest.raises(InvalidInput, match="elements"):
-        _ = Group("endless", turn).elements
+        _ = Group(turn).elements
     with pytest.raises(InvalidInput, match="order"):
         pyramidal(0)
     with pytest.raises(InvalidInput, match="degree"):

@@ -1,13 +1,15 @@
 """One state has one name, and no two states of an answer have the same."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
 
 from meanfield import Circle, CosineSeries, GegenbauerSeries, McKeanVlasov, Sphere, Transformer, critical_coupling
 from solvers import bifurcation_diagram, stationary_states
-from solvers.labels import untaken
+from solvers.labels import unnumbered, untaken
+from tests.campaigns.names import compared_names
 
 ATTRACTIVE = (
     McKeanVlasov(Circle(), CosineSeries((-0.68, -0.44, -0.55, -0.545, -0.263, -0.409))),
@@ -26,9 +28,11 @@ def test_no_two_states_have_the_same_label(problem, relative):
     assert len(labels) > 3
     assert len(set(labels)) == len(labels)
     # Numbers rise with the free energy.
-    for label in labels:
-        numbers = [other for other in labels if other == label or other.startswith(f"{label} (")]
-        assert numbers == [label, *(f"{label} ({number})" for number in range(2, len(numbers) + 1))]
+    for plain in {unnumbered(label) for label in labels}:
+        numbered = [label for label in labels if unnumbered(label) == plain]
+        name, *origin = re.split("(?= from )", plain, maxsplit=1)
+        others = (f"{name} ({number}){''.join(origin)}" for number in range(2, len(numbered) + 1))
+        assert numbered == [plain, *others]
 
 
 @pytest.mark.parametrize(
@@ -76,3 +80,38 @@ def test_states_have_the_names_of_the_branches_of_a_diagram():
 def test_untaken():
     assert untaken("a", []) == "a"
     assert untaken("a", ["a", "a (2)", "a (4)"]) == "a (3)"
+    # The number of the parent stays with it.
+    assert untaken("a from b (2)", ["a from b (2)"]) == "a (2) from b (2)"
+    assert untaken("a, one of a family", ["a, one of a family"]) == "a (2), one of a family"
+
+
+@pytest.mark.parametrize(
+    ("problem", "interval", "depth", "search"),
+    [
+        # Found by the campaign ``names``: branches on which symmetry is lost, and one that nothing leads to.
+        (McKeanVlasov(Sphere(3), GegenbauerSeries((-0.1374, -0.4526))), (9.4, 18.7975), 3, False),
+        (McKeanVlasov(Sphere(3), GegenbauerSeries((-0.3019, -1.147, -0.684, 0.3495))), (4.1, 8.19759), 2, False),
+        (McKeanVlasov(Sphere(3), GegenbauerSeries((-0.524, -0.008186, -1.116))), (3.5, 7.04953), 2, True),
+        (McKeanVlasov(Circle(), CosineSeries((-1.251, -0.02446, -1.142, -1.079))), (1.6, 3.29688), 1, True),
+    ],
+)
+def test_the_search_names_states_as_a_diagram_does(problem, interval, depth, search):
+    diagram = bifurcation_diagram(problem, interval, depth=depth, search=search, rates=False)
+    states = stationary_states(problem.at(coupling=interval[1]), depth=1, rates=False)
+    compared, different = compared_names(diagram, states)
+    assert compared >= 3
+    assert not different
+    assert len({branch.label for branch in diagram.branches}) == len(diagram.branches)
+
+
+def test_a_branch_names_its_parent_as_the_diagram_does():
+    problem = McKeanVlasov(Circle(), CosineSeries((-0.68, -0.44, -0.55, -0.545, -0.263, -0.409)))
+    diagram = bifurcation_diagram(problem, relative=(0.9, 4.0), depth=3, rates=False)
+    labels = [branch.label for branch in diagram.branches]
+    origins = {label.split(" from ", 1)[1] for label in labels if " from " in label}
+    assert origins
+    assert origins <= set(labels)
+    for branch in diagram.branches:
+        if branch.parent is not None and " from " in branch.label:
+            parent = diagram.branches[diagram.special_points[branch.parent].branch]
+            assert branch.label.split(" from ", 1)[1] == parent.label

@@ -101,7 +101,7 @@ def test_a_state_that_a_field_tilts_is_followed_back_in_a_diagram():
     problem = McKeanVlasov(Sphere(3), GegenbauerSeries((-1.0, -0.5)), confinement=GegenbauerSeries((0.3, 0.2)))
     diagram = bifurcation_diagram(problem, (3.5, 4.0), depth=0, rates=False)
     tilted = [branch for branch in diagram.branches if branch.layout == "order"]
-    assert any(branch.label.startswith("disconnected C_s") and branch.unstable[-1] == 0 for branch in tilted)
+    assert any(branch.label == "C_s from the search" and branch.unstable[-1] == 0 for branch in tilted)
 
 
 RECOGNISED = [*solids(), *searched_groups(5), axial_group(3, False, 1, False), axial_group(2, False, -1, False)]
