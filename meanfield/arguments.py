@@ -140,7 +140,7 @@ def _rules_of(function: Any, in_record: bool) -> dict[str, Rule | None]:
 
 
 def _degree() -> Rule:
-    words = f"a whole number from 0 to {LARGEST_DEGREE} such as 2"
+    words = f"a non-negative integer up to {LARGEST_DEGREE} such as 2"
     return Rule(words, lambda value: is_whole(value) and 0 <= value <= LARGEST_DEGREE)
 
 

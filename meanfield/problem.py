@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from .arguments import methods_checked, shown
+from .arguments import shown
 from .domains import Circle, Domain, Sphere, domain_named
 from .errors import InvalidInput
 from .potentials import Potential, potential_from
@@ -28,7 +28,6 @@ from .potentials.foreign import require_potential
 SMALLEST_NOISE = 1e-100
 
 
-@methods_checked
 @dataclass(frozen=True)
 class McKeanVlasov:
     """A McKean-Vlasov equation.

@@ -161,7 +161,7 @@ def mollweide(
     """Draw the density on S^2 with the given moments as a map; the image holds it over the uniform one."""
     from matplotlib.patches import Ellipse
 
-    if centre is not None and not np.isfinite(centre):
+    if centre is not None and not np.isfinite(float(centre)):
         raise InvalidInput(f"the centre of a map is a finite angle, not {centre}; try centre=0.0")
     _, azimuth, values = _survey(cosine, sine, layout)
     middle = _quietest_edge(azimuth, values) + np.pi if centre is None else float(centre)

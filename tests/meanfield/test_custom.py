@@ -208,7 +208,9 @@ def test_sympy_walk():
         Custom.from_sympy("cos(x)")
 
 
-@pytest.mark.parametrize("formula", ["exp(-12000)*cos(t)", "exp(-9000 + cos(t))*exp(-9000)", "cos(t)*1e-200*1e-200"])
+@pytest.mark.parametrize(
+    "formula", ["exp(-12000)*cos(t)", "exp(-9000 + cos(t))*exp(-9000)", "cos(t)*1e-200*1e-200"]
+)
 def test_a_potential_that_is_zero_by_underflow_is_refused(formula):
     with pytest.raises(InvalidInput, match="too near the smallest numbers"):
         Custom.from_expression(formula)
