@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .arguments import checked
 from .errors import InvalidInput, did_you_mean
 from .outcomes import Outcome
 from .problem import McKeanVlasov
+from .records import Record
 from .summary import describe
 
 if TYPE_CHECKING:
@@ -32,8 +34,9 @@ ROW_COLUMNS = ("quantity", "particles", "time", "expected", *BAND)
 FIT_COLUMNS = ("name", "exponent", "low", "high", "standard_error", "prefactor", "curvature")
 
 
-@dataclass(frozen=True, eq=False)
-class Means:
+@checked
+@dataclass(frozen=True, eq=False, repr=False)
+class Means(Record):
     """Means over the replicas, with confidence bands.
 
     Attributes
@@ -58,16 +61,19 @@ class Means:
 
         Raises
         ------
-        KeyError
+        InvalidInput
             If it is not there.
         """
         if name not in self.names:
-            raise KeyError(f"no quantity {name!r}; there are {', '.join(self.names)}")
+            raise InvalidInput(
+                f"no quantity is called {name!r}; {did_you_mean(name, self.names)}there are {', '.join(self.names)}"
+            )
         return self.names.index(name)
 
 
-@dataclass(frozen=True)
-class Fit:
+@checked
+@dataclass(frozen=True, eq=False, repr=False)
+class Fit(Record):
     """A distance as a power of the number of particles.
 
     Attributes
@@ -91,8 +97,9 @@ class Fit:
     curvature: float | None
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+@checked
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Record):
     r"""Particles beside their mean-field limit.
 
     Attributes

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from .arguments import checked
 from .domains import Circle, Domain
 from .errors import InvalidInput, did_you_mean
 from .moments import moment_columns, named_moment
 from .outcomes import Outcome
 from .potentials import Number
 from .problem import McKeanVlasov
+from .records import Record
 from .states import Layout, State, moments_of_degree
 
 if TYPE_CHECKING:
@@ -47,8 +49,9 @@ POINT_AXIS_COLUMNS = ("p1", "p2", "p3", "p4")
 SPECIAL_AXIS_COLUMNS = ("p1", "p2")
 
 
-@dataclass(frozen=True, eq=False)
-class SpecialPoint:
+@checked
+@dataclass(frozen=True, eq=False, repr=False)
+class SpecialPoint(Record):
     """A located event on a branch.
 
     Attributes
@@ -125,8 +128,9 @@ class SpecialPoint:
         return row | {name: self.moment(name) for name in SPECIAL_AXIS_COLUMNS}
 
 
-@dataclass(frozen=True, eq=False)
-class Branch:
+@checked
+@dataclass(frozen=True, eq=False, repr=False)
+class Branch(Record):
     """A curve of stationary states, P points with moments of degree 0 to n.
 
     Attributes
@@ -197,8 +201,9 @@ class Branch:
         return moments_of_degree(self.cosine, self.sine, degree, self.layout)
 
 
-@dataclass(frozen=True, eq=False)
-class Diagram:
+@checked
+@dataclass(frozen=True, eq=False, repr=False)
+class Diagram(Record):
     """A bifurcation diagram in the coupling.
 
     Attributes
@@ -231,6 +236,7 @@ class Diagram:
         domain = self.problem.domain
         points = tuple(dataclasses.replace(point, domain=domain) for point in self.special_points)
         object.__setattr__(self, "special_points", points)
+        super().__post_init__()
 
     def branch(self, label: int | str) -> Branch:
         """Return the branch with the given label or index.

@@ -14,12 +14,14 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
+from .arguments import is_whole, methods_checked, shown
 from .errors import InvalidInput
 
 # Beyond this the weights (1 - u^2)^((d - 3)/2) are a spike that double precision barely resolves.
 LARGEST_DIMENSION = 1024
 
 
+@methods_checked
 @dataclass(frozen=True)
 class Circle:
     r"""The circle of circumference :math:`2\pi`, angles in radians.
@@ -54,6 +56,7 @@ class Circle:
         return {"name": self.name}
 
 
+@methods_checked
 @dataclass(frozen=True)
 class Sphere:
     r"""The unit sphere :math:`S^{d-1}` of :math:`\mathbb R^d`.
@@ -81,8 +84,8 @@ class Sphere:
 
     def __post_init__(self) -> None:
         dimension = self.dimension
-        if isinstance(dimension, bool) or not hasattr(dimension, "__index__"):
-            raise InvalidInput(f"the dimension of a sphere is an integer, at least 3, not {dimension!r}")
+        if not is_whole(dimension):
+            raise InvalidInput(f"the dimension of a sphere is an integer, at least 3, not {shown(dimension)}")
         if dimension == 2:
             raise InvalidInput("the sphere of dimension 2 is the circle; use Circle() (--domain circle)")
         if not 3 <= dimension <= LARGEST_DIMENSION:

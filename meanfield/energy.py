@@ -26,11 +26,13 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from .arguments import checked, shown
 from .domains import Circle, Domain
 from .entropy import SERIES_BELOW, excess, excess_beyond_square
 from .errors import ComputationFailed, InvalidInput
 from .fields import EPS, Field, converged, field_of
 from .problem import McKeanVlasov
+from .records import Record
 from .states import Layout
 
 Vector: TypeAlias = npt.NDArray[np.float64]
@@ -43,8 +45,9 @@ _KNOWN = 1e-13
 _STATIONARY = 1e5
 
 
-@dataclass(frozen=True)
-class FreeEnergy:
+@checked
+@dataclass(frozen=True, eq=False, repr=False)
+class FreeEnergy(Record):
     """The free energy of a density and its parts.
 
     Attributes
@@ -68,6 +71,7 @@ class FreeEnergy:
     gap: float
 
 
+@checked
 def free_energy_parts(
     problem: McKeanVlasov,
     cosine: npt.ArrayLike,
@@ -110,6 +114,7 @@ def free_energy_parts(
     return FreeEnergy(entropy, interaction, external, entropy + interaction + external, gap)
 
 
+@checked
 def dissipation(
     problem: McKeanVlasov,
     cosine: npt.ArrayLike,
@@ -152,6 +157,7 @@ def dissipation(
     return converged(field, integrand)
 
 
+@checked
 def first_variation(
     problem: McKeanVlasov,
     cosine: npt.ArrayLike,
@@ -192,12 +198,15 @@ def first_variation(
     points = points or max(64, 8 * degree)
     if points <= 2 * degree:
         raise InvalidInput(f"points = {points} is too few for {degree} modes; it must exceed {2 * degree}")
+    if points > field.finest:
+        raise InvalidInput(f"points must be at most {field.finest}, not {shown(points)}; leave it out")
     density, floor = state.on(points)
     potential = field.values(forces * state.cosine + state.confinement, forces * state.sine, points)
     logarithm = _log_density(problem.domain, np.maximum(density, floor))
     return field.angles(points), np.asarray(problem.noise * (logarithm + 1) + potential)
 
 
+@checked
 def second_variation(
     problem: McKeanVlasov,
     cosine: npt.ArrayLike,

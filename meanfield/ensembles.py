@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .arguments import checked
 from .domains import Circle
 from .errors import InvalidInput
 from .harmonics import largest_degree, place
 from .outcomes import Outcome
 from .problem import McKeanVlasov
+from .records import Record
 from .states import Layout
 from .summary import describe
 
@@ -52,8 +54,9 @@ class Histogram(NamedTuple):
     standard_error: Floats
 
 
-@dataclass(frozen=True, eq=False)
-class Ensemble:
+@checked
+@dataclass(frozen=True, eq=False, repr=False)
+class Ensemble(Record):
     r"""Independent replicas of N interacting particles.
 
     Attributes

@@ -9,9 +9,12 @@ from collections.abc import Iterable
 
 
 class MeanfieldError(Exception):
-    """Any error whose message is meant for the user."""
+    """Any error whose message is meant for the user: a text of one line, whatever values are printed in it."""
 
     exit_code = 1
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(" ".join(message.split("\n")) if isinstance(message, str) else message)
 
 
 class InvalidInput(MeanfieldError, ValueError):

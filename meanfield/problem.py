@@ -12,11 +12,13 @@ Stationary states depend on :math:`\kappa/D` and :math:`V/D` only; rates scale w
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from .arguments import shown
 from .domains import Circle, Domain, Sphere, domain_named
 from .errors import InvalidInput
 from .potentials import Potential, potential_from
@@ -123,6 +125,13 @@ class McKeanVlasov:
         InvalidInput
             If the description names an unknown domain or potential.
         """
+        if not isinstance(description, Mapping):
+            raise InvalidInput(f"the description of a problem is a mapping, not {shown(description)}")
+        missing = {"domain", "potential", "noise", "coupling", "confinement"}.difference(description)
+        if missing:
+            raise InvalidInput(
+                f"the description of a problem has no {', '.join(sorted(missing))}; see McKeanVlasov.to_dict()"
+            )
         confinement = description["confinement"]
         return cls(
             domain=domain_named(description["domain"]["name"], description["domain"].get("dimension")),

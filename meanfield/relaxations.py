@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .arguments import checked
 from .errors import InvalidInput, did_you_mean
 from .problem import McKeanVlasov
+from .records import Record
 from .states import State
 
 if TYPE_CHECKING:
@@ -26,8 +28,9 @@ NORMS = {
 }
 
 
-@dataclass(frozen=True)
-class RateFit:
+@checked
+@dataclass(frozen=True, eq=False, repr=False)
+class RateFit(Record):
     """An exponential fitted to the decay of one distance.
 
     Attributes
@@ -61,8 +64,9 @@ class RateFit:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class Relaxation:
+@checked
+@dataclass(frozen=True, eq=False, repr=False)
+class Relaxation(Record):
     """The contraction rate at a stable state, three times over.
 
     Attributes

@@ -23,11 +23,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .arguments import checked
 from .domains import Circle, Domain, Sphere
 from .errors import InvalidInput
 from .harmonics import full_density, moduli, zonal_density, zonal_sensitivity
 from .outcomes import Outcome
 from .problem import McKeanVlasov
+from .records import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -42,8 +44,9 @@ LARGEST_NOISE = 1e-10
 Layout: TypeAlias = Literal["degree", "order"]
 
 
-@dataclass(frozen=True, eq=False)
-class State:
+@checked
+@dataclass(frozen=True, eq=False, repr=False)
+class State(Record):
     """A stationary density at one coupling.
 
     Attributes
@@ -204,8 +207,9 @@ class StationaryStates(tuple[State, ...]):
         return tuple(self), self.searched, self.complete, self.warnings
 
 
-@dataclass(frozen=True, eq=False)
-class Spectrum:
+@checked
+@dataclass(frozen=True, eq=False, repr=False)
+class Spectrum(Record):
     """Eigenvalues of the linearised equation at a state, in units of 1/time.
 
     Attributes
@@ -289,6 +293,8 @@ def relative_density_at(
     Of a stationary state, whose problem is given, the exponential is taken where rounding of the moments would
     spoil the sum.
     """
+    if azimuth is not None:
+        _require_pairs(np.shape(angle), np.shape(azimuth))
     if layout == "order":
         if azimuth is None:
             raise InvalidInput("this density has no axis of symmetry; give both angles, density(polar, azimuth)")
@@ -305,6 +311,15 @@ def relative_density_at(
     else:
         values = zonal_density(cosine, domain.dimension, angle)
     return values if azimuth is None else values + np.zeros(np.shape(azimuth))
+
+
+def _require_pairs(polar: tuple[int, ...], azimuth: tuple[int, ...]) -> None:
+    try:
+        np.broadcast_shapes(polar, azimuth)
+    except ValueError as error:
+        raise InvalidInput(
+            f"angles of shapes {polar} and {azimuth} do not make pairs; give both of one shape"
+        ) from error
 
 
 def _over_surface(domain: Domain, relative: Floats) -> Floats:

@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .arguments import checked
 from .domains import Circle, Sphere
 from .errors import InvalidInput
 from .harmonics import moduli, place
 from .moments import moment_columns, named_moment
 from .outcomes import Outcome
 from .problem import McKeanVlasov
+from .records import Record
 from .states import Layout, density_at, described
 from .summary import describe, wrapped
 
@@ -33,8 +35,9 @@ Integers = NDArray[np.int64]
 SUMMARY_TIMES = 6
 
 
-@dataclass(frozen=True, eq=False)
-class Trajectory:
+@checked
+@dataclass(frozen=True, eq=False, repr=False)
+class Trajectory(Record):
     """A density evolving in time.
 
     Attributes

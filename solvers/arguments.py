@@ -4,15 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from meanfield import InvalidInput, McKeanVlasov
-
-
-def require_problem(problem: Any) -> None:
-    """Refuse what is no problem."""
-    if not isinstance(problem, McKeanVlasov):
-        raise InvalidInput(
-            f"problem must be a McKeanVlasov, not {problem!r}; try McKeanVlasov(Circle(), Transformer(beta=4))"
-        )
+from meanfield import InvalidInput
 
 
 def require_depth(depth: Any) -> None:

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meanfield import InvalidInput
+from meanfield.arguments import checked
 from meanfield.export.files import bytes_writer, check_writable, write_files
 from meanfield.export.records import dump, load
 
@@ -27,6 +28,7 @@ SLOTS = ("a", "b")
 MAGIC = b"meanfield checkpoint 1 "
 
 
+@checked
 @dataclass(frozen=True)
 class Checkpoint:
     """Where a run saves itself and how often.

@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from meanfield import Diagram, InvalidInput, McKeanVlasov, Number, critical_coupling
+from meanfield.arguments import checked
 
-from .arguments import require_depth, require_problem
+from .arguments import require_depth
 from .branches.continuation import Arclength
 from .branches.exchange import mark_exchanges
 from .branches.following import Followed
@@ -24,6 +25,7 @@ DEFAULT_RELATIVE = (0.5, 3.0)
 Result = TypeVar("Result")
 
 
+@checked
 @dataclass(frozen=True)
 class Progress:
     """What has been done: the branch just finished, branches finished and branches waiting."""
@@ -33,6 +35,7 @@ class Progress:
     waiting: int
 
 
+@checked
 def bifurcation_diagram(
     problem: McKeanVlasov,
     interval: tuple[float, float] | None = None,
@@ -91,6 +94,7 @@ def bifurcation_diagram(
             return diagram
 
 
+@checked
 def explore(
     problem: McKeanVlasov,
     interval: tuple[float, float] | None = None,
@@ -103,7 +107,6 @@ def explore(
 ) -> Generator[Progress, None, Diagram]:
     """Compute a diagram like :func:`bifurcation_diagram`, yielding after every branch; returns the diagram."""
     started = time.process_time()
-    require_problem(problem)
     require_depth(depth)
     problem = problem.at(coupling=None)
     method = Arclength() if method is None else method

@@ -24,6 +24,7 @@ from typing import overload
 import numpy as np
 
 from meanfield import ComputationFailed, InvalidInput, McKeanVlasov, Relaxation, State, growth_rates
+from meanfield.arguments import checked
 from meanfield.relaxations import NORMS, RateFit
 
 from .bases import EPS, Floats
@@ -66,6 +67,7 @@ def contraction_rate(
 ) -> Relaxation: ...
 
 
+@checked
 def contraction_rate(
     subject: McKeanVlasov | State, *, state: State | None = None, watch: Watch | None = None
 ) -> Relaxation | float:

@@ -1,10 +1,12 @@
 """The equation linearised at a stationary state, on every domain."""
 
 from meanfield import Spectrum, State
+from meanfield.arguments import checked
 
 from .geometry import geometry_of
 
 
+@checked
 def spectrum(state: State) -> Spectrum:
     r"""Return the eigenvalues of the equation linearised at a stationary state.
 
@@ -42,6 +44,7 @@ def spectrum(state: State) -> Spectrum:
     return geometry_of(state.problem).spectrum(state)
 
 
+@checked
 def spectral_gap(state: State) -> float:
     """Return the slowest decay rate of perturbations of a state, rotation excluded.
 

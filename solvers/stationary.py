@@ -22,9 +22,10 @@ from meanfield import (
     critical_coupling,
     global_criterion,
 )
+from meanfield.arguments import checked
 from meanfield.states import StationaryStates
 
-from .arguments import require_depth, require_problem
+from .arguments import require_depth
 from .bases import EPS
 from .branches.continuation import Arclength, Point, state_at
 from .branches.detection import interval_end
@@ -58,6 +59,7 @@ SEARCH = ("searched", "complete", "minimiser_reason", "warnings")
 ALONE = "without interaction exp(-V/D)/Z is the only state"
 
 
+@checked
 def stationary_states(
     problem: McKeanVlasov,
     *,
@@ -108,7 +110,6 @@ def stationary_states(
     """
     started = time.process_time()
     watch = watch or _unwatched
-    require_problem(problem)
     require_depth(depth)
     coupling = problem.fixed_coupling
     if not np.isfinite(BEYOND * coupling):

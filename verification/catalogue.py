@@ -18,6 +18,7 @@ from meanfield import (
     Sphere,
     Transformer,
 )
+from meanfield.arguments import checked
 
 RANDOM_SEEDS = (1, 2, 3, 4)
 LONGEST_LIST = 4
@@ -27,6 +28,7 @@ DIMENSIONS = (3, 4, 8, 16)
 BETAS = (0.5, 1.0, 3.0, 9.0)
 
 
+@checked
 def representative_problems(domain: str | None = None) -> tuple[McKeanVlasov, ...]:
     """Return problems that between them meet the hypotheses of every claim, coupling free.
 

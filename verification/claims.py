@@ -13,8 +13,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from fnmatch import fnmatchcase
+from typing import Any
 
 from meanfield import Circle, InvalidInput, McKeanVlasov, Sphere
+from meanfield.arguments import checked
+from meanfield.errors import did_you_mean
+from meanfield.records import Record
 
 from .tools import Tools
 
@@ -38,8 +42,9 @@ class Undecided(Exception):
     """Raised by a check that cannot decide; the message says why."""
 
 
-@dataclass(frozen=True)
-class Evidence:
+@checked
+@dataclass(frozen=True, eq=False, repr=False)
+class Evidence(Record):
     """A measurement against an expectation.
 
     Attributes
@@ -73,6 +78,7 @@ class Evidence:
         return self.error / self.bound if self.bound > 0.0 else math.inf
 
 
+@checked
 @dataclass(frozen=True)
 class Claim:
     """A theorem or an exact property that a solver must reproduce.
@@ -102,9 +108,17 @@ class Claim:
         """The domain the claim is about, ``circle`` or ``sphere``."""
         return self.identifier.partition(".")[0]
 
+    def __repr__(self) -> str:
+        return f"Claim({self.identifier!r}, {self.title!r})"
 
-@dataclass(frozen=True)
-class Result:
+    def __reduce__(self) -> Any:
+        # The claim itself stands where its check was, which pickle therefore cannot find.
+        return (_registered, (self.identifier,)) if CLAIMS.get(self.identifier) is self else super().__reduce__()
+
+
+@checked
+@dataclass(frozen=True, eq=False, repr=False)
+class Result(Record):
     """The verdict on one claim and one problem, with its evidence and the sentence that explains it."""
 
     claim: Claim
@@ -139,6 +153,11 @@ def claim(
         return made
 
     return registered
+
+
+def _registered(identifier: str) -> Claim:
+    _load()
+    return CLAIMS[identifier]
 
 
 def compare(measured: float, expected: float, bound: float, details: str) -> Evidence:
@@ -178,6 +197,7 @@ def worst(evidence: Iterable[Evidence]) -> Evidence:
     return replace(heaviest, details=f"{heaviest.details} (worst of {len(found)} measurements)")
 
 
+@checked
 def matching(pattern: str = "") -> list[Claim]:
     """Return the claims whose identifier contains the pattern or matches it as a glob, in order.
 
@@ -193,10 +213,13 @@ def matching(pattern: str = "") -> list[Claim]:
     exact = [item for item in known if item.identifier.lower() == wanted]
     chosen = exact or [item for item in known if _matches(item.identifier.lower(), wanted)]
     if not chosen:
-        raise InvalidInput(f"no claim matches {pattern!r}; the claims are {', '.join(CLAIMS)}")
+        raise InvalidInput(
+            f"no claim matches {pattern!r}; {did_you_mean(pattern, CLAIMS)}there are {', '.join(CLAIMS)}"
+        )
     return chosen
 
 
+@checked
 def judge(item: Claim, problem: McKeanVlasov, tools: Tools) -> Result:
     """Return the verdict on one claim and one problem."""
     started = time.perf_counter()
@@ -204,6 +227,7 @@ def judge(item: Claim, problem: McKeanVlasov, tools: Tools) -> Result:
     return Result(item, problem, verdict, sentence, evidence, time.perf_counter() - started)
 
 
+@checked
 def verify(
     pattern: str = "",
     problems: Sequence[McKeanVlasov] | None = None,

@@ -28,6 +28,7 @@ from meanfield import (
     McKeanVlasov,
     Outcome,
 )
+from meanfield.arguments import checked
 from solvers import Advance, EulerMaruyama, WeakSecondOrder, evolve, simulation
 from solvers.evolution import Initial
 
@@ -45,6 +46,7 @@ DEGREES = 2
 TOLERANCE = 1e-10
 
 
+@checked
 def compare(
     problem: McKeanVlasov,
     initial: Any,
@@ -121,6 +123,7 @@ def compare(
             return made
 
 
+@checked
 def comparing(
     problem: McKeanVlasov,
     initial: Any,

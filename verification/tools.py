@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from meanfield import Comparison, Diagram, Ensemble, McKeanVlasov, Relaxation, Spectrum, State, Trajectory
+from meanfield.arguments import checked
 
 Answer = TypeVar("Answer")
 
@@ -63,6 +64,7 @@ def _compare(problem: McKeanVlasov, initial: Any, until: float, **options: Any) 
     return compare(problem, initial, until, **options)
 
 
+@checked
 @dataclass(frozen=True)
 class Tools:
     """What a check may call; a test passes a wrong one to see the claim fail.

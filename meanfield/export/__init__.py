@@ -21,6 +21,7 @@ CSV; MATLAB and AUTO files are refused.
 from collections.abc import Callable
 from pathlib import Path
 
+from ..arguments import checked
 from ..diagrams import Diagram
 from ..errors import InvalidInput, MeanfieldError, with_article
 from ..problem import McKeanVlasov
@@ -105,6 +106,7 @@ def check_writable(path: str | Path, force: bool = False, kind: str | None = Non
     return targets
 
 
+@checked
 def open_diagram(path: str | Path, problem: McKeanVlasov | None = None, *, check: bool = True) -> Diagram:
     """Read a diagram from netCDF, JSON or NPZ (exactly) or from AUTO files (eleven digits).
 

@@ -29,6 +29,7 @@ from ..potentials import Number
 from ..theory import critical_modes
 from . import records
 from .auto_description import Layout, description, with_digests
+from .files import beside
 
 Floats = NDArray[np.float64]
 
@@ -49,7 +50,7 @@ def auto_paths(path: Path) -> tuple[Path, Path, Path]:
         stem = name[2:]
     else:
         stem = name.removesuffix(".auto")
-    return path.with_name(f"b.{stem}"), path.with_name(f"s.{stem}"), path.with_name(f"d.{stem}")
+    return beside(path, f"b.{stem}"), beside(path, f"s.{stem}"), beside(path, f"d.{stem}")
 
 
 def auto_texts(diagram: Diagram) -> tuple[str, str, str]:

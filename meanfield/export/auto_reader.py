@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..diagrams import Branch, Diagram, PointType, SpecialPoint
 from ..domains import Circle
-from ..errors import InvalidInput
+from ..errors import InvalidInput, MeanfieldError
 from ..outcomes import Outcome
 from ..potentials import Number
 from ..problem import McKeanVlasov
@@ -94,7 +94,17 @@ def read_auto(path: str | Path, problem: McKeanVlasov | None = None, *, check: b
         If a file is missing, damaged, incomplete, changed, of another set, does not say which equation it belongs
         to or holds a curve in another parameter or in two.
     """
-    diagram_path, solution_path, description_path = auto_paths(Path(path))
+    paths = auto_paths(Path(path))
+    try:
+        return _read(paths, problem, check)
+    except MeanfieldError:
+        raise
+    except Exception as error:
+        raise InvalidInput(f"{paths[0]}, {paths[1].name} or {paths[2].name} is damaged") from error
+
+
+def _read(paths: tuple[Path, Path, Path], problem: McKeanVlasov | None, check: bool) -> Diagram:
+    diagram_path, solution_path, description_path = paths
     points = _text(diagram_path)
     branches = parse_diagram(points, diagram_path.name)
     vectors, words = _text(solution_path), _words(description_path)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arguments import checked
 from ..comparisons import BAND, FIT_COLUMNS, ROW_COLUMNS, Comparison, Fit, Means
 from ..outcomes import Outcome
 from ..problem import McKeanVlasov
@@ -57,6 +58,7 @@ def check_comparison_target(path: str | Path, force: bool = False) -> Path:
     return check_target(path, RECORD, force)
 
 
+@checked
 def open_comparison(path: str | Path, *, check: bool = True) -> Comparison:
     """Read a comparison from netCDF or JSON, bit for bit.
 

@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 
 from ..errors import InvalidInput, MeanfieldError, with_article
 from . import digests, records, sets, tables
-from .files import Writer, bytes_writer, check_writable, checked_suffix, existing_file, text_writer, write_files
+from .files import (
+    Writer,
+    beside,
+    bytes_writer,
+    check_writable,
+    checked_suffix,
+    existing_file,
+    text_writer,
+    write_files,
+)
 from .netcdf import conventions
 from .sealed import group, netcdf_bytes, opened
 
@@ -220,7 +229,7 @@ def _writers(content: Content, path: Path, kind: str) -> dict[Path, Writer]:
     }
     origin = _complete(content) | {sets.KEY: sets.digests_of(texts)}
     texts[sets.PROVENANCE] = records.dump(origin, indent=1) + "\n"
-    return {path.with_name(path.stem + name): text_writer(text) for name, text in texts.items()}
+    return {beside(path, path.stem + name): text_writer(text) for name, text in texts.items()}
 
 
 def _netcdf(content: Content) -> bytes:

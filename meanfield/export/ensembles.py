@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import checked
 from ..ensembles import Ensemble
 from ..outcomes import Outcome
 from ..problem import McKeanVlasov
@@ -100,6 +101,7 @@ def ensemble_to_json_object(ensemble: Ensemble) -> dict[str, Any]:
     return {"record": RECORD} | header | {"rows": rows}
 
 
+@checked
 def open_ensemble(path: str | Path, *, check: bool = True) -> Ensemble:
     """Read an ensemble from netCDF or JSON, exactly.
 

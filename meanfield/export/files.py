@@ -56,6 +56,21 @@ def check_writable(path: str | Path, force: bool = False) -> Path:
     return target
 
 
+def beside(path: Path, name: str) -> Path:
+    """Return a file of another name in the directory of a file.
+
+    Raises
+    ------
+    InvalidInput
+        If the path names no file.
+    """
+    if not path.name:
+        raise InvalidInput(
+            f"{str(path)!r} is a directory; give the name of a file in it, such as {path / 'run.csv'}"
+        )
+    return path.with_name(name)
+
+
 def _followed(path: str | Path) -> Path:
     """Return the file that a name means, symbolic links followed, if the system can have one of that name."""
     try:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import InvalidInput
 from . import records
-from .files import is_file
+from .files import beside, is_file
 
 KEY = "files"
 PROVENANCE = ".provenance.json"
@@ -51,7 +51,7 @@ def require_tables(path: Path) -> None:
     InvalidInput
         If a table is missing or another one, or the file of their origin is damaged.
     """
-    origin = path.with_name(path.stem + PROVENANCE)
+    origin = beside(path, path.stem + PROVENANCE)
     if not is_file(origin):
         return
     try:
@@ -59,7 +59,7 @@ def require_tables(path: Path) -> None:
         stated = dict(values.get(KEY, {}))
     except (ValueError, AttributeError, TypeError) as error:
         raise InvalidInput(f"{origin} is damaged or no file of the origin of tables") from error
-    tables = {name: path.with_name(path.stem + name) for name in stated}
+    tables = {name: beside(path, path.stem + name) for name in stated}
     texts = {
         name: table.read_bytes().decode("utf-8", "replace") for name, table in tables.items() if table.is_file()
     }

@@ -19,14 +19,15 @@ import numpy as np
 from ..diagrams import Branch, Diagram, SpecialPoint
 from ..errors import InvalidInput
 from . import digests, records, sets
+from .files import beside
 
 
 def csv_paths(path: Path) -> tuple[Path, Path, Path]:
     """Names of the table of points, the table of special points and the file of their origin."""
     return (
         path,
-        path.with_name(f"{path.stem}.special.csv"),
-        path.with_name(path.stem + sets.PROVENANCE),
+        beside(path, f"{path.stem}.special.csv"),
+        beside(path, path.stem + sets.PROVENANCE),
     )
 
 

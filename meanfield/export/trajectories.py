@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import checked
 from ..domains import Circle
 from ..harmonics import largest_degree
 from ..outcomes import Outcome
@@ -96,6 +97,7 @@ def trajectory_to_json_object(trajectory: Trajectory) -> dict[str, Any]:
     return {"record": RECORD} | header | {"rows": rows}
 
 
+@checked
 def open_trajectory(path: str | Path, *, check: bool = True) -> Trajectory:
     """Read a trajectory from netCDF or JSON, exactly.
 

@@ -1,8 +1,11 @@
 """Colours, dashes, markers and frames; the colours are those of Okabe and Ito, distinct for the colour-blind."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..arguments import checked
 from ..diagrams import Diagram
+from ..errors import InvalidInput
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,6 +25,14 @@ MARKERS = {
 }
 
 
+def require_degrees(degrees: Sequence[int]) -> None:
+    """Refuse degrees that have no colours of their own, and none at all."""
+    if not 1 <= len(degrees) <= len(COLOURS):
+        raise InvalidInput(
+            f"one can draw from 1 to {len(COLOURS)} degrees, not {len(degrees)}; try degrees=(1, 2, 3)"
+        )
+
+
 def colour_of(diagram: Diagram, index: int) -> str:
     """Return the colour of a branch; the uniform one is black, the others take turns."""
     if diagram.branches[index].symmetry == 0:
@@ -30,6 +41,7 @@ def colour_of(diagram: Diagram, index: int) -> str:
     return COLOURS[clustered.index(index) % len(COLOURS)]
 
 
+@checked
 def style_handles() -> "list[Line2D]":
     """Return grey handles that explain lines and markers of diagrams, for the legend of a figure of one's own."""
     from matplotlib.lines import Line2D

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..arguments import checked
 from ..comparisons import Comparison, Fit, Integers
 from .appearance import COLOURS, UNIFORM_COLOUR, new_axes, plain_frame
 
@@ -15,6 +16,7 @@ SYMBOLS = {"w1": "$W_1$", "w2": "$W_2$", "w1_polar": "$W_1(\\theta)$", "w2_polar
 INDEPENDENT = "_independent"
 
 
+@checked
 def plot_comparison(comparison: Comparison) -> "Figure":
     """Draw distances over N and the first order parameter over time, side by side."""
     from matplotlib.figure import Figure
@@ -26,6 +28,7 @@ def plot_comparison(comparison: Comparison) -> "Figure":
     return figure
 
 
+@checked
 def plot_distances(comparison: Comparison, ax: "Axes | None" = None) -> "Axes":
     """Draw Wasserstein distances at the last time over N: means with confidence bands, fitted powers.
 
@@ -60,12 +63,13 @@ def plot_distances(comparison: Comparison, ax: "Axes | None" = None) -> "Axes":
     return ax
 
 
+@checked
 def plot_compared_moments(comparison: Comparison, ax: "Axes | None" = None, quantity: str = "r1") -> "Axes":
     """Draw a moment over time: the equation as a black line, the mean of every size with its confidence band.
 
     Raises
     ------
-    KeyError
+    InvalidInput
         If the quantity is not in the comparison.
     """
     ax = new_axes() if ax is None else ax

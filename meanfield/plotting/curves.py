@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import checked
 from ..diagrams import Diagram, SpecialPoint, segments
 from .appearance import MARKERS, STYLES, colour_of, new_axes, plain_frame
 from .labels import place_labels
@@ -20,6 +21,7 @@ Floats = NDArray[np.float64]
 VANISHING = 1e-9
 
 
+@checked
 def plot_diagram(
     diagram: Diagram,
     y: str | None = None,

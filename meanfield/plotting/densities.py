@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import checked
 from ..diagrams import Branch, Diagram
 from ..domains import Circle, Domain, Sphere
 from ..states import State
@@ -28,6 +29,7 @@ LOGARITHMIC = 1e3
 LOWEST, HIGHEST = 1e-8, 1e240
 
 
+@checked
 def plot_state(state: State, ax: "Axes | None" = None, **style: Any) -> "Axes":
     """Draw the density of a state over the angle, with the uniform density for comparison.
 

@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, stdtrit
 
+from ..arguments import checked, shown, takes
 from ..domains import Circle, Domain
 from ..ensembles import Ensemble
 from ..errors import InvalidInput
 from ..harmonics import largest_degree, place, zonal_density
-from .appearance import COLOURS, UNIFORM_COLOUR, new_axes, plain_frame
+from .appearance import COLOURS, UNIFORM_COLOUR, new_axes, plain_frame, require_degrees
 from .densities import frame_density, uniform_level
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ PARTICLES_A_BIN = 100
 DENSITY_POINTS = 1025
 
 
+@checked
 def plot_ensemble(ensemble: Ensemble, ax: "Axes | None" = None, density: Any = None, **style: Any) -> "Axes":
     """Draw the histogram of all particles at the end over the angle, on the sphere over that from the north pole.
 
@@ -72,6 +74,7 @@ def plot_ensemble(ensemble: Ensemble, ax: "Axes | None" = None, density: Any = N
     return ax
 
 
+@checked
 def plot_ensemble_moments(
     ensemble: Ensemble, ax: "Axes | None" = None, degrees: Sequence[int] = (1, 2, 3), trajectory: Any = None
 ) -> "Axes":
@@ -96,6 +99,11 @@ def plot_ensemble_moments(
     InvalidInput
         If a degree was not recorded.
     """
+    if trajectory is not None and not hasattr(trajectory, "order_parameter"):
+        raise InvalidInput(
+            f"trajectory must be one such as evolve(problem, VonMises(), until=1.0), not {shown(trajectory)}"
+        )
+    require_degrees(degrees)
     ax = new_axes() if ax is None else ax
     letters = "ck" if ensemble.on_circle else "ml"
     for degree, colour in zip(degrees, COLOURS, strict=False):
@@ -200,9 +208,9 @@ def _frame_polar(ax: "Axes", domain: Domain) -> None:
 
 def _values(density: Any, angle: Floats) -> Floats:
     function = getattr(density, "density", density)
-    if not callable(function):
+    if not takes(function, 1):
         raise InvalidInput(
-            f"a density to compare with is a State, a Trajectory or a function of the angle, not {density!r:.60}"
+            f"a density to compare with is a State, a Trajectory or a function of the angle, not {shown(density)}"
         )
     return np.asarray(function(angle), dtype=float)
 

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..arguments import checked
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -10,6 +12,7 @@ FORMATS = (".png", ".pdf", ".svg")
 RESOLUTION = 300
 
 
+@checked
 def check_figure(path: str | Path, force: bool = False) -> Path:
     """Check, before anything is drawn, that a figure could be written.
 
@@ -26,6 +29,7 @@ def check_figure(path: str | Path, force: bool = False) -> Path:
     return path
 
 
+@checked
 def save_figure(
     figure: "Figure", path: str | Path, force: bool = False, provenance: dict[str, Any] | None = None
 ) -> Path:

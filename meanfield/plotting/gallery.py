@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import checked
 from ..diagrams import Branch, Diagram
 from ..domains import Domain
 from ..errors import InvalidInput
@@ -35,11 +36,13 @@ class Shown(NamedTuple):
     layout: Layout
 
 
+@checked
 def states_shown(states: Sequence[State]) -> list[Shown]:
     """Return states with their labels."""
     return [Shown(state.label, state.problem.domain, state.cosine, state.sine, state.layout) for state in states]
 
 
+@checked
 def branches_shown(diagram: Diagram) -> list[Shown]:
     """Return the last known density of each branch, without the uniform one if there are others."""
     clustered = [branch for branch in diagram.branches if branch.symmetry != 0]
@@ -47,6 +50,7 @@ def branches_shown(diagram: Diagram) -> list[Shown]:
     return [each for each in shown if each is not None]
 
 
+@checked
 def plot_gallery(
     shown: Sequence[Shown], picture: Picture = "globe", view: Sequence[float] | None = None
 ) -> "Figure":

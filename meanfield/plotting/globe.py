@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import checked
 from ..domains import Domain, Sphere
 from ..errors import InvalidInput
 from ..harmonics import full_density, largest_degree, zonal_density
@@ -49,6 +50,7 @@ GENERIC, ALONG = np.array([1.0, 0.6, 0.5]), np.array([1.0, 0.6, 1.1])
 TURNS = ((1, 1, 1), (1, -1, 1), (-1, 1, 1), (-1, -1, 1), (1, 1, -1), (1, -1, -1), (-1, 1, -1), (-1, -1, -1))
 
 
+@checked
 def plot_globe(
     state: State,
     ax: "Axes | None" = None,
@@ -87,6 +89,7 @@ def plot_globe(
     return ax
 
 
+@checked
 def plot_mollweide(
     state: State, ax: "Axes | None" = None, *, centre: float | None = None, bar: bool = True, **style: Any
 ) -> "Axes":
@@ -120,6 +123,7 @@ def plot_mollweide(
     return ax
 
 
+@checked
 def globe(
     ax: "Axes",
     cosine: Floats,
@@ -144,6 +148,7 @@ def globe(
     return image
 
 
+@checked
 def mollweide(
     ax: "Axes",
     cosine: Floats,
@@ -156,6 +161,8 @@ def mollweide(
     """Draw the density on S^2 with the given moments as a map; the image holds it over the uniform one."""
     from matplotlib.patches import Ellipse
 
+    if centre is not None and not np.isfinite(float(centre)):
+        raise InvalidInput(f"the centre of a map is a finite angle, not {centre}; try centre=0.0")
     _, azimuth, values = _survey(cosine, sine, layout)
     middle = _quietest_edge(azimuth, values) + np.pi if centre is None else float(centre)
     # The nearest equal angle to 0.

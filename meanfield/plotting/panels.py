@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..arguments import checked
 from ..diagrams import Diagram
 from ..domains import Circle
 from .curves import named_curves, plot_diagram
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 
+@checked
 def plot_panels(diagram: Diagram) -> "Figure":
     """Draw amplitude, free energy and slowest rate against the coupling, and densities along a branch.
 

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import checked
 from ..diagrams import Branch, Diagram, SpecialPoint
 from ..domains import Circle
 from ..errors import InvalidInput
@@ -15,6 +16,7 @@ Floats = NDArray[np.float64]
 CRITICAL_MODES = 64
 
 
+@checked
 def critical_mode(diagram: Diagram) -> int | None:
     """Degree of the mode that becomes critical first, None where it cannot be told."""
     if diagram.critical_coupling is None or diagram.problem.confinement is not None:
@@ -40,6 +42,7 @@ def default_quantity(diagram: Diagram) -> str:
     return f"m{degree}" if degree % 2 and without_axis else f"p{degree}"
 
 
+@checked
 def coupling_symbol(diagram: Diagram) -> str:
     """Symbol of the horizontal axis."""
     if diagram.critical_coupling is None:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arguments import checked
 from ..relaxations import Relaxation
 from .appearance import COLOURS, new_axes, plain_frame
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@checked
 def plot_relaxation(relaxation: Relaxation, ax: "Axes | None" = None, **style: Any) -> "Axes":
     """Draw every distance against time, logarithmically, with its fitted exponential over the window.
 

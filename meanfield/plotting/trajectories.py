@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import checked
 from ..domains import Circle, Domain
 from ..errors import InvalidInput
 from ..harmonics import full_density, moduli, place, zonal_density
 from ..trajectories import Trajectory
-from .appearance import COLOURS, new_axes, plain_frame
+from .appearance import COLOURS, new_axes, plain_frame, require_degrees
 from .densities import frame_density, uniform_level
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ MAP_TITLE, MAP_ANGLES = 0.17, 0.06
 INVISIBLE = 1e-3
 
 
+@checked
 def plot_trajectory(trajectory: Trajectory, ax: "Axes | None" = None, **style: Any) -> "Axes":
     """Draw the density over time and angle as a picture with a colour bar.
 
@@ -92,6 +94,7 @@ def plot_trajectory(trajectory: Trajectory, ax: "Axes | None" = None, **style: A
     return ax
 
 
+@checked
 def plot_energy(
     trajectory: Trajectory, ax: "Axes | None" = None, *, dissipation: bool = False, **style: Any
 ) -> "Axes":
@@ -122,6 +125,7 @@ def plot_energy(
     return ax
 
 
+@checked
 def plot_moments(trajectory: Trajectory, ax: "Axes | None" = None, degrees: Sequence[int] = (1, 2, 3, 4)) -> "Axes":
     """Draw order parameters, the moduli of the moments, against time.
 
@@ -136,6 +140,7 @@ def plot_moments(trajectory: Trajectory, ax: "Axes | None" = None, degrees: Sequ
     -------
     matplotlib.axes.Axes
     """
+    require_degrees(degrees)
     ax = new_axes() if ax is None else ax
     shown = _shown(trajectory)
     for degree, colour in zip(degrees, COLOURS, strict=False):
@@ -154,6 +159,7 @@ def plot_moments(trajectory: Trajectory, ax: "Axes | None" = None, degrees: Sequ
     return ax
 
 
+@checked
 def check_film(path: str | Path, force: bool = False) -> Path:
     """Check, before anything is computed, that a film could be written.
 
@@ -170,6 +176,7 @@ def check_film(path: str | Path, force: bool = False) -> Path:
     return path
 
 
+@checked
 def animate(
     trajectory: Trajectory,
     path: str | Path,
@@ -202,6 +209,8 @@ def animate(
             "a film shows the density against one angle, and this one has no axis at the pole; draw it at some "
             "times with plot() (--plot)"
         )
+    if not rate > 0.0:
+        raise InvalidInput(f"a film has a positive number of frames a second, not {rate:g}; try rate=20")
     if not 1 <= frames <= LONGEST_FILM:
         raise InvalidInput(f"a film has from 1 to {LONGEST_FILM} frames, not {frames}")
     chosen = np.unique(np.linspace(0, len(trajectory) - 1, frames).round().astype(int))

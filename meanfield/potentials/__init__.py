@@ -23,6 +23,7 @@ potential's and whose object is the class.
 from collections.abc import Mapping
 from typing import Any
 
+from ..arguments import checked
 from ..errors import InvalidInput, did_you_mean
 from .attention import Transformer
 from .combination import Combination
@@ -100,6 +101,7 @@ def potential_class(name: str) -> type[Potential]:
     raise InvalidInput(f"unknown potential {name!r}; {hint}known potentials: {', '.join(known)}")
 
 
+@checked
 def potential_from(name: str, parameters: Mapping[str, Any]) -> Potential:
     """Build a potential from its name and the dictionary its ``parameters()`` returns.
 

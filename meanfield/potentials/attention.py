@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from ..arguments import methods_checked
 from ..domains import Domain
 from ..errors import InvalidInput
 from .protocol import SMALLEST, Array, Number, Potential
@@ -18,6 +19,7 @@ _LARGEST_DOUBLE = 1e300
 _LARGEST_BETA = 1e6
 
 
+@methods_checked
 @dataclass(frozen=True)
 class Transformer(Potential):
     r"""The noisy transformer, :math:`W = -\beta^{-1} e^{\beta\cos t}`.

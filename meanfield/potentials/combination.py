@@ -10,11 +10,12 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from ..arguments import methods_checked
 from ..domains import Domain
 from ..errors import InvalidInput
 from .green import Logarithmic
 from .protocol import Array, Number, Potential
-from .series import as_number
+from .series import as_number, require_size
 
 Terms: TypeAlias = tuple[tuple[float, Potential], ...]
 
@@ -22,6 +23,7 @@ Terms: TypeAlias = tuple[tuple[float, Potential], ...]
 _CANCELLED = 4 * float(np.finfo(float).eps)
 
 
+@methods_checked
 @dataclass(frozen=True, eq=False, repr=False)
 class Combination(Potential):
     """A sum of multiples of potentials; write it as ``2 * Kuramoto() + Transformer(beta=3)``.
@@ -188,7 +190,8 @@ def _plain(terms: list[tuple[float, Potential]]) -> Potential:
 
 def _read(terms: Any) -> Iterable[tuple[float, Potential]]:
     """Yield checked pairs, of sums within the sum their own."""
-    if isinstance(terms, str | bytes | Mapping) or not hasattr(terms, "__iter__"):
+    iterable = hasattr(terms, "__iter__") and getattr(terms, "ndim", 1) != 0
+    if isinstance(terms, str | bytes | Mapping) or not iterable:
         raise InvalidInput(f"terms must be pairs of a factor and a potential, not {terms!r}; try 2 * Kuramoto()")
     for term in terms:
         factor, potential = _described(term) if isinstance(term, Mapping) else _paired(term)
@@ -196,7 +199,12 @@ def _read(terms: Any) -> Iterable[tuple[float, Potential]]:
         if not is_potential(potential):
             raise InvalidInput(f"a term must be a potential such as Kuramoto(), not {potential!r}")
         inner = potential.terms if isinstance(potential, Combination) else ((1.0, potential),)
-        yield from ((factor * other, part) for other, part in inner)
+        for other, part in inner:
+            if factor and other and not factor * other:
+                raise InvalidInput(
+                    f"{factor:g} times {other:g} is 0 by underflow; measure {part!r} in another unit"
+                )
+            yield factor * other, part
 
 
 def _paired(term: Any) -> tuple[Any, Any]:
@@ -228,7 +236,9 @@ def _collected(terms: Iterable[tuple[float, Potential]]) -> Terms:
     if not factors:
         raise InvalidInput("a sum of potentials needs at least one term; try Kuramoto() + Transformer(beta=3)")
     for potential, factor in factors.items():
-        as_number(factor, f"the factor of {potential!r}", "a finite number")
+        require_size(
+            abs(as_number(factor, f"the factor of {potential!r}", "a finite number")), "the factor of a potential"
+        )
     kept = tuple((factor, potential) for potential, factor in factors.items() if factor)
     return kept or ((0.0, next(iter(factors))),)
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from ..arguments import methods_checked
 from ..domains import Domain, Sphere
 from ..errors import InvalidInput
 from .protocol import Array, Number, Potential
@@ -18,6 +19,7 @@ _LARGEST_DIMENSION = 4
 _LARGEST_DEGREE = 2**13
 
 
+@methods_checked
 @dataclass(frozen=True)
 class HegselmannKrause(Potential):
     r"""Bounded confidence (noisy Hegselmann-Krause), :math:`W = -\tfrac12 (R - |t|)_+^2`.

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from ..arguments import methods_checked
 from ..domains import Circle, Domain
 from ..errors import InvalidInput
 from .cosines import cosine_coefficients
@@ -28,6 +29,7 @@ from .splitting import Rough, split, zeros_of
 _LARGEST_ERROR, _STATED_ERROR = 1e-3, 1e-10
 
 
+@methods_checked
 @dataclass(frozen=True)
 class Custom(Potential):
     """A potential of one's own; use the ``from_...`` constructors in programs.
@@ -257,7 +259,7 @@ def _found(function: Sampled, constant: np.longdouble, breakpoints: npt.NDArray[
 
 def _checked_breakpoints(breakpoints: Any, function: object) -> tuple[float, ...]:
     """Return ascending angles in (0, pi)."""
-    if hasattr(breakpoints, "__len__") and len(breakpoints) == 0:
+    if isinstance(breakpoints, Sequence) and len(breakpoints) == 0:
         return ()
     angles = checked_coefficients(breakpoints, "breakpoints", "breakpoints=(1.0,)")
     if function is None:

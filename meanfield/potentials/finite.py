@@ -125,6 +125,8 @@ def _told_from_noise(
     last = int(np.flatnonzero(kept).max(initial=0))
     # A constant function has its mean.
     largest = np.abs(multipliers[1 : last + 1]).max(initial=np.abs(multipliers[0]) if last == 0 else 0.0)
+    if largest == 0.0:
+        return np.zeros(1)
     beyond = min(last + 1, numbers.size - 1)
     own, common = (float(part * np.sqrt(numbers[beyond]) / largest) for part in noise)
     if own > _WORST_ERROR or common > _WORST_CONSTANT:

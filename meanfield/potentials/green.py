@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from ..arguments import is_number, methods_checked
 from ..domains import Circle, Domain
 from ..errors import InvalidInput
 from .protocol import SMALLEST, Array, Number, Potential
@@ -15,6 +16,7 @@ from .series import as_number, checked_degree, wrapped
 _NAMED_SIGNS = {"attractive": 1, "repulsive": -1}
 
 
+@methods_checked
 @dataclass(frozen=True)
 class Logarithmic(Potential):
     r"""The logarithmic potential, :math:`W = \pm\log|2\sin(t/2)| = \pm\log|x - y|`.
@@ -41,7 +43,7 @@ class Logarithmic(Potential):
 
     def __post_init__(self) -> None:
         sign = _NAMED_SIGNS.get(self.sign, self.sign) if isinstance(self.sign, str) else self.sign
-        if isinstance(sign, (bool, str)) or sign not in (1, -1):
+        if not is_number(sign) or sign not in (1, -1):
             raise InvalidInput(f"sign must be 1 ('attractive') or -1 ('repulsive'), not {self.sign!r}")
         object.__setattr__(self, "sign", int(sign))
 
@@ -86,6 +88,7 @@ def _mean_logarithm(dimension: int) -> float:
     return float(math.log(2) + 0.5 * (psi(0.5 * (dimension - 1)) - psi(dimension - 1.0)))
 
 
+@methods_checked
 @dataclass(frozen=True)
 class KellerSegel(Potential):
     r"""Chemotaxis with a screened signal, :math:`W = -G`, :math:`(s^2 - \partial_t^2) G = \delta`.

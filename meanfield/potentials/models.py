@@ -8,12 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from ..arguments import methods_checked
 from ..domains import Domain
 from .protocol import Array, Number, Potential
 from .series import checked_degree
 from .zonal import Extended
 
 
+@methods_checked
 @dataclass(frozen=True)
 class Kuramoto(Potential):
     """The noisy Kuramoto model, W = -cos t: a single attractive mode.
@@ -48,6 +50,7 @@ class Kuramoto(Potential):
         return {}
 
 
+@methods_checked
 @dataclass(frozen=True)
 class MaierSaupe(Potential):
     r"""The Maier-Saupe potential of nematic order, :math:`W = -\cos^2 t = -\langle x, y\rangle^2`.
@@ -83,6 +86,7 @@ class MaierSaupe(Potential):
         return {}
 
 
+@methods_checked
 @dataclass(frozen=True)
 class Onsager(Potential):
     r"""The Doi-Onsager potential of rods, W = abs(sin t).

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from ..arguments import methods_checked
 from ..domains import Domain
 from ..errors import ComputationFailed
 
@@ -29,6 +30,7 @@ _LARGEST_DEGREE = 2**20
 SMALLEST = 1e-150
 
 
+@methods_checked
 class Potential(Protocol):
     """An even interaction or confinement potential; frozen, hashable, equal by value.
 

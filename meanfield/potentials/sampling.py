@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ..errors import ComputationFailed, InvalidInput
 from .expressions import Formula
 from .protocol import Array
+from .series import SMALLEST_SIZE
 
 Angles = npt.NDArray[Any]
 Function = Callable[[Angles], Array]
@@ -26,7 +27,6 @@ _EPS = float(np.finfo(float).eps)
 _GRID = 2**15
 # Roundings of a value by which W(t) and W(-t) may differ, and share of the rest of W that an odd part may have.
 _ODD_ROUNDINGS, _ODD_SHARE = 64, 1e-10
-_SMALLEST_UNIT = 1e-290
 # Of neighbouring values that tell noise.
 _SPACING = 1e-6
 # Angles nearer than this are one.
@@ -93,7 +93,7 @@ def sampled(function: Function, label: str, breakpoints: Angles) -> Sampled:
     # What is below the rounding of a constant is none.
     if deviation <= 2 * precision * np.abs(offset):
         deviation = np.longdouble(0)
-    if 0 < deviation < _SMALLEST_UNIT:
+    if 0 < deviation < SMALLEST_SIZE or (deviation == 0 and _underflows(function, angles)):
         raise InvalidInput(
             f"{label} varies by {float(deviation):.3g} only, too near the smallest numbers to be told; measure it "
             "in another unit"
@@ -109,6 +109,14 @@ def sampled(function: Function, label: str, breakpoints: Angles) -> Sampled:
     looked_at = Sampled(label, function, offset, unit, angles, (right - offset) / unit, special, precision, noise)
     _require_even(looked_at, (left - offset) / unit)
     return looked_at
+
+
+def _underflows(function: Function, angles: Angles) -> bool:
+    """Whether a number on the way to the values is 0 by underflow, as far as numpy computes it."""
+    seen: list[str] = []
+    with np.errstate(under="call", call=lambda kind, _: seen.append(kind)):
+        function(angles)
+    return bool(seen)
 
 
 def roughness(function: Sampled) -> float:
@@ -148,7 +156,7 @@ def formula_values(formula: Formula) -> Function:
     def values(angles: Angles) -> Array:
         # Longdouble angles mean themselves.
         exact = angles if angles.dtype == np.longdouble else extended(angles)
-        with np.errstate(all="ignore"):
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             return np.asarray(formula.evaluate(exact) + np.zeros(angles.shape, dtype=np.longdouble))
 
     return values
@@ -174,7 +182,7 @@ class UserFunction:
         plain = np.asarray(angles, dtype=float)
         if not self.vectorised:
             return np.array([self._single(float(angle)) for angle in plain])
-        with np.errstate(all="ignore"):
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             values = np.asarray(self.function(plain.copy()))
         if values.shape != plain.shape:
             raise InvalidInput(

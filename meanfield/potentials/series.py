@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..arguments import LARGEST_DEGREE, shown
 from ..errors import InvalidInput
 from .protocol import Array
 
 _MOST_COEFFICIENTS = 2**20
+# Numbers below have lost digits to underflow, or would in a product.
+SMALLEST_SIZE = 1e-290
 
 
 def as_number(value: object, what: str, admissible: str) -> float:
@@ -31,6 +34,8 @@ def checked_degree(degree: int) -> int:
     """Return the degree if it is a non-negative integer."""
     if isinstance(degree, bool) or not isinstance(degree, (int, np.integer)) or degree < 0:
         raise InvalidInput(f"degree must be a non-negative integer, not {degree!r}; try degree=64")
+    if degree > LARGEST_DEGREE:
+        raise InvalidInput(f"degree must be at most {LARGEST_DEGREE}, not {shown(degree)}; try degree=64")
     return int(degree)
 
 
@@ -44,17 +49,27 @@ def checked_coefficients(values: Any, what: str, example: str) -> tuple[float, .
         raise InvalidInput(
             f"{what} must have at most {_MOST_COEFFICIENTS} coefficients; leave out those that vanish"
         )
-    return tuple(
+    numbers = tuple(
         as_number(value, f"coefficient {k} of {what}", "a finite number")
         for k, value in enumerate(entries, start=1)
     )
+    require_size(max(map(abs, numbers)), f"the largest coefficient of {what}")
+    return numbers
+
+
+def require_size(size: float, what: str) -> None:
+    """Refuse a size that is so near the smallest numbers that it has lost digits to underflow."""
+    if 0 < size < SMALLEST_SIZE:
+        raise InvalidInput(
+            f"{what} is {size:.3g}, too near the smallest numbers to be told from 0; measure it in another unit"
+        )
 
 
 def _require_sequence(values: Any, what: str, example: str) -> None:
     """Refuse what has no order, or whose iteration gives something else than its numbers."""
     if isinstance(values, Mapping) or (hasattr(values, "keys") and not hasattr(values, "ndim")):
         raise InvalidInput(
-            f"{what} must be a sequence (w_1, w_2, ...), not a mapping such as {_shortened(values)}, whose "
+            f"{what} must be a sequence (w_1, w_2, ...), not a mapping such as {shown(values)}, whose "
             "iteration gives its keys; put the number of degree k at place k, with 0 where there is none, as in "
             f"{example}"
         )
@@ -64,12 +79,7 @@ def _require_sequence(values: Any, what: str, example: str) -> None:
             f"{what} must be one row of numbers, not an array of {dimensions} dimensions; try {example}"
         )
     if isinstance(values, str | bytes | bytearray | memoryview | Set) or not hasattr(values, "__iter__"):
-        raise InvalidInput(f"{what} must be a sequence of numbers, not {_shortened(values)}; try {example}")
-
-
-def _shortened(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+        raise InvalidInput(f"{what} must be a sequence of numbers, not {shown(values)}; try {example}")
 
 
 def wrapped(angle: npt.ArrayLike) -> npt.NDArray[np.float64]:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from ..arguments import is_whole, methods_checked
 from ..domains import Circle, Domain, Sphere
 from ..errors import InvalidInput
 from .protocol import Array, Number, Potential
@@ -15,6 +16,7 @@ from .series import checked_coefficients, checked_degree, cosine_sum, cosine_sum
 from .zonal import cosines_to_zonal, zonal_sum, zonal_sum_derivative
 
 
+@methods_checked
 class FiniteSum(Potential):
     """A potential with finitely many multipliers on every domain it admits."""
 
@@ -60,6 +62,7 @@ def named_once(w: Any, coefficients: Any, name: str) -> tuple[float, ...]:
     )
 
 
+@methods_checked
 @dataclass(frozen=True, init=False)
 class CosineSeries(FiniteSum):
     """A finite cosine series, W = sum w_k cos kt.
@@ -109,6 +112,7 @@ class CosineSeries(FiniteSum):
         return {"w": list(self.w)}
 
 
+@methods_checked
 @dataclass(frozen=True, init=False)
 class GegenbauerSeries(FiniteSum):
     r"""A finite series in the polynomials of one sphere, :math:`W = \sum_l w_l P_l(\cos t)`, :math:`P_l(1) = 1`.
@@ -145,7 +149,7 @@ class GegenbauerSeries(FiniteSum):
         self, w: Sequence[float] | None = None, dimension: int = 3, *, coefficients: Sequence[float] | None = None
     ) -> None:
         object.__setattr__(self, "w", named_once(w, coefficients, "GegenbauerSeries"))
-        whole = dimension if not isinstance(dimension, bool) and dimension == 2 else Sphere(dimension).dimension
+        whole = dimension if is_whole(dimension) and dimension == 2 else Sphere(dimension).dimension
         object.__setattr__(self, "dimension", int(whole))
 
     @property

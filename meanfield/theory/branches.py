@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import checked
 from ..errors import InvalidInput
 from ..potentials import Number
 from ..potentials.zonal import multiplicities
 from ..problem import McKeanVlasov
+from ..records import Record
 from .spheres import zonal_curvature, zonal_slope
 from .thresholds import checked_mode, critical_couplings, plain_number, require_uniform
 
@@ -17,8 +19,9 @@ from .thresholds import checked_mode, critical_couplings, plain_number, require_
 ROUNDING = 16 * float(np.finfo(float).eps)
 
 
-@dataclass(frozen=True)
-class BranchShape:
+@checked
+@dataclass(frozen=True, eq=False, repr=False)
+class BranchShape(Record):
     r"""How the n-branch leaves uniform: :math:`\kappa/\kappa_n = 1 + b_1 m_n^2 + b_2 m_n^4 + O(m_n^6)`.
 
     On the sphere the branch is the zonal one and :math:`m_n = \langle P_n\rangle`; for even n the expansion starts
@@ -55,6 +58,7 @@ class BranchShape:
     slope: float | None = None
 
 
+@checked
 def branch_shape(problem: McKeanVlasov, n: int) -> BranchShape:
     r"""Return how the n-branch leaves the uniform state.
 

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..arguments import checked
 from ..potentials import Kuramoto, Logarithmic, Transformer
 from ..problem import McKeanVlasov
+from ..records import Record
 from .branches import ROUNDING, branch_shape
 from .exact import tricritical_beta
 from .thresholds import critical_coupling, critical_modes, require_uniform
@@ -14,8 +16,9 @@ from .thresholds import critical_coupling, critical_modes, require_uniform
 _CHECKED_DEGREE = 2**12
 
 
-@dataclass(frozen=True)
-class GlobalCriterion:
+@checked
+@dataclass(frozen=True, eq=False, repr=False)
+class GlobalCriterion(Record):
     """Whether uniform is the unique global minimiser up to its linear threshold.
 
     On the sphere there is no criterion for all potentials: ``holds`` is True where a theorem about the potential
@@ -46,6 +49,7 @@ class GlobalCriterion:
     certain: bool = True
 
 
+@checked
 def global_criterion(problem: McKeanVlasov) -> GlobalCriterion:
     r"""Decide whether the transition is continuous at the linear threshold.
 

@@ -12,17 +12,22 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..arguments import checked
 from ..domains import Circle, Domain
 from ..errors import InvalidInput
 from ..potentials import Logarithmic
 from ..potentials.series import as_number, scaled_bessel
 from ..potentials.zonal import exponential_coefficients, multiplicities
 from ..problem import McKeanVlasov
+from ..records import Record
 from .thresholds import require_circle
 
 CIRCLE = Circle()
 
+_MOST_VERTICAL = 10**6
 
+
+@checked
 @functools.lru_cache(maxsize=256)
 def tricritical_beta(n: int = 1, domain: Domain = CIRCLE) -> float:
     r"""Return beta*_n, where the n-branch of the transformer turns from super- to subcritical.
@@ -86,6 +91,7 @@ def _tricritical_on_sphere(n: int, domain: Domain) -> float:
     return float(brentq(excess, low, high, xtol=1e-300, rtol=4 * np.finfo(float).eps))
 
 
+@checked
 @functools.lru_cache(maxsize=1)
 def continuous_radius() -> float:
     """Return R*, above which the Hegselmann-Krause transition is continuous.
@@ -100,8 +106,8 @@ def continuous_radius() -> float:
     return float(brentq(excess, 2.0, 2.3, xtol=1e-300, rtol=4 * np.finfo(float).eps))
 
 
-@dataclass(frozen=True)
-class VerticalBranch:
+@dataclass(frozen=True, eq=False, repr=False)
+class VerticalBranch(Record):
     """States of the attractive logarithmic potential: Poisson kernels in n t, at one coupling.
 
     Attributes
@@ -131,6 +137,7 @@ class VerticalBranch:
         return moments
 
 
+@checked
 def vertical_branches(problem: McKeanVlasov, low: float, high: float) -> list[VerticalBranch]:
     """Return all clustered states of a logarithmic potential with coupling in [low, high].
 
@@ -150,7 +157,12 @@ def vertical_branches(problem: McKeanVlasov, low: float, high: float) -> list[Ve
     if not (math.isfinite(low) and math.isfinite(high) and low <= high):
         raise InvalidInput(f"the coupling range must be finite and increasing, not [{low!r}, {high!r}]")
     unit = 2 * problem.noise * problem.potential.sign
-    modes = range(1, int(max(low / unit, high / unit)) + 2)
+    last = max(low / unit, high / unit)
+    if last > _MOST_VERTICAL:
+        raise InvalidInput(
+            f"the coupling range holds {last:.3g} vertical branches, more than {_MOST_VERTICAL}; take less"
+        )
+    modes = range(1, int(last) + 2)
     branches = [VerticalBranch(mode, unit * mode) for mode in modes if low <= unit * mode <= high]
     return sorted(branches, key=lambda branch: branch.coupling)
 

@@ -17,16 +17,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..arguments import checked
 from ..domains import Sphere
 from ..errors import InvalidInput
 from ..potentials.series import as_number, scaled_bessel
 from ..potentials.zonal import exponential_coefficients, multiplicities
+from ..records import Record
 
 _RECURRENCE_LIMIT = 1e4
 _LARGEST_CONCENTRATION = 1e5
 _EPS = float(np.finfo(float).eps)
 
 
+@checked
 def kuramoto_order_parameter(ratio: float, dimension: int = 2) -> float:
     r"""Return r = |<x>| of the stable Kuramoto state at kappa/D = ratio (0 up to n).
 
@@ -54,6 +57,7 @@ def kuramoto_order_parameter(ratio: float, dimension: int = 2) -> float:
     return _concentration(ratio, n) / ratio if ratio > n else 0.0
 
 
+@checked
 def kuramoto_gap(ratio: float, dimension: int = 2) -> float:
     r"""Return (F - F_uniform)/D = x r/2 - log <e^(x u)> of the stable Kuramoto state (0 up to n).
 
@@ -156,8 +160,8 @@ def _log_scaled_mean(x: float, n: int) -> float | np.longdouble:
     return constant - 0.5 * (n - 1) * math.log(x) - tail
 
 
-@dataclass(frozen=True)
-class MaierSaupeState:
+@dataclass(frozen=True, eq=False, repr=False)
+class MaierSaupeState(Record):
     r"""A state :math:`\rho \sim e^{\eta u^2}` of the Maier-Saupe potential on a sphere.
 
     Attributes
@@ -178,6 +182,7 @@ class MaierSaupeState:
     gap: float
 
 
+@checked
 def maier_saupe_state(concentration: float, dimension: int = 3) -> MaierSaupeState:
     r"""Return the state of a concentration eta.
 
@@ -232,6 +237,7 @@ def _small_nematic_gap(eta: float, d: int) -> float:
     return math.fsum((j / 2 - 1) * slopes[j - 1] / j * eta**j for j in range(3, 41))
 
 
+@checked
 @functools.lru_cache(maxsize=64)
 def maier_saupe_fold(dimension: int = 3) -> MaierSaupeState:
     """Return the state at the smallest coupling that has a clustered state, the fold of the prolate branch.
@@ -255,6 +261,7 @@ def maier_saupe_fold(dimension: int = 3) -> MaierSaupeState:
     return maier_saupe_state(brentq(slope, 1e-3, d * (d + 2) / 2, xtol=1e-300, rtol=4 * _EPS), d)
 
 
+@checked
 @functools.lru_cache(maxsize=64)
 def maier_saupe_transition(dimension: int = 3) -> MaierSaupeState:
     """Return the clustered state that has the free energy of uniform: the discontinuous transition.
@@ -275,6 +282,7 @@ def maier_saupe_transition(dimension: int = 3) -> MaierSaupeState:
     return maier_saupe_state(brentq(gap, fold, d * (d + 2) / 2, xtol=1e-300, rtol=4 * _EPS), d)
 
 
+@checked
 def maier_saupe_states(ratio: float, dimension: int = 3) -> list[MaierSaupeState]:
     """Return all clustered states at kappa/D = ratio, by falling order parameter.
 

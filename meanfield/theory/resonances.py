@@ -3,14 +3,17 @@ r"""Two modes that become critical together: the reduced energy and its coeffici
 import math
 from dataclasses import dataclass
 
+from ..arguments import checked
 from ..errors import InvalidInput
 from ..problem import McKeanVlasov
+from ..records import Record
 from .branches import ROUNDING, curvature_of
 from .thresholds import checked_mode, require_circle, require_uniform
 
 
-@dataclass(frozen=True)
-class Resonance:
+@checked
+@dataclass(frozen=True, eq=False, repr=False)
+class Resonance(Record):
     r"""The reduced energy of two modes n < m at a common critical coupling, x = |z|^2, y = |w|^2.
 
     .. math:: (F-F_0)/D = (1-\lambda_n)x + (1-\lambda_m)y + \tfrac{b_n}{2}x^2 + \tfrac{b_m}{2}y^2 - Cxy
@@ -54,6 +57,7 @@ class Resonance:
         return math.sqrt(2.0), -1.0
 
 
+@checked
 def resonance(problem: McKeanVlasov, n: int, m: int) -> Resonance:
     """Return the reduced energy of modes n < m near their common critical coupling.
 

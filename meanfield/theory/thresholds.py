@@ -12,18 +12,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..arguments import checked
 from ..errors import InvalidInput
 from ..potentials import Array, Number
 from ..potentials.series import checked_degree
 from ..potentials.zonal import multiplicities
 from ..problem import McKeanVlasov
+from ..records import Record
 
 _COINCIDENT = 8 * float(np.finfo(float).eps)
 _LARGEST_DEGREE = 2**17
 
 
-@dataclass(frozen=True)
-class CriticalPoint:
+@checked
+@dataclass(frozen=True, eq=False, repr=False)
+class CriticalPoint(Record):
     """A coupling at which the uniform state changes stability.
 
     Attributes
@@ -44,6 +47,7 @@ class CriticalPoint:
     kernel_dimension: int
 
 
+@checked
 def critical_couplings(problem: McKeanVlasov, degree: int) -> Array:
     """Return kappa_k = -N_k D / w_k at index k, shape (degree + 1,); inf where w_k = 0 and at index 0.
 
@@ -67,6 +71,7 @@ def critical_couplings(problem: McKeanVlasov, degree: int) -> Array:
     return couplings
 
 
+@checked
 def critical_coupling(problem: McKeanVlasov) -> Number | None:
     """Return the smallest positive critical coupling, or None if no mode attracts.
 
@@ -78,6 +83,7 @@ def critical_coupling(problem: McKeanVlasov) -> Number | None:
     return None if mode is None else plain_number(critical_couplings(problem, mode)[mode])
 
 
+@checked
 def critical_modes(problem: McKeanVlasov, low: Number, high: Number) -> list[CriticalPoint]:
     """Return every bifurcation of the uniform state with low <= kappa <= high, ascending.
 
@@ -91,6 +97,8 @@ def critical_modes(problem: McKeanVlasov, low: Number, high: Number) -> list[Cri
         couplings of too many modes to list.
     """
     require_uniform(problem)
+    if isinstance(low, int) or isinstance(high, int):
+        low, high = np.longdouble(low), np.longdouble(high)
     if not (np.isfinite(low) and np.isfinite(high) and low <= high):
         raise InvalidInput(f"the coupling range must be finite and increasing, not [{low!r}, {high!r}]")
     degree = _degree_for(problem, max(np.abs(low), np.abs(high)))
@@ -102,6 +110,7 @@ def critical_modes(problem: McKeanVlasov, low: Number, high: Number) -> list[Cri
     return [_critical_point(problem, couplings, group, reference) for group in _coincident(couplings, ordered)]
 
 
+@checked
 def growth_rates(problem: McKeanVlasov, degree: int) -> npt.NDArray[np.float64]:
     """Return mu_k = -D k (k+d-2) (1 - lambda_k) at index k, shape (degree + 1,), each of multiplicity N_k.
 
@@ -140,7 +149,7 @@ def checked_mode(n: int) -> int:
     """Return n if it is a positive integer."""
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
         raise InvalidInput(f"a mode is a positive integer, not {n!r}; try n=1")
-    return int(n)
+    return checked_degree(n)
 
 
 def plain_number(number: Any) -> Number:

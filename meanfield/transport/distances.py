@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from ..arguments import checked
 from ..errors import InvalidInput
 from . import levels, samples, shifts
 from .measures import Density, Floats, Sample
@@ -9,6 +10,7 @@ from .measures import Density, Floats, Sample
 Measure = Sample | Density
 
 
+@checked
 def wasserstein1(one: Measure, other: Measure) -> float:
     r"""Return the Wasserstein distance of order 1 for the geodesic distance, in radians.
 
@@ -33,6 +35,7 @@ def wasserstein1(one: Measure, other: Measure) -> float:
     return _dispatched(one, other, samples.first_distance, levels.sample_distance, levels.density_distance)
 
 
+@checked
 def wasserstein2(one: Measure, other: Measure) -> float:
     r"""Return the Wasserstein distance of order 2 for the geodesic distance, in radians.
 

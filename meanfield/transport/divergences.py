@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from ..arguments import checked
 from ..entropy import excess
 from ..errors import ComputationFailed
 from .measures import Complexes, Density, Floats, moment_difference
@@ -18,12 +19,14 @@ UNKNOWN_LOGARITHM = -math.log(EPS)
 KNOWN = 1e-3
 
 
+@checked
 def l2_distance(one: Density, other: Density) -> float:
     r"""Return :math:`(\int (p-q)^2)^{1/2} = (\tfrac1\pi\sum_{k\ge1}|c_k-d_k|^2)^{1/2}`, by Parseval's identity."""
     squares = np.abs(moment_difference(one, other)) ** 2
     return math.sqrt(math.fsum(squares[1:]) / math.pi)
 
 
+@checked
 def relative_entropy(one: Density, other: Density) -> float:
     r"""Return :math:`\int p\log(p/q) = \int q\,h((p-q)/q)`, :math:`h(f) = (1+f)\log(1+f)-f \ge 0`.
 

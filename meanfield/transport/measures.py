@@ -6,7 +6,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..arguments import checked
 from ..errors import InvalidInput
+from ..records import brief, read_only
 from ..states import series
 from .cells import Cells
 
@@ -18,6 +20,7 @@ MASS_ERROR = 1e-12
 NEGATIVE = 1e-6
 
 
+@checked
 class Sample:
     """N points of weight 1/N on the circle.
 
@@ -55,13 +58,17 @@ class Sample:
         turned = np.mod(given, 2 * math.pi)
         # The remainder of a tiny negative angle rounds to a full turn.
         turned[turned >= 2 * math.pi] = 0.0
-        self.angles: Floats = np.sort(turned)
+        self.angles: Floats = read_only(np.sort(turned))
+
+    def __repr__(self) -> str:
+        return f"Sample({brief(self.angles)})"
 
     def __len__(self) -> int:
         """Return the number of points."""
         return self.angles.size
 
 
+@checked
 class Density:
     r"""A probability density on the circle, given by its moments.
 
@@ -84,10 +91,13 @@ class Density:
     """
 
     def __init__(self, cosine: ArrayLike, sine: ArrayLike | None = None) -> None:
-        self.cosine: Floats = np.array(cosine, dtype=float)
-        self.sine: Floats = np.zeros_like(self.cosine) if sine is None else np.array(sine, dtype=float)
+        self.cosine: Floats = read_only(np.array(cosine, dtype=float))
+        self.sine: Floats = read_only(np.zeros_like(self.cosine) if sine is None else np.array(sine, dtype=float))
         self._require_moments()
         self._require_positive()
+
+    def __repr__(self) -> str:
+        return f"Density({brief(self.cosine)}, {brief(self.sine)})"
 
     @functools.cached_property
     def cells(self) -> Cells:

@@ -18,8 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import checked
 from ..errors import InvalidInput
 from ..harmonics import zonal_density
+from ..records import Record
 
 Floats = NDArray[np.float64]
 
@@ -32,8 +34,9 @@ NEWTON_STEPS = 40
 EPS = float(np.finfo(float).eps)
 
 
-@dataclass(frozen=True, eq=False)
-class PolarLaw:
+@checked
+@dataclass(frozen=True, eq=False, repr=False)
+class PolarLaw(Record):
     """The law of an angle between 0 and pi.
 
     Attributes
@@ -69,6 +72,7 @@ class PolarLaw:
         return np.asarray(self.nodes[cell] + place * width)
 
 
+@checked
 def polar_distances(angles: Floats, law: PolarLaw) -> tuple[float, float]:
     """Return the Wasserstein distances of order 1 and 2 between a sample of angles and a law, in radians.
 
@@ -106,6 +110,7 @@ def polar_law(density: Callable[[Floats], Floats], dimension: int) -> PolarLaw:
     return _tabulated(density, dimension, np.union1d(even, by_mass))
 
 
+@checked
 def zonal_law(moments: Floats, dimension: int) -> PolarLaw:
     """Return the law of the angle from the axis of a density with the moments p_l."""
     return polar_law(lambda angles: zonal_density(moments, dimension, angles), dimension)

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.linalg.blas import ddot
 
 from meanfield import Number, Outcome
+from meanfield.arguments import checked
 
 from ..bases import Floats
 from ..equation import StationaryEquation
@@ -29,6 +30,7 @@ NEWTON = Newton()
 FLAT = 1e-10
 
 
+@checked
 @dataclass(frozen=True)
 class Arclength:
     """Options of the continuation.

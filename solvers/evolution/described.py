@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from meanfield import InvalidInput, State
+from meanfield.arguments import checked
 from meanfield.errors import did_you_mean
 from meanfield.export.records import load
 from meanfield.export.states import open_states
@@ -51,6 +52,7 @@ PART = re.compile(r"(?:(?P<weight>[^*:]+)\*)?(?P<text>.+)")
 RECORDS, ANGLES = (".nc", ".json", ".npz"), (".txt", ".csv", ".npy")
 
 
+@checked
 def initial_from(text: str) -> Any:
     """Return what a text describes, to be given to :func:`~solvers.evolve` or :func:`~solvers.simulate`.
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from meanfield import ComputationFailed, InvalidInput, McKeanVlasov, NotResolved, Outcome, Sphere, Trajectory
+from meanfield.arguments import checked
 from meanfield.descent import NEGATIVE, Descent, descent
 
 from ..bases import Floats
@@ -27,6 +28,7 @@ from .sphere.descent import descent as sphere_descent
 INACCURATE = 4.0
 
 
+@checked
 def evolve(
     problem: McKeanVlasov,
     initial: Any,

@@ -32,6 +32,7 @@ from typing import NamedTuple
 import numpy as np
 
 from meanfield import ComputationFailed, InvalidInput
+from meanfield.arguments import checked
 
 from ..bases import Floats
 from .system import System
@@ -53,6 +54,7 @@ LAST = 0.25
 HOPELESS = 0.01
 
 
+@checked
 @dataclass(frozen=True)
 class ETDRK4:
     """Exponential Runge-Kutta of order four (Krogstad), for many modes.

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from meanfield import InvalidInput, McKeanVlasov, NotResolved, Sphere
+from meanfield.arguments import checked, shown
+from meanfield.records import Record
 from meanfield.states import Layout
 
 from ..bases.base import RESOLUTION_TOLERANCE
@@ -22,8 +24,9 @@ NEGATIVE_ROUNDING = 1e-10
 SMALLEST_GRID = 64
 
 
-@dataclass(frozen=True, eq=False)
-class Initial:
+@checked
+@dataclass(frozen=True, eq=False, repr=False)
+class Initial(Record):
     """An initial density.
 
     Attributes
@@ -46,6 +49,7 @@ class Initial:
     layout: Layout = "degree"
 
 
+@checked
 def moments_of(problem: McKeanVlasov, initial: Any) -> Initial:
     """Return the moments of an initial density.
 
@@ -181,7 +185,7 @@ def _from_array(initial: Any) -> Initial:
 def _unknown(initial: Any) -> str:
     return (
         f"an initial density is VonMises(mean, concentration) or another of the named ones, a State, a function, a "
-        f"pair (cosine, sine) of moments or a vector of angles, not {type(initial).__name__} {initial!r:.60}"
+        f"pair (cosine, sine) of moments or a vector of angles, not {shown(initial)}"
     )
 
 

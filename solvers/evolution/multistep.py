@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from meanfield import ComputationFailed
+from meanfield.arguments import checked
 
 from ..bases import EPS, Floats
 from .system import System
@@ -20,6 +21,7 @@ AT_REST = 1e-2
 FLOOR = 8.0 * EPS
 
 
+@checked
 @dataclass(frozen=True)
 class LSODA:
     """Variable-order multistep formulas with the analytic Jacobian, for systems of moderate size."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from meanfield import InvalidInput, McKeanVlasov, NotResolved, Sphere
+from meanfield.arguments import shown
 
 from ..bases import Floats
 from ..checkpoints import Checkpoint, digest_of, require_writable
@@ -22,6 +23,7 @@ from .march import MULTIPLE, TAIL_SHARE, Method
 from .multistep import LSODA
 
 DEFAULT_TIMES = 100
+MOST_TIMES = 10**7
 TOLERANCES = (1e-12, 1e-2)
 # Looks at whether the density has settled: from this time on, in units of 1/noise, each later by this ratio.
 FIRST_LOOK = 1e-2
@@ -194,10 +196,10 @@ def _record_times(times: int | ArrayLike | None, until: float) -> Floats | None:
         return None
     if times is None or (isinstance(times, (int, np.integer)) and not isinstance(times, bool)):
         count = DEFAULT_TIMES if times is None else int(times)
-        if count < 1 or until == math.inf:
+        if not 1 <= count <= MOST_TIMES or until == math.inf:
             raise InvalidInput(
-                f"times = {times!r} asks for that many equal intervals up to the final time {until:g}; give a "
-                "whole number >= 1 and a finite final time, or the times themselves"
+                f"times = {shown(times)} asks for that many equal intervals up to the final time {until:g}; give a "
+                f"whole number from 1 to {MOST_TIMES} and a finite final time, or the times themselves"
             )
         return np.linspace(0.0, until, count + 1) if until > 0.0 else np.zeros(1)
     values = np.asarray(times, dtype=float)

@@ -24,6 +24,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ive
 
 from meanfield import InvalidInput
+from meanfield.arguments import checked
+from meanfield.records import brief, read_only
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
@@ -36,6 +38,7 @@ JUDGED_DEGREES = 256
 BANDWIDTHS = np.geomspace(0.02, 1.5, 120)
 
 
+@checked
 @dataclass(frozen=True)
 class PerturbedUniform:
     r"""The density :math:`(1 + a\cos k(\theta-\mu))/2\pi`.
@@ -76,6 +79,7 @@ class PerturbedUniform:
         return turned(result, self.mean)
 
 
+@checked
 @dataclass(frozen=True)
 class RandomPerturbation:
     """The uniform density with random low modes, the same for the same seed.
@@ -109,6 +113,7 @@ class RandomPerturbation:
         return result[: degree + 1]
 
 
+@checked
 @dataclass(frozen=True)
 class VonMises:
     r"""The density :math:`e^{\gamma\cos(\theta-\mu)}/(2\pi I_0(\gamma))`.
@@ -137,6 +142,7 @@ class VonMises:
         return turned(ratios.astype(complex), self.mean)
 
 
+@checked
 @dataclass(frozen=True)
 class Bumps:
     r"""Wrapped normal densities at :math:`\mu + 2\pi j/n`, j = 0..n-1.
@@ -189,6 +195,7 @@ class Bumps:
         return turned(without_rounding(combined) * single, self.mean)
 
 
+@checked
 @dataclass(frozen=True)
 class Watson:
     r"""The density :math:`e^{\gamma\cos^2(\theta-\mu)}/Z`: as much mass at an end of the axis as at the other.
@@ -221,6 +228,7 @@ class Watson:
         return turned(result, self.mean)
 
 
+@checked
 @dataclass(frozen=True)
 class Mixture:
     """A weighted sum of named densities.
@@ -268,6 +276,7 @@ class Mixture:
         return np.asarray(result)
 
 
+@checked
 class Samples:
     r"""A density estimated from angles: each is replaced by a wrapped normal density of one width.
 
@@ -282,7 +291,7 @@ class Samples:
     """
 
     def __init__(self, angles: ArrayLike, bandwidth: float | None = None) -> None:
-        self.angles: Floats = np.asarray(angles, dtype=float).ravel()
+        self.angles: Floats = read_only(np.array(angles, dtype=float).ravel())
         if self.angles.size < 2:
             raise InvalidInput(f"a density cannot be estimated from {self.angles.size} angles; give two at least")
         bad = np.flatnonzero(~np.isfinite(self.angles))
@@ -291,6 +300,9 @@ class Samples:
         if bandwidth is not None:
             _require(0.0 < bandwidth < math.inf, "bandwidth", "positive", bandwidth)
         self.bandwidth = float(bandwidth) if bandwidth is not None else self._chosen()
+
+    def __repr__(self) -> str:
+        return f"Samples({brief(self.angles)}, bandwidth={self.bandwidth:.6g})"
 
     def moments(self, degree: int) -> Complexes:
         """Return m_k - i s_k for k = 0..degree."""

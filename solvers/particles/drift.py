@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from scipy.special import jv
 
 from meanfield import InvalidInput, McKeanVlasov
+from meanfield.arguments import checked
 
 from ..transforms import FourierTransform
 
@@ -46,6 +47,7 @@ LARGEST_DEGREE = 2**13
 SHARE_OF_TRUNCATION = 0.01
 
 
+@checked
 @dataclass(frozen=True)
 class MomentDrift:
     r"""The drift from truncated moments, O(N K).
@@ -82,6 +84,7 @@ class MomentDrift:
             )
 
 
+@checked
 @dataclass(frozen=True)
 class PairDrift:
     """The drift as the sum over all pairs with the potential's own slope, O(N^2): exact and slow."""

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meanfield import InvalidInput
+from meanfield.arguments import checked
 
 from .drift import OVERSHOOTING
 
@@ -35,6 +36,7 @@ class Cloud(Protocol):
         """Advance by a step of weak order 2."""
 
 
+@checked
 @dataclass(frozen=True)
 class EulerMaruyama:
     r"""Euler-Maruyama, weak order 1, one drift a step.
@@ -57,6 +59,7 @@ class EulerMaruyama:
         return 1.0 / max(1.0 - 0.5 * share, 1e-3) - 1.0
 
 
+@checked
 @dataclass(frozen=True)
 class WeakSecondOrder:
     r"""Platen's explicit scheme of weak order 2 for additive noise, two drifts a step.
@@ -81,11 +84,11 @@ class WeakSecondOrder:
     def width_bias(self, share: float) -> float:
         r"""Relative bias of the variance in a force of slope -s, share = sh.
 
-        The exact :math:`2a(1-a/2)^2/(1-(1-a+a^2/2)^2) - 1` for a = sh, in modulus.
+        The exact :math:`2a(1-a/2)^2/(1-(1-a+a^2/2)^2) - 1` for a = sh, in modulus, with
+        :math:`1-(1-a+a^2/2)^2 = a(1-a/2)(2-a(1-a/2))`.
         """
-        factor = 1.0 - share + 0.5 * share**2
-        rest = max(1.0 - factor**2, 1e-3 * share)
-        return abs(2.0 * share * (1.0 - 0.5 * share) ** 2 / rest - 1.0) if share > 0.0 else 0.0
+        half = 1.0 - 0.5 * share
+        return abs(2.0 * half**2 / max(half * (2.0 - share * half), 1e-3) - 1.0)
 
 
 Scheme: TypeAlias = EulerMaruyama | WeakSecondOrder

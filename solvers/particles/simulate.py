@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from meanfield import ComputationFailed, Ensemble, InvalidInput, McKeanVlasov, Outcome
+from meanfield.arguments import checked
 
 from ..checkpoints import Checkpoint
 from ..executors import completed
@@ -25,6 +26,7 @@ from .settings import HISTOGRAM_BINS
 COARSE = 0.05
 
 
+@checked
 @dataclass(frozen=True)
 class Advance:
     """How far a simulation has come: particle-steps done and in all."""
@@ -33,6 +35,7 @@ class Advance:
     total: int
 
 
+@checked
 def simulate(
     problem: McKeanVlasov,
     particles: int,
@@ -137,6 +140,7 @@ def simulate(
             return ensemble
 
 
+@checked
 def simulation(
     problem: McKeanVlasov,
     particles: int,

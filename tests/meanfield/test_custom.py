@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import sympy
 
-from meanfield.domains import Circle
+from meanfield.domains import Circle, Sphere
 from meanfield.errors import ComputationFailed, InvalidInput
-from meanfield.potentials import CosineSeries, Custom, Transformer, potential_from
+from meanfield.potentials import CosineSeries, Custom, Kuramoto, Transformer, potential_from
 
 CIRCLE = Circle()
 EPS = float(np.finfo(float).eps)
@@ -206,3 +206,22 @@ def test_sympy_walk():
         Custom.from_sympy(sympy.EulerGamma * sympy.cos(x))
     with pytest.raises(InvalidInput, match="needs a sympy expression"):
         Custom.from_sympy("cos(x)")
+
+
+@pytest.mark.parametrize(
+    "formula", ["exp(-12000)*cos(t)", "exp(-9000 + cos(t))*exp(-9000)", "cos(t)*1e-200*1e-200"]
+)
+def test_a_potential_that_is_zero_by_underflow_is_refused(formula):
+    with pytest.raises(InvalidInput, match="too near the smallest numbers"):
+        Custom.from_expression(formula)
+
+
+@pytest.mark.parametrize("domain", [Circle(), Sphere(3)])
+def test_a_potential_that_is_zero_is_none(domain):
+    assert not Custom.from_expression("cos(t) - cos(t)").multipliers(domain, 4).any()
+
+
+@pytest.mark.parametrize("make", [lambda: CosineSeries((-1e-320,)), lambda: 1e-200 * (1e-200 * Kuramoto())])
+def test_coefficients_that_underflow_are_refused(make):
+    with pytest.raises(InvalidInput, match=r"underflow|too near the smallest numbers"):
+        make()

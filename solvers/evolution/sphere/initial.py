@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from meanfield import InvalidInput, McKeanVlasov, NotResolved, Sphere
+from meanfield.arguments import shown
 from meanfield.harmonics import largest_degree, moduli, place, zonal_density
 from meanfield.quadrature import gauss_rule, polynomials
 from meanfield.states import Layout
@@ -48,7 +49,7 @@ def moments_of(problem: McKeanVlasov, initial: Any) -> Initial:
     raise InvalidInput(
         "an initial density on a sphere is VonMises(0.0, concentration) or another of the named ones, a State, a "
         "function of the angle to the north pole, or a pair (cosine, sine) of moments, not "
-        f"{type(initial).__name__} {initial!r:.60}"
+        f"{shown(initial)}"
     )
 
 

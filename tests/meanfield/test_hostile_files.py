@@ -1,0 +1,99 @@
+"""Files whose header has lost a key or holds a wrong value, and files that end too early, end in one sentence."""
+
+import copy
+import json
+
+import pytest
+
+from meanfield import MeanfieldError, open_comparison, open_diagram, open_ensemble, open_trajectory
+from meanfield.export.auto_description import DESCRIPTION_KEY, FILES_KEY
+from tests.hostile import materials, one_sentence
+
+READERS = {
+    "diagram": open_diagram,
+    "trajectory": open_trajectory,
+    "ensemble": open_ensemble,
+    "comparison": open_comparison,
+}
+WRONG = (None, "text", -1, 1e400, [], {"name": "text"})
+DELETED = object()
+
+
+def places_in(values, above=()):
+    """Yield the places of all entries of a description; of a list of many only the first."""
+    entries = values.items() if isinstance(values, dict) else list(enumerate(values))[:1]
+    for key, value in entries:
+        yield (*above, key)
+        if isinstance(value, dict | list):
+            yield from places_in(value, (*above, key))
+
+
+def changed(values, place, value):
+    """Return a copy with another entry at a place."""
+    result = copy.deepcopy(values)
+    inner = result
+    for key in place[:-1]:
+        inner = inner[key]
+    if value is DELETED:
+        del inner[place[-1]]
+    else:
+        inner[place[-1]] = value
+    return result
+
+
+def complaint_of(reader, path, **options):
+    """Return what is wrong with how a reader takes a file: nothing if it reads it or refuses it in a sentence."""
+    try:
+        repr(reader(path, **options))
+    except MeanfieldError as error:
+        return None if one_sentence(str(error)) else f"no sentence: {error}"
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("check", [True, False])
+@pytest.mark.parametrize("name", sorted(READERS))
+def test_a_header_with_a_wrong_entry(name, check, tmp_path):
+    written = materials()[name].save(tmp_path / "whole.json")[0]
+    whole = json.loads(written.read_text())
+    whole.pop("digest", None)
+    complaints = []
+    for place in places_in(whole):
+        for value in (DELETED, *WRONG):
+            path = tmp_path / "damaged.json"
+            path.write_text(json.dumps(changed(whole, place, value)))
+            if complaint := complaint_of(READERS[name], path, check=check):
+                complaints.append(f"{place} = {value}: {complaint}")
+    assert complaints == []
+
+
+@pytest.mark.parametrize("check", [True, False])
+def test_a_description_for_auto_with_a_wrong_entry(check, tmp_path):
+    materials()["diagram"].save(tmp_path / "whole.auto")
+    description = tmp_path / "d.whole"
+    before, text = description.read_text().split(FILES_KEY)[0].split(DESCRIPTION_KEY)
+    whole = json.loads(text)
+    complaints = []
+    for place in places_in(whole):
+        for value in (DELETED, *WRONG):
+            description.write_text(before + DESCRIPTION_KEY + json.dumps(changed(whole, place, value)) + "\n")
+            if complaint := complaint_of(open_diagram, tmp_path / "whole.auto", check=check):
+                complaints.append(f"{place} = {value}: {complaint}")
+    assert complaints == []
+
+
+@pytest.mark.parametrize("suffix", [".json", ".nc", ".npz", ".csv", ".auto"])
+def test_files_that_end_too_early(suffix, tmp_path):
+    files = materials()["diagram"].save(tmp_path / f"whole{suffix}")
+    complaints = []
+    for file in files:
+        whole = file.read_bytes()
+        for share in range(12):
+            file.write_bytes(whole[: share * len(whole) // 12])
+            for check in (True, False):
+                if complaint := complaint_of(open_diagram, tmp_path / f"whole{suffix}", check=check):
+                    complaints.append(f"{file.name} at {share}/12: {complaint}")
+        file.write_bytes(whole)
+    assert complaints == []

@@ -1,0 +1,88 @@
+"""Every record of results: arrays that cannot be written to, equality that survives copies, a short text."""
+
+import copy
+import dataclasses
+import pickle
+
+import numpy as np
+import pytest
+
+from meanfield import Circle, Kuramoto, McKeanVlasov, State
+from meanfield.records import Record
+from tests.hostile import materials
+
+# The longest text is that of an ensemble, five lines of a terminal of 120 columns.
+LONGEST = 600
+
+
+def records():
+    """Return one object of every class of records at hand, by name."""
+    return {name: thing for name, thing in materials().items() if isinstance(thing, Record)}
+
+
+def arrays_in(thing):
+    """Yield all arrays in a record, those of the records and tuples in it included."""
+    if isinstance(thing, np.ndarray):
+        yield thing
+    elif isinstance(thing, Record):
+        for field in dataclasses.fields(thing):
+            yield from arrays_in(getattr(thing, field.name))
+    elif isinstance(thing, tuple):
+        for entry in thing:
+            yield from arrays_in(entry)
+
+
+def subclasses_of(kind):
+    for each in kind.__subclasses__():
+        yield each
+        yield from subclasses_of(each)
+
+
+def test_every_class_of_records_is_tried():
+    tried = {type(thing).__name__ for thing in records().values()}
+    inside = {"Means", "Fit", "VerticalBranch", "MaierSaupeState", "Initial", "PolarLaw"}
+    assert {kind.__name__ for kind in subclasses_of(Record)} <= tried | inside
+
+
+@pytest.mark.parametrize("name", sorted(records()))
+def test_arrays_are_read_only_also_in_copies(name):
+    record = records()[name]
+    for each in (record, copy.deepcopy(record), copy.copy(record), pickle.loads(pickle.dumps(record))):
+        assert not any(array.flags.writeable for array in arrays_in(each))
+
+
+@pytest.mark.parametrize("name", sorted(records()))
+def test_a_copy_equals_its_original(name):
+    record = records()[name]
+    for each in (copy.deepcopy(record), copy.copy(record), pickle.loads(pickle.dumps(record))):
+        assert each == record
+        assert hash(each) == hash(record)
+
+
+@pytest.mark.parametrize("name", sorted(records()))
+def test_a_record_with_another_field_is_another(name):
+    record = records()[name]
+    for field in dataclasses.fields(record):
+        changed = copy.copy(record)
+        value = getattr(record, field.name)
+        other = value + 1.0 if isinstance(value, np.ndarray) and value.size else ("other",)
+        if isinstance(other, np.ndarray) and np.array_equal(other, value, equal_nan=True):
+            continue
+        object.__setattr__(changed, field.name, other)
+        assert changed != record, field.name
+
+
+@pytest.mark.parametrize("name", sorted(records()))
+def test_texts_are_short(name):
+    text = repr(records()[name])
+    assert "array(" not in text
+    assert len(text) <= LONGEST
+
+
+def test_a_record_does_not_change_with_the_array_it_was_made_from():
+    cosine = np.array([1.0, 0.25])
+    state = State(McKeanVlasov(Circle(), Kuramoto(), coupling=1.0), cosine, np.zeros(2), 0.0, 0, 1, 0.0, 1)
+    cosine[1] = 0.5
+    assert state.cosine[1] == 0.25
+    with pytest.raises(ValueError, match="read-only"):
+        state.cosine[1] = 0.5
