@@ -1,7 +1,8 @@
 """What an argument must be, read from its annotation and compared with it before anything is computed.
 
 ``@checked`` stands before every public function and class, so that a wrong type ends in one sentence whatever the
-function does with it. Which values of the right type are admissible is said by the functions themselves.
+function does with it. Which values of the right type are admissible is said by the functions themselves; an argument
+annotated ``Annotated[..., ITSELF]`` is left to the function altogether, whose sentence names what there is.
 """
 
 import functools
@@ -10,7 +11,7 @@ import inspect
 import math
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeVar, Union, cast, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, cast, get_args, get_origin
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,8 @@ from .errors import InvalidInput, did_you_mean
 Target = TypeVar("Target", bound=Callable[..., Any])
 Kind = TypeVar("Kind", bound=type)
 
+# Marks an argument that the function refuses itself.
+ITSELF = "refused by the function itself"
 # Longest text of a wrong value in a sentence.
 SHOWN = 60
 # Calls that give an object of a class.
@@ -168,6 +171,8 @@ def rule_of(annotation: Any, in_record: bool = False) -> Rule | None:
     if annotation is None or annotation is type(None):
         return Rule("None", lambda value: value is None)
     origin = get_origin(annotation)
+    if origin is Annotated:
+        return None
     if origin in (Union, types.UnionType):
         return _union(get_args(annotation), in_record)
     if origin is Literal:

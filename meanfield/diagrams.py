@@ -5,12 +5,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .arguments import checked
+from .arguments import ITSELF, checked
 from .domains import Circle, Domain
 from .errors import InvalidInput, did_you_mean
 from .moments import moment_columns, named_moment
@@ -238,7 +238,7 @@ class Diagram(Record):
         object.__setattr__(self, "special_points", points)
         super().__post_init__()
 
-    def branch(self, label: int | str) -> Branch:
+    def branch(self, label: Annotated[int | str, ITSELF]) -> Branch:
         """Return the branch with the given label or index.
 
         Raises
@@ -256,7 +256,9 @@ class Diagram(Record):
             f"no branch is labelled {label!r}; {near}the diagram has {', '.join(map(repr, labels)) or 'none'}"
         )
 
-    def events(self, type: str | None = None, branch: int | str | None = None) -> list[SpecialPoint]:
+    def events(
+        self, type: Annotated[str | None, ITSELF] = None, branch: Annotated[int | str | None, ITSELF] = None
+    ) -> list[SpecialPoint]:
         """Return the special points of one type, on one branch, or all of them.
 
         Parameters
@@ -280,7 +282,7 @@ class Diagram(Record):
             if wanted in (None, point.type) and (curve is None or self.branches[point.branch] is curve)
         ]
 
-    def state(self, branch: int | str, point: int) -> State:
+    def state(self, branch: Annotated[int | str, ITSELF], point: Annotated[int, ITSELF]) -> State:
         """Return one point of one branch as a :class:`State`.
 
         Raises

@@ -9,12 +9,12 @@ on the circle; on the spheres those of :mod:`meanfield.states`.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .arguments import checked
+from .arguments import ITSELF, checked
 from .domains import Circle, Sphere
 from .errors import InvalidInput
 from .harmonics import moduli, place
@@ -113,7 +113,9 @@ class Trajectory(Record):
     def __len__(self) -> int:
         return int(self.time.size)
 
-    def density(self, angle: ArrayLike, azimuth: ArrayLike | None = None, *, index: int = -1) -> Floats:
+    def density(
+        self, angle: ArrayLike, azimuth: ArrayLike | None = None, *, index: Annotated[int, ITSELF] = -1
+    ) -> Floats:
         """Density at the given angles (radians) at one of the times; see :meth:`State.density`.
 
         Parameters
@@ -148,7 +150,6 @@ class Trajectory(Record):
         """Modulus of the moments of a degree over time, (T,), between 0 and 1, whatever the rotation."""
         if self.layout == "degree":
             return np.hypot(self.moment(degree), self.moment(degree, sine=True))
-        self._check_degree(degree)
         lengths = moduli(self.cosine, self.sine)
         return lengths[:, degree].copy() if degree < lengths.shape[1] else np.zeros(len(self))
 
@@ -160,7 +161,6 @@ class Trajectory(Record):
         InvalidInput
             If the degree is negative, or there is no such order.
         """
-        self._check_degree(degree)
         if not 0 <= order <= (degree if self.layout == "order" else 0):
             raise InvalidInput(
                 f"there is no moment of degree {degree} and order {order} here; orders are from 0 to the degree, "
@@ -169,10 +169,6 @@ class Trajectory(Record):
         moments = self.sine if sine else self.cosine
         column = degree if self.layout == "degree" else place(degree, order)
         return moments[:, column].copy() if column < moments.shape[1] else np.zeros(len(self))
-
-    def _check_degree(self, degree: int) -> None:
-        if degree < 0:
-            raise InvalidInput(f"the degree of a moment must be 0 or more, not {degree}")
 
     @property
     def partial(self) -> bool:

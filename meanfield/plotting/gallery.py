@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import checked
+from ..arguments import ITSELF, checked
 from ..diagrams import Branch, Diagram
 from ..domains import Domain
 from ..errors import InvalidInput
@@ -52,7 +52,7 @@ def branches_shown(diagram: Diagram) -> list[Shown]:
 
 @checked
 def plot_gallery(
-    shown: Sequence[Shown], picture: Picture = "globe", view: Sequence[float] | None = None
+    shown: Sequence[Shown], picture: Picture = "globe", view: Annotated[Sequence[float] | None, ITSELF] = None
 ) -> "Figure":
     """Draw densities on the ordinary sphere side by side, each with its own scale.
 

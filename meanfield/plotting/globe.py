@@ -4,12 +4,12 @@ Both are images whose pixels hold the density over the uniform one, computed whe
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import checked
+from ..arguments import ITSELF, checked
 from ..domains import Domain, Sphere
 from ..errors import InvalidInput
 from ..harmonics import full_density, largest_degree, zonal_density
@@ -54,7 +54,7 @@ TURNS = ((1, 1, 1), (1, -1, 1), (-1, 1, 1), (-1, -1, 1), (1, 1, -1), (1, -1, -1)
 def plot_globe(
     state: State,
     ax: "Axes | None" = None,
-    view: Sequence[float] | None = None,
+    view: Annotated[Sequence[float] | None, ITSELF] = None,
     *,
     bar: bool = True,
     **style: Any,
@@ -130,7 +130,7 @@ def globe(
     sine: Floats,
     layout: Layout = "degree",
     *,
-    view: Sequence[float] | None = None,
+    view: Annotated[Sequence[float] | None, ITSELF] = None,
     **style: Any,
 ) -> "AxesImage":
     """Draw the density on S^2 with the given moments on a globe; the image holds it over the uniform one."""

@@ -52,9 +52,6 @@ class Sample:
                 f"a sample is a vector of at least one angle, not an array of shape {given.shape}; "
                 "compare the replicas one by one"
             )
-        bad = np.flatnonzero(~np.isfinite(given))
-        if bad.size:
-            raise InvalidInput(f"the angle {bad[0]} of a sample is {given[bad[0]]}; all must be finite")
         turned = np.mod(given, 2 * math.pi)
         # The remainder of a tiny negative angle rounds to a full turn.
         turned[turned >= 2 * math.pi] = 0.0
@@ -131,12 +128,6 @@ class Density:
             raise InvalidInput(
                 f"the moments of a density are two vectors of one length, not of shapes {shapes[0]} and {shapes[1]}"
             )
-        for name, moments in (("cosine", self.cosine), ("sine", self.sine)):
-            bad = np.flatnonzero(~np.isfinite(moments))
-            if bad.size:
-                raise InvalidInput(
-                    f"the {name} moment {bad[0]} of a density is {moments[bad[0]]}; all must be finite"
-                )
         if abs(self.cosine[0] - 1) > MASS_ERROR or self.sine[0] != 0:
             mass = self.cosine[0] if self.sine[0] == 0 else complex(self.cosine[0], -self.sine[0])
             raise InvalidInput(
