@@ -46,6 +46,18 @@ def test_help_is_light() -> None:
     assert not loaded & HEAVY
 
 
+@pytest.mark.parametrize(
+    ("arguments", "code"), [(["--version"], 0), (["theory", "kuramoto"], 0), (["nonsense"], 2)]
+)
+def test_the_package_runs_as_a_module(arguments: list[str], code: int, capfd: pytest.CaptureFixture[str]) -> None:
+    from meanfield.cli import main
+
+    assert main(arguments) == code
+    expected = capfd.readouterr()
+    finished = subprocess.run([sys.executable, "-m", "meanfield", *arguments], cwd=ROOT, check=False)
+    assert (finished.returncode, capfd.readouterr()) == (code, expected)
+
+
 def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     from meanfield.cli import main
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..comparisons import Comparison
 from ..diagrams import Diagram
-from ..domains import Circle
 from ..ensembles import Ensemble
 from ..errors import InvalidInput
+from ..problem import McKeanVlasov
 from ..states import State
 from ..trajectories import Trajectory
 
@@ -25,8 +25,7 @@ def draw(diagram: Diagram, target: str, y: str | None = None, panels: bool = Fal
     """Draw a diagram into a file, one quantity or the four panels."""
     figure = diagram.plot_panels() if panels else _new(SQUARE)
     if not panels:
-        whole = "amplitude" if isinstance(diagram.problem.domain, Circle) else None
-        diagram.plot(whole if y is None else y, figure.subplots())
+        diagram.plot(y, figure.subplots())
     return _saved(figure, target, force, diagram.provenance)
 
 
@@ -37,7 +36,7 @@ def draw_states(states: Sequence[State], target: str, provenance: dict[str, Any]
     if any(state.layout == "order" for state in states):
         shown = [state for state in states if state.symmetry != 0] or states
         return _saved(plot_gallery(states_shown(shown)), target, force, provenance)
-    figure = _new(SQUARE)
+    figure = _new(SQUARE, states[0].problem)
     ax = figure.subplots()
     for index, state in enumerate(states):
         colour = UNIFORM_COLOUR if state.symmetry == 0 else COLOURS[index % len(COLOURS)]
@@ -82,7 +81,7 @@ def draw_trajectory(trajectory: Trajectory, target: str, quantity: str = "densit
         raise InvalidInput(
             f"cannot draw {quantity!r} of a trajectory; give one of {', '.join(TRAJECTORY_QUANTITIES)}"
         )
-    figure = _new(SQUARE)
+    figure = _new(SQUARE, trajectory.problem)
     ax = figure.subplots()
     if quantity == "density":
         trajectory.plot(ax)
@@ -95,7 +94,7 @@ def draw_trajectory(trajectory: Trajectory, target: str, quantity: str = "densit
 
 def draw_ensemble(ensemble: Ensemble, target: str, force: bool = False) -> Path:
     """Draw an ensemble into a file: the particles at the end and the moments over time."""
-    figure = _new(WIDE)
+    figure = _new(WIDE, ensemble.problem)
     left, right = figure.subplots(1, 2)
     ensemble.plot(left)
     ensemble.plot_moments(right)
@@ -124,10 +123,16 @@ def draw_record(record: Any, target: str, y: str | None = None, panels: bool = F
     return _saved(comparison.plot(), target, force, comparison.provenance)
 
 
-def _new(size: tuple[float, float]) -> "Figure":
+def _new(size: tuple[float, float], problem: McKeanVlasov | None = None) -> "Figure":
+    """Return a figure that says the problem, if its content does not."""
     from matplotlib.figure import Figure
 
-    return Figure(figsize=size, layout="constrained")
+    from ..plotting import caption, entitle_figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    if problem is not None:
+        entitle_figure(figure, caption(problem))
+    return figure
 
 
 def _saved(figure: "Figure", target: str, force: bool, provenance: dict[str, Any]) -> Path:
