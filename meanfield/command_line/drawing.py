@@ -31,11 +31,13 @@ def draw(diagram: Diagram, target: str, y: str | None = None, panels: bool = Fal
 
 def draw_states(states: Sequence[State], target: str, provenance: dict[str, Any], force: bool = False) -> Path:
     """Draw states into a file: their densities against the angle, or on globes if one has no axis."""
-    from ..plotting import COLOURS, UNIFORM_COLOUR, plot_gallery, states_shown
+    from ..plotting import COLOURS, UNIFORM_COLOUR, caption, entitle_figure, plot_gallery, states_shown
 
     if any(state.layout == "order" for state in states):
         shown = [state for state in states if state.symmetry != 0] or states
-        return _saved(plot_gallery(states_shown(shown)), target, force, provenance)
+        gallery = plot_gallery(states_shown(shown))
+        entitle_figure(gallery, caption(states[0].problem))
+        return _saved(gallery, target, force, provenance)
     figure = _new(SQUARE, states[0].problem)
     ax = figure.subplots()
     for index, state in enumerate(states):
@@ -57,7 +59,7 @@ def draw_sphere(
     InvalidInput
         If the record has no densities on the ordinary sphere.
     """
-    from ..plotting import Shown, branches_shown, plot_gallery
+    from ..plotting import Shown, branches_shown, caption, entitle_figure, plot_gallery
 
     if isinstance(record, Diagram):
         shown = branches_shown(record)
@@ -66,7 +68,9 @@ def draw_sphere(
         shown = [Shown(title, domain, record.cosine[-1], record.sine[-1], record.layout)]
     else:
         raise InvalidInput(f"--{picture} belongs to diagrams and trajectories; leave it out for this file")
-    return _saved(plot_gallery(shown, picture, view), target, force, record.provenance)
+    gallery = plot_gallery(shown, picture, view)
+    entitle_figure(gallery, caption(record.problem))
+    return _saved(gallery, target, force, record.provenance)
 
 
 def draw_trajectory(trajectory: Trajectory, target: str, quantity: str = "density", force: bool = False) -> Path:
