@@ -1,6 +1,7 @@
 """What the package promises before any mathematics: light imports, types, README commands."""
 
 import importlib.util
+import re
 import runpy
 import shlex
 import shutil
@@ -98,6 +99,27 @@ def test_readme_commands_are_shell(which: str) -> None:
     assert words[:4] == ["python3", "-m", "venv", ".venv"]
     assert all(part[0] in ("python3", ".venv/bin/python", ".venv/bin/meanfield", ".venv/bin/pytest")
                for part in split(words))  # fmt: skip
+
+
+def contents(page: Path) -> list[Path]:
+    """Pages in the tables of contents of a page; those that the build makes are left out."""
+    lists = re.findall(r"^```{toctree}\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    names = [line for text in lists for line in text.splitlines() if line and not line.startswith(":")]
+    found = [page.parent / f"{name}{suffix}" for name in names for suffix in (".md", ".rst")]
+    return [path for path in found if path.is_file()]
+
+
+def test_every_page_of_the_documentation_stands_in_a_section() -> None:
+    """The sidebar shows the section of a page, so a page right under the front page would have none."""
+    docs = ROOT / "docs"
+    sections = contents(docs / "index.md")
+    pages = [page for section in sections for page in contents(section)]
+    assert all(contents(section) for section in sections)
+    everything = {
+        path for folder in (docs, docs / "theory", docs / "reference") for path in folder.glob("*.[mr][ds]*")
+    }
+    assert everything == {docs / "index.md", *sections, *pages}
+    assert len(pages) == len(set(pages))
 
 
 def split(words: list[str]) -> list[list[str]]:
