@@ -106,7 +106,7 @@ def contents(page: Path) -> list[Path]:
     lists = re.findall(r"^```{toctree}\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     names = [line for text in lists for line in text.splitlines() if line and not line.startswith(":")]
     found = [page.parent / f"{name}{suffix}" for name in names for suffix in (".md", ".rst")]
-    return [path for path in found if path.is_file()]
+    return [path for path in found if path.is_file() and path.parent.name != "gallery"]
 
 
 def test_every_page_of_the_documentation_stands_in_a_section() -> None:
