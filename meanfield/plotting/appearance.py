@@ -1,6 +1,7 @@
 """Colours, dashes, markers and frames.
 
-The first six colours are those of Okabe and Ito, distinct for the colour-blind; five darker ones follow.
+The first six colours are those of Okabe and Ito, distinct for the colour-blind; five darker and three paler
+ones follow.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 COLOURS = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9",
-    "#5D3A9B", "#8C2D04", "#7A7A00", "#00404D", "#888888",
+    "#5D3A9B", "#8C2D04", "#7A7A00", "#00404D", "#888888", "#F0907A", "#8CCB5E", "#B39DDB",
 )  # fmt: skip
 AXES_SIZE = (5.6, 3.8)
 UNIFORM_COLOUR = "#000000"

@@ -1,5 +1,6 @@
 """Four panels that tell a diagram: amplitude, free energy, slowest rate and densities."""
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-# Letters in a row of the legend.
-LINE = 96
+# Size in inches with one row of the legend, the height of another, and the letters in one.
+WIDTH, HEIGHT, ROW, LINE = 7.2, 5.6, 0.17, 96
 
 
 def plot_panels(diagram: Diagram) -> "Figure":
@@ -34,7 +35,7 @@ def plot_panels(diagram: Diagram) -> "Figure":
     """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7.2, 5.6), layout="constrained")
+    figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
     axes = figure.subplots(2, 2)
     panels = [
         (axes[0, 0], default_quantity(diagram)),
@@ -57,10 +58,12 @@ def plot_panels(diagram: Diagram) -> "Figure":
     if crowded:
         handles |= _branch_handles(diagram)
     if handles:
+        columns = min(len(handles), max(1, int(LINE / max(len(text) for text in handles))))
+        figure.set_size_inches(WIDTH, HEIGHT + ROW * (math.ceil(len(handles) / columns) - 1))
         figure.legend(
             handles=list(handles.values()),
             loc="outside lower center",
-            ncols=min(len(handles), max(1, int(LINE / max(len(text) for text in handles)))),
+            ncols=columns,
             frameon=False,
             fontsize=8,
         )
