@@ -122,6 +122,14 @@ def test_every_page_of_the_documentation_stands_in_a_section() -> None:
     assert len(pages) == len(set(pages))
 
 
+def test_slow_tests_are_there() -> None:
+    names = (ROOT / "tests" / "slow.txt").read_text(encoding="utf-8").splitlines()[1:]
+    assert names == sorted(set(names))
+    for name in names:
+        file, _, function = name.partition("::")
+        assert f"def {function.partition('[')[0]}(" in (ROOT / "tests" / file).read_text(encoding="utf-8"), name
+
+
 def split(words: list[str]) -> list[list[str]]:
     """Split the words of a chain at its conjunctions."""
     parts: list[list[str]] = [[]]
