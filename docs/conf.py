@@ -16,9 +16,12 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
+    # Brings MathJax itself, so that pages need no network.
+    "sphinx-mathjax-offline",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "**/GALLERY_HEADER.rst"]
+templates_path = ["_templates"]
+exclude_patterns = ["_build", "_templates", "**/GALLERY_HEADER.rst"]
 suppress_warnings = ["config.cache"]
 
 myst_enable_extensions = ["dollarmath", "amsmath", "deflist"]

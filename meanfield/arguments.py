@@ -1,7 +1,7 @@
 """What an argument must be, read from its annotation and compared with it before anything is computed.
 
 ``@checked`` stands before every public function and class, so that a wrong type ends in one sentence whatever the
-function does with it. Which values of the right type are admissible is said by the functions themselves; an argument
+function does with it. Which values of the right type are admissible is said by the functions themselves. An argument
 annotated ``Annotated[..., ITSELF]`` is left to the function altogether, whose sentence names what there is.
 """
 

@@ -361,8 +361,13 @@ class Diagram(Record):
         ----------
         y
             A moment ``m1``, ``m2``, ..., on spheres also ``p1``, ``p2``, ... about the north pole; ``norm``,
-            ``amplitude``, ``free_energy_gap`` or ``slowest_rate``. By default ``m1`` on the circle and on
-            spheres the moment of the degree that becomes critical first.
+            ``amplitude``, ``free_energy_gap`` or ``slowest_rate``. By default the amplitude; on spheres the moment
+            about the pole of the degree that becomes critical first, if only the uniform branch lies on zero there.
+        ax
+            Axes to draw on; a new figure by default. Diagrams that share axes are told apart by colour and legend.
+        **style
+            ``legend`` and ``labels``, whether there are any, ``label``, the name in the legend, and what
+            matplotlib's lines take.
         """
         from .plotting import plot_diagram
 

@@ -185,7 +185,10 @@ class FullField:
 
     def values(self, cosine: Vector, sine: Vector, points: int) -> Vector:
         """Return the sum, shape (points, 2 points): rings from the north pole, longitudes from 0."""
-        polar = polar_angles(3, points)
+        return self.on_rings(cosine, sine, polar_angles(3, points), points)
+
+    def on_rings(self, cosine: Vector, sine: Vector, polar: Vector, points: int) -> Vector:
+        """Return the sum at polar angles and on 2 points longitudes from 0, (n, 2 points)."""
         rings = [np.sin(polar) ** m * self._along(cosine, sine, m, polar) for m in range(self.degree + 1)]
         return _around(np.array(rings), points)
 
@@ -261,8 +264,8 @@ def _leading(m: int, degrees: npt.NDArray[np.intp]) -> Vector:
 
 
 def _around(rings: npt.NDArray[np.complex128], points: int) -> Vector:
-    """Return Re sum_m rings[m] e^(im phi) on 2 points longitudes, shape (points, 2 points)."""
-    spectrum = np.zeros((points, points + 1), dtype=complex)
+    """Return Re sum_m rings[m] e^(im phi) on 2 points longitudes, shape (rings, 2 points)."""
+    spectrum = np.zeros((rings.shape[1], points + 1), dtype=complex)
     spectrum[:, : rings.shape[0]] = rings.T * 0.5
     spectrum[:, 0] = rings[0].real
     return np.asarray(np.fft.irfft(spectrum, 2 * points, axis=1) * (2 * points))

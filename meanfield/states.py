@@ -18,12 +18,12 @@ l and order m stands at place :math:`l(l+1)/2 + m`.
 
 import dataclasses
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .arguments import checked
+from .arguments import ITSELF, checked
 from .domains import Circle, Domain, Sphere
 from .errors import InvalidInput
 from .harmonics import full_density, moduli, zonal_density, zonal_sensitivity
@@ -162,7 +162,9 @@ class State(Record):
 
         return plot_state(self, ax, **style)
 
-    def plot_globe(self, ax: "Axes | None" = None, view: "Sequence[float] | None" = None, **style: Any) -> "Axes":
+    def plot_globe(
+        self, ax: "Axes | None" = None, view: "Annotated[Sequence[float] | None, ITSELF]" = None, **style: Any
+    ) -> "Axes":
         """Draw a density on S^2 on a globe seen from the direction ``view``; see :func:`plotting.plot_globe`."""
         from .plotting import plot_globe
 

@@ -26,13 +26,13 @@ FELT = 1e-8
 def describe(problem: McKeanVlasov) -> str:
     """Describe a problem in one line, such as ``transformer (beta = 5) on the circle, noise D = 1``."""
     parts = [
-        f"{_potential(problem.potential)} on the {problem.domain.name}{_dimension(problem)}",
+        f"{potential_in_words(problem.potential)} on the {problem.domain.name}{_dimension(problem)}",
         f"noise D = {problem.noise:.12g}",
     ]
     if problem.coupling is not None:
-        parts.append(f"coupling kappa = {_shown(problem.coupling)}")
+        parts.append(f"coupling kappa = {number_in_words(problem.coupling)}")
     if problem.confinement is not None:
-        parts.append(f"confinement {_potential(problem.confinement)}")
+        parts.append(f"confinement {potential_in_words(problem.confinement)}")
     return ", ".join(parts)
 
 
@@ -69,11 +69,11 @@ def _header(diagram: Diagram) -> Iterator[str]:
     low, high = diagram.interval
     critical = diagram.critical_coupling
     relative = f" ({float(low / critical):.6g} to {float(high / critical):.6g} relative)" if critical else ""
-    yield f"coupling {_shown(low)} to {_shown(high)}{relative}"
+    yield f"coupling {number_in_words(low)} to {number_in_words(high)}{relative}"
     if critical is None:
         yield "no positive critical coupling"
     else:
-        yield f"critical coupling {_shown(critical)}: the uniform state loses stability"
+        yield f"critical coupling {number_in_words(critical)}: the uniform state loses stability"
     branches, events = (
         len(diagram.branches),
         [event for event in diagram.special_points if event.type != "endpoint"],
@@ -94,7 +94,9 @@ def _branch(diagram: Diagram, index: int, indent: str, shown: set[int]) -> Itera
     branch = diagram.branches[index]
     low, high = np.min(branch.coupling), np.max(branch.coupling)
     size = _count(len(branch), "point")
-    yield from wrapped(f"{branch.label}: coupling {_shown(low)} to {_shown(high)}, {size}", indent, INDENT)
+    yield from wrapped(
+        f"{branch.label}: coupling {number_in_words(low)} to {number_in_words(high)}, {size}", indent, INDENT
+    )
     yield from wrapped(stability_in_words(branch), indent + INDENT, "  ")
     if branch.outcome is not Outcome.LEFT_INTERVAL:
         yield from wrapped(f"end: {branch.outcome}", indent + INDENT, "  ")
@@ -118,7 +120,7 @@ def stability_in_words(branch: Branch) -> str:
     pieces = list(segments(branch, branch.unstable)) or [(0, 0, int(branch.unstable[0]))]
     parts = []
     for start, stop, count in pieces:
-        bounds = (_shown(branch.coupling[point], 6) for point in (start, stop))
+        bounds = (number_in_words(branch.coupling[point], 6) for point in (start, stop))
         parts.append(f"{_unstable(count)} from {' to '.join(bounds)}")
     if len(parts) > LONGEST_LIST:
         parts = [*parts[:LONGEST_LIST], f"and {len(parts) - LONGEST_LIST} more changes"]
@@ -141,7 +143,7 @@ def leading_degree(domain: Domain, record: Branch | State) -> int:
 
 def _event(event: SpecialPoint, degree: int) -> str:
     name = "equal free energy" if event.type == "transition" else event.type
-    parts = [f"{name:<17}", f"{_shown(event.coupling):<14}"]
+    parts = [f"{name:<17}", f"{number_in_words(event.coupling):<14}"]
     if event.relative_coupling is not None:
         parts.append(f"relative {float(event.relative_coupling):<11.9g}")
     moment = event.moment(f"m{degree}")
@@ -168,7 +170,8 @@ def _count(number: int, singular: str, plural: str | None = None) -> str:
     return f"{number} {singular if number == 1 else plural or singular + 's'}"
 
 
-def _shown(value: Number, digits: int = 12) -> str:
+def number_in_words(value: Number, digits: int = 12) -> str:
+    """Return a number with this many significant digits."""
     if isinstance(value, np.longdouble) and value != 0 and float(value) == 0:
         # Beyond the range of doubles only numpy prints the number.
         return np.format_float_scientific(value, precision=digits - 1, trim="-")
@@ -184,9 +187,10 @@ def wrapped(text: str, indent: str, hanging: str) -> list[str]:
     return textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent + hanging)
 
 
-def _potential(potential: Any) -> str:
+def potential_in_words(potential: Any) -> str:
+    """Return a potential and its parameters, such as ``transformer (beta = 5)``."""
     if isinstance(potential, Combination):
-        return joined([(factor, _potential(term)) for factor, term in potential.terms], " ", _parameter)
+        return joined([(factor, potential_in_words(term)) for factor, term in potential.terms], " ", _parameter)
     # The numbers of a function that is known by its pieces tell a reader nothing.
     shown = {name: value for name, value in potential.parameters().items() if name != "pieces"}
     parameters = ", ".join(f"{name} = {_parameter(value)}" for name, value in shown.items())

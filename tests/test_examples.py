@@ -231,6 +231,8 @@ def test_quick_start(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     assert abs(space["fold"].relative_coupling - 0.89701509340337279) < 1e-12
     assert space["state"].label == "1-cluster (2)"
     assert (tmp_path / "diagram.csv").is_file()
+    if "trajectory" in space:
+        assert space["trajectory"].outcome.name == "STATIONARY"
 
 
 def test_evolution_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pyplot: Any) -> None:

@@ -1,6 +1,7 @@
 """What the package promises before any mathematics: light imports, types, README commands."""
 
 import importlib.util
+import re
 import runpy
 import shlex
 import shutil
@@ -46,6 +47,18 @@ def test_help_is_light() -> None:
     assert not loaded & HEAVY
 
 
+@pytest.mark.parametrize(
+    ("arguments", "code"), [(["--version"], 0), (["theory", "kuramoto"], 0), (["nonsense"], 2)]
+)
+def test_the_package_runs_as_a_module(arguments: list[str], code: int, capfd: pytest.CaptureFixture[str]) -> None:
+    from meanfield.cli import main
+
+    assert main(arguments) == code
+    expected = capfd.readouterr()
+    finished = subprocess.run([sys.executable, "-m", "meanfield", *arguments], cwd=ROOT, check=False)
+    assert (finished.returncode, capfd.readouterr()) == (code, expected)
+
+
 def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     from meanfield.cli import main
 
@@ -86,6 +99,35 @@ def test_readme_commands_are_shell(which: str) -> None:
     assert words[:4] == ["python3", "-m", "venv", ".venv"]
     assert all(part[0] in ("python3", ".venv/bin/python", ".venv/bin/meanfield", ".venv/bin/pytest")
                for part in split(words))  # fmt: skip
+
+
+def contents(page: Path) -> list[Path]:
+    """Pages in the tables of contents of a page; those that the build makes are left out."""
+    lists = re.findall(r"^```{toctree}\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    names = [line for text in lists for line in text.splitlines() if line and not line.startswith(":")]
+    found = [page.parent / f"{name}{suffix}" for name in names for suffix in (".md", ".rst")]
+    return [path for path in found if path.is_file() and path.parent.name != "gallery"]
+
+
+def test_every_page_of_the_documentation_stands_in_a_section() -> None:
+    """The sidebar shows the section of a page, so a page right under the front page would have none."""
+    docs = ROOT / "docs"
+    sections = contents(docs / "index.md")
+    pages = [page for section in sections for page in contents(section)]
+    assert all(contents(section) for section in sections)
+    everything = {
+        path for folder in (docs, docs / "theory", docs / "reference") for path in folder.glob("*.[mr][ds]*")
+    }
+    assert everything == {docs / "index.md", *sections, *pages}
+    assert len(pages) == len(set(pages))
+
+
+def test_slow_tests_are_there() -> None:
+    names = (ROOT / "tests" / "slow.txt").read_text(encoding="utf-8").splitlines()[1:]
+    assert names == sorted(set(names))
+    for name in names:
+        file, _, function = name.partition("::")
+        assert f"def {function.partition('[')[0]}(" in (ROOT / "tests" / file).read_text(encoding="utf-8"), name
 
 
 def split(words: list[str]) -> list[list[str]]:

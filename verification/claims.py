@@ -9,11 +9,12 @@ promise, an error estimate that is measured along, or the bound of the theorem i
 import logging
 import math
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, as_completed
 from dataclasses import dataclass, replace
 from enum import Enum
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, TypeAlias
 
 from meanfield import Circle, InvalidInput, McKeanVlasov, Sphere
 from meanfield.arguments import checked
@@ -22,6 +23,7 @@ from meanfield.records import Record
 
 from .tools import Tools
 
+Judged: TypeAlias = tuple["Verdict", str, "Evidence | None", float]
 Check = Callable[[McKeanVlasov, Tools], "Evidence"]
 Hypotheses = Callable[[McKeanVlasov], str | None]
 
@@ -234,6 +236,7 @@ def verify(
     *,
     tools: Tools | None = None,
     progress: Callable[[Result], None] | None = None,
+    executor: Executor | None = None,
 ) -> tuple[Result, ...]:
     """Check the claims that match a pattern on every problem.
 
@@ -247,6 +250,8 @@ def verify(
         The solvers to be judged; those of this package by default.
     progress
         Called with every result as it comes.
+    executor
+        Judges the problems at the same time, such as a ``ProcessPoolExecutor``; verdicts are the same.
 
     Returns
     -------
@@ -264,18 +269,73 @@ def verify(
     >>> [str(result.verdict) for result in verify("circle.T8", [McKeanVlasov(Circle(), Kuramoto())])]
     ['holds']
     """
+    chosen = matching(pattern)
+    used = tools or Tools()
+    work = _by_problem(chosen, problems)
+    found: dict[tuple[int, int], Result] = {}
+
+    def receive(number: int, results: Iterable[Result]) -> None:
+        for result in results:
+            found[chosen.index(result.claim), number] = result
+            logger.info("%s on %s: %s", result.claim.identifier, result.problem.potential.name, result.verdict)
+            if progress is not None:
+                progress(result)
+
+    if executor is None:
+        for number, (problem, claims) in enumerate(work):
+            receive(number, _results(claims, problem, used))
+    else:
+        _judge_elsewhere(executor, work, used, receive)
+    return tuple(found[place] for place in sorted(found))
+
+
+def _by_problem(
+    claims: Sequence[Claim], problems: Sequence[McKeanVlasov] | None
+) -> list[tuple[McKeanVlasov, list[Claim]]]:
+    """Return every problem with the claims to be judged on it, so that what they share is computed once."""
     from .catalogue import representative_problems
 
-    chosen = matching(pattern)
-    shared = (tools or Tools()).remembering()
-    results = []
-    for item in chosen:
-        for problem in representative_problems(item.domain) if problems is None else problems:
-            results.append(judge(item, problem, shared))
-            logger.info("%s on %s: %s", item.identifier, problem.potential.name, results[-1].verdict)
-            if progress is not None:
-                progress(results[-1])
-    return tuple(results)
+    if problems is not None:
+        return [(problem, list(claims)) for problem in problems]
+    domains = dict.fromkeys(item.domain for item in claims)
+    return [
+        (problem, [item for item in claims if item.domain == domain])
+        for domain in domains
+        for problem in representative_problems(domain)
+    ]
+
+
+def _results(claims: Sequence[Claim], problem: McKeanVlasov, tools: Tools) -> Iterator[Result]:
+    shared = tools.remembering()
+    for item in claims:
+        yield judge(item, problem, shared)
+
+
+def _judge_elsewhere(
+    executor: Executor,
+    work: Sequence[tuple[McKeanVlasov, Sequence[Claim]]],
+    tools: Tools,
+    receive: Callable[[int, Iterable[Result]], None],
+) -> None:
+    waiting = {
+        executor.submit(judge_all, [item.identifier for item in claims], problem, tools): number
+        for number, (problem, claims) in enumerate(work)
+    }
+    try:
+        for future in as_completed(list(waiting)):
+            problem, claims = work[waiting[future]]
+            judged = zip(claims, future.result(), strict=True)
+            receive(waiting[future], [Result(item, problem, *rest) for item, rest in judged])
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+def judge_all(identifiers: Sequence[str], problem: McKeanVlasov, tools: Tools) -> list[Judged]:
+    """Return verdict, sentence, evidence and seconds of claims on a problem, in a process that has none yet."""
+    _load()
+    results = _results([CLAIMS[identifier] for identifier in identifiers], problem, tools)
+    return [(result.verdict, result.sentence, result.evidence, result.seconds) for result in results]
 
 
 def _judged(item: Claim, problem: McKeanVlasov, tools: Tools) -> tuple[Verdict, str, Evidence | None]:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..comparisons import Comparison
 from ..diagrams import Diagram
-from ..domains import Circle
 from ..ensembles import Ensemble
 from ..errors import InvalidInput
+from ..problem import McKeanVlasov
 from ..states import State
 from ..trajectories import Trajectory
 
@@ -25,19 +25,20 @@ def draw(diagram: Diagram, target: str, y: str | None = None, panels: bool = Fal
     """Draw a diagram into a file, one quantity or the four panels."""
     figure = diagram.plot_panels() if panels else _new(SQUARE)
     if not panels:
-        whole = "amplitude" if isinstance(diagram.problem.domain, Circle) else None
-        diagram.plot(whole if y is None else y, figure.subplots())
+        diagram.plot(y, figure.subplots())
     return _saved(figure, target, force, diagram.provenance)
 
 
 def draw_states(states: Sequence[State], target: str, provenance: dict[str, Any], force: bool = False) -> Path:
     """Draw states into a file: their densities against the angle, or on globes if one has no axis."""
-    from ..plotting import COLOURS, UNIFORM_COLOUR, plot_gallery, states_shown
+    from ..plotting import COLOURS, UNIFORM_COLOUR, caption, entitle_figure, plot_gallery, states_shown
 
     if any(state.layout == "order" for state in states):
         shown = [state for state in states if state.symmetry != 0] or states
-        return _saved(plot_gallery(states_shown(shown)), target, force, provenance)
-    figure = _new(SQUARE)
+        gallery = plot_gallery(states_shown(shown))
+        entitle_figure(gallery, caption(states[0].problem))
+        return _saved(gallery, target, force, provenance)
+    figure = _new(SQUARE, states[0].problem)
     ax = figure.subplots()
     for index, state in enumerate(states):
         colour = UNIFORM_COLOUR if state.symmetry == 0 else COLOURS[index % len(COLOURS)]
@@ -58,7 +59,7 @@ def draw_sphere(
     InvalidInput
         If the record has no densities on the ordinary sphere.
     """
-    from ..plotting import Shown, branches_shown, plot_gallery
+    from ..plotting import Shown, branches_shown, caption, entitle_figure, plot_gallery
 
     if isinstance(record, Diagram):
         shown = branches_shown(record)
@@ -67,7 +68,9 @@ def draw_sphere(
         shown = [Shown(title, domain, record.cosine[-1], record.sine[-1], record.layout)]
     else:
         raise InvalidInput(f"--{picture} belongs to diagrams and trajectories; leave it out for this file")
-    return _saved(plot_gallery(shown, picture, view), target, force, record.provenance)
+    gallery = plot_gallery(shown, picture, view)
+    entitle_figure(gallery, caption(record.problem))
+    return _saved(gallery, target, force, record.provenance)
 
 
 def draw_trajectory(trajectory: Trajectory, target: str, quantity: str = "density", force: bool = False) -> Path:
@@ -82,7 +85,7 @@ def draw_trajectory(trajectory: Trajectory, target: str, quantity: str = "densit
         raise InvalidInput(
             f"cannot draw {quantity!r} of a trajectory; give one of {', '.join(TRAJECTORY_QUANTITIES)}"
         )
-    figure = _new(SQUARE)
+    figure = _new(SQUARE, trajectory.problem)
     ax = figure.subplots()
     if quantity == "density":
         trajectory.plot(ax)
@@ -95,7 +98,7 @@ def draw_trajectory(trajectory: Trajectory, target: str, quantity: str = "densit
 
 def draw_ensemble(ensemble: Ensemble, target: str, force: bool = False) -> Path:
     """Draw an ensemble into a file: the particles at the end and the moments over time."""
-    figure = _new(WIDE)
+    figure = _new(WIDE, ensemble.problem)
     left, right = figure.subplots(1, 2)
     ensemble.plot(left)
     ensemble.plot_moments(right)
@@ -124,10 +127,16 @@ def draw_record(record: Any, target: str, y: str | None = None, panels: bool = F
     return _saved(comparison.plot(), target, force, comparison.provenance)
 
 
-def _new(size: tuple[float, float]) -> "Figure":
+def _new(size: tuple[float, float], problem: McKeanVlasov | None = None) -> "Figure":
+    """Return a figure that says the problem, if its content does not."""
     from matplotlib.figure import Figure
 
-    return Figure(figsize=size, layout="constrained")
+    from ..plotting import caption, entitle_figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    if problem is not None:
+        entitle_figure(figure, caption(problem))
+    return figure
 
 
 def _saved(figure: "Figure", target: str, force: bool, provenance: dict[str, Any]) -> Path:

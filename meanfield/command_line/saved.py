@@ -46,8 +46,9 @@ def plot(argv: Sequence[str]) -> int:
         "--y",
         type=word,
         metavar="QUANTITY",
-        help="of a diagram amplitude (largest |m_k|; default on the circle), m1, m2, ..., on spheres p1, p2, ... "
-        "about the pole (default: the critical one), norm, free_energy_gap or slowest_rate; "
+        help="of a diagram amplitude (largest |m_k|; the default, except on spheres where the critical moment "
+        "about the pole tells all branches from the uniform one), m1, m2, ..., on spheres p1, p2, ... about the "
+        "pole, norm, free_energy_gap or slowest_rate; "
         f"of a trajectory {', '.join(TRAJECTORY_QUANTITIES)} (default: density)",
     )
     drawing.add_argument("--panels", action="store_true", help="four panels instead of one quantity")

@@ -5,6 +5,7 @@ figures compose with the user's.
 """
 
 from .appearance import COLOURS, UNIFORM_COLOUR, style_handles
+from .captions import caption, entitle_figure
 from .comparisons import plot_compared_moments, plot_comparison, plot_distances
 from .curves import plot_diagram
 from .densities import plot_state
@@ -25,10 +26,12 @@ __all__ = [
     "Shown",
     "animate",
     "branches_shown",
+    "caption",
     "check_figure",
     "check_film",
     "coupling_symbol",
     "critical_mode",
+    "entitle_figure",
     "globe",
     "mollweide",
     "plot_compared_moments",

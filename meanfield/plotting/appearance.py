@@ -1,4 +1,8 @@
-"""Colours, dashes, markers and frames; the colours are those of Okabe and Ito, distinct for the colour-blind."""
+"""Colours, dashes, markers and frames.
+
+The first six colours are those of Okabe and Ito, distinct for the colour-blind; five darker and three paler
+ones follow.
+"""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,7 +15,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+COLOURS = (
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9",
+    "#5D3A9B", "#8C2D04", "#7A7A00", "#00404D", "#888888", "#F0907A", "#8CCB5E", "#B39DDB",
+)  # fmt: skip
+AXES_SIZE = (5.6, 3.8)
 UNIFORM_COLOUR = "#000000"
 STYLES: dict[int, tuple[Any, str]] = {
     0: ("-", "stable"),
@@ -22,6 +30,7 @@ MARKERS = {
     "branch point": ("o", 5.0, "branch point"),
     "fold": ("s", 4.8, "fold"),
     "transition": ("D", 4.8, "equal free energy"),
+    "endpoint": ("x", 5.2, "followed no further"),
 }
 
 
@@ -38,7 +47,12 @@ def colour_of(diagram: Diagram, index: int) -> str:
     if diagram.branches[index].symmetry == 0:
         return UNIFORM_COLOUR
     clustered = [position for position, branch in enumerate(diagram.branches) if branch.symmetry != 0]
-    return COLOURS[clustered.index(index) % len(COLOURS)]
+    return colour_number(clustered.index(index))
+
+
+def colour_number(number: int) -> str:
+    """Return one colour after the other, again from the first after the last."""
+    return COLOURS[number % len(COLOURS)]
 
 
 @checked
@@ -48,14 +62,15 @@ def style_handles() -> "list[Line2D]":
 
     lines = [Line2D([], [], color="0.3", linestyle=STYLES[kind][0], label=STYLES[kind][1]) for kind in (0, 1)]
     hollow: dict[str, Any] = {"color": "0.3", "linestyle": "none", "markerfacecolor": "white"}
-    return lines + [Line2D([], [], marker=marker, label=label, **hollow) for marker, _, label in MARKERS.values()]
+    located = [MARKERS[kind] for kind in ("branch point", "fold", "transition")]
+    return lines + [Line2D([], [], marker=marker, label=label, **hollow) for marker, _, label in located]
 
 
 def new_axes() -> "Axes":
     """Return axes on a figure of their own."""
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(5.6, 3.8), layout="constrained").add_subplot()
+    return Figure(figsize=AXES_SIZE, layout="constrained").add_subplot()
 
 
 def plain_frame(ax: "Axes") -> None:

@@ -6,7 +6,8 @@ import numpy as np
 
 from ..arguments import checked
 from ..comparisons import Comparison, Fit, Integers
-from .appearance import COLOURS, UNIFORM_COLOUR, new_axes, plain_frame
+from .appearance import COLOURS, UNIFORM_COLOUR, plain_frame
+from .captions import caption, entitle_figure, titled_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,6 +23,7 @@ def plot_comparison(comparison: Comparison) -> "Figure":
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9.0, 3.8), layout="constrained")
+    entitle_figure(figure, caption(comparison.problem))
     left, right = figure.subplots(1, 2)
     plot_distances(comparison, left)
     plot_compared_moments(comparison, right)
@@ -34,7 +36,7 @@ def plot_distances(comparison: Comparison, ax: "Axes | None" = None) -> "Axes":
 
     Open markers are independent points of the equation's density, the least that any N points can reach.
     """
-    ax = new_axes() if ax is None else ax
+    ax = titled_axes(comparison.problem) if ax is None else ax
     means, sizes = comparison.distance_means, comparison.particles
     named = [(name, SYMBOLS[name]) for name in comparison.transport_names]
     for (name, symbol), colour, marker in zip(named, COLOURS, "os", strict=False):
@@ -72,7 +74,7 @@ def plot_compared_moments(comparison: Comparison, ax: "Axes | None" = None, quan
     InvalidInput
         If the quantity is not in the comparison.
     """
-    ax = new_axes() if ax is None else ax
+    ax = titled_axes(comparison.problem) if ax is None else ax
     moments, index = comparison.moments, comparison.moments.index(quantity)
     for size, colour in zip(range(comparison.particles.size), _shades(comparison.particles.size), strict=True):
         low, high = moments.low[index, size], moments.high[index, size]

@@ -1,24 +1,68 @@
 """A diagram as curves over the coupling, one quantity at a time."""
 
 import math
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import checked
-from ..diagrams import Diagram, SpecialPoint, segments
-from .appearance import MARKERS, STYLES, colour_of, new_axes, plain_frame
+from ..diagrams import Branch, Diagram, SpecialPoint, segments
+from ..errors import InvalidInput
+from ..outcomes import Outcome
+from .appearance import MARKERS, STYLES, colour_number, colour_of, new_axes, plain_frame
+from .captions import COLOUR, FONT_SIZE, branch_name, caption_parts, fitted, width_of
 from .labels import place_labels
-from .quantities import abscissa, coupling_symbol, default_quantity, event_value, symbol_of, values_of
+from .quantities import (
+    VANISHING,
+    abscissa,
+    coupling_symbol,
+    default_quantity,
+    event_value,
+    symbol_of,
+    values_of,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
+    from matplotlib.text import Annotation
 
 Floats = NDArray[np.float64]
 
-VANISHING = 1e-9
+# Ends at which a branch was left although it goes on.
+LEFT = (
+    Outcome.MAX_STEPS,
+    Outcome.DIVERGED,
+    Outcome.NOT_RESOLVED,
+    Outcome.STEP_TOO_SMALL,
+    Outcome.PARTIAL,
+    Outcome.INTERRUPTED,
+)
+ENERGIES = ("free_energy_gap", "slowest_rate")
+# Entries of a legend in a row.
+ROW = 5
+
+
+@dataclass
+class _Drawing:
+    """One diagram in axes: what is drawn, by which lines, and the entries of the legend that explain them."""
+
+    diagram: Diagram
+    y: str
+    style: dict[str, Any]
+    name: str | None
+    labels: bool
+    colour: str | None = None
+    lines: "list[Line2D]" = field(default_factory=list)
+    names: "list[Annotation]" = field(default_factory=list)
+    entries: "dict[str, Line2D]" = field(default_factory=dict)
+
+    def colour_of(self, index: int) -> str:
+        """Return the colour of a branch: the one asked for, that of the diagram beside others, or its own."""
+        chosen: str = self.style.get("color", self.colour or colour_of(self.diagram, index))
+        return chosen
 
 
 @checked
@@ -39,14 +83,17 @@ def plot_diagram(
         ``m1``, ``m2``, ...: a cosine moment, on spheres the modulus of the moment of that degree; ``p1``,
         ``p2``, ...: on spheres, the mean of the polynomial of that degree in the cosine of the polar angle;
         ``norm``: root of the sum of all squared moments; ``amplitude``: the largest moment in modulus;
-        ``free_energy_gap``: (F - F_uniform)/D; ``slowest_rate``. By default ``m1`` on the circle and on spheres
-        the moment of the degree that becomes critical first.
+        ``free_energy_gap``: (F - F_uniform)/D; ``slowest_rate``. By default the amplitude; on spheres the
+        moment about the pole of the degree that becomes critical first, if no branch but the uniform one lies on
+        zero there.
     ax
-        Axes to draw on; a new figure by default.
+        Axes to draw on; a new figure by default. If there are diagrams in them already, each gets one colour and
+        an entry in the legend.
     legend, labels
-        Whether to explain line styles and markers, and to write the branches' names beside them.
+        Whether to name the problem and explain line styles and markers, and to write the branches' names beside
+        them.
     **style
-        Passed to every line, for example ``color`` or ``linewidth``.
+        Passed to every line, for example ``color`` or ``linewidth``; ``label`` names the diagram in the legend.
 
     Returns
     -------
@@ -55,54 +102,105 @@ def plot_diagram(
     Raises
     ------
     InvalidInput
-        If ``y`` is none of the quantities above.
+        If ``y`` is none of the quantities above, or the axes hold a diagram over the coupling in another unit.
     """
     y = default_quantity(diagram) if y is None else y
-    symbol = symbol_of(diagram, y)
+    symbol_of(diagram, y)
     ax = new_axes() if ax is None else ax
-    entries: dict[str, Line2D] = {}
+    drawings = _present(ax)
+    _require_same_unit(diagram, drawings)
+    drawing = _Drawing(diagram, y, style, style.pop("label", None), labels)
+    drawings.append(drawing)
+    _colour(drawings)
     for index, branch in enumerate(diagram.branches):
-        _draw_branch(ax, diagram, index, values_of(diagram, branch, y), entries, style)
+        _draw_branch(ax, drawing, index, values_of(diagram, branch, y))
     for event in diagram.special_points:
-        _draw_event(ax, diagram, event, y, entries, style)
-    _frame(ax, diagram, symbol)
-    if y == "slowest_rate":
-        ax.axhline(0.0, color="0.8", linewidth=0.8, zorder=1.0)
-    elif y != "free_energy_gap" and not _departs(diagram, y):
-        ax.set_ylim(-0.1, 1.0)
-    if legend and entries:
-        _explain(ax, entries)
-    if labels:
-        place_labels(ax, named_curves(diagram, y, style))
+        _draw_event(ax, drawing, event)
+    _frame(ax, drawings)
+    if legend:
+        _explain(ax, drawings)
+    write_names(ax)
     return ax
 
 
-def named_curves(diagram: Diagram, y: str, style: dict[str, Any]) -> list[tuple[str, str, Floats]]:
+def write_names(ax: "Axes") -> None:
+    """Write the names of the branches of all diagrams in axes anew, for the size that the axes have now."""
+    drawings = _present(ax)
+    curves: list[tuple[str, str, Floats]] = []
+    for drawing in drawings:
+        for text in drawing.names:
+            text.remove()
+        drawing.names = []
+        curves += _named_curves(drawing) if drawing.labels else []
+    if curves:
+        drawings[-1].names = place_labels(ax, curves)
+
+
+def _present(ax: "Axes") -> list[_Drawing]:
+    """Return the diagrams drawn in axes before that have not been cleared."""
+    drawings: list[_Drawing] = vars(ax).setdefault("meanfield_drawings", [])
+    drawings[:] = [drawing for drawing in drawings if any(line.axes is ax for line in drawing.lines)]
+    return drawings
+
+
+def _require_same_unit(diagram: Diagram, drawings: list[_Drawing]) -> None:
+    relative = diagram.critical_coupling is not None
+    if any((drawing.diagram.critical_coupling is not None) is not relative for drawing in drawings):
+        raise InvalidInput(
+            "one of these diagrams is drawn over the coupling and the other over the coupling relative to the "
+            "critical one; draw them in axes of their own"
+        )
+
+
+def _colour(drawings: list[_Drawing]) -> None:
+    """Give every one of several diagrams a colour, unless the caller did."""
+    if len(drawings) == 1:
+        return
+    for number, drawing in enumerate(drawings):
+        drawing.colour = colour_number(number)
+        if "color" not in drawing.style:
+            for line in drawing.lines:
+                line.set_color(drawing.colour)
+
+
+def _named_curves(drawing: _Drawing) -> list[tuple[str, str, Floats]]:
     """Name, colour and points (P, 2) of every curve to be labelled; those that lie on zero share a name."""
     curves: list[tuple[str, str, Floats]] = []
     flat: list[str] = []
+    diagram = drawing.diagram
     for index, branch in enumerate(diagram.branches):
-        points = np.column_stack([abscissa(diagram, branch), values_of(diagram, branch, y)])
+        points = np.column_stack([abscissa(diagram, branch), values_of(diagram, branch, drawing.y)])
         points = points[np.all(np.isfinite(points), axis=1)]
         if len(points) == 0:
             continue
+        name = branch_name(branch.label)
         if np.max(np.abs(points[:, 1])) < VANISHING and any(other.symmetry == 0 for other in diagram.branches):
-            flat.append(branch.label)
+            flat.append(name)
             if branch.symmetry != 0:
                 continue
-        curves.append((branch.label, style.get("color", colour_of(diagram, index)), points))
+        curves.append((name, drawing.colour_of(index), points))
     if len(flat) > 1:
         joint = ", ".join(flat) if len(flat) <= 3 else f"{flat[0]} and {len(flat) - 1} others"
         curves = [(joint if name == flat[0] else name, colour, points) for name, colour, points in curves]
     return curves
 
 
-def _explain(ax: "Axes", entries: "dict[str, Line2D]") -> None:
+def _explain(ax: "Axes", drawings: list[_Drawing]) -> None:
+    """Write what is common to all diagrams above the legend, and what is not into it."""
+    common, names = _distinguished(drawings)
+    named = [
+        _proxy(color=drawing.colour_of(0), linewidth=1.5, label=name)
+        for drawing, name in zip(drawings, names, strict=True)
+        if name
+    ]
+    entries: dict[str, Line2D] = {}
+    for drawing in drawings:
+        entries = drawing.entries | entries
     order = [text for _, text in STYLES.values()] + [text for _, _, text in MARKERS.values()]
-    shown = [entries[text] for text in order if text in entries]
-    # Above the axes it is in nobody's way, whatever the curves do; five entries fill a row.
-    rows = math.ceil(len(shown) / 5)
-    ax.legend(
+    shown = named + [entries[text] for text in order if text in entries]
+    # Above the axes it is in nobody's way, whatever the curves do.
+    rows = math.ceil(len(shown) / ROW)
+    legend = ax.legend(
         handles=shown,
         frameon=False,
         fontsize=8,
@@ -110,47 +208,64 @@ def _explain(ax: "Axes", entries: "dict[str, Line2D]") -> None:
         columnspacing=1.4,
         loc="lower center",
         bbox_to_anchor=(0.5, 1.0),
-        ncols=math.ceil(len(shown) / rows),
+        ncols=math.ceil(len(shown) / max(rows, 1)),
+        title=fitted(common, width_of(ax)),
+        title_fontproperties={"size": FONT_SIZE},
     )
+    legend.get_title().set(color=COLOUR, multialignment="center")
+
+
+def _distinguished(drawings: list[_Drawing]) -> tuple[str, list[str]]:
+    """Return in words what all diagrams have in common, and for each of several what it alone has."""
+    parts = [caption_parts(drawing.diagram.problem.at(coupling=None)) for drawing in drawings]
+    common = [part for part in parts[0] if all(part in other for other in parts)]
+    names = [", ".join(part for part in own if part not in common) for own in parts]
+    if len(drawings) > 1:
+        symbols = [symbol_of(drawing.diagram, drawing.y) for drawing in drawings]
+        if len(set(names)) < len(names):
+            names = [f"{name} {symbol}".strip() for name, symbol in zip(names, symbols, strict=True)]
+        if len(set(names)) < len(names):
+            names = [f"diagram {number}" for number in range(1, len(names) + 1)]
+    given = [drawing.name or name for drawing, name in zip(drawings, names, strict=True)]
+    return _sentence(common), given
+
+
+def _sentence(parts: list[str]) -> str:
+    """Join parts by commas, the domain without one."""
+    return ", ".join(parts).replace(", on ", " on ")
 
 
 def _draw_branch(
     ax: "Axes",
-    diagram: Diagram,
+    drawing: _Drawing,
     index: int,
     values: Floats,
-    entries: "dict[str, Line2D]",
-    style: dict[str, Any],
 ) -> None:
-    branch = diagram.branches[index]
-    couplings = abscissa(diagram, branch)
+    branch = drawing.diagram.branches[index]
+    couplings = abscissa(drawing.diagram, branch)
     # The uniform state lies on top: in one moment many branches coincide with it.
     height = 2.1 if branch.symmetry == 0 else 2.0
-    settings = {"color": colour_of(diagram, index), "linewidth": 1.5, "zorder": height} | style
+    settings = {"color": drawing.colour_of(index), "linewidth": 1.5, "zorder": height} | drawing.style
     for start, stop, kind in segments(branch, np.sign(branch.unstable)):
         dashes, text = STYLES[kind]
         part = slice(start, stop + 1)
         drawn: dict[str, Any] = {"linestyle": dashes} | settings
         (line,) = ax.plot(couplings[part], values[part], **drawn)
         line.set_gid(branch.label)
+        drawing.lines.append(line)
         if np.any(np.isfinite(values[part])):
-            entries.setdefault(text, _proxy(color="0.2", linestyle=dashes, linewidth=1.5, label=text))
+            drawing.entries.setdefault(text, _proxy(color="0.2", linestyle=dashes, linewidth=1.5, label=text))
 
 
-def _draw_event(
-    ax: "Axes",
-    diagram: Diagram,
-    event: SpecialPoint,
-    y: str,
-    entries: "dict[str, Line2D]",
-    style: dict[str, Any],
-) -> None:
-    value = event_value(diagram, event, y)
+def _draw_event(ax: "Axes", drawing: _Drawing, event: SpecialPoint) -> None:
+    diagram = drawing.diagram
+    value = event_value(diagram, event, drawing.y)
     if event.type not in MARKERS or not np.isfinite(value):
+        return
+    if event.type == "endpoint" and not _left(diagram.branches[event.branch], event):
         return
     marker, size, text = MARKERS[event.type]
     relative = event.coupling if diagram.critical_coupling is None else event.relative_coupling
-    colour = style.get("color", colour_of(diagram, event.branch))
     face: dict[str, Any] = {
         "marker": marker,
         "markersize": size,
@@ -158,8 +273,14 @@ def _draw_event(
         "markerfacecolor": "white",
         "markeredgewidth": 1.1,
     }
-    ax.plot([np.nan if relative is None else float(relative)], [value], color=colour, zorder=3.0, **face)
-    entries.setdefault(text, _proxy(color="0.2", label=text, **face))
+    place = np.nan if relative is None else float(relative)
+    drawing.lines += ax.plot([place], [value], color=drawing.colour_of(event.branch), zorder=3.0, **face)
+    drawing.entries.setdefault(text, _proxy(color="0.2", label=text, **face))
+
+
+def _left(branch: Branch, event: SpecialPoint) -> bool:
+    """Whether the branch was left at an end, although it goes on."""
+    return branch.outcome in LEFT and event.description == str(branch.outcome)
 
 
 def _proxy(**settings: Any) -> "Line2D":
@@ -168,16 +289,27 @@ def _proxy(**settings: Any) -> "Line2D":
     return Line2D([], [], **settings)
 
 
-def _frame(ax: "Axes", diagram: Diagram, symbol: str) -> None:
-    ax.set_xlabel(coupling_symbol(diagram), fontsize=11)
-    ax.set_ylabel(symbol, fontsize=11)
-    scale = 1.0 if diagram.critical_coupling is None else diagram.critical_coupling
-    if scale > 0:
-        ax.set_xlim(*(float(bound / scale) for bound in diagram.interval))
+def _frame(ax: "Axes", drawings: list[_Drawing]) -> None:
+    couplings = {coupling_symbol(drawing.diagram) for drawing in drawings}
+    ax.set_xlabel(couplings.pop() if len(couplings) == 1 else r"$\kappa/\kappa_c$", fontsize=11)
+    symbols = dict.fromkeys(symbol_of(drawing.diagram, drawing.y) for drawing in drawings)
+    ax.set_ylabel(", ".join(symbols), fontsize=11)
+    ranges = [span for drawing in drawings for span in _range(drawing.diagram)]
+    if ranges:
+        ax.set_xlim(min(ranges), max(ranges))
     plain_frame(ax)
+    if all(drawing.y == "slowest_rate" for drawing in drawings):
+        ax.axhline(0.0, color="0.8", linewidth=0.8, zorder=1.0)
+    elif not any(drawing.y in ENERGIES or _departs(drawing) for drawing in drawings):
+        ax.set_ylim(-0.1, 1.0)
 
 
-def _departs(diagram: Diagram, y: str) -> bool:
-    return any(
-        np.nanmax(np.abs(values_of(diagram, branch, y)), initial=0.0) > VANISHING for branch in diagram.branches
-    )
+def _range(diagram: Diagram) -> tuple[float, ...]:
+    """Return the ends of the interval as they are drawn, none where they are not known."""
+    scale = 1.0 if diagram.critical_coupling is None else diagram.critical_coupling
+    return tuple(float(bound / scale) for bound in diagram.interval) if scale > 0 else ()
+
+
+def _departs(drawing: _Drawing) -> bool:
+    values = [values_of(drawing.diagram, branch, drawing.y) for branch in drawing.diagram.branches]
+    return any(np.nanmax(np.abs(each), initial=0.0) > VANISHING for each in values)

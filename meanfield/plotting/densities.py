@@ -13,7 +13,8 @@ from ..arguments import checked
 from ..diagrams import Branch, Diagram
 from ..domains import Circle, Domain, Sphere
 from ..states import State
-from .appearance import COLOURS, STYLES, UNIFORM_COLOUR, new_axes, plain_frame
+from .appearance import COLOURS, STYLES, UNIFORM_COLOUR, plain_frame
+from .captions import titled_axes
 from .globe import globe, plot_mollweide
 from .quantities import abscissa, coupling_symbol
 
@@ -49,7 +50,7 @@ def plot_state(state: State, ax: "Axes | None" = None, **style: Any) -> "Axes":
     """
     if state.layout == "order":
         return plot_mollweide(state, ax, **style)
-    ax = new_axes() if ax is None else ax
+    ax = titled_axes(state.problem, state.label) if ax is None else ax
     domain = state.problem.domain
     settings: dict[str, Any] = {"color": COLOURS[0], "linewidth": 1.6, "label": state.label or None} | style
     uniform_level(ax, domain)

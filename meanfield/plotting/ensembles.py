@@ -12,7 +12,8 @@ from ..domains import Circle, Domain
 from ..ensembles import Ensemble
 from ..errors import InvalidInput
 from ..harmonics import largest_degree, place, zonal_density
-from .appearance import COLOURS, UNIFORM_COLOUR, new_axes, plain_frame, require_degrees
+from .appearance import COLOURS, UNIFORM_COLOUR, colour_number, plain_frame, require_degrees
+from .captions import titled_axes
 from .densities import frame_density, uniform_level
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def plot_ensemble(ensemble: Ensemble, ax: "Axes | None" = None, density: Any = N
     """
     if not ensemble.completed.any():
         raise InvalidInput("no replica of this ensemble came to the end, so there is no histogram to draw")
-    ax = new_axes() if ax is None else ax
+    ax = titled_axes(ensemble.problem) if ax is None else ax
     edges, heights, half = _joined(ensemble)
     if ensemble.on_circle:
         uniform_level(ax, ensemble.problem.domain)
@@ -104,9 +105,10 @@ def plot_ensemble_moments(
             f"trajectory must be one such as evolve(problem, VonMises(), until=1.0), not {shown(trajectory)}"
         )
     require_degrees(degrees)
-    ax = new_axes() if ax is None else ax
+    ax = titled_axes(ensemble.problem) if ax is None else ax
     letters = "ck" if ensemble.on_circle else "ml"
-    for degree, colour in zip(degrees, COLOURS, strict=False):
+    for number, degree in enumerate(degrees):
+        colour = colour_number(number)
         estimate = ensemble.order_parameter(degree)
         replicas = ensemble.moments_in_modulus(degree)
         if ensemble.replicas > 1:

@@ -1,20 +1,25 @@
 """Four panels that tell a diagram: amplitude, free energy, slowest rate and densities."""
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..arguments import checked
 from ..diagrams import Diagram
-from ..domains import Circle
-from .curves import named_curves, plot_diagram
+from .appearance import colour_of
+from .captions import branch_name, caption, entitle_figure
+from .curves import plot_diagram, write_names
 from .densities import draw_densities
-from .labels import place_labels
+from .labels import CROWD
 from .quantities import default_quantity, values_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
+
+# Size in inches with one row of the legend, the height of another, and the letters in one.
+WIDTH, HEIGHT, ROW, LINE = 7.2, 5.6, 0.17, 96
 
 
 @checked
@@ -22,8 +27,9 @@ def plot_panels(diagram: Diagram) -> "Figure":
     """Draw amplitude, free energy and slowest rate against the coupling, and densities along a branch.
 
     The densities are those of the first clustered branch of the diagram, at equal steps of its length. On
-    spheres a moment stands for the amplitude and the densities are those of the first branch with an axis; if
-    there is none, the last density of a branch on a globe.
+    spheres the moment about the pole may stand for the amplitude, and the densities are those of the first branch
+    with an axis; if there is none, the last density of a branch on a globe. The names of many branches stand in the
+    legend.
 
     Returns
     -------
@@ -31,13 +37,17 @@ def plot_panels(diagram: Diagram) -> "Figure":
     """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7.2, 5.6), layout="constrained")
+    figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
     axes = figure.subplots(2, 2)
-    order = "amplitude" if isinstance(diagram.problem.domain, Circle) else default_quantity(diagram)
-    panels = [(axes[0, 0], order), (axes[0, 1], "free_energy_gap"), (axes[1, 0], "slowest_rate")]
+    panels = [
+        (axes[0, 0], default_quantity(diagram)),
+        (axes[0, 1], "free_energy_gap"),
+        (axes[1, 0], "slowest_rate"),
+    ]
+    crowded = len(diagram.branches) > CROWD
     handles: dict[str, Line2D] = {}
     for ax, y in panels:
-        plot_diagram(diagram, y, ax, legend=True, labels=False)
+        plot_diagram(diagram, y, ax, labels=not crowded)
         present = ax.get_legend()
         if present is not None:
             handles |= {str(line.get_label()): line for line in present.get_lines()}
@@ -47,15 +57,29 @@ def plot_panels(diagram: Diagram) -> "Figure":
     draw_densities(axes[1, 1], diagram)
     for ax, letter in zip(axes.flat, "abcd", strict=True):
         ax.set_title(f"({letter})", loc="left", fontsize=9)
+    if crowded:
+        handles |= _branch_handles(diagram)
     if handles:
+        columns = min(len(handles), max(1, int(LINE / max(len(text) for text in handles))))
+        figure.set_size_inches(WIDTH, HEIGHT + ROW * (math.ceil(len(handles) / columns) - 1))
         figure.legend(
             handles=list(handles.values()),
             loc="outside lower center",
-            ncols=len(handles),
+            ncols=columns,
             frameon=False,
             fontsize=8,
         )
-    figure.draw_without_rendering()
-    for ax, y in panels:
-        place_labels(ax, named_curves(diagram, y, {}))
+    entitle_figure(figure, caption(diagram.problem.at(coupling=None)))
+    for ax, _ in panels:
+        write_names(ax)
     return figure
+
+
+def _branch_handles(diagram: Diagram) -> "dict[str, Line2D]":
+    """Return a line in the colour of every branch, by its name."""
+    from matplotlib.lines import Line2D
+
+    return {
+        branch.label: Line2D([], [], color=colour_of(diagram, index), label=branch_name(branch.label))
+        for index, branch in enumerate(diagram.branches)
+    }

@@ -14,6 +14,8 @@ from ..states import Layout
 Floats = NDArray[np.float64]
 
 CRITICAL_MODES = 64
+# Moments below this are zero.
+VANISHING = 1e-9
 
 
 @checked
@@ -30,16 +32,17 @@ def critical_mode(diagram: Diagram) -> int | None:
 
 
 def default_quantity(diagram: Diagram) -> str:
-    """Name of the moment that tells the branches of a diagram apart best.
+    """Name of the quantity that tells the branches of a diagram apart best.
 
-    On spheres that about the north pole of the degree that becomes critical first: its sign tells the two
-    sides of a transcritical branch apart. Densities without an axis may have none of an odd degree there.
+    That is the amplitude, or on spheres the moment about the north pole of the degree that becomes critical first
+    if it vanishes on no branch but the uniform one: its sign tells the two sides of a transcritical branch apart.
     """
     if isinstance(diagram.problem.domain, Circle):
-        return "m1"
-    degree = critical_mode(diagram) or 1
-    without_axis = any(branch.layout == "order" for branch in diagram.branches)
-    return f"m{degree}" if degree % 2 and without_axis else f"p{degree}"
+        return "amplitude"
+    moment = f"p{critical_mode(diagram) or 1}"
+    clustered = [branch for branch in diagram.branches if branch.symmetry != 0]
+    departing = [np.nanmax(np.abs(values_of(diagram, branch, moment)), initial=0.0) for branch in clustered]
+    return moment if departing and min(departing) > VANISHING else "amplitude"
 
 
 @checked

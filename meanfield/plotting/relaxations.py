@@ -6,7 +6,8 @@ import numpy as np
 
 from ..arguments import checked
 from ..relaxations import Relaxation
-from .appearance import COLOURS, new_axes, plain_frame
+from .appearance import COLOURS, plain_frame
+from .captions import titled_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +28,7 @@ def plot_relaxation(relaxation: Relaxation, ax: "Axes | None" = None, **style: A
     -------
     matplotlib.axes.Axes
     """
-    ax = new_axes() if ax is None else ax
+    ax = titled_axes(relaxation.problem) if ax is None else ax
     settings: dict[str, Any] = {"marker": "o", "markersize": 3.0, "linestyle": "none"} | style
     for index, (fit, values) in enumerate(zip(relaxation.fits, relaxation.distances, strict=True)):
         colour = COLOURS[index % len(COLOURS)]

@@ -15,7 +15,8 @@ from ..domains import Circle, Domain
 from ..errors import InvalidInput
 from ..harmonics import full_density, moduli, place, zonal_density
 from ..trajectories import Trajectory
-from .appearance import COLOURS, new_axes, plain_frame, require_degrees
+from .appearance import COLOURS, colour_number, plain_frame, require_degrees
+from .captions import titled_axes
 from .densities import frame_density, uniform_level
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def plot_trajectory(trajectory: Trajectory, ax: "Axes | None" = None, **style: A
     """
     from matplotlib.colors import PowerNorm
 
-    ax = new_axes() if ax is None else ax
+    ax = titled_axes(trajectory.problem) if ax is None else ax
     if trajectory.layout == "order":
         return _draw_maps(ax, trajectory, style)
     shown = _shown(trajectory)
@@ -113,7 +114,7 @@ def plot_energy(
     -------
     matplotlib.axes.Axes
     """
-    ax = new_axes() if ax is None else ax
+    ax = titled_axes(trajectory.problem) if ax is None else ax
     shown = _shown(trajectory)
     settings: dict[str, Any] = {"color": COLOURS[0], "linewidth": 1.6} | style
     ax.plot(trajectory.time[shown], trajectory.free_energy_gap[shown], **settings)
@@ -141,12 +142,12 @@ def plot_moments(trajectory: Trajectory, ax: "Axes | None" = None, degrees: Sequ
     matplotlib.axes.Axes
     """
     require_degrees(degrees)
-    ax = new_axes() if ax is None else ax
+    ax = titled_axes(trajectory.problem) if ax is None else ax
     shown = _shown(trajectory)
-    for degree, colour in zip(degrees, COLOURS, strict=False):
+    for number, degree in enumerate(degrees):
         values = trajectory.order_parameter(degree)[shown]
         name = f"$k = {degree}$" if on_circle(trajectory) else rf"$\ell = {degree}$"
-        ax.plot(trajectory.time[shown], values, color=colour, linewidth=1.6, label=name)
+        ax.plot(trajectory.time[shown], values, color=colour_number(number), linewidth=1.6, label=name)
     ax.set_ylabel("$|c_k|$" if on_circle(trajectory) else r"$|m_\ell|$", fontsize=11)
     _time_axis(ax, trajectory)
     plain_frame(ax)

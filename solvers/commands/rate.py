@@ -92,9 +92,10 @@ def _writers(
 def _draw(fitted: Relaxation, target: str, where: dict[str, Any], force: bool) -> Path:
     from matplotlib.figure import Figure
 
-    from meanfield.plotting import save_figure
+    from meanfield.plotting import caption, entitle_figure, save_figure
 
     figure = Figure(figsize=(6.0, 4.2), layout="constrained")
+    entitle_figure(figure, caption(fitted.problem))
     fitted.plot(figure.subplots())
     return save_figure(figure, target, force, where)
 

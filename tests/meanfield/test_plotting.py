@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 from sample import repulsive_sample, sample
 
+from meanfield import Circle, CosineSeries, Kuramoto, MaierSaupe, McKeanVlasov, Outcome, Sphere, Transformer
 from meanfield.diagrams import segments
 from meanfield.errors import ComputationFailed, InvalidInput
 from meanfield.plotting import (
+    caption,
     check_figure,
     critical_mode,
     plot_diagram,
@@ -105,7 +107,8 @@ def test_markers_sit_on_the_special_points(diagram):
 def test_axes_have_symbols(diagram):
     ax = plot_diagram(diagram)
     assert ax.get_xlabel() == r"$\kappa/\kappa_{1}$"
-    assert ax.get_ylabel() == "$m_{1}$"
+    assert ax.get_ylabel() == r"$\max_k |m_k|$"
+    assert plot_diagram(diagram, "m1").get_ylabel() == "$m_{1}$"
     assert ax.get_xlim() == (0.5, 2.25)
     assert critical_mode(diagram) == 1
     free = plot_diagram(repulsive_sample(), "norm")
@@ -123,6 +126,153 @@ def test_names_in_words_do_not_overlap(diagram):
         assert not any(box.overlaps(legend) for box in boxes)
         words = ", ".join(text.get_text() for text in ax.texts)
         assert all(branch.label in words for branch in diagram.branches)
+
+
+def crowded(count):
+    """The sample with copies of a branch, each with its moments made smaller, and names to tell them apart."""
+    original = sample()
+    branch = original.branches[1]
+    copies = [
+        dataclasses.replace(branch, label=f"copy {number}", cosine=branch.cosine * 0.85**number, parent=None)
+        for number in range(1, count + 1)
+    ]
+    return dataclasses.replace(original, branches=(*original.branches, *copies), special_points=())
+
+
+def pixels_of(ax, diagram, index, y):
+    branch = diagram.branches[index]
+    points = np.column_stack(
+        [branch.relative_coupling, np.max(np.hypot(branch.cosine, branch.sine)[:, 1:], axis=1)]
+    )
+    fine = np.linspace(0, len(points) - 1, 4000)
+    dense = np.column_stack([np.interp(fine, np.arange(len(points)), column) for column in points.T])
+    inside = (dense[:, 0] >= ax.get_xlim()[0]) & (dense[:, 0] <= ax.get_xlim()[1])
+    return ax.transData.transform(dense[inside])
+
+
+def away(box, points):
+    """Distance of the nearest of points from a box, in points of 1/72 inch."""
+    outside = np.maximum(np.maximum([box.x0, box.y0] - points, points - [box.x1, box.y1]), 0.0)
+    return float(np.min(np.hypot(*outside.T))) * 72.0 / 100.0
+
+
+@pytest.mark.parametrize("count", [0, 3, 12])
+def test_a_name_is_nearer_to_its_own_curve_than_to_any_other_or_leads_there(count):
+    drawn = crowded(count)
+    ax = plot_diagram(drawn, "amplitude")
+    ax.figure.draw_without_rendering()
+    curves = {branch.label: pixels_of(ax, drawn, index, "amplitude") for index, branch in enumerate(drawn.branches)}
+    names = {text.get_text(): text for text in ax.texts}
+    assert set(names) == set(curves)
+    leaders = 0
+    for name, text in names.items():
+        ends = [text.get_window_extent()]
+        if text.arrow_patch is not None:
+            leaders += 1
+            ends = [
+                path.get_extents()
+                for path in [text.arrow_patch.get_transform().transform_path(text.arrow_patch.get_path())]
+            ]
+            assert away(ends[0], curves[name]) < 2.0
+            continue
+        others = min(away(ends[0], points) for label, points in curves.items() if label != name)
+        assert away(ends[0], curves[name]) < others
+    assert leaders or count < 12
+
+
+def test_a_dozen_branches_have_colours_of_their_own():
+    ax = plot_diagram(crowded(8), "amplitude", labels=False)
+    colours = {line.get_gid(): line.get_color() for line in ax.get_lines() if line.get_gid()}
+    assert len(set(colours.values())) == len(colours) == 12
+
+
+def test_the_problem_is_named(diagram):
+    title = plot_diagram(diagram).get_legend().get_title().get_text()
+    assert title == "cosine-series (w = [-1, -0.8]) on the circle, $D=1$"
+    assert title in plot_panels(diagram).get_suptitle()
+    state = diagram.state("1-cluster", 45)
+    assert f"1-cluster: {title}" in " ".join(plot_state(state).figure.get_suptitle().split())
+    assert rf"$\kappa={state.problem.coupling:.6g}$" in plot_state(state).figure.get_suptitle()
+
+
+@pytest.mark.parametrize(
+    ("problem", "expected"),
+    [
+        (McKeanVlasov(Circle(), Transformer(beta=5.0)), r"transformer ($\beta=5$) on the circle, $D=1$"),
+        (McKeanVlasov(Sphere(3), MaierSaupe(), 0.5, 7.0), r"maier-saupe on $S^{2}$, $D=0.5$, $\kappa=7$"),
+        (
+            McKeanVlasov(Circle(), Kuramoto(), confinement=CosineSeries((0.3,))),
+            "kuramoto on the circle, $D=1$, confinement cosine-series (w = [0.3])",
+        ),
+    ],
+)
+def test_captions(problem, expected):
+    assert caption(problem) == expected
+
+
+def test_where_a_branch_was_left_there_is_a_mark(diagram):
+    branch = diagram.branches[1]
+    last = len(branch) - 1
+    end = next(event for event in diagram.special_points if event.branch == 1 and event.type != "transition")
+    for outcome, marks in ((Outcome.NOT_RESOLVED, 1), (Outcome.LEFT_INTERVAL, 0)):
+        event = dataclasses.replace(
+            end, type="endpoint", point=last, description=str(outcome),
+            relative_coupling=branch.relative_coupling[last], cosine=branch.cosine[last], sine=branch.sine[last],
+        )  # fmt: skip
+        branches = (diagram.branches[0], dataclasses.replace(branch, outcome=outcome), *diagram.branches[2:])
+        left = dataclasses.replace(diagram, branches=branches, special_points=(event,))
+        ax = plot_diagram(left, "m1")
+        crosses = [line.get_xydata()[0] for line in ax.get_lines() if line.get_marker() == "x"]
+        assert len(crosses) == marks
+        assert ("followed no further" in [text.get_text() for text in ax.get_legend().get_texts()]) is bool(marks)
+        assert all(
+            np.array_equal(cross, (branch.relative_coupling[last], branch.cosine[last, 1])) for cross in crosses
+        )
+
+
+def test_two_diagrams_in_one_axes_are_told_apart(diagram):
+    other = dataclasses.replace(
+        diagram, problem=dataclasses.replace(diagram.problem, noise=2.0), interval=(0.2, diagram.interval[1])
+    )
+    ax = plot_diagram(diagram)
+    first = list(ax.get_lines())
+    assert plot_diagram(other, ax=ax) is ax
+    second = [line for line in ax.get_lines() if line not in first]
+    assert len({line.get_color() for line in first}) == len({line.get_color() for line in second}) == 1
+    assert first[0].get_color() != second[0].get_color()
+    legend = ax.get_legend()
+    named = {
+        text.get_text(): line.get_color() for text, line in zip(legend.get_texts(), legend.get_lines(), strict=True)
+    }
+    assert (named["$D=1$"], named["$D=2$"]) == (first[0].get_color(), second[0].get_color())
+    assert legend.get_title().get_text() == "cosine-series (w = [-1, -0.8]) on the circle"
+    low = 0.2 / diagram.critical_coupling
+    assert ax.get_xlim() == (low, 2.25)
+    assert [text.get_text() for text in ax.texts].count("1-cluster") == 2
+    ax.clear()
+    plot_diagram(other, ax=ax, legend=False)
+    assert len({line.get_color() for line in ax.get_lines()}) > 1
+
+
+def test_names_given_to_diagrams_are_in_the_legend(diagram):
+    ax = plot_diagram(diagram, label="here")
+    plot_diagram(diagram, ax=ax, label="there", color="red")
+    assert [text.get_text() for text in ax.get_legend().get_texts()][:2] == ["here", "there"]
+
+
+def test_the_same_problem_twice_is_numbered(diagram):
+    ax = plot_diagram(diagram, "m1")
+    plot_diagram(diagram, "m1", ax)
+    assert [text.get_text() for text in ax.get_legend().get_texts()][:2] == ["diagram 1", "diagram 2"]
+    ax = plot_diagram(diagram, "m1")
+    plot_diagram(diagram, "m2", ax)
+    assert [text.get_text() for text in ax.get_legend().get_texts()][:2] == ["$m_{1}$", "$m_{2}$"]
+
+
+def test_couplings_in_two_units_are_refused(diagram):
+    ax = plot_diagram(diagram)
+    with pytest.raises(InvalidInput, match="axes of their own"):
+        plot_diagram(repulsive_sample(), ax=ax)
 
 
 def test_branches_that_coincide_share_a_name(diagram):

@@ -80,7 +80,7 @@ def test_numbers_of_the_record():
     assert np.allclose(trajectory.order_parameter(2), np.abs(c[:, 2]), atol=1e-16)
     assert np.array_equal(trajectory.moment(1, sine=True), trajectory.sine[:, 1])
     assert not trajectory.order_parameter(40).any()
-    with pytest.raises(InvalidInput, match="non-negative integer .* not -1"):
+    with pytest.raises(InvalidInput, match=r"non-negative integer .* not -1"):
         trajectory.moment(-1)
     assert len(trajectory) == 9
     assert not trajectory.partial

@@ -86,7 +86,6 @@ def test_tiny_instability_of_merging_clusters(merging: State) -> None:
     assert found.unstable == 2
 
 
-@pytest.mark.slow
 def test_tiny_instability_in_multiple_precision(merging: State) -> None:
     with mp.workdps(34):
         lam = strengths(merging.coupling, 20.0, 79)

@@ -1,10 +1,15 @@
 """Verdicts, patterns and what becomes of exceptions and unknown numbers."""
 
+import concurrent.futures
+import dataclasses
+import json
 import math
+import multiprocessing
 
 import pytest
 
 from meanfield import Circle, InvalidInput, Kuramoto, McKeanVlasov, Sphere
+from meanfield.cli import main
 from verification import (
     Claim,
     Evidence,
@@ -130,6 +135,41 @@ def test_verify_judges_every_problem_and_reports_progress() -> None:
     assert [result.problem for result in results] == problems
     assert [result.verdict for result in results] == [Verdict.HOLDS, Verdict.NOT_APPLICABLE]
     assert seen == ["circle.T8"] * 2
+
+
+@pytest.mark.parametrize("pool", [concurrent.futures.ThreadPoolExecutor, concurrent.futures.ProcessPoolExecutor])
+def test_an_executor_changes_no_verdict_and_no_order(pool: type[concurrent.futures.Executor]) -> None:
+    problems = [PROBLEM, *representative_problems("circle")[:3]]
+    alone = verify("circle.T[18]", problems)
+    seen: list[tuple[str, McKeanVlasov]] = []
+    options = {"mp_context": multiprocessing.get_context("spawn")} if "Process" in pool.__name__ else {}
+    with pool(2, **options) as executor:
+        results = verify(
+            "circle.T[18]",
+            problems,
+            executor=executor,
+            progress=lambda one: seen.append((one.claim.identifier, one.problem)),
+        )
+    assert [dataclasses.replace(one, seconds=0.0) for one in results] == [
+        dataclasses.replace(one, seconds=0.0) for one in alone
+    ]
+    assert [one.claim.identifier for one in results] == ["circle.T1"] * 4 + ["circle.T8"] * 4
+    assert sorted(seen, key=repr) == sorted([(one.claim.identifier, one.problem) for one in alone], key=repr)
+
+
+def test_the_command_lists_claims_and_checks_none(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", "--list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[:-2]] == [claim.identifier for claim in matching()]
+    assert lines[-1].startswith(f"{len(matching())} claims, ")
+    assert main(["verify", "circle.T8", "--list", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["claims"]
+    assert (row["claim"], row["problems"]) == ("circle.T8", len(representative_problems("circle")))
+
+
+def test_the_command_refuses_no_workers(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", "circle.T8", "--workers", "0"]) == 2
+    assert "--workers must be from 1" in capsys.readouterr().err
 
 
 def test_claims_are_tried_on_problems_of_their_domain() -> None:

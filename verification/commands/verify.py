@@ -8,11 +8,23 @@ from pathlib import Path
 from typing import Any
 
 from meanfield import InvalidInput
-from meanfield.command_line import Parser, add_common, add_force, note, say, say_json, set_verbosity, word
+from meanfield.command_line import (
+    Parser,
+    add_common,
+    add_force,
+    add_workers,
+    note,
+    require_workers,
+    say,
+    say_json,
+    set_verbosity,
+    word,
+    worker_processes,
+)
 from meanfield.export.files import check_writable, text_writer, write_files
 
 from ..catalogue import representative_problems
-from ..claims import Result, Verdict, matching
+from ..claims import Claim, Result, Verdict, matching
 from ..claims import verify as judged
 from ..report import json_object, markdown, terminal_table
 
@@ -30,17 +42,24 @@ def verify(argv: Sequence[str]) -> int:
         metavar="PATTERN",
         help="part of a claim's name or a glob: circle, sphere.T5, 'circle.T*' (default: all)",
     )
+    parser.add_argument("--list", action="store_true", help="list the claims and check none")
+    add_workers(parser)
     parser.add_argument("--to", type=word, metavar="FILE", help="write a report in Markdown (.md)")
     add_force(parser)
     add_common(parser, quiet="progress, the table and the name of the report", verbose="one line a check")
     settings = parser.settings()
     claims = matching(settings.pattern)
+    require_workers(settings)
+    if settings.list:
+        _say_claims(claims, settings.json)
+        return 0
     _check_report(settings.to, settings.force)
     set_verbosity(settings.verbose)
     started = time.perf_counter()
     total = sum(len(representative_problems(claim.domain)) for claim in claims)
-    with _bar(total, not settings.quiet and not settings.verbose) as advance:
-        results = judged(settings.pattern, progress=advance)
+    bar = _bar(total, not settings.quiet and not settings.verbose)
+    with worker_processes(settings.workers, total) as executor, bar as advance:
+        results = judged(settings.pattern, progress=advance, executor=executor)
     origin = _origin(parser, time.perf_counter() - started)
     try:
         if settings.to is not None:
@@ -48,6 +67,21 @@ def verify(argv: Sequence[str]) -> int:
     finally:
         _print(results, origin, settings)
     return int(any(result.verdict is Verdict.FAILS for result in results))
+
+
+def _say_claims(claims: Sequence[Claim], as_json: bool) -> None:
+    """Print identifier and title of claims, and on how many problems each is tried."""
+    problems = {claim.domain: len(representative_problems(claim.domain)) for claim in claims}
+    if as_json:
+        rows = [
+            {"claim": item.identifier, "title": item.title, "problems": problems[item.domain]} for item in claims
+        ]
+        say_json({"claims": rows})
+        return
+    width = max(len(claim.identifier) for claim in claims)
+    lines = [f"{claim.identifier:<{width}}  {claim.title}" for claim in claims]
+    counts = ", ".join(f"{count} problems on the {domain}" for domain, count in problems.items())
+    say("\n".join([*lines, "", f"{len(claims)} claims, {counts}"]))
 
 
 def _check_report(name: str | None, force: bool) -> None:

@@ -1,0 +1,77 @@
+"""What a picture shows in a line: potential, domain, noise, coupling and confinement."""
+
+import re
+import textwrap
+from typing import TYPE_CHECKING
+
+from ..domains import Circle
+from ..problem import McKeanVlasov
+from ..summary import number_in_words, potential_in_words
+from .appearance import AXES_SIZE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FONT_SIZE = 8
+COLOUR = "0.35"
+# Characters of that size in an inch, mathematics counted as it is written.
+CHARACTERS = 15.0
+GREEK = re.compile(r"\b(beta|kappa)\b = ([^,)]+)")
+GROUP = re.compile(r"\b([CDST])_(\w+)")
+
+
+def caption(problem: McKeanVlasov) -> str:
+    r"""Describe a problem as pictures do, such as ``transformer ($\beta=5$) on the circle, $D=1$``."""
+    first, second, *others = caption_parts(problem)
+    return ", ".join([f"{first} {second}", *others])
+
+
+def caption_parts(problem: McKeanVlasov) -> tuple[str, ...]:
+    """Return potential, domain, noise and, where there are any, coupling and confinement."""
+    domain = problem.domain
+    parts = [
+        _symbols(potential_in_words(problem.potential)),
+        "on the circle" if isinstance(domain, Circle) else f"on $S^{{{domain.dimension - 1}}}$",
+        f"$D={problem.noise:.6g}$",
+    ]
+    if problem.coupling is not None:
+        parts.append(rf"$\kappa={number_in_words(problem.coupling, 6)}$")
+    if problem.confinement is not None:
+        parts.append(f"confinement {_symbols(potential_in_words(problem.confinement))}")
+    return tuple(parts)
+
+
+def branch_name(label: str) -> str:
+    """Return the name of a branch with groups such as D_4h as they are printed."""
+    return GROUP.sub(r"$\1_{\2}$", label)
+
+
+def fitted(text: str, width: float) -> str:
+    """Break a line that is longer than a width in inches."""
+    return textwrap.fill(text, max(20, int(CHARACTERS * width)), break_long_words=False, break_on_hyphens=False)
+
+
+def width_of(ax: "Axes") -> float:
+    """Return the width in inches of axes and of what is beside them."""
+    figure = ax.get_figure(root=True)
+    return 6.0 if figure is None else 1.2 * float(figure.get_figwidth() * ax.get_position().width)
+
+
+def entitle_figure(figure: "Figure", text: str) -> None:
+    """Write a discreet title above all axes of a figure."""
+    figure.suptitle(fitted(text, 0.95 * figure.get_figwidth()), fontsize=FONT_SIZE, color=COLOUR)
+
+
+def titled_axes(problem: McKeanVlasov, name: str = "", size: tuple[float, float] = AXES_SIZE) -> "Axes":
+    """Return axes on a figure of their own that says the problem, after the name of a state if there is one."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    entitle_figure(figure, f"{branch_name(name)}: {caption(problem)}" if name else caption(problem))
+    return figure.add_subplot()
+
+
+def _symbols(text: str) -> str:
+    """Return words with Greek parameters as symbols, and no character that would begin mathematics."""
+    return GREEK.sub(r"$\\\1=\2$", text.replace("$", r"\$"))
