@@ -1,8 +1,17 @@
-"""Linear systems of many starts of a search at once."""
+"""What the searches do with many starts at once: linear systems, and relaxations that lower the free energy."""
+
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .bases import Floats
+
+# Real moments on spheres, complex ones on the circle.
+Rows = NDArray[Any]
+# Factors of the length of a step after one that lowered the free energy, and after one that would have raised it.
+LONGER, SHORTER = 1.5, 0.4
 
 
 def solutions(matrices: Floats, sides: Floats) -> Floats:
@@ -17,3 +26,33 @@ def solutions(matrices: Floats, sides: Floats) -> Floats:
         finite = np.isfinite(matrices).all(axis=(1, 2)) & np.isfinite(sides).all(axis=1)
         found[finite] = (np.linalg.pinv(matrices[finite]) @ sides[finite][:, :, None])[:, :, 0]
         return found
+
+
+def relaxed(
+    fields: Rows, strengths: Floats, described: Callable[[Rows], tuple[Rows, Floats]], steps: int
+) -> tuple[Rows, Floats]:
+    r"""Return the moments of Gibbs densities of fields after some relaxation, and their free energies.
+
+    The field moves towards that of the density, :math:`f \to f + \tau (f_\rho - f)`, the gradient of F in the
+    geometry of the entropy. Where F would rise, tau is too long for the repulsive modes and is shortened.
+
+    Parameters
+    ----------
+    fields : (n, size) float or complex
+        The coefficients of f, a row for each density.
+    strengths : (size,) float
+        What turns the moments of a density into its field.
+    described
+        Returns the moments, (n, size), and the free energies over the noise, (n,), of the densities of fields.
+    steps
+        How many.
+    """
+    fields, share = fields.copy(), np.ones(len(fields))
+    moments, energies = described(fields)
+    for _ in range(steps):
+        trial = fields + share[:, None] * (strengths * moments - fields)
+        lower, below = described(trial)
+        falls = below <= energies
+        fields[falls], moments[falls], energies[falls] = trial[falls], lower[falls], below[falls]
+        share = np.where(falls, np.minimum(1.0, LONGER * share), SHORTER * share)
+    return moments, energies

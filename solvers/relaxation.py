@@ -14,6 +14,11 @@ rounding do not matter. Nothing of the spectrum enters but the time scale.
 What is left of other modes, about as slow, falsifies the fit of each distance in its own way: they are orthogonal
 in none of them. So the same evolution is decomposed into modes as a whole, by the linear map that takes each
 density to the next, and a fit is as wrong as it differs from the slowest of these.
+
+Errors of the integrator and quadratic terms are seen in a second evolution, of the opposite deviation with a larger
+tolerance: the quadratic terms change their sign there, and the other errors their size. Where two decays differ by
+:math:`\max_i|\delta_i|` in the logarithm, their regression lines differ by
+:math:`\max_i|\delta_i| \sum_i|t_i-\bar t|/\sum_i(t_i-\bar t)^2` at most.
 """
 
 import math
@@ -46,6 +51,8 @@ DECAY = math.log(1e5)
 WINDOW = (1e-1, 1e-4)
 SAMPLES = 49
 FEWEST = 16
+# The tolerance of the second evolution over that of the first.
+COARSER = 10.0
 # Modes in a decomposition, at most, and singular values above the error of the evolution that are believed.
 MOST_MODES = 4
 BELIEVED = 16.0
@@ -117,7 +124,7 @@ def contraction_rate(
             f"{found.slowest_rate:.6g}: nothing relaxes to it; give a stable state"
         )
     about = geometry_of(target.problem).surroundings(found)
-    times, distances, seen, warnings = _decay(about, watch)
+    times, distances, opposite, seen, warnings = _decay(about, watch)
     return Relaxation(
         problem=subject,
         state=found.state,
@@ -125,8 +132,8 @@ def contraction_rate(
         gap_error=max(found.error, EPS * found.slowest_rate),
         theory=closed_form(found.state),
         fits=tuple(
-            _fitted(name, times, values, seen, about.accuracy)
-            for name, values in zip(about.norms, distances, strict=True)
+            _fitted(name, times, values, others, seen)
+            for name, values, others in zip(about.norms, distances, opposite, strict=True)
         ),
         time=times,
         distances=distances,
@@ -175,10 +182,13 @@ def _stable_state(problem: McKeanVlasov) -> State:
     return minimiser
 
 
-def _decay(about: Surroundings, watch: Watch | None) -> tuple[Floats, Floats, float | None, list[str]]:
-    """Return times and distances of an evolution that shows the slowest mode, and the rate of that mode in it."""
+def _decay(about: Surroundings, watch: Watch | None) -> tuple[Floats, Floats, Floats, float | None, list[str]]:
+    """Return times and distances of an evolution that shows the slowest mode, and the rate of that mode in it.
+
+    The second distances are those of the opposite deviation, evolved less accurately.
+    """
     rate, noise, norms = about.rate, about.problem.noise, about.norms
-    nothing = np.zeros(0), np.zeros((len(norms), 0)), None
+    nothing = np.zeros(0), *np.zeros((2, len(norms), 0)), None
     if rate < SLOWEST * noise:
         text = (
             f"the gap, {rate:.3g}, is so small beside the noise that an evolution of {DECAY / rate:.2g} units of "
@@ -189,8 +199,10 @@ def _decay(about: Surroundings, watch: Watch | None) -> tuple[Floats, Floats, fl
         return *nothing, [f"no rate was fitted: {about.hopeless}"]
     left, change = _slowest(about, FORGETTING / rate)
     times = np.linspace(0.0, DECAY / rate, SAMPLES)
-    path = [about.left(deviation) for deviation in about.evolved(_made_small(about, left), times)]
-    seen = _slowest_seen(path, times, rate, about.accuracy)
+    start = _made_small(about, left)
+    path = [about.left(deviation) for deviation in about.evolved(start, times, about.tolerance)]
+    opposite = [about.left(deviation) for deviation in about.evolved(-start, times, COARSER * about.tolerance)]
+    seen = _slowest_seen(path, times, rate, _apart(path, opposite))
     warnings = []
     if change > about.same_shape:
         warnings.append(
@@ -199,8 +211,17 @@ def _decay(about: Surroundings, watch: Watch | None) -> tuple[Floats, Floats, fl
         )
     if seen is None:
         warnings.append("no rate was fitted: the evolution shows no mode that decays alone")
-    distances, complaints = _measured(about, path, watch)
-    return times, distances, seen, [*warnings, *complaints]
+    distances, complaints = _measured(about, [*path, *opposite], watch)
+    forth, back = np.split(distances, 2, axis=1)
+    return times, forth, back, seen, [*warnings, *complaints]
+
+
+def _apart(path: list[Complexes], opposite: list[Complexes]) -> float:
+    """Return the largest difference of a path of deviations from the opposite of another, relative to its size."""
+    width = max(deviation.size for deviation in [*path, *opposite])
+    one, other = (np.array([padded(deviation, width) for deviation in each]) for each in (path, opposite))
+    sizes = np.linalg.norm(one, axis=1)
+    return float((np.linalg.norm(one + other, axis=1) / sizes).max())
 
 
 def _measured(about: Surroundings, path: list[Complexes], watch: Watch | None) -> tuple[Floats, list[str]]:
@@ -247,7 +268,7 @@ def _slowest(about: Surroundings, duration: float) -> tuple[Complexes, float]:
     """
     start, before = about.stirred(), np.zeros(1, dtype=complex)
     for _ in range(MOST_ROUNDS):
-        left = about.left(about.evolved(start, np.array([0.0, duration]))[-1])
+        left = about.left(about.evolved(start, np.array([0.0, duration]), about.tolerance)[-1])
         left /= np.abs(left).max()
         size = max(left.size, before.size)
         change = float(np.abs(padded(left, size) - padded(before, size)).max())
@@ -262,18 +283,23 @@ def _made_small(about: Surroundings, left: Complexes) -> Complexes:
     return left * min(about.small / float(np.abs(left).max()), POSITIVE / about.steepest(left))
 
 
-def _fitted(name: str, times: Floats, values: Floats, seen: float | None, accuracy: float) -> RateFit:
-    """Fit a straight line to the logarithm; its error is the scatter and the distance from the slowest mode."""
+def _fitted(name: str, times: Floats, values: Floats, opposite: Floats, seen: float | None) -> RateFit:
+    """Fit a straight line to the logarithm.
+
+    Its error is the scatter, the distance from the slowest mode, and what the opposite deviation makes of it.
+    """
     multiple = NORMS[name]
     inside = np.zeros(values.size, dtype=bool)
     if values.size and np.isfinite(values).all() and values[0] > 0.0:
         share = values / values[0]
         inside = (share <= WINDOW[0] ** multiple) & (share >= WINDOW[1] ** multiple)
-    if seen is None or np.count_nonzero(inside) < FEWEST:
+    if seen is None or np.count_nonzero(inside) < FEWEST or not (opposite[inside] > 0.0).all():
         return RateFit(name, multiple, None, None, None)
     chosen = times[inside]
     rate, scatter = _line(chosen, np.log(values[inside]))
-    error = scatter + abs(rate - multiple * seen) + accuracy * rate
+    centred = chosen - chosen.mean()
+    apart = float(np.abs(np.log(values[inside] / opposite[inside])).max())
+    error = scatter + abs(rate - multiple * seen) + apart * float(np.abs(centred).sum() / (centred @ centred))
     return RateFit(name, multiple, rate, error, (float(chosen[0]), float(chosen[-1])))
 
 

@@ -42,8 +42,6 @@ class Surroundings(Protocol):
         Names of the distances.
     tolerance : float
         Local accuracy of the evolution.
-    accuracy : float
-        Relative error of a fitted rate by that of the evolution.
     small : float
         Size of the moments of a deviation whose square does not matter.
     same_shape : float
@@ -59,7 +57,6 @@ class Surroundings(Protocol):
     densities: str
     norms: tuple[str, ...]
     tolerance: float
-    accuracy: float
     small: float
     same_shape: float
     hopeless: str
@@ -68,8 +65,8 @@ class Surroundings(Protocol):
     def stirred(self) -> Complexes:
         """Return a generic perturbation of the state of the relative size ``GENERIC``, without mass."""
 
-    def evolved(self, start: Complexes, times: Floats) -> list[Complexes]:
-        """Return the deviations at times that begin with the start."""
+    def evolved(self, start: Complexes, times: Floats, tolerance: float) -> list[Complexes]:
+        """Return the deviations at times that begin with the start, to a local tolerance."""
 
     def left(self, deviation: Complexes) -> Complexes:
         """Return the deviation of a density turned to where it is nearest to the state, if it may be turned."""

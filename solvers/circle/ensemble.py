@@ -16,15 +16,16 @@ from collections.abc import Callable
 import numpy as np
 
 from ..bases import Floats, Integers
-from ..batched import solutions
+from ..batched import relaxed, solutions
 from ..equation import StationaryEquation
 from ..felt import even_size
 from .rotation import Complexes
 
 # Modes below the first do not move a density by more than the search is exact to, those below the second little.
 FELT, STRONG = 1e-9, 1e-3
-# Of slowly decaying potentials no more modes than these take part, and no more strong ones are solved for.
-MODES, SOLVED = 256, 24
+# Of slowly decaying potentials no more modes than these take part. Half of them are solved for as strong, if that
+# is a number between the other two: those left to the iteration slow Newton's method down where clusters are sharp.
+MODES, SOLVED = 256, (24, 48)
 # A Gaussian cluster of variance 1/c has moments exp(-k^2/(2 c)), below rounding beyond 8 sqrt(c).
 NODES = (128, 2048)
 # Rows that are worked on at once, so that their values stay in the cache.
@@ -35,7 +36,6 @@ CONVERGED = 1e-9
 # Along a direction without slope steps do not end: what is left is rounding.
 FLAT = 1e-12
 RELAXATIONS = 40
-LONGER, SHORTER = 1.5, 0.4
 
 
 class Ensemble:
@@ -75,7 +75,7 @@ class Ensemble:
         if confinement is not None:
             count = min(confinement.size, self.nodes // 2)
             self._fixed[1 : count + 1] = 0.5 * confinement[:count]
-        strong = np.argsort(-np.abs(self.strengths), kind="stable")[:SOLVED]
+        strong = np.argsort(-np.abs(self.strengths), kind="stable")[: int(np.clip(felt.size // 2, *SOLVED))]
         # What a weak confinement leaves of the slope along rotations must not be lost among weak modes.
         least_strong = FELT if self.confined else STRONG
         # However weak all of them are, the strongest is one.
@@ -107,6 +107,11 @@ class Ensemble:
         _, log_partition = self.densities_of(self.strengths * rows)
         return np.asarray(np.abs(rows) ** 2 @ self.strengths - log_partition)
 
+    def last_modes(self, rows: Complexes) -> float:
+        """Return the largest unknown, sqrt|lambda_k| |c_k|, of the last quarter of the modes in any row."""
+        last = slice(-(-3 * self.degrees.size // 4), None)
+        return float((np.sqrt(np.abs(self.strengths[last])) * np.abs(rows[:, last])).max(initial=0.0))
+
     def flattest(self, rows: Complexes) -> Floats:
         """Return the smallest eigenvalue in modulus of the Jacobian at each row."""
         if not self.strong.size or not len(rows):
@@ -114,23 +119,11 @@ class Ensemble:
         return np.asarray(np.abs(np.linalg.eigvalsh(self._jacobians(self.moments(rows)))).min(axis=1))
 
     def relaxed(self, rows: Complexes) -> Complexes:
-        r"""Return rows relaxed: the free energy of each descends.
-
-        The field moves towards that of the density, :math:`f \to f + \tau (f_\rho - f)`, the gradient of F in the
-        geometry of the entropy. Where F would rise, tau is too long for the repulsive modes and is shortened.
-        """
+        """Return rows relaxed: the free energy of each descends."""
         return self._in_blocks(self._relaxed, rows)
 
     def _relaxed(self, rows: Complexes) -> Complexes:
-        fields, share = self.strengths * rows, np.ones(len(rows))
-        moments, energies = self._described(fields)
-        for _ in range(RELAXATIONS):
-            trial = fields + share[:, None] * (self.strengths * moments - fields)
-            lower, below = self._described(trial)
-            falls = below <= energies
-            fields[falls], moments[falls], energies[falls] = trial[falls], lower[falls], below[falls]
-            share = np.where(falls, np.minimum(1.0, LONGER * share), SHORTER * share)
-        return moments
+        return relaxed(self.strengths * rows, self.strengths, self._described, RELAXATIONS)[0]
 
     def _described(self, fields: Complexes) -> tuple[Complexes, Floats]:
         """Return moments and F/D, up to a constant, of the Gibbs densities of fields."""

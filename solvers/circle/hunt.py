@@ -165,7 +165,10 @@ class Hunt:
 
     def _found(self, moments: Complexes, symmetry: int, *, even: bool) -> Point | None:
         if (symmetry, even) not in self._equations:
-            self._equations[symmetry, even] = stationary_equation(self.problem, symmetry, self.sign, even=even)
+            cells = int(self.ensemble.degrees[-1]) // symmetry
+            self._equations[symmetry, even] = stationary_equation(
+                self.problem, symmetry, self.sign, even=even, unknowns=cells
+            )
         equation = self._equations[symmetry, even]
         if equation is None:
             return None

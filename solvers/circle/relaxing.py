@@ -48,9 +48,6 @@ class CircleSurroundings:
 
     norms: tuple[str, ...] = ("L2", "W1", "W2", "relative entropy")
     tolerance = 1e-12
-    # Local errors of some thousand steps, all of one sign, over the time in which the deviation falls by five
-    # orders.
-    accuracy = 1000.0 * tolerance
     small = SMALL
     same_shape = SAME_SHAPE
     densities = ""
@@ -79,10 +76,10 @@ class CircleSurroundings:
         product = np.convolve(full, factor, mode="same")[size:]
         return np.asarray(product - product[0] * padded(target, product.size))
 
-    def evolved(self, start: Complexes, times: Floats) -> list[Complexes]:
-        """Return the deviations at times that begin with the start."""
+    def evolved(self, start: Complexes, times: Floats, tolerance: float) -> list[Complexes]:
+        """Return the deviations at times that begin with the start, to a local tolerance."""
         degree = max(16, start.size - 1, self.target.size - 1)
-        return deviations(FullSystem(self.problem, degree), self.target, start, times, self.tolerance)
+        return deviations(FullSystem(self.problem, degree), self.target, start, times, tolerance)
 
     def left(self, deviation: Complexes) -> Complexes:
         """Return the deviation of a density turned to where it is nearest; rotation is no relaxation.

@@ -24,11 +24,11 @@ import numpy as np
 from meanfield import Logarithmic, McKeanVlasov, Number
 
 from ..branches.continuation import Point
-from ..equation import stationary_equation
+from ..equation import StationaryEquation, stationary_equation
 from ..felt import confining_symmetry
 from ..searched import Searched
 from .bounds import bounded_below
-from .ensemble import Ensemble
+from .ensemble import MODES, Ensemble
 from .hunt import Hunt
 from .orbits import copies_of, name_of, same_orbit, symmetry_of
 from .stability import unstable_counts, unstable_halfway
@@ -44,6 +44,10 @@ STARTS, ATTRACTING = 64, 0.1
 # On grids with more nodes there are fewer.
 FINE = 512
 ROUNDS = 8
+# Relaxations that tell how many modes of a slowly decaying potential take part, and the moment of the last of them,
+# in the unknowns of the equation, from which there must be more: a state with them is then nearer than what
+# `resolved_at` takes for an artefact of the coarser grid.
+SAMPLED, CUT = 16, 1e-3
 SEED = 0
 # Relative distance within which a coupling is that of a family.
 VERTICAL = 1e-12
@@ -57,7 +61,7 @@ def search_all(problem: McKeanVlasov, sign: int, coupling: Number, known: list[P
     equation = stationary_equation(problem, 1, sign)
     if equation is None:
         return Searched([], AMONG, theorem="the potential acts on no density")
-    ensemble = Ensemble(equation, float(coupling / (sign * equation.unit)), equation.basis.confinement)
+    ensemble = _resolving(problem, equation, coupling)
     at_most, theorem = _most_states(problem, equation.complete, equation.basis.degrees.size, ensemble)
     hunt = Hunt(ensemble, problem, sign, coupling, known)
     if len(hunt.points) < at_most:
@@ -66,6 +70,26 @@ def search_all(problem: McKeanVlasov, sign: int, coupling: Number, known: list[P
     if len(hunt.points) >= at_most:
         return Searched(hunt.new, AMONG, states, minima, theorem=theorem)
     return Searched(hunt.new, AMONG, states, minima, doubt=_doubt(hunt))
+
+
+def _resolving(problem: McKeanVlasov, equation: StationaryEquation, coupling: Number) -> Ensemble:
+    """Return the ensemble of an equation, of a slowly decaying potential with the modes that its clusters need.
+
+    What a stronger coupling draws together has more modes, and without them nothing ends at a state.
+    """
+    generator = np.random.Generator(np.random.PCG64(SEED))
+    while True:
+        q = float(coupling / (equation.sign * equation.unit))
+        ensemble = Ensemble(equation, q, equation.basis.confinement)
+        reach = int(equation.basis.degrees[-1])
+        if equation.complete or reach >= MODES:
+            return ensemble
+        relaxed = ensemble.relaxed(random_starts(ensemble, SAMPLED, generator))
+        if ensemble.last_modes(relaxed) < CUT:
+            return ensemble
+        larger = stationary_equation(problem, 1, equation.sign, unknowns=2 * reach)
+        assert larger is not None
+        equation = larger
 
 
 def _most_states(problem: McKeanVlasov, complete: bool, modes: int, ensemble: Ensemble) -> tuple[float, str]:

@@ -177,6 +177,7 @@ def record(
             *_inaccurate(evolution.accuracy, None if fixed else plan.tolerance),
             *_doubts(values, time),
             *_neutral(rest, outcome),
+            *_beyond_tolerance(rest, outcome, plan.tolerance),
         ),
         layout=layout,
         provenance=provenance(plan.problem, plan.options(), clock.process_time() - started),
@@ -241,4 +242,16 @@ def _neutral(rest: Rest | None, outcome: Outcome) -> Iterator[str]:
         yield (
             "near the last density some direction neither grows nor decays as far as rounding lets one tell, so no "
             "rate is given"
+        )
+
+
+def _beyond_tolerance(rest: Rest | None, outcome: Outcome, tolerance: float) -> Iterator[str]:
+    """Yield how near the density is to the state that it rests at, where rounding allows no more."""
+    if rest is None or rest.rate is None or outcome not in (Outcome.STATIONARY, Outcome.UNDECIDED):
+        return
+    if rest.distance > tolerance:
+        yield (
+            f"the density is at a distance of {rest.distance:.1e} from a stationary state, not within the "
+            f"tolerance {tolerance:g}: rounding errors over the slowest rate there, {rest.rate:.1e}, let it be "
+            f"known to {rest.rounding:.1e} only"
         )

@@ -38,6 +38,8 @@ HELD_SHARE = 0.3
 UNIFORM = 1e-12
 # The largest number of clusters whose symmetry is tried.
 MOST_CLUSTERS = 12
+# Errors of the equation at a state relative to its moments: some sums of rounding errors.
+ROUNDING = 64.0 * EPS
 # Relative rates of change, over the noise, beyond which a density is not at rest and no state is looked for.
 MOVING = 0.05
 
@@ -65,7 +67,7 @@ class Rest:
 
     def outcome(self, tolerance: float) -> Outcome:
         """Return what this means for the density."""
-        unstable, known = self.state.unstable, max(tolerance, self._rounding())
+        unstable, known = self.state.unstable, max(tolerance, self.rounding)
         if self.distance <= known and self.separation <= known:
             return Outcome.UNDECIDED
         if unstable == 0 and self.distance <= known:
@@ -76,14 +78,19 @@ class Rest:
 
     def time_needed(self, tolerance: float) -> float:
         """Return the time that the slowest rate takes between the distance and the tolerance; 0 if not known."""
-        orders = abs(math.log(max(self.distance, EPS) / max(tolerance, self._rounding())))
+        orders = abs(math.log(max(self.distance, EPS) / max(tolerance, self.rounding)))
         return orders / abs(self.rate) if self.rate else 0.0
 
-    def _rounding(self) -> float:
-        """Return the distance within which the state itself is known."""
+    @property
+    def rounding(self) -> float:
+        """The distance within which the state itself is known: errors of the equation over its slowest rate.
+
+        The uniform density is stationary to the last digit, so that these errors are relative to the moments.
+        """
         if not self.rate:
             return 0.0
-        return min(64.0 * EPS * self.state.problem.noise / abs(self.rate), 1e-6)
+        size = math.hypot(*(np.linalg.norm(moments[1:]) for moments in (self.state.cosine, self.state.sine)))
+        return ROUNDING * size * self.state.problem.noise / abs(self.rate)
 
 
 def relative_change(problem: McKeanVlasov, unknown: Floats, derivative: Floats) -> float:
@@ -199,4 +206,4 @@ def rate_of(state: State) -> float | None:
     except ComputationFailed:
         return None
     lost = state.unstable is not None and (rate < 0.0) != (state.unstable > 0)
-    return None if lost or abs(rate) <= 64.0 * EPS * state.problem.noise else rate
+    return None if lost or abs(rate) <= ROUNDING * state.problem.noise else rate

@@ -182,7 +182,8 @@ class Evolution:
                 f"the density changes at the relative rate {change:.1e} only, but Newton's method finds no "
                 f"isolated stationary state near it, so that it is not called stationary{searched}"
             )
-        if self.plan.until == math.inf and 2.0 * frame.time > LONGEST / noise:
+        rests = self.rest is not None and self.rest.outcome(self.plan.tolerance) is not Outcome.REACHED_TIME
+        if self.plan.until == math.inf and 2.0 * frame.time > LONGEST / noise and not rests:
             self.warnings.append(f"the evolution was ended at time {frame.time:.3g} without being at rest")
 
     def _assess(self) -> None:

@@ -28,7 +28,7 @@ from ..bases.legendre import packed_size, ring_table
 from ..bases.representations import Group
 from ..bases.second_moments import orbits
 from ..bases.spherical import SphericalTransform
-from ..batched import solutions
+from ..batched import relaxed, solutions
 
 # Entries of the arrays that are worked on at once: they stay in the cache.
 BATCH = 400_000
@@ -215,18 +215,17 @@ class Sampled:
         size = self.degrees.size
         coefficients = generator.standard_normal((count, size)) * (generator.uniform(size=(count, size)) < 0.5)
         coefficients *= 10.0 ** generator.uniform(*AMPLITUDES, (count, 1)) * self._amplitudes
-        return self._means(self._gibbs(coefficients))
+        return self._means(self._gibbs(coefficients)[0])
 
     def relaxed(self, moments: Floats) -> Floats:
-        r"""Return moments some way down the free energy, towards its minima.
+        """Return moments some way down the free energy, towards its minima."""
+        return relaxed(moments * self._strengths, self._strengths, self._described, RELAXATIONS)[0]
 
-        For an attractive potential every step :math:`a \to \langle e\rangle_f` lowers it; the moments of repulsive
-        degrees move less, so that they do not overshoot.
-        """
-        shares = 1.0 / (1.0 + np.maximum(-self._strengths, 0.0))
-        for _ in range(RELAXATIONS):
-            moments = moments + shares * (self._means(self._gibbs(moments * self._strengths)) - moments)
-        return moments
+    def _described(self, fields: Floats) -> tuple[Floats, Floats]:
+        """Return the moments and F/D, up to a constant, of the Gibbs densities of fields."""
+        masses, log_partition = self._gibbs(fields)
+        moments = self._means(masses)
+        return moments, (fields * moments).sum(axis=1) - log_partition - 0.5 * moments**2 @ self._strengths
 
     def solved(self, moments: Floats) -> tuple[Integers, Floats]:
         """Return which rows of moments Newton's method takes to a state, and the states."""
@@ -248,7 +247,7 @@ class Sampled:
 
     def _step(self, moments: Floats) -> Floats:
         """Return Newton's steps."""
-        masses = self._gibbs(moments * self._strengths)
+        masses, _ = self._gibbs(moments * self._strengths)
         means, size = self._means(masses), self.degrees.size
         scaled = self._roots * self._signs
         functions, couplings = self._products
@@ -265,21 +264,23 @@ class Sampled:
             jacobian += turned[:, :, None] * turned[:, None, :] / scales
         return solutions(jacobian, -scaled * (moments - means)) / self._roots
 
-    def _gibbs(self, coefficients: Floats) -> Floats:
-        """Return the masses of the Gibbs densities of fields, a row for each row of coefficients."""
+    def _gibbs(self, coefficients: Floats) -> tuple[Floats, Floats]:
+        """Return the masses of the Gibbs densities of fields, a row for each row of coefficients, and log Z."""
         values = coefficients @ self._table
         values += self._fixed
-        values -= values.max(axis=1, keepdims=True, initial=-np.inf)
+        top = values.max(axis=1, initial=-np.inf)
+        values -= top[:, None]
         np.exp(values, out=values)
-        values /= values.sum(axis=1, keepdims=True)
-        return np.asarray(values)
+        totals = values.sum(axis=1)
+        values /= totals[:, None]
+        return np.asarray(values), top + np.log(totals)
 
     def _means(self, masses: Floats) -> Floats:
         return np.asarray(masses @ self._table.T)
 
     def residuals(self, moments: Floats) -> Floats:
         """Return how far each row of moments is from those of its own Gibbs density."""
-        differences = self._means(self._gibbs(moments * self._strengths)) - moments
+        differences = self._means(self._gibbs(moments * self._strengths)[0]) - moments
         return np.asarray(np.abs(differences).max(axis=1, initial=0.0))
 
     def invariants(self, moments: Floats) -> Floats:
@@ -287,11 +288,8 @@ class Sampled:
 
         The free energy is sum lambda a^2/2 - log Z, with that of the degrees at hand.
         """
-        values = (moments * self._strengths) @ self._table + self._fixed
-        top = values.max(axis=1, initial=-np.inf)
         found = np.zeros((len(moments), self._field.strengths.size))
-        found[:, 0] = 0.5 * (moments**2) @ self._strengths
-        found[:, 0] -= np.log(np.exp(values - top[:, None]).sum(axis=1)) + top
+        found[:, 0] = 0.5 * (moments**2) @ self._strengths - self._gibbs(moments * self._strengths)[1]
         for degree in np.unique(self.degrees).tolist():
             found[:, degree] = np.linalg.norm(moments[:, self.degrees == degree], axis=1)
         return found

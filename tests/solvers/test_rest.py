@@ -2,6 +2,7 @@
 
 import math
 
+import mpmath as mp
 import numpy as np
 import pytest
 from scipy.special import ive
@@ -88,6 +89,39 @@ def test_rest_is_found_in_few_steps_at_any_rate(sign, exponent):
     expected = kuramoto_order_parameter(coupling) if sign > 0 else 0.0
     assert abs(path.order_parameter()[-1] - expected) <= 1e-6
     assert path.slowest_rate == pytest.approx(10.0**-exponent * (2 if sign > 0 else 1), rel=1e-3)
+
+
+def cluster_by_forty_digits(dimension, coupling):
+    """Return m of the Kuramoto cluster: m = I_{d/2}(x)/I_{d/2-1}(x), x = kappa m, near x^2 = d (d+2) (1 - d/kappa)."""
+    with mp.workdps(40):
+        coupling, order = mp.mpf(coupling), mp.mpf(dimension) / 2
+        near = mp.sqrt(dimension * (dimension + 2) * (1 - dimension / coupling))
+        equation = lambda x: coupling * mp.besseli(order, x) / mp.besseli(order - 1, x) - x  # noqa: E731
+        return float(mp.findroot(equation, (0.999 * near, 1.001 * near)) / coupling)
+
+
+@pytest.mark.parametrize("dimension", [2, 3, 6])
+@pytest.mark.parametrize("exponent", [7, 8, 9, 10, 11])
+def test_next_to_a_branch_point_rest_means_within_the_tolerance(dimension, exponent):
+    """The slowest rate magnifies errors of the equation, but these are as small as the cluster is."""
+    coupling = dimension * (1.0 + 10.0**-exponent)
+    problem = McKeanVlasov(Circle() if dimension == 2 else Sphere(dimension), Kuramoto(), coupling=coupling)
+    path = evolve(problem, PerturbedUniform(0.1), math.inf, stop_at_stationarity=True, tolerance=1e-8)
+    assert path.outcome is Outcome.STATIONARY
+    assert path.distance <= 1e-8
+    assert abs(path.cosine[-1, 1] - cluster_by_forty_digits(dimension, coupling)) <= 1e-8
+    assert not any("at rest" in warning for warning in path.warnings)
+
+
+def test_rest_where_rounding_allows_less_than_the_tolerance_says_so():
+    problem = McKeanVlasov(Circle(), Transformer(5.0), coupling=FOLD * (1.0 + 1e-11))
+    stable = next(state for state in stationary_states(problem, rates=False) if state.cosine[1] > 0.6)
+    start = stable.cosine.copy()
+    start[1] += 1e-3
+    path = evolve(problem, (start, stable.sine), math.inf, stop_at_stationarity=True, tolerance=1e-10)
+    assert path.outcome is Outcome.STATIONARY
+    assert path.distance > path.tolerance
+    assert any(f"at a distance of {path.distance:.1e}" in warning for warning in path.warnings)
 
 
 def test_work_without_a_final_time_is_bounded(monkeypatch):

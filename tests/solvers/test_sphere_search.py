@@ -9,9 +9,10 @@ from meanfield import GegenbauerSeries, Kuramoto, McKeanVlasov, Sphere, Transfor
 from solvers import bifurcation_diagram, stationary_states
 from solvers.bases.invariant import FullBasis, InvariantBasis, mode_matrix
 from solvers.bases.representations import TRIVIAL, representation
+from solvers.batched import relaxed
 from solvers.sphere.groups import OCTAHEDRAL, axial_group, prismatic, searched_groups, solids
 from solvers.sphere.recognition import recognised
-from solvers.sphere.sampled import Field, Sampled, invariant
+from solvers.sphere.sampled import Field, Sampled, about_axis, invariant
 from tests import brute_force
 from tests.campaign import subjects, trial
 from tests.campaigns import Verdict
@@ -168,6 +169,25 @@ def test_sampled_densities_have_the_moments_and_steps_of_the_basis(group):
         for state in states:
             moments = basis.gibbs(strengths[basis.degrees] * state).moments
             assert np.abs(basis.means(moments) - state).max() < 1e-8
+
+
+@pytest.mark.parametrize("confinement", [None, np.r_[0.7, -1.2]])
+def test_relaxations_lower_the_free_energy(confinement):
+    """Repulsion of some degrees beside attraction of others makes a whole step too long."""
+    strengths = np.r_[0.0, 6.0, -40.0, 12.0, -25.0]
+    field, degrees = Field(strengths, confinement, False), np.arange(1, 5)
+    sampled = Sampled(about_axis(Sphere(5), field, degrees, 64), field)
+    starts = sampled.random(np.random.default_rng(8), 40)
+    fields = starts * strengths[degrees]
+    levels = [relaxed(fields, strengths[degrees], sampled._described, steps)[1] for steps in (0, 1, 4, 16, 256)]
+    assert (np.diff(levels, axis=0) <= 0.0).all()
+    # The first by the integral of rho log rho + V rho / D over the rule.
+    masses, _ = sampled._gibbs(fields)
+    means = masses @ sampled._table.T
+    direct = (masses * (np.log(masses) - sampled._fixed)).sum(axis=1) - 0.5 * means**2 @ strengths[degrees]
+    np.testing.assert_allclose(levels[0], direct, rtol=0.0, atol=1e-11)
+    ends, _ = relaxed(fields, strengths[degrees], sampled._described, 256)
+    assert np.median(sampled.residuals(ends)) < 1e-6
 
 
 def test_the_state_of_a_grid_coarser_than_twice_the_degree_is_searched():

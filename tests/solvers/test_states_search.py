@@ -10,6 +10,7 @@ from scipy.special import gammaln
 from meanfield import (
     Circle,
     CosineSeries,
+    KellerSegel,
     Kuramoto,
     Logarithmic,
     McKeanVlasov,
@@ -203,3 +204,12 @@ class TestDiagrams:
             assert min(abs(state.free_energy_gap - gap) for gap in ends) < SAME
         assert any("uneven" in branch.label for branch in diagram.branches)
         assert "all densities on the circle" in diagram.provenance["searched"][0]
+
+
+def test_relaxations_end_at_the_sharp_clusters_of_a_slowly_decaying_potential():
+    """On the first 32 modes these are other densities, and no relaxation was counted."""
+    field = CosineSeries((0.169, -0.629, 0.231))
+    problem = McKeanVlasov(Circle(), KellerSegel(2.52), noise=1.11, coupling=76.8151, confinement=field)
+    states = stationary_states(problem, rates=False)
+    assert states[0].minimiser
+    assert [state.unstable for state in states].count(0) == 2

@@ -216,7 +216,7 @@ def sector_eigenvalues(sector: SectorMatrices, shift: float) -> Eigenvalues:
     right = right @ turned.T
     reduced = noise * (right @ inner @ right.T)
     values, vectors, solver = graded(sizes, 0.5 * (reduced + reduced.T))
-    potentials = right.T @ (vectors / sizes[:, None])
+    potentials = right.T @ _amplitudes(sector, sizes, right, vectors)
     errors = SAFETY * (solver + _first_order(sector, reduced, sizes, vectors, shift))
     errors += _unaligned(sector, inner, potentials)
     top = TOP_SHARE * sizes[0] ** 2
@@ -228,6 +228,17 @@ def sector_eigenvalues(sector: SectorMatrices, shift: float) -> Eigenvalues:
     bulk = ~sector.in_vacuum(potentials)
     good = bulk & np.logical_and.accumulate((truncation <= np.maximum(allowed, errors)) | ~bulk)
     return Eigenvalues(values[good], errors[good] + truncation[good], rotation, overlap)
+
+
+def _amplitudes(sector: SectorMatrices, sizes: Floats, right: Floats, vectors: Floats) -> Floats:
+    """Return eigenvectors, in columns, in the right singular functions instead of their images.
+
+    A function of the vacuum whose slope is lost in rounding has no share in those that live elsewhere, beyond the
+    root of its mass: what its division by that slope would give is rounding.
+    """
+    lost = (sizes <= SAFETY * EPS * sizes[0]) & sector.in_vacuum(right.T)
+    others = np.square(vectors[lost]).sum(axis=0) <= 0.5
+    return np.asarray(np.where(lost[:, None] & others, 0.0, vectors) / sizes[:, None])
 
 
 def _rotation(sector: SectorMatrices, inner: Floats) -> tuple[float, float]:

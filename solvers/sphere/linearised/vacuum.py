@@ -10,7 +10,8 @@ Laplacian is left. With :math:`\varphi = \sin^{k}\theta\, y`, :math:`k = (d-2)/2
 An eigenfunction of a rate :math:`\mu D` oscillates where :math:`U_m < \mu` only, and decays by
 :math:`\exp(-\int\sqrt{U_m-\mu}\,d\theta)` beyond: each such interval, extended until nothing is left, has its own
 rates. From a place where the density has a maximum, though it is negligible, particles leave over a saddle, and the
-interval is extended beyond that. Where one reaches into the bulk of the density, the whole meridian is taken, with
+interval is extended beyond that; where this takes so long that the rate is lost in the rounding of a matrix, it is
+that of :mod:`.escape`. Where one reaches into the bulk of the density, the whole meridian is taken, with
 the interaction.
 """
 
@@ -25,6 +26,7 @@ from meanfield import NotResolved
 from ...bases import EPS, Floats, Integers
 from ...bases.gegenbauer import sector_functions
 from ...graded import complement
+from .escape import escape_rate
 from .fields import Exponent
 from .meridians import NODES, Functions, Shape, Span, functions_on, rule_at, shape_at
 
@@ -32,6 +34,8 @@ from .meridians import NODES, Functions, Shape, Span, functions_on, rule_at, sha
 NEGLIGIBLE_DENSITY = 64.0
 # Eigenfunctions are cut where they have decayed to the exponential of minus this; the error is its square.
 DECAY = 18.0
+# Roots of the density at two wells of U_m that are apart by the exponential of this leave 7 digits of the smaller.
+APART = 20.0
 # Points between the poles at which the density is looked at.
 SAMPLES = 4000
 # Numbers of functions on an interval: the first, its growth, and the last.
@@ -164,31 +168,56 @@ class Vacuum:
 
     def _on(self, span: Span, order: int, bound: float, count: int) -> Floats:
         """Return the lowest rates on a span, to beyond a bound or a number if they converge; zero if none does."""
-        previous, size, power = np.zeros(0), FIRST_SIZE, self._power(span, order)
+        previous, size, power = np.zeros(0), FIRST_SIZE, self._power(span, order, bound)
+        longest, escape = np.zeros(0), None
         while True:
             found = functions_on(self._exponent, order, span, size, NODES * size, power)
             sizes = np.asarray(np.linalg.svd(found.slopes, compute_uv=False)[::-1], dtype=float)
             rates, rounding = sizes**2, 16.0 * EPS * sizes * sizes[-1]
-            if rounding[0] > ROUNDED * rates[0]:
-                raise NotResolved(
-                    f"a rate of azimuthal order {order}, of particles where the density is negligible, is below "
-                    "rounding; leave the rates out (--no-rates, rates=False)"
-                )
+            if rounding[0] > ROUNDED * rates[0] and escape is None:
+                # The next ones may live in the cluster as well as on the saddle, so many orders of density apart.
+                previous, size, power, escape = np.zeros(0), FIRST_SIZE, 0.0, self._escape(span, order)
+                continue
+            if escape is not None:
+                rates[0], rounding[0] = escape, 0.0
+            if (rounding > ROUNDED * rates).any():
+                raise _below_rounding(order)
             known = _unchanged(rates, previous, rounding)
             if known.size and (known[-1] >= bound or known.size > count):
                 return known
+            # The largest numbers of functions lose digits of their own.
+            longest = max(longest, known, key=len)
             if size * GROWTH > LARGEST_SIZE:
-                return known if known.size else np.zeros(1)
+                return longest if longest.size else np.zeros(1)
             previous, size = rates, int(GROWTH * size)
 
-    def _power(self, span: Span, order: int) -> float:
+    def _escape(self, span: Span, order: int) -> float:
+        """Return the rate at which particles leave a cluster about a pole, where matrices lose it in rounding.
+
+        Raises
+        ------
+        NotResolved
+            If the cluster is no such one, or its rate is below the smallest number.
+        """
+        about_pole = (span[0] == 0.0) != (span[1] == np.pi)
+        rate = escape_rate(self._exponent, span) if about_pole and order == 0 else 0.0
+        if rate == 0.0:
+            raise _below_rounding(order)
+        return rate
+
+    def _power(self, span: Span, order: int, bound: float) -> float:
         """Return the power of the root of the density that is largest where eigenfunctions on a span are.
 
-        About a minimum of the density the lowest is nearly its inverse root, about a maximum the root.
+        About a minimum of the density the lowest is nearly its inverse root, about a maximum the root. Where those
+        below the bound live about both, neither power leaves anything of the other.
         """
         angles, half = self._sampled.angles, 0.5 * (self._exponent.dimension - 2) + order
         inside = (angles > span[0]) & (angles < span[1])
         barrier, values = self._barrier(order)[inside], 0.5 * self._sampled.values[inside]
+        walled = np.pad(barrier, 1, constant_values=np.inf)
+        wells = (barrier < bound) & (barrier <= walled[:-2]) & (barrier <= walled[2:])
+        if wells.any() and float(np.ptp(values[wells])) > APART:
+            return 0.0
         sines = half * np.log(np.sin(angles[inside]))
         return min((-1.0, 0.0, 1.0), key=lambda power: float(barrier[np.argmax(sines + power * values)]))
 
@@ -222,6 +251,13 @@ class Vacuum:
             return np.zeros((size, 0)), np.zeros(0), kernels
         functions = sector_functions(dimension, order, rule_at(shape.angles), degree)
         return found.values @ (functions * root).T, interaction.strengths(degree)[order:], kernels
+
+
+def _below_rounding(order: int) -> NotResolved:
+    return NotResolved(
+        f"a rate of azimuthal order {order}, at which particles leave places where the density is negligible, is "
+        "below rounding; leave the rates out (--no-rates, rates=False)"
+    )
 
 
 def _borders(group: Integers, empty: NDArray[np.bool_], barrier: Floats) -> bool:

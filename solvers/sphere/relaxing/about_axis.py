@@ -36,7 +36,6 @@ class ZonalSurroundings:
 
     norms: tuple[str, ...] = ("L2", "W1 of the polar angle", "W2 of the polar angle", "relative entropy")
     tolerance = 1e-12
-    accuracy = 1000.0 * tolerance
     small = SMALL
     same_shape = SAME_SHAPE
     densities = "zonal"
@@ -62,10 +61,10 @@ class ZonalSurroundings:
         moments = table @ (rule.weights * density * factor)
         return np.asarray(moments / moments[0] - padded(self._target, moments.size))
 
-    def evolved(self, start: Complexes, times: Floats) -> list[Complexes]:
-        """Return the deviations at times that begin with the start."""
+    def evolved(self, start: Complexes, times: Floats, tolerance: float) -> list[Complexes]:
+        """Return the deviations at times that begin with the start, to a local tolerance."""
         degree = max(16, start.size - 1, self._target.size - 1)
-        return deviations(system_of(self.problem, True, degree, 1), self._target, start, times, self.tolerance)
+        return deviations(system_of(self.problem, True, degree, 1), self._target, start, times, tolerance)
 
     def left(self, deviation: Complexes) -> Complexes:
         """Return the deviation as it is: the axis is that of the state."""

@@ -41,7 +41,6 @@ class FreeSurroundings:
     norms: tuple[str, ...] = ("L2", "relative entropy")
     # The formulas are of fourth order, and smooth in the step.
     tolerance = 1e-8
-    accuracy = tolerance
     small = SMALL
     same_shape = SAME_SHAPE
     densities = ""
@@ -71,10 +70,10 @@ class FreeSurroundings:
         cosine, sine = transform.analyse(self._density(transform) * factor)
         return np.asarray((cosine - 1j * sine) / cosine[0] - padded(self._target, cosine.size))
 
-    def evolved(self, start: Complexes, times: Floats) -> list[Complexes]:
-        """Return the deviations at times that begin with the start."""
+    def evolved(self, start: Complexes, times: Floats, tolerance: float) -> list[Complexes]:
+        """Return the deviations at times that begin with the start, to a local tolerance."""
         degree = max(16, largest_degree(start.size), largest_degree(self._target.size))
-        return deviations(SphericalSystem(self.problem, degree), self._target, start, times, self.tolerance)
+        return deviations(SphericalSystem(self.problem, degree), self._target, start, times, tolerance)
 
     def left(self, deviation: Complexes) -> Complexes:
         """Return the deviation from the state turned to where it is nearest; rotation is no relaxation."""
