@@ -1,8 +1,8 @@
 """What an argument must be, read from its annotation and compared with it before anything is computed.
 
 ``@checked`` stands before every public function and class, so that a wrong type ends in one sentence whatever the
-function does with it. Which values of the right type are admissible is said by the functions themselves. An argument
-annotated ``Annotated[..., ITSELF]`` is left to the function altogether, whose sentence names what there is.
+function does with it. Which values of the right type are admissible is said by the functions themselves. A function
+may refuse an argument altogether itself, in a sentence that names what there is: ``Annotated[..., ITSELF]``.
 """
 
 import functools
