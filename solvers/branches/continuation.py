@@ -38,7 +38,8 @@ class Arclength:
     tolerance
         Largest distance between prediction and corrected point, in arclength units.
     max_step, min_step
-        Bounds of the step, in arclength units; the upper one grows with q beyond 2.
+        Bounds of the step, in arclength units; the upper one grows with q beyond 2, the lower one is relative to
+        the size of a state where that is below one, as curves turn near the uniform state.
     max_points
         Points after which a branch is left unfinished.
     """
@@ -166,7 +167,8 @@ def trace(start: Point, method: Arclength, first_step: float) -> Iterator[Point 
 def _advance(known: list[Point], step: float, method: Arclength) -> tuple[Point | End, float]:
     """Return the next point and the step to try after it, halving the step until a point is accepted."""
     last = known[-1]
-    while step >= method.min_step:
+    smallest = method.min_step * min(1.0, length(last.b, 0.0))
+    while step >= smallest:
         nodes = _usable(known, step)
         predicted_b, predicted_q = hermite(nodes, last.arclength + step)
         point, distance = _attempt(last, predicted_b, predicted_q, step, method)
@@ -221,7 +223,7 @@ def _attempt(last: Point, b: Floats, q: float, step: float, method: Arclength) -
     if q <= 0.0:
         return None, math.inf
     old = last.solution
-    new = correct(last.equation, b, q, old.tangent_b, old.tangent_q, _newton_beside(last.arclength))
+    new = correct(last.equation, b, q, old.tangent_b, old.tangent_q, _newton_beside(min(last.arclength, length(last.b, 0.0))))
     if new is None:
         return None, math.inf
     distance = length(new.b - b, new.q - q)
@@ -235,10 +237,10 @@ def _attempt(last: Point, b: Floats, q: float, step: float, method: Arclength) -
 
 
 def _newton_beside(distance: float) -> Newton:
-    """Return Newton with a last step so short that tangents are right beside a branch point.
+    """Return Newton with a last step so short that tangents are right at a distance from a more symmetric state.
 
-    At a distance eps from a branch point the smallest eigenvalue is of order eps^2, and so must be the error of
-    the point at which the tangent is taken.
+    At a distance eps from the branch point at which a branch is born, or from the uniform state, the smallest
+    eigenvalue is of order eps^2, and so must be the error of the point at which the tangent is taken.
     """
     error = 1e-4 * distance**2
     return NEWTON if error >= NEWTON.last_step else Newton(last_step=max(2e-15, error))

@@ -79,7 +79,7 @@ def walk(
         followed = _follow(task, register, method)
         if followed is None:
             continue
-        known += [arrival for arrival in followed.arrivals if arrival.point is not None]
+        known += followed.arrivals
         if not _is_new(task, followed, ends, register):
             continue
         task.parts = parts_of(followed, task.label, register)
