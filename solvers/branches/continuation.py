@@ -18,13 +18,15 @@ from meanfield import Number, Outcome
 
 from ..bases import Floats
 from ..equation import StationaryEquation
-from ..newton import POLISHED, Newton, Solution, correct, solve_at
+from ..newton import POLISHED, ROUNDING, Newton, Solution, correct, solve_at
 
 # Points from which the next one is predicted.
 PREDICTED_FROM = 3
 # Arclengths count from the branch point a branch is born at; one that has none starts at this value.
 REGULAR_ARCLENGTH = 1.0
 NEWTON = Newton()
+# Between a branch point and a point next to it curves are straight to this share of the way.
+STRAYING = 0.25
 # Slopes of the coupling below this are rounding noise of a vertical branch.
 FLAT = 1e-10
 
@@ -332,6 +334,8 @@ def point_between(
 ) -> Point | None:
     """Return the corrected point at an arclength between two neighbouring points, fully polished, or None.
 
+    Beside a branch point None, too, where Newton finds another of the branches that leave it.
+
     Parameters
     ----------
     neighbours
@@ -345,10 +349,18 @@ def point_between(
     if neighbours is not None:
         b, q = _moved_along(neighbours, arclength, normal_b, normal_q, ddot(normal_b, b) + normal_q * q)
     solution = correct(second.equation, b, q, normal_b, normal_q, POLISHED)
-    if solution is None:
+    if solution is None or _strays(first, second, b, solution.b):
         return None
     point = Point(second.equation, solution, arclength)
     return point.oriented(second.solution.tangent_b, second.solution.tangent_q)
+
+
+def _strays(first: Point, second: Point, guess: Floats, b: Floats) -> bool:
+    """Whether a corrected point beside a branch point is off its guess by a good share of its distance from there."""
+    end = first if second.leaving is None else second
+    if end.leaving is None:
+        return False
+    return length(b - guess, 0.0) > STRAYING * length(guess - end.b, 0.0) + ROUNDING
 
 
 def _normal(first: Point, second: Point) -> tuple[Floats, float]:
