@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -11,8 +12,8 @@ from .claims import Evidence, Undecided, compare, missing
 from .measures import Floats
 from .tools import Tools
 
-# States of amplitudes up to this, relative to the largest of the reduced energy, belong to the resonance; others are
-# as large as its inverse distance.
+# States of amplitudes up to this, relative to the largest of the reduced energy, belong to the resonance; others do
+# not shrink with the distance of the thresholds.
 NEAR = 3.0
 # What the terms of higher order may change of a state, relative to its size. They are smaller by an order of the
 # amplitude, which the hypotheses of the claims keep small.
@@ -21,9 +22,9 @@ HIGHER_ORDER = 0.25
 ROTATION = 1e-9
 # Critical points of larger amplitudes are not compared.
 TRUSTED = 0.15
-# Critical points are followed at so many couplings, as far beyond both thresholds as these are apart this many times.
+# Critical points are followed at so many couplings, beyond both thresholds by so many of their distances.
 GRID, REACH = 1201, 4.0
-# Between couplings at which they change and which are this close, relative to all of these, states are not compared.
+# Between couplings at which they change that are this close, relative to all of these, states are not compared.
 CLOSE = 0.05
 
 
@@ -38,7 +39,7 @@ class Critical:
 
 
 def unstable(blocks: list[tuple[Floats, int]]) -> int:
-    """Return the number of negative eigenvalues of blocks with their multiplicities, those of rotations being zero."""
+    """Return the number of negative eigenvalues of blocks with their multiplicities; rotations have zeros."""
     values = np.concatenate([np.repeat(np.linalg.eigvalsh(block), copies) for block, copies in blocks])
     return int(np.count_nonzero(values < -ROTATION * np.abs(values).max()))
 
@@ -47,14 +48,14 @@ def changes(critical: Callable[[float], list[Critical]], low: float, high: float
     """Return the couplings around two thresholds at which critical points come, go or change their stability."""
     grid = np.linspace(low - REACH * (high - low), high + REACH * (high - low), GRID)
     signs = [[(point.kind, point.unstable) for point in critical(float(coupling))] for coupling in grid]
-    middles = 0.5 * (grid[1:] + grid[:-1])
-    return [float(middle) for middle, one, other in zip(middles, signs[:-1], signs[1:], strict=True) if one != other]
+    middles = (0.5 * (grid[1:] + grid[:-1])).tolist()
+    return [middle for middle, (one, other) in zip(middles, pairwise(signs), strict=True) if one != other]
 
 
 def between(special: list[float]) -> list[float]:
     """Return couplings between all at which the critical points change, and one beyond on either side."""
     width = special[-1] - special[0]
-    gaps = [(a, b) for a, b in zip(special[:-1], special[1:], strict=True) if b - a > CLOSE * width]
+    gaps = [(a, b) for a, b in pairwise(special) if b - a > CLOSE * width]
     return [special[0] - width, *(0.5 * (a + b) for a, b in gaps), special[-1] + width]
 
 
@@ -87,10 +88,12 @@ def held_against(
     if not connected:
         for coupling in ordered:
             states = [state for state in tools.states(problem.at(coupling=coupling)) if state.symmetry != 0]
-            yield from _at(coupling, [_measured(state, modes, state.unstable) for state in states], critical(coupling))
+            known = [_measured(state, modes, state.unstable) for state in states]
+            yield from _at(coupling, known, critical(coupling))
         return
     half = len(ordered) // 2
-    pairs = [(ordered[i], ordered[-half + i]) for i in range(half)] + [(ordered[0], ordered[half])] * (len(ordered) % 2)
+    pairs = [(ordered[i], ordered[i - half]) for i in range(half)]
+    pairs += [(ordered[0], ordered[half])] if len(ordered) % 2 else []
     for ends in pairs:
         diagram = tools.diagram(problem, ends)
         for end in ends:

@@ -225,7 +225,9 @@ def _attempt(last: Point, b: Floats, q: float, step: float, method: Arclength) -
     if q <= 0.0:
         return None, math.inf
     old = last.solution
-    new = correct(last.equation, b, q, old.tangent_b, old.tangent_q, _newton_beside(min(last.arclength, length(last.b, 0.0))))
+    new = correct(
+        last.equation, b, q, old.tangent_b, old.tangent_q, _newton_beside(min(last.arclength, length(last.b, 0.0)))
+    )
     if new is None:
         return None, math.inf
     distance = length(new.b - b, new.q - q)
@@ -356,7 +358,7 @@ def point_between(
 
 
 def _strays(first: Point, second: Point, guess: Floats, b: Floats) -> bool:
-    """Whether a corrected point beside a branch point is off its guess by a good share of its distance from there."""
+    """Whether a corrected point beside a branch point is off its guess by a share of its distance from there."""
     end = first if second.leaving is None else second
     if end.leaving is None:
         return False

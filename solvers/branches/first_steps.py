@@ -66,8 +66,8 @@ def _at_amplitude(departure: Departure, step: float) -> Point | None:
     if solution is None:
         return None
     change = solution.b - guess
-    # At a pitchfork the rest of the state follows quadratically, as the coupling does, with a factor as large as the
-    # inverse distance to the next threshold. At a transcritical point it moves along with the coupling, steeply if
+    # At a pitchfork the rest of the state follows quadratically, as the coupling does, with a factor up to the
+    # inverse distance of the next threshold. At a transcritical point it moves along with the coupling, steeply if
     # need be. The shape of the branch is the check, where its power is known.
     steep = departure.order == 1 or (departure.order is None and not np.any(departure.b))
     farthest = 50.0 if steep else (2.0 if departure.order is None else 0.25)

@@ -247,8 +247,8 @@ def _passage(last: Point, point: Point, counts: tuple[int, int]) -> _Passage:
 def _through(arrival: Arrival, last: Point, point: Point) -> bool:
     """Whether nothing but the uniform state can be met between two points that seem to be on two sides of it.
 
-    That is so at amplitudes small against the distance of the thresholds next to its own: there the equation off the
-    kernel is regular, and the branch along the kernel is the only one.
+    That is so at amplitudes small against the distance of the thresholds next to its own: there the equation off
+    the kernel is regular, and the branch along the kernel is the only one.
     """
     end = arrival.point
     if end.leaving is None or np.any(end.b):

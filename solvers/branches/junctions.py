@@ -189,11 +189,11 @@ def at_uniform(last: Point, point: Point, coupling: Number) -> Arrival:
 
 
 def leads_back(departure: Departure, arrival: Arrival) -> bool:
-    """Whether the branch of a departure from the uniform state is one that has arrived there, followed backwards."""
+    """Whether the branch of a departure from the uniform state is one that has arrived there, backwards."""
     end = arrival.point
     if end.leaving is None or np.any(end.b) or np.any(departure.b):
         return False
-    if abs(departure.coupling / arrival.coupling - 1.0) > INSEPARABLE:
+    if abs(float(departure.coupling / arrival.coupling) - 1.0) > INSEPARABLE:
         return False
     direction = departure.equation.transfer(departure.direction, end.equation)
     return any(float(image @ end.leaving) >= ALIGNED for image in end.equation.basis.images(direction))
@@ -215,7 +215,7 @@ def same_moments(one: NDArray[Any], other: NDArray[Any]) -> bool:
 def critical_point(
     equation: StationaryEquation, b: Floats, q: float, block: Any, reach: float
 ) -> tuple[Point, float] | None:
-    """Return the state near a guess at which an eigenvalue of a block vanishes and the relative error of its coupling.
+    """Return the state near a guess where an eigenvalue of a block vanishes, and the error of its coupling.
 
     The secant method along the branch of the state, since at a fixed coupling Newton may find another one;
     rounding of the eigenvalue makes the error.
@@ -249,7 +249,7 @@ def critical_point(
         if new is None:
             return None
         (old, old_value), (point, value) = found[-1], new
-        found.append((new))
+        found.append(new)
         if point.arclength == old.arclength or value == old_value:
             break
         steepness = (value - old_value) / (point.arclength - old.arclength)
@@ -264,7 +264,7 @@ def critical_point(
 
 
 def _beside(equation: StationaryEquation, b: Floats, q: float) -> Point | None:
-    """Return the state near a guess, of the same size, which tells it from others next to it at the same coupling."""
+    """Return the state near a guess and of its size, which tells it from others next to it at one coupling."""
     size = math.sqrt(ddot(b, b))
     for border_b, border_q in ((b / size, 0.0), (np.zeros_like(b), 1.0)) if size > 0.0 else ():
         solution = correct(equation, b, q, border_b, border_q, POLISHED)

@@ -94,7 +94,7 @@ def _complete(problem: McKeanVlasov, register: Register) -> bool:
 
 
 def _folds_apart(problem: McKeanVlasov, one: CriticalPoint, other: CriticalPoint) -> bool:
-    """Whether the modes of two neighbouring thresholds interact so that pairs of states are born at folds of their own.
+    """Whether modes of neighbouring thresholds interact so that states are born in pairs at folds of their own.
 
     They do near 1:3 on the circle, and of nearly critical degrees of spheres only 1 and 2 are known not to.
     """

@@ -108,7 +108,8 @@ def directions_in(
     if lost or not safe:
         text = (
             f"not all branches that mix the modes {', '.join(map(str, modes))} at coupling "
-            f"{float(equation.coupling(q)):.12g} may have been found: other modes are critical too close by"
+            f"{float(equation.coupling(q)):.12g} may have been found, stable states from there on included: other "
+            "modes are critical too close by"
         )
         register.warnings += [] if text in register.warnings else [text]
     return found

@@ -187,9 +187,7 @@ def _complex_modes(point: Point) -> Floats:
     return np.asarray(cosine + 1j * sine)
 
 
-def _located_even(
-    equation: StationaryEquation, b: Floats, q: float, axis: float, reach: float
-) -> Arrival | None:
+def _located_even(equation: StationaryEquation, b: Floats, q: float, axis: float, reach: float) -> Arrival | None:
     """Locate, on the even branch, the point at which its sine block is critical."""
     symmetry = equation.basis.symmetry
     target = stationary_equation(

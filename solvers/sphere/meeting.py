@@ -44,7 +44,7 @@ def meeting(last: Point, point: Point) -> Arrival | None:
 
 
 def _vanish(modes: NDArray[np.bool_], before: Floats, after: Floats) -> bool:
-    """Whether some modes pass zero between two points, or vanish, Newton having found a state that has none of them.
+    """Whether some modes pass zero between two points, or vanish where Newton has found a state without them.
 
     Modes that are rounding errors beside the others do neither.
     """

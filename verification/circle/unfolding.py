@@ -5,8 +5,8 @@ With :math:`z=c_n, w=c_m, p=m/n`, :math:`\epsilon_k=1-\lambda_k`,
 .. math:: (F-F_0)/D = \epsilon_n|z|^2 + \epsilon_m|w|^2 + \tfrac{b_n}2|z|^4 + \tfrac{b_m}2|w|^4 - C|z|^2|w|^2
                       + r\,\mathrm{Re}(z^p\bar w) ,
 
-for p = 2 with r = -1 and no other term of z beyond the second order, since :math:`w\approx\epsilon_n` is then of the
-order of the detuning and :math:`|z|^2` of its square. Up to rotations z and w are real at critical points.
+for p = 2 with r = -1 and no other term of z beyond the second order, since :math:`w\approx\epsilon_n` is then of
+the order of the detuning and :math:`|z|^2` of its square. Up to rotations z and w are real at critical points.
 """
 
 import math
@@ -28,7 +28,7 @@ DEGENERATE = 0.1
 
 
 def near_resonance(problem: McKeanVlasov) -> str | None:
-    """Return the reason why the first two thresholds are not those of n and 2n or 3n, near each other and no third."""
+    """Return the reason why the first two thresholds are not those of n and 2n or 3n alone and near each other."""
     reason = attractive(problem)
     if reason is not None:
         return reason
@@ -49,7 +49,7 @@ def near_resonance(problem: McKeanVlasov) -> str | None:
 
 
 def _first_three(problem: McKeanVlasov) -> tuple[int, int, int]:
-    """Return the modes of the first two thresholds, ascending, and that of the third; modes without one come last."""
+    """Return the modes of the first two thresholds, ascending, and that of the third; those without come last."""
     couplings = np.asarray(critical_couplings(problem, MODES)[1:], dtype=float)
     first, second, third = np.argsort(np.where(couplings > 0.0, couplings, np.inf), kind="stable")[:3] + 1
     return int(min(first, second)), int(max(first, second)), int(third)

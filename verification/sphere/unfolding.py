@@ -7,9 +7,9 @@ With the field :math:`v\cdot x + x^TQx`, Q symmetric of trace zero, :math:`g_l =
                  - \frac{4\operatorname{tr}Q^3}{3d(d+2)(d+4)} .
 
 Where v is not zero it is an eigenvector of Q. About an axis, :math:`v = F_1e`, :math:`Q = F_2(d\,ee^T - 1)/(d-1)`,
-:math:`c = \langle P_1^2P_2\rangle`, :math:`t = \langle P_2^3\rangle`: pure states :math:`F_2 = 4\epsilon_2/t`, mixed
-ones :math:`F_2 = 2\epsilon_1/c`, :math:`F_1^2 = (2/c)(2\epsilon_2F_2 - tF_2^2/2)`. On :math:`S^2` other critical
-points there are at one coupling only, where pure and mixed states exchange the stability across the axis.
+:math:`c = \langle P_1^2P_2\rangle`, :math:`t = \langle P_2^3\rangle`: pure states :math:`F_2 = 4\epsilon_2/t`,
+mixed ones :math:`F_2 = 2\epsilon_1/c`, :math:`F_1^2 = (2/c)(2\epsilon_2F_2 - tF_2^2/2)`. On :math:`S^2` there are
+other critical points at one coupling only, where pure and mixed states exchange the stability across the axis.
 """
 
 import numpy as np
@@ -85,7 +85,10 @@ class _Reduced:
             found.append(("mixed", float(np.sqrt(square)), tied))
         return [
             Critical(
-                kind, abs(one / strengths[0]), abs(two / strengths[1]), unstable(self._hessian(one, two, first, second))
+                kind,
+                abs(one / strengths[0]),
+                abs(two / strengths[1]),
+                unstable(self._hessian(one, two, first, second)),
             )
             for kind, one, two in found
         ]
