@@ -165,6 +165,7 @@ NOT_APPLICABLE: list[tuple[str, McKeanVlasov]] = [
             ("circle.T5-converse", KURAMOTO),
             ("circle.T6", CosineSeries((-1.0, -1.0 + 1e-6))),
             ("circle.T6-generic", RESONANT),
+            ("circle.unfolding", RESONANT),
             ("circle.T7", CosineSeries((-1.5, -1.0))),
             ("circle.T8", TRANSFORMER),
             ("circle.T9", REPULSIVE),

@@ -162,6 +162,7 @@ NOT_APPLICABLE: list[tuple[str, McKeanVlasov]] = [
     ("sphere.confined-evolution", SPINS),
     ("sphere.confined-particles", SPINS),
     ("sphere.secondary", SPINS),
+    ("sphere.unfolding", SPINS),
     ("sphere.outcome", on(16, Transformer(9.0))),
     ("sphere.free-particles", SMOOTH),
     ("sphere.repulsive", SPINS),
