@@ -163,6 +163,10 @@ class StationaryEquation:
             covariance = plus_projector(covariance, (self.scales * generator.T).T)
         return covariance, derivative
 
+    def distances(self, q: float) -> Floats:
+        """Return 1 - q/q_k for the couplings q_k at which modes are critical at the uniform state: sigma_k J_kk."""
+        return np.asarray(1.0 - q * self.doubled * self.signed_scales * self.scales * self.basis.squares)
+
     def unknown_from(self, moments: Floats) -> Floats:
         """Return b of a density with the given moments in the basis' layout."""
         return self.scales * self.basis.means(moments)

@@ -19,13 +19,15 @@ from meanfield.arguments import checked
 
 from ..bases import Floats
 from ..equation import StationaryEquation
-from ..newton import POLISHED, Newton, Solution, correct, solve_at
+from ..newton import POLISHED, ROUNDING, Newton, Solution, correct, solve_at
 
 # Points from which the next one is predicted.
 PREDICTED_FROM = 3
 # Arclengths count from the branch point a branch is born at; one that has none starts at this value.
 REGULAR_ARCLENGTH = 1.0
 NEWTON = Newton()
+# Between a branch point and a point next to it curves are straight to this share of the way.
+STRAYING = 0.25
 # Slopes of the coupling below this are rounding noise of a vertical branch.
 FLAT = 1e-10
 
@@ -40,7 +42,8 @@ class Arclength:
     tolerance
         Largest distance between prediction and corrected point, in arclength units.
     max_step, min_step
-        Bounds of the step, in arclength units; the upper one grows with q beyond 2.
+        Bounds of the step, in arclength units; the upper one grows with q beyond 2, the lower one is relative to
+        the size of a state where that is below one, as curves turn near the uniform state.
     max_points
         Points after which a branch is left unfinished.
     """
@@ -168,7 +171,8 @@ def trace(start: Point, method: Arclength, first_step: float) -> Iterator[Point 
 def _advance(known: list[Point], step: float, method: Arclength) -> tuple[Point | End, float]:
     """Return the next point and the step to try after it, halving the step until a point is accepted."""
     last = known[-1]
-    while step >= method.min_step:
+    smallest = method.min_step * min(1.0, length(last.b, 0.0))
+    while step >= smallest:
         nodes = _usable(known, step)
         predicted_b, predicted_q = hermite(nodes, last.arclength + step)
         point, distance = _attempt(last, predicted_b, predicted_q, step, method)
@@ -223,7 +227,9 @@ def _attempt(last: Point, b: Floats, q: float, step: float, method: Arclength) -
     if q <= 0.0:
         return None, math.inf
     old = last.solution
-    new = correct(last.equation, b, q, old.tangent_b, old.tangent_q, _newton_beside(last.arclength))
+    new = correct(
+        last.equation, b, q, old.tangent_b, old.tangent_q, _newton_beside(min(last.arclength, length(last.b, 0.0)))
+    )
     if new is None:
         return None, math.inf
     distance = length(new.b - b, new.q - q)
@@ -237,10 +243,10 @@ def _attempt(last: Point, b: Floats, q: float, step: float, method: Arclength) -
 
 
 def _newton_beside(distance: float) -> Newton:
-    """Return Newton with a last step so short that tangents are right beside a branch point.
+    """Return Newton with a last step so short that tangents are right at a distance from a more symmetric state.
 
-    At a distance eps from a branch point the smallest eigenvalue is of order eps^2, and so must be the error of
-    the point at which the tangent is taken.
+    At a distance eps from the branch point at which a branch is born, or from the uniform state, the smallest
+    eigenvalue is of order eps^2, and so must be the error of the point at which the tangent is taken.
     """
     error = 1e-4 * distance**2
     return NEWTON if error >= NEWTON.last_step else Newton(last_step=max(2e-15, error))
@@ -332,6 +338,8 @@ def point_between(
 ) -> Point | None:
     """Return the corrected point at an arclength between two neighbouring points, fully polished, or None.
 
+    Beside a branch point None, too, where Newton finds another of the branches that leave it.
+
     Parameters
     ----------
     neighbours
@@ -345,10 +353,18 @@ def point_between(
     if neighbours is not None:
         b, q = _moved_along(neighbours, arclength, normal_b, normal_q, ddot(normal_b, b) + normal_q * q)
     solution = correct(second.equation, b, q, normal_b, normal_q, POLISHED)
-    if solution is None:
+    if solution is None or _strays(first, second, b, solution.b):
         return None
     point = Point(second.equation, solution, arclength)
     return point.oriented(second.solution.tangent_b, second.solution.tangent_q)
+
+
+def _strays(first: Point, second: Point, guess: Floats, b: Floats) -> bool:
+    """Whether a corrected point beside a branch point is off its guess by a share of its distance from there."""
+    end = first if second.leaving is None else second
+    if end.leaving is None:
+        return False
+    return length(b - guess, 0.0) > STRAYING * length(guess - end.b, 0.0) + ROUNDING
 
 
 def _normal(first: Point, second: Point) -> tuple[Floats, float]:

@@ -23,6 +23,9 @@ from ..geometry import Block, BlockMatrix, geometry_of
 from ..newton import ROUNDING, solve_at
 from .continuation import Point, hermite, point_between, turning_point
 
+# A point at the end of an interval has its coupling to this share.
+LOCATED = 1e-10
+
 
 @dataclass(slots=True)
 class Event:
@@ -253,7 +256,7 @@ def interval_end(first: Point, second: Point, q: float) -> Event | None:
     point = _at_coupling(first, second, q)
     if point is None:
         found = _Curve(first, second).zero(lambda point: point.q - q)
-        if found is None:
+        if found is None or abs(found[0].q - q) > LOCATED * q:
             return None
         point = found[0]
     return Event("endpoint", point, 0.0, description="end of the coupling interval")

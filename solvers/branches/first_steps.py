@@ -66,10 +66,12 @@ def _at_amplitude(departure: Departure, step: float) -> Point | None:
     if solution is None:
         return None
     change = solution.b - guess
-    # At a pitchfork the rest of the state follows quadratically. At a transcritical point it moves along with the
-    # coupling, steeply if need be, and the shape of the branch is the check.
+    # At a pitchfork the rest of the state follows quadratically, as the coupling does, with a factor up to the
+    # inverse distance of the next threshold. At a transcritical point it moves along with the coupling, steeply if
+    # need be. The shape of the branch is the check, where its power is known.
     steep = departure.order == 1 or (departure.order is None and not np.any(departure.b))
-    farthest, steepest = (50.0, STEEPEST) if steep else ((2.0, 4.0) if departure.order is None else (0.25, 0.25))
+    farthest = 50.0 if steep else (2.0 if departure.order is None else 0.25)
+    steepest = STEEPEST if steep or departure.order is not None else 4.0
     rise = abs(solution.q - departure.q) / departure.q
     if length(change, 0.0) > farthest * step or rise > min(steepest * step, LARGEST_RISE):
         return None

@@ -18,7 +18,7 @@ from ..newton import NEUTRAL
 from .continuation import Arclength, End, Point, length, trace, turns_twice
 from .detection import Event, events_between
 from .first_steps import first_point
-from .junctions import Arrival, Departure, branch_end, slope_towards
+from .junctions import INSEPARABLE, Arrival, Departure, branch_end, slope_towards
 
 # A vertical family is followed until its largest moment passes this: nothing new happens before its collapse.
 VERTICAL_END = 0.9
@@ -27,6 +27,11 @@ VERTICAL_NEUTRAL = 1e-9
 # Where events are known only to this share of the coupling or worse, points of two branches may have been taken for
 # neighbours; steps are not divided below the other number.
 DOUBTFUL, FINEST = 1e-6, 1e-4
+# Near the uniform state branches are as close to each other as it is: steps that seem to leap are divided further,
+# down to this share of its size. They do if a chord of length one misses the mean of its tangents by the other one.
+FINEST_SHARE, LEAP = 1e-3, 0.02
+# A branch has met the uniform state at an amplitude of this share of the distance of further critical couplings.
+SMALL = 0.1
 # Loops have at least so many points; the first points of a branch are not a return to its start.
 FEWEST_IN_LOOP = 8
 # A chord misses the curve by less than this share of its length, the tangents turning by up to 25 degrees.
@@ -154,6 +159,10 @@ def _extend(
             return
         arrival = geometry.meeting(last, point)
         if arrival is not None:
+            step = point.arclength - last.arclength
+            if not _through(arrival, last, point) and step > _finest(last):
+                points = trace(last, method, step / 4)
+                continue
             followed.arrivals.append(arrival)
             if arrival.reflecting:
                 followed.outcome = Outcome.JOINED_BRANCH
@@ -164,7 +173,8 @@ def _extend(
         else:
             passage = _passage(last, point, counts)
             step = point.arclength - last.arclength
-            if (passage.doubtful or turns_twice(last, point)) and step > FINEST:
+            divisible = step > FINEST or (step > _finest(point) and _leaps(last, point))
+            if divisible and (passage.doubtful or turns_twice(last, point)):
                 points = trace(last, method, step / 4)
                 continue
             followed.knots += [Knot(event.point, event.unstable, event) for event in passage.events]
@@ -180,6 +190,21 @@ def _extend(
             followed.outcome = Outcome.CLOSED_LOOP
             return
         last = point
+
+
+def _finest(point: Point) -> float:
+    """Return the step that is not divided any more."""
+    return min(FINEST, FINEST_SHARE * length(point.b, 0.0))
+
+
+def _leaps(last: Point, point: Point) -> bool:
+    """Whether a chord is not along its tangents, as that of a smooth curve is to the order of the angle squared."""
+    older = last.on(point.equation)
+    chord_b, chord_q = point.b - older.b, point.q - older.q
+    mean_b = older.solution.tangent_b + point.solution.tangent_b
+    mean_q = older.solution.tangent_q + point.solution.tangent_q
+    size, whole = length(chord_b, chord_q), length(mean_b, mean_q)
+    return length(chord_b / size - mean_b / whole, chord_q / size - mean_q / whole) > LEAP
 
 
 @dataclass(slots=True)
@@ -217,6 +242,20 @@ def _passage(last: Point, point: Point, counts: tuple[int, int]) -> _Passage:
     missing = sum(new) - running
     neutral = missing != 0 and abs(missing) <= max(_nearly_neutral(last), _nearly_neutral(point))
     return _Passage(new, events, missing, neutral)
+
+
+def _through(arrival: Arrival, last: Point, point: Point) -> bool:
+    """Whether nothing but the uniform state can be met between two points that seem to be on two sides of it.
+
+    That is so at amplitudes small against the distance of the thresholds next to its own: there the equation off
+    the kernel is regular, and the branch along the kernel is the only one.
+    """
+    end = arrival.point
+    if end.leaving is None or np.any(end.b):
+        return True
+    others = np.abs(end.equation.distances(end.q))
+    nearest = float(others[others > INSEPARABLE].min(initial=1.0))
+    return max(length(last.b, 0.0), length(point.b, 0.0)) <= SMALL * nearest
 
 
 def _say_imperfect(followed: Followed, passage: _Passage) -> None:
@@ -286,7 +325,7 @@ def _met(last: Point, arrival: Arrival) -> Point:
     """Return the more symmetric state that a branch meets, with the tangent of the branch."""
     equation = last.equation
     geometry = geometry_of(equation.problem)
-    b = np.zeros_like(last.b) if arrival.point is None else geometry.nearest_image(arrival.point, last)
+    b = geometry.nearest_image(arrival.point, last)
     q = float(arrival.coupling / (equation.sign * equation.unit))
     kernel = _kernel(equation, b, q, last)
     return branch_end(equation, b, q, kernel, 0.0 if arrival.reflecting else slope_towards(last, b, q, kernel))

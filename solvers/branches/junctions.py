@@ -5,17 +5,30 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.blas import ddot
 
 from meanfield import Number
 
 from ..bases import Floats
 from ..equation import StationaryEquation
 from ..geometry import geometry_of
-from ..newton import ROUNDING, Solution, solve_at
+from ..newton import POLISHED, ROUNDING, Solution, correct
 from .continuation import REGULAR_ARCLENGTH, Point, state_at
 
 # First amplitude to try on a new branch where nothing is known of it.
 AMPLITUDE = 2e-2
+# Critical couplings with a relative distance below this are not separated by arithmetic of 16 digits: what happens
+# between them has amplitudes down to this, whose squares, changes of couplings and of eigenvalues, near rounding.
+INSEPARABLE = 3e-7
+# Directions at the uniform state are one branch from this cosine of their angle.
+ALIGNED = 0.99
+# Moments of one branch point, known by its coupling and by extrapolation, agree to this share of the amplitude.
+SAME_PLACE = 1e-5
+# Newton at a branch point may fall onto the more symmetric branch: modes that shrink by this factor in one step.
+COLLAPSE = 1e-6
+# The first step of a secant towards a critical state, as a share of the distance that it may have.
+FIRST_SHARE = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +149,8 @@ class Arrival:
     Attributes
     ----------
     point
-        The branch point, in the equation of the more symmetric branch; None for the uniform one.
+        The branch point, in the equation of the more symmetric branch; for the uniform state in that of the branch
+        that arrives, with the direction of this branch from there.
     coupling : float
         Its coupling.
     reflecting : bool
@@ -151,7 +165,7 @@ class Arrival:
         Dimension of the kernel at the branch point, where it is known.
     """
 
-    point: Point | None
+    point: Point
     coupling: Number
     reflecting: bool
     met: str
@@ -160,34 +174,105 @@ class Arrival:
     kernel_dimension: int | None = None
 
 
-def critical_point(equation: StationaryEquation, b: Floats, q: float, block: Any) -> tuple[Point, float] | None:
-    """Return the state at which an eigenvalue of a block vanishes and the relative error of its coupling.
+def at_uniform(last: Point, point: Point, coupling: Number) -> Arrival:
+    """Return the arrival of a branch at the uniform state between two points, at the coupling of a threshold.
 
-    The secant method in the coupling; rounding of the eigenvalue makes the error.
+    The kernel is that of all thresholds that are taken for one.
     """
+    equation = point.equation
+    q = float(coupling / (equation.sign * equation.unit))
+    kernel = np.where(np.abs(equation.distances(q)) <= INSEPARABLE, last.on(equation).b, 0.0)
+    zero = np.zeros_like(kernel)
+    leaving = kernel / np.linalg.norm(kernel)
+    end = Point(equation, Solution(zero, q, equation.evaluate(zero, q), leaving, 0.0, 0), 0.0, leaving)
+    return Arrival(end, coupling, True, "the uniform state")
 
-    def at(coupling: float) -> tuple[Point, float] | None:
-        solution = solve_at(equation, b, coupling)
+
+def leads_back(departure: Departure, arrival: Arrival) -> bool:
+    """Whether the branch of a departure from the uniform state is one that has arrived there, backwards."""
+    end = arrival.point
+    if end.leaving is None or np.any(end.b) or np.any(departure.b):
+        return False
+    if abs(float(departure.coupling / arrival.coupling) - 1.0) > INSEPARABLE:
+        return False
+    direction = departure.equation.transfer(departure.direction, end.equation)
+    return any(float(image @ end.leaving) >= ALIGNED for image in end.equation.basis.images(direction))
+
+
+def same_moments(one: NDArray[Any], other: NDArray[Any]) -> bool:
+    """Whether moments, given from degree zero, are those of one branch point computed twice.
+
+    Near a resonance branch points have amplitudes as small as the distance of the thresholds, so that it is their
+    amplitude a that they are compared with. The coupling of a branch point is known to rounding and a branch has
+    slopes of its coupling down to the order of a, so that moments are known to a rounding error over a.
+    """
+    count = min(one.shape[-1], other.shape[-1])
+    amplitude = float(np.abs(one[..., 1:]).max())
+    difference = float(np.abs(one[..., :count] - other[..., :count]).max())
+    return difference <= SAME_PLACE * amplitude + ROUNDING / max(amplitude, ROUNDING)
+
+
+def critical_point(
+    equation: StationaryEquation, b: Floats, q: float, block: Any, reach: float
+) -> tuple[Point, float] | None:
+    """Return the state near a guess where an eigenvalue of a block vanishes, and the error of its coupling.
+
+    The secant method along the branch of the state, since at a fixed coupling Newton may find another one;
+    rounding of the eigenvalue makes the error.
+
+    Parameters
+    ----------
+    reach
+        Largest distance of the state from the guess.
+    """
+    start = _beside(equation, b, q)
+    if start is None:
+        return None
+    tangent_b, tangent_q = start.solution.tangent_b, start.solution.tangent_q
+    eigenvalues = _eigenvalues(start, block)
+    if not eigenvalues.size:
+        return None
+    index = int(np.argmin(np.abs(eigenvalues)))
+
+    def at(way: float) -> tuple[Point, float] | None:
+        guess_b, guess_q = start.b + way * tangent_b, start.q + way * tangent_q
+        solution = correct(equation, guess_b, guess_q, tangent_b, tangent_q, POLISHED) if guess_q > 0.0 else None
         if solution is None:
             return None
-        point = Point(equation, solution, 0.0)
-        matrix, _, repulsive = geometry_of(equation.problem).block_matrix(point, block)
-        values = np.linalg.eigvalsh(matrix)[repulsive:]
-        return (point, float(values[np.argmin(np.abs(values))])) if values.size else None
+        point = Point(equation, solution, way)
+        return point, float(_eigenvalues(point, block)[index])
 
-    first, second = at(q), at(q * (1 + 1e-4))
-    steepness = 0.0
+    found = [(start, float(eigenvalues[index]))]
+    way, steepness = FIRST_SHARE * reach, 0.0
     for _ in range(30):
-        if first is None or second is None:
+        new = at(way) if abs(way) <= reach else None
+        if new is None:
             return None
-        (old, old_value), (new, new_value) = first, second
-        if new.q == old.q or new_value == old_value:
+        (old, old_value), (point, value) = found[-1], new
+        found.append(new)
+        if point.arclength == old.arclength or value == old_value:
             break
-        steepness = (new_value - old_value) / (new.q - old.q)
-        if abs(new_value) <= 4e-15:
+        steepness = (value - old_value) / (point.arclength - old.arclength)
+        if abs(value) <= 4e-15:
             break
-        first, second = second, at(new.q - new_value / steepness)
-    if second is None or abs(second[1]) > 1e-12:
+        way = point.arclength - value / steepness
+    point, value = min(found, key=lambda pair: abs(pair[1]))
+    if abs(value) > 1e-12:
         return None
-    point, value = second
-    return point, max(abs(value), ROUNDING) / max(abs(steepness) * point.q, ROUNDING)
+    noise = max(abs(value), ROUNDING) * abs(tangent_q)
+    return point, noise / max(abs(steepness) * point.q, ROUNDING)
+
+
+def _beside(equation: StationaryEquation, b: Floats, q: float) -> Point | None:
+    """Return the state near a guess and of its size, which tells it from others next to it at one coupling."""
+    size = math.sqrt(ddot(b, b))
+    for border_b, border_q in ((b / size, 0.0), (np.zeros_like(b), 1.0)) if size > 0.0 else ():
+        solution = correct(equation, b, q, border_b, border_q, POLISHED)
+        if solution is not None:
+            return Point(equation, solution, 0.0)
+    return None
+
+
+def _eigenvalues(point: Point, block: Any) -> Floats:
+    matrix, _, repulsive = geometry_of(point.equation.problem).block_matrix(point, block)
+    return np.asarray(np.linalg.eigvalsh(matrix)[repulsive:], dtype=float)

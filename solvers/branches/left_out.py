@@ -1,10 +1,11 @@
 """What a diagram leaves out, in words: branches that were met and not followed, and limits of the walk."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
-from meanfield import McKeanVlasov, Number, critical_modes
+from meanfield import CriticalPoint, McKeanVlasov, Number, critical_modes
 
 from ..geometry import Birth, geometry_of
 from .recording import Register
@@ -17,6 +18,8 @@ FARTHER = 8.0
 # Modes of a potential that are looked at, and the share of the largest multiplier from which on one matters; with
 # so many there may be branches that nothing leads to.
 MODES, SIGNIFICANT, INTERACTING = 64, 1e-6, 3
+# Thresholds this close, relative to each other, are those of a resonance.
+NEARLY = 0.1
 
 WITHOUT_AXIS = "states without an axis of symmetry are followed on the ordinary sphere only"
 MANY_UNSTABLE = "states there have no axis of symmetry and more than one unstable direction on both sides"
@@ -85,7 +88,20 @@ def _complete(problem: McKeanVlasov, register: Register) -> bool:
         [point.modes[0] for point in sorted(side, key=lambda point: abs(float(point.coupling)))] for side in orders
     ]
     unordered = any(listed != sorted(listed) for listed in degrees)
+    if any(_folds_apart(problem, one, other) for side in orders for one, other in pairwise(side)):
+        return False
     return significant.size < INTERACTING or not (branching or both_signs or unordered)
+
+
+def _folds_apart(problem: McKeanVlasov, one: CriticalPoint, other: CriticalPoint) -> bool:
+    """Whether modes of neighbouring thresholds interact so that states are born in pairs at folds of their own.
+
+    They do near 1:3 on the circle, and of nearly critical degrees of spheres only 1 and 2 are known not to.
+    """
+    if abs(float(other.coupling / one.coupling) - 1.0) > NEARLY:
+        return False
+    low, high = sorted((one.modes[0], other.modes[0]))
+    return high == 3 * low if problem.domain.dimension == 2 else (low, high) != (1, 2)
 
 
 def _say_beyond_reach(problem: McKeanVlasov, register: Register) -> None:

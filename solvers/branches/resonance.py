@@ -15,12 +15,12 @@ from meanfield import CriticalPoint, McKeanVlasov, critical_couplings
 
 from ..bases import Floats, Integers
 from ..equation import StationaryEquation
+from .junctions import INSEPARABLE
 from .recording import Register
 
-# Critical couplings with a relative distance below this are not separated by arithmetic of 16 digits: what happens
-# between them has amplitudes down to this, whose squares, changes of couplings and of eigenvalues, near rounding.
-# Others are not separated from a group of such ones if they are this many times as far.
-INSEPARABLE, BESIDE_OTHERS = 3e-7, 10.0
+# Critical couplings are not separated from a group of those that arithmetic does not separate if they are this many
+# times as far as these may be.
+BESIDE_OTHERS = 10.0
 # The amplitude at which directions are sought: small, and small against the distance of further critical couplings;
 # below the other one what distinguishes directions is rounding.
 AMPLITUDE, SMALLEST_AMPLITUDE, SMALL = 2e-3, 2e-5, 0.05
@@ -108,7 +108,8 @@ def directions_in(
     if lost or not safe:
         text = (
             f"not all branches that mix the modes {', '.join(map(str, modes))} at coupling "
-            f"{float(equation.coupling(q)):.12g} may have been found: other modes are critical too close by"
+            f"{float(equation.coupling(q)):.12g} may have been found, stable states from there on included: other "
+            "modes are critical too close by"
         )
         register.warnings += [] if text in register.warnings else [text]
     return found
@@ -122,9 +123,7 @@ def felt_degrees(direction: Floats, equation: StationaryEquation) -> list[int]:
 
 def _amplitude(equation: StationaryEquation, q: float, kernel: Integers) -> tuple[float, bool]:
     """Return the amplitude at which to look, and whether it is small against the distance of the other modes."""
-    zero = np.zeros(equation.basis.degrees.size)
-    jacobian, _ = equation.linearise(zero, q, equation.evaluate(zero, q).gibbs.moments)
-    others = np.abs(np.delete(np.diag(jacobian), kernel))
+    others = np.abs(np.delete(equation.distances(q), kernel))
     nearest = SMALL * float(others.min(initial=1.0))
     return min(AMPLITUDE, max(nearest, SMALLEST_AMPLITUDE)), nearest >= SMALLEST_AMPLITUDE
 

@@ -79,7 +79,7 @@ def walk(
         followed = _follow(task, register, method)
         if followed is None:
             continue
-        known += [arrival for arrival in followed.arrivals if arrival.point is not None]
+        known += followed.arrivals
         if not _is_new(task, followed, ends, register):
             continue
         task.parts = parts_of(followed, task.label, register)
@@ -100,7 +100,8 @@ def _say_twin(task: Task, twin: Task, state: Point, register: Register) -> None:
     if task.origin is None or task.origin is not twin.origin:
         register.warnings.append(
             f"{task.label}: the branch born at coupling {float(task.departure.coupling):.12g} runs into "
-            f"{twin.label_at(state.arclength)} and is reported there; how the two connect was passed in one step"
+            f"{twin.label_at(state.arclength)} and is reported there; how the two connect was passed in one step, "
+            "and another branch through that point, stable states on it included, may be missing from there on"
         )
 
 
@@ -152,7 +153,8 @@ def _follow(task: Task, register: Register, method: Arclength) -> Followed | Non
     at_end = abs(task.departure.q - highest) <= 1e-12 * highest
     if followed is None and task.departure.order != 0 and not at_end:
         register.warnings.append(
-            f"{task.label}: no state was found beside its branch point at coupling {coupling:.12g}"
+            f"{task.label}: no state was found beside its branch point at coupling {coupling:.12g}, and the "
+            "branch, stable states on it included, may be missing from there on"
         )
     if followed is None and task.departure.order == 0:
         register.warnings.append(

@@ -11,16 +11,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..bases import Basis, CosineBasis, Floats, Integers
-from ..branches.continuation import Point
-from ..branches.junctions import Arrival, Departure, critical_point
+from ..branches.continuation import Point, length
+from ..branches.junctions import COLLAPSE, Arrival, Departure, at_uniform, critical_point, leads_back, same_moments
 from ..equation import StationaryEquation, axis_of, stationary_equation
 from .moments import complex_moments
 from .rotation import best_angle, overlaps, turned
 from .stability import Block
 
 PRIMES = (2, 3, 5, 7, 11, 13)
-# Newton at a branch point may fall onto the more symmetric branch: modes that shrink by this factor in one step.
-COLLAPSE = 1e-6
 # Modes of the state between two points count for its symmetry above this share of the largest, or of the way.
 FELT_AT_CROSSING, MISSED = 1e-3, 0.05
 # Axes are the same if they differ by less than this share of the angle between two.
@@ -39,7 +37,7 @@ def meeting(last: Point, point: Point) -> Arrival | None:
     product = older.b * point.b
     sizes = np.abs(older.b)
     collapsed = np.abs(point.b) < COLLAPSE * sizes
-    leading = collapsed & (sizes > COLLAPSE)
+    leading = collapsed & (sizes > COLLAPSE * sizes.max())
     same_signs = product.item(product.argmin()) > -1e-13 * product.item(product.argmax())
     if same_signs and not np.count_nonzero(leading):
         return None
@@ -62,7 +60,6 @@ def meeting(last: Point, point: Point) -> Arrival | None:
 
 def _vanishes(arrival: Arrival, last: Point, point: Point, inside: np.ndarray) -> bool:
     """Whether the state met is smaller than what two points of a curve have of its symmetry: the uniform one."""
-    assert arrival.point is not None
     kept = np.abs(0.5 * (last.b + point.b)[inside] / point.equation.scales[inside]).max()
     return bool(np.abs(arrival.point.moments[1:]).max() < 0.5 * kept)
 
@@ -75,11 +72,11 @@ def _admits(basis: Basis, symmetry: int) -> bool:
     return bool(np.all(degrees % symmetry == 0))
 
 
-def _meeting_uniform(last: Point, point: Point) -> Arrival | None:
+def _meeting_uniform(last: Point, point: Point) -> Arrival:
     equation = point.equation
     dominant = int(np.argmax(np.abs(last.b - point.b)))
     coupling = equation.sign * equation.unit / equation.scales[dominant] ** 2
-    return Arrival(None, coupling, True, "the uniform state")
+    return at_uniform(last, point, coupling)
 
 
 def _meeting_branch(last: Point, point: Point, outside: np.ndarray) -> Arrival | None:
@@ -96,13 +93,16 @@ def _meeting_branch(last: Point, point: Point, outside: np.ndarray) -> Arrival |
         if symmetry <= basis.symmetry or not _admits(basis, symmetry):
             continue
         kernel = np.where(basis.degrees % symmetry != 0, point.b - last.b, 0.0)
-        found = _located(point.equation, crossing_b, crossing_q, symmetry, kernel)
+        reach = length(point.b - last.b, point.q - last.q)
+        found = _located(point.equation, crossing_b, crossing_q, symmetry, kernel, reach)
         if found is not None:
             return found
     return None
 
 
-def _located(equation: StationaryEquation, b: Floats, q: float, symmetry: int, kernel: Floats) -> Arrival | None:
+def _located(
+    equation: StationaryEquation, b: Floats, q: float, symmetry: int, kernel: Floats, reach: float
+) -> Arrival | None:
     """Locate the branch point on the more symmetric branch by the secant method on its critical eigenvalue."""
     assert isinstance(equation.basis, CosineBasis)
     target = stationary_equation(
@@ -123,7 +123,7 @@ def _located(equation: StationaryEquation, b: Floats, q: float, symmetry: int, k
     values[equation.basis.degrees] = b / equation.scales
     start = target.scales * values[target.basis.degrees]
     ratio = float(equation.unit / target.unit)
-    found = critical_point(target, start, q * ratio, block)
+    found = critical_point(target, start, q * ratio, block, reach)
     if found is None:
         return None
     met, error = found
@@ -152,7 +152,9 @@ def _meeting_even(last: Point, point: Point) -> Arrival | None:
             share = sizes[0] / sum(sizes)
             aligned = (1 - share) * before.real + share * after.real
             axis = angle / equation.basis.symmetry if equation.basis.confinement is not None else 0.0
-            arrival = _located_even(equation, aligned, (1 - share) * last.q + share * point.q, axis)
+            q = (1 - share) * last.q + share * point.q
+            reach = math.hypot(float(np.linalg.norm(after - before)), point.q - last.q)
+            arrival = _located_even(equation, aligned, q, axis, reach)
             if arrival is not None:
                 return arrival
     return None
@@ -185,7 +187,7 @@ def _complex_modes(point: Point) -> Floats:
     return np.asarray(cosine + 1j * sine)
 
 
-def _located_even(equation: StationaryEquation, b: Floats, q: float, axis: float) -> Arrival | None:
+def _located_even(equation: StationaryEquation, b: Floats, q: float, axis: float, reach: float) -> Arrival | None:
     """Locate, on the even branch, the point at which its sine block is critical."""
     symmetry = equation.basis.symmetry
     target = stationary_equation(
@@ -198,7 +200,7 @@ def _located_even(equation: StationaryEquation, b: Floats, q: float, axis: float
     )
     if target is None or target.scales.size != b.size:
         return None
-    found = critical_point(target, b, q, Block(0, "odd"))
+    found = critical_point(target, b, q, Block(0, "odd"), reach)
     if found is None:
         return None
     met, error = found
@@ -224,8 +226,8 @@ def nearest_image(symmetric: Point, last: Point) -> Floats:
 def same_place(departure: Departure, arrival: Arrival) -> bool:
     """Whether a departure starts at a place where another branch has arrived."""
     point = arrival.point
-    if point is None or not np.any(departure.b):
-        return False
+    if not np.any(departure.b):
+        return departure.equation.basis.symmetry == point.equation.basis.symmetry and leads_back(departure, arrival)
     if np.abs(departure.coupling - arrival.coupling) > 1e-7 * np.abs(arrival.coupling):
         return False
     if arrival.even != isinstance(departure.equation.basis, CosineBasis):
@@ -240,5 +242,4 @@ def same_place(departure: Departure, arrival: Arrival) -> bool:
         turns = (axis_of(departure.equation) - axis_of(point.equation)) * symmetry / (2.0 * np.pi)
         if abs(turns - round(turns)) > SAME_AXIS:
             return False
-    count = min(one.size, other.size)
-    return bool(np.abs(one[:count] - other[:count]).max() <= 1e-5)
+    return same_moments(one, other)

@@ -10,10 +10,11 @@ point itself; the means of such pairs are even functions of the distance, and ar
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..bases import Floats, ZonalBasis
-from ..branches.continuation import Point, point_between, turning_point
-from ..branches.junctions import Arrival, Departure, critical_point
+from ..bases import Basis, Floats, InvariantBasis, ZonalBasis
+from ..branches.continuation import Point, length, point_between, turning_point
+from ..branches.junctions import COLLAPSE, Arrival, Departure, at_uniform, critical_point, leads_back, same_moments
 from ..equation import StationaryEquation, stationary_equation
 from ..newton import Solution
 from .identity import powers
@@ -33,26 +34,31 @@ def meeting(last: Point, point: Point) -> Arrival | None:
     zonal = isinstance(point.equation.basis, ZonalBasis)
     if not zonal and last.solution.tangent_q * point.solution.tangent_q < 0.0:
         return _meeting_image(older, point)
-    product = older.b * point.b
-    if float(product.min()) > -1e-13 * float(product.max()):
-        return None
-    if float(product.sum()) < 0.0:
+    every = np.ones(older.b.size, dtype=bool)
+    if _vanish(every, older.b, point.b):
         return _meeting_uniform(older, point)
-    return _meeting_axial(older, point) if zonal else None
-
-
-def _meeting_axial(older: Point, point: Point) -> Arrival | None:
     odd = point.equation.basis.degrees % 2 == 1
-    if odd.any() and float(older.b[odd] @ point.b[odd]) < 0.0:
+    if zonal and odd.any() and _vanish(odd, older.b, point.b):
         return _meeting_even(older, point, odd)
     return None
+
+
+def _vanish(modes: NDArray[np.bool_], before: Floats, after: Floats) -> bool:
+    """Whether some modes pass zero between two points, or vanish where Newton has found a state without them.
+
+    Modes that are rounding errors beside the others do neither.
+    """
+    size = float(np.abs(before[modes]).max())
+    if size <= COLLAPSE * float(np.abs(before).max()):
+        return False
+    return float(before[modes] @ after[modes]) < 0.0 or float(np.abs(after[modes]).max()) < COLLAPSE * size
 
 
 def _meeting_uniform(last: Point, point: Point) -> Arrival:
     equation = point.equation
     dominant = int(np.argmax(np.abs(last.b - point.b)))
     q = 1.0 / (equation.doubled * equation.scales[dominant] ** 2 * equation.basis.squares[dominant])
-    return Arrival(None, equation.coupling(float(q)), True, "the uniform state")
+    return at_uniform(last, point, equation.coupling(float(q)))
 
 
 def _meeting_even(last: Point, point: Point, odd: np.ndarray) -> Arrival | None:
@@ -72,7 +78,8 @@ def _meeting_even(last: Point, point: Point, odd: np.ndarray) -> Arrival | None:
     values[equation.basis.degrees] = ((1 - share) * last.b + share * point.b) / equation.scales
     start = target.unknown_from(target.basis.moments_from(values, np.zeros_like(values)))
     q = (1 - share) * last.q + share * point.q
-    found = critical_point(target, start, q * float(equation.unit / target.unit), AzimuthalBlock(0, 1, 1))
+    reach = length(point.b - last.b, point.q - last.q)
+    found = critical_point(target, start, q * float(equation.unit / target.unit), AzimuthalBlock(0, 1, 1), reach)
     if found is None:
         return None
     met, error = found
@@ -117,13 +124,19 @@ def nearest_image(symmetric: Point, last: Point) -> Floats:
 def same_place(departure: Departure, arrival: Arrival) -> bool:
     """Whether a departure starts at a place where another branch has arrived."""
     point = arrival.point
-    if point is None or not np.any(departure.b):
-        return False
+    if not np.any(departure.b):
+        return _same_class(departure.equation.basis, point.equation.basis) and leads_back(departure, arrival)
     if np.abs(departure.coupling - arrival.coupling) > 1e-7 * np.abs(arrival.coupling):
         return False
     if point.equation.basis.layout != departure.equation.basis.layout:
         return False
     pairs = departure.equation.basis.expand(departure.base().moments), point.equation.basis.expand(point.moments)
     first, other = (np.stack(pair) for pair in pairs)
-    count = min(first.shape[1], other.shape[1])
-    return bool(np.abs(first[:, :count] - other[:, :count]).max() <= 1e-5)
+    return same_moments(first, other)
+
+
+def _same_class(one: Basis, other: Basis) -> bool:
+    """Whether two bases are of densities of the same symmetry."""
+    if isinstance(one, InvariantBasis) and isinstance(other, InvariantBasis):
+        return one.group.name == other.group.name
+    return one.layout == other.layout and one.symmetry == other.symmetry

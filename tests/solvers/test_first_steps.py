@@ -1,7 +1,10 @@
 """The first point of a new branch: nothing is hidden between it and the branch point, however near the next event is."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
+from scipy.interpolate import CubicHermiteSpline
 
 from meanfield import Circle, CosineSeries, GegenbauerSeries, McKeanVlasov, Sphere
 from solvers import bifurcation_diagram
@@ -92,3 +95,56 @@ def test_resonances_that_arithmetic_does_not_separate_are_exact_ones(modes, detu
     gaps = [[gap for gap, _ in states] for states in found]
     assert gaps[0] == pytest.approx(gaps[1], rel=1e-4, abs=10.0 * abs(detuning))
     assert [count for _, count in found[0]].count(0) == [count for _, count in found[1]].count(0)
+
+
+def same_states(one, other):
+    """Return how many of the points along a branch are on another one too, images in the equator included."""
+    count = min(one.cosine.shape[1], other.cosine.shape[1])
+    couplings = other.coupling.astype(float)
+    found = 0
+    for point in np.unique(np.linspace(1, len(one) - 2, 8).astype(int)):
+        moments, best = one.cosine[point, 1:count], np.inf
+        for i in np.flatnonzero(
+            (couplings[1:] - one.coupling[point]) * (couplings[:-1] - one.coupling[point]) < 0.0
+        ):
+            ends = other.arclength[i : i + 2]
+            curve = CubicHermiteSpline(ends, couplings[i : i + 2], other.tangent_coupling[i : i + 2])
+            for root in curve.solve(float(one.coupling[point]), extrapolate=False):
+                rows = slice(i, i + 2)
+                there = CubicHermiteSpline(ends, other.cosine[rows, 1:count], other.tangent_cosine[rows, 1:count])
+                mirrored = moments * (-1.0) ** np.arange(1, count)
+                best = min(best, *(np.abs(there(root) - image).max() for image in (moments, mirrored)))
+        found += best <= 1e-4 * np.abs(moments).max()
+    return found
+
+
+@pytest.mark.parametrize("dimension", [4, 5, 8])
+@pytest.mark.parametrize("seed", range(6))
+def test_no_curve_is_recorded_twice_near_a_triple_resonance(dimension, seed):
+    """Branches between two thresholds are born at one and end on the uniform state at the other."""
+    generator = np.random.default_rng([dimension, seed])
+    ratios = 1.0 + generator.choice([-1.0, 1.0], 2) * 10.0 ** -generator.uniform(2.0, 8.0, 2)
+    numbers = [Sphere(dimension).multiplicity(degree) for degree in (1, 2, 4)]
+    weights = (-float(numbers[0]), -numbers[1] * ratios[0], 0.0, -numbers[2] * ratios[1])
+    problem = McKeanVlasov(Sphere(dimension), GegenbauerSeries(weights, dimension))
+    diagram = bifurcation_diagram(problem, (0.95, 1.08), rates=False)
+    curves = [branch for branch in diagram.branches if branch.label != "uniform" and len(branch) > 3]
+    assert curves
+    for one, other in combinations(curves, 2):
+        shorter, longer = sorted((one, other), key=len)
+        assert same_states(shorter, longer) < 3, (one.label, other.label)
+
+
+@pytest.mark.parametrize("excess", [1e-6, 1e-8, 1e-9])
+@pytest.mark.parametrize("weights", [(-1.0, -0.12, -1.0 + 1e-12), (-1.0, 0.3, -1.0 - 1e-10), (-1.0, 0.0, -1.0)])
+def test_an_interval_that_begins_beside_a_merged_threshold_begins_on_every_branch(weights, excess):
+    """Just above the threshold all its branches are within a small distance, each a state of its own."""
+    problem = McKeanVlasov(Circle(), CosineSeries(weights))
+    diagram = bifurcation_diagram(problem, (2.0 * (1.0 + excess), 2.02), rates=False)
+    born = [branch for branch in diagram.branches[1:] if np.abs(branch.cosine[0, 1:4]).max() < 0.01]
+    assert len(born) >= 3
+    for branch in born:
+        assert np.all(branch.unstable[:4] == branch.unstable[1])
+    for one, other in combinations([branch.cosine[0, 1:4] for branch in born], 2):
+        size = max(np.abs(one).max(), np.abs(other).max())
+        assert min(np.abs(one - other).max(), np.abs(one - other * [-1.0, 1.0, -1.0]).max()) > 1e-2 * size

@@ -20,6 +20,7 @@ CLAIMS = {claim.identifier: claim for claim in matching("circle")}
 KURAMOTO = Kuramoto()
 TRANSFORMER = Transformer(5.0)
 RESONANT = CosineSeries((-1.0, -1.0))
+NEARLY, THIRD = CosineSeries((-1.0, -1.001)), CosineSeries((-1.0, 0.0, -0.9999))
 GENERIC = CosineSeries((0.5, -1.0, -1.0))
 SECONDARY = CosineSeries((-1.0, -1.5))
 ATTRACTIVE, REPULSIVE = Logarithmic(1), Logarithmic(-1)
@@ -36,6 +37,10 @@ HOLDS: list[tuple[str, Potential]] = [
     ("circle.T5-converse", TRANSFORMER),
     ("circle.T6", RESONANT),
     ("circle.T6-generic", GENERIC),
+    ("circle.unfolding", NEARLY),
+    ("circle.unfolding", CosineSeries((0.0, -1.0, 0.0, -0.999))),
+    ("circle.unfolding", THIRD),
+    ("circle.unfolding", CosineSeries((-1.0, 0.0, -1.001))),
     ("circle.T7", SECONDARY),
     ("circle.T8", KURAMOTO),
     ("circle.T9", ATTRACTIVE),
@@ -84,6 +89,11 @@ FAILS: list[tuple[str, str, Potential, Tools]] = [
     ("circle.T6", "mixed branches missing", RESONANT, wrong.without("1-cluster")),
     ("circle.T6", "pure branch missing", RESONANT, wrong.without("2-cluster")),
     ("circle.T6", "bent branches", RESONANT, wrong.coupling_bent(1e-3)),
+    ("circle.unfolding", "mixed branches missing", NEARLY, wrong.without("1-cluster")),
+    ("circle.unfolding", "a branch too many", NEARLY, wrong.twice("2-cluster")),
+    ("circle.unfolding", "counts off by one", NEARLY, wrong.counts_off()),
+    ("circle.unfolding", "second moment off", NEARLY, wrong.moment_scaled(2, 1.5)),
+    ("circle.unfolding", "states missed", THIRD, wrong.clusters_missed()),
     ("circle.T6-generic", "mixed branches missing", GENERIC, wrong.without("1-cluster")),
     ("circle.T6-generic", "bent branches", GENERIC, wrong.coupling_bent(1e-2)),
     ("circle.T7", "moved", SECONDARY, wrong.events_moved("branch point", 1e-9)),
@@ -155,6 +165,7 @@ NOT_APPLICABLE: list[tuple[str, McKeanVlasov]] = [
             ("circle.T5-converse", KURAMOTO),
             ("circle.T6", CosineSeries((-1.0, -1.0 + 1e-6))),
             ("circle.T6-generic", RESONANT),
+            ("circle.unfolding", RESONANT),
             ("circle.T7", CosineSeries((-1.5, -1.0))),
             ("circle.T8", TRANSFORMER),
             ("circle.T9", REPULSIVE),

@@ -31,6 +31,7 @@ SPINS, MANY_SPINS = on(3, Kuramoto()), on(4, Kuramoto())
 NEMATIC, RODS = on(3, MaierSaupe()), on(3, Onsager())
 THIRD, FOURTH = on(3, single_degree(3)), on(3, single_degree(4))
 REPULSIVE = on(3, GegenbauerSeries((1.0, 0.3)))
+PAIR = on(5, GegenbauerSeries((-5.0, -14.014), 5))
 LYING = on(3, wrong.LyingOnSphere((-1.0, -0.3)))
 
 HOLDS: list[tuple[str, McKeanVlasov]] = [
@@ -67,6 +68,9 @@ HOLDS: list[tuple[str, McKeanVlasov]] = [
     ("sphere.trajectory-rotation", SPINS),
     ("sphere.secondary", on(3, GegenbauerSeries((-3.0, -6.0)))),
     ("sphere.secondary", on(3, GegenbauerSeries((-3.0, -5.05)))),
+    ("sphere.unfolding", PAIR),
+    ("sphere.unfolding", on(3, GegenbauerSeries((-3.0, -4.99)))),
+    ("sphere.unfolding", on(8, GegenbauerSeries((-8.0, -35.001), 8))),
     ("sphere.outcome", MANY_SPINS),
     ("sphere.free-particles", MANY_SPINS),
 ]
@@ -114,6 +118,11 @@ FAILS: list[tuple[str, str, McKeanVlasov, Tools]] = [
     ("sphere.T9", "a side missing", FOURTH, wrong.without("cubic")),
     ("sphere.T9", "fold moved", FOURTH, wrong.events_moved("fold", 1e-10)),
     ("sphere.T9", "lowest state missed", THIRD, wrong.clusters_missed()),
+    ("sphere.unfolding", "the mixed branch missing", PAIR, wrong.without("zonal")),
+    ("sphere.unfolding", "a pure branch missing", PAIR, wrong.without("oblate")),
+    ("sphere.unfolding", "a branch too many", PAIR, wrong.twice("oblate")),
+    ("sphere.unfolding", "counts off by one", PAIR, wrong.counts_off()),
+    ("sphere.unfolding", "second moment off", PAIR, wrong.moment_scaled(2, 1.5)),
     ("sphere.states", "third moment off by 1e-10", SMOOTH, wrong.moment_off(3, 1e-10)),
     ("sphere.states", "energy off", SMOOTH, wrong.energy_off(1 + 1e-9)),
     ("sphere.states", "no clustered branch", SMOOTH, wrong.without("")),
@@ -153,6 +162,7 @@ NOT_APPLICABLE: list[tuple[str, McKeanVlasov]] = [
     ("sphere.confined-evolution", SPINS),
     ("sphere.confined-particles", SPINS),
     ("sphere.secondary", SPINS),
+    ("sphere.unfolding", SPINS),
     ("sphere.outcome", on(16, Transformer(9.0))),
     ("sphere.free-particles", SMOOTH),
     ("sphere.repulsive", SPINS),

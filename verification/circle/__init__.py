@@ -1,7 +1,7 @@
 """The theory of the circle as claims: theorems T1 to T12, confinements, evolution, particles, properties."""
 
 from . import uniform  # isort: skip
-from . import branches, energies, resonances, families, linearisation, properties  # isort: skip
+from . import branches, energies, resonances, unfolding, families, linearisation, properties  # isort: skip
 from . import dynamics, confined, outcomes  # isort: skip
 from . import fluctuations, schemes, bands, distances  # isort: skip
 
@@ -19,5 +19,6 @@ __all__ = [
     "properties",
     "resonances",
     "schemes",
+    "unfolding",
     "uniform",
 ]

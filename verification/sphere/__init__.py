@@ -1,7 +1,7 @@
 """The theory of the spheres as claims: theorems T1 to T6 and T9, confinements, evolution, particles."""
 
 from . import uniform  # isort: skip
-from . import attention, branches, resonances, nematics, spins, axial  # isort: skip
+from . import attention, branches, resonances, unfolding, nematics, spins, axial  # isort: skip
 from . import energies, linearisation, dynamics, confined, outcomes, particles  # isort: skip
 
 __all__ = [
@@ -17,5 +17,6 @@ __all__ = [
     "particles",
     "resonances",
     "spins",
+    "unfolding",
     "uniform",
 ]
