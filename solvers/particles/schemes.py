@@ -11,28 +11,43 @@ from meanfield import InvalidInput
 from .drift import OVERSHOOTING
 
 
-class Cloud(Protocol):
-    """Particles that can be advanced by a scheme.
-
-    Attributes
-    ----------
-    positions
-        On the circle (N,), in cells, some turns away; on the sphere (d, N), unit vectors.
-    generator
-        Source of the noise.
-    contraction
-        Largest product of a step and the slope of the drift, inwards, met so far.
-    """
-
-    positions: NDArray[np.float64]
-    generator: np.random.Generator
-    contraction: float
+class Steps(Protocol):
+    """What a scheme asks of particles."""
 
     def euler(self, step: float) -> None:
         """Advance by the drift and the noise of a step, weak order 1."""
 
     def second_order(self, step: float) -> None:
         """Advance by a step of weak order 2."""
+
+
+class Cloud(Steps, Protocol):
+    """The particles of a replica."""
+
+    generator: np.random.Generator
+
+    @property
+    def positions(self) -> NDArray[np.float64]:
+        """On the circle (N,), in cells, some turns away; on the sphere (d, N), unit vectors."""
+
+    @property
+    def contraction(self) -> float:
+        """Largest product of a step and the slope of the drift, inwards, met so far."""
+
+
+class Clouds(Steps, Protocol):
+    """The particles of several replicas, moved by the same calls and otherwise independent.
+
+    Attributes
+    ----------
+    rows : (R, ...) float
+        Positions of each.
+    contractions : (R,) float
+        Contraction of each met so far.
+    """
+
+    rows: NDArray[np.float64]
+    contractions: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -48,7 +63,7 @@ class EulerMaruyama:
     name: ClassVar[str] = "euler-maruyama"
     weak_order: ClassVar[int] = 1
 
-    def advance(self, cloud: Cloud, step: float) -> None:
+    def advance(self, cloud: Steps, step: float) -> None:
         """Advance all particles by one step."""
         cloud.euler(step)
 
@@ -74,7 +89,7 @@ class WeakSecondOrder:
     name: ClassVar[str] = "weak-second-order"
     weak_order: ClassVar[int] = 2
 
-    def advance(self, cloud: Cloud, step: float) -> None:
+    def advance(self, cloud: Steps, step: float) -> None:
         """Advance all particles by one step."""
         cloud.second_order(step)
 
