@@ -11,7 +11,7 @@ import numpy as np
 from meanfield import Diagram, InvalidInput, McKeanVlasov, Number, critical_coupling
 
 from .arguments import require_depth, require_problem
-from .branches.continuation import Arclength
+from .branches.arclength import Arclength
 from .branches.exchange import mark_exchanges
 from .branches.following import Followed
 from .branches.left_out import say_left_out

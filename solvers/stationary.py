@@ -26,7 +26,8 @@ from meanfield.states import StationaryStates
 
 from .arguments import require_depth, require_problem
 from .bases import EPS
-from .branches.continuation import Arclength, Point, state_at
+from .branches.arclength import Arclength
+from .branches.continuation import Point, state_at
 from .branches.detection import interval_end
 from .branches.following import Followed
 from .branches.recording import Register, moment_arrays

@@ -19,6 +19,7 @@ from meanfield import Number, Outcome
 from ..bases import Floats
 from ..equation import StationaryEquation
 from ..newton import POLISHED, Newton, Solution, correct, solve_at
+from .arclength import Arclength
 
 # Points from which the next one is predicted.
 PREDICTED_FROM = 3
@@ -27,26 +28,6 @@ REGULAR_ARCLENGTH = 1.0
 NEWTON = Newton()
 # Slopes of the coupling below this are rounding noise of a vertical branch.
 FLAT = 1e-10
-
-
-@dataclass(frozen=True)
-class Arclength:
-    """Options of the continuation.
-
-    Parameters
-    ----------
-    tolerance
-        Largest distance between prediction and corrected point, in arclength units.
-    max_step, min_step
-        Bounds of the step, in arclength units; the upper one grows with q beyond 2.
-    max_points
-        Points after which a branch is left unfinished.
-    """
-
-    tolerance: float = 1e-3
-    max_step: float = 0.05
-    min_step: float = 1e-10
-    max_points: int = 4000
 
 
 @dataclass(slots=True)

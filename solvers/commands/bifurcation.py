@@ -28,8 +28,7 @@ from meanfield.command_line import (
 )
 from meanfield.export import KINDS, diagram_to_json_object, save
 
-from ..branches.continuation import Arclength
-from ..diagram import explore
+from ..branches.arclength import Arclength
 from .wording import EACH_BRANCH
 
 logger = logging.getLogger(__name__)
@@ -46,6 +45,8 @@ def bifurcation(argv: Sequence[str]) -> int:
     figures = [name for name in (settings.plot, settings.panels) if name is not None]
     check_targets(settings.to, figures, settings.force)
     set_verbosity(settings.verbose)
+    from ..diagram import explore
+
     exploration = explore(
         problem,
         _pair(settings.coupling),

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from meanfield import InvalidInput
 
+from ..defaults import EULER_MARUYAMA, WEAK_SECOND_ORDER
 from .drift import OVERSHOOTING
 
 
@@ -60,7 +61,7 @@ class EulerMaruyama:
     its random part is chosen so that noise alone has the right mean direction, :math:`E X \propto e^{-(d-1)Dt}`.
     """
 
-    name: ClassVar[str] = "euler-maruyama"
+    name: ClassVar[str] = EULER_MARUYAMA
     weak_order: ClassVar[int] = 1
 
     def advance(self, cloud: Steps, step: float) -> None:
@@ -86,7 +87,7 @@ class WeakSecondOrder:
     rule, then the other half of the noise: a splitting of Strang, of weak order 2 as well.
     """
 
-    name: ClassVar[str] = "weak-second-order"
+    name: ClassVar[str] = WEAK_SECOND_ORDER
     weak_order: ClassVar[int] = 2
 
     def advance(self, cloud: Steps, step: float) -> None:

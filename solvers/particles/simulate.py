@@ -13,11 +13,12 @@ from numpy.typing import ArrayLike
 from meanfield import ComputationFailed, Ensemble, InvalidInput, McKeanVlasov, Outcome
 
 from ..checkpoints import Checkpoint
+from ..defaults import DEGREES
 from ..executors import completed
 from ..provenance import provenance
 from .blocks import Block, blocks_of, run_block, running_block
 from .drift import MomentDrift, PairDrift
-from .planning import DEFAULT_DEGREES, Options, Plan, plan
+from .planning import Options, Plan, plan
 from .replicas import Recorded
 from .schemes import Scheme, WeakSecondOrder
 from .settings import HISTOGRAM_BINS
@@ -45,7 +46,7 @@ def simulate(
     replicas: int = 1,
     scheme: Scheme | None = None,
     times: int | ArrayLike | None = None,
-    degrees: int = DEFAULT_DEGREES,
+    degrees: int = DEGREES,
     drift: MomentDrift | PairDrift | None = None,
     executor: concurrent.futures.Executor | None = None,
     checkpoint: Checkpoint | None = None,
@@ -150,7 +151,7 @@ def simulation(
     replicas: int = 1,
     scheme: Scheme | None = None,
     times: int | ArrayLike | None = None,
-    degrees: int = DEFAULT_DEGREES,
+    degrees: int = DEGREES,
     drift: MomentDrift | PairDrift | None = None,
     executor: concurrent.futures.Executor | None = None,
     checkpoint: Checkpoint | None = None,

@@ -5,16 +5,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from meanfield import InvalidInput
 from meanfield.command_line import Parser, add_common, add_force, note, say, say_json, set_verbosity, word
 from meanfield.export.files import check_writable, text_writer, write_files
 
-from ..catalogue import representative_problems
-from ..claims import Result, Verdict, matching
-from ..claims import verify as judged
-from ..report import json_object, markdown, terminal_table
+if TYPE_CHECKING:
+    from ..claims import Result
 
 SHOWN_AFTER = 1.0
 
@@ -34,6 +32,11 @@ def verify(argv: Sequence[str]) -> int:
     add_force(parser)
     add_common(parser, quiet="progress, the table and the name of the report", verbose="one line a check")
     settings = parser.settings()
+    from ..catalogue import representative_problems
+    from ..claims import Verdict, matching
+    from ..claims import verify as judged
+    from ..report import markdown
+
     claims = matching(settings.pattern)
     _check_report(settings.to, settings.force)
     set_verbosity(settings.verbose)
@@ -64,7 +67,9 @@ def _write(name: str, text: str, force: bool, quiet: bool) -> None:
             note(f"wrote {path}")
 
 
-def _print(results: Sequence[Result], origin: dict[str, Any], settings: Any) -> None:
+def _print(results: "Sequence[Result]", origin: dict[str, Any], settings: Any) -> None:
+    from ..report import json_object, terminal_table
+
     if settings.json:
         say_json(json_object(results, origin))
     elif not settings.quiet:
@@ -92,7 +97,7 @@ def _origin(parser: Parser, seconds: float) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def _bar(total: int, shown: bool) -> Iterator[Callable[[Result], None]]:
+def _bar(total: int, shown: bool) -> "Iterator[Callable[[Result], None]]":
     from tqdm import tqdm
 
     terminal = sys.stderr.isatty()
@@ -101,7 +106,7 @@ def _bar(total: int, shown: bool) -> Iterator[Callable[[Result], None]]:
         leave=False, mininterval=0.1 if terminal else 5.0, dynamic_ncols=terminal,
     ) as bar:  # fmt: skip
 
-        def advance(result: Result) -> None:
+        def advance(result: "Result") -> None:
             bar.set_postfix_str(result.claim.identifier, refresh=False)
             bar.update()
 
