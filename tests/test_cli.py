@@ -445,7 +445,19 @@ def test_in_a_process_of_its_own(tmp_path):
 
 @pytest.mark.parametrize(
     "command",
-    ["bifurcation", "stationary", "rate", "evolve", "particles", "theory", "show", "plot", "export", "compare", "verify"],
+    [
+        "bifurcation",
+        "stationary",
+        "rate",
+        "evolve",
+        "particles",
+        "theory",
+        "show",
+        "plot",
+        "export",
+        "compare",
+        "verify",
+    ],
 )
 def test_help_needs_no_solver(command):
     """Half of a second of every ``--help`` went into scipy; importing anything of it brings that back."""

@@ -186,3 +186,15 @@ def test_plot_shows_every_fit() -> None:
     fit = found.fits[0]
     assert fit.rate is not None
     assert -(ends[1] - ends[0]) / (times[1] - times[0]) == pytest.approx(fit.rate, rel=1e-12)
+
+
+def test_an_evolution_that_takes_minutes_is_left_out_and_said(monkeypatch):
+    problem = McKeanVlasov(Circle(), Kuramoto(), coupling=3.0)
+    assert contraction_rate(problem).fit("L2").rate is not None
+    monkeypatch.setattr("solvers.circle.relaxing.AFFORDABLE_SECONDS", 0.0)
+    found = contraction_rate(problem)
+    assert found.gap == pytest.approx(1.0813316, rel=1e-6)
+    assert found.fit("L2").rate is None
+    (warning,) = found.warnings
+    assert warning.startswith("no rate was fitted: an evolution of ")
+    assert warning.endswith(" seconds")
