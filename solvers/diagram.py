@@ -19,6 +19,7 @@ from .branches.rates import Failures, unknown_rates, with_rates
 from .branches.recording import Part, Register, largest_modulus, record
 from .branches.walk import Task, walk
 from .provenance import provenance
+from .threads import one_thread
 
 DEFAULT_RELATIVE = (0.5, 3.0)
 Result = TypeVar("Result")
@@ -33,6 +34,7 @@ class Progress:
     waiting: int
 
 
+@one_thread()
 def bifurcation_diagram(
     problem: McKeanVlasov,
     interval: tuple[float, float] | None = None,

@@ -3,8 +3,10 @@
 from meanfield import Spectrum, State
 
 from .geometry import geometry_of
+from .threads import one_thread
 
 
+@one_thread()
 def spectrum(state: State) -> Spectrum:
     r"""Return the eigenvalues of the equation linearised at a stationary state.
 

@@ -39,6 +39,7 @@ from .newton import NEUTRAL
 from .provenance import provenance
 from .searched import Searched
 from .spectra import spectral_gap
+from .threads import one_thread
 
 logger = logging.getLogger(__name__)
 
@@ -59,6 +60,7 @@ SEARCH = ("searched", "complete", "minimiser_reason", "warnings")
 ALONE = "without interaction exp(-V/D)/Z is the only state"
 
 
+@one_thread()
 def stationary_states(
     problem: McKeanVlasov,
     *,

@@ -113,7 +113,9 @@ def _pair(values: list[Any] | None) -> tuple[Any, Any] | None:
 
 def _watched(exploration: Any, shown: bool) -> Diagram:
     """Run an exploration to its end; the bar appears when it takes longer than a second."""
-    with progress_bar(shown, "branches") as advance:
+    from ..threads import one_thread
+
+    with one_thread(), progress_bar(shown, "branches") as advance:
         while True:
             try:
                 progress = next(exploration)

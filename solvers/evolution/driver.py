@@ -14,6 +14,7 @@ from meanfield.descent import NEGATIVE, Descent, descent
 from ..bases import Floats
 from ..checkpoints import Checkpoint
 from ..provenance import provenance
+from ..threads import one_thread
 from .exponential import ETDRK4
 from .initial import moments_of
 from .march import Method
@@ -27,6 +28,7 @@ from .sphere.descent import descent as sphere_descent
 INACCURATE = 4.0
 
 
+@one_thread()
 def evolve(
     problem: McKeanVlasov,
     initial: Any,
