@@ -1,30 +1,112 @@
-"""The verbs: stationary states, bifurcation diagrams, evolution, contraction rates and particles."""
+"""The verbs: stationary states, bifurcation diagrams, evolution, contraction rates and particles.
 
-from .branches.continuation import Arclength as Arclength
-from .checkpoints import Checkpoint as Checkpoint
-from .diagram import Progress as Progress
-from .diagram import bifurcation_diagram as bifurcation_diagram
-from .diagram import explore as explore
-from .evolution import ETDRK4 as ETDRK4
-from .evolution import LSODA as LSODA
-from .evolution import Bumps as Bumps
-from .evolution import Mixture as Mixture
-from .evolution import PerturbedUniform as PerturbedUniform
-from .evolution import RandomPerturbation as RandomPerturbation
-from .evolution import Samples as Samples
-from .evolution import VonMises as VonMises
-from .evolution import Watson as Watson
-from .evolution import evolve as evolve
-from .evolution import initial_from as initial_from
-from .evolution import moments_of as moments_of
-from .particles import Advance as Advance
-from .particles import EulerMaruyama as EulerMaruyama
-from .particles import MomentDrift as MomentDrift
-from .particles import PairDrift as PairDrift
-from .particles import WeakSecondOrder as WeakSecondOrder
-from .particles import simulate as simulate
-from .particles import simulation as simulation
-from .relaxation import contraction_rate as contraction_rate
-from .spectra import spectral_gap as spectral_gap
-from .spectra import spectrum as spectrum
-from .stationary import stationary_states as stationary_states
+Names are loaded on first use, so that a command answers ``--help`` before any solver is there.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .branches.arclength import Arclength as Arclength
+    from .checkpoints import Checkpoint as Checkpoint
+    from .diagram import Progress as Progress
+    from .diagram import bifurcation_diagram as bifurcation_diagram
+    from .diagram import explore as explore
+    from .evolution import ETDRK4 as ETDRK4
+    from .evolution import LSODA as LSODA
+    from .evolution import Bumps as Bumps
+    from .evolution import Mixture as Mixture
+    from .evolution import PerturbedUniform as PerturbedUniform
+    from .evolution import RandomPerturbation as RandomPerturbation
+    from .evolution import Samples as Samples
+    from .evolution import VonMises as VonMises
+    from .evolution import Watson as Watson
+    from .evolution import evolve as evolve
+    from .evolution import initial_from as initial_from
+    from .evolution import moments_of as moments_of
+    from .particles import Advance as Advance
+    from .particles import EulerMaruyama as EulerMaruyama
+    from .particles import MomentDrift as MomentDrift
+    from .particles import PairDrift as PairDrift
+    from .particles import WeakSecondOrder as WeakSecondOrder
+    from .particles.simulate import simulate as simulate
+    from .particles.simulate import simulation as simulation
+    from .relaxation import contraction_rate as contraction_rate
+    from .spectra import spectral_gap as spectral_gap
+    from .spectra import spectrum as spectrum
+    from .stationary import stationary_states as stationary_states
+
+_HOMES = {
+    "Advance": "particles",
+    "Arclength": "branches.arclength",
+    "Bumps": "evolution",
+    "Checkpoint": "checkpoints",
+    "ETDRK4": "evolution",
+    "EulerMaruyama": "particles",
+    "LSODA": "evolution",
+    "Mixture": "evolution",
+    "MomentDrift": "particles",
+    "PairDrift": "particles",
+    "PerturbedUniform": "evolution",
+    "Progress": "diagram",
+    "RandomPerturbation": "evolution",
+    "Samples": "evolution",
+    "VonMises": "evolution",
+    "Watson": "evolution",
+    "WeakSecondOrder": "particles",
+    "bifurcation_diagram": "diagram",
+    "contraction_rate": "relaxation",
+    "evolve": "evolution",
+    "explore": "diagram",
+    "initial_from": "evolution",
+    "moments_of": "evolution",
+    "simulate": "particles",
+    "simulation": "particles",
+    "spectral_gap": "spectra",
+    "spectrum": "spectra",
+    "stationary_states": "stationary",
+}
+
+__all__ = [
+    "ETDRK4",
+    "LSODA",
+    "Advance",
+    "Arclength",
+    "Bumps",
+    "Checkpoint",
+    "EulerMaruyama",
+    "Mixture",
+    "MomentDrift",
+    "PairDrift",
+    "PerturbedUniform",
+    "Progress",
+    "RandomPerturbation",
+    "Samples",
+    "VonMises",
+    "Watson",
+    "WeakSecondOrder",
+    "bifurcation_diagram",
+    "contraction_rate",
+    "evolve",
+    "explore",
+    "initial_from",
+    "moments_of",
+    "simulate",
+    "simulation",
+    "spectral_gap",
+    "spectrum",
+    "stationary_states",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f".{home}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

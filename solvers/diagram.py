@@ -12,7 +12,7 @@ from meanfield import Diagram, InvalidInput, McKeanVlasov, Number, critical_coup
 from meanfield.arguments import checked
 
 from .arguments import require_depth
-from .branches.continuation import Arclength
+from .branches.arclength import Arclength
 from .branches.exchange import mark_exchanges
 from .branches.following import Followed
 from .branches.left_out import say_left_out
@@ -20,6 +20,7 @@ from .branches.rates import Failures, unknown_rates, with_rates
 from .branches.recording import Part, Register, largest_modulus, record
 from .branches.walk import Task, walk
 from .provenance import provenance
+from .threads import one_thread
 
 DEFAULT_RELATIVE = (0.5, 3.0)
 Result = TypeVar("Result")
@@ -36,6 +37,7 @@ class Progress:
 
 
 @checked
+@one_thread()
 def bifurcation_diagram(
     problem: McKeanVlasov,
     interval: tuple[float, float] | None = None,

@@ -136,6 +136,9 @@ class Geometry(Protocol):
     def slowest_rate(self, state: State) -> float:
         """Return the contraction rate of a state by the cheapest way that is accurate."""
 
+    def slowest_rates(self, states: Sequence[State]) -> list[float | Exception]:
+        """Return the contraction rates of states of one equation at several couplings, or why one is not known."""
+
     def bounded_below(self, problem: McKeanVlasov) -> bool:
         """Whether the free energy is bounded below."""
 

@@ -38,6 +38,7 @@ from .provenance import provenance
 from .spectra import spectral_gap, spectrum
 from .stationary import stationary_states
 from .surroundings import Complexes, Surroundings, padded
+from .threads import one_thread
 
 Watch = Callable[[float, float, str], None]
 
@@ -75,6 +76,7 @@ def contraction_rate(
 
 
 @checked
+@one_thread()
 def contraction_rate(
     subject: McKeanVlasov | State, *, state: State | None = None, watch: Watch | None = None
 ) -> Relaxation | float:

@@ -4,9 +4,11 @@ from meanfield import Spectrum, State
 from meanfield.arguments import checked
 
 from .geometry import geometry_of
+from .threads import one_thread
 
 
 @checked
+@one_thread()
 def spectrum(state: State) -> Spectrum:
     r"""Return the eigenvalues of the equation linearised at a stationary state.
 

@@ -27,7 +27,8 @@ from meanfield.states import StationaryStates
 
 from .arguments import require_depth
 from .bases import EPS
-from .branches.continuation import Arclength, Point, state_at
+from .branches.arclength import Arclength
+from .branches.continuation import Point, state_at
 from .branches.detection import interval_end
 from .branches.following import Followed
 from .branches.recording import Register, moment_arrays
@@ -39,6 +40,7 @@ from .newton import NEUTRAL
 from .provenance import provenance
 from .searched import Searched
 from .spectra import spectral_gap
+from .threads import one_thread
 
 logger = logging.getLogger(__name__)
 
@@ -60,6 +62,7 @@ ALONE = "without interaction exp(-V/D)/Z is the only state"
 
 
 @checked
+@one_thread()
 def stationary_states(
     problem: McKeanVlasov,
     *,

@@ -13,7 +13,7 @@ import pytest
 
 import meanfield.command_line.progress
 import meanfield.potentials
-import solvers.commands.bifurcation
+import solvers.diagram
 from meanfield import Circle, CosineSeries, InvalidInput, McKeanVlasov, Transformer
 from meanfield.cli import _commands, _description, main
 from meanfield.command_line import formatted, table
@@ -248,13 +248,13 @@ def test_verbose_prints_a_line_a_branch(capsys):
 
 
 def test_the_bar_appears_when_a_single_branch_takes_long(capsys, monkeypatch):
-    explore = solvers.commands.bifurcation.explore
+    explore = solvers.diagram.explore
 
     def slow(*arguments, **settings):
         time.sleep(0.3)
         return (yield from explore(*arguments, **settings))
 
-    monkeypatch.setattr(solvers.commands.bifurcation, "explore", slow)
+    monkeypatch.setattr(solvers.diagram, "explore", slow)
     for shown_after, options in ((0.05, ()), (0.05, ("--quiet",)), (10.0, ())):
         monkeypatch.setattr(meanfield.command_line.progress, "SHOWN_AFTER", shown_after)
         code, _, err = run(capsys, "bifurcation", "kuramoto", "--no-rates", *options)
@@ -441,3 +441,32 @@ def test_in_a_process_of_its_own(tmp_path):
     assert strict_json(result.stdout)["critical_coupling"] == 2.0
     # A slow machine has shown a progress bar before.
     assert result.stderr.endswith(f"wrote {tmp_path / 'a.nc'}\n")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "bifurcation",
+        "stationary",
+        "rate",
+        "evolve",
+        "particles",
+        "theory",
+        "show",
+        "plot",
+        "export",
+        "compare",
+        "verify",
+    ],
+)
+def test_help_needs_no_solver(command):
+    """Half of a second of every ``--help`` went into scipy; importing anything of it brings that back."""
+    code = (
+        "import sys; from meanfield.cli import main\n"
+        f"try: main([{command!r}, '--help'])\n"
+        "except SystemExit: pass\n"
+        "heavy = ('scipy.linalg', 'scipy.interpolate', 'scipy.optimize', 'matplotlib', 'xarray', 'solvers.equation')\n"
+        "print([name for name in heavy if name in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == "[]\n"

@@ -1,15 +1,67 @@
-"""Judgement: theorems as executable claims with their verdicts, and particles beside their mean-field limit."""
+"""Judgement: theorems as executable claims with their verdicts, and particles beside their mean-field limit.
 
-from .catalogue import representative_problems as representative_problems
-from .claims import CLAIMS as CLAIMS
-from .claims import Claim as Claim
-from .claims import Evidence as Evidence
-from .claims import Result as Result
-from .claims import Undecided as Undecided
-from .claims import Verdict as Verdict
-from .claims import judge as judge
-from .claims import matching as matching
-from .claims import verify as verify
-from .comparison import compare as compare
-from .comparison import comparing as comparing
-from .tools import Tools as Tools
+Names are loaded on first use, as those of the solvers are.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .catalogue import representative_problems as representative_problems
+    from .claims import CLAIMS as CLAIMS
+    from .claims import Claim as Claim
+    from .claims import Evidence as Evidence
+    from .claims import Result as Result
+    from .claims import Undecided as Undecided
+    from .claims import Verdict as Verdict
+    from .claims import judge as judge
+    from .claims import matching as matching
+    from .claims import verify as verify
+    from .comparison import compare as compare
+    from .comparison import comparing as comparing
+    from .tools import Tools as Tools
+
+_HOMES = {
+    "CLAIMS": "claims",
+    "Claim": "claims",
+    "Evidence": "claims",
+    "Result": "claims",
+    "Tools": "tools",
+    "Undecided": "claims",
+    "Verdict": "claims",
+    "compare": "comparison",
+    "comparing": "comparison",
+    "judge": "claims",
+    "matching": "claims",
+    "representative_problems": "catalogue",
+    "verify": "claims",
+}
+
+__all__ = [
+    "CLAIMS",
+    "Claim",
+    "Evidence",
+    "Result",
+    "Tools",
+    "Undecided",
+    "Verdict",
+    "compare",
+    "comparing",
+    "judge",
+    "matching",
+    "representative_problems",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f".{home}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -32,16 +32,13 @@ from meanfield.arguments import checked
 from solvers import Advance, EulerMaruyama, WeakSecondOrder, evolve, simulation
 from solvers.evolution import Initial
 
+from .defaults import DEGREES, REPLICAS, SIZES, TIMES
 from .measured import PARTICLE_STREAM, stream, transport
 from .statistics import CONFIDENCE, student
 from .tabulation import tabulated
 
 Floats = NDArray[np.float64]
 
-SIZES = (1000, 4000, 16000)
-REPLICAS = 32
-TIMES = 40
-DEGREES = 2
 # Of the equation's moments, far below the fluctuations of any number of particles.
 TOLERANCE = 1e-10
 

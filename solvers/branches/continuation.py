@@ -15,11 +15,11 @@ import numpy as np
 from scipy.linalg.blas import ddot
 
 from meanfield import Number, Outcome
-from meanfield.arguments import checked
 
 from ..bases import Floats
 from ..equation import StationaryEquation
 from ..newton import POLISHED, ROUNDING, Newton, Solution, correct, solve_at
+from .arclength import Arclength
 
 # Points from which the next one is predicted.
 PREDICTED_FROM = 3
@@ -30,28 +30,6 @@ NEWTON = Newton()
 STRAYING = 0.25
 # Slopes of the coupling below this are rounding noise of a vertical branch.
 FLAT = 1e-10
-
-
-@checked
-@dataclass(frozen=True)
-class Arclength:
-    """Options of the continuation.
-
-    Parameters
-    ----------
-    tolerance
-        Largest distance between prediction and corrected point, in arclength units.
-    max_step, min_step
-        Bounds of the step, in arclength units; the upper one grows with q beyond 2, the lower one is relative to
-        the size of a state where that is below one, as curves turn near the uniform state.
-    max_points
-        Points after which a branch is left unfinished.
-    """
-
-    tolerance: float = 1e-3
-    max_step: float = 0.05
-    min_step: float = 1e-10
-    max_points: int = 4000
 
 
 @dataclass(slots=True)

@@ -15,7 +15,8 @@ from ..bases import Floats
 from ..equation import StationaryEquation
 from ..geometry import geometry_of
 from ..newton import NEUTRAL
-from .continuation import Arclength, End, Point, length, trace, turns_twice
+from .arclength import Arclength
+from .continuation import End, Point, length, trace, turns_twice
 from .detection import Event, events_between
 from .first_steps import first_point
 from .junctions import INSEPARABLE, Arrival, Departure, branch_end, slope_towards

@@ -44,11 +44,10 @@ def with_rates(
 def _with_rates(problem: McKeanVlasov, branch: Branch, failures: Failures) -> Branch:
     if branch.symmetry == 0:
         return branch
-    rates = [
-        _known_rate(problem, branch, point, failures) if np.isfinite(branch.cosine[point]).all() else np.nan
-        for point in range(len(branch))
-    ]
-    return replace(branch, slowest_rate=np.where(_contradicted(branch, np.array(rates)), np.nan, rates))
+    rates = np.full(len(branch), np.nan)
+    known = np.flatnonzero(np.isfinite(branch.cosine).all(axis=1))
+    rates[known] = _known_rates(problem, branch, known, failures)
+    return replace(branch, slowest_rate=np.where(_contradicted(branch, rates), np.nan, rates))
 
 
 def _contradicted(branch: Branch, rates: Floats) -> NDArray[np.bool_]:
@@ -77,15 +76,19 @@ def state_at(problem: McKeanVlasov, branch: Branch, point: int) -> State:
     )
 
 
-def _known_rate(problem: McKeanVlasov, branch: Branch, point: int, failures: Failures) -> float:
+def _known_rates(
+    problem: McKeanVlasov, branch: Branch, points: NDArray[np.intp], failures: Failures
+) -> list[float]:
+    """Return the rates at points, nan where there is none; the failures that are no refusal are noted."""
     try:
-        state = state_at(problem, branch, point)
-        return geometry_of(problem).slowest_rate(state)
-    except ComputationFailed:
-        return np.nan
+        states = [state_at(problem, branch, point) for point in points.tolist()]
+        rates = geometry_of(problem).slowest_rates(states)
     except Exception as error:
-        failures.setdefault(f"{type(error).__name__}: {error}", []).append(branch.label)
-        return np.nan
+        rates = [error] * len(points)
+    for rate in rates:
+        if isinstance(rate, Exception) and not isinstance(rate, ComputationFailed):
+            failures.setdefault(f"{type(rate).__name__}: {rate}", []).append(branch.label)
+    return [np.nan if isinstance(rate, Exception) else rate for rate in rates]
 
 
 def unknown_rates(branches: Sequence[Branch], failures: Failures | None = None) -> tuple[str, ...]:

@@ -14,7 +14,8 @@ import numpy as np
 from meanfield import McKeanVlasov, Number, Outcome, critical_modes
 
 from ..geometry import Threshold, geometry_of
-from .continuation import Arclength, Point
+from .arclength import Arclength
+from .continuation import Point
 from .detection import Event, interval_end
 from .following import Followed, follow
 from .junctions import Departure

@@ -15,6 +15,7 @@ from .meeting import nearest_image as nearest_image
 from .meeting import same_place as same_place
 from .moments import moment_arrays as moment_arrays
 from .rates import slowest_rate as slowest_rate
+from .rates import slowest_rates as slowest_rates
 from .search import name_of as name_of
 from .search import same_orbit as same_orbit
 from .search import search_all as search_all

@@ -24,6 +24,7 @@ zero modes are known exactly: rotation is g = 1, that is :math:`z = \sqrt\rho`, 
 Everything is expanded in normalised cosines and sines, or exp(ik theta) where there is no reflection axis.
 """
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,10 +50,12 @@ FELT = 1e-3 * EPS
 class Field:
     """The Gibbs density behind a state, as what the linearisation needs of it.
 
+    Of several states the arrays have a leading axis, and so have the matrices made of them.
+
     Attributes
     ----------
     problem
-        The equation.
+        The equation; its coupling is that behind the strengths, of several states the first's.
     strengths : (n + 1,) float
         lambda_0 = 0, lambda_1, ..., lambda_n.
     coefficients : (n + 1,) complex
@@ -76,6 +79,17 @@ class Field:
     def noise(self) -> float:
         """D."""
         return self.problem.noise
+
+    @functools.cached_property
+    def schroedinger(self) -> Matrix:
+        """Coefficients of exp(ik theta) of the potential f'^2/4 - f''/2, for k up to twice f's."""
+        count = self.coefficients.shape[-1]
+        degrees = np.arange(count)
+        points = even_size(4 * count)
+        slope = np.fft.irfft(1j * degrees * self.coefficients, points, norm="forward")
+        potential = 0.25 * np.fft.rfft(slope**2, norm="forward")[..., : 2 * count]
+        potential[..., :count] += 0.5 * degrees**2 * self.coefficients
+        return np.asarray(potential)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,10 +154,12 @@ def align(moments: Matrix, movable: bool) -> tuple[Matrix, bool]:
 
     Every axis is one of the strongest moment, so only the axes of that are tried.
     """
+    if not moments.imag.any():
+        return moments, True
     degrees = np.arange(moments.size)
     strongest = 1 + int(np.argmax(np.abs(moments[1:]))) if moments.size > 1 else 1
     angles = np.zeros(1)
-    if movable and np.abs(moments.imag).max() > 0.0:
+    if movable:
         angles = (np.angle(moments[strongest]) + np.pi * np.arange(strongest)) / strongest
     turned = moments * np.exp(-1j * np.multiply.outer(angles, degrees))
     best = turned[int(np.argmin(np.abs(turned.imag).max(axis=1)))]
@@ -162,23 +178,29 @@ def field_of(problem: McKeanVlasov, moments: Matrix, degree: int) -> Field:
 
     Everything is kept to twice that degree, so that what truncation leaves out can be measured.
     """
-    wide = 2 * degree
-    strengths = strengths_of(problem, wide).astype(float)
-    coefficients = np.zeros(wide + 1, dtype=complex)
-    known = min(moments.size, wide + 1)
-    coefficients[:known] = strengths[:known] * moments[:known]
+    return gibbs_field(problem, strengths_of(problem, 2 * degree).astype(float), moments)
+
+
+def gibbs_field(problem: McKeanVlasov, strengths: Floats, moments: Matrix) -> Field:
+    """Return the field of a density with moments (..., m), for the strengths lambda_k (..., 2 n + 1)."""
+    wide = strengths.shape[-1] - 1
+    coefficients = np.zeros(strengths.shape, dtype=complex)
+    known = min(moments.shape[-1], wide + 1)
+    coefficients[..., :known] = strengths[..., :known] * moments[..., :known]
     if problem.confinement is not None:
         fixed = problem.confinement.multipliers(problem.domain, wide)[1:].astype(float)
-        coefficients[1:] -= fixed / (2.0 * problem.noise)
+        coefficients[..., 1:] -= fixed / (2.0 * problem.noise)
     points = even_size(4 * wide)
     values = np.fft.irfft(coefficients, points, norm="forward")
-    values -= values.max()
+    values -= values.max(axis=-1, keepdims=True)
     weights = np.exp(values)
-    normalised = np.exp(0.5 * values) / np.sqrt(2.0 * np.pi * weights.mean())
-    inverse = np.exp(0.5 * (values.min() - values))
-    root = 2.0 * np.pi * np.fft.rfft(normalised, norm="forward")[: 2 * wide + 1]
-    inverse_root = np.fft.rfft(inverse, norm="forward")[: wide + 1]
-    there = np.flatnonzero(np.abs(coefficients[1:]) > UNIFORM * np.abs(coefficients).max()) + 1
+    normalised = np.exp(0.5 * values) / np.sqrt(2.0 * np.pi * weights.mean(axis=-1, keepdims=True))
+    inverse = np.exp(0.5 * (values.min(axis=-1, keepdims=True) - values))
+    root = 2.0 * np.pi * np.fft.rfft(normalised, norm="forward")[..., : 2 * wide + 1]
+    inverse_root = np.fft.rfft(inverse, norm="forward")[..., : wide + 1]
+    sizes = np.abs(coefficients)
+    present = sizes[..., 1:] > UNIFORM * sizes.max(axis=-1, keepdims=True)
+    there = np.flatnonzero(present.reshape(-1, wide).any(axis=0)) + 1
     symmetry = max(1, int(np.gcd.reduce(there, initial=0)))
     return Field(problem, strengths, coefficients, root, inverse_root, symmetry)
 
@@ -288,7 +310,7 @@ def _from_cosines(cosines: Integers, degree: int) -> Matrix:
 
 def cosine_vector(integrals: Floats, degrees: Integers) -> Floats:
     """Return the components on normalised cosines of a function with these cosine integrals."""
-    return np.asarray(integrals[degrees] / np.sqrt(np.where(degrees == 0, 2.0, 1.0) * np.pi), dtype=float)
+    return np.asarray(integrals[..., degrees] / np.sqrt(np.where(degrees == 0, 2.0, 1.0) * np.pi), dtype=float)
 
 
 def _slope_products(field: Field, sines: Integers, cosines: Integers) -> Floats:
@@ -302,7 +324,7 @@ def _slope_products(field: Field, sines: Integers, cosines: Integers) -> Floats:
 def root_cosines(field: Field, cosines: Integers, modes: Integers) -> Floats:
     """Return the components of sqrt(rho) cos(j theta) on normalised cosines, (cosines, modes)."""
     root = field.root.real
-    sums = root[cosines[:, None] + modes] + root[np.abs(cosines[:, None] - modes)]
+    sums = root.take(cosines[:, None] + modes, -1) + root.take(np.abs(cosines[:, None] - modes), -1)
     norms = 2.0 * np.sqrt(np.where(cosines == 0, 2.0, 1.0) * np.pi)
     return np.asarray(sums / norms[:, None], dtype=float)
 
@@ -310,63 +332,122 @@ def root_cosines(field: Field, cosines: Integers, modes: Integers) -> Floats:
 def root_sines(field: Field, sines: Integers, modes: Integers) -> Floats:
     """Return the components of sqrt(rho) sin(j theta) on normalised sines, (sines, modes)."""
     root = field.root.real
-    difference = root[np.abs(sines[:, None] - modes)] - root[sines[:, None] + modes]
+    difference = root.take(np.abs(sines[:, None] - modes), -1) - root.take(sines[:, None] + modes, -1)
     return np.asarray(difference / (2.0 * np.sqrt(np.pi)), dtype=float)
 
 
 def felt(field: Field, modes: Integers) -> Integers:
     """Return those of the degrees whose part in the interaction is not far below rounding."""
-    weights = np.abs(field.strengths[np.abs(modes)]) * modes**2.0
-    return np.asarray(modes[weights > FELT * weights.max(initial=0.0)])
-
-
-def schroedinger(field: Field) -> Matrix:
-    """Return the coefficients of exp(ik theta) of the potential f'^2/4 - f''/2, for k up to twice f's."""
-    count = field.coefficients.size
-    degrees = np.arange(count)
-    slope = 1j * degrees * field.coefficients
-    points = even_size(4 * count)
-    square = np.fft.rfft(np.fft.irfft(slope, points, norm="forward") ** 2, norm="forward")
-    potential = 0.25 * square[: 2 * count]
-    potential[:count] += 0.5 * degrees**2 * field.coefficients
-    return np.asarray(potential)
+    weights = np.abs(field.strengths[..., np.abs(modes)]) * modes**2.0
+    there = weights > FELT * weights.max(axis=-1, initial=0.0, keepdims=True)
+    return np.asarray(modes[there.reshape(-1, modes.size).any(axis=0)])
 
 
 def symmetric_sines(field: Field, rows: Integers, columns: Integers) -> Floats:
     """Return S of even perturbations between normalised sines."""
-    potential = schroedinger(field).real
+    potential = field.schroedinger.real
     difference = np.abs(rows[:, None] - columns)
-    matrix = potential[difference] - potential[rows[:, None] + columns]
+    matrix = potential.take(difference, -1) - potential.take(rows[:, None] + columns, -1)
     matrix += np.where(difference == 0, columns**2.0, 0.0)
     modes = felt(field, columns[columns > 0])
     left, right = root_sines(field, rows, modes), root_sines(field, columns, modes)
-    weights = 2.0 * field.strengths[modes] * modes**2
-    return np.asarray(field.noise * (matrix - (left * weights) @ right.T), dtype=float)
+    weights = 2.0 * field.strengths[..., np.newaxis, modes] * modes**2
+    return np.asarray(field.noise * (matrix - (left * weights) @ right.swapaxes(-1, -2)), dtype=float)
 
 
 def symmetric_cosines(field: Field, rows: Integers, columns: Integers) -> Floats:
     """Return S of odd perturbations between normalised cosines."""
-    potential = schroedinger(field).real
+    potential = field.schroedinger.real
     difference = np.abs(rows[:, None] - columns)
-    matrix = potential[difference] + potential[rows[:, None] + columns]
+    matrix = potential.take(difference, -1) + potential.take(rows[:, None] + columns, -1)
     matrix *= np.where(rows == 0, np.sqrt(0.5), 1.0)[:, None] * np.where(columns == 0, np.sqrt(0.5), 1.0)
     matrix += np.where(difference == 0, columns**2.0, 0.0)
     modes = felt(field, columns[columns > 0])
     left, right = root_cosines(field, rows, modes), root_cosines(field, columns, modes)
-    weights = 2.0 * field.strengths[modes] * modes**2
-    return np.asarray(field.noise * (matrix - (left * weights) @ right.T), dtype=float)
+    weights = 2.0 * field.strengths[..., np.newaxis, modes] * modes**2
+    return np.asarray(field.noise * (matrix - (left * weights) @ right.swapaxes(-1, -2)), dtype=float)
+
+
+def symmetric_pair(field: Field, degrees: Integers) -> tuple[Floats, Floats]:
+    """Return S of the even and of the odd perturbations of a class, its degrees from 0 or from above."""
+    first = int(degrees[0] == 0)
+    modes = felt(field, degrees[first:])
+    places = np.searchsorted(degrees, modes)
+    difference, total = np.abs(degrees[:, None] - degrees), degrees[:, None] + degrees
+    # Of v_j on normalised waves, the halves of weights 2 lambda_j j^2 and of norms pi.
+    weights = field.strengths[..., np.newaxis, modes] * modes**2 / (2.0 * np.pi)
+    # In place as far as possible: fresh memory costs more than the sums do.
+    odd, far = (field.schroedinger.real.take(table, -1) for table in (difference, total))
+    odd[..., np.arange(degrees.size), np.arange(degrees.size)] += degrees**2.0
+    even = odd - far
+    odd += far
+    cosines, far = (field.root.real.take(table[:, places], -1) for table in (difference, total))
+    sines = cosines - far
+    cosines += far
+    even -= np.matmul(np.multiply(sines, weights, out=far), sines.swapaxes(-1, -2))
+    odd -= np.matmul(np.multiply(cosines, weights, out=far), cosines.swapaxes(-1, -2))
+    if first:
+        # The normalised mean is longer than a cosine.
+        odd[..., 0, :] *= np.sqrt(0.5)
+        odd[..., :, 0] *= np.sqrt(0.5)
+    even *= field.noise
+    odd *= field.noise
+    return even[..., first:, first:], odd
 
 
 def _symmetric_mixed(field: Field, rows: Integers, columns: Integers) -> Matrix:
-    matrix = _convolution(schroedinger(field), rows, columns)
+    matrix = _convolution(field.schroedinger, rows, columns)
     modes = felt(field, columns[columns != 0])
     left, right = (_convolution(field.root, d, modes) / np.sqrt(2.0 * np.pi) for d in (rows, columns))
     weights = field.strengths[np.abs(modes)] * modes**2
     return np.asarray(field.noise * (matrix - (left * weights) @ right.conj().T))
 
 
+def symmetric_whole(field: Field, degree: int) -> Floats:
+    """Return S of all perturbations on the normalised constant, cosines and sines up to a degree."""
+    degrees = np.arange(1, degree + 1)
+    difference, total = degrees[:, None] - degrees, degrees[:, None] + degrees
+    toeplitz, hankel = _signed(field.schroedinger, difference), field.schroedinger[..., total]
+    matrix = np.empty((*toeplitz.shape[:-2], 2 * degree + 1, 2 * degree + 1))
+    cosines, sines = slice(1, degree + 1), slice(degree + 1, None)
+    matrix[..., 0, 0] = field.schroedinger[..., 0].real
+    matrix[..., 0, cosines] = np.sqrt(2.0) * field.schroedinger[..., degrees].real
+    matrix[..., 0, sines] = -np.sqrt(2.0) * field.schroedinger[..., degrees].imag
+    matrix[..., cosines, cosines] = (toeplitz + hankel).real
+    matrix[..., cosines, sines] = (toeplitz - hankel).imag
+    matrix[..., sines, sines] = (toeplitz - hankel).real
+    matrix[..., 1:, 0] = matrix[..., 0, 1:]
+    matrix[..., sines, cosines] = matrix[..., cosines, sines].swapaxes(-1, -2)
+    places = np.arange(2 * degree + 1)
+    matrix[..., places, places] += np.concatenate([[0], degrees, degrees]) ** 2.0
+    modes = felt(field, degrees)
+    weights = 2.0 * field.strengths[..., np.newaxis, modes] * modes**2
+    for vectors in _root_waves(field, degrees, modes):
+        matrix -= (vectors * weights) @ vectors.swapaxes(-1, -2)
+    return np.asarray(field.noise * matrix)
+
+
+def _root_waves(field: Field, degrees: Integers, modes: Integers) -> tuple[Floats, Floats]:
+    """Return sqrt(rho) cos(j theta) and sqrt(rho) sin(j theta) on the constant, cosines and sines."""
+    difference, total = degrees[:, None] - modes, degrees[:, None] + modes
+    before, after = _signed(field.root, difference), field.root[..., total]
+    norm = 2.0 * np.sqrt(np.pi)
+    constant = field.root[..., np.newaxis, modes] * np.sqrt(2.0)
+    cosines = np.concatenate([constant.real, (before + after).real, -(before + after).imag], axis=-2) / norm
+    sines = np.concatenate([-constant.imag, (before - after).imag, (before - after).real], axis=-2) / norm
+    return cosines, sines
+
+
+def whole_vector(integrals: Matrix, degree: int) -> Floats:
+    """Return the components on the normalised constant, cosines and sines of a function with these integrals."""
+    parts = integrals[..., : degree + 1].real, -integrals[..., 1 : degree + 1].imag
+    vector = np.concatenate(parts, axis=-1) / np.sqrt(np.pi)
+    vector[..., 0] *= np.sqrt(0.5)
+    return np.asarray(vector, dtype=float)
+
+
 def _signed(coefficients: Matrix, degrees: Integers) -> Matrix:
-    values = coefficients[np.abs(degrees)]
+    values = coefficients[..., np.abs(degrees)]
     return np.where(degrees < 0, values.conj(), values)
 
 

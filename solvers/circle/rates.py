@@ -1,15 +1,21 @@
-r"""Slowest decay rates at many states, one small symmetric matrix per class of degrees.
+r"""Slowest decay rates at many states, small symmetric matrices made for all of them at once.
 
-At a state of symmetry n the operator S of :mod:`solvers.circle.spectra` couples the degree k to those with
+At an even state of symmetry n the operator S of :mod:`solvers.circle.spectra` couples the degree k to those with
 :math:`\pm k` of the same class modulo n only. All classes are searched, since the slowest perturbation need
 not share the symmetry. Strictly between 0 and n/2 the sine and the cosine block of a class have the same
-eigenvalues: turning the circle by :math:`2\pi/n` mixes the two, so one of them is enough.
+eigenvalues: turning the circle by :math:`2\pi/n` mixes the two, so one of them is enough. A state without
+reflection axis has one block, of cosines and sines together.
 
-The two exact zero modes of the sine block of class 0, rotation and :math:`1/\sqrt\rho`, are moved to the far
-end of the spectrum. A rate too small for this is taken from :func:`solvers.circle.spectra.spectrum`.
+Of each block the lowest eigenvalue alone is computed, and of most not even that: if the Cholesky factorisation of
+:math:`S - \mu` exists, no eigenvalue of the block is below the :math:`\mu` of another. The block that had the
+slowest perturbation at one state is tried first at the next.
+
+The two exact zero modes, rotation and :math:`1/\sqrt\rho`, are moved to the far end of the spectrum. A rate too
+small for this is taken from :func:`solvers.circle.spectra.spectrum`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack
@@ -21,23 +27,51 @@ from ..lowest import check_size, lowest_pairs
 from .linearisation import (
     UNIFORM,
     Field,
+    Matrix,
     align,
     complex_moments,
     cosine_vector,
-    field_of,
+    gibbs_field,
     last_degree,
     of_class,
-    symmetric_cosines,
+    strengths_of,
+    symmetric_pair,
     symmetric_sines,
+    symmetric_whole,
+    whole_vector,
 )
 from .spectra import WHOLE, SymmetryClass, largest_eigenvalue, require_smooth, spectrum, uniform_eigenvalues
 
-# The slowest perturbations are resolved by the moments above this.
+# The slowest perturbations are resolved by the moments above this, and degrees are rounded up to multiples.
 SIGNIFICANT = 1e-11
+DEGREES_AT_ONCE = 16
 # A rate is kept if its rounding error, eps |S|, is below this share of it.
 RELATIVE_TOLERANCE = 1e-8
 # Beyond this size the largest eigenvalue alone is computed by Lanczos.
 DENSE = 300
+# Numbers in the matrices of a block that are made at once.
+NUMBERS_AT_ONCE = 2**16
+
+
+class Blocks(NamedTuple):
+    """S of several states by symmetry class, (P, n, n) each, and the degrees of the rows, increasing."""
+
+    matrices: dict[SymmetryClass, Floats]
+    degrees: dict[SymmetryClass, Integers]
+
+    def matrix(self, block: SymmetryClass, place: int, degree: int) -> Floats:
+        """Return the matrix of one state, up to a degree of its own."""
+        rows = int(np.searchsorted(self.degrees[block], degree, side="right"))
+        return self.matrices[block][place, :rows, :rows]
+
+
+class Prepared(NamedTuple):
+    """A state whose rate is wanted: its place, its aligned moments and the degree of truncation."""
+
+    place: int
+    state: State
+    moments: Matrix
+    degree: int
 
 
 def slowest_rate(state: State) -> float:
@@ -48,64 +82,143 @@ def slowest_rate(state: State) -> float:
     NotResolved
         If the state needs more modes than a dense matrix affords, or many and its rate is tiny.
     """
-    moments = complex_moments(state)
-    if np.abs(moments[1:]).max(initial=0.0) <= UNIFORM and state.problem.confinement is None:
-        return -float(uniform_eigenvalues(state.problem, 64)[0])
-    require_smooth(state.problem)
-    aligned, even = align(moments, state.problem.confinement is None)
-    if not even:
-        return spectrum(state).slowest_rate
-    degree = last_degree(aligned, SIGNIFICANT) + 8
-    check_size(degree)
-    field = field_of(state.problem, aligned, degree)
-    sizes, largest = [], {}
-    for block, matrix in _matrices(field, degree, state):
-        sizes.append(float(np.abs(matrix.diagonal()).max()))
-        largest[block] = _largest(matrix)
-    rounding = EPS * max(sizes) / RELATIVE_TOLERANCE
-    slowest = max(largest.values())
-    if abs(slowest) >= rounding:
-        return -slowest
-    if degree > WHOLE:
-        raise NotResolved(
-            f"the slowest rate of a state of {degree} modes, {-slowest:.1e}, is below what rounding leaves; "
+    (rate,) = slowest_rates([state])
+    if isinstance(rate, Exception):
+        raise rate
+    return rate
+
+
+def slowest_rates(states: Sequence[State]) -> list[float | Exception]:
+    """Return the contraction rates of states of one equation at several couplings, or why one is not known."""
+    rates: list[float | Exception] = [np.nan] * len(states)
+    waiting: dict[tuple[int, bool], list[Prepared]] = {}
+    for place, state in enumerate(states):
+        moments = complex_moments(state)
+        if np.abs(moments[1:]).max(initial=0.0) <= UNIFORM and state.problem.confinement is None:
+            rates[place] = -float(uniform_eigenvalues(state.problem, 64)[0])
+            continue
+        try:
+            require_smooth(state.problem)
+            aligned, even = align(moments, state.problem.confinement is None)
+            degree = last_degree(aligned, SIGNIFICANT) + 8
+            check_size(degree if even else 2 * degree + 1)
+        except NotResolved as error:
+            rates[place] = error
+            continue
+        prepared = Prepared(place, state, aligned, degree)
+        waiting.setdefault((-(-degree // DEGREES_AT_ONCE), even), []).append(prepared)
+    for (_, even), group in waiting.items():
+        largest = max(one.degree for one in group)
+        together = max(1, NUMBERS_AT_ONCE // (largest if even else 2 * largest + 1) ** 2)
+        for start in range(0, len(group), together):
+            part = group[start : start + together]
+            for one, rate in zip(part, _rates(part, even), strict=True):
+                rates[one.place] = rate
+    return rates
+
+
+def _rates(group: Sequence[Prepared], even: bool) -> Iterator[float | Exception]:
+    """Yield the rates of states."""
+    blocks = _blocks(_stacked(group), max(one.degree for one in group), even)
+    order = list(blocks.matrices)
+    for place, one in enumerate(group):
+        matrices = {block: blocks.matrix(block, place, one.degree) for block in order}
+        slowest, found = _lowest_of_all(matrices)
+        order.sort(key=lambda block: block != found)
+        size = max(float(np.abs(matrix.diagonal()).max()) for matrix in matrices.values())
+        rounding = EPS * size / RELATIVE_TOLERANCE
+        if abs(slowest) >= rounding:
+            yield slowest
+        elif len(group) > 1:
+            # Alone the state may have more symmetry, and so other classes, than it has among others.
+            yield from _rates([one], even)
+        else:
+            yield _refined(one, matrices, rounding, even)
+
+
+def _refined(
+    one: Prepared, matrices: dict[SymmetryClass, Floats], rounding: float, even: bool
+) -> float | Exception:
+    """Return a rate that is lost in rounding here."""
+    if one.degree > WHOLE:
+        return NotResolved(
+            f"the slowest rate of a state of {one.degree} modes is below what rounding leaves, {rounding:.1e}; "
             "call contraction_rate(state), which refines single states"
         )
-    return -largest_eigenvalue(state, [block for block, value in largest.items() if value > -rounding])
+    doubtful = [block for block, matrix in matrices.items() if _lowest(matrix) < rounding]
+    try:
+        return -largest_eigenvalue(one.state, doubtful) if even else spectrum(one.state).slowest_rate
+    except NotResolved as error:
+        return error
 
 
-def _matrices(field: Field, degree: int, state: State) -> Iterator[tuple[SymmetryClass, Floats]]:
-    """Yield minus S in every class, one of each pair with equal eigenvalues."""
+def _stacked(group: Sequence[Prepared]) -> Field:
+    """Return the fields behind states of one equation."""
+    first, degree = group[0].state.problem, max(one.degree for one in group)
+    couplings = np.array([one.state.problem.fixed_coupling for one in group], dtype=np.longdouble)
+    # Strengths are proportional to the coupling.
+    strengths = strengths_of(first.at(coupling=1.0), degree) * couplings[:, np.newaxis]
+    padded = np.zeros((len(group), max(one.moments.size for one in group)), dtype=complex)
+    for row, one in zip(padded, group, strict=True):
+        row[: one.moments.size] = one.moments
+    return gibbs_field(first, strengths.astype(float), padded)
+
+
+def _blocks(field: Field, degree: int, even: bool) -> Blocks:
+    """Return S in every class, one of each pair with equal eigenvalues, (P, n, n) each."""
+    rotates = field.problem.confinement is None
+    if not even:
+        vectors = [whole_vector(part, degree) for part in (field.inverse_root, field.root)]
+        whole = _without_zeros(symmetric_whole(field, degree), vectors, rotates)
+        # Cosines come before sines, so that no leading part is that of a smaller degree.
+        return Blocks({("mixed", 0): whole}, {("mixed", 0): np.zeros(2 * degree + 1, dtype=np.int64)})
+    blocks: dict[SymmetryClass, Floats] = {}
+    rows: dict[SymmetryClass, Integers] = {}
     for residue in range(field.symmetry // 2 + 1):
         degrees = of_class(0, degree, field.symmetry, residue)
-        sines = degrees[degrees > 0]
-        yield ("even", residue), -symmetric_sines(field, sines, sines)
+        twofold = 0 < 2 * residue < field.symmetry
+        both = [symmetric_sines(field, degrees, degrees)] if twofold else symmetric_pair(field, degrees)
+        for kind, matrix in zip(("even", "odd"), both, strict=False):
+            if matrix.size:
+                blocks[kind, residue] = matrix
+                rows[kind, residue] = degrees[degrees.size - matrix.shape[-1] :]
         if residue == 0:
-            odd = -symmetric_cosines(field, degrees, degrees)
-            yield ("odd", residue), _without_zeros(odd, field, degrees, state)
-        elif 2 * residue == field.symmetry:
-            yield ("odd", residue), -symmetric_cosines(field, degrees, degrees)
+            vectors = [cosine_vector(part.real, degrees) for part in (field.inverse_root, field.root)]
+            blocks["odd", 0] = _without_zeros(blocks["odd", 0], vectors, rotates)
+    return Blocks(blocks, rows)
 
 
-def _without_zeros(matrix: Floats, field: Field, degrees: Integers, state: State) -> Floats:
-    """Move the known zero modes down by the size of the matrix."""
-    vectors = [cosine_vector(field.inverse_root.real, degrees)]
-    if state.problem.confinement is None:
-        vectors.append(_difference(field, degrees))
-    basis = np.linalg.qr(np.stack(vectors, axis=1))[0]
-    size = float(np.abs(matrix.diagonal()).max())
-    return np.asarray(matrix - size * basis @ basis.T, dtype=float)
+def _without_zeros(matrix: Floats, vectors: Sequence[Floats], rotates: bool) -> Floats:
+    """Move the known zero modes up by the size of the matrix, in place."""
+    inverse, root = vectors
+    # Both are nearly constant beside the uniform state; their difference is not.
+    difference = root - inverse * (root[..., :1] / inverse[..., :1])
+    basis = np.linalg.qr(np.stack([inverse, difference] if rotates else [inverse], axis=-1))[0]
+    sizes = np.abs(np.diagonal(matrix, axis1=-2, axis2=-1)).max(axis=-1)
+    matrix += (basis * sizes[:, np.newaxis, np.newaxis]) @ basis.swapaxes(-1, -2)
+    return matrix
 
 
-def _difference(field: Field, degrees: Integers) -> Floats:
-    root = cosine_vector(field.root.real, degrees)
-    inverse = cosine_vector(field.inverse_root.real, degrees)
-    return np.asarray(root - inverse * (root[0] / inverse[0]), dtype=float)
+def _lowest_of_all(matrices: dict[SymmetryClass, Floats]) -> tuple[float, SymmetryClass]:
+    """Return the lowest eigenvalue of all blocks of a state, the likeliest first, and the block that has it."""
+    (found, first), *others = matrices.items()
+    lowest = _lowest(first)
+    for block, matrix in others:
+        if not _all_above(matrix, lowest):
+            value = _lowest(matrix)
+            lowest, found = (value, block) if value < lowest else (lowest, found)
+    return lowest, found
 
 
-def _largest(matrix: Floats) -> float:
-    size = matrix.shape[0]
-    if size > DENSE:
-        return -float(lowest_pairs(-matrix, 1)[0][0])
-    values, *_, info = lapack.dsyevr(matrix, compute_v=0, range="I", il=size, iu=size)
-    return float(values[0]) if info == 0 else float(np.linalg.eigvalsh(matrix)[-1])
+def _all_above(matrix: Floats, level: float) -> bool:
+    """Whether all eigenvalues are above a level: the Cholesky factorisation proves it."""
+    shifted = matrix.copy()
+    shifted.flat[:: len(matrix) + 1] -= level
+    return bool(lapack.dpotrf(shifted, lower=1, clean=0)[1] == 0)
+
+
+def _lowest(matrix: Floats) -> float:
+    if len(matrix) > DENSE:
+        return float(lowest_pairs(matrix, 1)[0][0])
+    values, *_, info = lapack.dsyevr(matrix, compute_v=0, range="I", il=1, iu=1)
+    return float(values[0]) if info == 0 else float(np.linalg.eigvalsh(matrix)[0])

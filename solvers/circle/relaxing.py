@@ -35,6 +35,8 @@ UNKNOWN, KNOWN = 1e-12, 1e-6
 LINEAR = 1e-3
 # Newton steps by which a density is turned; each squares the error of an angle as small as the deviation.
 TURNS = 4
+# Evolutions until the slowest mode is seen, at least, the decay in each, and the seconds all of them may take.
+EVOLUTIONS, FORGOTTEN, AFFORDABLE_SECONDS = 6, math.log(1e5), 60.0
 
 
 class CircleSurroundings:
@@ -51,13 +53,18 @@ class CircleSurroundings:
     small = SMALL
     same_shape = SAME_SHAPE
     densities = ""
-    hopeless = ""
     warnings: tuple[str, ...] = ()
 
     def __init__(self, found: Spectrum) -> None:
         state = found.state
         self.problem, self.rate = state.problem, found.slowest_rate
         self.target: Complexes = state.cosine - 1j * state.sine
+        seconds = EVOLUTIONS * min(FullSystem(self.problem, self._degree(self.target)).costs(FORGOTTEN / self.rate))
+        self.hopeless = (
+            f"an evolution of {self.target.size - 1} moments would take about {seconds:.1g} seconds"
+            if seconds > AFFORDABLE_SECONDS
+            else ""
+        )
         self._turns = state.problem.confinement is None and np.abs(self.target[1:]).max(initial=0.0) > UNIFORM
 
     def stirred(self) -> Complexes:
@@ -78,8 +85,12 @@ class CircleSurroundings:
 
     def evolved(self, start: Complexes, times: Floats, tolerance: float) -> list[Complexes]:
         """Return the deviations at times that begin with the start, to a local tolerance."""
-        degree = max(16, start.size - 1, self.target.size - 1)
-        return deviations(FullSystem(self.problem, degree), self.target, start, times, tolerance)
+        system = FullSystem(self.problem, max(self._degree(start), self._degree(self.target)))
+        return deviations(system, self.target, start, times, tolerance)
+
+    @staticmethod
+    def _degree(moments: Complexes) -> int:
+        return max(16, moments.size - 1)
 
     def left(self, deviation: Complexes) -> Complexes:
         """Return the deviation of a density turned to where it is nearest; rotation is no relaxation.

@@ -28,8 +28,7 @@ from meanfield.command_line import (
 )
 from meanfield.export import KINDS, diagram_to_json_object, save
 
-from ..branches.continuation import Arclength
-from ..diagram import explore
+from ..branches.arclength import Arclength
 from .wording import EACH_BRANCH
 
 logger = logging.getLogger(__name__)
@@ -46,6 +45,8 @@ def bifurcation(argv: Sequence[str]) -> int:
     figures = [name for name in (settings.plot, settings.panels) if name is not None]
     check_targets(settings.to, figures, settings.force)
     set_verbosity(settings.verbose)
+    from ..diagram import explore
+
     exploration = explore(
         problem,
         _pair(settings.coupling),
@@ -112,7 +113,9 @@ def _pair(values: list[Any] | None) -> tuple[Any, Any] | None:
 
 def _watched(exploration: Any, shown: bool) -> Diagram:
     """Run an exploration to its end; the bar appears when it takes longer than a second."""
-    with progress_bar(shown, "branches") as advance:
+    from ..threads import one_thread
+
+    with one_thread(), progress_bar(shown, "branches") as advance:
         while True:
             try:
                 progress = next(exploration)

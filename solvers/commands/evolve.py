@@ -7,6 +7,7 @@ import time as clock
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from meanfield import InvalidInput, McKeanVlasov, Trajectory
 from meanfield.command_line import (
@@ -32,12 +33,11 @@ from meanfield.command_line import (
 from meanfield.export.datasets import KINDS, check_target
 from meanfield.export.trajectories import RECORD, trajectory_to_json_object
 
-from ..checkpoints import Checkpoint
-from ..evolution import ETDRK4, LSODA
-from ..evolution import evolve as evolved
-from ..evolution.march import Method
-from ..evolution.plan import DEFAULT_TIMES
+from ..defaults import TIMES
 from .initial_option import add_initial, add_initial_parameters, initial_of
+
+if TYPE_CHECKING:
+    from ..evolution.march import Method
 
 METHODS = ("lsoda", "etdrk4")
 # Seconds between two messages to the progress bar.
@@ -67,7 +67,7 @@ def _parser(argv: Sequence[str]) -> Parser:
         "--times",
         type=whole,
         metavar="N",
-        help=f"record after each of N equal intervals (default: {DEFAULT_TIMES})",
+        help=f"record after each of N equal intervals (default: {TIMES})",
     )
     parser.add_argument("--stop", action="store_true", help="end once the density has settled at a stable state")
     add_initial(parser, "perturbed")
@@ -93,7 +93,9 @@ def _parser(argv: Sequence[str]) -> Parser:
     return parser
 
 
-def _method(parser: Parser, settings: argparse.Namespace) -> Method | None:
+def _method(parser: Parser, settings: argparse.Namespace) -> "Method | None":
+    from ..evolution import ETDRK4, LSODA
+
     if settings.until is None:
         raise InvalidInput(f"{parser.prog} needs a final time; add --until 30")
     if settings.every is not None and settings.checkpoint is None:
@@ -121,7 +123,10 @@ def _check(settings: argparse.Namespace) -> None:
         check_film(settings.animate, settings.force)
 
 
-def _evolved(problem: McKeanVlasov, method: Method | None, settings: argparse.Namespace) -> Trajectory:
+def _evolved(problem: McKeanVlasov, method: "Method | None", settings: argparse.Namespace) -> Trajectory:
+    from ..checkpoints import Checkpoint
+    from ..evolution import evolve as evolved
+
     until = float(settings.until)
     checkpoint = None
     if settings.checkpoint is not None:

@@ -6,8 +6,6 @@ from typing import Any
 from meanfield import InvalidInput
 from meanfield.command_line import Parser, number, whole, word
 
-from ..evolution.described import NAMED, initial_from
-
 HELP = (
     "initial density: uniform, or one of perturbed:amplitude=0.1,degree=2  random:amplitude=0.1,seed=1  "
     "von-mises:mean=0,concentration=4  watson:concentration=4  bumps:count=4,width=0.2,weights=2/1/1/1  a mixture "
@@ -58,6 +56,8 @@ def initial_of(settings: argparse.Namespace) -> Any:
     InvalidInput
         If they name none.
     """
+    from ..evolution.described import NAMED, initial_from
+
     given = {
         key.removeprefix(PREFIX): value
         for key, value in vars(settings).items()

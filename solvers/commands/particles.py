@@ -33,10 +33,7 @@ from meanfield.command_line import (
 from meanfield.export.datasets import KINDS, check_target
 from meanfield.export.ensembles import RECORD, ensemble_to_json_object
 
-from ..checkpoints import Checkpoint
-from ..particles import PairDrift, WeakSecondOrder, simulation
-from ..particles.planning import DEFAULT_DEGREES
-from ..particles.schemes import SCHEMES, scheme_named
+from ..defaults import DEGREES, EULER_MARUYAMA, WEAK_SECOND_ORDER
 from .initial_option import add_initial, initial_of
 
 
@@ -71,17 +68,17 @@ def _parser(argv: Sequence[str]) -> Parser:
     parser.add_argument(
         "--scheme",
         type=word,
-        default=WeakSecondOrder.name,
+        default=WEAK_SECOND_ORDER,
         metavar="NAME",
-        help=f"{' or '.join(SCHEMES)} (default: {WeakSecondOrder.name})",
+        help=f"{EULER_MARUYAMA} or {WEAK_SECOND_ORDER} (default: {WEAK_SECOND_ORDER})",
     )
     parser.add_argument("--times", type=whole, metavar="N", help="record after each of N equal intervals")
     parser.add_argument(
         "--degrees",
         type=whole,
-        default=DEFAULT_DEGREES,
+        default=DEGREES,
         metavar="K",
-        help=f"moments to record (default: {DEFAULT_DEGREES})",
+        help=f"moments to record (default: {DEGREES})",
     )
     parser.add_argument("--pairs", action="store_true", help="sum forces over all pairs: exact, and slow")
     parser.add_argument("--positions", action="store_true", help="keep the positions at the end")
@@ -103,6 +100,10 @@ def _require_given(parser: Parser, settings: argparse.Namespace) -> None:
 
 
 def _simulated(problem: McKeanVlasov, settings: argparse.Namespace) -> Ensemble:
+    from ..checkpoints import Checkpoint
+    from ..particles import PairDrift, simulation
+    from ..particles.schemes import scheme_named
+
     checkpoint = None
     if settings.checkpoint is not None:
         every = float(settings.until) / 10 if settings.every is None else float(settings.every)

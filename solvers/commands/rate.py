@@ -28,9 +28,6 @@ from meanfield.command_line import (
 )
 from meanfield.export.states import states_to_json_object
 
-from ..relaxation import closed_form, contraction_rate
-from ..spectra import spectrum
-from ..stationary import stationary_states
 from .wording import EACH_BRANCH, add_on_failure, heading
 
 # Azimuthal orders in the table, and rates of each.
@@ -53,6 +50,9 @@ def rate(argv: Sequence[str]) -> int:
     require_coupling(parser, problem)
     check_targets([], [settings.plot] if settings.plot else [], settings.force)
     set_verbosity(settings.verbose)
+    from ..spectra import spectrum
+    from ..stationary import stationary_states
+
     states = stationary_states(problem, rates=False, on_failure=settings.on_failure)
     spectra = [spectrum(state) for state in states if state.stable is not False]
     fitted, complaint = _fitted(problem, spectra, states[0].minimiser_reason, settings)
@@ -71,6 +71,8 @@ def _fitted(
     problem: McKeanVlasov, spectra: Sequence[Spectrum], reason: str, settings: argparse.Namespace
 ) -> tuple[Relaxation | None, str]:
     """Return the relaxation to the minimiser, or why there is none."""
+    from ..relaxation import contraction_rate
+
     minimiser = next((result.state for result in spectra if result.state.minimiser), None)
     if settings.no_fit or minimiser is None:
         return None, "" if settings.no_fit else f"no rate was fitted: the minimiser is not known; {reason}"
@@ -110,7 +112,7 @@ def _rate_object(
     spectral = {
         "gap": None if minimiser is None else minimiser.slowest_rate,
         "gap_error": None if minimiser is None else minimiser.error,
-        "theory": None if minimiser is None else closed_form(minimiser.state),
+        "theory": None if minimiser is None else _closed_form(minimiser.state),
     }
     known = {} if fitted is None else fitted.to_dict()
     return {
@@ -124,13 +126,19 @@ def _rate_object(
     }
 
 
+def _closed_form(state: State) -> float | None:
+    from ..relaxation import closed_form
+
+    return closed_form(state)
+
+
 def _spectral_row(result: Spectrum) -> dict[str, Any]:
     return {
         "slowest_rate": result.slowest_rate,
         "error": result.error,
         "rotation": result.rotation,
         "rotation_overlap": result.rotation_overlap,
-        "theory": closed_form(result.state),
+        "theory": _closed_form(result.state),
         **({"sectors": _sectors(result)} if result.sectors else {}),
     }
 
@@ -174,7 +182,7 @@ def _rate_table(spectra: Sequence[Spectrum]) -> str:
         "state": [result.state.label for result in spectra],
         "spectral gap": [formatted(result.slowest_rate) for result in spectra],
         "error": [formatted(result.error, 2) for result in spectra],
-        "closed form": [formatted(closed_form(result.state)) for result in spectra],
+        "closed form": [formatted(_closed_form(result.state)) for result in spectra],
         "rotation": [formatted(result.rotation, 2) for result in spectra],
         "overlap": [formatted(result.rotation_overlap, 6) for result in spectra],
         "": ["minimiser" if result.state.minimiser else "" for result in spectra],

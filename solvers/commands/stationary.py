@@ -32,9 +32,6 @@ from meanfield.moments import named_moment
 from meanfield.states import StationaryStates
 from meanfield.summary import leading_degree
 
-from ..bases import EPS
-from ..provenance import provenance
-from ..stationary import SEARCH, stationary_states
 from .wording import EACH_BRANCH, add_on_failure, heading
 
 
@@ -50,6 +47,9 @@ def stationary(argv: Sequence[str]) -> int:
     settings = parser.settings()
     problem = at_coupling(problem_from(parser, settings), settings)
     require_coupling(parser, problem)
+    from ..provenance import provenance
+    from ..stationary import SEARCH, stationary_states
+
     for target in settings.to:
         check_states_target(target, settings.force)
     check_targets([], [settings.plot] if settings.plot else [], settings.force)
@@ -108,5 +108,7 @@ def _states_text(problem: McKeanVlasov, states: StationaryStates) -> str:
 
 def _moment(state: State, name: str) -> float:
     """Return a moment, or zero where it is the rounding of one that vanishes by symmetry."""
+    from ..bases import EPS
+
     moment = float(named_moment(state.problem.domain, state.layout, state.cosine, state.sine, name))
     return moment if abs(moment) > 4.0 * EPS else 0.0

@@ -15,6 +15,7 @@ from meanfield.descent import NEGATIVE, Descent, descent
 from ..bases import Floats
 from ..checkpoints import Checkpoint
 from ..provenance import provenance
+from ..threads import one_thread
 from .exponential import ETDRK4
 from .initial import moments_of
 from .march import Method
@@ -29,6 +30,7 @@ INACCURATE = 4.0
 
 
 @checked
+@one_thread()
 def evolve(
     problem: McKeanVlasov,
     initial: Any,

@@ -16,13 +16,13 @@ from meanfield.arguments import shown
 from ..bases import Floats
 from ..checkpoints import Checkpoint, digest_of, require_writable
 from ..circle.linearisation import strengths_of
+from ..defaults import TIMES
 from ..limits import MAX_DEGREE
 from .exponential import ETDRK4
 from .initial import Initial, aligned
 from .march import MULTIPLE, TAIL_SHARE, Method
 from .multistep import LSODA
 
-DEFAULT_TIMES = 100
 MOST_TIMES = 10**7
 TOLERANCES = (1e-12, 1e-2)
 # Looks at whether the density has settled: from this time on, in units of 1/noise, each later by this ratio.
@@ -195,7 +195,7 @@ def _record_times(times: int | ArrayLike | None, until: float) -> Floats | None:
     if times is None and until == math.inf:
         return None
     if times is None or (isinstance(times, (int, np.integer)) and not isinstance(times, bool)):
-        count = DEFAULT_TIMES if times is None else int(times)
+        count = TIMES if times is None else int(times)
         if not 1 <= count <= MOST_TIMES or until == math.inf:
             raise InvalidInput(
                 f"times = {shown(times)} asks for that many equal intervals up to the final time {until:g}; give a "

@@ -16,10 +16,12 @@ from ..evolution import moments_of
 from . import compiled
 from .clouds import MomentCloud, PairCloud, in_cells, in_radians, require_range, wrap
 from .drift import OVERSHOOTING, MomentDrift, MomentForce, PairDrift, Truncation, truncation
+from .few import FewParticles, are_few, together
 from .kernels import ArrayKernel, Kernel
 from .sampling import FromDensity, FromPositions
 from .schemes import Scheme, too_long
-from .settings import HISTOGRAM_BINS, Starts
+from .settings import HISTOGRAM_BINS, Several, Starts
+from .streams import Streams
 from .timing import Timetable
 
 Floats = NDArray[np.float64]
@@ -29,6 +31,8 @@ KERNELS = ("auto", "numpy", "numba")
 WORTH_COMPILING = 5e7
 # Step times the steepest possible slope of the drift, for the step chosen by default.
 DEFAULT_SHARE = 0.2
+# Sums over modes are known to some roundings, relative to their scale.
+EVALUATION_ROUNDING = 64.0 * float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +47,8 @@ class CircleSetting:
         Moments are recorded up to this degree.
     kernel
         ``auto`` while it is open, ``numpy`` or ``numba``; both give the same bits.
+    few
+        Whether the particles are so few that their drift is summed mode by mode.
     """
 
     problem: McKeanVlasov
@@ -50,6 +56,7 @@ class CircleSetting:
     modes: Truncation
     degrees: int
     kernel: str = "auto"
+    few: bool = False
 
     layout: Layout = "degree"
 
@@ -111,22 +118,45 @@ class CircleSetting:
         """Return positions at the start, in cells."""
         return in_cells(start.angles(particles, generator), self.modes.cells)
 
-    def cloud(self, positions: Floats, generator: np.random.Generator) -> MomentCloud | PairCloud:
+    def cloud(self, positions: Floats, generator: np.random.Generator) -> MomentCloud | PairCloud | FewParticles:
         """Return particles that can be moved."""
         if isinstance(self.drift, PairDrift):
             return PairCloud(self.problem, self.modes, self.degrees, positions, generator)
+        if self.few:
+            return FewParticles(self.problem.noise, self.modes, positions[np.newaxis], generator)
         kernel = _kernel(self.kernel, self.modes.cells)
         return MomentCloud(self.problem, self.modes, self.degrees, positions, generator, kernel)
 
+    @property
+    def several(self) -> Several | None:
+        """Replicas of few particles are advanced together."""
+        return self if self.few else None
+
+    def together(self, particles: int) -> int:
+        """Return how many replicas of few particles are best advanced together."""
+        return together(particles, self.modes)
+
+    def clouds(self, positions: Floats, streams: Streams) -> FewParticles:
+        """Return the particles of several replicas (R, N)."""
+        return FewParticles(self.problem.noise, self.modes, positions, streams)
+
+    def record_all(self, clouds: Any) -> dict[str, Floats]:
+        """Return the moments of each of several replicas, whose particles are wrapped if they have gone far."""
+        wrap(clouds.rows, self.modes.cells)
+        moments = clouds.moments(self.degrees)
+        return {"cosine": moments.real, "sine": -moments.imag}
+
     def record(self, cloud: Any) -> dict[str, Floats]:
         """Return the moments of the particles, wrapped if they have gone far."""
+        if self.few:
+            return {name: values[0] for name, values in self.record_all(cloud).items()}
         wrap(cloud.positions, self.modes.cells)
         moments = cloud.moments()[: self.degrees + 1]
         return {"cosine": moments.real, "sine": -moments.imag}
 
-    def ended(self, cloud: Any) -> tuple[Floats, NDArray[np.int64]]:
+    def ended(self, positions: Floats) -> tuple[Floats, NDArray[np.int64]]:
         """Return the angles and their histogram."""
-        angles = in_radians(cloud.positions, self.modes.cells)
+        angles = in_radians(positions, self.modes.cells)
         return angles, histogram(angles)
 
     def width_bias(self, scheme: Scheme, share: float) -> float:
@@ -162,16 +192,19 @@ class CircleSetting:
             "kernel": self.kernel,
             "cells": modes.cells,
             "drift": "moments",
+            "drift_sums": "modes" if self.few else "cells",
             "drift_tolerance": self.drift.tolerance,
             "drift_degree": modes.degree,
             "drift_scale": modes.scale,
             "drift_truncation_error": modes.truncation_error,
-            "drift_evaluation_error": modes.evaluation_error,
+            "drift_evaluation_error": EVALUATION_ROUNDING if self.few else modes.evaluation_error,
             "drift_random_share_left_out": modes.random_share,
         }
 
 
-def circle_setting(problem: McKeanVlasov, drift: MomentDrift | PairDrift, degrees: int) -> CircleSetting:
+def circle_setting(
+    problem: McKeanVlasov, drift: MomentDrift | PairDrift, degrees: int, particles: int
+) -> CircleSetting:
     """Return the setting of a problem on the circle.
 
     Raises
@@ -180,7 +213,9 @@ def circle_setting(problem: McKeanVlasov, drift: MomentDrift | PairDrift, degree
         If the coupling is free or the moments asked for need too many cells.
     """
     by_moments = drift if isinstance(drift, MomentDrift) else MomentDrift()
-    return CircleSetting(problem, drift, truncation(problem, by_moments, degrees), degrees)
+    modes = truncation(problem, by_moments, degrees)
+    few = isinstance(drift, MomentDrift) and are_few(particles, modes)
+    return CircleSetting(problem, drift, modes, degrees, few=few)
 
 
 def histogram(angles: Floats) -> NDArray[np.int64]:

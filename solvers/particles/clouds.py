@@ -50,8 +50,8 @@ class MomentCloud:
         """Advance by the drift and the noise of a step."""
         force = self._force
         self._prepare(step)
-        amplitude = _amplitude(self._noise, step, force.cells)
-        self._kernel.euler(self.positions, force.table, amplitude, self.generator, force.sums)
+        width = amplitude(self._noise, step, force.cells)
+        self._kernel.euler(self.positions, force.table, width, self.generator, force.sums)
 
     def second_order(self, step: float) -> None:
         """Advance by the mean of the drifts before and after, and the noise of a step."""
@@ -59,8 +59,8 @@ class MomentCloud:
         if self._drift.size == 0:
             self._drift = np.empty_like(self.positions)
         self._prepare(step)
-        amplitude = _amplitude(self._noise, step, force.cells)
-        self._kernel.predict(self.positions, force.table, amplitude, self.generator, self._drift, force.sums)
+        width = amplitude(self._noise, step, force.cells)
+        self._kernel.predict(self.positions, force.table, width, self.generator, self._drift, force.sums)
         force.prepare(self.moments(), step)
         self._kernel.correct(self.positions, force.table, self._drift, force.sums)
 
@@ -113,8 +113,8 @@ class PairCloud:
         return pair_drift(self._problem, self.positions * width) * (step / width)
 
     def _draw(self, step: float) -> Floats:
-        amplitude = _amplitude(self._problem.noise, step, self._force.cells)
-        return amplitude * self.generator.standard_normal(self.positions.size)
+        width = amplitude(self._problem.noise, step, self._force.cells)
+        return width * self.generator.standard_normal(self.positions.size)
 
     def _watch(self, step: float) -> None:
         moments = self.moments()
@@ -161,10 +161,11 @@ def in_radians(positions: Floats, cells: int) -> Floats:
 
 
 def wrap(positions: Floats, cells: int) -> None:
-    """Bring positions in cells back to the first turn if they have gone far; that is exact."""
+    """Bring positions in cells (..., N) back to the first turn in rows that have gone far; that is exact."""
     if max(-float(positions.min()), float(positions.max())) > FAR:
+        far = np.abs(positions).max(axis=-1, keepdims=True) > FAR
         # The number of cells is a power of two.
-        positions -= cells * np.rint(positions / cells)
+        positions -= np.where(far, cells * np.rint(positions / cells), 0.0)
 
 
 def require_range(problem: McKeanVlasov, cells: int, interval: float) -> None:
@@ -183,6 +184,6 @@ def require_range(problem: McKeanVlasov, cells: int, interval: float) -> None:
         )
 
 
-def _amplitude(noise: float, step: float, cells: int) -> float:
+def amplitude(noise: float, step: float, cells: int) -> float:
     """Return the standard deviation of the noise of a step, in cells."""
     return math.sqrt(2.0 * noise) * math.sqrt(step) * cells / (2.0 * math.pi)

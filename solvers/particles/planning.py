@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from meanfield import InvalidInput, McKeanVlasov
 
 from ..checkpoints import Checkpoint, digest_of, require_writable
+from ..defaults import DEGREES
 from ..provenance import version
 from .drift import MomentDrift, PairDrift
 from .replicas import Replica
@@ -21,7 +22,6 @@ from .timing import Timetable, timetable
 
 LARGEST_COUNT = 10**9
 LARGEST_SEED = 2**128 - 1
-DEFAULT_DEGREES = 6
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def _checked(options: Options) -> Options:
         particles=_whole(options.particles, "particles", 1, LARGEST_COUNT, "particles=10000"),
         replicas=_whole(options.replicas, "replicas", 1, LARGEST_COUNT, "replicas=8"),
         seed=_whole(options.seed, "seed", 0, LARGEST_SEED, "seed=1"),
-        degrees=_whole(options.degrees, "degrees", 1, LARGEST_COUNT, f"degrees={DEFAULT_DEGREES}"),
+        degrees=_whole(options.degrees, "degrees", 1, LARGEST_COUNT, f"degrees={DEGREES}"),
     )
 
 

@@ -1,7 +1,6 @@
-"""One replica: its random streams, its steps, its checkpoints and what is recorded of it.
+"""One replica: its steps, its checkpoints and what is recorded of it.
 
-A replica is a task of its own for an executor. Its streams come from the seed and its index alone, so that nothing
-depends on where it runs or on what else does.
+Its streams come from the seed and its index alone, so that nothing depends on where it runs or on what else does.
 """
 
 import time
@@ -19,11 +18,11 @@ from .drift import OVERSHOOTING
 from .saving import Progress, due, load, save
 from .schemes import Scheme, too_long
 from .settings import Setting, Start
+from .streams import streams
 from .timing import Timetable
 
 Floats = NDArray[np.float64]
 
-SAMPLING, NOISE = 0, 1
 # Particle-steps between two reports of progress.
 BETWEEN_REPORTS = 2**21
 
@@ -85,38 +84,28 @@ class Recorded:
     warnings: tuple[str, ...] = ()
 
 
-def run_replica(replica: Replica) -> Recorded:
-    """Run a replica to its end: the task for an executor."""
-    steps = running(replica)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as stop:
-            recorded: Recorded = stop.value
-            return recorded
-
-
 def running(replica: Replica) -> Generator[int, None, Recorded]:
     """Run a replica, yield the number of steps done from time to time and return what was recorded."""
     started = time.process_time()
     walk = _Walk(replica)
-    failure, interrupted = "", False
+    failure, stopped = "", False
     try:
         yield from walk.to_the_end()
     except ComputationFailed as error:
-        failure = f"replica {replica.index} stopped at time {walk.progress.time:.6g}: {error}"
+        failure = failed(replica, walk.progress.time, str(error))
     except KeyboardInterrupt:
-        failure = f"replica {replica.index} was interrupted at time {walk.progress.time:.6g}"
-        interrupted = True
-    return walk.recorded(failure, interrupted, time.process_time() - started)
+        failure, stopped = interrupted(replica, walk.progress.time), True
+    return walk.recorded(failure, stopped, time.process_time() - started)
 
 
-def streams(seed: int, index: int) -> tuple[np.random.Generator, np.random.Generator]:
-    """Return the generators of a replica's start and of its noise; the only place where streams are made."""
-    return tuple(  # type: ignore[return-value]
-        np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(index, purpose))))
-        for purpose in (SAMPLING, NOISE)
-    )
+def failed(replica: Replica, reached: float, reason: str) -> str:
+    """Say that a replica ended early."""
+    return f"replica {replica.index} stopped at time {reached:.6g}: {reason}"
+
+
+def interrupted(replica: Replica, reached: float) -> str:
+    """Say that the user ended a replica."""
+    return f"replica {replica.index} was interrupted at time {reached:.6g}"
 
 
 class _Walk:
@@ -155,7 +144,7 @@ class _Walk:
     def recorded(self, failure: str, interrupted: bool, cpu_seconds: float) -> Recorded:
         """Return what is known of the replica now."""
         replica, progress = self.replica, self.progress
-        positions, counts = (None, None) if failure else replica.setting.ended(self.cloud)
+        positions, counts = (None, None) if failure else replica.setting.ended(self.cloud.positions)
         return Recorded(
             index=replica.index,
             moments=progress.recorded,

@@ -9,31 +9,47 @@ from numpy.typing import NDArray
 from meanfield import InvalidInput
 from meanfield.arguments import checked
 
+from ..defaults import EULER_MARUYAMA, WEAK_SECOND_ORDER
 from .drift import OVERSHOOTING
 
 
-class Cloud(Protocol):
-    """Particles that can be advanced by a scheme.
-
-    Attributes
-    ----------
-    positions
-        On the circle (N,), in cells, some turns away; on the sphere (d, N), unit vectors.
-    generator
-        Source of the noise.
-    contraction
-        Largest product of a step and the slope of the drift, inwards, met so far.
-    """
-
-    positions: NDArray[np.float64]
-    generator: np.random.Generator
-    contraction: float
+class Steps(Protocol):
+    """What a scheme asks of particles."""
 
     def euler(self, step: float) -> None:
         """Advance by the drift and the noise of a step, weak order 1."""
 
     def second_order(self, step: float) -> None:
         """Advance by a step of weak order 2."""
+
+
+class Cloud(Steps, Protocol):
+    """The particles of a replica."""
+
+    generator: np.random.Generator
+
+    @property
+    def positions(self) -> NDArray[np.float64]:
+        """On the circle (N,), in cells, some turns away; on the sphere (d, N), unit vectors."""
+
+    @property
+    def contraction(self) -> float:
+        """Largest product of a step and the slope of the drift, inwards, met so far."""
+
+
+class Clouds(Steps, Protocol):
+    """The particles of several replicas, moved by the same calls and otherwise independent.
+
+    Attributes
+    ----------
+    rows : (R, ...) float
+        Positions of each.
+    contractions : (R,) float
+        Contraction of each met so far.
+    """
+
+    rows: NDArray[np.float64]
+    contractions: NDArray[np.float64]
 
 
 @checked
@@ -47,10 +63,10 @@ class EulerMaruyama:
     its random part is chosen so that noise alone has the right mean direction, :math:`E X \propto e^{-(d-1)Dt}`.
     """
 
-    name: ClassVar[str] = "euler-maruyama"
+    name: ClassVar[str] = EULER_MARUYAMA
     weak_order: ClassVar[int] = 1
 
-    def advance(self, cloud: Cloud, step: float) -> None:
+    def advance(self, cloud: Steps, step: float) -> None:
         """Advance all particles by one step."""
         cloud.euler(step)
 
@@ -74,10 +90,10 @@ class WeakSecondOrder:
     rule, then the other half of the noise: a splitting of Strang, of weak order 2 as well.
     """
 
-    name: ClassVar[str] = "weak-second-order"
+    name: ClassVar[str] = WEAK_SECOND_ORDER
     weak_order: ClassVar[int] = 2
 
-    def advance(self, cloud: Cloud, step: float) -> None:
+    def advance(self, cloud: Steps, step: float) -> None:
         """Advance all particles by one step."""
         cloud.second_order(step)
 

@@ -15,7 +15,8 @@ from meanfield import Circle, McKeanVlasov
 from meanfield.states import Layout
 
 from .drift import MomentDrift, PairDrift
-from .schemes import Cloud, Scheme
+from .schemes import Cloud, Clouds, Scheme
+from .streams import Streams
 from .timing import Timetable
 
 Floats = NDArray[np.float64]
@@ -37,6 +38,19 @@ class Starts(NamedTuple):
     each: Sequence[Start]
     description: str
     warnings: tuple[str, ...]
+
+
+class Several(Protocol):
+    """How several replicas are advanced together; no number depends on it."""
+
+    def together(self, particles: int) -> int:
+        """Return how many replicas are best advanced together."""
+
+    def clouds(self, positions: Floats, streams: Streams) -> Clouds:
+        """Return the particles of several replicas (R, ...)."""
+
+    def record_all(self, clouds: Clouds) -> dict[str, Floats]:
+        """Return what is recorded of each, as in ``shapes`` with a first axis for the replicas."""
 
 
 class Setting(Protocol):
@@ -93,11 +107,15 @@ class Setting(Protocol):
     def cloud(self, positions: Floats, generator: np.random.Generator) -> Cloud:
         """Return particles that can be moved."""
 
+    @property
+    def several(self) -> "Several | None":
+        """How replicas are advanced together, if that is quicker than one by one."""
+
     def record(self, cloud: Cloud) -> dict[str, Floats]:
         """Return what is recorded of the particles, named and shaped as in ``shapes``."""
 
-    def ended(self, cloud: Cloud) -> tuple[Floats, Counts]:
-        """Return the positions and the histogram of the record."""
+    def ended(self, positions: Floats) -> tuple[Floats, Counts]:
+        """Return the positions as a record holds them and their histogram."""
 
     def width_bias(self, scheme: Scheme, share: float) -> float:
         """Return the relative bias of the variance in a force of slope -s, share = s times the step."""
@@ -125,7 +143,7 @@ def setting_for(
     if isinstance(problem.domain, Circle):
         from .circle import circle_setting
 
-        return circle_setting(problem, drift or MomentDrift(), degrees)
+        return circle_setting(problem, drift or MomentDrift(), degrees, particles)
     from .sphere import sphere_setting
 
     return sphere_setting(problem, drift, degrees, particles)

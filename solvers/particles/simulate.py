@@ -14,11 +14,13 @@ from meanfield import ComputationFailed, Ensemble, InvalidInput, McKeanVlasov, O
 from meanfield.arguments import checked
 
 from ..checkpoints import Checkpoint
+from ..defaults import DEGREES
 from ..executors import completed
 from ..provenance import provenance
+from .blocks import Block, blocks_of, run_block, running_block
 from .drift import MomentDrift, PairDrift
-from .planning import DEFAULT_DEGREES, Options, Plan, plan
-from .replicas import Recorded, Replica, run_replica, running
+from .planning import Options, Plan, plan
+from .replicas import Recorded
 from .schemes import Scheme, WeakSecondOrder
 from .settings import HISTOGRAM_BINS
 
@@ -47,7 +49,7 @@ def simulate(
     replicas: int = 1,
     scheme: Scheme | None = None,
     times: int | ArrayLike | None = None,
-    degrees: int = DEFAULT_DEGREES,
+    degrees: int = DEGREES,
     drift: MomentDrift | PairDrift | None = None,
     executor: concurrent.futures.Executor | None = None,
     checkpoint: Checkpoint | None = None,
@@ -94,7 +96,8 @@ def simulate(
         than three dimensions pairs where the moments of the degrees that are felt are too many to be cheaper, which
         the record says.
     executor
-        Any ``concurrent.futures.Executor``, one task a replica; it is not shut down.
+        Any ``concurrent.futures.Executor``, one task a replica, or a block of replicas where their particles are so
+        few that they are moved together; it is not shut down.
     checkpoint
         Where to save every replica and how often; if the files are there, the run goes on from them.
     keep_positions
@@ -152,7 +155,7 @@ def simulation(
     replicas: int = 1,
     scheme: Scheme | None = None,
     times: int | ArrayLike | None = None,
-    degrees: int = DEFAULT_DEGREES,
+    degrees: int = DEGREES,
     drift: MomentDrift | PairDrift | None = None,
     executor: concurrent.futures.Executor | None = None,
     checkpoint: Checkpoint | None = None,
@@ -170,7 +173,7 @@ def simulation(
     interrupted = False
     try:
         if executor is None:
-            yield from _one_by_one(planned, outcomes)
+            yield from _inline(planned, outcomes)
         else:
             yield from _on_executor(planned, outcomes, executor)
     except KeyboardInterrupt:
@@ -182,33 +185,40 @@ def _on_executor(
     planned: Plan, outcomes: dict[int, Recorded | Exception], executor: concurrent.futures.Executor
 ) -> Generator[Advance, None, None]:
     share = planned.options.particles * planned.timetable.steps
-    for index, outcome in completed(run_replica, planned.replicas, executor):
-        outcomes[index] = outcome
+    blocks = blocks_of(planned.replicas)
+    for number, outcome in completed(run_block, blocks, executor):
+        _note(blocks[number], outcome, outcomes)
         yield Advance(len(outcomes) * share, len(planned.replicas) * share)
 
 
-def _one_by_one(planned: Plan, outcomes: dict[int, Recorded | Exception]) -> Generator[Advance, None, None]:
+def _inline(planned: Plan, outcomes: dict[int, Recorded | Exception]) -> Generator[Advance, None, None]:
     share = planned.options.particles * planned.timetable.steps
-    for index, replica in enumerate(planned.replicas):
+    for block in blocks_of(planned.replicas):
+        outcome: list[Recorded] | Exception
         try:
-            outcome = yield from _reporting(replica, index * share, len(planned.replicas) * share)
+            outcome = yield from _reporting(block, len(outcomes) * share, len(planned.replicas) * share)
         except Exception as error:
-            outcomes[index] = error
-        else:
-            outcomes[index] = outcome
-            if outcome.interrupted:
-                raise KeyboardInterrupt
+            outcome = error
+        _note(block, outcome, outcomes)
+        if isinstance(outcome, list) and any(one.interrupted for one in outcome):
+            raise KeyboardInterrupt
 
 
-def _reporting(replica: Replica, before: int, total: int) -> Generator[Advance, None, Recorded]:
-    steps = running(replica)
+def _note(block: Block, outcome: list[Recorded] | Exception, outcomes: dict[int, Recorded | Exception]) -> None:
+    """Keep what came of each replica of a block; an exception is the outcome of all of them."""
+    each: Sequence[Recorded | Exception] = [outcome] * len(block) if isinstance(outcome, Exception) else outcome
+    outcomes.update((replica.index, one) for replica, one in zip(block, each, strict=True))
+
+
+def _reporting(block: Block, before: int, total: int) -> Generator[Advance, None, list[Recorded]]:
+    steps = running_block(block)
     while True:
         try:
             done = next(steps)
         except StopIteration as stop:
-            recorded: Recorded = stop.value
+            recorded: list[Recorded] = stop.value
             return recorded
-        yield Advance(before + replica.particles * done, total)
+        yield Advance(before + len(block) * block[0].particles * done, total)
 
 
 def _gathered(

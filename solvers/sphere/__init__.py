@@ -13,6 +13,7 @@ from .energy import bounded_below as bounded_below
 from .identity import same_orbit as same_orbit
 from .identity import symmetry_of as symmetry_of
 from .linearised.layouts import slowest_rate as slowest_rate
+from .linearised.layouts import slowest_rates as slowest_rates
 from .linearised.layouts import spectrum as spectrum
 from .meeting import meeting as meeting
 from .meeting import nearest_image as nearest_image

@@ -157,7 +157,7 @@ def _raising(*arguments, **options):
 @pytest.mark.parametrize(
     ("target", "said"),
     [
-        ("solvers.circle.slowest_rate", "(2-cluster, 1-cluster from 2-cluster) could not be computed"),
+        ("solvers.circle.slowest_rates", "(2-cluster, 1-cluster from 2-cluster) could not be computed"),
         ("solvers.diagram.provenance", "the provenance is not known"),
         ("solvers.diagram.mark_exchanges", "couplings of equal free energy"),
         ("solvers.diagram.say_left_out", "branches left out"),
@@ -173,7 +173,7 @@ def test_nothing_beside_a_diagram_takes_it_away(monkeypatch, target, said):
     diagram = bifurcation_diagram(problem, (1.2, 1.6), search=True)
     assert [branch.label for branch in diagram.branches] == [branch.label for branch in plain.branches]
     assert any(said in warning and "on purpose" in warning for warning in diagram.warnings)
-    if target.endswith("slowest_rate"):
+    if target.endswith("slowest_rates"):
         assert all(np.isnan(branch.slowest_rate).all() for branch in diagram.branches[1:])
     assert "Warnings" in diagram.summary()
 

@@ -9,7 +9,6 @@ from meanfield import Circle, McKeanVlasov, Outcome, Transformer, critical_coupl
 from meanfield.cli import main
 from meanfield.export.states import save_states
 from solvers import Bumps, PerturbedUniform, VonMises, evolve, stationary_states
-from solvers.commands import evolve as command
 
 PROBLEM = McKeanVlasov(Circle(), Transformer(4.0))
 PROBLEM = PROBLEM.at(coupling=2.0 * critical_coupling(PROBLEM))
@@ -195,7 +194,7 @@ def test_an_interrupt_writes_what_is_there(capsys, tmp_path, monkeypatch):
 
         return evolve(*arguments, **(options | {"progress": stop}))
 
-    monkeypatch.setattr(command, "evolved", interrupted)
+    monkeypatch.setattr("solvers.evolution.evolve", interrupted)
     code, out, _ = run(capsys, *SMALL, "--until", "10", "--to", str(tmp_path / "t.json"))
     assert code == 130
     assert "interrupted; what was computed before is kept" in out

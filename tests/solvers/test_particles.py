@@ -327,7 +327,7 @@ def test_interrupts_keep_what_was_done(monkeypatch):
         advance(self, cloud, step)
 
     monkeypatch.setattr(WeakSecondOrder, "advance", interrupted)
-    ensemble = simulate(problem(Kuramoto()), 10, 1.0, 1, step=0.1, replicas=3, on_failure="return")
+    ensemble = simulate(problem(Kuramoto()), 200, 1.0, 1, step=0.1, replicas=3, on_failure="return")
     assert ensemble.outcome is Outcome.INTERRUPTED
     assert list(ensemble.completed) == [True, False, False]
     assert np.isfinite(ensemble.cosine[1, :6]).all()
@@ -337,7 +337,7 @@ def test_interrupts_keep_what_was_done(monkeypatch):
     )
     count = 0
     with pytest.raises(KeyboardInterrupt):
-        simulate(problem(Kuramoto()), 10, 1.0, 1, step=0.1, replicas=3)
+        simulate(problem(Kuramoto()), 200, 1.0, 1, step=0.1, replicas=3)
 
 
 def test_coarse_steps_are_warned_of():

@@ -96,7 +96,7 @@ def test_checkpoints_change_nothing_and_finished_replicas_are_not_done_again(tmp
 def test_replicas_lost_with_their_workers_are_done_by_the_next_run(tmp_path, uninterrupted):
     class Refusing(concurrent.futures.ThreadPoolExecutor):
         def submit(self, function, /, task):
-            if task.index == 1:
+            if task[0].index == 1:
                 raise RuntimeError("no worker left")
             return super().submit(function, task)
 

@@ -107,7 +107,7 @@ def test_an_interrupt_keeps_what_there_is(capsys, tmp_path, monkeypatch):
         advance(self, cloud, step)
 
     monkeypatch.setattr(WeakSecondOrder, "advance", interrupted)
-    code, out, _ = run(capsys, *SMALL, "--replicas", "2", "--to", str(tmp_path / "e.json"))
+    code, out, _ = run(capsys, *SMALL, "--particles", "200", "--replicas", "2", "--to", str(tmp_path / "e.json"))
     assert code == 130
     assert "replica 1 was interrupted at time 0.2" in out
     assert list(open_ensemble(tmp_path / "e.json").completed) == [True, False]

@@ -65,8 +65,9 @@ class Replacing(concurrent.futures.Executor):
         self.inner, self.index, self.replacement = inner, index, (function, *arguments)
 
     def submit(self, function, /, task):
-        assert isinstance(task, Replica)
-        if task.index == self.index:
+        (replica,) = task
+        assert isinstance(replica, Replica)
+        if replica.index == self.index:
             return self.inner.submit(*self.replacement)
         return self.inner.submit(function, task)
 

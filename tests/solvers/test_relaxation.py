@@ -195,3 +195,15 @@ def test_the_error_of_a_fit_covers_quadratic_terms(monkeypatch):
     for fit in (found.fit("L2"), found.fit("W1"), found.fit("relative entropy")):
         away = abs(fit.rate - found.expected(fit))
         assert 1e-8 * fit.rate < away <= fit.error
+
+
+def test_an_evolution_that_takes_minutes_is_left_out_and_said(monkeypatch):
+    problem = McKeanVlasov(Circle(), Kuramoto(), coupling=3.0)
+    assert contraction_rate(problem).fit("L2").rate is not None
+    monkeypatch.setattr("solvers.circle.relaxing.AFFORDABLE_SECONDS", 0.0)
+    found = contraction_rate(problem)
+    assert found.gap == pytest.approx(1.0813316, rel=1e-6)
+    assert found.fit("L2").rate is None
+    (warning,) = found.warnings
+    assert warning.startswith("no rate was fitted: an evolution of ")
+    assert warning.endswith(" seconds")

@@ -223,6 +223,27 @@ def test_rates_along_branches_are_those_of_the_states(beta: float, interval: tup
             assert branch.slowest_rate[point] == pytest.approx(rate, rel=1e-8)
 
 
+def test_rates_of_many_states_are_those_of_each() -> None:
+    """Also where states with an axis and without, more and less symmetric ones, and exact branch points are mixed."""
+    from solvers.circle.rates import slowest_rates
+
+    tilted = McKeanVlasov(Circle(), CosineSeries((-1.0, -0.9, -1.2)), confinement=CosineSeries((0.0, -0.3)))
+    resonant = McKeanVlasov(Circle(), CosineSeries((-1.0, -1.5)))
+    for problem, interval in ((tilted, (2.0, 4.0)), (resonant, (1.2, 2.5))):
+        diagram = bifurcation_diagram(problem, interval, rates=False)
+        states = [
+            diagram.state(index, point)
+            for index, branch in enumerate(diagram.branches)
+            if branch.symmetry
+            for point in (0, 1, len(branch) // 2, len(branch) - 1)
+        ]
+        kinds = {bool(np.abs(state.sine).max() > 1e-10) for state in states}
+        assert kinds == ({False, True} if problem is tilted else {False})
+        for state, rate in zip(states, slowest_rates(states), strict=True):
+            found = spectrum(state)
+            assert abs(rate - found.slowest_rate) <= 1e-8 * abs(found.slowest_rate) + 2.0 * found.error
+
+
 def test_lowest_eigenvalues_of_a_block_are_those_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = McKeanVlasov(Circle(), Transformer(20.0))
     state = branch_state(problem, (4.5e-7, 9e-7), "1-cluster")

@@ -9,7 +9,7 @@ import pytest
 
 from meanfield import Outcome, open_comparison
 from meanfield.cli import main
-from verification.commands import compare as command
+from verification import comparison
 
 SMALL = [
     "kuramoto",
@@ -74,13 +74,13 @@ def test_warnings_reach_standard_error(capsys: pytest.CaptureFixture[str]) -> No
 def test_a_partial_comparison_ends_with_1(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     import dataclasses
 
-    right = command.comparing
+    right = comparison.comparing
 
     def partial(*arguments: Any, **options: Any) -> Any:
         found = yield from right(*arguments, **options)
         return dataclasses.replace(found, outcome=Outcome.PARTIAL)
 
-    monkeypatch.setattr(command, "comparing", partial)
+    monkeypatch.setattr(comparison, "comparing", partial)
     assert main(["compare", *SMALL]) == 1
     assert capsys.readouterr().out
 

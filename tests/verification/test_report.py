@@ -8,7 +8,6 @@ import pytest
 
 from meanfield import Circle, Kuramoto, McKeanVlasov, MeanfieldError
 from verification import Claim, Evidence, Result, Verdict, catalogue
-from verification.commands import verify as command
 from verification.commands.verify import verify
 from verification.report import json_object, markdown, terminal_table, totals
 
@@ -57,8 +56,7 @@ def test_json_has_null_for_what_is_not_finite() -> None:
 
 @pytest.fixture
 def one_problem(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (catalogue, command):
-        monkeypatch.setattr(module, "representative_problems", lambda domain=None: (PROBLEM,))
+    monkeypatch.setattr(catalogue, "representative_problems", lambda domain=None: (PROBLEM,))
 
 
 @pytest.mark.usefixtures("one_problem")
@@ -84,7 +82,7 @@ def test_quiet_prints_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path
 
 
 def test_a_failure_is_exit_code_1(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(command, "judged", lambda *args, **options: RESULTS)
+    monkeypatch.setattr("verification.claims.verify", lambda *args, **options: RESULTS)
     assert verify(["circle.T8"]) == 1
     assert "fails" in capsys.readouterr().out
 

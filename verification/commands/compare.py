@@ -34,7 +34,7 @@ from meanfield.export.comparisons import check_comparison_target, comparison_to_
 from meanfield.export.datasets import KINDS
 from solvers.commands import add_initial, initial_of
 
-from ..comparison import DEGREES, REPLICAS, SIZES, TIMES, checked_sizes, comparing
+from ..defaults import DEGREES, REPLICAS, SIZES, TIMES
 
 
 def compare(argv: Sequence[str]) -> int:
@@ -46,6 +46,8 @@ def compare(argv: Sequence[str]) -> int:
     if settings.until is None:
         raise InvalidInput(f"{parser.prog} needs a final time; add --until 1")
     require_workers(settings)
+    from ..comparison import checked_sizes
+
     settings.particles = checked_sizes(settings.particles)
     for target in settings.to:
         check_comparison_target(target, settings.force)
@@ -90,6 +92,8 @@ def _parser(argv: Sequence[str]) -> Parser:
 
 
 def _compared(problem: McKeanVlasov, settings: argparse.Namespace) -> Comparison:
+    from ..comparison import comparing
+
     with contextlib.ExitStack() as stack:
         executor = stack.enter_context(worker_processes(settings.workers, settings.replicas))
         advance = stack.enter_context(progress_bar(not settings.quiet, "particles", "steps"))

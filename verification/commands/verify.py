@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from meanfield import InvalidInput
 from meanfield.command_line import (
@@ -23,10 +23,8 @@ from meanfield.command_line import (
 )
 from meanfield.export.files import check_writable, text_writer, write_files
 
-from ..catalogue import representative_problems
-from ..claims import Claim, Result, Verdict, matching
-from ..claims import verify as judged
-from ..report import json_object, markdown, terminal_table
+if TYPE_CHECKING:
+    from ..claims import Claim, Result
 
 SHOWN_AFTER = 1.0
 
@@ -48,6 +46,11 @@ def verify(argv: Sequence[str]) -> int:
     add_force(parser)
     add_common(parser, quiet="progress, the table and the name of the report", verbose="one line a check")
     settings = parser.settings()
+    from ..catalogue import representative_problems
+    from ..claims import Verdict, matching
+    from ..claims import verify as judged
+    from ..report import markdown
+
     claims = matching(settings.pattern)
     require_workers(settings)
     if settings.list:
@@ -69,8 +72,10 @@ def verify(argv: Sequence[str]) -> int:
     return int(any(result.verdict is Verdict.FAILS for result in results))
 
 
-def _say_claims(claims: Sequence[Claim], as_json: bool) -> None:
+def _say_claims(claims: "Sequence[Claim]", as_json: bool) -> None:
     """Print identifier and title of claims, and on how many problems each is tried."""
+    from ..catalogue import representative_problems
+
     problems = {claim.domain: len(representative_problems(claim.domain)) for claim in claims}
     if as_json:
         rows = [
@@ -98,7 +103,9 @@ def _write(name: str, text: str, force: bool, quiet: bool) -> None:
             note(f"wrote {path}")
 
 
-def _print(results: Sequence[Result], origin: dict[str, Any], settings: Any) -> None:
+def _print(results: "Sequence[Result]", origin: dict[str, Any], settings: Any) -> None:
+    from ..report import json_object, terminal_table
+
     if settings.json:
         say_json(json_object(results, origin))
     elif not settings.quiet:
@@ -126,7 +133,7 @@ def _origin(parser: Parser, seconds: float) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def _bar(total: int, shown: bool) -> Iterator[Callable[[Result], None]]:
+def _bar(total: int, shown: bool) -> "Iterator[Callable[[Result], None]]":
     from tqdm import tqdm
 
     terminal = sys.stderr.isatty()
@@ -135,7 +142,7 @@ def _bar(total: int, shown: bool) -> Iterator[Callable[[Result], None]]:
         leave=False, mininterval=0.1 if terminal else 5.0, dynamic_ncols=terminal,
     ) as bar:  # fmt: skip
 
-        def advance(result: Result) -> None:
+        def advance(result: "Result") -> None:
             bar.set_postfix_str(result.claim.identifier, refresh=False)
             bar.update()
 

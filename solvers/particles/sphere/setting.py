@@ -17,7 +17,7 @@ from meanfield.states import Layout
 from ...bases.spherical import ducc
 from ..drift import OVERSHOOTING, MomentDrift, PairDrift
 from ..schemes import Scheme, WeakSecondOrder, too_long
-from ..settings import HISTOGRAM_BINS, Starts
+from ..settings import HISTOGRAM_BINS, Several, Starts
 from ..timing import Timetable
 from .cloud import SphereCloud
 from .felt import Felt, felt_degrees
@@ -155,6 +155,11 @@ class SphereSetting:
             return DuccField(self.felt, self.drift.tolerance, ducc())
         return HarmonicField(self.felt)
 
+    @property
+    def several(self) -> Several | None:
+        """Replicas are advanced one by one."""
+        return None
+
     def record(self, cloud: Any) -> dict[str, Floats]:
         """Return the moments of the particles; the slope of the drift is looked at as well."""
         cloud.watch()
@@ -168,9 +173,8 @@ class SphereSetting:
         moduli = moment_lengths(positions, self.degrees)
         return {"cosine": zonal, "sine": np.zeros_like(zonal), "mean_vector": vector, "moduli": moduli}
 
-    def ended(self, cloud: Any) -> tuple[Floats, NDArray[np.int64]]:
+    def ended(self, positions: Floats) -> tuple[Floats, NDArray[np.int64]]:
         """Return the unit vectors (N, d) and the histogram of their angles from the north pole."""
-        positions = cloud.positions
         angles = np.arctan2(np.sqrt((positions[:-1] ** 2).sum(axis=0)), positions[-1])
         bins = np.minimum((angles * (HISTOGRAM_BINS / math.pi)).astype(np.int64), HISTOGRAM_BINS - 1)
         return np.ascontiguousarray(positions.T), np.bincount(bins, minlength=HISTOGRAM_BINS)

@@ -1,5 +1,7 @@
 """Decay rates at a state of a sphere: by azimuthal sectors about its axis, else by classes of harmonics."""
 
+from collections.abc import Sequence
+
 from meanfield import Spectrum, State
 
 from . import full_rates, full_spectra, rates, spectra
@@ -17,3 +19,15 @@ def spectrum(state: State) -> Spectrum:
 def slowest_rate(state: State) -> float:
     """Return the slowest decay rate of perturbations of a state, rotation excluded, negative when unstable."""
     return full_rates.slowest_rate(state) if state.layout == "order" else rates.slowest_rate(state)
+
+
+def slowest_rates(states: Sequence[State]) -> list[float | Exception]:
+    """Return the slowest decay rates of several states, or why one is not known."""
+    return [_known(state) for state in states]
+
+
+def _known(state: State) -> float | Exception:
+    try:
+        return slowest_rate(state)
+    except Exception as error:
+        return error
