@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from ..errors import InvalidInput, did_you_mean
+from ..process import write_result
 from .configuration import read_configuration, typed
 from .readers import number, word
 
@@ -63,6 +64,10 @@ class Parser(argparse.ArgumentParser):
             if members & given.keys():
                 configured = {key: value for key, value in configured.items() if key not in members}
         return argparse.Namespace(**(defaults | configured | given))
+
+    def print_help(self, file: Any = None) -> None:
+        """Write the help as the result that it is; argparse is silent where that fails."""
+        write_result(self.format_help())
 
     def error(self, message: str) -> NoReturn:
         """Raise the message as a sentence."""

@@ -7,11 +7,9 @@ from typing import Any
 
 from ..errors import MeanfieldError
 from ..outcomes import Outcome
+from ..process import INTERRUPTED
 from .options import Parser, resolved_configuration
 from .terminal import note, say, say_json
-
-# What shells expect of a program that was interrupted.
-INTERRUPTED = 130
 
 
 def origin(parser: Parser, settings: argparse.Namespace) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from ..errors import InvalidInput, MeanfieldError
 from . import digests, records, sets, tables
 from .files import Writer, bytes_writer, check_writable, checked_suffix, existing_file, text_writer, write_files
 from .netcdf import conventions
-from .sealed import group, netcdf_bytes, opened
+from .sealed import netcdf_bytes, netcdf_groups
 
 if TYPE_CHECKING:
     import xarray
@@ -233,8 +233,7 @@ def _netcdf(content: Content) -> bytes:
 
 
 def _read_netcdf(path: Path, check: bool) -> tuple[dict[str, Any], Arrays]:
-    with opened(path, check) as file:
-        dataset = group(file, decode=False)
+    dataset = netcdf_groups(path, check)["/"]
     header = records.load(dataset.attrs["header"])
     return header, {str(name): item.values for name, item in dataset.variables.items()}
 
