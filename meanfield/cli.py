@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:
         _one_thread()
         open_closed_streams()
-        sys.stderr = Silenced(sys.stderr)  # type: ignore[assignment]
+        sys.stderr = Silenced(sys.stderr)
         interruption.catch()
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments

@@ -1,7 +1,7 @@
 """What a command asks of the process it runs in: streams that may be closed or full, and signals that end it.
 
-Messages and progress are a courtesy: where they cannot be written, nothing else changes. The result is what a command
-is run for: where standard output cannot be written, that is an error like any other.
+Messages and progress are a courtesy: where they cannot be written, nothing else changes. The result is what a
+command is run for: where standard output cannot be written, that is an error like any other.
 """
 
 import contextlib
