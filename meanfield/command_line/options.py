@@ -3,7 +3,7 @@
 import argparse
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -172,8 +172,18 @@ def add_force(parser: Parser) -> None:
     parser.add_argument("--force", action="store_true", help="replace existing files")
 
 
-def check_targets(files: Iterable[str], figures: Iterable[str], force: bool) -> None:
+def check_targets(
+    files: Iterable[str],
+    figures: Iterable[str],
+    force: bool,
+    check: Callable[[str, bool], tuple[Path, ...]] | None = None,
+) -> None:
     """Check before computing that every file could be written and that none is named twice.
+
+    Parameters
+    ----------
+    check
+        Checks the files of a record, and returns them; that of diagrams by default.
 
     Raises
     ------
@@ -185,7 +195,7 @@ def check_targets(files: Iterable[str], figures: Iterable[str], force: bool) -> 
 
     seen: set[Path] = set()
     for targets in (
-        *(check_writable(name, force) for name in files),
+        *((check or check_writable)(name, force) for name in files),
         *((check_figure(name, force),) for name in figures),
     ):
         for target in targets:

@@ -45,7 +45,7 @@ def worker_processes(workers: int, tasks: int) -> Iterator[concurrent.futures.Ex
     They end with this context, whatever they are doing then, and with this process, however it ends. An interrupt
     is the business of this process, also where a terminal sends it to all.
     """
-    if min(workers, tasks) == 1:
+    if min(workers, tasks) < 2:
         yield None
         return
     # Plans of FFTW and compiled functions must not be copied into a child by a fork.

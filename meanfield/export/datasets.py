@@ -65,8 +65,22 @@ class Content:
     tables: Mapping[str, tuple[Sequence[str], Rows]]
 
 
-def check_target(path: str | Path, record: str, force: bool = False) -> Path:
+def check_target(
+    path: str | Path, force: bool = False, *, record: str, tables: Sequence[str] = ("",)
+) -> tuple[Path, ...]:
     """Check, before anything is computed, that a record could be written there.
+
+    Parameters
+    ----------
+    record
+        The kind of record.
+    tables
+        The suffixes of its tables in CSV.
+
+    Returns
+    -------
+    tuple of Path
+        The files it would be written to.
 
     Raises
     ------
@@ -74,9 +88,13 @@ def check_target(path: str | Path, record: str, force: bool = False) -> Path:
         If the suffix is none of .nc, .json and .csv or a file cannot be written there.
     """
     path = Path(path)
-    checked_suffix(path, tuple(KINDS), f"a format of a {record}")
-    check_writable(path, force)
-    return path
+    files: tuple[Path, ...] = (path,)
+    if checked_suffix(path, tuple(KINDS), f"a format of a {record}") == ".csv":
+        names = (*(f"{table}{path.suffix}" for table in tables), sets.PROVENANCE)
+        files = tuple(path.with_name(path.stem + name) for name in names)
+    for file in files:
+        check_writable(file, force)
+    return files
 
 
 def save_content(
@@ -105,7 +123,7 @@ def save_content(
     """
     path = Path(path)
     if kind is None:
-        check_target(path, content.record, force)
+        check_target(path, force, record=content.record, tables=tuple(content.tables))
         kind = KINDS[path.suffix.lower()]
     writers = _writers(content, path, kind)
     write_files(dict(reversed(writers.items())), force)

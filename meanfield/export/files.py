@@ -63,7 +63,15 @@ def check_writable(path: str | Path, force: bool = False) -> Path:
         raise InvalidInput(f"the directory {directory} is not writable; choose another place for {target.name}")
     if target.exists() and not force:
         raise InvalidInput(f"{path} exists already; use --force (force=True) to replace it or choose another name")
-    return target
+    try:
+        # Permissions do not tell all: file systems may be read-only, full of names or not for files of ours.
+        with _temporary(target, target):
+            return target
+    except ComputationFailed as error:
+        raise InvalidInput(
+            f"the directory {directory} takes no file ({_reason(error.__cause__ or error)}); choose another place "
+            f"for {target.name}"
+        ) from error
 
 
 def _followed(path: str | Path) -> Path:
@@ -302,7 +310,7 @@ def _failure(path: Path, error: OSError | RuntimeError) -> str:
     return f"{path} could not be written ({_reason(error)}); any file of that name is unchanged"
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: BaseException) -> str:
     return getattr(error, "strerror", None) or str(error)
 
 

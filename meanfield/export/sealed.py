@@ -1,9 +1,9 @@
 """netCDF files as bytes: written and read where the name does not matter, and sealed against damage.
 
 The library takes backslashes, number signs and the like in a name for more than letters, and may crash on a damaged
-file or work on it for ever. So it is given names of ours, and reads from memory only. A seal at the end, the SHA-256
-of everything before it, which netCDF ignores, tells damage before the library sees it; whatever has none is read by
-a process of its own, which can be ended.
+file or work on it for ever. So it is given names of ours, and reads from memory only. A seal at the end, the
+SHA-256 of everything before it, which netCDF ignores, tells damage before the library sees it; whatever has none is
+read by a process of its own, which can be ended.
 """
 
 import contextlib
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 SEAL = b"\nmeanfield sha256 "
 SEAL_LENGTH = len(SEAL) + 64 + 1
-# What reading a file without a seal may take: seconds of the processor and until it is over, bytes beside a multiple
-# of its size.
+# What reading a file without a seal may take: seconds of the processor and until it is over, bytes beside a
+# multiple of its size.
 SECONDS = 10
 PATIENCE = 60
 MEMORY = 2 * 10**9

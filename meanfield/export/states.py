@@ -29,7 +29,7 @@ STATE_COLUMNS = (
 )  # fmt: skip
 
 
-def check_states_target(path: str | Path, force: bool = False) -> Path:
+def check_states_target(path: str | Path, force: bool = False) -> tuple[Path, ...]:
     """Check, before anything is computed, that :func:`save_states` could write there.
 
     Raises
@@ -40,7 +40,7 @@ def check_states_target(path: str | Path, force: bool = False) -> Path:
     path = Path(path)
     checked_suffix(path, STATE_KINDS, "a format of states")
     check_writable(path, force)
-    return path
+    return (path,)
 
 
 def state_rows(states: Sequence[State], critical_coupling: Any = None) -> list[dict[str, Any]]:
@@ -114,7 +114,7 @@ def save_states(
     ComputationFailed
         If the disk refuses; an existing file is unchanged.
     """
-    path = check_states_target(path, force)
+    (path,) = check_states_target(path, force)
     write_files({path: _writer(states, path, critical_coupling, provenance)}, force)
     return path
 

@@ -53,8 +53,10 @@ def rate(argv: Sequence[str]) -> int:
     require_coupling(parser, problem)
     check_targets([], [settings.plot] if settings.plot else [], settings.force)
     set_verbosity(settings.verbose)
-    states = stationary_states(problem, rates=False, on_failure=settings.on_failure)
-    spectra = [spectrum(state) for state in states if state.stable is not False]
+    with progress_bar(not settings.quiet and not settings.verbose, "states", "states") as advance:
+        states = stationary_states(problem, rates=False, on_failure=settings.on_failure, watch=advance)
+        advance(len(states), len(states), "spectra")
+        spectra = [spectrum(state) for state in states if state.stable is not False]
     fitted, complaint = _fitted(problem, spectra, states[0].minimiser_reason, settings)
     where = origin(parser, settings)
     try:

@@ -15,7 +15,7 @@ from meanfield import InvalidInput, McKeanVlasov, NotResolved, Sphere
 from ..bases import Floats
 from ..checkpoints import Checkpoint, digest_of, require_writable
 from ..circle.linearisation import strengths_of
-from ..limits import MAX_DEGREE
+from ..limits import MAX_DEGREE, MOST_TIMES
 from .exponential import ETDRK4
 from .initial import Initial, aligned
 from .march import MULTIPLE, TAIL_SHARE, Method
@@ -194,10 +194,10 @@ def _record_times(times: int | ArrayLike | None, until: float) -> Floats | None:
         return None
     if times is None or (isinstance(times, (int, np.integer)) and not isinstance(times, bool)):
         count = DEFAULT_TIMES if times is None else int(times)
-        if count < 1 or until == math.inf:
+        if not 1 <= count <= MOST_TIMES or until == math.inf:
             raise InvalidInput(
                 f"times = {times!r} asks for that many equal intervals up to the final time {until:g}; give a "
-                "whole number >= 1 and a finite final time, or the times themselves"
+                f"whole number from 1 to {MOST_TIMES} and a finite final time, or the times themselves"
             )
         return np.linspace(0.0, until, count + 1) if until > 0.0 else np.zeros(1)
     values = np.asarray(times, dtype=float)

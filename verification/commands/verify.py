@@ -1,22 +1,29 @@
 """The command that judges: ``meanfield verify [PATTERN]``."""
 
-import contextlib
-import sys
+import itertools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from meanfield import InvalidInput
-from meanfield.command_line import Parser, add_common, add_force, note, say, say_json, set_verbosity, word
+from meanfield.command_line import (
+    Parser,
+    add_common,
+    add_force,
+    note,
+    progress_bar,
+    say,
+    say_json,
+    set_verbosity,
+    word,
+)
 from meanfield.export.files import check_writable, text_writer, write_files
 
 from ..catalogue import representative_problems
 from ..claims import Result, Verdict, matching
 from ..claims import verify as judged
 from ..report import json_object, markdown, terminal_table
-
-SHOWN_AFTER = 1.0
 
 
 def verify(argv: Sequence[str]) -> int:
@@ -39,8 +46,10 @@ def verify(argv: Sequence[str]) -> int:
     set_verbosity(settings.verbose)
     started = time.perf_counter()
     total = sum(len(representative_problems(claim.domain)) for claim in claims)
-    with _bar(total, not settings.quiet and not settings.verbose) as advance:
-        results = judged(settings.pattern, progress=advance)
+    with progress_bar(not settings.quiet and not settings.verbose, "claims", "checks") as advance:
+        done = itertools.count(1)
+        advance(0, total, "")
+        results = judged(settings.pattern, progress=lambda last: advance(next(done), total, last.claim.identifier))
     origin = _origin(parser, time.perf_counter() - started)
     try:
         if settings.to is not None:
@@ -89,20 +98,3 @@ def _origin(parser: Parser, seconds: float) -> dict[str, Any]:
         "command": parser.command_line,
         "seconds": round(seconds, 1),
     }
-
-
-@contextlib.contextmanager
-def _bar(total: int, shown: bool) -> Iterator[Callable[[Result], None]]:
-    from tqdm import tqdm
-
-    terminal = sys.stderr.isatty()
-    with tqdm(
-        total=total, desc="claims", unit="check", disable=not shown, file=sys.stderr, delay=SHOWN_AFTER,
-        leave=False, mininterval=0.1 if terminal else 5.0, dynamic_ncols=terminal,
-    ) as bar:  # fmt: skip
-
-        def advance(result: Result) -> None:
-            bar.set_postfix_str(result.claim.identifier, refresh=False)
-            bar.update()
-
-        yield advance
