@@ -21,11 +21,12 @@ def test_nothing_is_lost(kind: str, index: int) -> None:
 @pytest.mark.parametrize("group", [False, True], ids=["process", "group"])
 @pytest.mark.parametrize("number", INTERRUPTED)
 def test_workers_end_with_their_command(tmp_path: Path, number: int, group: bool) -> None:
-    arguments = (
-        "particles kuramoto --coupling 3 --until 1 --particles 50 --replicas 2 --workers 2 --to run.json".split()
+    command = (
+        "particles kuramoto --coupling 3 --until 1 --particles 50 --replicas 2 --workers 2 --to run.json --force"
     )
+    arguments = command.split()
     began = time.monotonic()
-    assert not sound_run([*arguments, "--force"], tmp_path, "run.json")
+    assert not sound_run(arguments, tmp_path, "run.json")
     duration = time.monotonic() - began
-    endless = [*arguments, "--step", "1e-6", "--force"]
+    endless = [*arguments, "--step", "1e-6"]
     assert not killed(endless, tmp_path, "run.json", number, group, duration)
