@@ -67,7 +67,7 @@ def _draw(state: _State, what: str, unit: str) -> None:
         while True:
             done, bar.total, label = state.now
             bar.set_postfix_str(label, refresh=False)
-            bar.update(done - bar.n)
+            bar.n = done
             bar.refresh()
             if state.finished.wait(between):
                 return
