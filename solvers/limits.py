@@ -16,8 +16,6 @@ MAX_DEGREE = 2048
 # Times that a record of an evolution or of particles can have, and steps of particles to the last of them.
 MOST_TIMES = 10**6
 MOST_STEPS = 10**9
-# Moments that particles are recorded by.
-MOST_DEGREES = 10**4
 
 
 def require_memory(numbers: float, what: str, advice: str) -> None:

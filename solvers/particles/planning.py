@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from meanfield import InvalidInput, McKeanVlasov
 
 from ..checkpoints import Checkpoint, digest_of, require_writable
-from ..limits import MOST_DEGREES, require_memory
+from ..limits import require_memory
 from ..provenance import version
 from .drift import MomentDrift, PairDrift
 from .replicas import Replica
@@ -138,7 +138,7 @@ def _checked(options: Options) -> Options:
         particles=_whole(options.particles, "particles", 1, LARGEST_COUNT, "particles=10000"),
         replicas=_whole(options.replicas, "replicas", 1, LARGEST_COUNT, "replicas=8"),
         seed=_whole(options.seed, "seed", 0, LARGEST_SEED, "seed=1"),
-        degrees=_whole(options.degrees, "degrees", 1, MOST_DEGREES, f"degrees={DEFAULT_DEGREES}"),
+        degrees=_whole(options.degrees, "degrees", 1, LARGEST_COUNT, f"degrees={DEFAULT_DEGREES}"),
     )
 
 
