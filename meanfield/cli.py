@@ -15,26 +15,33 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from .errors import InvalidInput, MeanfieldError, did_you_mean
+from .process import INTERRUPTED, Interruption, Silenced, discard, open_closed_streams, write_result
 
 COMMAND_GROUP = "meanfield.commands"
-INTERRUPTED = 130
 BROKEN_PIPE = 141
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 success, 1 failed computation, 2 wrong usage.
 
+    Interrupted by a signal it is 128 and the number of the signal.
+
     Parameters
     ----------
     argv
-        Arguments behind the program's name; those of the process by default.
+        Arguments behind the program's name; those of the process by default, whose streams and signals are the
+        command's then.
     """
+    interruption = Interruption()
     if argv is None:
         _one_thread()
+        open_closed_streams()
+        sys.stderr = Silenced(sys.stderr)
+        interruption.catch()
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments
     code = _guarded([argument for argument in arguments if argument != "--debug"], debug)
-    return _flushed(code, debug)
+    return _flushed(interruption.exit_code(code), debug)
 
 
 def _one_thread() -> None:
@@ -69,8 +76,7 @@ def _flushed(code: int, debug: bool) -> int:
     try:
         sys.stdout.flush()
     except OSError as error:
-        # The interpreter would try and complain once more when it closes the stream.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard(sys.stdout)
         if isinstance(error, BrokenPipeError):
             return BROKEN_PIPE
         return code or _report(f"standard output cannot be written: {error.strerror}", 1, debug)
@@ -83,10 +89,10 @@ def _run(arguments: list[str]) -> int:
         return 2
     first, *rest = arguments
     if first in ("--help", "-h", "help"):
-        sys.stdout.write(_help())
+        write_result(_help())
         return 0
     if first == "--version":
-        sys.stdout.write(f"meanfield {_version()}\n")
+        write_result(f"meanfield {_version()}\n")
         return 0
     command: Callable[[Sequence[str]], int | None] = _command(first).load()
     return command(rest) or 0

@@ -1,5 +1,9 @@
 """The largest systems the solvers accept; beyond them a state is refused, with the size it would need."""
 
+import os
+
+from meanfield import InvalidInput
+
 MAX_NODES = 8192
 MAX_UNKNOWNS = 1024
 # Dense tables of polynomials take 150 MB at this size, those of spherical harmonics about as much.
@@ -9,3 +13,41 @@ MAX_SPHERICAL_DEGREE = 256
 MAX_HARMONIC_DEGREE = 64
 # Largest degree in time evolution.
 MAX_DEGREE = 2048
+# Times that a record of an evolution or of particles can have, and steps of particles to the last of them.
+MOST_TIMES = 10**6
+MOST_STEPS = 10**9
+
+
+def require_memory(numbers: float, what: str, advice: str) -> None:
+    """Refuse, before it is begun, what needs more memory than this process can ever have.
+
+    Parameters
+    ----------
+    numbers
+        Doubles that are held at a time, at the least.
+    what, advice
+        What they are for, and what takes less, for the sentence.
+
+    Raises
+    ------
+    InvalidInput
+        If the computer, or the limit set for this process, has less.
+    """
+    needed, available = 8.0 * numbers, _memory()
+    if needed > available:
+        raise InvalidInput(
+            f"{what} would take {needed / 1e9:.3g} GB of memory, more than the {available / 1e9:.3g} GB there are; "
+            f"{advice}"
+        )
+
+
+def _memory() -> float:
+    """Return the bytes of memory of this computer, or fewer where this process may not have them."""
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        installed = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+        return installed if limit == resource.RLIM_INFINITY else min(installed, float(limit))
+    except (ImportError, OSError, ValueError):
+        return float("inf")

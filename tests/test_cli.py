@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from typing import ClassVar
 
 import numpy as np
@@ -260,6 +261,31 @@ def test_the_bar_appears_when_a_single_branch_takes_long(capsys, monkeypatch):
         code, _, err = run(capsys, "bifurcation", "kuramoto", "--no-rates", *options)
         assert code == 0
         assert ("branches" in err) == (shown_after < 1 and not options)
+
+
+EVERY_COMMAND = [
+    "theory transformer --beta 5 --modes 100",
+    "bifurcation kuramoto --no-rates --to a.nc",
+    "stationary kuramoto --coupling 3",
+    "rate kuramoto --coupling 3 --no-fit",
+    "evolve kuramoto --coupling 3 --until 1 --to b.json",
+    "particles kuramoto --coupling 3 --until 0.1 --particles 10",
+    "compare kuramoto --coupling 1 --until 0.1 --particles 10 20 --replicas 2",
+    "verify circle.T1",
+    "show a.nc",
+    "plot a.nc --to a.png",
+    "export a.nc --to a.csv",
+]
+
+
+def test_every_command_has_a_bar(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(meanfield.command_line.progress, "SHOWN_AFTER", 0.0)
+    for command in EVERY_COMMAND:
+        _, _, err = run(capsys, *command.split())
+        assert "\r" in err, command
+    commands = {entry.name for entry in entry_points(group="meanfield.commands")}
+    assert {command.split()[0] for command in EVERY_COMMAND} == commands
 
 
 def test_configuration_is_below_the_command_line(capsys, tmp_path):

@@ -1,8 +1,10 @@
 """Faults and nonsense on the command line: one sentence, the right exit code, nothing lost."""
 
+import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import solvers.commands.bifurcation
 import solvers.diagram
 from meanfield import ComputationFailed, CosineSeries
 from meanfield.cli import main
+from meanfield.command_line import configuration, progress
 from meanfield.errors import did_you_mean
 
 PROGRAM = "import sys; from meanfield.cli import main; sys.exit(main())"
@@ -156,6 +159,71 @@ def test_no_suggestion_repeats_the_word_given():
     assert did_you_mean("--quiet", ["--beta", "--config"]) == ""
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a = " + 50_000 * "[", "is nested too deeply"),
+        (".".join(["a"] * 50_000) + " = 1", "is nested too deeply"),
+        ("beta = " + 5000 * "1", "is not valid TOML"),
+        ("coefficients = [" + 600_000 * "1,", "has more than 1000000 bytes"),
+    ],
+    ids=["deep", "dotted", "digits", "long"],
+)
+def test_a_configuration_no_one_means_is_refused_at_once(capsys, tmp_path, text, expected):
+    config = tmp_path / "run.toml"
+    config.write_text(text)
+    assert expected in fail(capsys, 2, "theory", "--config", str(config))
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs /dev/zero")
+def test_a_configuration_without_an_end_or_a_beginning_is_refused(capsys, monkeypatch, tmp_path):
+    assert "has more than 1000000 bytes" in fail(capsys, 2, "theory", "--config", "/dev/zero")
+    os.mkfifo(tmp_path / "pipe")
+    monkeypatch.setattr(configuration, "PATIENCE", 0.05)
+    assert "nothing comes from" in fail(capsys, 2, "theory", "--config", str(tmp_path / "pipe"))
+
+
+def test_a_configuration_may_come_through_a_pipe_in_pieces(capsys, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    def written() -> None:
+        with pipe.open("w") as stream:
+            for line in ('potential = "kuramoto"\n', "modes = 1\n"):
+                stream.write(line)
+                stream.flush()
+                time.sleep(0.1)
+
+    thread = threading.Thread(target=written)
+    thread.start()
+    assert main(["theory", "--config", str(pipe)]) == 0
+    thread.join()
+    assert "kuramoto" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("particles", "--until", "1", "--replicas", "1000000000"),
+        ("particles", "--until", "1", "--replicas", "-1"),
+        ("particles", "--until", "1", "--replicas", "1000000", "--times", "1000000"),
+        ("particles", "--until", "1", "--particles", "1000000000000"),
+        ("particles", "--until", "1", "--times", "1000000000"),
+        ("particles", "--until", "1", "--degrees", "1000000000"),
+        ("particles", "--until", "1", "--degrees", "1000000000", "--domain", "sphere"),
+        ("evolve", "--until", "1", "--times", "1000000000"),
+        ("evolve", "--until", "1", "--modes", "1000000000"),
+        ("evolve", "--until", "1", "--initial", "watson:concentration=1e9", "--domain", "sphere"),
+        ("evolve", "--until", "1", "--initial", "von-mises:concentration=1e300", "--domain", "sphere"),
+        ("evolve", "--until", "1", "--initial", "watson:concentration=-1e9"),
+    ],
+    ids=" ".join,
+)
+def test_what_no_computer_holds_is_refused_before_it_is_begun(capsys, arguments):
+    command, *rest = arguments
+    fail(capsys, 2, command, "kuramoto", "--coupling", "3", *rest)
+
+
 def test_missing_configuration(capsys, tmp_path):
     assert "cannot be read" in fail(capsys, 2, "theory", "--config", str(tmp_path / "none.toml"))
 
@@ -291,3 +359,47 @@ def test_a_real_interrupt_leaves_nothing_behind(tmp_path):
     assert "Traceback" not in err
     assert [path.name for path in tmp_path.iterdir()] == ["a.nc"]
     assert target.read_text() == "precious"
+
+
+def test_a_bar_that_cannot_be_drawn_stops_nothing(monkeypatch):
+    class Broken:
+        def write(self, text):
+            raise OSError(28, "No space left on device")
+
+        def isatty(self):
+            return False
+
+        def flush(self):
+            self.write("")
+
+        closed = False
+
+    monkeypatch.setattr(sys, "stderr", Broken())
+    monkeypatch.setattr(progress, "SHOWN_AFTER", 0.01)
+    monkeypatch.setattr(progress, "BETWEEN_IN_FILE", 0.01)
+    with progress.progress_bar(True, "work") as advance:
+        for done in range(10):
+            advance(done, 10, "piece")
+            time.sleep(0.05)
+    assert not any("_draw" in thread.name for thread in threading.enumerate())
+
+
+@pytest.mark.parametrize(("stream", "code"), [(">&-", 1), (">/dev/full", 1), ("2>&-", 0), ("2>/dev/full", 0)])
+@pytest.mark.parametrize("arguments", ["--help", "theory --help", "theory kuramoto"])
+def test_streams_that_cannot_be_written(stream, code, arguments):
+    command = f"exec {sys.executable} -c '{PROGRAM}' {arguments} {stream}"
+    done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == code
+    assert (done.stdout != "") == (code == 0)
+    assert ("standard output cannot be written" in done.stderr) == (code == 1)
+
+
+def test_a_backend_that_matplotlib_does_not_know_is_found_before_the_computation(tmp_path):
+    arguments = ["evolve", "kuramoto", "--coupling", "3", "--until", "1e6", "--plot", str(tmp_path / "a.png")]
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *arguments],
+        env=os.environ | {"MPLBACKEND": "crayon"}, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "knows no backend 'crayon'" in done.stderr
+    assert done.stderr.count("\n") == 1

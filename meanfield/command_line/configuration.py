@@ -6,6 +6,10 @@ here.
 """
 
 import argparse
+import os
+import re
+import select
+import time
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -13,6 +17,12 @@ from typing import Any
 
 from ..errors import InvalidInput, did_you_mean
 from .readers import Kind, kind_of, number
+
+# Bytes that a configuration can have, and seconds it may take to come.
+LONGEST = 10**6
+PATIENCE = 5.0
+# Of a key of so many parts the library takes the square of their number in time.
+_DEEP = re.compile(r"(?:[\w\"'-]+[ \t]*\.[ \t]*){100}")
 
 NOT_IN_FILES = {"help", "config", "debug"}
 
@@ -23,15 +33,41 @@ def read_configuration(name: str) -> Mapping[str, Any]:
     Raises
     ------
     InvalidInput
-        If the file cannot be read or is not TOML.
+        If the file cannot be read, is not TOML, or is longer or deeper than a configuration is.
     """
     try:
-        text = Path(name).read_text(encoding="utf-8")
+        text = _content(name).decode("utf-8")
+        if _DEEP.search(text):
+            raise RecursionError
         return tomllib.loads(text, parse_float=lambda digits: number(digits.replace("_", "")))
+    except InvalidInput:
+        raise
     except OSError as error:
         raise InvalidInput(f"the configuration {name} cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except RecursionError as error:
+        raise InvalidInput(
+            f"the configuration {name} is nested too deeply; its keys are the names of options, such as beta = 5"
+        ) from error
+    except ValueError as error:
+        # Beside what is not TOML or not UTF-8 a number of too many digits.
         raise InvalidInput(f"the configuration {name} is not valid TOML: {error}") from error
+
+
+def _content(name: str) -> bytes:
+    """Return what a file holds, or what a pipe gives before long."""
+    content, until = b"", time.monotonic() + PATIENCE
+    regular = Path(name).is_file()
+    descriptor = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    with open(descriptor, "rb", buffering=0) as stream:  # noqa: PTH123
+        while len(content) <= LONGEST:
+            if not (regular or select.select([stream], [], [], max(0.0, until - time.monotonic()))[0]):
+                raise InvalidInput(f"nothing comes from the configuration {name} in {PATIENCE:g} s; give a file")
+            # A pipe that nobody has closed yet may have nothing at the moment.
+            piece = stream.read(LONGEST)
+            if piece == b"":
+                return content
+            content += piece or b""
+    raise InvalidInput(f"the configuration {name} has more than {LONGEST} bytes; its keys are the names of options")
 
 
 def typed(name: str, values: Mapping[str, Any], actions: Iterable[argparse.Action]) -> list[str]:

@@ -3,11 +3,12 @@
 import argparse
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 from ..errors import InvalidInput, did_you_mean
+from ..process import write_result
 from .configuration import read_configuration, typed
 from .readers import number, word
 
@@ -63,6 +64,10 @@ class Parser(argparse.ArgumentParser):
             if members & given.keys():
                 configured = {key: value for key, value in configured.items() if key not in members}
         return argparse.Namespace(**(defaults | configured | given))
+
+    def print_help(self, file: Any = None) -> None:
+        """Write the help as the result that it is; argparse is silent where that fails."""
+        write_result(self.format_help())
 
     def error(self, message: str) -> NoReturn:
         """Raise the message as a sentence."""
@@ -167,8 +172,18 @@ def add_force(parser: Parser) -> None:
     parser.add_argument("--force", action="store_true", help="replace existing files")
 
 
-def check_targets(files: Iterable[str], figures: Iterable[str], force: bool) -> None:
+def check_targets(
+    files: Iterable[str],
+    figures: Iterable[str],
+    force: bool,
+    check: Callable[[str, bool], tuple[Path, ...]] | None = None,
+) -> None:
     """Check before computing that every file could be written and that none is named twice.
+
+    Parameters
+    ----------
+    check
+        Checks the files of a record, and returns them; that of diagrams by default.
 
     Raises
     ------
@@ -180,7 +195,7 @@ def check_targets(files: Iterable[str], figures: Iterable[str], force: bool) -> 
 
     seen: set[Path] = set()
     for targets in (
-        *(check_writable(name, force) for name in files),
+        *((check or check_writable)(name, force) for name in files),
         *((check_figure(name, force),) for name in figures),
     ):
         for target in targets:

@@ -5,10 +5,13 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 
-# Seconds until the bar appears and between its updates.
+from ..process import Silenced
+
+# Seconds until the bar appears, between its updates, and until the work goes on without the end of its drawing.
 SHOWN_AFTER = 1.0
 BETWEEN = 0.2
 BETWEEN_IN_FILE = 10.0
+PATIENCE = 1.0
 
 # Takes what is done, the whole (None where it is not known) and what is being worked on.
 Advance = Callable[[float, float | None, str], None]
@@ -16,7 +19,10 @@ Advance = Callable[[float, float | None, str], None]
 
 @contextlib.contextmanager
 def progress_bar(shown: bool, what: str, unit: str = "") -> Iterator[Advance]:
-    """Show a bar on standard error once the work has taken long; a thread of its own keeps it alive in between.
+    """Show a bar on standard error once the work has taken long, and keep it alive in between.
+
+    It is drawn by a thread of its own, so that neither an interrupt, which reaches the main thread, nor a stream
+    that cannot be written or is not read stops the work.
 
     Parameters
     ----------
@@ -25,40 +31,43 @@ def progress_bar(shown: bool, what: str, unit: str = "") -> Iterator[Advance]:
     what, unit
         Its title and the unit of what is counted.
     """
-    from tqdm import tqdm
-
-    between = BETWEEN if sys.stderr.isatty() else BETWEEN_IN_FILE
-    bar = tqdm(
-        desc=what,
-        unit=f" {unit or what}",
-        file=sys.stderr,
-        disable=not shown,
-        delay=SHOWN_AFTER,
-        mininterval=between,
-        leave=False,
-    )
-    finished = threading.Event()
-
-    def keep_alive() -> None:
-        wait = SHOWN_AFTER
-        while not finished.wait(wait):
-            # A delay that is over lets close() wipe the bar.
-            bar.delay = 0.0
-            bar.refresh()
-            wait = between
-
-    def advance(done: float, total: float | None, label: str = "") -> None:
-        bar.total = total
-        bar.set_postfix_str(label, refresh=False)
-        bar.update(done - bar.n)
-
-    thread = threading.Thread(target=keep_alive, daemon=True)
+    state = _State()
+    thread = threading.Thread(target=_draw, args=(state, what, unit or what), daemon=True)
     if shown:
         thread.start()
     try:
-        yield advance
+        yield state.advance
     finally:
-        finished.set()
+        state.finished.set()
         if shown:
-            thread.join()
-        bar.close()
+            thread.join(PATIENCE)
+
+
+class _State:
+    """What the bar shows, set by the work and read by the thread that draws."""
+
+    def __init__(self) -> None:
+        self.finished = threading.Event()
+        self.now: tuple[float, float | None, str] = (0, None, "")
+
+    def advance(self, done: float, total: float | None, label: str = "") -> None:
+        """Say how far the work is."""
+        self.now = (done, total, label)
+
+
+def _draw(state: _State, what: str, unit: str) -> None:
+    if state.finished.wait(SHOWN_AFTER):
+        return
+    from tqdm import tqdm
+
+    stream = Silenced(sys.stderr)
+    between = BETWEEN if stream.isatty() else BETWEEN_IN_FILE
+    with tqdm(desc=what, unit=f" {unit}", file=stream, leave=False) as bar:
+        bar.start_t -= SHOWN_AFTER
+        while True:
+            done, bar.total, label = state.now
+            bar.set_postfix_str(label, refresh=False)
+            bar.n = done
+            bar.refresh()
+            if state.finished.wait(between):
+                return

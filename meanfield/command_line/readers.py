@@ -1,6 +1,7 @@
 """How the text of an option becomes a value, and what may stand for it in a configuration file."""
 
 import argparse
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +28,10 @@ def number(text: str) -> Number:
     """Read a real number, also one beyond the range of doubles."""
     try:
         value = float(text)
-        wide = np.longdouble(text.strip()) if value == 0 or np.isinf(value) else None
+        with warnings.catch_warnings():
+            # Beyond the range of these, too, a number is infinite, which every option refuses by itself.
+            warnings.simplefilter("ignore", RuntimeWarning)
+            wide = np.longdouble(text.strip()) if value == 0 or np.isinf(value) else None
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text.strip()!r} is not a number") from None
     return value if wide is None or wide == value else wide

@@ -13,6 +13,7 @@ from ..export.opening import open_record
 from ..trajectories import Trajectory
 from .drawing import TRAJECTORY_QUANTITIES, draw_record, draw_sphere
 from .options import Parser, add_common, add_files, check_targets
+from .progress import progress_bar
 from .readers import number, word
 from .terminal import note, say, say_json
 
@@ -28,7 +29,7 @@ def show(argv: Sequence[str]) -> int:
     _add_file(parser)
     add_common(parser)
     settings = parser.settings()
-    record = _open(parser, settings)
+    record = _open(parser, settings, shown=True)
     if settings.json:
         say_json(_json_object(record))
     else:
@@ -61,17 +62,20 @@ def plot(argv: Sequence[str]) -> int:
     )
     add_common(parser, quiet=WRITTEN)
     settings = parser.settings()
-    record = _open(parser, settings)
+    shown = not settings.quiet
+    record = _open(parser, settings, shown)
     _require_target(parser, settings.to, settings.file, "picture.pdf")
     check_targets([], settings.to, settings.force)
     if settings.view is not None and not settings.globe:
         raise InvalidInput("--view belongs to --globe; leave it out for this picture")
-    for target in settings.to:
-        if settings.globe or settings.mollweide:
-            picture: Picture = "globe" if settings.globe else "mollweide"
-            draw_sphere(record, target, picture, settings.view, settings.force)
-        else:
-            draw_record(record, target, settings.y, settings.panels, settings.force)
+    with progress_bar(shown, "pictures") as advance:
+        for done, target in enumerate(settings.to):
+            advance(done, len(settings.to), target)
+            if settings.globe or settings.mollweide:
+                picture: Picture = "globe" if settings.globe else "mollweide"
+                draw_sphere(record, target, picture, settings.view, settings.force)
+            else:
+                draw_record(record, target, settings.y, settings.panels, settings.force)
     _report_written(settings, settings.to)
     return 0
 
@@ -83,10 +87,12 @@ def export(argv: Sequence[str]) -> int:
     add_files(parser, ", ".join(KINDS))
     add_common(parser, quiet=WRITTEN)
     settings = parser.settings()
-    record = _open(parser, settings)
+    shown = not settings.quiet
+    record = _open(parser, settings, shown)
     _require_target(parser, settings.to, settings.file, "table.csv")
     check_targets(settings.to, [], settings.force)
-    written = [path for target in settings.to for path in record.save(target, force=settings.force)]
+    with progress_bar(shown, "files"):
+        written = [path for target in settings.to for path in record.save(target, force=settings.force)]
     _report_written(settings, written)
     return 0
 
@@ -95,10 +101,11 @@ def _add_file(parser: Parser) -> None:
     parser.add_argument("file", nargs="?", type=word, metavar="FILE", help="a .nc, .json, .npz or .auto file")
 
 
-def _open(parser: Parser, settings: argparse.Namespace) -> Any:
+def _open(parser: Parser, settings: argparse.Namespace, shown: bool) -> Any:
     if settings.file is None:
         raise InvalidInput(f"no file is given; try {parser.prog} diagram.nc")
-    return open_record(settings.file)
+    with progress_bar(shown, "reading"):
+        return open_record(settings.file)
 
 
 def _json_object(record: Any) -> dict[str, Any]:

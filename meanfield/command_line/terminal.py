@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from ..process import write_result
+
 LOGGERS = ("meanfield", "solvers", "verification")
 UNKNOWN = "-"
 
 
 def say(text: str) -> None:
     """Write the result to standard output."""
-    sys.stdout.write(text + "\n")
+    write_result(text + "\n")
 
 
 def note(text: str) -> None:

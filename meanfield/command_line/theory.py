@@ -24,6 +24,7 @@ from ..theory import (
 )
 from .options import Parser, add_common, add_coupling
 from .potential_options import add_problem, at_coupling, problem_from
+from .progress import progress_bar
 from .readers import whole
 from .terminal import UNKNOWN, formatted, say, say_json, table
 
@@ -43,7 +44,11 @@ def theory(argv: Sequence[str]) -> int:
     if not 1 <= settings.modes <= LARGEST_MODES:
         raise InvalidInput(f"--modes must be from 1 to {LARGEST_MODES}, not {settings.modes}; try --modes 8")
     problem = at_coupling(problem_from(parser, settings), settings)
-    rows = [_mode_row(problem, mode) for mode in range(1, settings.modes + 1)]
+    rows = []
+    with progress_bar(True, "modes") as advance:
+        for mode in range(1, settings.modes + 1):
+            rows.append(_mode_row(problem, mode))
+            advance(mode, settings.modes, "")
     if settings.json:
         say_json(_theory_object(problem, rows))
     else:

@@ -4,13 +4,21 @@ import argparse
 import concurrent.futures
 import contextlib
 import multiprocessing
-from collections.abc import Iterator
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from multiprocessing.process import BaseProcess
+from typing import Any
 
 from ..errors import InvalidInput
 from .options import Parser
 from .readers import whole
 
 MOST_WORKERS = 1024
+# Seconds a worker is given to end.
+PATIENCE = 0.5
 
 
 def add_workers(parser: Parser) -> None:
@@ -32,11 +40,69 @@ def require_workers(settings: argparse.Namespace) -> None:
 
 @contextlib.contextmanager
 def worker_processes(workers: int, tasks: int) -> Iterator[concurrent.futures.Executor | None]:
-    """Give an executor of so many processes, or None where one process does it all."""
-    if min(workers, tasks) == 1:
+    """Give an executor of so many processes, or None where one process does it all.
+
+    They end with this context, whatever they are doing then, and with this process, however it ends. An interrupt
+    is the business of this process, also where a terminal sends it to all.
+    """
+    if min(workers, tasks) < 2:
         yield None
         return
     # Plans of FFTW and compiled functions must not be copied into a child by a fork.
     context = multiprocessing.get_context("spawn")
-    with concurrent.futures.ProcessPoolExecutor(workers, mp_context=context) as executor:
+    with _without_interrupts():
+        executor = _Workers(min(workers, tasks), context, _begin)
+    try:
         yield executor
+    finally:
+        executor.shutdown(wait=False, cancel_futures=True)
+        _end(multiprocessing.active_children())
+
+
+class _Workers(concurrent.futures.ProcessPoolExecutor):
+    """Processes that are started with their first tasks."""
+
+    def submit(self, *arguments: Any, **settings: Any) -> concurrent.futures.Future[Any]:
+        """Submit a task; the process that it may start sees no interrupts."""
+        with _without_interrupts():
+            return super().submit(*arguments, **settings)
+
+
+@contextlib.contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Start processes that never see what a terminal sends to all; here it comes a moment later."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGHUP))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin() -> None:
+    """Prepare a worker: it ends when its parent does, however that ends."""
+    threading.Thread(target=_follow_the_parent, daemon=True).start()
+
+
+def _follow_the_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _end(workers: Sequence[BaseProcess]) -> None:
+    """End processes: those that wait go by themselves, the others are told, then killed."""
+    for end in (BaseProcess.terminate, BaseProcess.kill):
+        _join(workers)
+        for worker in workers:
+            end(worker)
+    _join(workers)
+
+
+def _join(workers: Sequence[BaseProcess]) -> None:
+    until = time.monotonic() + PATIENCE
+    for worker in workers:
+        worker.join(max(0.0, until - time.monotonic()))

@@ -7,11 +7,10 @@ from typing import Any
 
 from ..errors import MeanfieldError
 from ..outcomes import Outcome
+from ..process import INTERRUPTED
 from .options import Parser, resolved_configuration
+from .progress import progress_bar
 from .terminal import note, say, say_json
-
-# What shells expect of a program that was interrupted.
-INTERRUPTED = 130
 
 
 def origin(parser: Parser, settings: argparse.Namespace) -> dict[str, Any]:
@@ -22,13 +21,16 @@ def origin(parser: Parser, settings: argparse.Namespace) -> dict[str, Any]:
 def write_all(writers: Sequence[Callable[[], Sequence[Path]]], quiet: bool) -> None:
     """Write every file, also when one fails; the first failure is raised at the end."""
     failures: list[MeanfieldError] = []
-    for write in writers:
-        try:
-            for path in write():
-                if not quiet:
-                    note(f"wrote {path}")
-        except MeanfieldError as error:
-            failures.append(error)
+    written: list[Path] = []
+    with progress_bar(not quiet, "files") as advance:
+        for number, write in enumerate(writers):
+            advance(number, len(writers), "")
+            try:
+                written += write()
+            except MeanfieldError as error:
+                failures.append(error)
+    if written and not quiet:
+        note("\n".join(f"wrote {path}" for path in written))
     if failures:
         raise failures[0]
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import xarray
 
 RECORD = "comparison"
+# Suffix of the second table in CSV.
+FITS = ".fits"
 SCALARS = ("replicas", "seed", "step", "scheme", "confidence")
 BAND_NAMES = {
     "expected": "what the equation or the fitted power says",
@@ -47,7 +49,7 @@ def save_comparison(comparison: Comparison, path: str | Path, force: bool = Fals
     return save_content(_content(comparison), path, force=force)
 
 
-def check_comparison_target(path: str | Path, force: bool = False) -> Path:
+def check_comparison_target(path: str | Path, force: bool = False) -> tuple[Path, ...]:
     """Check, before anything is computed, that :func:`save_comparison` could write there.
 
     Raises
@@ -55,7 +57,7 @@ def check_comparison_target(path: str | Path, force: bool = False) -> Path:
     InvalidInput
         If the suffix is unknown or a file cannot be written there.
     """
-    return check_target(path, RECORD, force)
+    return check_target(path, force, record=RECORD, tables=("", FITS))
 
 
 @checked
@@ -137,7 +139,7 @@ def _content(comparison: Comparison) -> Content:
         title="particles beside their mean-field limit",
         header=_header(comparison),
         variables=variables,
-        tables={"": (ROW_COLUMNS, comparison.rows()), ".fits": (FIT_COLUMNS, comparison.fit_rows())},
+        tables={"": (ROW_COLUMNS, comparison.rows()), FITS: (FIT_COLUMNS, comparison.fit_rows())},
     )
 
 

@@ -25,7 +25,7 @@ from .files import (
     write_files,
 )
 from .netcdf import conventions
-from .sealed import group, netcdf_bytes, opened
+from .sealed import netcdf_bytes, netcdf_groups
 
 if TYPE_CHECKING:
     import xarray
@@ -74,8 +74,22 @@ class Content:
     tables: Mapping[str, tuple[Sequence[str], Rows]]
 
 
-def check_target(path: str | Path, record: str, force: bool = False) -> Path:
+def check_target(
+    path: str | Path, force: bool = False, *, record: str, tables: Sequence[str] = ("",)
+) -> tuple[Path, ...]:
     """Check, before anything is computed, that a record could be written there.
+
+    Parameters
+    ----------
+    record
+        The kind of record.
+    tables
+        The suffixes of its tables in CSV.
+
+    Returns
+    -------
+    tuple of Path
+        The files it would be written to.
 
     Raises
     ------
@@ -83,9 +97,13 @@ def check_target(path: str | Path, record: str, force: bool = False) -> Path:
         If the suffix is none of .nc, .json and .csv or a file cannot be written there.
     """
     path = Path(path)
-    checked_suffix(path, tuple(KINDS), f"a format of {with_article(record)}")
-    check_writable(path, force)
-    return path
+    files: tuple[Path, ...] = (path,)
+    if checked_suffix(path, tuple(KINDS), f"a format of {with_article(record)}") == ".csv":
+        names = (*(f"{table}{path.suffix}" for table in tables), sets.PROVENANCE)
+        files = tuple(path.with_name(path.stem + name) for name in names)
+    for file in files:
+        check_writable(file, force)
+    return files
 
 
 def save_content(
@@ -114,7 +132,7 @@ def save_content(
     """
     path = Path(path)
     if kind is None:
-        check_target(path, content.record, force)
+        check_target(path, force, record=content.record, tables=tuple(content.tables))
         kind = KINDS[path.suffix.lower()]
     writers = _writers(content, path, kind)
     write_files(dict(reversed(writers.items())), force)
@@ -244,8 +262,7 @@ def _netcdf(content: Content) -> bytes:
 
 
 def _read_netcdf(path: Path, check: bool) -> tuple[dict[str, Any], Arrays]:
-    with opened(path, check) as file:
-        dataset = group(file, decode=False)
+    dataset = netcdf_groups(path, check)["/"]
     header = records.load(dataset.attrs["header"])
     return header, {str(name): item.values for name, item in dataset.variables.items()}
 

@@ -3,21 +3,31 @@
 Each file is written under a temporary name in its own directory, flushed to the disk and renamed. An
 exception, a full disk or a kill before the renaming leaves the old files as they were. Of files that belong
 together the first names the content of the others, see :mod:`meanfield.export.sets`, so that a kill between two
-renamings shows.
+renamings shows. Whoever writes holds a lock on the temporary file, which the system takes away from the dead; so
+the next to write in a directory can tell what a kill has left there, and removes it.
 """
 
 import contextlib
 import os
 import secrets
-from collections.abc import Callable, Collection, Mapping
+import shutil
+import tempfile
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 
 from ..errors import ComputationFailed, InvalidInput, MeanfieldError
 
 Writer = Callable[[Path], None]
 
+try:
+    import fcntl
+except ImportError:  # pragma: no cover (Windows, where what a kill leaves stays)
+    fcntl = None  # type: ignore[assignment]
+
 # Of names in sentences.
 LONGEST_NAME = 80
+TEMPORARY = (".meanfield.", ".part")
+SCRATCH = ("meanfield-", ".scratch")
 
 
 def check_writable(path: str | Path, force: bool = False) -> Path:
@@ -53,7 +63,15 @@ def check_writable(path: str | Path, force: bool = False) -> Path:
         raise InvalidInput(f"the directory {directory} is not writable; choose another place for {target.name}")
     if target.exists() and not force:
         raise InvalidInput(f"{path} exists already; use --force (force=True) to replace it or choose another name")
-    return target
+    try:
+        # Permissions do not tell all: file systems may be read-only, full of names or not for files of ours.
+        with _temporary(target, target):
+            return target
+    except ComputationFailed as error:
+        raise InvalidInput(
+            f"the directory {directory} takes no file ({_reason(error.__cause__ or error)}); choose another place "
+            f"for {target.name}"
+        ) from error
 
 
 def beside(path: Path, name: str) -> Path:
@@ -105,7 +123,7 @@ def existing_file(path: str | Path, example: str = "run.nc") -> Path:
     Raises
     ------
     InvalidInput
-        If it is a directory or there is none.
+        If it is a directory, a device or a pipe, or there is none.
     """
     path = Path(path)
     target = _followed(path)
@@ -113,6 +131,8 @@ def existing_file(path: str | Path, example: str = "run.nc") -> Path:
         raise InvalidInput(f"{path} is a directory; give the name of a file in it, such as {example}")
     if not target.exists():
         raise InvalidInput(f"{path} does not exist; give the name of a file that does")
+    if not target.is_file():
+        raise InvalidInput(f"{path} is not a regular file, so that it may have no end; give the name of a file")
     if not os.access(target, os.R_OK):
         raise InvalidInput(
             f"{path} may not be read by you; change its permissions, or give the name of another file"
@@ -160,15 +180,13 @@ def write_files(writers: Mapping[Path, Writer], force: bool = False) -> tuple[Pa
     targets = {path: check_writable(path, force) for path in writers}
     if len(set(targets.values())) < len(targets):
         raise InvalidInput(f"{' and '.join(map(str, targets))} are the same file; give another name")
-    temporaries = {path: _temporary_name(target) for path, target in targets.items()}
-    try:
+    for directory in {target.parent for target in targets.values()}:
+        _remove_abandoned(directory, *TEMPORARY)
+    with contextlib.ExitStack() as stack:
+        temporaries = {path: stack.enter_context(_temporary(path, target)) for path, target in targets.items()}
         for path, write in writers.items():
             _write_temporary(path, targets[path], temporaries[path], write)
         _rename_all(targets, temporaries)
-    finally:
-        for temporary in temporaries.values():
-            with contextlib.suppress(OSError):
-                temporary.unlink(missing_ok=True)
     return tuple(writers)
 
 
@@ -187,14 +205,90 @@ def bytes_writer(content: bytes) -> Writer:
     return write
 
 
-def _temporary_name(target: Path) -> Path:
-    # Libraries take backslashes, colons and number signs in a name for more than letters.
-    return target.with_name(f".meanfield.{secrets.token_hex(6)}.part")
+@contextlib.contextmanager
+def _temporary(path: Path, target: Path) -> Iterator[Path]:
+    """Create an empty file beside a target, locked, and remove it in the end if it is still there."""
+
+    def create() -> tuple[Path, int]:
+        # Libraries take backslashes, colons and number signs in a name for more than letters.
+        temporary = target.with_name(secrets.token_hex(6).join(TEMPORARY))
+        return temporary, os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+
+    try:
+        temporary, descriptor = _claimed(create)
+    except OSError as error:
+        raise ComputationFailed(_failure(path, error)) from error
+    try:
+        yield temporary
+    finally:
+        _remove(temporary)
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def scratch_directory() -> Iterator[Path]:
+    """Create a directory, locked, where the system has its temporary files, and remove it in the end."""
+    place = Path(tempfile.gettempdir())
+    beginning, end = SCRATCH
+
+    def create() -> tuple[Path, int]:
+        directory = tempfile.mkdtemp(end, beginning, place)
+        return Path(directory), os.open(directory, os.O_RDONLY)
+
+    _remove_abandoned(place, *SCRATCH)
+    directory, descriptor = _claimed(create)
+    try:
+        yield directory
+    finally:
+        _remove(directory)
+        os.close(descriptor)
+
+
+def _claimed(create: Callable[[], tuple[Path, int]]) -> tuple[Path, int]:
+    """Create and lock something that nobody took for abandoned before it was locked."""
+    while True:
+        path, descriptor = create()
+        if _locked(descriptor) and os.fstat(descriptor).st_nlink:
+            return path, descriptor
+        os.close(descriptor)
+
+
+def _locked(descriptor: int, wait: bool = True) -> bool:
+    """Lock a file or directory; False if another process, alive, has locked it.
+
+    Where nothing can be locked, who waits for it is told that it is, and who does not is told that it is not.
+    """
+    try:
+        if fcntl is not None:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        return wait
+    return True
+
+
+def _remove_abandoned(directory: Path, beginning: str, end: str) -> None:
+    """Remove what processes that were killed have left in a directory under such names."""
+    # Whatever cannot be listed, opened or removed is somebody else's.
+    with contextlib.suppress(OSError):
+        for path in directory.glob(f"{beginning}*{end}") if fcntl is not None else []:
+            with contextlib.suppress(OSError):
+                descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+                try:
+                    if _locked(descriptor, wait=False):
+                        _remove(path)
+                finally:
+                    os.close(descriptor)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        path.unlink(missing_ok=True)
 
 
 def _write_temporary(path: Path, target: Path, temporary: Path, write: Writer) -> None:
     try:
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
         if target.exists():
             temporary.chmod(target.stat().st_mode & 0o7777)
         write(temporary)
@@ -231,7 +325,7 @@ def _failure(path: Path, error: OSError | RuntimeError) -> str:
     return f"{path} could not be written ({_reason(error)}); any file of that name is unchanged"
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: BaseException) -> str:
     return getattr(error, "strerror", None) or str(error)
 
 

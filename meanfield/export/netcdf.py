@@ -17,7 +17,7 @@ from ..errors import InvalidInput
 from ..states import Layout, State
 from . import digests, records
 from .layouts import MOMENTS_ON_CIRCLE, moment_words
-from .sealed import group, netcdf_bytes, opened
+from .sealed import netcdf_bytes, netcdf_groups
 
 if TYPE_CHECKING:
     import xarray
@@ -139,12 +139,15 @@ def diagram_from_netcdf(path: Path, check: bool = True) -> Diagram:
     InvalidInput
         If it is another netCDF file, or was changed.
     """
-    with opened(path, check) as dataset:
-        if "header" not in dataset.ncattrs():
-            raise InvalidInput("it is not a diagram written by meanfield")
-        values = records.check_header(records.load(dataset.getncattr("header")))
-        branches = [_branch_from(group(dataset, branch_group(index))) for index in range(values["branches"])]
-        events = _events_from(group(dataset, EVENTS_GROUP))
+    import xarray
+
+    groups = {name: xarray.decode_cf(group) for name, group in netcdf_groups(path, check).items()}
+    attributes = groups["/"].attrs
+    if "header" not in attributes:
+        raise InvalidInput("it is not a diagram written by meanfield")
+    values = records.check_header(records.load(attributes["header"]))
+    branches = [_branch_from(groups[branch_group(index)]) for index in range(values["branches"])]
+    events = _events_from(groups[EVENTS_GROUP])
     return digests.checked_diagram(values, branches, events, check)
 
 

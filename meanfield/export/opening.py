@@ -61,10 +61,9 @@ def open_record(path: str | Path, *, check: bool = True) -> Any:
 
 
 def _in_netcdf(path: Path) -> str:
-    from .sealed import opened
+    from .sealed import netcdf_groups
 
-    with opened(path) as dataset:
-        return str(dataset.getncattr("record")) if "record" in dataset.ncattrs() else DIAGRAM
+    return str(netcdf_groups(path)["/"].attrs.get("record", DIAGRAM))
 
 
 def _in_json(path: Path) -> str:

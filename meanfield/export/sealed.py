@@ -1,68 +1,116 @@
 """netCDF files as bytes: written and read where the name does not matter, and sealed against damage.
 
 The library takes backslashes, number signs and the like in a name for more than letters, and may crash on a damaged
-file. So it is given names of ours and memory only. A seal at the end, the SHA-256 of everything before it, which
-netCDF ignores, tells damage before the library sees it.
+file or work on it for ever. So it is given names of ours, and reads from memory only. A seal at the end, the
+SHA-256 of everything before it, which netCDF ignores, tells damage before the library sees it; whatever has none is
+read by a process of its own, which can be ended.
 """
 
+import contextlib
 import hashlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidInput
+from .files import scratch_directory
 
 if TYPE_CHECKING:
     import xarray
 
 SEAL = b"\nmeanfield sha256 "
 SEAL_LENGTH = len(SEAL) + 64 + 1
+# What reading a file without a seal may take: seconds of the processor and until it is over, bytes beside a
+# multiple of its size.
+SECONDS = 10
+PATIENCE = 60
+MEMORY = 2 * 10**9
+MEMORY_BY_SIZE = 64
+
+Groups = Mapping[str, "xarray.Dataset"]
 
 
 def netcdf_bytes(write: Callable[[Path], Any]) -> bytes:
     """Return what a function writes as a netCDF file at the path it is given, sealed."""
-    with TemporaryDirectory(prefix="meanfield-") as directory:
-        path = Path(directory) / "content.nc"
-        write(path)
-        content = path.read_bytes()
+    with scratch_directory() as directory:
+        path = directory / "content.nc"
+        try:
+            write(path)
+            content = path.read_bytes()
+        finally:
+            # The library keeps a file open that it could not write to its end, and with it the space.
+            with contextlib.suppress(OSError):
+                os.truncate(path, 0)
     return content + SEAL + hashlib.sha256(content).hexdigest().encode() + b"\n"
 
 
-@contextmanager
-def opened(path: Path, check: bool = True) -> Iterator[Any]:
-    """Yield a netCDF file as a ``netCDF4.Dataset`` in memory.
+def netcdf_groups(path: Path, check: bool = True) -> Groups:
+    """Return the root of a netCDF file as ``/`` and its groups by name, as they are written, loaded.
 
     Raises
     ------
     InvalidInput
-        If its seal is broken.
+        If its seal is broken, or it cannot be read within bounds of time and memory.
     """
     content = path.read_bytes()
-    if check:
-        _require_seal(content)
-    import netCDF4
-
-    with netCDF4.Dataset("content.nc", memory=content) as dataset:
-        yield dataset
-
-
-def group(dataset: Any, name: str | None = None, decode: bool = True) -> "xarray.Dataset":
-    """Return a group of an opened file, loaded."""
-    import xarray
-    from xarray.backends import NetCDF4DataStore
-
-    store: Any = NetCDF4DataStore
-    return xarray.open_dataset(store(dataset, group=name), decode_cf=decode).load()
-
-
-def _require_seal(content: bytes) -> None:
-    # Whoever appends to the file takes the seal away; then the digest within tells.
-    seal = content[-SEAL_LENGTH:]
-    digest = hashlib.sha256(content[:-SEAL_LENGTH]).hexdigest().encode()
-    if seal.startswith(SEAL) and seal != SEAL + digest + b"\n":
+    sealed = _sealed(content)
+    if check and sealed is False:
         raise InvalidInput(
             "it is damaged: its content does not agree with its digest; take another copy, or open it unchecked "
             "with check=False"
         )
+    return groups_of(content) if sealed else _foreign(content)
+
+
+def groups_of(content: bytes) -> Groups:
+    """Return the groups of a netCDF file in memory; whatever is wrong with it is the library's to answer."""
+    import netCDF4
+    import xarray
+    from xarray.backends import NetCDF4DataStore
+
+    store: Any = NetCDF4DataStore
+    with netCDF4.Dataset("content.nc", memory=content) as file:
+        groups = {
+            name: xarray.open_dataset(store(file, group=None if name == "/" else name), decode_cf=False).load()
+            for name in ("/", *file.groups)
+        }
+    for dataset in groups.values():
+        # Nothing is left to be closed, and an open file cannot be passed on.
+        dataset.set_close(None)
+    return groups
+
+
+def _foreign(content: bytes) -> Groups:
+    """Read a file in another process.
+
+    Raises
+    ------
+    InvalidInput
+        If that does not come to an end.
+    CalledProcessError
+        If it fails, or crashes, or takes too much processor time or memory.
+    """
+    memory = MEMORY + MEMORY_BY_SIZE * len(content)
+    call = [sys.executable, "-m", f"{__package__}.foreign", str(SECONDS), str(memory)]
+    # The interpreter has its modules from the same places as this one.
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    try:
+        done = subprocess.run(
+            call, input=content, capture_output=True, env=environment, timeout=PATIENCE, check=True
+        )
+    except subprocess.TimeoutExpired as error:
+        raise InvalidInput(f"it is damaged: reading it would take more than {PATIENCE} s") from error
+    groups: Groups = pickle.loads(done.stdout)
+    return groups
+
+
+def _sealed(content: bytes) -> bool | None:
+    """Whether a seal agrees with the content; None without one, since whoever appends takes it away."""
+    seal = content[-SEAL_LENGTH:]
+    if not seal.startswith(SEAL):
+        return None
+    return seal == SEAL + hashlib.sha256(content[:-SEAL_LENGTH]).hexdigest().encode() + b"\n"

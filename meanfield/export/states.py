@@ -31,7 +31,7 @@ STATE_COLUMNS = (
 )  # fmt: skip
 
 
-def check_states_target(path: str | Path, force: bool = False) -> Path:
+def check_states_target(path: str | Path, force: bool = False) -> tuple[Path, ...]:
     """Check, before anything is computed, that :func:`save_states` could write there.
 
     Raises
@@ -43,7 +43,7 @@ def check_states_target(path: str | Path, force: bool = False) -> Path:
     checked_suffix(path, STATE_KINDS, "a format of states")
     for target in _paths(path):
         check_writable(target, force)
-    return path
+    return _paths(path)
 
 
 def _paths(path: Path) -> tuple[Path, ...]:
@@ -137,7 +137,7 @@ def save_states(
     ComputationFailed
         If the disk refuses; an existing file is unchanged.
     """
-    path = check_states_target(path, force)
+    path, *_ = check_states_target(path, force)
     whole = states_to_json_object(states, critical_coupling, provenance, coefficients=True)
     if path.suffix.lower() == ".csv":
         writers = _table_writers(state_rows(states, critical_coupling), whole, path)

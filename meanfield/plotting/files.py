@@ -1,9 +1,11 @@
 """Figures as files."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import checked
+from ..errors import InvalidInput
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,14 +21,32 @@ def check_figure(path: str | Path, force: bool = False) -> Path:
     Raises
     ------
     InvalidInput
-        If the suffix is none of .png, .pdf and .svg or the file cannot be written there.
+        If the suffix is none of .png, .pdf and .svg, the file cannot be written there, or matplotlib not be loaded.
     """
     from ..export.files import check_writable, checked_suffix
 
     path = Path(path)
     checked_suffix(path, FORMATS, "a picture format")
     check_writable(path, force)
+    require_matplotlib()
     return path
+
+
+def require_matplotlib() -> None:
+    """Check, before anything is computed, that matplotlib can be loaded.
+
+    Raises
+    ------
+    InvalidInput
+        If it does not know the backend that the environment asks for; it refuses to be loaded then.
+    """
+    try:
+        import matplotlib  # noqa: F401
+    except ValueError as error:
+        raise InvalidInput(
+            f"matplotlib knows no backend {os.environ.get('MPLBACKEND', '')!r}, as MPLBACKEND asks for; unset it, "
+            "or set it to agg"
+        ) from error
 
 
 @checked

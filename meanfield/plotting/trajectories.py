@@ -170,10 +170,12 @@ def check_film(path: str | Path, force: bool = False) -> Path:
         If the suffix is not .gif or the file cannot be written there.
     """
     from ..export.files import check_writable, checked_suffix
+    from .files import require_matplotlib
 
     path = Path(path)
     checked_suffix(path, (FILM_SUFFIX,), "a format of a film")
     check_writable(path, force)
+    require_matplotlib()
     return path
 
 

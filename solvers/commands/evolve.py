@@ -115,10 +115,8 @@ def _check(settings: argparse.Namespace) -> None:
     """Check before computing that every file could be written."""
     from meanfield.plotting.trajectories import check_film
 
-    for target in settings.to:
-        check_target(target, RECORD, settings.force)
     figures = [name for name in (settings.plot, settings.energy, settings.moments) if name is not None]
-    check_targets([], figures, settings.force)
+    check_targets(settings.to, figures, settings.force, partial(check_target, record=RECORD))
     if settings.animate is not None:
         check_film(settings.animate, settings.force)
 

@@ -44,9 +44,8 @@ def particles(argv: Sequence[str]) -> int:
     problem = at_coupling(problem_from(parser, settings), settings)
     require_coupling(parser, problem)
     _require_given(parser, settings)
-    for target in settings.to:
-        check_target(target, RECORD, settings.force)
-    check_targets([], [settings.plot] if settings.plot else [], settings.force)
+    figures = [settings.plot] if settings.plot else []
+    check_targets(settings.to, figures, settings.force, partial(check_target, record=RECORD))
     ensemble = _simulated(problem, settings)
     ensemble = dataclasses.replace(ensemble, provenance=ensemble.provenance | origin(parser, settings))
     warnings = (*ensemble.failures, *ensemble.warnings)

@@ -53,8 +53,10 @@ def rate(argv: Sequence[str]) -> int:
     from ..spectra import spectrum
     from ..stationary import stationary_states
 
-    states = stationary_states(problem, rates=False, on_failure=settings.on_failure)
-    spectra = [spectrum(state) for state in states if state.stable is not False]
+    with progress_bar(not settings.quiet and not settings.verbose, "states", "states") as advance:
+        states = stationary_states(problem, rates=False, on_failure=settings.on_failure, watch=advance)
+        advance(len(states), len(states), "spectra")
+        spectra = [spectrum(state) for state in states if state.stable is not False]
     fitted, complaint = _fitted(problem, spectra, states[0].minimiser_reason, settings)
     where = origin(parser, settings)
     try:

@@ -50,9 +50,7 @@ def stationary(argv: Sequence[str]) -> int:
     from ..provenance import provenance
     from ..stationary import SEARCH, stationary_states
 
-    for target in settings.to:
-        check_states_target(target, settings.force)
-    check_targets([], [settings.plot] if settings.plot else [], settings.force)
+    check_targets(settings.to, [settings.plot] if settings.plot else [], settings.force, check_states_target)
     set_verbosity(settings.verbose)
     with progress_bar(not settings.quiet and not settings.verbose, "states", "states") as advance:
         states = stationary_states(problem, on_failure=settings.on_failure, watch=advance)

@@ -26,6 +26,7 @@ import numpy as np
 from meanfield import InvalidInput, State
 from meanfield.arguments import checked
 from meanfield.errors import did_you_mean
+from meanfield.export.files import existing_file, is_file
 from meanfield.export.records import load
 from meanfield.export.states import open_states
 from meanfield.potentials.expressions import compiled
@@ -141,7 +142,7 @@ def _density(formula: str) -> Callable[[Any], Any]:
 
 def _from_file(text: str) -> Any:
     path, label = Path(text), ""
-    if not path.exists() and ":" in text:
+    if not is_file(path) and ":" in text:
         name, _, label = text.rpartition(":")
         path = Path(name)
     suffix = path.suffix.lower()
@@ -150,8 +151,7 @@ def _from_file(text: str) -> Any:
             f"unknown initial density {text!r}; {did_you_mean(text.partition(':')[0], WORDS)}known: "
             f"{', '.join(WORDS)}, or a file ({', '.join(RECORDS + ANGLES)})"
         )
-    if not path.is_file():
-        raise InvalidInput(f"the file {path} for the initial density does not exist")
+    existing_file(path, "run.json")
     try:
         return _angles(path) if suffix in ANGLES else _record(path, label)
     except InvalidInput:

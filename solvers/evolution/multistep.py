@@ -126,6 +126,13 @@ def shares_of(system: System, unknown: Floats, size: float) -> float | Floats:
 def _first_step(system: System, unknown: Floats, relative: float, absolute: float | Floats) -> float:
     """Return the step after which the first order is as good as the tolerance; LSODA's own guess fails at rest."""
     bounds = relative * np.abs(unknown) + absolute
-    speed = float((np.abs(system.derivative(0.0, unknown)) / bounds).max())
+    with np.errstate(over="ignore"):
+        speed = float((np.abs(system.derivative(0.0, unknown)) / bounds).max())
     longest = AT_REST / system.noise
-    return min(longest, 1.0 / (math.sqrt(relative) * speed)) if speed > 0.0 else longest
+    step = min(longest, 1.0 / (math.sqrt(relative) * speed)) if speed > 0.0 else longest
+    if not step > 0.0:
+        raise ComputationFailed(
+            "the density changes faster than any step of time can follow; take a smaller coupling or noise, which "
+            "is the same in another unit of time"
+        )
+    return step

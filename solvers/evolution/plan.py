@@ -17,13 +17,12 @@ from ..bases import Floats
 from ..checkpoints import Checkpoint, digest_of, require_writable
 from ..circle.linearisation import strengths_of
 from ..defaults import TIMES
-from ..limits import MAX_DEGREE
+from ..limits import MAX_DEGREE, MOST_TIMES
 from .exponential import ETDRK4
 from .initial import Initial, aligned
 from .march import MULTIPLE, TAIL_SHARE, Method
 from .multistep import LSODA
 
-MOST_TIMES = 10**7
 TOLERANCES = (1e-12, 1e-2)
 # Looks at whether the density has settled: from this time on, in units of 1/noise, each later by this ratio.
 FIRST_LOOK = 1e-2

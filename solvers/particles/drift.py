@@ -272,10 +272,13 @@ def _strengths(problem: McKeanVlasov, drift: MomentDrift) -> tuple[Floats, Float
 
 
 def _random_share(problem: McKeanVlasov, interaction: Floats, degree: int, beyond: float) -> float | None:
-    squares = (np.arange(interaction.size) * interaction) ** 2
-    total = float(squares.sum())
-    if total == 0.0:
+    slopes = np.abs(np.arange(interaction.size) * interaction)
+    largest = float(slopes.max())
+    if largest == 0.0:
         return 0.0
+    # Their ratios alone matter, and squares of large ones would overflow.
+    squares = (slopes / largest) ** 2
+    total = float(squares.sum())
     # The largest degrees searched tell whether the squares still add up to something: k w_k that does not decay.
     last = float(squares[squares.size // 2 :].sum())
     if beyond > 0.0 and last > 0.1 * total:

@@ -12,16 +12,20 @@ from meanfield import InvalidInput, McKeanVlasov
 
 from ..checkpoints import Checkpoint, digest_of, require_writable
 from ..defaults import DEGREES
+from ..limits import require_memory
 from ..provenance import version
 from .drift import MomentDrift, PairDrift
 from .replicas import Replica
 from .saving import replica_path
 from .schemes import Scheme
-from .settings import Setting, Start, setting_for
+from .settings import HISTOGRAM_BINS, Setting, Start, setting_for
 from .timing import Timetable, timetable
 
 LARGEST_COUNT = 10**9
 LARGEST_SEED = 2**128 - 1
+# Arrays of the size of the positions that a step needs, and doubles that the task of a replica takes.
+WORKING_ARRAYS = 4
+TASK = 100
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,7 @@ def plan(
     options = _checked(options)
     setting = setting_for(problem, options.drift, options.degrees, options.particles)
     table = timetable(until, setting.default_step(until) if step is None else step, times)
+    _require_memory(options, setting, table)
     starts = setting.starts(initial, options.particles, options.replicas)
     setting.require_steps(starts.each, table)
     setting = setting.with_kernel(kernel, float(options.particles) * table.steps)
@@ -134,6 +139,21 @@ def _checked(options: Options) -> Options:
         replicas=_whole(options.replicas, "replicas", 1, LARGEST_COUNT, "replicas=8"),
         seed=_whole(options.seed, "seed", 0, LARGEST_SEED, "seed=1"),
         degrees=_whole(options.degrees, "degrees", 1, LARGEST_COUNT, f"degrees={DEGREES}"),
+    )
+
+
+def _require_memory(options: Options, setting: Setting, table: Timetable) -> None:
+    """Refuse more particles or a longer record than memory holds."""
+    positions = float(np.prod(setting.position_shape(options.particles)))
+    require_memory(
+        WORKING_ARRAYS * positions, f"{options.particles} particles", "take fewer, as in --particles 10000"
+    )
+    recorded = len(table.times) * sum(float(np.prod(shape)) for shape in setting.shapes.values())
+    each = recorded + HISTOGRAM_BINS + TASK + (positions if options.keep_positions else 0.0)
+    require_memory(
+        options.replicas * each,
+        f"the record of {options.replicas} replicas at {len(table.times)} times",
+        "take fewer replicas (--replicas), times (--times) or degrees (--degrees)",
     )
 
 

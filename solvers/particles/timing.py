@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from meanfield import InvalidInput
 
+from ..limits import MOST_STEPS, MOST_TIMES
+
 DEFAULT_RECORDS = 100
-MOST_STEPS = 10**9
-MOST_INTERVALS = 10**6
 # A quotient this close to a whole number is one, such as 1.1/0.1.
 QUOTIENT_ROUNDING = 1e-9
 
@@ -112,8 +112,8 @@ def _positive(value: float, name: str, example: str) -> float:
 def _asked(until: float, times: int | ArrayLike) -> Sequence[float]:
     intervals = _whole(times)
     if intervals is not None:
-        if not 1 <= intervals <= MOST_INTERVALS:
-            raise InvalidInput(f"the number of intervals must be from 1 to {MOST_INTERVALS}, not {intervals}")
+        if not 1 <= intervals <= MOST_TIMES:
+            raise InvalidInput(f"the number of intervals must be from 1 to {MOST_TIMES}, not {intervals}")
         return [until * (number / intervals) for number in range(intervals + 1)]
     try:
         asked = np.atleast_1d(np.asarray(times, dtype=float))

@@ -248,3 +248,101 @@ def test_columns_of_different_length(tmp_path):
     path.write_text(json.dumps(values))
     with pytest.raises(InvalidInput, match="differ in length"):
         open_diagram(path)
+
+
+def test_the_next_to_write_removes_what_the_killed_have_left(tmp_path):
+    target = tmp_path / "run.json"
+    code = (
+        "import os, signal, sys\n"
+        "from pathlib import Path\n"
+        "from meanfield.export.files import scratch_directory, write_files\n"
+        "def write(path):\n"
+        "    path.write_bytes(b'half of the new')\n"
+        "    with scratch_directory() as scratch:\n"
+        "        (scratch / 'content.nc').write_bytes(b'half')\n"
+        "        print('writing', flush=True)\n"
+        "        sys.stdin.read()\n"
+        "write_files({Path(sys.argv[1]): write}, force=True)\n"
+    )
+    environment = os.environ | {"TMPDIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", code, str(target)], env=environment, **pipes) as process:
+        process.stdout.readline()
+        left = names(tmp_path)
+        assert {name.rpartition(".")[2] for name in left} == {"part", "scratch"}
+        # It lives, and what it writes is its own.
+        files.write_files({target: files.bytes_writer(OLD)})
+        assert names(tmp_path) == left | {"run.json"}
+        process.kill()
+    files.write_files({target: files.bytes_writer(OLD)}, force=True)
+    assert {name.rpartition(".")[2] for name in names(tmp_path)} == {"json", "scratch"}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tempfile.tempdir", str(tmp_path))
+        with files.scratch_directory() as scratch:
+            assert names(tmp_path) == {"run.json", scratch.name}
+    assert names(tmp_path) == {"run.json"}
+
+
+def test_a_full_disk_gives_the_space_back_that_the_library_keeps_open(tmp_path, monkeypatch):
+    from meanfield.export.sealed import netcdf_bytes
+
+    kept = []
+
+    def full(path: Path) -> None:
+        kept.append(path.open("wb"))
+        kept[0].write(b"x" * 100_000)
+        kept[0].flush()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left"):
+        netcdf_bytes(full)
+    assert os.fstat(kept[0].fileno()).st_size == 0
+    kept[0].close()
+
+
+def test_a_place_that_takes_no_file_is_refused_whatever_its_permissions_say(tmp_path, monkeypatch):
+    def refused(*_: object) -> int:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(os, "open", refused)
+    with pytest.raises(InvalidInput, match=r"takes no file \(Read-only file system\); choose another place"):
+        check_writable(tmp_path / "run.nc")
+
+
+def test_names_of_all_files_are_checked_before(tmp_path):
+    from meanfield.export.datasets import check_target
+
+    path = tmp_path / f"{'a' * 245}.csv"
+    for check in (check_writable, lambda name: check_target(name, record="ensemble")):
+        with pytest.raises(InvalidInput, match="no file can have the name"):
+            check(path)
+    (tmp_path / "run.provenance.json").write_bytes(OLD)
+    with pytest.raises(InvalidInput, match=r"run\.provenance\.json exists already"):
+        check_target(tmp_path / "run.csv", record="ensemble")
+
+
+@pytest.mark.parametrize("endless", ["/dev/zero", "fifo"])
+@pytest.mark.parametrize("suffix", [".nc", ".json", ".npz"])
+def test_what_may_have_no_end_is_not_read(tmp_path, endless, suffix):
+    path = tmp_path / f"run{suffix}"
+    if endless == "fifo":
+        os.mkfifo(path)
+    else:
+        path.symlink_to(endless)
+    with pytest.raises(InvalidInput, match="is not a regular file"):
+        open_diagram(path)
+
+
+def test_netcdf_without_a_seal_is_read_by_a_process_that_can_be_ended(tmp_path, monkeypatch):
+    from meanfield.export import sealed
+
+    (path,) = save(sample(), tmp_path / "run.nc")
+    path.write_bytes(path.read_bytes()[: -sealed.SEAL_LENGTH])
+    monkeypatch.setattr(sealed, "groups_of", lambda content: pytest.fail("read in this process"))
+    assert open_diagram(path).interval == sample().interval
+    monkeypatch.setattr(sealed, "MEMORY", 2 * 10**7)
+    with pytest.raises(InvalidInput, match="is damaged, truncated or not a"):
+        open_diagram(path)
+    monkeypatch.setattr(sealed, "PATIENCE", 0.01)
+    with pytest.raises(InvalidInput, match="is damaged: reading it would take more than"):
+        open_diagram(path)

@@ -42,7 +42,10 @@ START = PerturbedUniform(0.1)
         ({"until": 1.0, "times": [np.nan]}, "must be a vector of finite numbers"),
         ({"until": 1.0, "times": []}, "must be a vector of finite numbers"),
         ({"until": 1.0, "times": 0}, "times = 0 asks for that many equal intervals"),
-        ({"until": np.inf, "times": 5, "stop_at_stationarity": True}, "give a whole number >= 1 and a finite"),
+        (
+            {"until": np.inf, "times": 5, "stop_at_stationarity": True},
+            "give a whole number from 1 to 1000000 and a finite",
+        ),
         ({"until": 1.0, "tolerance": 0.0}, "the tolerance must be from 1e-12 to 0.01, not 0.0"),
         ({"until": 1.0, "tolerance": np.nan}, "the tolerance must be from"),
         ({"until": 1.0, "method": "RK4"}, r"the method must be LSODA\(\), ETDRK4\(\)"),

@@ -152,7 +152,7 @@ def test_saved_trajectories_are_shown_drawn_and_converted(capsys, tmp_path):
         (("--until", "1", "--tolerance", "0"), "the tolerance must be from"),
         (("--until", "1", "--to", "t.mat"), "does not choose a format of a trajectory"),
         (("--until", "1", "--animate", "a.mp4"), "does not choose a format of a film"),
-        (("--until", "1", "--times", "0"), "give a whole number >= 1"),
+        (("--until", "1", "--times", "0"), "give a whole number from 1"),
         (
             ("--until", "inf", "--stop", "--checkpoint", "c"),
             "--checkpoint with an infinite final time needs --every",

@@ -49,9 +49,8 @@ def compare(argv: Sequence[str]) -> int:
     from ..comparison import checked_sizes
 
     settings.particles = checked_sizes(settings.particles)
-    for target in settings.to:
-        check_comparison_target(target, settings.force)
-    check_targets([], [settings.plot] if settings.plot else [], settings.force)
+    figures = [settings.plot] if settings.plot else []
+    check_targets(settings.to, figures, settings.force, check_comparison_target)
     comparison = _compared(problem, settings)
     comparison = dataclasses.replace(comparison, provenance=comparison.provenance | origin(parser, settings))
     as_object = partial(comparison_to_json_object, comparison)

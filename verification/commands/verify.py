@@ -1,9 +1,8 @@
 """The command that judges: ``meanfield verify [PATTERN]``."""
 
-import contextlib
-import sys
+import itertools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from meanfield.command_line import (
     add_force,
     add_workers,
     note,
+    progress_bar,
     require_workers,
     say,
     say_json,
@@ -25,8 +25,6 @@ from meanfield.export.files import check_writable, text_writer, write_files
 
 if TYPE_CHECKING:
     from ..claims import Claim, Result
-
-SHOWN_AFTER = 1.0
 
 
 def verify(argv: Sequence[str]) -> int:
@@ -60,9 +58,17 @@ def verify(argv: Sequence[str]) -> int:
     set_verbosity(settings.verbose)
     started = time.perf_counter()
     total = sum(len(representative_problems(claim.domain)) for claim in claims)
-    bar = _bar(total, not settings.quiet and not settings.verbose)
-    with worker_processes(settings.workers, total) as executor, bar as advance:
-        results = judged(settings.pattern, progress=advance, executor=executor)
+    with (
+        progress_bar(not settings.quiet and not settings.verbose, "claims", "checks") as advance,
+        worker_processes(settings.workers, total) as executor,
+    ):
+        done = itertools.count(1)
+        advance(0, total, "")
+        results = judged(
+            settings.pattern,
+            progress=lambda last: advance(next(done), total, last.claim.identifier),
+            executor=executor,
+        )
     origin = _origin(parser, time.perf_counter() - started)
     try:
         if settings.to is not None:
@@ -130,20 +136,3 @@ def _origin(parser: Parser, seconds: float) -> dict[str, Any]:
         "command": parser.command_line,
         "seconds": round(seconds, 1),
     }
-
-
-@contextlib.contextmanager
-def _bar(total: int, shown: bool) -> "Iterator[Callable[[Result], None]]":
-    from tqdm import tqdm
-
-    terminal = sys.stderr.isatty()
-    with tqdm(
-        total=total, desc="claims", unit="check", disable=not shown, file=sys.stderr, delay=SHOWN_AFTER,
-        leave=False, mininterval=0.1 if terminal else 5.0, dynamic_ncols=terminal,
-    ) as bar:  # fmt: skip
-
-        def advance(result: "Result") -> None:
-            bar.set_postfix_str(result.claim.identifier, refresh=False)
-            bar.update()
-
-        yield advance

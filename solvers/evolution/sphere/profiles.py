@@ -23,6 +23,7 @@ from ..starts import Bumps, Mixture, PerturbedUniform, VonMises, Watson
 
 # Moments beyond this are not looked for: the density is too narrow.
 LARGEST_DEGREE = 1024
+TOO_NARROW = f"the initial density is so narrow that {LARGEST_DEGREE} degrees do not hold it; give a wider one"
 
 Moments = Callable[[int], Floats]
 
@@ -62,13 +63,22 @@ def _mixed(initial: Mixture, sphere: Sphere) -> list[Lobe] | None:
 
 def _single(initial: Any, sphere: Sphere) -> Moments | None:
     if isinstance(initial, VonMises):
+        _require_held(initial.concentration)
         return functools.partial(von_mises, sphere.dimension, initial.concentration)
     if isinstance(initial, Watson):
+        # Near either end of the axis, or its equator, u^2 falls twice as fast as u does at the pole.
+        _require_held(2.0 * abs(initial.concentration))
         return functools.partial(watson, sphere.dimension, initial.concentration)
     if isinstance(initial, PerturbedUniform):
         share = initial.amplitude / sphere.multiplicity(initial.degree)
         return functools.partial(perturbed, initial.degree, share)
     return None
+
+
+def _require_held(concentration: float) -> None:
+    r"""Refuse what is narrower than the moments hold: :math:`e^{-l^2/2\gamma}` is below rounding at the last."""
+    if math.sqrt(-2.0 * math.log(EPS) * concentration) > LARGEST_DEGREE:
+        raise InvalidInput(TOO_NARROW)
 
 
 def perturbed(place: int, value: float, degree: int) -> Floats:
@@ -112,7 +122,8 @@ def watson(dimension: int, concentration: float, degree: int) -> Floats:
     weights = np.exp(exponent - exponent.max())
     result = polynomials(dimension, rule, degree) @ (weights / weights.sum())
     result[0], result[1::2] = 1.0, 0.0
-    return np.asarray(result)
+    # The sum has the rounding of the polynomials in all degrees, however small the moments are.
+    return np.where(np.abs(result) <= 64.0 * EPS, 0.0, result)
 
 
 def sufficient(moments: Moments) -> Floats:
@@ -132,6 +143,4 @@ def sufficient(moments: Moments) -> Floats:
         if last < degree:
             return values[: last + 1]
         degree *= 2
-    raise InvalidInput(
-        f"the initial density is so narrow that {LARGEST_DEGREE} degrees do not hold it; give a wider one"
-    )
+    raise InvalidInput(TOO_NARROW)
