@@ -1,8 +1,9 @@
 """All stationary states at a fixed coupling, found from starts of its own, and which of them is the minimiser.
 
-Three sources: the closed forms (the uniform state), the branches of the bifurcation diagram that pass the
-coupling, and a search from starts of its own, which says how far it went. States that are rotations or reflections
-of each other are one. A state is named the minimiser with a reason only: a theorem, or a search that is settled.
+Three sources: the closed forms (the uniform state), a search from starts of its own, which says how far it went,
+and, where that leaves anything open, the branches of the bifurcation diagram that pass the coupling, beside which
+it is made once more. States that are rotations or reflections of each other are one. A state is named the minimiser
+with a reason only: a theorem, or a search that is settled.
 """
 
 import logging
@@ -73,20 +74,20 @@ def stationary_states(
     problem
         The equation, its coupling fixed.
     depth
-        Generations of branches followed to reach the coupling.
+        Generations of branches followed to the coupling, which is done where the search alone is not settled.
     rates
         Whether to compute the slowest decay rate of each state.
     on_failure
         ``"raise"``, or ``"return"`` to be given the states that can be had, with no minimiser named, where a
         branch cannot be followed to the coupling.
     watch
-        Called, before every branch and before the search, with the number of states found, None and a name.
+        Called, before a search and before every branch, with the number of states found, None and a name.
 
     Returns
     -------
     StationaryStates
-        A tuple of states, each once up to rotation and reflection. Its ``searched`` says what was searched beside
-        the branches, and how often each state was met; ``complete`` is True where a theorem says that there are no
+        A tuple of states, each once up to rotation and reflection. Its ``searched`` says what was searched, and how
+        often each state was met; ``complete`` is True where a theorem says that there are no
         others, False where some are known to be missing, else None. The first state has ``minimiser`` True where
         that has a reason, ``minimiser_reason``: a theorem, or relaxations from random starts that met every stable
         state twice and by Boender and Rinnooy Kan's rule leave less than a quarter of one unseen. Else all have
@@ -117,18 +118,10 @@ def stationary_states(
         )
     if on_failure not in ("raise", "return"):
         raise InvalidInput(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
-    found: list[tuple[str, Point]] = []
     register = Register((min(BEYOND * coupling, 0.0), max(BEYOND * coupling, 0.0)), _critical(problem))
-    sources, followed = (
-        _on_branches(problem, register, depth, on_failure, watch) if coupling else _without_interaction(problem)
-    )
-    for label, point in sources:
-        _add(found, label, point)
-    watch(len(found), None, "search")
-    searched = _searched(problem, found)
-    for point in searched.points:
-        _add(found, geometry_of(problem).name_of(point), point)
-    states = _sorted(problem, found)
+    watch(0, None, "search")
+    alone = _by_search(problem)
+    states, searched, followed = alone or _beside_branches(problem, register, depth, on_failure, watch)
     minimiser, reason = _minimiser(states[0], searched, followed)
     complete = False if searched.doubt or not followed else True if searched.theorem else None
     warnings = tuple(dict.fromkeys(register.warnings))
@@ -144,6 +137,41 @@ def stationary_states(
         for index, state in enumerate(states)
     )
     return StationaryStates(known, searched.words, complete, warnings)
+
+
+def _by_search(problem: McKeanVlasov) -> tuple[list[State], Searched, bool] | None:
+    """Return the states that the search finds alone, or None where it leaves anything open."""
+    coupling, geometry = problem.fixed_coupling, geometry_of(problem)
+    if not coupling or not geometry.search_covers(problem, coupling):
+        return None
+    searched = _searched(problem, [])
+    if not searched.settled:
+        return None
+    found: list[tuple[str, Point]] = []
+    for point in searched.points:
+        _add(found, geometry.name_of(point), point)
+    states = _sorted(problem, found)
+    # A state that is lower than all stable ones is there, and was not met.
+    return None if states[0].unstable else (states, searched, True)
+
+
+def _beside_branches(
+    problem: McKeanVlasov, register: Register, depth: int, on_failure: str, watch: Watch
+) -> tuple[list[State], Searched, bool]:
+    """Return the states of branches and of a search beside them, and whether no branch was lost."""
+    found: list[tuple[str, Point]] = []
+    sources, followed = (
+        _on_branches(problem, register, depth, on_failure, watch)
+        if problem.fixed_coupling
+        else _without_interaction(problem)
+    )
+    for label, point in sources:
+        _add(found, label, point)
+    watch(len(found), None, "search")
+    searched = _searched(problem, found)
+    for point in searched.points:
+        _add(found, geometry_of(problem).name_of(point), point)
+    return _sorted(problem, found), searched, followed
 
 
 def _sorted(problem: McKeanVlasov, found: list[tuple[str, Point]]) -> list[State]:

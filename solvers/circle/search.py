@@ -34,7 +34,7 @@ from .orbits import copies_of, name_of, same_orbit, symmetry_of
 from .stability import unstable_counts, unstable_halfway
 from .starts import random_starts, starts_between, starts_on_axes
 
-__all__ = ["name_of", "same_orbit", "search_all", "symmetry_of"]
+__all__ = ["name_of", "same_orbit", "search_all", "search_covers", "symmetry_of"]
 
 logger = logging.getLogger(__name__)
 
@@ -52,6 +52,12 @@ MISSING = "some are missing, for the indices of those found do not add up (Morse
 DEGENERATE = 1e-7
 
 
+def search_covers(problem: McKeanVlasov, coupling: Number) -> bool:
+    """Whether the search has all modes that the potential feels."""
+    equation = stationary_equation(problem, 1, 1 if coupling > 0 else -1)
+    return equation is not None and equation.complete and not equation.basis.doubts_tail
+
+
 def search_all(problem: McKeanVlasov, sign: int, coupling: Number, known: list[Point]) -> Searched:
     """Return the states at a coupling that are not known, and what was searched for them."""
     equation = stationary_equation(problem, 1, sign)
@@ -65,7 +71,7 @@ def search_all(problem: McKeanVlasov, sign: int, coupling: Number, known: list[P
     states, minima = hunt.tallies()
     if len(hunt.points) >= at_most:
         return Searched(hunt.new, AMONG, states, minima, theorem=theorem)
-    return Searched(hunt.new, AMONG, states, minima, doubt=_doubt(hunt))
+    return Searched(hunt.new, AMONG, states, minima, doubt=_doubt(hunt), lost=hunt.lost)
 
 
 def _most_states(problem: McKeanVlasov, complete: bool, modes: int, ensemble: Ensemble) -> tuple[float, str]:
