@@ -120,8 +120,13 @@ def stationary_states(
         raise InvalidInput(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
     register = Register((min(BEYOND * coupling, 0.0), max(BEYOND * coupling, 0.0)), _critical(problem))
     watch(0, None, "search")
-    alone = _by_search(problem)
-    states, searched, followed = alone or _beside_branches(problem, register, depth, on_failure, watch)
+    alone = _alone(problem)
+    states = _sorted(problem, _named(alone.points)) if alone is not None and alone.settled else []
+    if alone is not None and states and not states[0].unstable:
+        searched, followed = alone, True
+    else:
+        found, searched, followed = _beside_branches(problem, alone, register, depth, on_failure, watch)
+        states = _sorted(problem, found)
     minimiser, reason = _minimiser(states[0], searched, followed)
     complete = False if searched.doubt or not followed else True if searched.theorem else None
     warnings = tuple(dict.fromkeys(register.warnings))
@@ -139,26 +144,25 @@ def stationary_states(
     return StationaryStates(known, searched.words, complete, warnings)
 
 
-def _by_search(problem: McKeanVlasov) -> tuple[list[State], Searched, bool] | None:
-    """Return the states that the search finds alone, or None where it leaves anything open."""
-    coupling, geometry = problem.fixed_coupling, geometry_of(problem)
-    if not coupling or not geometry.search_covers(problem, coupling):
-        return None
-    searched = _searched(problem, [])
-    if not searched.settled:
-        return None
-    found: list[tuple[str, Point]] = []
-    for point in searched.points:
-        _add(found, geometry.name_of(point), point)
-    states = _sorted(problem, found)
-    # A state that is lower than all stable ones is there, and was not met.
-    return None if states[0].unstable else (states, searched, True)
+def _alone(problem: McKeanVlasov) -> Searched | None:
+    """Return what the search finds where nothing is known, or None where it has not all modes that matter."""
+    coupling = problem.fixed_coupling
+    covered = coupling != 0.0 and geometry_of(problem).search_covers(problem, coupling)
+    return _searched(problem, []) if covered else None
+
+
+def _named(points: list[Point]) -> list[tuple[str, Point]]:
+    """Return states with the names that they have by themselves."""
+    return [(geometry_of(point.equation.problem).name_of(point), point) for point in points]
 
 
 def _beside_branches(
-    problem: McKeanVlasov, register: Register, depth: int, on_failure: str, watch: Watch
-) -> tuple[list[State], Searched, bool]:
-    """Return the states of branches and of a search beside them, and whether no branch was lost."""
+    problem: McKeanVlasov, alone: Searched | None, register: Register, depth: int, on_failure: str, watch: Watch
+) -> tuple[list[tuple[str, Point]], Searched, bool]:
+    """Return the states of branches and of a search beside them, what was searched, and whether no branch was lost.
+
+    The search is made again where the branches have led to states that it did not meet.
+    """
     found: list[tuple[str, Point]] = []
     sources, followed = (
         _on_branches(problem, register, depth, on_failure, watch)
@@ -167,11 +171,14 @@ def _beside_branches(
     )
     for label, point in sources:
         _add(found, label, point)
-    watch(len(found), None, "search")
-    searched = _searched(problem, found)
-    for point in searched.points:
-        _add(found, geometry_of(problem).name_of(point), point)
-    return _sorted(problem, found), searched, followed
+    same_orbit = geometry_of(problem).same_orbit
+    searched = alone
+    if searched is None or not all(any(same_orbit(point, met) for met in searched.points) for _, point in found):
+        watch(len(found), None, "search")
+        searched = _searched(problem, found)
+    for label, point in _named(searched.points):
+        _add(found, label, point)
+    return found, searched, followed
 
 
 def _sorted(problem: McKeanVlasov, found: list[tuple[str, Point]]) -> list[State]:

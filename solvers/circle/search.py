@@ -40,10 +40,10 @@ logger = logging.getLogger(__name__)
 
 AMONG = "all densities on the circle"
 # Starts of a round for each mode that attracts more than the share of its threshold, and one more.
-STARTS, ATTRACTING = 64, 0.1
+STARTS, ATTRACTING = 32, 0.1
 # On grids with more nodes there are fewer.
 FINE = 512
-ROUNDS = 8
+ROUNDS = 16
 SEED = 0
 # Relative distance within which a coupling is that of a family.
 VERTICAL = 1e-12

@@ -6,6 +6,7 @@ is given starts in proportion to its attractive harmonics, the trivial one too. 
 end at stable states, and tell how sure the lowest is.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -106,7 +107,7 @@ class Search:
         self._generator = np.random.default_rng(0)
 
     def run(self) -> None:
-        """Search until a round finds nothing new and little is expected unseen."""
+        """Search until a round finds nothing new, no state was met once only and little is expected unseen."""
         fewest, most = ROUNDS
         share = max(1, round(SHARED / max(1, len(self._spaces))))
         for index in range(most):
@@ -116,7 +117,8 @@ class Search:
                 for met, count in space.places(starts, self.met):
                     met.runs += count
             unseen = Tally.of([met.runs for met in self.met]).unseen
-            if index + 1 >= fewest and len(self.met) == before and unseen is not None and unseen < QUARTER:
+            once = any(met.runs == 1 for met in self.met)
+            if index + 1 >= fewest and len(self.met) == before and not once and (unseen or math.inf) < QUARTER:
                 break
         for space in self._spaces[-1:]:
             self._relax(space)
