@@ -30,20 +30,27 @@ COLUMNS = (
 
 def report(rows: list[Row], rounds: int) -> str:
     """Return the whole report."""
-    machine = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
-    versions = f"numpy {np.__version__}, scipy {scipy.__version__}, {backend_name()}"
     return "\n".join(
         [
-            f"# Benchmarks of meanfield {version()}",
-            "",
-            f"{datetime.now(tz=UTC):%Y-%m-%d}, {machine}, {versions}.",
-            f"CPU time, one thread, minimum of {rounds} interleaved rounds.",
-            "",
+            *heading(rounds),
             *table(COLUMNS, [cells(row) for row in rows]),
             "",
             *table(("ratio", "value", "target"), ratios(rows)),
         ]
     )
+
+
+def heading(rounds: int) -> list[str]:
+    """Return the lines above the tables of a report: what was timed, where and how."""
+    machine = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
+    versions = f"numpy {np.__version__}, scipy {scipy.__version__}, {backend_name()}"
+    return [
+        f"# Benchmarks of meanfield {version()}",
+        "",
+        f"{datetime.now(tz=UTC):%Y-%m-%d}, {machine}, {versions}.",
+        f"CPU time, one thread, minimum of {rounds} interleaved rounds.",
+        "",
+    ]
 
 
 def table(head: tuple[str, ...], body: list[tuple[str, ...]]) -> list[str]:

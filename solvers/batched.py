@@ -29,7 +29,11 @@ def solutions(matrices: Floats, sides: Floats) -> Floats:
 
 
 def relaxed(
-    fields: Rows, strengths: Floats, described: Callable[[Rows], tuple[Rows, Floats]], steps: int
+    fields: Rows,
+    strengths: Floats,
+    described: Callable[[Rows], tuple[Rows, Floats]],
+    steps: int,
+    settled: float = 0.0,
 ) -> tuple[Rows, Floats]:
     r"""Return the moments of Gibbs densities of fields after some relaxation, and their free energies.
 
@@ -45,14 +49,23 @@ def relaxed(
     described
         Returns the moments, (n, size), and the free energies over the noise, (n,), of the densities of fields.
     steps
-        How many.
+        How many at most.
+    settled
+        A density whose moments change by less in a step, of length one, is left as it is.
     """
     fields, share = fields.copy(), np.ones(len(fields))
     moments, energies = described(fields)
+    running = np.arange(len(fields))
     for _ in range(steps):
-        trial = fields + share[:, None] * (strengths * moments - fields)
+        before, ahead = fields[running], moments[running]
+        trial = before + share[running, None] * (strengths * ahead - before)
         lower, below = described(trial)
-        falls = below <= energies
-        fields[falls], moments[falls], energies[falls] = trial[falls], lower[falls], below[falls]
-        share = np.where(falls, np.minimum(1.0, LONGER * share), SHORTER * share)
+        falls = below <= energies[running]
+        moved = running[falls]
+        fields[moved], moments[moved], energies[moved] = trial[falls], lower[falls], below[falls]
+        slow = falls & (np.abs(lower - ahead).max(axis=1) < settled * share[running])
+        share[running] = np.where(falls, np.minimum(1.0, LONGER * share[running]), SHORTER * share[running])
+        running = running[~slow]
+        if not running.size:
+            break
     return moments, energies

@@ -112,6 +112,9 @@ class Geometry(Protocol):
     def same_orbit(self, one: "Point", other: "Point") -> bool:
         """Whether two states at one coupling are images of each other under the symmetries of the domain."""
 
+    def search_covers(self, problem: McKeanVlasov, coupling: Number) -> bool:
+        """Whether the search has all modes that matter, so that its states are those of the equation."""
+
     def search_all(self, problem: McKeanVlasov, sign: int, coupling: Number, known: list["Point"]) -> "Searched":
         """Return what a search from starts of its own finds at a coupling beside the known states."""
 

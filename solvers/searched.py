@@ -78,6 +78,8 @@ class Searched(NamedTuple):
         A sentence why there are no other states; empty where no argument is known.
     doubt : str
         A sentence why states are missing, found by a count that all states together must give; empty if none shows.
+    lost : int
+        Ends of runs that are no states on a finer grid, or are not resolved on any.
     """
 
     points: "list[Point]"
@@ -86,6 +88,14 @@ class Searched(NamedTuple):
     minima: Tally | None = None
     theorem: str = ""
     doubt: str = ""
+    lost: int = 0
+
+    @property
+    def settled(self) -> bool:
+        """Whether a theorem says that these are all states, or the tallies leave little to be expected."""
+        if self.theorem or self.states is None or self.minima is None:
+            return bool(self.theorem)
+        return self.states.settled and self.minima.settled and not self.doubt and not self.lost
 
     @property
     def words(self) -> str:

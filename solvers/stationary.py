@@ -1,8 +1,9 @@
 """All stationary states at a fixed coupling, found from starts of its own, and which of them is the minimiser.
 
-Three sources: the closed forms (the uniform state), the branches of the bifurcation diagram that pass the
-coupling, and a search from starts of its own, which says how far it went. States that are rotations or reflections
-of each other are one. A state is named the minimiser with a reason only: a theorem, or a search that is settled.
+Three sources: the closed forms (the uniform state), a search from starts of its own, which says how far it went,
+and, where that leaves anything open, the branches of the bifurcation diagram that pass the coupling, beside which
+it is made once more. States that are rotations or reflections of each other are one. A state is named the minimiser
+with a reason only: a theorem, or a search that is settled.
 """
 
 import logging
@@ -78,20 +79,20 @@ def stationary_states(
     problem
         The equation, its coupling fixed.
     depth
-        Generations of branches followed to reach the coupling.
+        Generations of branches followed to the coupling, which is done where the search alone is not settled.
     rates
         Whether to compute the slowest decay rate of each state.
     on_failure
         ``"raise"``, or ``"return"`` to be given the states that can be had, with no minimiser named, where a
         branch cannot be followed to the coupling.
     watch
-        Called, before every branch and before the search, with the number of states found, None and a name.
+        Called, before a search and before every branch, with the number of states found, None and a name.
 
     Returns
     -------
     StationaryStates
-        A tuple of states, each once up to rotation and reflection. Its ``searched`` says what was searched beside
-        the branches, and how often each state was met; ``complete`` is True where a theorem says that there are no
+        A tuple of states, each once up to rotation and reflection. Its ``searched`` says what was searched, and how
+        often each state was met; ``complete`` is True where a theorem says that there are no
         others, False where some are known to be missing, else None. The first state has ``minimiser`` True where
         that has a reason, ``minimiser_reason``: a theorem, or relaxations from random starts that met every stable
         state twice and by Boender and Rinnooy Kan's rule leave less than a quarter of one unseen. Else all have
@@ -121,18 +122,15 @@ def stationary_states(
         )
     if on_failure not in ("raise", "return"):
         raise InvalidInput(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
-    found: list[tuple[str, Point]] = []
     register = Register((min(BEYOND * coupling, 0.0), max(BEYOND * coupling, 0.0)), _critical(problem))
-    sources, followed = (
-        _on_branches(problem, register, depth, on_failure, watch) if coupling else _without_interaction(problem)
-    )
-    for label, point in sources:
-        _add(found, label, point)
-    watch(len(found), None, "search")
-    searched = _searched(problem, found)
-    for point in searched.points:
-        _add(found, geometry_of(problem).name_of(point), point)
-    states = _sorted(problem, found)
+    watch(0, None, "search")
+    alone = _alone(problem)
+    states = _sorted(problem, _named(alone.points)) if alone is not None and alone.settled else []
+    if alone is not None and states and not states[0].unstable:
+        searched, followed = alone, True
+    else:
+        found, searched, followed = _beside_branches(problem, alone, register, depth, on_failure, watch)
+        states = _sorted(problem, found)
     minimiser, reason = _minimiser(states[0], searched, followed)
     complete = False if searched.doubt or not followed else True if searched.theorem else None
     warnings = tuple(dict.fromkeys(register.warnings))
@@ -148,6 +146,43 @@ def stationary_states(
         for index, state in enumerate(states)
     )
     return StationaryStates(known, searched.words, complete, warnings)
+
+
+def _alone(problem: McKeanVlasov) -> Searched | None:
+    """Return what the search finds where nothing is known, or None where it has not all modes that matter."""
+    coupling = problem.fixed_coupling
+    covered = coupling != 0.0 and geometry_of(problem).search_covers(problem, coupling)
+    return _searched(problem, []) if covered else None
+
+
+def _named(points: list[Point]) -> list[tuple[str, Point]]:
+    """Return states with the names that they have by themselves."""
+    return [(geometry_of(point.equation.problem).name_of(point), point) for point in points]
+
+
+def _beside_branches(
+    problem: McKeanVlasov, alone: Searched | None, register: Register, depth: int, on_failure: str, watch: Watch
+) -> tuple[list[tuple[str, Point]], Searched, bool]:
+    """Return the states of branches and of a search beside them, what was searched, and whether no branch was lost.
+
+    The search is made again where the branches have led to states that it did not meet.
+    """
+    found: list[tuple[str, Point]] = []
+    sources, followed = (
+        _on_branches(problem, register, depth, on_failure, watch)
+        if problem.fixed_coupling
+        else _without_interaction(problem)
+    )
+    for label, point in sources:
+        _add(found, label, point)
+    same_orbit = geometry_of(problem).same_orbit
+    searched = alone
+    if searched is None or not all(any(same_orbit(point, met) for met in searched.points) for _, point in found):
+        watch(len(found), None, "search")
+        searched = _searched(problem, found)
+    for label, point in _named(searched.points):
+        _add(found, label, point)
+    return found, searched, followed
 
 
 def _sorted(problem: McKeanVlasov, found: list[tuple[str, Point]]) -> list[State]:

@@ -121,3 +121,15 @@ def test_spheres_are_timed_beside_their_errors(tmp_path):
     errors = {row["task"]: float(row["relative error"]) for row in rows}
     assert errors["evolve, about an axis"] <= 1e-8
     assert errors["evolve, on all of S^2"] <= 1e-4
+
+
+def test_states_are_timed_beside_another_tree(tmp_path):
+    target = tmp_path / "report.md"
+    options = ["--rounds", "1", "--only", "circle, T", "--beside", str(SCRIPT.parent.parent), "--to", str(target)]
+    command = [sys.executable, str(SCRIPT.with_name("states.py")), *options]
+    finished = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert finished.returncode == 0, finished.stderr
+    lines = target.read_text(encoding="utf-8").splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line[:1] == "|"][2:]
+    # Uniform, the stable cluster and the saddle between: the fold lies below 0.95 of the threshold.
+    assert [(row[0], row[2], row[5]) for row in rows] == 2 * [("circle, Transformer 5", "3", "<= 60")]

@@ -19,6 +19,7 @@ from .rates import slowest_rates as slowest_rates
 from .search import name_of as name_of
 from .search import same_orbit as same_orbit
 from .search import search_all as search_all
+from .search import search_covers as search_covers
 from .search import symmetry_of as symmetry_of
 from .spectra import spectrum as spectrum
 from .stability import block_matrix as block_matrix

@@ -12,6 +12,7 @@ many modes a density needs.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -36,6 +37,8 @@ CONVERGED = 1e-9
 # Along a direction without slope steps do not end: what is left is rounding.
 FLAT = 1e-12
 RELAXATIONS = 40
+# A density whose moments change by less in a step, of length one, is left to Newton's method.
+RELAXED = 1e-3
 
 
 class Ensemble:
@@ -123,7 +126,7 @@ class Ensemble:
         return self._in_blocks(self._relaxed, rows)
 
     def _relaxed(self, rows: Complexes) -> Complexes:
-        return relaxed(self.strengths * rows, self.strengths, self._described, RELAXATIONS)[0]
+        return relaxed(self.strengths * rows, self.strengths, self._described, RELAXATIONS, RELAXED)[0]
 
     def _described(self, fields: Complexes) -> tuple[Complexes, Floats]:
         """Return moments and F/D, up to a constant, of the Gibbs densities of fields."""
@@ -134,23 +137,26 @@ class Ensemble:
 
     def solved(self, rows: Complexes) -> Complexes:
         """Return the states at which Newton's method ends from rows, those at which it does."""
-        return self._in_blocks(self._solved, rows)
+        even = (rows.imag == 0.0).all(axis=1)
+        # A density with its axis at 0 keeps it, however flat the way across is.
+        parts = [self._in_blocks(partial(self._solved, even=kind), rows[even == kind]) for kind in (True, False)]
+        return np.concatenate(parts)
 
     def _in_blocks(self, work: Callable[[Complexes], Complexes], rows: Complexes) -> Complexes:
         block = max(1, VALUES // self.nodes)
         parts = [work(rows[first : first + block]) for first in range(0, len(rows), block)]
         return np.concatenate([*parts, rows[:0]])
 
-    def _solved(self, rows: Complexes) -> Complexes:
+    def _solved(self, rows: Complexes, even: bool) -> Complexes:
         done = []
         for _ in range(ITERATIONS):
             moments = self.moments(rows)
             missing = moments[:, self.degrees] - rows
-            step = self._step(moments, missing)
-            # A density with its axis at 0 keeps it, however flat the way across is.
-            step.imag[(rows.imag == 0.0).all(axis=1)] = 0.0
+            step = self._step(moments, missing, even)
             length = np.sqrt((np.abs(step) ** 2).sum(axis=1))
             rows = self._moved(rows, step)
+            if even:
+                rows.imag = 0.0
             left = np.abs(missing).max(axis=1)
             converged = ((length < CONVERGED) & (left < CONVERGED)) | (left < FLAT)
             done.append(rows[converged])
@@ -176,17 +182,26 @@ class Ensemble:
         moved = rows + step * np.minimum(1.0, LARGEST_STEP / np.maximum(length, 1e-300))
         return np.asarray(moved * np.exp(-1j * angle * self.degrees))
 
-    def _step(self, moments: Complexes, missing: Complexes) -> Complexes:
-        """Return Newton's steps; rotations, which change nothing, are not taken."""
+    def _step(self, moments: Complexes, missing: Complexes, even: bool) -> Complexes:
+        """Return Newton's steps, of even densities in the cosines alone; rotations are not taken."""
         strong, count = self.strong, self.strong.size
-        step = missing.copy()
+        step: Complexes = np.array(missing.real if even else missing, dtype=np.complex128)
         if not count:
             return step
-        right = missing[:, strong]
-        sides = self._signs * self._roots * np.concatenate([right.real, -right.imag], axis=1)
-        solution = solutions(self._jacobians(moments), sides) / self._roots
-        step[:, strong] = solution[:, :count] - 1j * solution[:, count:]
+        parts = [missing.real] if even else [missing.real, -missing.imag]
+        sides = np.concatenate([part[:, strong] for part in parts], axis=1)
+        size = sides.shape[1]
+        jacobians = self._even_jacobians(moments) if even else self._jacobians(moments)
+        solution = solutions(jacobians, self._signs[:size] * self._roots[:size] * sides) / self._roots[:size]
+        step[:, strong] = solution if even else solution[:, :count] - 1j * solution[:, count:]
         return step
+
+    def _even_jacobians(self, moments: Complexes) -> Floats:
+        """Return sigma - 2 A sigma Cov sigma A of the cosines for every row."""
+        cosine, count = moments.real, self.strong.size
+        matrix = cosine[:, self._total] + cosine[:, np.abs(self._difference)]
+        means = cosine[:, self.degrees[self.strong]]
+        return self._weighted(matrix, means, slice(count))
 
     def _jacobians(self, moments: Complexes) -> Floats:
         """Return sigma - 2 A sigma Cov sigma A for every row, the rotation mode moved to one."""
@@ -199,14 +214,19 @@ class Ensemble:
         matrix[:, :count, :count], matrix[:, count:, count:] = minus + plus, minus - plus
         matrix[:, :count, count:], matrix[:, count:, :count] = mixed, mixed.transpose(0, 2, 1)
         means = np.concatenate([cosine[:, degrees], sine[:, degrees]], axis=1)
-        matrix -= 2.0 * means[:, :, None] * means[:, None, :]
-        weights = self._signs * self._roots
-        matrix *= -np.multiply.outer(weights, weights)
-        places = np.arange(2 * count)
-        matrix[:, places, places] += self._signs
+        self._weighted(matrix, means, slice(2 * count))
         if not self.confined:
             turning = np.concatenate([-degrees * sine[:, degrees], degrees * cosine[:, degrees]], axis=1)
             turning *= self._roots
             turning /= np.sqrt((turning**2).sum(axis=1, keepdims=True)) + 1e-300
             matrix += turning[:, :, None] * turning[:, None, :]
+        return matrix
+
+    def _weighted(self, matrix: Floats, means: Floats, modes: slice) -> Floats:
+        """Return sigma - 2 A sigma Cov sigma A from twice the second moments, overwritten, and the means."""
+        signs, weights = self._signs[modes], (self._signs * self._roots)[modes]
+        matrix -= 2.0 * means[:, :, None] * means[:, None, :]
+        matrix *= -np.multiply.outer(weights, weights)
+        places = np.arange(weights.size)
+        matrix[:, places, places] += signs
         return matrix

@@ -13,7 +13,7 @@ from ..equation import StationaryEquation, stationary_equation
 from ..felt import confining_symmetry
 from ..searched import Tally
 from .ensemble import Ensemble
-from .orbits import CLOSE, evened, images_of, row_of, same_orbit, symmetry_of
+from .orbits import CLOSE, evened, images_of, row_of, same_orbit, symmetry_of, upright
 from .rotation import Complexes
 from .stability import unstable_counts
 
@@ -24,6 +24,8 @@ VANISHING = 1e-6
 # Ends that turn out to be no states on a finer grid, as those of densities too narrow for it, are not many.
 POLISHED = 256
 UNIFORM = 0
+# The place of an end that is no state.
+LOST = -1
 # A state that a confinement holds by less than this may stand anywhere for all that rounding tells. It is not
 # taken, but so many of them are turned to the axes of the confinement, where there are exact ones.
 FLAT, LOOSE = 1e-9, 16
@@ -78,6 +80,11 @@ class Hunt:
         """The states that were not known."""
         return [point for point in self.points[self._before :] if point is not None]
 
+    @property
+    def lost(self) -> int:
+        """Number of ends that are no states on a finer grid."""
+        return self._owners.count(LOST)
+
     def meet(self, rows: Complexes, hits: list[int] | None = None) -> None:
         """Take the ends of runs in, counting them."""
         if self.ensemble.confined:
@@ -128,14 +135,14 @@ class Hunt:
             self._energies = np.append(self._energies, energy)
             self._owners.append(owner)
         else:
-            owner = -1
-        return owner if owner >= 0 else None
+            owner = LOST
+        return owner if owner != LOST else None
 
     def _place_of(self, row: Complexes) -> int:
-        """Return the place of the state near a row, a new one if it is new, -1 if there is none."""
+        """Return the place of the state near a row, a new one if it is new, LOST if there is none."""
         point = self._polished(row)
         if point is None:
-            return -1
+            return LOST
         if not (self.ensemble.confined or symmetry_of(point)):
             return UNIFORM
         place = self._known(point)
@@ -160,6 +167,8 @@ class Hunt:
         moments = self.ensemble.moments(row[None])[0]
         symmetry = self._symmetry(moments)
         turned = evened(moments, VANISHING, turning=not self.ensemble.confined)
+        if turned is not None and not self.ensemble.confined:
+            turned = upright(turned, symmetry, VANISHING)
         point = None if turned is None else self._found(turned, symmetry, even=True)
         return self._found(moments, symmetry, even=False) if point is None else point
 

@@ -71,6 +71,16 @@ def evened(moments: Complexes, vanishing: float, *, turning: bool) -> Complexes 
     return np.asarray(images[best].real, dtype=complex) if across[best] < vanishing else None
 
 
+def upright(moments: Complexes, symmetry: int, vanishing: float) -> Complexes:
+    """Return the moments of an even density of a symmetry n, turned by pi/n where its first odd cell is negative.
+
+    So it stands as the branch does that is born with this cell.
+    """
+    cells = np.arange(moments.size) / symmetry
+    odd = np.flatnonzero((cells % 2 == 1) & (np.abs(moments) >= vanishing))
+    return turned(moments, np.pi / symmetry) if odd.size and moments[odd[0]].real < 0.0 else moments
+
+
 def same_orbit(one: Point, other: Point) -> bool:
     """Whether two states at one coupling are rotations or reflections of each other that the problem allows."""
     first, second = moments_of(one), moments_of(other)

@@ -34,16 +34,16 @@ from .orbits import copies_of, name_of, same_orbit, symmetry_of
 from .stability import unstable_counts, unstable_halfway
 from .starts import random_starts, starts_between, starts_on_axes
 
-__all__ = ["name_of", "same_orbit", "search_all", "symmetry_of"]
+__all__ = ["name_of", "same_orbit", "search_all", "search_covers", "symmetry_of"]
 
 logger = logging.getLogger(__name__)
 
 AMONG = "all densities on the circle"
 # Starts of a round for each mode that attracts more than the share of its threshold, and one more.
-STARTS, ATTRACTING = 64, 0.1
+STARTS, ATTRACTING = 32, 0.1
 # On grids with more nodes there are fewer.
 FINE = 512
-ROUNDS = 8
+ROUNDS = 16
 # Relaxations that tell how many modes of a slowly decaying potential take part, and the moment of the last of them,
 # in the unknowns of the equation, from which there must be more: a state with them is then nearer than what
 # `resolved_at` takes for an artefact of the coarser grid.
@@ -54,6 +54,12 @@ VERTICAL = 1e-12
 MISSING = "some are missing, for the indices of those found do not add up (Morse relation)"
 # A state with an eigenvalue nearer to zero is taken for degenerate.
 DEGENERATE = 1e-7
+
+
+def search_covers(problem: McKeanVlasov, coupling: Number) -> bool:
+    """Whether the search has all modes that the potential feels."""
+    equation = stationary_equation(problem, 1, 1 if coupling > 0 else -1)
+    return equation is not None and equation.complete and not equation.basis.doubts_tail
 
 
 def search_all(problem: McKeanVlasov, sign: int, coupling: Number, known: list[Point]) -> Searched:
@@ -69,7 +75,7 @@ def search_all(problem: McKeanVlasov, sign: int, coupling: Number, known: list[P
     states, minima = hunt.tallies()
     if len(hunt.points) >= at_most:
         return Searched(hunt.new, AMONG, states, minima, theorem=theorem)
-    return Searched(hunt.new, AMONG, states, minima, doubt=_doubt(hunt))
+    return Searched(hunt.new, AMONG, states, minima, doubt=_doubt(hunt), lost=hunt.lost)
 
 
 def _resolving(problem: McKeanVlasov, equation: StationaryEquation, coupling: Number) -> Ensemble:

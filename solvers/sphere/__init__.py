@@ -26,6 +26,7 @@ from .perturbations import copies as copies
 from .perturbations import rotations as rotations
 from .perturbations import unstable_counts as unstable_counts
 from .search import search_all as search_all
+from .search import search_covers as search_covers
 
 if TYPE_CHECKING:
     from ..surroundings import Surroundings

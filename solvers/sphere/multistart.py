@@ -6,6 +6,7 @@ is given starts in proportion to its attractive harmonics, the trivial one too. 
 end at stable states, and tell how sure the lowest is.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -71,29 +72,22 @@ class Met:
 
 def field_of(problem: McKeanVlasov, coupling: Number, largest: int) -> Field:
     """Return the field of a problem on a sphere at a coupling, cut off where it matters little or at a degree."""
-    felt = starting_degrees(problem, partial(multiples, 1)).degrees
-    known = strengths(problem, int(felt.max()))
+    felt = starting_degrees(problem, partial(multiples, 1))
+    known = strengths(problem, int(felt.degrees.max()))
     values = np.zeros(known.relative.size)
-    values[felt] = -float(coupling / problem.noise * known.scale) * known.relative[felt]
-    beyond = np.abs(values).sum() - np.cumsum(np.abs(values))
-    last = int(np.argmax(beyond <= LEFT_OUT))
+    values[felt.degrees] = -float(coupling / problem.noise * known.scale) * known.relative[felt.degrees]
+    # Summed from the last, so that nothing is left of it where none is missing.
+    beyond = np.append(np.cumsum(np.abs(values[:0:-1]))[::-1], 0.0)
+    last = min(int(np.argmax(beyond <= LEFT_OUT)), largest)
     confinement = confinement_field(problem, 1, _confining(problem))
-    return Field(values[: min(last, largest) + 1], confinement, last > largest)
+    cut = bool(beyond[last] > LEFT_OUT)
+    return Field(values[: last + 1], confinement, cut, float(beyond[last]) if felt.complete else np.inf)
 
 
 def _confining(problem: McKeanVlasov) -> int:
     """Return the last degree of the confinement that a search needs, which polishing completes."""
     degree = confining_degree(problem)
     return LARGEST_CONFINING if degree is None else min(max(1, degree), LARGEST_CONFINING)
-
-
-def uniqueness(field: Field, degrees: Integers) -> bool:
-    """Whether there is one state only among densities with harmonics of some degrees.
-
-    The squares of the harmonics of a degree sum up to one, so the second variation is definite at every density
-    where the attractive strengths sum up to less than one.
-    """
-    return float(np.maximum(field.strengths[degrees], 0.0).sum()) < 1.0
 
 
 class Search:
@@ -113,7 +107,7 @@ class Search:
         self._generator = np.random.default_rng(0)
 
     def run(self) -> None:
-        """Search until a round finds nothing new and little is expected unseen."""
+        """Search until a round finds nothing new, no state was met once only and little is expected unseen."""
         fewest, most = ROUNDS
         share = max(1, round(SHARED / max(1, len(self._spaces))))
         for index in range(most):
@@ -123,7 +117,8 @@ class Search:
                 for met, count in space.places(starts, self.met):
                     met.runs += count
             unseen = Tally.of([met.runs for met in self.met]).unseen
-            if index + 1 >= fewest and len(self.met) == before and unseen is not None and unseen < QUARTER:
+            once = any(met.runs == 1 for met in self.met)
+            if index + 1 >= fewest and len(self.met) == before and not once and (unseen or math.inf) < QUARTER:
                 break
         for space in self._spaces[-1:]:
             self._relax(space)
@@ -150,7 +145,7 @@ def among_harmonics(field: Field, even: bool) -> "list[Space]":
     spaces = []
     for group in _distinct(felt, _allowed(field, even)):
         degrees = np.array([degree for degree in felt.tolist() if group.dimension(degree)], dtype=np.int64)
-        if field.confinement is not None or not uniqueness(field, degrees):
+        if field.confinement is not None or not field.is_convex(degrees):
             spaces.append(Space(field, degrees, partial(invariant, group, field, degrees), rings, group))
     return spaces
 
@@ -162,7 +157,7 @@ def about_an_axis(domain: Sphere, field: Field, even: bool) -> "list[Space]":
     return [
         Space(field, degrees, partial(about_axis, domain, field, degrees), rings)
         for degrees in choices
-        if degrees.size and (field.confinement is not None or not uniqueness(field, degrees))
+        if degrees.size and (field.confinement is not None or not field.is_convex(degrees))
     ]
 
 

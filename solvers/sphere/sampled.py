@@ -85,11 +85,23 @@ class Field(NamedTuple):
         The coefficients of -V/D in P_l, from degree 1, if there is a V.
     cut : bool
         Whether degrees that matter are missing.
+    beyond : float
+        The sum of the moduli of the strengths of all degrees that are missing.
     """
 
     strengths: Floats
     confinement: Floats | None
     cut: bool
+    beyond: float = 0.0
+
+    def is_convex(self, degrees: Integers | None = None) -> bool:
+        """Whether the free energy is strictly convex on densities with harmonics of some degrees, by default all.
+
+        The squares of the harmonics of a degree sum up to one, so the second variation is definite at every density
+        where the attractive strengths sum up to less than one.
+        """
+        strengths = self.strengths if degrees is None else self.strengths[degrees]
+        return float(np.maximum(strengths, 0.0).sum()) + self.beyond < 1.0
 
     @property
     def confining(self) -> int:

@@ -4,7 +4,7 @@ States about an axis are searched in every dimension, on S^2 all others too. Wha
 orientation of its symmetry and solved for among the densities that have it.
 """
 
-from functools import partial
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -12,17 +12,18 @@ import numpy as np
 from meanfield import McKeanVlasov, Number, Sphere
 from meanfield.harmonics import largest_degree, place
 
-from ..bases import Floats, multiples
+from ..bases import Floats
 from ..branches.continuation import Point, state_at
 from ..branches.uniform import unstable_uniform
 from ..equation import stationary_equation
-from ..felt import confining_symmetry, starting_degrees, strengths
+from ..felt import confining_symmetry
 from ..searched import Searched, Tally
 from .identity import powers, same_orbit, symmetry_of
 from .multistart import Met, Search, Space, about_an_axis, among_harmonics, field_of
 from .perturbations import unstable_counts
 from .polyhedral import invariant_equation
 from .recognition import recognised
+from .sampled import Field
 from .zonal_search import zonal_states
 
 # Degrees of the search; larger ones are left to the polishing of what is met.
@@ -33,24 +34,36 @@ CONVEX = "the second variation of the free energy is definite at every density"
 ONE_DEGREE = "with degree one alone the states are the uniform one and, beyond its threshold, one exp(r cos t)/Z"
 
 
+def search_covers(problem: McKeanVlasov, coupling: Number) -> bool:
+    """Whether the search has all degrees that matter."""
+    return not _field(problem, coupling).cut
+
+
 def search_all(problem: McKeanVlasov, sign: int, coupling: Number, known: list[Point]) -> Searched:
     """Return the states at a coupling that are not known, about an axis and on S^2 among all densities."""
-    theorem = _theorem(problem, coupling)
-    if theorem:
+    field = _field(problem, coupling)
+    most, theorem = _most_states(problem, field)
+    count = len(known) + (problem.confinement is None)
+    if count >= most:
         return Searched([], "", theorem=theorem)
     task = _Task(problem, sign, coupling, confining_symmetry(problem) % 2 == 0)
-    zonal = zonal_states(problem, sign, coupling, known)
+    zonal = zonal_states(problem, sign, coupling, field, known)
+    if count + len(zonal) >= most:
+        return Searched(zonal, "", theorem=theorem)
     domain = problem.domain
     assert isinstance(domain, Sphere)
     if domain.dimension == 3:
-        field = field_of(problem, coupling, LARGEST_DEGREE)
         spaces = among_harmonics(field, task.even)
         words = f"all densities on the sphere, in {len(spaces)} symmetries up to degree {field.strengths.size - 1}"
     else:
-        field = field_of(problem, coupling, LARGEST_ZONAL_DEGREE)
         spaces = about_an_axis(domain, field, task.even)
         words = "densities about an axis (others were not searched)"
     return _searched(task, spaces, known, zonal, words, field.cut)
+
+
+def _field(problem: McKeanVlasov, coupling: Number) -> Field:
+    """Return the field of a problem at a coupling, up to the degree to which it is searched."""
+    return field_of(problem, coupling, LARGEST_DEGREE if problem.domain.dimension == 3 else LARGEST_ZONAL_DEGREE)
 
 
 class _Task(NamedTuple):
@@ -62,19 +75,16 @@ class _Task(NamedTuple):
     even: bool
 
 
-def _theorem(problem: McKeanVlasov, coupling: Number) -> str:
-    """Return why the known states are all there are, if a theorem says so.
+def _most_states(problem: McKeanVlasov, field: Field) -> tuple[float, str]:
+    """Return how many states there can be and the theorem that says so; infinity where there is none.
 
-    The squares of the harmonics of a degree sum up to one, so the second variation is definite at every density
-    where the attractive strengths sum up to less than one. With degree one alone a state is exp(r cos t)/Z, and the
-    mean of the cosine is concave in r > 0.
+    With degree one alone a state is exp(r cos t)/Z, and the mean of the cosine is concave in r > 0.
     """
-    felt = starting_degrees(problem, partial(multiples, 1))
-    known = strengths(problem, int(felt.degrees.max()))
-    attractive = -float(coupling / problem.noise * known.scale) * known.relative[felt.degrees]
-    if felt.complete and float(np.maximum(attractive, 0.0).sum()) < 1.0:
-        return CONVEX
-    return ONE_DEGREE if felt.complete and felt.degrees.tolist() == [1] and problem.confinement is None else ""
+    if field.is_convex():
+        return 1.0, CONVEX
+    if field.beyond == 0.0 and not np.any(field.strengths[2:]) and problem.confinement is None:
+        return 1.0 + float(field.strengths[1] > problem.domain.dimension), ONE_DEGREE
+    return math.inf, ""
 
 
 def _searched(
@@ -104,7 +114,7 @@ def _searched(
     runs = [met.runs for _, met in states]
     # Where degrees are missing, states of the search need not be any of the equation.
     doubt = f"{lost} states that were met could not be resolved and are not listed" if lost and not cut else ""
-    return Searched(new, words, Tally.of(runs), Tally.of(minima), doubt=doubt)
+    return Searched(new, words, Tally.of(runs), Tally.of(minima), doubt=doubt, lost=lost)
 
 
 def _invariants(point: Point | None, size: int) -> Floats:
@@ -135,8 +145,11 @@ def _polished(task: _Task, met: Met) -> Point | None:
             along = [place(degree, 0) for degree in range(largest_degree(cosine.size) + 1)]
             cosine, sine = cosine[along], sine[along]
     if group is None:
-        odd = float(np.abs(cosine[1::2]).max(initial=0.0)) > ODD
-        equation = stationary_equation(problem, 1 if odd or not even else 2, sign)
+        odd = np.flatnonzero(np.abs(cosine[1::2]) > ODD)
+        if odd.size and problem.confinement is None and cosine[1 + 2 * odd[0]] < 0.0:
+            # Turned over, it stands as the branch does that is born with this degree.
+            cosine = cosine * (1.0 - 2.0 * (np.arange(cosine.size) % 2))
+        equation = stationary_equation(problem, 1 if odd.size or not even else 2, sign)
     else:
         equation = invariant_equation(problem, group, sign)
     if equation is None:

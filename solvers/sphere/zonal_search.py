@@ -13,6 +13,7 @@ from ..branches.deflation import search
 from ..equation import StationaryEquation, stationary_equation
 from ..felt import confining_symmetry
 from .identity import same_orbit, symmetry_of
+from .sampled import Field
 
 # Of the degrees beyond their threshold the strongest few are combined in all signs.
 COMBINED = 4
@@ -22,7 +23,9 @@ SPREADS = (1.0, 0.3, 0.1, 0.03, 0.01)
 SHARES = (0.5, 0.65, 0.8, 1.0)
 
 
-def zonal_states(problem: McKeanVlasov, sign: int, coupling: Number, known: list[Point]) -> list[Point]:
+def zonal_states(
+    problem: McKeanVlasov, sign: int, coupling: Number, field: Field, known: list[Point]
+) -> list[Point]:
     """Return the zonal states at a coupling that are not known, even about the equator or not."""
     new: list[Point] = []
     for symmetry in (2, 1):
@@ -30,7 +33,9 @@ def zonal_states(problem: McKeanVlasov, sign: int, coupling: Number, known: list
         if equation is None or confining_symmetry(problem) % symmetry != 0:
             continue
         q = float(coupling / (sign * equation.unit))
-        if _only_one_state(equation, q):
+        felt = np.arange(0, field.strengths.size, symmetry)
+        # In a confinement the only state need not be known.
+        if problem.confinement is None and field.is_convex(felt):
             continue
         for point in search(equation, q, _known(equation, known + new), _seeds(equation, q)):
             if symmetry_of(point) and not any(same_orbit(point, other) for other in known + new):
@@ -72,18 +77,6 @@ def _excited(equation: StationaryEquation, q: float) -> Iterator[Floats]:
         field[modes] = 1.5 * np.array(signs)
         if np.any(field):
             yield equation.unknown_from(equation.basis.gibbs(field).moments)
-
-
-def _only_one_state(equation: StationaryEquation, q: float) -> bool:
-    """Whether the state is unique in its symmetry.
-
-    Without attractive degrees the free energy is strictly convex. With 2 sum A_l^2 < 1 in units of 1/q the Jacobian
-    is regular at every density.
-    """
-    if equation.basis.confinement is not None:
-        return False
-    small = equation.doubled * q * float((equation.scales**2).sum()) < 1.0
-    return bool((equation.signs < 0).all()) or (small and equation.complete)
 
 
 def _known(equation: StationaryEquation, points: list[Point]) -> list[Floats]:

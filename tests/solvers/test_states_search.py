@@ -19,7 +19,7 @@ from meanfield import (
 )
 from solvers import bifurcation_diagram, stationary_states
 from solvers.circle import search
-from solvers.searched import Tally
+from solvers.searched import Searched, Tally
 from tests import brute_force
 
 # Two solutions of one equation, each converged to 1e-11 or better.
@@ -213,3 +213,35 @@ def test_relaxations_end_at_the_sharp_clusters_of_a_slowly_decaying_potential():
     states = stationary_states(problem, rates=False)
     assert states[0].minimiser
     assert [state.unstable for state in states].count(0) == 2
+
+
+@pytest.mark.parametrize("index", range(12))
+def test_the_search_alone_meets_what_branches_lead_to(index: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of random series on the circle: the states, their stability and how they stand."""
+    generator = np.random.default_rng([11, index])
+    weights = generator.uniform(-1.3, 1.0, generator.integers(1, 6))
+    weights[0] = -abs(weights[0])
+    coupling = -2.0 / weights.min() * generator.uniform(1.1, 2.5)
+    problem = McKeanVlasov(Circle(), CosineSeries(tuple(weights)), coupling=coupling)
+    alone = stationary_states(problem, rates=False)
+    monkeypatch.setattr("solvers.circle.search_covers", lambda *_: False)
+    beside = stationary_states(problem, rates=False)
+    assert [state.unstable for state in alone] == [state.unstable for state in beside]
+    for one, other in zip(alone, beside, strict=True):
+        count = min(one.cosine.size, other.cosine.size)
+        # Newton's method leaves both at rounding, which a nearly neutral direction amplifies.
+        assert (
+            np.abs(np.hypot(one.cosine, one.sine)[:count] - np.hypot(other.cosine, other.sine)[:count]).max() < 1e-9
+        )
+        first = one.cosine[one.symmetry] if one.symmetry else 0.0
+        assert first > -1e-6 or np.abs(one.sine).max() > 0.0
+
+
+def test_a_lost_end_leaves_a_search_unsettled() -> None:
+    tally = Tally.of([40, 60])
+    assert Searched([], "", tally, tally).settled
+    assert not Searched([], "", tally, tally, lost=1).settled
+    assert not Searched([], "", tally, tally, doubt="some are missing").settled
+    assert not Searched([], "", tally, Tally.of([1])).settled
+    assert not Searched([], "").settled
+    assert Searched([], "", theorem="convex").settled
