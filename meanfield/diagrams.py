@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .arguments import ITSELF, checked
+from .arguments import ITSELF, checked, shown
 from .domains import Circle, Domain
 from .errors import InvalidInput, did_you_mean
 from .moments import moment_columns, named_moment
@@ -247,13 +247,13 @@ class Diagram(Record):
             If there is no such branch; the message lists those there are.
         """
         labels = [branch.label for branch in self.branches]
-        if label in labels:
-            return self.branches[labels.index(str(label))]
+        if isinstance(label, str) and label in labels:
+            return self.branches[labels.index(label)]
         if _is_index(label, len(labels)):
             return self.branches[int(label)]
         near = did_you_mean(label, labels) if isinstance(label, str) else ""
         raise InvalidInput(
-            f"no branch is labelled {label!r}; {near}the diagram has {', '.join(map(repr, labels)) or 'none'}"
+            f"no branch is labelled {shown(label)}; {near}the diagram has {', '.join(map(repr, labels)) or 'none'}"
         )
 
     def events(
@@ -293,8 +293,8 @@ class Diagram(Record):
         curve = self.branch(branch)
         if not _is_index(point, len(curve)):
             raise InvalidInput(
-                f"the branch {curve.label!r} has {len(curve)} points and none of number {point!r}; give one from 0 "
-                f"to {len(curve) - 1}, or from the end with -1"
+                f"the branch {curve.label!r} has {len(curve)} points and none of number {shown(point)}; "
+                f"give one from 0 to {len(curve) - 1}, or from the end with -1"
             )
         count, rate = int(curve.unstable[point]), float(curve.slowest_rate[point])
         return State(

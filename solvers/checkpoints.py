@@ -51,7 +51,7 @@ class Checkpoint:
 
     def __post_init__(self) -> None:
         every = self.every
-        if isinstance(every, bool) or not isinstance(every, (int, float, np.number)) or not 0 < every < math.inf:
+        if not 0 < every < math.inf:
             raise InvalidInput(
                 f"a checkpoint is made every so many units of time, a positive number, not {every!r}; "
                 "try Checkpoint('run.checkpoint', every=1.0)"

@@ -151,7 +151,9 @@ def stationary_states(
 def _alone(problem: McKeanVlasov) -> Searched | None:
     """Return what the search finds where nothing is known, or None where it has not all modes that matter."""
     coupling = problem.fixed_coupling
-    covered = coupling != 0.0 and geometry_of(problem).search_covers(problem, coupling)
+    # In a confinement the branch that begins without interaction has a name, which only following it tells.
+    free = coupling != 0.0 and problem.confinement is None
+    covered = free and geometry_of(problem).search_covers(problem, coupling)
     return _searched(problem, []) if covered else None
 
 

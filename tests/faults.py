@@ -122,10 +122,11 @@ class Trial:
 def started(
     arguments: Sequence[str], place: Path, *, limit: Callable[[], object] | None = None, **streams: object
 ) -> "subprocess.Popen[bytes]":
-    """Start a command in a directory and a session of its own, interrupts not ignored as shells may have it."""
+    """Start a command in a directory and a session of its own, signals not ignored as shells may have it."""
 
     def prepare() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
         if limit is not None:
             limit()
 

@@ -228,8 +228,8 @@ def test_located_points_do_not_depend_on_the_tolerance(capsys):
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("stationary", "kuramoto", "--coupling", "3"), "1-cluster: "),
-        (("rate", "kuramoto", "--coupling", "3"), "1-cluster: "),
+        (("stationary", "kuramoto", "--coupling", "3"), "search: 2 states"),
+        (("rate", "kuramoto", "--coupling", "3"), "search: 2 states"),
         (("verify", "circle.T8"), "circle.T8 on kuramoto: holds"),
     ],
 )
@@ -328,7 +328,7 @@ def test_the_command_line_puts_what_it_excludes_out_of_force(capsys, tmp_path):
     assert run(capsys, *arguments) == (0, "", "")
     _, out, err = run(capsys, *arguments, "-v")
     assert "2 stationary states" in out
-    assert "1-cluster" in err
+    assert "search: 2 states" in err
 
 
 def test_show_plot_and_export(capsys, tmp_path):

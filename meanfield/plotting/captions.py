@@ -4,6 +4,7 @@ import re
 import textwrap
 from typing import TYPE_CHECKING
 
+from ..arguments import checked
 from ..domains import Circle
 from ..problem import McKeanVlasov
 from ..summary import number_in_words, potential_in_words
@@ -21,6 +22,7 @@ GREEK = re.compile(r"\b(beta|kappa)\b = ([^,)]+)")
 GROUP = re.compile(r"\b([CDST])_(\w+)")
 
 
+@checked
 def caption(problem: McKeanVlasov) -> str:
     r"""Describe a problem as pictures do, such as ``transformer ($\beta=5$) on the circle, $D=1$``."""
     first, second, *others = caption_parts(problem)
@@ -58,6 +60,7 @@ def width_of(ax: "Axes") -> float:
     return 6.0 if figure is None else 1.2 * float(figure.get_figwidth() * ax.get_position().width)
 
 
+@checked
 def entitle_figure(figure: "Figure", text: str) -> None:
     """Write a discreet title above all axes of a figure."""
     figure.suptitle(fitted(text, 0.95 * figure.get_figwidth()), fontsize=FONT_SIZE, color=COLOUR)

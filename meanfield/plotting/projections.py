@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import shown
 from ..errors import InvalidInput
 
 Floats = NDArray[np.float64]
@@ -41,12 +42,13 @@ class View:
             If the direction is not three finite numbers, or all are zero.
         """
         try:
-            vector = np.asarray(direction, dtype=float)
-        except (TypeError, ValueError):
+            with np.errstate(over="ignore"):
+                vector = np.asarray(direction, dtype=float)
+        except (TypeError, ValueError, OverflowError):
             vector = np.empty(0)
         if vector.shape != (3,) or not np.all(np.isfinite(vector)) or not np.any(vector):
             raise InvalidInput(
-                f"a view is the direction to look from, three numbers such as (1, 0.6, 0.5), not {direction!r}"
+                f"a view is the direction to look from, three numbers such as (1, 0.6, 0.5), not {shown(direction)}"
             )
         towards = vector / np.max(np.abs(vector))
         towards /= np.linalg.norm(towards)

@@ -153,7 +153,7 @@ MUTANTS: dict[str, tuple[Mutation, str, McKeanVlasov]] = {
         scaled(meanfield.transport, "l2_distance", 1.02), "circle.distances", circle(Kuramoto()),
     ),
     "particles with 1 % more noise": (
-        scaled(solvers.particles.clouds, "_amplitude", np.sqrt(1.01)), "circle.free-particles", circle(Kuramoto()),
+        scaled(solvers.particles.clouds, "amplitude", np.sqrt(1.01)), "circle.free-particles", circle(Kuramoto()),
     ),
     "particles pushed out of the confinement": (
         wrapped(solvers.particles.drift, "_strengths", flipped_confinement), "circle.schemes", FIELD,
