@@ -9,7 +9,7 @@ change of the count that no event explains is said.
 
 from bisect import bisect_left
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 
@@ -29,7 +29,11 @@ LOCATED = 1e-10
 
 @dataclass(slots=True)
 class Event:
-    """A located event: its kind, the point on the curve and what it does to the unstable count."""
+    """A located event: its kind, the point on the curve and what it does to the unstable count.
+
+    ``crossing`` is set where curves cross without a symmetry that makes them, more closely than steps tell apart:
+    the place where they would if they did.
+    """
 
     kind: PointType
     point: Point
@@ -42,6 +46,12 @@ class Event:
     before: int | None = None
     after: int | None = None
     recorded: int | None = None
+    crossing: Point | None = None
+
+    @property
+    def origin(self) -> Point:
+        """Where the branches are born."""
+        return self.point if self.crossing is None else self.crossing
 
     @property
     def unstable(self) -> int | None:
@@ -186,8 +196,39 @@ def _crossings(curve: _Curve, block: Block, folds: list[Point]) -> list[Event]:
         if _is_fold(point, block, folds):
             continue
         change = block.multiplicity if first[index] > 0.0 else -block.multiplicity
-        events.append(_branch_event(point, block, index, change, error))
+        crossing = _crossing(curve, block, index) if block.own else None
+        events.append(_branch_event(point, crossing, block, index, change, error))
     return events
+
+
+def _crossing(curve: _Curve, block: Block, index: int) -> Point | None:
+    """Return where an eigenvalue of the state's own block vanishes on the cubic through the ends of a curve.
+
+    No symmetry makes curves cross there, and in general they do not: two pass each other, each turning sharply onto
+    an arm of the crossing that the ends show. A point located on the curve may be far out on such an arm. The
+    tangent of the point returned is that of the other curve.
+    """
+    first, second = curve.first, curve.second
+    equation = second.equation
+
+    def on_cubic(arclength: float) -> Point:
+        b, q = hermite((first, second), arclength)
+        return Point(equation, replace(second.solution, b=b, q=q, evaluation=equation.evaluate(b, q)), arclength)
+
+    def eigenvalue(arclength: float) -> float:
+        return _eigenvalue(on_cubic(arclength), block, index)
+
+    low, high = first.arclength, second.arclength
+    if not eigenvalue(low) * eigenvalue(high) < 0.0:
+        return None
+    point = on_cubic(float(brentq(eigenvalue, low, high, xtol=4 * EPS * max(1.0, high), rtol=4 * EPS)))
+    jacobian, derivative = equation.linearise(point.b, point.q, point.solution.evaluation.gibbs.moments)
+    chord = np.append(second.b - first.b, second.q - first.q)
+    # Of the two tangents, which J t + g_q tau nearly takes to zero, that across the chord.
+    rows = np.vstack([np.column_stack([jacobian, derivative]), chord / np.linalg.norm(chord)])
+    across = np.linalg.svd(rows)[2][-1]
+    solution = replace(point.solution, tangent_b=across[:-1], tangent_q=float(across[-1]))
+    return Point(equation, solution, point.arclength)
 
 
 def _is_fold(point: Point, block: Block, folds: list[Point]) -> bool:
@@ -195,9 +236,14 @@ def _is_fold(point: Point, block: Block, folds: list[Point]) -> bool:
     return block.own and any(abs(point.q - fold.q) <= 1e-6 * fold.q for fold in folds)
 
 
-def _branch_event(point: Point, block: Block, index: int, change: int, error: float) -> Event:
-    matrix, degrees, repulsive = _matrix(point, block)
-    kernel = np.linalg.eigh(matrix)[1][:, repulsive + index]
+def _branch_event(
+    point: Point, crossing: Point | None, block: Block, index: int, change: int, error: float
+) -> Event:
+    if crossing is None:
+        matrix, degrees, repulsive = _matrix(point, block)
+        kernel = np.linalg.eigh(matrix)[1][:, repulsive + index]
+    else:
+        degrees, kernel = crossing.equation.basis.degrees, crossing.solution.tangent_b
     return Event(
         "branch point",
         point,
@@ -206,6 +252,7 @@ def _branch_event(point: Point, block: Block, index: int, change: int, error: fl
         kernel_dimension=block.multiplicity,
         blocks=(block,),
         kernels=((degrees, kernel),),
+        crossing=crossing,
     )
 
 
@@ -219,6 +266,7 @@ def _merged(events: list[Event]) -> list[Event]:
             last.kernel_dimension = (last.kernel_dimension or 0) + (event.kernel_dimension or 0)
             last.blocks += event.blocks
             last.kernels += event.kernels
+            last.crossing = last.crossing or event.crossing
         else:
             merged.append(event)
     return merged

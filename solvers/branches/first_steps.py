@@ -14,7 +14,7 @@ from ..bases import Floats
 from ..geometry import geometry_of
 from ..newton import NEUTRAL, POLISHED, correct
 from .continuation import Point, length, resolve
-from .junctions import Departure
+from .junctions import ALIGNED, INSEPARABLE, Departure
 
 # Relative slopes of the coupling of transcritical branches in the amplitude go up to this; the first point stays
 # near the branch point.
@@ -29,6 +29,9 @@ KERNEL, TIMES = 1e-13, 10.0
 CHANGED = 0.5
 # The first step deviates from a straight line by less than this share of it.
 CURVED = 0.1
+# A branch that leaves a small state is looked at before it is as far off as the state is from uniform: beyond, a
+# branch that leaves the uniform state may pass for it.
+NEARBY = 0.25
 # How well two amplitudes show an integer power.
 POWER = 0.2
 
@@ -46,7 +49,8 @@ def first_point(departure: Departure, *, counted: bool = True) -> tuple[Point | 
         Whether the eigenvalues are looked at, beside the shape.
     """
     candidate = None
-    step = departure.largest_step
+    size = length(departure.b, 0.0)
+    step = min(departure.largest_step, NEARBY * size) if size > 0.0 else departure.largest_step
     while step >= SMALLEST:
         point = _at_amplitude(departure, step)
         if point is not None:
@@ -75,9 +79,17 @@ def _at_amplitude(departure: Departure, step: float) -> Point | None:
     rise = abs(solution.q - departure.q) / departure.q
     if length(change, 0.0) > farthest * step or rise > min(steepest * step, LARGEST_RISE):
         return None
+    if steep and departure.order is None and not _along(departure, solution.b):
+        return None
     point = Point(departure.equation, solution, step).oriented(direction, 0.0)
     resolved_point = resolve(point)
     return resolved_point if isinstance(resolved_point, Point) else None
+
+
+def _along(departure: Departure, b: Floats) -> bool:
+    """Whether a state has the direction of a departure from the uniform state among the modes critical there."""
+    critical = np.abs(departure.equation.distances(departure.q)) <= max(INSEPARABLE, 2.0 * departure.kernel)
+    return float(b @ departure.direction) >= ALIGNED * length(b[critical], 0.0)
 
 
 def _balanced(departure: Departure, b: Floats) -> float:

@@ -14,9 +14,9 @@ from meanfield import Outcome
 from ..bases import Floats
 from ..equation import StationaryEquation
 from ..geometry import geometry_of
-from ..newton import NEUTRAL
+from ..newton import NEUTRAL, ROUNDING
 from .arclength import Arclength
-from .continuation import End, Point, length, trace, turns_twice
+from .continuation import End, Point, hermite, length, trace, turns_twice
 from .detection import Event, events_between
 from .first_steps import first_point
 from .junctions import INSEPARABLE, Arrival, Departure, branch_end, slope_towards
@@ -212,13 +212,15 @@ def _leaps(last: Point, point: Point) -> bool:
 class _Passage:
     """What happens between two points: the counts at the second, the events, and the change they do not explain.
 
-    ``neutral`` tells that as many eigenvalues as change their sign without an event are within rounding of zero.
+    ``neutral`` tells that as many eigenvalues as change their sign without an event are within rounding of zero;
+    ``aside`` that an event is off the cubic through the two points.
     """
 
     counts: tuple[int, int]
     events: list[Event]
     missing: int
     neutral: bool
+    aside: bool
 
     @property
     def doubtful(self) -> bool:
@@ -227,9 +229,13 @@ class _Passage:
         Where the state's own block becomes singular without a fold, as on two branches that nearly cross, it may.
         """
         unexplained = self.missing != 0 and not self.neutral
-        return unexplained or any(
-            event.error > DOUBTFUL * event.point.q or any(block.own for block in event.blocks)
-            for event in self.events
+        return (
+            unexplained
+            or self.aside
+            or any(
+                event.error > DOUBTFUL * event.point.q or any(block.own for block in event.blocks)
+                for event in self.events
+            )
         )
 
 
@@ -242,7 +248,14 @@ def _passage(last: Point, point: Point, counts: tuple[int, int]) -> _Passage:
         event.after = running
     missing = sum(new) - running
     neutral = missing != 0 and abs(missing) <= max(_nearly_neutral(last), _nearly_neutral(point))
-    return _Passage(new, events, missing, neutral)
+    return _Passage(new, events, missing, neutral, any(_aside(event.point, last, point) for event in events))
+
+
+def _aside(between: Point, last: Point, point: Point) -> bool:
+    """Whether a point between two of a curve is off the cubic through them, as on an arm of another curve."""
+    b, q = hermite((last, point), between.arclength)
+    missed = length(between.on(point.equation).b - b, between.q - q)
+    return missed > LEAP * (point.arclength - last.arclength) + ROUNDING
 
 
 def _through(arrival: Arrival, last: Point, point: Point) -> bool:

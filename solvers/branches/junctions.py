@@ -51,7 +51,7 @@ class Departure:
         First amplitude to try; the closed forms know when a fold is closer.
     kernel : float
         Relative distance of the critical couplings that are taken for one here: eigenvalues up to this belong to
-        the kernel.
+        the kernel. Where curves only nearly cross, the size that eigenvalues have instead of vanishing.
     """
 
     equation: StationaryEquation
@@ -186,6 +186,15 @@ def at_uniform(last: Point, point: Point, coupling: Number) -> Arrival:
     leaving = kernel / np.linalg.norm(kernel)
     end = Point(equation, Solution(zero, q, equation.evaluate(zero, q), leaving, 0.0, 0), 0.0, leaving)
     return Arrival(end, coupling, True, "the uniform state")
+
+
+def imperfection(crossing: Point) -> float:
+    """Return the size of eigenvalues at a place where two curves cross up to the residual that is left there.
+
+    With a residual h the equation across a pitchfork is h + x y + y^3 = 0: curves pass each other at distances of
+    the order h^(1/3), where eigenvalues are of the order h^(2/3).
+    """
+    return float(np.cbrt(crossing.solution.residual) ** 2)
 
 
 def leads_back(departure: Departure, arrival: Arrival) -> bool:

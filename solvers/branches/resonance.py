@@ -24,6 +24,8 @@ BESIDE_OTHERS = 10.0
 # The amplitude at which directions are sought: small, and small against the distance of further critical couplings;
 # below the other one what distinguishes directions is rounding.
 AMPLITUDE, SMALLEST_AMPLITUDE, SMALL = 2e-3, 2e-5, 0.05
+# Where the states found there have other directions, by a smaller cosine of the angle, it is raised by factors.
+AGREEING, RAISED, LARGEST_AMPLITUDE = 0.999, 4.0, 2e-2
 # Critical points of the reduced energy are sought from so many directions times the square of the dimension, in so
 # many steps, of this length at most, to this accuracy.
 STARTS, ITERATIONS, LONGEST, CRITICAL = 40, 40, 0.3, 1e-6
@@ -87,25 +89,18 @@ def directions_in(
     modes
         Their degrees, for what is said if directions may be missing.
     """
-    amplitude, safe = _amplitude(equation, q, kernel)
-    found: list[Floats] = []
-    sought: list[Floats] = []
-    lost = False
-    for u in _critical_directions(equation, q, kernel, amplitude):
-        guess = np.zeros(equation.basis.degrees.size)
-        guess[kernel] = u
-        if _known(guess, sought, equation):
-            continue
-        sought.append(guess)
-        state = _with_amplitude(equation, amplitude * guess, q, kernel, amplitude)
-        lost = lost or state is None
-        if state is None:
-            continue
-        direction = np.zeros_like(guess)
-        direction[kernel] = state[kernel] / np.linalg.norm(state[kernel])
-        if not _known(direction, found, equation):
-            found.append(direction)
-    if lost or not safe:
+    others = np.abs(np.delete(equation.distances(q), kernel))
+    nearest = SMALL * float(others.min(initial=1.0))
+    amplitude = min(AMPLITUDE, max(nearest, SMALLEST_AMPLITUDE))
+    found, agreement = _directions_at(equation, q, kernel, amplitude)
+    safe = nearest >= SMALLEST_AMPLITUDE
+    # Critical couplings that are taken for one are so at amplitudes whose squares are large against their distance.
+    while agreement < AGREEING and RAISED * amplitude <= LARGEST_AMPLITUDE:
+        amplitude *= RAISED
+        larger, agreement_there = _directions_at(equation, q, kernel, amplitude)
+        if agreement_there > agreement:
+            found, agreement, safe = larger, agreement_there, amplitude <= nearest
+    if agreement < AGREEING or not safe:
         text = (
             f"not all branches that mix the modes {', '.join(map(str, modes))} at coupling "
             f"{float(equation.coupling(q)):.12g} may have been found, stable states from there on included: other "
@@ -121,11 +116,32 @@ def felt_degrees(direction: Floats, equation: StationaryEquation) -> list[int]:
     return [int(degree) for degree in np.unique(degrees)]
 
 
-def _amplitude(equation: StationaryEquation, q: float, kernel: Integers) -> tuple[float, bool]:
-    """Return the amplitude at which to look, and whether it is small against the distance of the other modes."""
-    others = np.abs(np.delete(equation.distances(q), kernel))
-    nearest = SMALL * float(others.min(initial=1.0))
-    return min(AMPLITUDE, max(nearest, SMALLEST_AMPLITUDE)), nearest >= SMALLEST_AMPLITUDE
+def _directions_at(
+    equation: StationaryEquation, q: float, kernel: Integers, amplitude: float
+) -> tuple[list[Floats], float]:
+    """Return the directions of the states at an amplitude, and how well the reduced energy agrees with them.
+
+    That is the smallest cosine of the angles of its directions and theirs, zero where one leads to no state.
+    """
+    found: list[Floats] = []
+    sought: list[Floats] = []
+    agreement = 1.0
+    for u in _critical_directions(equation, q, kernel, amplitude):
+        guess = np.zeros(equation.basis.degrees.size)
+        guess[kernel] = u
+        if _known(guess, sought, equation):
+            continue
+        sought.append(guess)
+        state = _with_amplitude(equation, amplitude * guess, q, kernel, amplitude)
+        if state is None:
+            agreement = 0.0
+            continue
+        direction = np.zeros_like(guess)
+        direction[kernel] = state[kernel] / np.linalg.norm(state[kernel])
+        agreement = min(agreement, float(direction @ guess))
+        if not _known(direction, found, equation):
+            found.append(direction)
+    return found, agreement
 
 
 def _known(direction: Floats, found: list[Floats], equation: StationaryEquation) -> bool:

@@ -24,7 +24,7 @@ from meanfield import McKeanVlasov
 from ..bases import CosineBasis, Floats, Integers
 from ..branches.continuation import Point
 from ..branches.detection import Event
-from ..branches.junctions import Departure
+from ..branches.junctions import Departure, imperfection
 from ..equation import StationaryEquation, axis_of, stationary_equation
 from ..felt import confining_symmetry
 from ..geometry import Birth
@@ -56,11 +56,11 @@ def _departures(event: Event) -> list[Departure]:
     found: list[Departure] = []
     for block, (degrees, kernel) in _one_of_each(event):
         if block.parity == "mixed":
-            found += _uneven(event.point, degrees, kernel, block.parity)
+            found += _uneven(event.origin, degrees, kernel, block.parity)
         elif block.residue == 0:
-            found += _own_class(event.point, degrees, kernel, block.parity)
+            found += _own_class(event.origin, degrees, kernel, block.parity)
         else:
-            found += _broken_rotation(event.point, block.residue, block.parity, degrees, kernel)
+            found += _broken_rotation(event.origin, block.residue, block.parity, degrees, kernel)
     return found
 
 
@@ -182,7 +182,8 @@ def _departure(point: Point, equation: StationaryEquation, direction: Floats, or
     cosine, sine = point.equation.basis.expand(point.moments)
     b = equation.unknown_from(equation.basis.moments_from(cosine, sine))
     q = float(point.coupling / (equation.sign * equation.unit))
-    return Departure(equation, b, q, direction / np.linalg.norm(direction), order)
+    kernel = imperfection(point) if order is None else 0.0
+    return Departure(equation, b, q, direction / np.linalg.norm(direction), order, kernel=kernel)
 
 
 def _grown(old: StationaryEquation, symmetry: int, *, even: bool) -> StationaryEquation | None:

@@ -7,7 +7,7 @@ from meanfield import McKeanVlasov
 from ..bases import Floats, Integers
 from ..branches.continuation import Point
 from ..branches.detection import Event
-from ..branches.junctions import Departure
+from ..branches.junctions import Departure, imperfection
 from ..equation import StationaryEquation, stationary_equation
 from ..felt import confining_symmetry
 from ..geometry import Birth
@@ -27,9 +27,9 @@ def births_on_branch(event: Event) -> list[Birth]:
     for block, (degrees, kernel) in zip(event.blocks, event.kernels, strict=True):
         if isinstance(block, AzimuthalBlock):
             leave = _about_the_axis if block.order == 0 else broken_axis
-            found += leave(event.point, block, degrees, kernel)
+            found += leave(event.origin, block, degrees, kernel)
         elif isinstance(block, HarmonicClass) and min(event.before or 0, event.after or 0) <= FOLLOWED:
-            found += broken_symmetry(event.point, block, kernel)
+            found += broken_symmetry(event.origin, block, kernel)
     return found
 
 
@@ -48,7 +48,8 @@ def _about_the_axis(point: Point, block: AzimuthalBlock, degrees: Integers, kern
             direction[places[int(degree)]] = value
     direction /= np.linalg.norm(direction)
     sides, order = ((1.0, -1.0), None) if block.own else ((1.0,), 2)
-    born = [Departure(equation, b, q, side * direction, order) for side in sides]
+    width = imperfection(point) if block.own else 0.0
+    born = [Departure(equation, b, q, side * direction, order, kernel=width) for side in sides]
     return [Birth(departure, name_of_departure(departure), equation.basis.symmetry) for departure in born]
 
 

@@ -148,3 +148,41 @@ def test_an_interval_that_begins_beside_a_merged_threshold_begins_on_every_branc
     for one, other in combinations([branch.cosine[0, 1:4] for branch in born], 2):
         size = max(np.abs(one).max(), np.abs(other).max())
         assert min(np.abs(one - other).max(), np.abs(one - other * [-1.0, 1.0, -1.0]).max()) > 1e-2 * size
+
+
+def weakly_coupled(modes, seed):
+    """Return strengths of which the first two or three are nearly equal, other modes beside, some of them repulsive.
+
+    Of three the first and the last are equal to 8 digits or so, and the one between is weaker by 10^-3 to 10^-5.
+    """
+    generator = np.random.default_rng([*modes, seed])
+    strengths = {
+        modes[0]: 1.0,
+        modes[1]: 1.0 + generator.choice([-1.0, 1.0]) * 10.0 ** -generator.uniform(4.5, 6.5),
+    }
+    if len(modes) == 3:
+        strengths[modes[1]] = 1.0 - 10.0 ** -generator.uniform(3.0, 5.0)
+        strengths[modes[2]] = 1.0 + generator.choice([-1.0, 1.0]) * 10.0 ** -generator.uniform(7.0, 10.0)
+    for mode in range(1, max(modes)):
+        if mode not in strengths and generator.uniform() < 0.5:
+            strengths[mode] = generator.uniform(-0.8, 0.9)
+    return tuple(-strengths.get(mode, 0.0) for mode in range(1, max(modes) + 1))
+
+
+@pytest.mark.parametrize("modes", [(1, 4), (1, 6), (1, 7), (2, 5), (1, 3, 4), (1, 3, 5)])
+def test_no_arm_of_a_nearly_perfect_pitchfork_is_lost(modes):
+    """The free energy is bounded below: the lowest of all states is stable, and so is the lowest of those found.
+
+    The phases of modes are coupled so weakly that their branches nearly cross within one symmetry.
+    """
+    for seed in range(8):
+        weights = weakly_coupled(modes, seed)
+        diagram = bifurcation_diagram(McKeanVlasov(Circle(), CosineSeries(weights)), (1.95, 2.1), rates=False)
+        for end in diagram.interval:
+            states = [
+                (float(branch.free_energy_gap[point]), int(branch.unstable[point]))
+                for branch in diagram.branches
+                for point in (0, -1)
+                if abs(branch.coupling[point] - end) < 1e-9
+            ]
+            assert min(states)[1] == 0, (weights, end)
