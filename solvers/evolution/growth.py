@@ -86,7 +86,7 @@ class Growth:
         self._time, self._last = time, unknown.copy()
 
     def kept(self) -> list[float]:
-        """Return what a checkpoint must hold for another path to go on from here: the attributes after the tolerance."""
+        """Return what a checkpoint must hold for another path to go on: the attributes after the tolerance."""
         return [self.error, self.largest, self.known]
 
     def _outdated(self, time: float, unknown: Floats, size: float) -> bool:
