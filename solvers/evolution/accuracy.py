@@ -28,6 +28,9 @@ SHARP = 1e-11
 RATIO, TIGHT = 10.0, 1e-12
 # Unknowns up to which LSODA is affordable: its factorisations cost the cube.
 AFFORDABLE = 512
+# Steps that LSODA may make in a second run. It needs some hundred at any rate, unless its explicit formulas follow
+# a nearly resting density by steps as short as the damping of the other modes.
+MOST_STEPS = 20_000
 # What the difference is multiplied by: errors fall less regularly than the tolerance, and the second run may have a
 # third of the error of the first, which is then within 1/(1 - 1/3) of the difference.
 FACTOR = 1.5
@@ -92,7 +95,12 @@ def _again(plan: Plan, times: Floats, tolerance: float) -> list[Floats]:
         method = LSODA()
     elif isinstance(method, ETDRK4) and method.step is not None:
         method = ETDRK4(0.5 * method.step)
-    march = March(system, 0.0, system.pack(start.cosine, start.sine), float(times[-1]), method, tolerance)
+
+    def watch(time: float) -> None:
+        if isinstance(march.method, LSODA) and march.counted().steps > MOST_STEPS:
+            raise ComputationFailed(f"it needs more than {MOST_STEPS} steps, at time {time:.4g}")
+
+    march = March(system, 0.0, system.pack(start.cosine, start.sine), float(times[-1]), method, tolerance, watch)
     found = []
     for time in times:
         unknown = march.to(float(time)).copy()

@@ -1,6 +1,7 @@
 """The accuracy that an evolution states, against independent integrations."""
 
 import dataclasses
+import math
 import re
 
 import numpy as np
@@ -168,3 +169,12 @@ def test_the_accuracy_is_kept(tmp_path, suffix):
     assert open_trajectory(tmp_path / f"unknown{suffix}").accuracy is None
     if suffix == ".json":
         assert load((tmp_path / "run.json").read_text(encoding="utf-8"))["accuracy"] == path.accuracy
+
+
+def test_work_of_the_second_run_is_bounded():
+    """Next to a branch point a density rests for 1e8 units of time."""
+    problem = McKeanVlasov(Circle(), Kuramoto(), coupling=1.9999998)
+    start = np.array([1.0, 2.3e-5])
+    path = evolve(problem, (start, 0.0 * start), math.inf, stop_at_stationarity=True)
+    known = path.accuracy is not None
+    assert known != any("the accuracy reached is not known" in warning for warning in path.warnings)
