@@ -68,7 +68,8 @@ class Trajectory(Record):
         The accuracy that was asked for; None for a fixed step.
     accuracy : float or None
         The accuracy that was reached, an estimate of the largest error of a moment relative to the largest moment,
-        at any of the times; None where it is not known, as in files written before it was recorded.
+        at any of the times; None where it is not known, for errors have become as large as the moments, or the file
+        was written before it was recorded.
     steps, evaluations : int
         Steps made and right-hand sides evaluated.
     distance : float or None
@@ -271,8 +272,8 @@ def _summary(trajectory: Trajectory) -> Iterator[str]:
     yield from wrapped(describe(trajectory.problem), "", "  ")
     end = float(trajectory.time[-1])
     work = f"{trajectory.steps} steps, {int(trajectory.modes[-1])} modes at the end"
-    reached = "" if trajectory.accuracy is None else f", accuracy {trajectory.accuracy:.1e}"
-    yield from wrapped(f"{trajectory.method} to time {end:.6g}: {work}{reached}", "", "  ")
+    reached = "not known" if trajectory.accuracy is None else f"{trajectory.accuracy:.1e}"
+    yield from wrapped(f"{trajectory.method} to time {end:.6g}: {work}, accuracy {reached}", "", "  ")
     yield from wrapped(ending(trajectory), "", "  ")
     yield ""
     letter = "c" if isinstance(trajectory.problem.domain, Circle) else "m"

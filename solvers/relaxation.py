@@ -35,7 +35,7 @@ from meanfield.relaxations import NORMS, RateFit
 from .bases import EPS, Floats
 from .geometry import geometry_of
 from .provenance import provenance
-from .spectra import spectral_gap, spectrum
+from .spectra import known_gap, spectral_gap, spectrum
 from .stationary import stationary_states
 from .surroundings import Complexes, Surroundings, padded
 from .threads import one_thread
@@ -106,7 +106,7 @@ def contraction_rate(
     InvalidInput
         If the coupling is free or the state given is not stable.
     ComputationFailed
-        If no stable state is known, or the state cannot be resolved.
+        If no stable state is known, the state cannot be resolved, or its slowest rate is smaller than its error.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def contraction_rate(
     started = time.process_time()
     target = _stable_state(subject) if state is None else state
     found = spectrum(target)
-    if found.unstable or found.slowest_rate <= 0.0:
+    if known_gap(found) <= 0.0:
         raise InvalidInput(
             f"the {found.state.label or 'given'} state is not stable, its slowest rate being "
             f"{found.slowest_rate:.6g}: nothing relaxes to it; give a stable state"

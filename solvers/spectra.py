@@ -1,6 +1,6 @@
 """The equation linearised at a stationary state, on every domain."""
 
-from meanfield import Spectrum, State
+from meanfield import NotResolved, Spectrum, State
 from meanfield.arguments import checked
 
 from .geometry import geometry_of
@@ -58,6 +58,19 @@ def spectral_gap(state: State) -> float:
     Raises
     ------
     NotResolved
-        As :func:`spectrum`.
+        As :func:`spectrum`, and if no digit of the rate is known.
     """
-    return spectrum(state).slowest_rate
+    return known_gap(spectrum(state))
+
+
+def known_gap(found: Spectrum) -> float:
+    """Return the slowest rate of a spectrum, refusing one that is smaller than its error.
+
+    Clusters that exchange mass over a deep gap have rates far below rounding, and the state at a fold has none.
+    """
+    if abs(found.slowest_rate) <= found.error:
+        raise NotResolved(
+            f"no digit of the slowest rate is known: it is zero to within {found.error:.1e}, as at a fold or where "
+            "clusters hardly exchange mass; spectrum(state) has all other rates"
+        )
+    return found.slowest_rate

@@ -2,7 +2,9 @@
 
 Where errors grow no more than the density does, they are about the tolerance. Elsewhere, for fixed steps, and where
 the growth is not known, the evolution is made once more and the difference of the recorded moments tells: by LSODA
-where that is affordable, another method if the first was exponential, else with a smaller tolerance or step.
+where that is affordable, another method if the first was exponential, else with a smaller tolerance or step. Errors
+of both runs are magnified alike as long as they are small beside the density. Where the runs have come apart beyond
+that, the difference bounds nothing, and the accuracy is not known.
 """
 
 from collections.abc import Sequence
@@ -13,25 +15,31 @@ from meanfield import ComputationFailed
 
 from ..bases import Floats
 from .exponential import ETDRK4
-from .growth import Growth
+from .growth import CALM, Growth
 from .march import March, Method
 from .multistep import LSODA
 from .plan import Plan
 from .system import system_for
 
-# Errors of LSODA in units of the tolerance where they do not grow, and the smallest tolerance that is far from
-# rounding.
-STEADY = 4.0
+# The smallest tolerance that is far from rounding: of some hundred steps, each of which rounds sums of size one.
 SHARP = 1e-11
-# Ratio of the tolerances of the two runs, and the tolerance beside a fixed step.
+# Ratio of the tolerances of the two runs: the smallest at which their errors are clearly of different size; and the
+# tolerance beside a fixed step, whose error no tolerance bounds: the smallest there is.
 RATIO, TIGHT = 10.0, 1e-12
-# Unknowns up to which LSODA is affordable.
+# Unknowns up to which LSODA is affordable: its factorisations cost the cube.
 AFFORDABLE = 512
-# What the difference is multiplied by: the second run has an error too.
+# Steps that LSODA may make in a second run. It needs some hundred at any rate, unless its explicit formulas follow
+# a nearly resting density by steps as short as the damping of the other modes.
+MOST_STEPS = 20_000
+# What the difference is multiplied by: errors fall less regularly than the tolerance, and the second run may have a
+# third of the error of the first, which is then within 1/(1 - 1/3) of the difference.
 FACTOR = 1.5
-# No accuracy better than this is stated, nor one better than the tolerance.
+# The largest difference, relative to the moments, that is told as an accuracy. Products of errors, that the density
+# magnifies in another way, are a tenth of the errors there.
+LINEAR = 0.1
+# No accuracy better than this is stated, nor one better than the tolerance: rounding of some hundred steps.
 ROUNDING = 1e-12
-# Times at which two runs are compared.
+# Times at which two runs are compared; errors change no faster than the density between them.
 MOST_TIMES = 64
 
 
@@ -56,17 +64,26 @@ def estimated(
     Raises
     ------
     ComputationFailed
-        If a second run is needed and fails.
+        If it is not known: a second run is needed and fails, or is too far from the first.
     """
     if times[-1] == 0.0:
         return 0.0
     if growth.calm and plan.tolerance > SHARP and not any("ETDRK4" in name for name in methods):
-        return STEADY * plan.tolerance
+        return CALM * plan.tolerance
     chosen = np.unique(np.linspace(0, times.size - 1, MOST_TIMES).round().astype(int))
     fixed = isinstance(plan.method, ETDRK4) and plan.method.step is not None
-    others = _again(plan, times[chosen], TIGHT if fixed else plan.tolerance / RATIO)
-    apart = [_apart(moments[place], other) for place, other in zip(chosen, others, strict=True)]
-    return max(FACTOR * max(apart), ROUNDING if fixed else plan.tolerance)
+    try:
+        others = _again(plan, times[chosen], TIGHT if fixed else plan.tolerance / RATIO)
+    except ComputationFailed as error:
+        raise ComputationFailed(f"the second run that tells it failed: {error}") from error
+    apart = np.array([_apart(moments[place], other) for place, other in zip(chosen, others, strict=True)])
+    if not apart.max() <= LINEAR:
+        first = times[chosen[np.argmin(apart <= LINEAR)]]
+        raise ComputationFailed(
+            f"errors have grown until two runs differ by {apart.max():.2g} of the largest moment, by more than "
+            f"{LINEAR:g} of it from time {first:.4g} on; an evolution that ends before has a known accuracy"
+        )
+    return max(FACTOR * float(apart.max()), ROUNDING if fixed else plan.tolerance)
 
 
 def _again(plan: Plan, times: Floats, tolerance: float) -> list[Floats]:
@@ -78,7 +95,12 @@ def _again(plan: Plan, times: Floats, tolerance: float) -> list[Floats]:
         method = LSODA()
     elif isinstance(method, ETDRK4) and method.step is not None:
         method = ETDRK4(0.5 * method.step)
-    march = March(system, 0.0, system.pack(start.cosine, start.sine), float(times[-1]), method, tolerance)
+
+    def watch(time: float) -> None:
+        if isinstance(march.method, LSODA) and march.counted().steps > MOST_STEPS:
+            raise ComputationFailed(f"it needs more than {MOST_STEPS} steps, at time {time:.4g}")
+
+    march = March(system, 0.0, system.pack(start.cosine, start.sine), float(times[-1]), method, tolerance, watch)
     found = []
     for time in times:
         unknown = march.to(float(time)).copy()
@@ -93,8 +115,3 @@ def _apart(one: Floats, other: Floats) -> float:
     difference = np.pad(one, (0, size - one.size)) - np.pad(other, (0, size - other.size))
     largest = max(float(np.abs(moments[1:]).max(initial=0.0)) for moments in (one, other))
     return float(np.abs(difference).max()) / largest if largest > 0.0 else 0.0
-
-
-def too_coarse(error: ComputationFailed) -> str:
-    """Say why the accuracy is not known."""
-    return f"the accuracy reached is not known, for the second run that tells it failed: {error}"

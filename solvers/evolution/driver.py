@@ -17,6 +17,7 @@ from ..checkpoints import Checkpoint
 from ..provenance import provenance
 from ..threads import one_thread
 from .exponential import ETDRK4
+from .growth import CALM
 from .initial import moments_of
 from .march import Method
 from .plan import TOLERANCES, Plan, plan
@@ -24,9 +25,6 @@ from .rest import Rest
 from .running import Evolution, Progress, padded
 from .sphere.axes import about
 from .sphere.descent import descent as sphere_descent
-
-# An accuracy up to this multiple of the tolerance is what was asked for: it is an estimate.
-INACCURATE = 4.0
 
 
 @checked
@@ -208,7 +206,7 @@ def _cut_short(failure: BaseException | None, reached: float, until: float) -> I
 
 def _inaccurate(accuracy: float | None, tolerance: float | None) -> Iterator[str]:
     """Yield that the accuracy asked for was not reached, where it was not."""
-    if accuracy is None or tolerance is None or accuracy <= INACCURATE * tolerance:
+    if accuracy is None or tolerance is None or accuracy <= CALM * tolerance:
         return
     smaller = 10.0 ** math.floor(math.log10(tolerance**2 / accuracy))
     advice = f"a tolerance of {smaller:.0e} may reach it" if smaller >= TOLERANCES[0] else "no tolerance reaches it"

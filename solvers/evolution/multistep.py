@@ -19,6 +19,8 @@ ABSOLUTE_SHARE = 1e-2
 AT_REST = 1e-2
 # Rounding of the moments, below which nothing can be asked of them.
 FLOOR = 8.0 * EPS
+# The smallest relative tolerance that LSODA takes.
+SHARPEST = 100.0 * EPS
 
 
 @checked
@@ -57,7 +59,9 @@ class MultistepStepper:
 
         size = float(np.abs(unknown).max())
         bound = end if end > time else math.inf
-        share = max(ABSOLUTE_SHARE * tolerance, FLOOR)
+        # LSODA bounds the root mean square over the moments, and the error of a step may be in one of them alone.
+        relative = max(tolerance / math.sqrt(unknown.size), SHARPEST)
+        share = max(ABSOLUTE_SHARE * relative, FLOOR)
         absolute = share * max(size, 1e-290) * shares_of(system, unknown, size)
         self.steps = 0
         self._solver = Solver(
@@ -66,9 +70,9 @@ class MultistepStepper:
             unknown,
             bound,
             jac=system.jacobian,
-            rtol=tolerance,
+            rtol=relative,
             atol=absolute,
-            first_step=min(_first_step(system, unknown, tolerance, absolute), bound - time),
+            first_step=min(_first_step(system, unknown, relative, absolute), bound - time),
         )
         self._between: Callable[[float], Floats] | None = None
 

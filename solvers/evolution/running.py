@@ -12,7 +12,7 @@ from meanfield.harmonics import place
 
 from .. import checkpoints
 from ..bases import Floats
-from .accuracy import estimated, too_coarse
+from .accuracy import estimated
 from .growth import Growth
 from .march import Counters, March
 from .plan import LONGEST, Plan
@@ -75,7 +75,7 @@ class Evolution:
         self._march: March | None = None
         self._judge = Judge(request)
         self._looked = (0.0, 0)
-        self._growth = Growth()
+        self._growth = Growth(request.tolerance)
 
     @property
     def counters(self) -> Counters:
@@ -192,7 +192,7 @@ class Evolution:
         try:
             self.accuracy = estimated(self.plan, times, moments, self._growth, self.methods)
         except ComputationFailed as error:
-            self.warnings.append(too_coarse(error))
+            self.warnings.append(f"the accuracy reached is not known: {error}")
 
     def _saved(self, march: March, time: float, unknown: Floats) -> March:
         """Save the run, and start the integrator anew whether or not that succeeded."""
@@ -244,7 +244,9 @@ class Evolution:
         self._counters = Counters(int(meta["steps"]), int(meta["evaluations"]), int(meta["restarts"]))
         self._methods, self._arrived = list(meta["methods"]), meta["arrived"]
         self._looked = tuple(meta.get("looked", self._looked))
-        self._growth = Growth(*meta["growth"]) if "growth" in meta else Growth(known=False)
+        kept = meta.get("growth", [])
+        whole = len(kept) == len(self._growth.kept())
+        self._growth = Growth(self.plan.tolerance, *kept) if whole else Growth(self.plan.tolerance, known=False)
         self.warnings = [*meta["warnings"], *saved.warnings]
         for row, degree in enumerate(arrays["degree"]):
             size = degree + 1 if self.plan.start.layout == "degree" else place(int(degree) + 1, 0)

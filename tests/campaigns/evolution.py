@@ -180,7 +180,7 @@ def judged_outcome(problem: McKeanVlasov, state: State, path: Any, offset: float
     stayed = moved <= max(10.0 * offset, 1e-7 if offset == 0.0 else 0.0)
     if stayed:
         allowed = [Outcome.METASTABLE] if state.unstable else [Outcome.STATIONARY]
-        if offset > 1e-8:
+        if offset > 0.0 and moved > path.tolerance:
             allowed.append(Outcome.REACHED_TIME)
         right = path.outcome in allowed
     elif path.outcome is Outcome.STATIONARY and isinstance(problem.domain, Circle):
@@ -265,7 +265,8 @@ def tolerances(rng: np.random.Generator) -> Finding:
     detail = f"error {error:.2e}, stated {path.accuracy}, tolerance {tolerance:g}, {path.method}; {path.warnings}"
     floor = 1e-12
     if path.accuracy is None:
-        return Finding(Verdict.SAID if path.warnings else Verdict.SILENT, call, detail)
+        said = any("the accuracy reached is not known" in warning for warning in path.warnings)
+        return Finding(Verdict.SAID if said else Verdict.SILENT, call, detail)
     if error > max(path.accuracy, floor):
         return Finding(
             Verdict.SILENT, call, f"worse by {error / path.accuracy if path.accuracy else math.inf:.1f}: {detail}"

@@ -1,6 +1,8 @@
 """The accuracy that an evolution states, against independent integrations."""
 
 import dataclasses
+import math
+import re
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from meanfield import Circle, CosineSeries, Kuramoto, McKeanVlasov, Transformer, critical_coupling, open_trajectory
 from meanfield.export.records import load
 from solvers import ETDRK4, Checkpoint, PerturbedUniform, VonMises, evolve
+from tests.campaigns.evolution import tight_moments
 from tests.oracles import evolved_moments
 
 DEGREE = 24
@@ -35,6 +38,13 @@ def errors(path, problem):
     width = min(DEGREE, path.cosine.shape[1] - 1)
     found[:, :width] = path.cosine[1:, 1 : width + 1]
     return float((np.abs(found - exact).max(axis=1) / np.abs(exact).max(axis=1)).max())
+
+
+def sharp(problem, start, times):
+    """Return the moments c_1, c_2, ... of even densities at the times, each to relative rounding, of small degrees."""
+    weights, begin = np.zeros((2, DEGREE))
+    weights[: len(problem.potential.w)], begin[: start.size - 1] = problem.potential.w, start[1:]
+    return tight_moments(weights, problem.coupling, problem.noise, begin, times, np.zeros(DEGREE))
 
 
 # A tiny mode grows beside a large one; a field makes one; one grows by six orders; one decays by them.
@@ -66,6 +76,39 @@ def test_a_tiny_mode_is_less_accurate_than_asked_for_and_that_is_said():
     assert errors(path, problem) > 5.0 * path.tolerance
     assert any("errors grow or add up on the way" in warning for warning in path.warnings)
     assert f"accuracy {path.accuracy:.1e}" in path.summary()
+
+
+# The third mode is the fastest and starts at zero; products of the others, and errors, excite it.
+DECIDED_BY_ERRORS = series(-0.56, 0.14, -1.33, coupling=2.398), [0.0, -1.5e-7, 1.3e-8]
+
+
+@pytest.mark.parametrize(("tolerance", "method"), [(1e-9, ETDRK4()), (1e-10, ETDRK4())])
+def test_where_errors_decide_the_accuracy_is_not_known(tolerance, method):
+    problem, start = DECIDED_BY_ERRORS
+    start = np.array([1.0, *start[1:]]), np.zeros(3)
+    path = evolve(problem, start, 6.2, times=8, tolerance=tolerance, method=method)
+    assert path.accuracy is None
+    (warning,) = (one for one in path.warnings if "the accuracy reached is not known" in one)
+    assert "accuracy not known" in path.summary()
+    end = float(re.search(r"from time (\S+) on", warning)[1])
+    before = evolve(problem, start, 0.5 * end, times=8, tolerance=tolerance, method=method)
+    exact = sharp(problem, start[0], before.time)
+    error = (np.abs(before.cosine[:, 1:4] - exact[:, :3]).max(axis=1) / np.abs(exact).max(axis=1)).max()
+    assert 1e-3 * before.accuracy <= error <= before.accuracy
+
+
+@pytest.mark.parametrize("rate", [-0.9, -0.4, -0.1, 0.1, 1.5])
+@pytest.mark.parametrize("tolerance", [1e-6, 1e-8, 1e-10])
+@pytest.mark.parametrize("folds", [0.3, 1.0, 3.0])
+def test_errors_of_one_mode_add_up(rate, tolerance, folds):
+    """One moment among many has the errors of all steps.
+
+    The first moment is an exponential up to terms of the third degree, of relative size 1e-16 in a unit of time.
+    """
+    problem, start = series(-2.0, coupling=1.0 + rate), np.array([1.0, 1e-8])
+    path = evolve(problem, (start, 0.0 * start), folds / abs(rate), times=4, tolerance=tolerance)
+    error = np.abs(path.cosine[:, 1] / (1e-8 * np.exp(rate * path.time)) - 1.0).max()
+    assert error <= path.accuracy + 1e-11
 
 
 @pytest.mark.parametrize("step", [0.2, 0.05])
@@ -126,3 +169,12 @@ def test_the_accuracy_is_kept(tmp_path, suffix):
     assert open_trajectory(tmp_path / f"unknown{suffix}").accuracy is None
     if suffix == ".json":
         assert load((tmp_path / "run.json").read_text(encoding="utf-8"))["accuracy"] == path.accuracy
+
+
+def test_work_of_the_second_run_is_bounded():
+    """Next to a branch point a density rests for 1e8 units of time."""
+    problem = McKeanVlasov(Circle(), Kuramoto(), coupling=1.9999998)
+    start = np.array([1.0, 2.3e-5])
+    path = evolve(problem, (start, 0.0 * start), math.inf, stop_at_stationarity=True)
+    known = path.accuracy is not None
+    assert known != any("the accuracy reached is not known" in warning for warning in path.warnings)

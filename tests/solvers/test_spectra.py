@@ -1,10 +1,12 @@
 """The linearised spectrum against a dense multiple-precision reference and exact identities."""
 
 import dataclasses
+import math
 
 import mpmath as mp
 import numpy as np
 import pytest
+from scipy.special import ive
 
 from meanfield import Circle, CosineSeries, Kuramoto, Logarithmic, McKeanVlasov, State, Transformer
 from meanfield.errors import NotResolved
@@ -282,3 +284,34 @@ def test_extreme_concentration_does_not_underflow() -> None:
     ratio = float(mp.besseli(2, 800) / mp.besseli(1, 800))
     assert found.slowest_rate == pytest.approx(0.5, rel=1e-13)
     assert -found.even[1] == pytest.approx(4 * (1 - ratio / 2), rel=1e-12)
+
+
+@pytest.mark.parametrize("count", [2, 3, 5])
+@pytest.mark.parametrize("depth", [10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 100.0, 400.0, 2000.0])
+def test_exchange_between_deep_wells_is_known_or_refused(count, depth):
+    """Equal clusters of n-fold symmetry exchange mass at rates that the interaction does not feel.
+
+    In rho ~ exp(h cos n theta) the rate is (2 - 2 cos(2 pi/n)) D n/int 1/rho over a period, as neighbouring wells
+    of mass 1/n have it, up to a share of the order of the rate itself, and int 1/rho = (2 pi I_0(h))^2/n.
+    """
+    weights = np.zeros(count)
+    weights[-1] = -1.0
+    degrees = np.arange(int(8.0 * math.sqrt(depth)) + 24)
+    moments = ive(degrees, depth) / ive(0, depth)
+    problem = McKeanVlasov(Circle(), CosineSeries(tuple(weights.tolist())), coupling=float(depth / moments[1]))
+    cosine = np.zeros(count * degrees.size)
+    cosine[::count] = moments
+    state = made(problem, cosine, symmetry=count)
+    with mp.workdps(30):
+        period = (2 * mp.pi * mp.besseli(0, depth)) ** 2 / count
+        expected = (2 - 2 * mp.cos(2 * mp.pi / count)) * count / period
+    found = spectrum(state)
+    assert abs(found.slowest_rate - expected) <= found.error + 10.0 * expected * expected
+    if found.error < abs(found.slowest_rate):
+        assert contraction_rate(state) == found.slowest_rate
+        return
+    assert depth >= 25.0
+    with pytest.raises(NotResolved, match="no digit of the slowest rate is known"):
+        contraction_rate(state)
+    with pytest.raises(NotResolved, match="no digit of the slowest rate is known"):
+        contraction_rate(problem, state=state)
