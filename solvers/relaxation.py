@@ -106,7 +106,7 @@ def contraction_rate(
     InvalidInput
         If the coupling is free or the state given is not stable.
     ComputationFailed
-        If no stable state is known, the state cannot be resolved, or its slowest rate is smaller than its error.
+        If no stable state is known, or the state cannot be resolved.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def contraction_rate(
     if known_gap(found) <= 0.0:
         raise InvalidInput(
             f"the {found.state.label or 'given'} state is not stable, its slowest rate being "
-            f"{found.slowest_rate:.6g}: nothing relaxes to it; give a stable state"
+            f"{known_gap(found):.6g}, known to {found.error:.1g}: nothing relaxes to it; give a stable state"
         )
     about = geometry_of(target.problem).surroundings(found)
     times, distances, opposite, seen, warnings = _decay(about, watch)

@@ -1,6 +1,6 @@
 """The equation linearised at a stationary state, on every domain."""
 
-from meanfield import NotResolved, Spectrum, State
+from meanfield import Spectrum, State
 from meanfield.arguments import checked
 
 from .geometry import geometry_of
@@ -53,24 +53,20 @@ def spectral_gap(state: State) -> float:
     Returns
     -------
     float
-        Minus the largest eigenvalue of :func:`spectrum`, in units of 1/time; negative when unstable.
+        Minus the largest eigenvalue of :func:`spectrum`, in units of 1/time; negative when unstable, zero where it is
+        smaller than its error.
 
     Raises
     ------
     NotResolved
-        As :func:`spectrum`, and if no digit of the rate is known.
+        As :func:`spectrum`.
     """
     return known_gap(spectrum(state))
 
 
 def known_gap(found: Spectrum) -> float:
-    """Return the slowest rate of a spectrum, refusing one that is smaller than its error.
+    """Return the slowest rate of a spectrum, zero where that is its value to within its error.
 
-    Clusters that exchange mass over a deep gap have rates far below rounding, and the state at a fold has none.
+    So it is at a fold, and where clusters exchange mass over a gap so deep that the rate is below rounding.
     """
-    if abs(found.slowest_rate) <= found.error:
-        raise NotResolved(
-            f"no digit of the slowest rate is known: it is zero to within {found.error:.1e}, as at a fold or where "
-            "clusters hardly exchange mass; spectrum(state) has all other rates"
-        )
-    return found.slowest_rate
+    return found.slowest_rate if abs(found.slowest_rate) > found.error else 0.0

@@ -159,7 +159,6 @@ def parameters_of(call: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 @functools.cache
 def materials() -> dict[str, Any]:
     """Return one small object of every kind that calls take."""
-    from matplotlib.figure import Figure
 
     circle, sphere = meanfield.Circle(), meanfield.Sphere(3)
     problem = meanfield.McKeanVlasov(circle, meanfield.Kuramoto(), coupling=3.0)
@@ -190,8 +189,6 @@ def materials() -> dict[str, Any]:
         "folder": folder,
         "circle": circle,
         "sphere": sphere,
-        "figure": Figure(),
-        "ax": Figure().add_subplot(),
         "density": transport.Density(states[0].cosine, states[0].sine),
         "sample": transport.Sample([0.1, 0.2]),
         "law": transport.zonal_law(sphere_state.cosine, 3),
@@ -219,6 +216,8 @@ def materials() -> dict[str, Any]:
 
 def argument_for(name: str) -> Any:
     """Return an admissible value of an argument by its name; KeyError where a call needs its own."""
+    from matplotlib.figure import Figure
+
     have = materials()
     return {
         "problem": have["problem"],
@@ -257,8 +256,8 @@ def argument_for(name: str) -> Any:
         "mode": 1,
         "text": "uniform",
         "path": have["folder"] / "nothing.gif",
-        "figure": have["figure"],
-        "ax": have["ax"],
+        "figure": Figure(),
+        "ax": Figure().add_subplot(),
         "cosine": have["state"].cosine,
         "sine": have["state"].sine,
         "shown": have["shown"],
