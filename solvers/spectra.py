@@ -53,8 +53,8 @@ def spectral_gap(state: State) -> float:
     Returns
     -------
     float
-        Minus the largest eigenvalue of :func:`spectrum`, in units of 1/time; negative when unstable, zero where it is
-        smaller than its error.
+        Minus the largest eigenvalue of :func:`spectrum`, in units of 1/time; negative when unstable, zero where
+        it is smaller than its error.
 
     Raises
     ------
