@@ -6,7 +6,7 @@ dropped. Branches that are rotations or reflections of each other are one.
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -26,6 +26,8 @@ from .uniform import counts_below, record_uniform
 # Branches born this far above the interval are looked at too: a subcritical one reaches into it from above. The
 # first branch of all is always looked at, since in high dimension it may fall by decades.
 REACH = 2.0
+# Where two branches seem to be one, so many times smaller steps are taken.
+FINER = 10.0
 
 
 @dataclass(slots=True)
@@ -78,6 +80,11 @@ def walk(
         if any(geometry.same_place(task.departure, arrival) for arrival in known):
             continue
         followed = _follow(task, register, method)
+        twin = None if followed is None else _twin(followed, ends, register)
+        if twin is not None and not _two_sides(task, twin[0]):
+            # Two branches with different beginnings are one only if a step of one has leapt over something.
+            finer = replace(method, max_step=method.max_step / FINER, tolerance=method.tolerance / FINER)
+            followed = _follow(task, register, finer)
         if followed is None:
             continue
         known += followed.arrivals
@@ -96,9 +103,14 @@ def _born(problem: McKeanVlasov, threshold: Threshold, register: Register) -> li
     return [Task(departure, name, symmetry, 1, threshold.parent) for departure, name, symmetry in births]
 
 
+def _two_sides(task: Task, twin: Task) -> bool:
+    """Whether two branches leave one branch point; they may then be rotated copies of each other."""
+    return task.origin is not None and task.origin is twin.origin
+
+
 def _say_twin(task: Task, twin: Task, state: Point, register: Register) -> None:
     """Say that two branches are one, unless they are the two sides of one branch point, rotated copies."""
-    if task.origin is None or task.origin is not twin.origin:
+    if not _two_sides(task, twin):
         register.warnings.append(
             f"{task.label}: the branch born at coupling {float(task.departure.coupling):.12g} runs into "
             f"{twin.label_at(state.arclength)} and is reported there; how the two connect was passed in one step, "
@@ -189,6 +201,16 @@ def _children(task: Task, event: Event) -> list[Task]:
     ]
 
 
+def _twin(followed: Followed, ends: list[tuple[Task, Point]], register: Register) -> tuple[Task, Point] | None:
+    """Return the branch whose state another one ends at where it leaves the interval, and the state, if there is one."""
+    crossings = _crossings(followed, _edge(followed, register))
+    if followed.outcome is not Outcome.LEFT_INTERVAL or not crossings:
+        return None
+    geometry = geometry_of(followed.knots[0].point.equation.problem)
+    _, end = crossings[-1]
+    return next((known for known in ends if geometry.same_orbit(end, known[1])), None)
+
+
 def _is_new(task: Task, followed: Followed, ends: list[tuple[Task, Point]], register: Register) -> bool:
     """Tell whether a branch shows anything new in the interval, and remember where it crosses its upper end.
 
@@ -203,12 +225,10 @@ def _is_new(task: Task, followed: Followed, ends: list[tuple[Task, Point]], regi
             del followed.knots[index + 1 :]
             ends += [(task, earlier) for place, earlier in crossings if place < index]
             return any(knot.point.q <= edge for knot in followed.knots)
-    if followed.outcome is Outcome.LEFT_INTERVAL and crossings:
-        _, end = crossings[-1]
-        twin = next((known for known in ends if geometry.same_orbit(end, known[1])), None)
-        if twin is not None:
-            _say_twin(task, *twin, register)
-            return False
+    twin = _twin(followed, ends, register)
+    if twin is not None:
+        _say_twin(task, *twin, register)
+        return False
     ends += [(task, crossing) for _, crossing in crossings]
     return True
 

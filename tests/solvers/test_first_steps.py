@@ -7,7 +7,7 @@ import pytest
 from scipy.interpolate import CubicHermiteSpline
 
 from meanfield import Circle, CosineSeries, GegenbauerSeries, McKeanVlasov, Sphere
-from solvers import bifurcation_diagram
+from solvers import bifurcation_diagram, stationary_states
 from tests.campaigns import branches as campaign
 
 
@@ -186,3 +186,21 @@ def test_no_arm_of_a_nearly_perfect_pitchfork_is_lost(modes):
                 if abs(branch.coupling[point] - end) < 1e-9
             ]
             assert min(states)[1] == 0, (weights, end)
+
+
+@pytest.mark.parametrize("detuning", [(1.0007263910237292, 1.007710036146838), (0.9987, 1.0031), (1.0002, 0.9992)])
+def test_states_that_a_search_meets_at_the_end_are_all_on_branches(detuning):
+    """Three modes that are nearly critical together have many branches side by side; none is taken for another."""
+    problem = McKeanVlasov(Circle(), CosineSeries((0.0, 0.0, -1.0, *(-ratio for ratio in detuning))))
+    interval = (1.85, 2.2770583427720448)
+    diagram = bifurcation_diagram(problem, interval=interval, rates=False, depth=4, search=True)
+    found = [
+        branch.free_energy_gap[place]
+        for branch in diagram.branches
+        for place in (0, -1)
+        if abs(branch.coupling[place] - interval[1]) < 1e-9
+    ]
+    states = stationary_states(problem.at(coupling=interval[1]), rates=False)
+    assert len(states) > 8
+    for state in states:
+        assert min(abs(gap - state.free_energy_gap) for gap in found) < 1e-9
