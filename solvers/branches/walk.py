@@ -202,7 +202,7 @@ def _children(task: Task, event: Event) -> list[Task]:
 
 
 def _twin(followed: Followed, ends: list[tuple[Task, Point]], register: Register) -> tuple[Task, Point] | None:
-    """Return the branch whose state another one ends at where it leaves the interval, and the state, if there is one."""
+    """Return the branch whose state another one ends at where it leaves the interval, and that state, or None."""
     crossings = _crossings(followed, _edge(followed, register))
     if followed.outcome is not Outcome.LEFT_INTERVAL or not crossings:
         return None
