@@ -204,3 +204,12 @@ def test_states_that_a_search_meets_at_the_end_are_all_on_branches(detuning):
     assert len(states) > 8
     for state in states:
         assert min(abs(gap - state.free_energy_gap) for gap in found) < 1e-9
+
+
+def test_a_branch_is_born_where_the_potential_hardly_feels_its_surroundings():
+    """The block that the rotation of the new branch belongs to holds no degree that matters, and is empty."""
+    problem = McKeanVlasov(Circle(), CosineSeries((-1.0, -1e-18)))
+    diagram = bifurcation_diagram(problem, interval=(1.0, 4e18), rates=False)
+    branch = diagram.branch("2-cluster")
+    assert branch.coupling[0] == pytest.approx(2e18, rel=1e-15)
+    assert (branch.unstable[1:] > 0).all()
