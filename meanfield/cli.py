@@ -19,6 +19,7 @@ from .process import INTERRUPTED, Interruption, Silenced, discard, open_closed_s
 
 COMMAND_GROUP = "meanfield.commands"
 BROKEN_PIPE = 141
+_INTERRUPTED = "interrupted; files that existed before are unchanged"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -40,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         interruption.catch()
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments
-    code = _guarded([argument for argument in arguments if argument != "--debug"], debug)
+    code = _guarded([argument for argument in arguments if argument != "--debug"], interruption, debug)
     return _flushed(interruption.exit_code(code), debug)
 
 
@@ -53,7 +54,7 @@ def _one_thread() -> None:
         os.environ.setdefault(variable, "1")
 
 
-def _guarded(arguments: list[str], debug: bool) -> int:
+def _guarded(arguments: list[str], interruption: Interruption, debug: bool) -> int:
     """Run a command; whatever goes wrong becomes one line and an exit code."""
     try:
         return _run(arguments)
@@ -62,13 +63,16 @@ def _guarded(arguments: list[str], debug: bool) -> int:
     except BrokenPipeError:
         return BROKEN_PIPE
     except KeyboardInterrupt:
-        return _report("interrupted; files that existed before are unchanged", INTERRUPTED, debug)
+        return _report(_INTERRUPTED, INTERRUPTED, debug)
     except MeanfieldError as error:
         return _report(str(error), error.exit_code, debug)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         return _report(f"{where}{error.strerror or error}; --debug shows the traceback", 1, debug)
     except Exception as error:
+        # Compiled modules turn an interrupt while they are loaded into errors of their own.
+        if interruption.came:
+            return _report(_INTERRUPTED, INTERRUPTED, debug)
         return _report(_unexpected(error), 1, debug)
 
 

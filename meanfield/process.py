@@ -122,6 +122,11 @@ class Interruption:
             if number and signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
                 signal.signal(number, self._caught)
 
+    @property
+    def came(self) -> bool:
+        """Whether there was such a signal."""
+        return self._number is not None
+
     def exit_code(self, code: int) -> int:
         """Return the exit code of an interrupted command for the signal that came first."""
         return 128 + self._number if code == INTERRUPTED and self._number else code

@@ -403,3 +403,24 @@ def test_a_backend_that_matplotlib_does_not_know_is_found_before_the_computation
     assert done.returncode == 2
     assert "knows no backend 'crayon'" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_an_interrupt_that_a_compiled_module_turns_into_its_own_error_is_one():
+    program = """
+import os, signal, sys
+from meanfield import cli
+signal.signal(signal.SIGINT, signal.default_int_handler)
+def loading(arguments):
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        signal.pause()
+    except KeyboardInterrupt:
+        raise ImportError("initialization failed")
+cli._run = loading
+sys.exit(cli.main())
+"""
+    done = subprocess.run([sys.executable, "-c", program, "theory"], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (
+        130,
+        "meanfield: interrupted; files that existed before are unchanged\n",
+    )
