@@ -59,8 +59,8 @@ class MultistepStepper:
 
         size = float(np.abs(unknown).max())
         bound = end if end > time else math.inf
-        # LSODA bounds the root mean square over the moments, and the error of a step may be in one of them alone. On the
-        # endless way to rest a sharper bound would be below rounding, and keep it in short explicit steps for ever.
+        # LSODA bounds the root mean square over the moments, and the error of a step may be in one of them alone.
+        # On the endless way to rest a sharper bound would keep it in short explicit steps for ever.
         relative = max(tolerance / math.sqrt(unknown.size), SHARPEST) if math.isfinite(bound) else tolerance
         share = max(ABSOLUTE_SHARE * relative, FLOOR)
         absolute = share * max(size, 1e-290) * shares_of(system, unknown, size)
