@@ -3,8 +3,9 @@
 Names are loaded on first use, so that the command line starts before numpy does.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from .lazy import on_first_use
 
 if TYPE_CHECKING:
     from .comparisons import Comparison as Comparison
@@ -206,15 +207,4 @@ __all__ = [
     "vertical_branches",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f".{home}", __name__), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = on_first_use(globals(), _HOMES)

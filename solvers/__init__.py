@@ -3,8 +3,9 @@
 Names are loaded on first use, so that a command answers ``--help`` before any solver is there.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from meanfield.lazy import on_first_use
 
 if TYPE_CHECKING:
     from .branches.arclength import Arclength as Arclength
@@ -98,15 +99,4 @@ __all__ = [
     "stationary_states",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f".{home}", __name__), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = on_first_use(globals(), _HOMES)

@@ -1,0 +1,32 @@
+"""Names of a package that are loaded on first use, so that nothing is imported for what is not asked for."""
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+
+def on_first_use(
+    package: dict[str, Any], homes: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return ``__getattr__`` and ``__dir__`` of a package, which load the modules its names are defined in.
+
+    Parameters
+    ----------
+    package
+        The ``globals()`` of the package, where a name is kept once it is loaded.
+    homes
+        The module of each name, relative to the package.
+    """
+    name_of_package = package["__name__"]
+
+    def load(name: str) -> Any:
+        home = homes.get(name)
+        if home is None:
+            raise AttributeError(f"module {name_of_package!r} has no attribute {name!r}")
+        package[name] = getattr(importlib.import_module(f".{home}", name_of_package), name)
+        return package[name]
+
+    def names() -> list[str]:
+        return sorted({*package, *homes})
+
+    return load, names
