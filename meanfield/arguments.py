@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, cast, ge
 import numpy as np
 import numpy.typing as npt
 
-from .errors import InvalidInput, did_you_mean
+from .errors import InvalidInput, did_you_mean, with_article
 
 Target = TypeVar("Target", bound=Callable[..., Any])
 Kind = TypeVar("Kind", bound=type)
@@ -210,8 +210,7 @@ def _plain(kind: Any) -> Rule | None:
     if kind.__name__ == "Potential":
         return _potential()
     example = EXAMPLES.get(kind.__name__)
-    article = "an" if kind.__name__[0] in "AEIOU" else "a"
-    words = f"{article} {kind.__name__} such as {example}" if example else kind.__name__
+    words = f"{with_article(kind.__name__)} such as {example}" if example else kind.__name__
     return Rule(words, lambda value: isinstance(value, kind))
 
 

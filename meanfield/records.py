@@ -54,11 +54,20 @@ def read_only(value: Any) -> Any:
     if type(value) is tuple:
         entries = tuple(map(read_only, value))
         return value if all(map(_is, entries, value)) else entries
-    if not isinstance(value, np.ndarray) or not value.flags.writeable:
+    if not isinstance(value, np.ndarray) or _is_fixed(value):
         return value
     copied = value.copy()
     copied.flags.writeable = False
     return copied
+
+
+def _is_fixed(array: Any) -> bool:
+    """Whether nobody can write to an array, nor to one that it is a view of."""
+    while isinstance(array, np.ndarray):
+        if array.flags.writeable:
+            return False
+        array = array.base
+    return True
 
 
 def _is(one: object, other: object) -> bool:

@@ -79,9 +79,12 @@ def test_texts_are_short(name):
     assert len(text) <= LONGEST
 
 
-def test_a_record_does_not_change_with_the_array_it_was_made_from():
+@pytest.mark.parametrize("fixed", [False, True], ids=["an array", "a fixed view of an array"])
+def test_a_record_does_not_change_with_the_array_it_was_made_from(fixed):
     cosine = np.array([1.0, 0.25])
-    state = State(McKeanVlasov(Circle(), Kuramoto(), coupling=1.0), cosine, np.zeros(2), 0.0, 0, 1, 0.0, 1)
+    given = cosine.view()
+    given.flags.writeable = not fixed
+    state = State(McKeanVlasov(Circle(), Kuramoto(), coupling=1.0), given, np.zeros(2), 0.0, 0, 1, 0.0, 1)
     cosine[1] = 0.5
     assert state.cosine[1] == 0.25
     with pytest.raises(ValueError, match="read-only"):
