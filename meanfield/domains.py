@@ -36,6 +36,7 @@ class Circle:
     """
 
     name: ClassVar[str] = "circle"
+    in_words: ClassVar[str] = "the circle"
     dimension: ClassVar[int] = 2
 
     @property
@@ -94,6 +95,11 @@ class Sphere:
                 f"not {dimension}; the ordinary sphere is Sphere(3) (--dimension 3)"
             )
         object.__setattr__(self, "dimension", int(dimension))
+
+    @property
+    def in_words(self) -> str:
+        """The domain as sentences name it: without its dimension, the ordinary sphere."""
+        return "the sphere" if self.dimension == 3 else f"the sphere of dimension {self.dimension}"
 
     @property
     def volume(self) -> float:

@@ -26,7 +26,7 @@ FELT = 1e-8
 def describe(problem: McKeanVlasov) -> str:
     """Describe a problem in one line, such as ``transformer (beta = 5) on the circle, noise D = 1``."""
     parts = [
-        f"{potential_in_words(problem.potential)} on the {problem.domain.name}{_dimension(problem)}",
+        f"{potential_in_words(problem.potential)} on {problem.domain.in_words}",
         f"noise D = {problem.noise:.12g}",
     ]
     if problem.coupling is not None:
@@ -34,12 +34,6 @@ def describe(problem: McKeanVlasov) -> str:
     if problem.confinement is not None:
         parts.append(f"confinement {potential_in_words(problem.confinement)}")
     return ", ".join(parts)
-
-
-def _dimension(problem: McKeanVlasov) -> str:
-    """Return the dimension of a sphere other than the ordinary one."""
-    dimension = problem.domain.dimension
-    return f" of dimension {dimension}" if dimension > 3 else ""
 
 
 def summarise(diagram: Diagram) -> str:

@@ -5,7 +5,6 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from ..arguments import checked
-from ..domains import Circle
 from ..problem import McKeanVlasov
 from ..summary import number_in_words, potential_in_words
 from .appearance import AXES_SIZE
@@ -31,10 +30,9 @@ def caption(problem: McKeanVlasov) -> str:
 
 def caption_parts(problem: McKeanVlasov) -> tuple[str, ...]:
     """Return potential, domain, noise and, where there are any, coupling and confinement."""
-    domain = problem.domain
     parts = [
         _symbols(potential_in_words(problem.potential)),
-        "on the circle" if isinstance(domain, Circle) else f"on $S^{{{domain.dimension - 1}}}$",
+        f"on {problem.domain.in_words}",
         f"$D={problem.noise:.6g}$",
     ]
     if problem.coupling is not None:

@@ -199,7 +199,7 @@ def test_the_problem_is_named(diagram):
     ("problem", "expected"),
     [
         (McKeanVlasov(Circle(), Transformer(beta=5.0)), r"transformer ($\beta=5$) on the circle, $D=1$"),
-        (McKeanVlasov(Sphere(3), MaierSaupe(), 0.5, 7.0), r"maier-saupe on $S^{2}$, $D=0.5$, $\kappa=7$"),
+        (McKeanVlasov(Sphere(3), MaierSaupe(), 0.5, 7.0), r"maier-saupe on the sphere, $D=0.5$, $\kappa=7$"),
         (
             McKeanVlasov(Circle(), Kuramoto(), confinement=CosineSeries((0.3,))),
             "kuramoto on the circle, $D=1$, confinement cosine-series (w = [0.3])",
