@@ -378,10 +378,6 @@ def _pair(cosine: npt.ArrayLike, sine: npt.ArrayLike | None, what: str) -> tuple
         raise InvalidInput(
             f"the moments of a {what} are two vectors of one length, not of shapes {first.shape} and {second.shape}"
         )
-    for name, moments in (("cosine", first), ("sine", second)):
-        bad = np.flatnonzero(~np.isfinite(moments))
-        if bad.size:
-            raise InvalidInput(f"the {name} moment {bad[0]} of the {what} is {moments[bad[0]]}; all must be finite")
     if second[0] != 0:
         raise InvalidInput(f"the sine moment 0 of a {what} must be 0, not {second[0]!r}")
     return first, second

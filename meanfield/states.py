@@ -358,13 +358,9 @@ def moments_of_degree(cosine: Floats, sine: Floats, degree: int, layout: Layout)
     cosine, sine : (..., n) float
         Moments in the layout.
 
-    Raises
-    ------
-    InvalidInput
-        If the degree is not a non-negative integer.
+    degree
+        From 0.
     """
-    if isinstance(degree, bool) or not isinstance(degree, (int, np.integer)) or degree < 0:
-        raise InvalidInput(f"degree must be a non-negative integer, not {degree!r}; try degree=1")
     first, last = (degree, degree + 1) if layout == "degree" else _places_of(degree)
     if last > cosine.shape[-1]:
         return np.zeros(cosine.shape[:-1])

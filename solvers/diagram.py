@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Generator
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -112,8 +112,6 @@ def explore(
     require_depth(depth)
     problem = problem.at(coupling=None)
     method = Arclength() if method is None else method
-    if not isinstance(method, Arclength):
-        raise InvalidInput(f"method must be an Arclength, not {method!r}; try Arclength(max_step=0.02)")
     critical = None if problem.confinement is not None else critical_coupling(problem)
     register = Register(_interval(interval, relative, critical), critical)
     yield Progress("uniform" if problem.confinement is None else "no interaction", 1, 1)
@@ -180,11 +178,8 @@ def _interval(
     return _checked(interval, "coupling interval")
 
 
-def _checked(interval: Any, what: str) -> tuple[Number, Number]:
-    ends = tuple(interval) if isinstance(interval, tuple | list | np.ndarray) else ()
-    if len(ends) != 2 or not all(isinstance(end, int | float | np.integer | np.floating) for end in ends):
-        raise InvalidInput(f"the {what} must be two numbers, not {interval!r}; try (1.0, 4.0)")
-    low, high = ends
+def _checked(interval: tuple[Number, Number], what: str) -> tuple[Number, Number]:
+    low, high = interval
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
         raise InvalidInput(f"the {what} must be finite and increasing, not [{low:g}, {high:g}]")
     return low, high

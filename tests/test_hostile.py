@@ -7,7 +7,6 @@ import pytest
 from tests import hostile
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("each", list(hostile.targets()), ids=lambda each: each.name)
 def test_wrong_values_are_refused_in_a_sentence(each):
     with contextlib.chdir(hostile.materials()["folder"]):

@@ -31,7 +31,8 @@ def draw(diagram: Diagram, target: str, y: str | None = None, panels: bool = Fal
 
 def draw_states(states: Sequence[State], target: str, provenance: dict[str, Any], force: bool = False) -> Path:
     """Draw states into a file: their densities against the angle, or on globes if one has no axis."""
-    from ..plotting import COLOURS, UNIFORM_COLOUR, caption, entitle_figure, plot_gallery, states_shown
+    from ..plotting import UNIFORM_COLOUR, caption, entitle_figure, plot_gallery, states_shown
+    from ..plotting.appearance import colour_number
 
     if any(state.layout == "order" for state in states):
         shown = [state for state in states if state.symmetry != 0] or states
@@ -41,7 +42,7 @@ def draw_states(states: Sequence[State], target: str, provenance: dict[str, Any]
     figure = _new(SQUARE, states[0].problem)
     ax = figure.subplots()
     for index, state in enumerate(states):
-        colour = UNIFORM_COLOUR if state.symmetry == 0 else COLOURS[index % len(COLOURS)]
+        colour = UNIFORM_COLOUR if state.symmetry == 0 else colour_number(index)
         state.plot(ax, color=colour, linestyle="-" if state.stable else "--")
     ax.legend(frameon=False, fontsize=8)
     return _saved(figure, target, force, provenance)

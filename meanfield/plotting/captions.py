@@ -2,6 +2,7 @@
 
 import re
 import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..arguments import checked
@@ -24,8 +25,7 @@ GROUP = re.compile(r"\b([CDST])_(\w+)")
 @checked
 def caption(problem: McKeanVlasov) -> str:
     r"""Describe a problem as pictures do, such as ``transformer ($\beta=5$) on the circle, $D=1$``."""
-    first, second, *others = caption_parts(problem)
-    return ", ".join([f"{first} {second}", *others])
+    return joined(caption_parts(problem))
 
 
 def caption_parts(problem: McKeanVlasov) -> tuple[str, ...]:
@@ -40,6 +40,11 @@ def caption_parts(problem: McKeanVlasov) -> tuple[str, ...]:
     if problem.confinement is not None:
         parts.append(f"confinement {_symbols(potential_in_words(problem.confinement))}")
     return tuple(parts)
+
+
+def joined(parts: Sequence[str]) -> str:
+    """Return parts of a caption joined by commas, the domain to the potential without one."""
+    return ", ".join(parts).replace(", on ", " on ", 1)
 
 
 def branch_name(label: str) -> str:

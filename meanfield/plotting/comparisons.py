@@ -6,7 +6,7 @@ import numpy as np
 
 from ..arguments import checked
 from ..comparisons import Comparison, Fit, Integers
-from .appearance import COLOURS, UNIFORM_COLOUR, plain_frame
+from .appearance import COLOURS, UNIFORM_COLOUR, colour_number, plain_frame
 from .captions import caption, entitle_figure, titled_axes
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _power(fit: Fit) -> str:
 
 def _shades(count: int) -> list[str]:
     """Return a colour for every size."""
-    return [COLOURS[index % len(COLOURS)] for index in range(count)]
+    return [colour_number(index) for index in range(count)]
 
 
 def _logarithmic(ax: "Axes", sizes: Integers) -> None:

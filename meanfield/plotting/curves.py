@@ -12,7 +12,7 @@ from ..diagrams import Branch, Diagram, SpecialPoint, segments
 from ..errors import InvalidInput
 from ..outcomes import Outcome
 from .appearance import MARKERS, STYLES, colour_number, colour_of, new_axes, plain_frame
-from .captions import COLOUR, FONT_SIZE, branch_name, caption_parts, fitted, width_of
+from .captions import COLOUR, FONT_SIZE, branch_name, caption_parts, fitted, joined, width_of
 from .labels import place_labels
 from .quantities import (
     VANISHING,
@@ -104,6 +104,15 @@ def plot_diagram(
     InvalidInput
         If ``y`` is none of the quantities above, or the axes hold a diagram over the coupling in another unit.
     """
+    ax = draw_diagram(diagram, y, ax, style, legend=legend, labels=labels)
+    write_names(ax)
+    return ax
+
+
+def draw_diagram(
+    diagram: Diagram, y: str | None, ax: "Axes | None", style: dict[str, Any], *, legend: bool, labels: bool
+) -> "Axes":
+    """Draw a diagram like :func:`plot_diagram`, the names of the branches left to :func:`write_names`."""
     y = default_quantity(diagram) if y is None else y
     symbol_of(diagram, y)
     ax = new_axes() if ax is None else ax
@@ -119,7 +128,6 @@ def plot_diagram(
     _frame(ax, drawings)
     if legend:
         _explain(ax, drawings)
-    write_names(ax)
     return ax
 
 
@@ -227,12 +235,7 @@ def _distinguished(drawings: list[_Drawing]) -> tuple[str, list[str]]:
         if len(set(names)) < len(names):
             names = [f"diagram {number}" for number in range(1, len(names) + 1)]
     given = [drawing.name or name for drawing, name in zip(drawings, names, strict=True)]
-    return _sentence(common), given
-
-
-def _sentence(parts: list[str]) -> str:
-    """Join parts by commas, the domain without one."""
-    return ", ".join(parts).replace(", on ", " on ")
+    return joined(common), given
 
 
 def _draw_branch(

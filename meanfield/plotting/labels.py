@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from matplotlib.text import Annotation
     from matplotlib.transforms import Bbox
 
@@ -70,7 +71,7 @@ def place_labels(ax: "Axes", curves: Sequence[tuple[str, str, Floats]]) -> "list
     figure = ax.get_figure(root=True)
     if figure is None:
         return []
-    sheet, names = _survey(ax, curves)
+    sheet, names = _survey(figure, ax, curves)
     font = FONT_SIZE if len(names) <= CROWD else SMALL
     placed, waiting = _beside_all(sheet, names, font)
     leaving: list[_Name] = []
@@ -84,7 +85,7 @@ def place_labels(ax: "Axes", curves: Sequence[tuple[str, str, Floats]]) -> "list
         leaving += found
         written = _in_margin(ax, sheet, leaving, font)
         # Where there is a layout, it makes room in the margin, and the axes become narrower.
-        sheet, names = _survey(ax, curves)
+        sheet, names = _survey(figure, ax, curves)
         gone = {name.number for name in leaving}
         placed, waiting = _beside_all(sheet, [name for name in names if name.number not in gone], font)
     written += [_annotate(ax, sheet, name, font, box, None) for name, box in placed]
@@ -97,15 +98,15 @@ def place_labels(ax: "Axes", curves: Sequence[tuple[str, str, Floats]]) -> "list
     return written
 
 
-def _survey(ax: "Axes", curves: Sequence[tuple[str, str, Floats]]) -> "tuple[_Sheet, list[_Name]]":
+def _survey(
+    figure: "Figure", ax: "Axes", curves: Sequence[tuple[str, str, Floats]]
+) -> "tuple[_Sheet, list[_Name]]":
     """Return what is drawn in axes as they are laid out now, and the names of the curves that are in sight.
 
     The smaller a curve, the fewer places its name has, so small ones come first.
     """
-    figure = ax.get_figure(root=True)
-    if figure is not None:
-        figure.draw_without_rendering()
-    sheet = _Sheet(ax)
+    figure.draw_without_rendering()
+    sheet = _Sheet(figure, ax)
     tracks = [sheet.track(points) for _, _, points in curves]
     marked = [sheet.marked(track) for track in tracks]
     passing = np.sum(marked, axis=0) if marked else 0
@@ -135,12 +136,11 @@ def _beside_all(
 class _Sheet:
     """The frame of the axes in cells of one point, and what is drawn or written in it."""
 
-    def __init__(self, ax: "Axes") -> None:
-        figure = ax.get_figure(root=True)
-        self.cell = 1.0 if figure is None else float(figure.dpi) / 72.0
+    def __init__(self, figure: "Figure", ax: "Axes") -> None:
+        self.cell = float(figure.dpi) / 72.0
         self.ax, self.frame = ax, ax.get_window_extent()
         # Width of a name that the margin may take; without a layout it would stand on what is beside the axes.
-        arranged = figure is not None and figure.get_layout_engine() is not None
+        arranged = figure.get_layout_engine() is not None
         self.room = WIDEST * self.frame.width / self.cell if arranged else 0.0
         self.shape = tuple(max(1, int(side / self.cell)) for side in (self.frame.height, self.frame.width))
         self.used, self.written = np.zeros(self.shape, dtype=bool), np.zeros(self.shape, dtype=bool)
@@ -262,8 +262,6 @@ def _in_margin(ax: "Axes", sheet: _Sheet, names: Sequence[_Name], font: float) -
     """
     from scipy.optimize import isotonic_regression
 
-    if not names:
-        return []
     ends = np.array([name.track[int(np.argmax(name.track[:, 0])), 1] for name in names])
     order = np.argsort(ends, kind="stable")
     below = LINE * font * np.arange(len(names))

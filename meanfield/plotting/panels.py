@@ -9,7 +9,7 @@ from ..arguments import checked
 from ..diagrams import Diagram
 from .appearance import colour_of
 from .captions import branch_name, caption, entitle_figure
-from .curves import plot_diagram, write_names
+from .curves import draw_diagram, write_names
 from .densities import draw_densities
 from .labels import CROWD
 from .quantities import default_quantity, values_of
@@ -47,7 +47,7 @@ def plot_panels(diagram: Diagram) -> "Figure":
     crowded = len(diagram.branches) > CROWD
     handles: dict[str, Line2D] = {}
     for ax, y in panels:
-        plot_diagram(diagram, y, ax, labels=not crowded)
+        draw_diagram(diagram, y, ax, {}, legend=True, labels=not crowded)
         present = ax.get_legend()
         if present is not None:
             handles |= {str(line.get_label()): line for line in present.get_lines()}

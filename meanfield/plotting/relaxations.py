@@ -6,7 +6,7 @@ import numpy as np
 
 from ..arguments import checked
 from ..relaxations import Relaxation
-from .appearance import COLOURS, plain_frame
+from .appearance import colour_number, plain_frame
 from .captions import titled_axes
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def plot_relaxation(relaxation: Relaxation, ax: "Axes | None" = None, **style: A
     ax = titled_axes(relaxation.problem) if ax is None else ax
     settings: dict[str, Any] = {"marker": "o", "markersize": 3.0, "linestyle": "none"} | style
     for index, (fit, values) in enumerate(zip(relaxation.fits, relaxation.distances, strict=True)):
-        colour = COLOURS[index % len(COLOURS)]
+        colour = colour_number(index)
         label = f"{fit.norm}: no fit" if fit.rate is None else f"{fit.norm}: {fit.rate:.7g}"
         ax.plot(relaxation.time, values, color=colour, label=label, **settings)
         if fit.rate is not None and fit.window is not None:

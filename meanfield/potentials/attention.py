@@ -11,7 +11,7 @@ from ..arguments import methods_checked
 from ..domains import Domain
 from ..errors import InvalidInput
 from .protocol import SMALLEST, Array, Number, Potential
-from .series import as_number, checked_degree, scaled_bessel
+from .series import as_number, scaled_bessel
 from .zonal import Extended, exponential_coefficients
 
 # Below this size 1/w_k is a normal float64 as well, so couplings keep full precision.
@@ -70,13 +70,13 @@ class Transformer(Potential):
 
     def multipliers(self, domain: Domain, degree: int) -> Array:
         """Return w_0, ..., w_degree."""
-        decayed, growth = self._decayed(domain, checked_degree(degree)), self._growth()
+        decayed, growth = self._decayed(domain, int(degree)), self._growth()
         with np.errstate(under="ignore"):
             return np.asarray(decayed[: degree + 1].astype(type(growth)) * growth)
 
     def tail_bound(self, domain: Domain, degree: int) -> Number:
         """Return the largest modulus beyond, attained."""
-        decayed, growth = self._decayed(domain, checked_degree(degree) + 1), self._growth()
+        decayed, growth = self._decayed(domain, int(degree) + 1), self._growth()
         with np.errstate(under="ignore"):
             bound: Number = (np.abs(decayed[degree + 1 :]).astype(type(growth)) * growth).max()
         return bound
@@ -87,7 +87,7 @@ class Transformer(Potential):
 
     def extended_multipliers(self, domain: Domain, degree: int) -> Extended:
         """Return w_k / scale for k = 1..degree behind a leading 0, without overflow."""
-        decayed = self._decayed(domain, max(checked_degree(degree), 1))
+        decayed = self._decayed(domain, max(int(degree), 1))
         with np.errstate(under="ignore"):
             relative = decayed / np.abs(decayed[1:]).max()
         relative[0] = 0.0
@@ -95,7 +95,7 @@ class Transformer(Potential):
 
     def relative_tail_bound(self, domain: Domain, degree: int) -> float:
         """Return the largest modulus beyond over the largest of all."""
-        decayed = np.abs(self._decayed(domain, checked_degree(degree) + 1))
+        decayed = np.abs(self._decayed(domain, int(degree) + 1))
         with np.errstate(under="ignore"):
             return float(decayed[degree + 1 :].max() / decayed[1:].max())
 

@@ -12,7 +12,7 @@ from ..arguments import methods_checked
 from ..domains import Domain, Sphere
 from ..errors import InvalidInput
 from .protocol import Array, Number, Potential
-from .series import as_number, checked_degree, sine_defect, wrapped
+from .series import as_number, sine_defect, wrapped
 from .zonal import Extended, angular_rule, multiplicities, projected
 
 _LARGEST_DIMENSION = 4
@@ -61,18 +61,18 @@ class HegselmannKrause(Potential):
     def multipliers(self, domain: Domain, degree: int) -> Array:
         """Return w_0, ..., w_degree, on the circle w_0 = -R^3/(6 pi)."""
         if domain.dimension > 2:
-            return on_sphere(self.radius, domain, checked_degree(degree)).astype(np.float64)
-        multipliers = -(2 / np.pi) * self.radius**3 * self._shape(checked_degree(degree)).astype(np.float64)
+            return on_sphere(self.radius, domain, int(degree)).astype(np.float64)
+        multipliers = -(2 / np.pi) * self.radius**3 * self._shape(int(degree)).astype(np.float64)
         multipliers[0] /= 2
         return multipliers
 
     def extended_multipliers(self, domain: Domain, degree: int) -> npt.NDArray[np.longdouble]:
         """Return w_k / scale for k = 1..degree behind a leading 0."""
         if domain.dimension > 2:
-            relative = on_sphere(self.radius, domain, checked_degree(degree)) / np.longdouble(self.scale(domain))
+            relative = on_sphere(self.radius, domain, int(degree)) / np.longdouble(self.scale(domain))
             relative[0] = 0.0
             return np.asarray(relative)
-        shape = self._shape(max(checked_degree(degree), 1))
+        shape = self._shape(max(int(degree), 1))
         relative = -shape / shape[1]
         relative[0] = 0.0
         return np.asarray(relative[: degree + 1])
@@ -83,8 +83,8 @@ class HegselmannKrause(Potential):
         On the circle (x - sin x)/x^3 decreases, as 3 sin x < x (2 + cos x).
         """
         if domain.dimension > 2:
-            return sphere_bound(self.radius, domain, checked_degree(degree) + 1)
-        following = np.array([np.longdouble(self.radius) * (checked_degree(degree) + 1)])
+            return sphere_bound(self.radius, domain, int(degree) + 1)
+        following = np.array([np.longdouble(self.radius) * (int(degree) + 1)])
         return float(2 / np.pi * self.radius**3 * sine_defect(following)[0])
 
     def _shape(self, degree: int) -> npt.NDArray[np.longdouble]:

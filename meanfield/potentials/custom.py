@@ -22,7 +22,7 @@ from .finite import Cosines
 from .pieces import Pieces, pieces_from
 from .protocol import Array, Number, Potential
 from .sampling import PI, Sampled, UserFunction, formula_values, name_of, roughness, sampled
-from .series import as_number, checked_coefficients, checked_degree
+from .series import as_number, checked_coefficients
 from .splitting import Rough, split, zeros_of
 
 # Error of a multiplier over the largest beyond which a function is refused, and from which the error is stated.
@@ -189,11 +189,11 @@ class Custom(Potential):
 
     def multipliers(self, domain: Domain, degree: int) -> Array:
         """Return w_0, ..., w_degree."""
-        return self._shape.multipliers(domain, checked_degree(degree))
+        return self._shape.multipliers(domain, int(degree))
 
     def tail_bound(self, domain: Domain, degree: int) -> Number:
         """Return a bound of the multipliers beyond a degree."""
-        return self._shape.tail_bound(domain, checked_degree(degree))
+        return self._shape.tail_bound(domain, int(degree))
 
     def parameters(self) -> dict[str, Any]:
         """Return what rebuilds the potential; a callable is represented by its coefficients or pieces."""

@@ -11,7 +11,7 @@ from ..arguments import is_number, methods_checked
 from ..domains import Circle, Domain
 from ..errors import InvalidInput
 from .protocol import SMALLEST, Array, Number, Potential
-from .series import as_number, checked_degree, wrapped
+from .series import as_number, wrapped
 
 _NAMED_SIGNS = {"attractive": 1, "repulsive": -1}
 
@@ -60,7 +60,7 @@ class Logarithmic(Potential):
 
     def multipliers(self, domain: Domain, degree: int) -> Array:
         """Return w_0, 0 on the circle, and -sign (1/k + 1/(k+d-2)) / 2."""
-        multipliers = np.zeros(checked_degree(degree) + 1)
+        multipliers = np.zeros(int(degree) + 1)
         modes, dimension = np.arange(1, degree + 1), domain.dimension
         if dimension == 2:
             multipliers[1:] = -self.sign / modes
@@ -71,7 +71,7 @@ class Logarithmic(Potential):
 
     def tail_bound(self, domain: Domain, degree: int) -> Number:
         """Return the modulus at degree + 1, on the circle 1/(degree + 1): it decreases."""
-        following = checked_degree(degree) + 1
+        following = int(degree) + 1
         if domain.dimension == 2:
             return 1 / following
         return (following + 0.5 * (domain.dimension - 2)) / (following * (following + domain.dimension - 2.0))
@@ -142,7 +142,7 @@ class KellerSegel(Potential):
     def multipliers(self, domain: Domain, degree: int) -> Array:
         """Return w_0 = -1/(2 pi s^2) (0 when s = 0) and w_k = -1/(pi (k^2 + s^2))."""
         _require_circle(domain)
-        modes, s = np.arange(checked_degree(degree) + 1, dtype=float), self.screening
+        modes, s = np.arange(int(degree) + 1, dtype=float), self.screening
         multipliers = np.zeros(modes.size)
         multipliers[1:] = -1 / (np.pi * (modes[1:] ** 2 + s**2))
         multipliers[0] = -1 / (2 * math.pi * s**2) if s > 0 else 0.0
@@ -151,7 +151,7 @@ class KellerSegel(Potential):
     def extended_multipliers(self, domain: Domain, degree: int) -> npt.NDArray[np.longdouble]:
         """Return w_k / abs(w_1) for k = 1..degree behind a leading 0."""
         _require_circle(domain)
-        modes = np.arange(checked_degree(degree) + 1).astype(np.longdouble)
+        modes = np.arange(int(degree) + 1).astype(np.longdouble)
         square = np.longdouble(self.screening) ** 2
         relative = -(1 + square) / (modes**2 + square + (modes == 0))
         relative[0] = 0.0
@@ -160,7 +160,7 @@ class KellerSegel(Potential):
     def tail_bound(self, domain: Domain, degree: int) -> Number:
         """Return the modulus of w_(degree+1): it decreases in k."""
         _require_circle(domain)
-        return 1 / (math.pi * ((checked_degree(degree) + 1.0) ** 2 + self.screening**2))
+        return 1 / (math.pi * ((int(degree) + 1.0) ** 2 + self.screening**2))
 
     def parameters(self) -> dict[str, Any]:
         """Return the screening."""

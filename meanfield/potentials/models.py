@@ -11,7 +11,6 @@ import numpy.typing as npt
 from ..arguments import methods_checked
 from ..domains import Domain
 from .protocol import Array, Number, Potential
-from .series import checked_degree
 from .zonal import Extended
 
 
@@ -37,13 +36,13 @@ class Kuramoto(Potential):
 
     def multipliers(self, domain: Domain, degree: int) -> Array:
         """Return (0, -1, 0, 0, ...)."""
-        multipliers = np.zeros(checked_degree(degree) + 1)
+        multipliers = np.zeros(int(degree) + 1)
         multipliers[1:2] = -1.0
         return multipliers
 
     def tail_bound(self, domain: Domain, degree: int) -> Number:
         """Return 1 at degree 0 and 0 beyond."""
-        return 0.0 if checked_degree(degree) else 1.0
+        return 0.0 if int(degree) else 1.0
 
     def parameters(self) -> dict[str, Any]:
         """Return nothing: there are no parameters."""
@@ -72,14 +71,14 @@ class MaierSaupe(Potential):
 
     def multipliers(self, domain: Domain, degree: int) -> Array:
         """Return (-1/d, 0, -(d-1)/d, 0, 0, ...)."""
-        multipliers = np.zeros(checked_degree(degree) + 1)
+        multipliers = np.zeros(int(degree) + 1)
         multipliers[0] = -1 / domain.dimension
         multipliers[2:3] = -(domain.dimension - 1) / domain.dimension
         return multipliers
 
     def tail_bound(self, domain: Domain, degree: int) -> Number:
         """Return (d-1)/d below degree 2 and 0 from there on."""
-        return 0.0 if checked_degree(degree) >= 2 else (domain.dimension - 1) / domain.dimension
+        return 0.0 if int(degree) >= 2 else (domain.dimension - 1) / domain.dimension
 
     def parameters(self) -> dict[str, Any]:
         """Return nothing: there are no parameters."""
@@ -113,8 +112,8 @@ class Onsager(Potential):
     def multipliers(self, domain: Domain, degree: int) -> Array:
         """Return w_0, ..., w_degree; odd ones are exactly 0."""
         if domain.dimension > 2:
-            return self._on_sphere(domain, checked_degree(degree)).astype(np.float64)
-        modes = np.arange(checked_degree(degree) + 1, dtype=float)
+            return self._on_sphere(domain, int(degree)).astype(np.float64)
+        modes = np.arange(int(degree) + 1, dtype=float)
         multipliers = np.zeros(modes.size)
         multipliers[::2] = -4 / (np.pi * (modes[::2] ** 2 - 1))
         multipliers[0] = 2 / np.pi
@@ -124,14 +123,14 @@ class Onsager(Potential):
         """Return w_k / scale for k = 1..degree behind a leading 0."""
         if domain.dimension == 2:
             return super().extended_multipliers(domain, degree)
-        multipliers = self._on_sphere(domain, max(checked_degree(degree), 2))
+        multipliers = self._on_sphere(domain, max(int(degree), 2))
         relative = multipliers / np.abs(multipliers[2])
         relative[0] = 0.0
         return np.asarray(relative[: degree + 1])
 
     def tail_bound(self, domain: Domain, degree: int) -> Number:
         """Return the modulus at the next even degree: it decreases."""
-        following = 2 * (checked_degree(degree) // 2 + 1)
+        following = 2 * (int(degree) // 2 + 1)
         if domain.dimension > 2:
             return float(-self._on_sphere(domain, following)[-1])
         return 4 / (math.pi * (following**2 - 1))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import LARGEST_DEGREE, shown
+from ..arguments import shown
 from ..errors import InvalidInput
 from .protocol import Array
 
@@ -28,15 +28,6 @@ def as_number(value: object, what: str, admissible: str) -> float:
         if math.isfinite(number):
             return number
     raise InvalidInput(f"{what} must be {admissible}, not {value!r}")
-
-
-def checked_degree(degree: int) -> int:
-    """Return the degree if it is a non-negative integer."""
-    if isinstance(degree, bool) or not isinstance(degree, (int, np.integer)) or degree < 0:
-        raise InvalidInput(f"degree must be a non-negative integer, not {degree!r}; try degree=64")
-    if degree > LARGEST_DEGREE:
-        raise InvalidInput(f"degree must be at most {LARGEST_DEGREE}, not {shown(degree)}; try degree=64")
-    return int(degree)
 
 
 def checked_coefficients(values: Any, what: str, example: str) -> tuple[float, ...]:

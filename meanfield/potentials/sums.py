@@ -12,7 +12,7 @@ from ..arguments import is_whole, methods_checked
 from ..domains import Circle, Domain, Sphere
 from ..errors import InvalidInput
 from .protocol import Array, Number, Potential
-from .series import checked_coefficients, checked_degree, cosine_sum, cosine_sum_slope, padded
+from .series import checked_coefficients, cosine_sum, cosine_sum_slope, padded
 from .zonal import cosines_to_zonal, zonal_sum, zonal_sum_derivative
 
 
@@ -22,11 +22,11 @@ class FiniteSum(Potential):
 
     def multipliers(self, domain: Domain, degree: int) -> Array:
         """Return w_0, ..., w_degree, 0 beyond the last."""
-        return padded(self._on(domain), checked_degree(degree))
+        return padded(self._on(domain), int(degree))
 
     def tail_bound(self, domain: Domain, degree: int) -> Number:
         """Return the largest remaining modulus, 0 beyond the last multiplier."""
-        return float(np.abs(self._on(domain)[checked_degree(degree) + 1 :]).max(initial=0.0))
+        return float(np.abs(self._on(domain)[int(degree) + 1 :]).max(initial=0.0))
 
     def _on(self, domain: Domain) -> npt.NDArray[np.float64]:
         """Return all multipliers on a domain, from w_0."""

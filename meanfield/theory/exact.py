@@ -58,7 +58,7 @@ def tricritical_beta(n: int = 1, domain: Domain = CIRCLE) -> float:
     """
     from scipy.optimize import brentq
 
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 1 <= n <= 300:
+    if not 1 <= n <= 300:
         raise InvalidInput(f"n must be an integer from 1 to 300, not {n!r}; try tricritical_beta(1)")
     if domain.dimension > 2:
         return _tricritical_on_sphere(n, domain)

@@ -81,7 +81,7 @@ def kuramoto_gap(ratio: float, dimension: int = 2) -> float:
 
 
 def _checked_dimension(dimension: int) -> int:
-    return 2 if not isinstance(dimension, bool) and dimension == 2 else Sphere(dimension).dimension
+    return 2 if dimension == 2 else Sphere(dimension).dimension
 
 
 def _concentration(ratio: float, n: int) -> float:

@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import checked
+from ..arguments import LARGEST_DEGREE, checked, shown
 from ..errors import InvalidInput
 from ..potentials import Array, Number
-from ..potentials.series import checked_degree
 from ..potentials.zonal import multiplicities
 from ..problem import McKeanVlasov
 from ..records import Record
 
 _COINCIDENT = 8 * float(np.finfo(float).eps)
-_LARGEST_DEGREE = 2**17
+# The last mode looked at where the tail bound certifies nothing before.
+_LAST_MODE = 2**17
 
 
 @checked
@@ -61,7 +61,7 @@ def critical_couplings(problem: McKeanVlasov, degree: int) -> Array:
         If the problem has a confinement.
     """
     require_uniform(problem)
-    multipliers = problem.potential.multipliers(problem.domain, checked_degree(degree))
+    multipliers = problem.potential.multipliers(problem.domain, int(degree))
     couplings = np.full(multipliers.shape, np.inf, dtype=multipliers.dtype)
     nonzero = multipliers != 0
     nonzero[0] = False
@@ -120,7 +120,7 @@ def growth_rates(problem: McKeanVlasov, degree: int) -> npt.NDArray[np.float64]:
         If the coupling is free or the problem has a confinement.
     """
     require_uniform(problem)
-    modes = np.arange(checked_degree(degree) + 1)
+    modes = np.arange(int(degree) + 1)
     multipliers = problem.potential.multipliers(problem.domain, degree)
     sizes = multiplicities(problem.domain, degree) * np.longdouble(problem.noise)
     products = np.longdouble(problem.fixed_coupling) * multipliers / sizes
@@ -146,10 +146,10 @@ def require_circle(problem: McKeanVlasov, what: str) -> None:
 
 
 def checked_mode(n: int) -> int:
-    """Return n if it is a positive integer."""
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-        raise InvalidInput(f"a mode is a positive integer, not {n!r}; try n=1")
-    return checked_degree(n)
+    """Return n if it is a positive degree."""
+    if not 1 <= n <= LARGEST_DEGREE:
+        raise InvalidInput(f"a mode is a positive integer up to {LARGEST_DEGREE}, not {shown(n)}; try n=1")
+    return int(n)
 
 
 def plain_number(number: Any) -> Number:
@@ -181,7 +181,7 @@ def _lowest_mode(potential: Any, domain: Any) -> int | None:
         eigenvalues = known / numbers[:-1]
         lowest = int(eigenvalues.argmin())
         bound = potential.tail_bound(domain, degree) / numbers[-1]
-        if -eigenvalues[lowest] >= bound or degree >= _LARGEST_DEGREE:
+        if -eigenvalues[lowest] >= bound or degree >= _LAST_MODE:
             return lowest + 1 if eigenvalues[lowest] < 0 else None
         degree *= 2
 
@@ -198,7 +198,7 @@ def _degree_for(problem: McKeanVlasov, largest: Number) -> int:
     degree = 16
     threshold = problem.noise * (1 - 2 * _COINCIDENT)
     while _beyond(problem, largest, degree) >= threshold:
-        if degree >= _LARGEST_DEGREE:
+        if degree >= _LAST_MODE:
             raise InvalidInput(
                 f"couplings up to {float(largest):g} reach the critical couplings of more than "
                 f"{degree} modes; choose a smaller range"

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 from ..arguments import checked
-from ..errors import InvalidInput
 from . import levels, samples, shifts
 from .measures import Density, Floats, Sample
 
@@ -71,12 +70,6 @@ def _dispatched(
     of_both: Callable[[Floats, Density], float],
     of_densities: Callable[[Density, Density], float],
 ) -> float:
-    for measure in (one, other):
-        if not isinstance(measure, (Sample, Density)):
-            raise InvalidInput(
-                f"a measure is a Sample or a Density, not {type(measure).__name__}; "
-                "wrap angles as Sample(angles) and moments as Density(cosine, sine)"
-            )
     if isinstance(one, Sample):
         if isinstance(other, Sample):
             return of_samples(one.angles, other.angles)

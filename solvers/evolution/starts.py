@@ -67,7 +67,7 @@ class PerturbedUniform:
 
     def __post_init__(self) -> None:
         _require(-1.0 <= self.amplitude <= 1.0, "amplitude", "from -1 to 1", self.amplitude)
-        _require(self.degree >= 1 and self.degree == int(self.degree), "degree", "a whole number >= 1", self.degree)
+        _require(self.degree >= 1, "degree", "a whole number >= 1", self.degree)
         _require_angles(self.mean, self.azimuth)
 
     def moments(self, degree: int) -> Complexes:
@@ -294,9 +294,6 @@ class Samples:
         self.angles: Floats = read_only(np.array(angles, dtype=float).ravel())
         if self.angles.size < 2:
             raise InvalidInput(f"a density cannot be estimated from {self.angles.size} angles; give two at least")
-        bad = np.flatnonzero(~np.isfinite(self.angles))
-        if bad.size:
-            raise InvalidInput(f"the sample {bad[0]} is {self.angles[bad[0]]}; all angles must be finite")
         if bandwidth is not None:
             _require(0.0 < bandwidth < math.inf, "bandwidth", "positive", bandwidth)
         self.bandwidth = float(bandwidth) if bandwidth is not None else self._chosen()

@@ -1,7 +1,6 @@
 """From the arguments of a simulation to its replicas: everything is checked here, before anything is computed."""
 
 import dataclasses
-import operator
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from meanfield import InvalidInput, McKeanVlasov
+from meanfield.arguments import shown
 
 from ..checkpoints import Checkpoint, digest_of, require_writable
 from ..defaults import DEGREES
@@ -129,16 +129,14 @@ def _replica(common: Replica, index: int, start: Start, replicas: int) -> Replic
 
 
 def _checked(options: Options) -> Options:
-    if options.drift is not None and not isinstance(options.drift, (MomentDrift, PairDrift)):
-        raise InvalidInput(f"drift must be MomentDrift() or PairDrift(), not {options.drift!r}")
     if not hasattr(options.scheme, "advance"):
         raise InvalidInput(f"scheme must be EulerMaruyama() or WeakSecondOrder(), not {options.scheme!r}")
     return dataclasses.replace(
         options,
-        particles=_whole(options.particles, "particles", 1, LARGEST_COUNT, "particles=10000"),
-        replicas=_whole(options.replicas, "replicas", 1, LARGEST_COUNT, "replicas=8"),
-        seed=_whole(options.seed, "seed", 0, LARGEST_SEED, "seed=1"),
-        degrees=_whole(options.degrees, "degrees", 1, LARGEST_COUNT, f"degrees={DEGREES}"),
+        particles=_within(options.particles, "particles", 1, LARGEST_COUNT, "particles=10000"),
+        replicas=_within(options.replicas, "replicas", 1, LARGEST_COUNT, "replicas=8"),
+        seed=_within(options.seed, "seed", 0, LARGEST_SEED, "seed=1"),
+        degrees=_within(options.degrees, "degrees", 1, LARGEST_COUNT, f"degrees={DEGREES}"),
     )
 
 
@@ -157,15 +155,13 @@ def _require_memory(options: Options, setting: Setting, table: Timetable) -> Non
     )
 
 
-def _whole(value: Any, name: str, lowest: int, largest: int, example: str) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = lowest - 1
-    if isinstance(value, bool) or not lowest <= number <= largest:
+def _within(value: int, name: str, lowest: int, largest: int, example: str) -> int:
+    if not lowest <= value <= largest:
         most = f"{largest:.3g}" if largest > 10**6 else str(largest)
-        raise InvalidInput(f"{name} must be a whole number from {lowest} to {most}, not {value!r}; try {example}")
-    return number
+        raise InvalidInput(
+            f"{name} must be a whole number from {lowest} to {most}, not {shown(value)}; try {example}"
+        )
+    return int(value)
 
 
 def _warnings(options: Options) -> list[str]:

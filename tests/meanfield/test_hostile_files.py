@@ -52,7 +52,6 @@ def complaint_of(reader, path, **options):
     return None
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("check", [True, False])
 @pytest.mark.parametrize("name", sorted(READERS))
 def test_a_header_with_a_wrong_entry(name, check, tmp_path):
