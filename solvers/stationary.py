@@ -54,8 +54,9 @@ FAMILY = ", one of a family"
 FAMILY_NEUTRAL = 1e-9
 # Numbers of modes from here on are given by their order of magnitude.
 SPELLED_OUT = 1e9
-# Takes the states found, the whole (not known) and what is being worked on.
+# A branch that ends so may go on beyond its last point.
 UNFINISHED = (Outcome.STEP_TOO_SMALL, Outcome.MAX_STEPS)
+# Takes the states found, the whole (not known) and what is being worked on.
 Watch = Callable[[float, float | None, str], None]
 # What is kept of the search in the provenance.
 SEARCH = ("searched", "complete", "minimiser_reason", "warnings")
@@ -123,8 +124,7 @@ def stationary_states(
     if on_failure not in ("raise", "return"):
         raise InvalidInput(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
     register = Register((min(BEYOND * coupling, 0.0), max(BEYOND * coupling, 0.0)), _critical(problem))
-    watch(0, None, "search")
-    alone = _alone(problem)
+    alone = _alone(problem, watch)
     states = _sorted(problem, _named(alone.points)) if alone is not None and alone.settled else []
     if alone is not None and states and not states[0].unstable:
         searched, followed = alone, True
@@ -148,13 +148,15 @@ def stationary_states(
     return StationaryStates(known, searched.words, complete, warnings)
 
 
-def _alone(problem: McKeanVlasov) -> Searched | None:
+def _alone(problem: McKeanVlasov, watch: Watch) -> Searched | None:
     """Return what the search finds where nothing is known, or None where it has not all modes that matter."""
     coupling = problem.fixed_coupling
     # In a confinement the branch that begins without interaction has a name, which only following it tells.
     free = coupling != 0.0 and problem.confinement is None
-    covered = free and geometry_of(problem).search_covers(problem, coupling)
-    return _searched(problem, []) if covered else None
+    if not (free and geometry_of(problem).search_covers(problem, coupling)):
+        return None
+    watch(0, None, "search")
+    return _searched(problem, [])
 
 
 def _named(points: list[Point]) -> list[tuple[str, Point]]:
