@@ -93,9 +93,9 @@ class Searched(NamedTuple):
     @property
     def settled(self) -> bool:
         """Whether a theorem says that these are all states, or the tallies leave little to be expected."""
-        if self.theorem or self.states is None or self.minima is None:
-            return bool(self.theorem)
-        return self.states.settled and self.minima.settled and not self.doubt and not self.lost
+        tallies = (self.states, self.minima)
+        counted = all(tally is not None and tally.settled for tally in tallies) and not self.doubt and not self.lost
+        return bool(self.theorem) or counted
 
     @property
     def words(self) -> str:
