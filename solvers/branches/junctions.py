@@ -174,14 +174,16 @@ class Arrival:
     kernel_dimension: int | None = None
 
 
-def at_uniform(last: Point, point: Point, coupling: Number) -> Arrival:
-    """Return the arrival of a branch at the uniform state between two points, at the coupling of a threshold.
+def at_uniform(last: Point, point: Point) -> Arrival:
+    """Return the arrival of a branch at the uniform state between two points.
 
-    The kernel is that of all thresholds that are taken for one.
+    The mode that changes most is critical there; the kernel is that of all thresholds that are taken for one.
     """
-    equation = point.equation
-    q = float(coupling / (equation.sign * equation.unit))
-    kernel = np.where(np.abs(equation.distances(q)) <= INSEPARABLE, last.on(equation).b, 0.0)
+    equation, older = point.equation, last.on(point.equation)
+    dominant = int(np.argmax(np.abs(older.b - point.b)))
+    inverse = equation.doubled * equation.scales[dominant] ** 2 * equation.basis.squares[dominant]
+    coupling, q = equation.sign * equation.unit / inverse, float(1.0 / inverse)
+    kernel = np.where(np.abs(equation.distances(q)) <= INSEPARABLE, older.b, 0.0)
     zero = np.zeros_like(kernel)
     leaving = kernel / np.linalg.norm(kernel)
     end = Point(equation, Solution(zero, q, equation.evaluate(zero, q), leaving, 0.0, 0), 0.0, leaving)
