@@ -1,9 +1,9 @@
 """All stationary states at a fixed coupling, found from starts of its own, and which of them is the minimiser.
 
 Three sources: the closed forms (the uniform state), a search from starts of its own, which says how far it went,
-and, where that leaves anything open, the branches of the bifurcation diagram that pass the coupling, beside which
-it is made once more. States that are rotations or reflections of each other are one. A state is named the minimiser
-with a reason only: a theorem, or a search that is settled.
+and, in a confinement or where that leaves anything open, the branches of the bifurcation diagram that pass the
+coupling, beside which it is made once more. States that are rotations or reflections of each other are one. A state
+is named the minimiser with a reason only: a theorem, or a search that is settled.
 """
 
 import logging
@@ -31,7 +31,7 @@ from .bases import EPS
 from .branches.arclength import Arclength
 from .branches.continuation import Point, state_at
 from .branches.detection import interval_end
-from .branches.following import Followed
+from .branches.following import UNFINISHED, Followed
 from .branches.recording import Register, moment_arrays
 from .branches.uniform import unstable_uniform
 from .branches.walk import walk
@@ -54,8 +54,6 @@ FAMILY = ", one of a family"
 FAMILY_NEUTRAL = 1e-9
 # Numbers of modes from here on are given by their order of magnitude.
 SPELLED_OUT = 1e9
-# A branch that ends so may go on beyond its last point.
-UNFINISHED = (Outcome.STEP_TOO_SMALL, Outcome.MAX_STEPS)
 # Takes the states found, the whole (not known) and what is being worked on.
 Watch = Callable[[float, float | None, str], None]
 # What is kept of the search in the provenance.
@@ -80,7 +78,8 @@ def stationary_states(
     problem
         The equation, its coupling fixed.
     depth
-        Generations of branches followed to the coupling, which is done where the search alone is not settled.
+        Generations of branches followed to the coupling, which is done in a confinement, where states are named
+        after them, and where the search alone is not settled.
     rates
         Whether to compute the slowest decay rate of each state.
     on_failure

@@ -35,6 +35,8 @@ FINEST_SHARE, LEAP = 1e-3, 0.02
 # A branch has met the uniform state at an amplitude of this share of the distance of further critical couplings:
 # what its square excites of their modes is then as small a share of it.
 SMALL = 0.1
+# A branch that ends so may go on beyond its last point.
+UNFINISHED = (Outcome.STEP_TOO_SMALL, Outcome.MAX_STEPS)
 # Loops have at least so many points; the first points of a branch are not a return to its start.
 FEWEST_IN_LOOP = 8
 # A chord misses the curve by less than this share of its length, the tangents turning by up to 25 degrees.
@@ -385,6 +387,6 @@ def _stop(followed: Followed, end: End) -> None:
             f"the branch was left at coupling {coupling:.6g}: its density needs about "
             f"{end.needed_modes} modes, more than allowed"
         )
-    elif end.outcome in (Outcome.STEP_TOO_SMALL, Outcome.MAX_STEPS):
+    elif end.outcome in UNFINISHED:
         coupling = float(followed.knots[-1].point.coupling)
         followed.warn(f"the branch was left unfinished at coupling {coupling:.6g}: {end.outcome}")
