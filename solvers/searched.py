@@ -79,7 +79,7 @@ class Searched(NamedTuple):
     doubt : str
         A sentence why states are missing, found by a count that all states together must give; empty if none shows.
     lost : int
-        Ends of runs that are no states on a finer grid, or are not resolved on any.
+        Ends of runs that are no states on a finer grid, are not resolved on any, or were too many to be looked at.
     """
 
     points: "list[Point]"

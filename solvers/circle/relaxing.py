@@ -61,7 +61,7 @@ class CircleSurroundings:
         self.target: Complexes = state.cosine - 1j * state.sine
         seconds = EVOLUTIONS * min(FullSystem(self.problem, self._degree(self.target)).costs(DECAY / self.rate))
         self.hopeless = (
-            f"an evolution of {self.target.size - 1} moments would take about {seconds:.1g} seconds"
+            f"evolutions of {self.target.size - 1} moments would take about {seconds:.1g} seconds"
             if seconds > AFFORDABLE_SECONDS
             else ""
         )
