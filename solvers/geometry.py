@@ -76,6 +76,9 @@ class Geometry(Protocol):
     def reaches_down(self, problem: McKeanVlasov, point: CriticalPoint) -> bool:
         """Whether a branch born at a critical point may extend to smaller couplings in modulus."""
 
+    def folds_apart(self, low: int, high: int) -> bool:
+        """Whether pairs of states may be born at folds of their own where two modes are nearly critical."""
+
     def from_no_interaction(self, problem: McKeanVlasov, sign: int) -> "Departure | None":
         """Return the departure from the Gibbs density of the confinement, the only state at zero coupling."""
 

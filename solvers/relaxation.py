@@ -37,7 +37,7 @@ from .geometry import geometry_of
 from .provenance import provenance
 from .spectra import known_gap, spectral_gap, spectrum
 from .stationary import stationary_states
-from .surroundings import Complexes, Surroundings, padded
+from .surroundings import DECAY, Complexes, Surroundings, padded
 from .threads import one_thread
 
 Watch = Callable[[float, float, str], None]
@@ -47,8 +47,7 @@ LARGEST_DEGREE = 2**17
 FORGETTING = math.log(1e4)
 # Rounds of this, until what is left has kept its shape.
 MOST_ROUNDS = 10
-# The last decays by this; it is fitted where it has decayed by the first of these and not by the second.
-DECAY = math.log(1e5)
+# The last evolution is fitted where it has decayed by the first of these and not by the second.
 WINDOW = (1e-1, 1e-4)
 SAMPLES = 49
 FEWEST = 16

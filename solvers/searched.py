@@ -79,7 +79,7 @@ class Searched(NamedTuple):
     doubt : str
         A sentence why states are missing, found by a count that all states together must give; empty if none shows.
     lost : int
-        Ends of runs that are no states on a finer grid, or are not resolved on any.
+        Ends of runs that are no states on a finer grid, are not resolved on any, or were too many to be looked at.
     """
 
     points: "list[Point]"
@@ -93,9 +93,9 @@ class Searched(NamedTuple):
     @property
     def settled(self) -> bool:
         """Whether a theorem says that these are all states, or the tallies leave little to be expected."""
-        if self.theorem or self.states is None or self.minima is None:
-            return bool(self.theorem)
-        return self.states.settled and self.minima.settled and not self.doubt and not self.lost
+        tallies = (self.states, self.minima)
+        counted = all(tally is not None and tally.settled for tally in tallies) and not self.doubt and not self.lost
+        return bool(self.theorem) or counted
 
     @property
     def words(self) -> str:

@@ -1,9 +1,9 @@
 """All stationary states at a fixed coupling, found from starts of its own, and which of them is the minimiser.
 
 Three sources: the closed forms (the uniform state), a search from starts of its own, which says how far it went,
-and, where that leaves anything open, the branches of the bifurcation diagram that pass the coupling, beside which
-it is made once more. States that are rotations or reflections of each other are one. A state is named the minimiser
-with a reason only: a theorem, or a search that is settled.
+and, in a confinement or where that leaves anything open, the branches of the bifurcation diagram that pass the
+coupling, beside which it is made once more. States that are rotations or reflections of each other are one. A state
+is named the minimiser with a reason only: a theorem, or a search that is settled.
 """
 
 import logging
@@ -31,7 +31,7 @@ from .bases import EPS
 from .branches.arclength import Arclength
 from .branches.continuation import Point, state_at
 from .branches.detection import interval_end
-from .branches.following import Followed
+from .branches.following import UNFINISHED, Followed
 from .branches.recording import Register, moment_arrays
 from .branches.uniform import unstable_uniform
 from .branches.walk import walk
@@ -55,7 +55,6 @@ FAMILY_NEUTRAL = 1e-9
 # Numbers of modes from here on are given by their order of magnitude.
 SPELLED_OUT = 1e9
 # Takes the states found, the whole (not known) and what is being worked on.
-UNFINISHED = (Outcome.STEP_TOO_SMALL, Outcome.MAX_STEPS)
 Watch = Callable[[float, float | None, str], None]
 # What is kept of the search in the provenance.
 SEARCH = ("searched", "complete", "minimiser_reason", "warnings")
@@ -79,7 +78,8 @@ def stationary_states(
     problem
         The equation, its coupling fixed.
     depth
-        Generations of branches followed to the coupling, which is done where the search alone is not settled.
+        Generations of branches followed to the coupling, which is done in a confinement, where states are named
+        after them, and where the search alone is not settled.
     rates
         Whether to compute the slowest decay rate of each state.
     on_failure
@@ -123,8 +123,7 @@ def stationary_states(
     if on_failure not in ("raise", "return"):
         raise InvalidInput(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
     register = Register((min(BEYOND * coupling, 0.0), max(BEYOND * coupling, 0.0)), _critical(problem))
-    watch(0, None, "search")
-    alone = _alone(problem)
+    alone = _alone(problem, watch)
     states = _sorted(problem, _named(alone.points)) if alone is not None and alone.settled else []
     if alone is not None and states and not states[0].unstable:
         searched, followed = alone, True
@@ -148,13 +147,15 @@ def stationary_states(
     return StationaryStates(known, searched.words, complete, warnings)
 
 
-def _alone(problem: McKeanVlasov) -> Searched | None:
+def _alone(problem: McKeanVlasov, watch: Watch) -> Searched | None:
     """Return what the search finds where nothing is known, or None where it has not all modes that matter."""
     coupling = problem.fixed_coupling
     # In a confinement the branch that begins without interaction has a name, which only following it tells.
     free = coupling != 0.0 and problem.confinement is None
-    covered = free and geometry_of(problem).search_covers(problem, coupling)
-    return _searched(problem, []) if covered else None
+    if not (free and geometry_of(problem).search_covers(problem, coupling)):
+        return None
+    watch(0, None, "search")
+    return _searched(problem, [])
 
 
 def _named(points: list[Point]) -> list[tuple[str, Point]]:

@@ -3,6 +3,7 @@
 Moments are complex, cosine minus i sine, in a layout of the records.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
@@ -14,6 +15,9 @@ from meanfield import McKeanVlasov
 from .bases import Floats
 
 Complexes = NDArray[np.complex128]
+
+# Logarithm of the factor by which a deviation decays in the evolution whose rate is fitted.
+DECAY = math.log(1e5)
 
 # Size of a generic perturbation relative to the density.
 GENERIC = 1e-2

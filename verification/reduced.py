@@ -18,13 +18,17 @@ NEAR = 3.0
 # What the terms of higher order may change of a state, relative to its size. They are smaller by an order of the
 # amplitude, which the hypotheses of the claims keep small.
 HIGHER_ORDER = 0.25
+# Thresholds nearer than this merge in arithmetic of 16 digits; a third one that does not take part is ten times as
+# far, at least, as the two may be from each other.
+SMALLEST, OTHERS = 1e-6, 0.2
 # Eigenvalues of a Hessian below this share of the largest are those of rotations.
 ROTATION = 1e-9
 # Critical points of larger amplitudes are not compared.
 TRUSTED = 0.15
-# Critical points are followed at so many couplings, beyond both thresholds by so many of their distances.
+# Critical points are computed at so many couplings, beyond both thresholds by so many of their distances.
 GRID, REACH = 1201, 4.0
-# Between couplings at which they change that are this close, relative to all of these, states are not compared.
+# Between couplings at which they change that are this close, relative to all of these, states are not compared; the
+# couplings looked at are some five times closer.
 CLOSE = 0.05
 
 

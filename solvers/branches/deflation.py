@@ -21,6 +21,8 @@ LARGEST_STEP = 0.5
 FINDS = 64
 # Refinements granted to a state found by searching: a truncation artefact moves away at every one of them.
 REFINEMENTS = 4
+# Unknowns that change by more than this on finer grids were those of an artefact.
+ARTEFACT = 1e-3
 
 
 def search(equation: StationaryEquation, q: float, known: list[Floats], seeds: Iterable[Floats]) -> Iterator[Point]:
@@ -47,7 +49,7 @@ def resolved_at(equation: StationaryEquation, b: Floats, q: float) -> Point | No
     if isinstance(point, End):
         return None
     scaled = equation.transfer(b, point.equation) if point.equation is not equation else b
-    return point if float(np.abs(point.b - scaled).max()) < 1e-3 else None
+    return point if float(np.abs(point.b - scaled).max()) < ARTEFACT else None
 
 
 def deflated_newton(equation: StationaryEquation, b: Floats, q: float, known: list[Floats]) -> Floats | None:

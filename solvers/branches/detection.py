@@ -185,7 +185,7 @@ def _branch_points(curve: _Curve, folds: list[Point]) -> list[Event]:
 
 
 def _crossings(curve: _Curve, block: Block, folds: list[Point]) -> list[Event]:
-    first, second = (_eigenvalues(point, block) for point in (curve.first, curve.second))
+    first, second = (eigenvalues(point, block) for point in (curve.first, curve.second))
     low, high = sorted((_negative(first), _negative(second)))
     events = []
     for index in range(low, high):
@@ -284,17 +284,18 @@ def _matrix(point: Point, block: Block) -> BlockMatrix:
     return geometry_of(point.equation.problem).block_matrix(point, block)
 
 
-def _eigenvalues(point: Point, block: Block) -> Floats:
+def eigenvalues(point: Point, block: Block) -> Floats:
+    """Return the eigenvalues of a block at a point, ascending, without those of its repulsive modes."""
     matrix, _, repulsive = _matrix(point, block)
     return np.asarray(np.linalg.eigvalsh(matrix)[repulsive:], dtype=float)
 
 
 def _eigenvalue(point: Point, block: Block, index: int) -> float:
-    return float(_eigenvalues(point, block)[index])
+    return float(eigenvalues(point, block)[index])
 
 
-def _negative(eigenvalues: Floats) -> int:
-    return int(np.count_nonzero(eigenvalues < 0.0))
+def _negative(values: Floats) -> int:
+    return int(np.count_nonzero(values < 0.0))
 
 
 def interval_end(first: Point, second: Point, q: float) -> Event | None:

@@ -29,10 +29,14 @@ VERTICAL_NEUTRAL = 1e-9
 # neighbours; steps are not divided below the other number.
 DOUBTFUL, FINEST = 1e-6, 1e-4
 # Near the uniform state branches are as close to each other as it is: steps that seem to leap are divided further,
-# down to this share of its size. They do if a chord of length one misses the mean of its tangents by the other one.
+# down to this share of its size. They do if a chord of length one misses the mean of its tangents by the other one:
+# on a smooth curve by a twelfth of the change of curvature along it times its squared length, here 14 degrees.
 FINEST_SHARE, LEAP = 1e-3, 0.02
-# A branch has met the uniform state at an amplitude of this share of the distance of further critical couplings.
+# A branch has met the uniform state at an amplitude of this share of the distance of further critical couplings:
+# what its square excites of their modes is then as small a share of it.
 SMALL = 0.1
+# A branch that ends so may go on beyond its last point.
+UNFINISHED = (Outcome.STEP_TOO_SMALL, Outcome.MAX_STEPS)
 # Loops have at least so many points; the first points of a branch are not a return to its start.
 FEWEST_IN_LOOP = 8
 # A chord misses the curve by less than this share of its length, the tangents turning by up to 25 degrees.
@@ -383,6 +387,6 @@ def _stop(followed: Followed, end: End) -> None:
             f"the branch was left at coupling {coupling:.6g}: its density needs about "
             f"{end.needed_modes} modes, more than allowed"
         )
-    elif end.outcome in (Outcome.STEP_TOO_SMALL, Outcome.MAX_STEPS):
+    elif end.outcome in UNFINISHED:
         coupling = float(followed.knots[-1].point.coupling)
         followed.warn(f"the branch was left unfinished at coupling {coupling:.6g}: {end.outcome}")

@@ -12,9 +12,9 @@ from meanfield import Number
 
 from ..bases import Floats
 from ..equation import StationaryEquation
-from ..geometry import geometry_of
 from ..newton import POLISHED, ROUNDING, Solution, correct
 from .continuation import REGULAR_ARCLENGTH, Point, state_at
+from .detection import eigenvalues
 
 # First amplitude to try on a new branch where nothing is known of it.
 AMPLITUDE = 2e-2
@@ -174,14 +174,16 @@ class Arrival:
     kernel_dimension: int | None = None
 
 
-def at_uniform(last: Point, point: Point, coupling: Number) -> Arrival:
-    """Return the arrival of a branch at the uniform state between two points, at the coupling of a threshold.
+def at_uniform(last: Point, point: Point) -> Arrival:
+    """Return the arrival of a branch at the uniform state between two points.
 
-    The kernel is that of all thresholds that are taken for one.
+    The mode that changes most is critical there; the kernel is that of all thresholds that are taken for one.
     """
-    equation = point.equation
-    q = float(coupling / (equation.sign * equation.unit))
-    kernel = np.where(np.abs(equation.distances(q)) <= INSEPARABLE, last.on(equation).b, 0.0)
+    equation, older = point.equation, last.on(point.equation)
+    dominant = int(np.argmax(np.abs(older.b - point.b)))
+    inverse = equation.doubled * equation.scales[dominant] ** 2 * equation.basis.squares[dominant]
+    coupling, q = equation.sign * equation.unit / inverse, float(1.0 / inverse)
+    kernel = np.where(np.abs(equation.distances(q)) <= INSEPARABLE, older.b, 0.0)
     zero = np.zeros_like(kernel)
     leaving = kernel / np.linalg.norm(kernel)
     end = Point(equation, Solution(zero, q, equation.evaluate(zero, q), leaving, 0.0, 0), 0.0, leaving)
@@ -238,10 +240,10 @@ def critical_point(
     if start is None:
         return None
     tangent_b, tangent_q = start.solution.tangent_b, start.solution.tangent_q
-    eigenvalues = _eigenvalues(start, block)
-    if not eigenvalues.size:
+    values = eigenvalues(start, block)
+    if not values.size:
         return None
-    index = int(np.argmin(np.abs(eigenvalues)))
+    index = int(np.argmin(np.abs(values)))
 
     def at(way: float) -> tuple[Point, float] | None:
         guess_b, guess_q = start.b + way * tangent_b, start.q + way * tangent_q
@@ -249,9 +251,9 @@ def critical_point(
         if solution is None:
             return None
         point = Point(equation, solution, way)
-        return point, float(_eigenvalues(point, block)[index])
+        return point, float(eigenvalues(point, block)[index])
 
-    found = [(start, float(eigenvalues[index]))]
+    found = [(start, float(values[index]))]
     way, steepness = FIRST_SHARE * reach, 0.0
     for _ in range(30):
         new = at(way) if abs(way) <= reach else None
@@ -280,8 +282,3 @@ def _beside(equation: StationaryEquation, b: Floats, q: float) -> Point | None:
         if solution is not None:
             return Point(equation, solution, 0.0)
     return None
-
-
-def _eigenvalues(point: Point, block: Any) -> Floats:
-    matrix, _, repulsive = geometry_of(point.equation.problem).block_matrix(point, block)
-    return np.asarray(np.linalg.eigvalsh(matrix)[repulsive:], dtype=float)

@@ -88,20 +88,16 @@ def _complete(problem: McKeanVlasov, register: Register) -> bool:
         [point.modes[0] for point in sorted(side, key=lambda point: abs(float(point.coupling)))] for side in orders
     ]
     unordered = any(listed != sorted(listed) for listed in degrees)
-    if any(_folds_apart(problem, one, other) for side in orders for one, other in pairwise(side)):
+    if any(_interact(problem, one, other) for side in orders for one, other in pairwise(side)):
         return False
     return significant.size < INTERACTING or not (branching or both_signs or unordered)
 
 
-def _folds_apart(problem: McKeanVlasov, one: CriticalPoint, other: CriticalPoint) -> bool:
-    """Whether modes of neighbouring thresholds interact so that states are born in pairs at folds of their own.
-
-    They do near 1:3 on the circle, and of nearly critical degrees of spheres only 1 and 2 are known not to.
-    """
+def _interact(problem: McKeanVlasov, one: CriticalPoint, other: CriticalPoint) -> bool:
+    """Whether states that no branch leads to may be born where two thresholds are near each other."""
     if abs(float(other.coupling / one.coupling) - 1.0) > NEARLY:
         return False
-    low, high = sorted((one.modes[0], other.modes[0]))
-    return high == 3 * low if problem.domain.dimension == 2 else (low, high) != (1, 2)
+    return geometry_of(problem).folds_apart(*sorted((one.modes[0], other.modes[0])))
 
 
 def _say_beyond_reach(problem: McKeanVlasov, register: Register) -> None:

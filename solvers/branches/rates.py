@@ -84,7 +84,10 @@ def _known_rates(
         states = [state_at(problem, branch, point) for point in points.tolist()]
         rates = geometry_of(problem).slowest_rates(states)
     except Exception as error:
-        rates = [error] * len(points)
+        if len(points) > 1:
+            # The others have rates nevertheless.
+            return [rate for point in points for rate in _known_rates(problem, branch, np.array([point]), failures)]
+        rates = [error]
     for rate in rates:
         if isinstance(rate, Exception) and not isinstance(rate, ComputationFailed):
             failures.setdefault(f"{type(rate).__name__}: {rate}", []).append(branch.label)

@@ -28,6 +28,8 @@ from .uniform import counts_below, record_uniform
 REACH = 2.0
 # Where two branches seem to be one, so many times smaller steps are taken.
 FINER = 10.0
+# States at which a branch crosses the upper end of the interval, with the index of the knot before.
+Crossings = list[tuple[int, Point]]
 
 
 @dataclass(slots=True)
@@ -79,16 +81,12 @@ def walk(
             continue
         if any(geometry.same_place(task.departure, arrival) for arrival in known):
             continue
-        followed = _follow(task, register, method)
-        twin = None if followed is None else _twin(followed, ends, register)
-        if twin is not None and not _two_sides(task, twin[0]):
-            # Two branches with different beginnings are one only if a step of one has leapt over something.
-            finer = replace(method, max_step=method.max_step / FINER, tolerance=method.tolerance / FINER)
-            followed = _follow(task, register, finer)
-        if followed is None:
+        found = _followed(task, ends, register, method)
+        if found is None:
             continue
+        followed, crossings = found
         known += followed.arrivals
-        if not _is_new(task, followed, ends, register):
+        if not _is_new(task, followed, crossings, ends, register):
             continue
         task.parts = parts_of(followed, task.label, register)
         if task.parts and task.origin is None and task.departure.order != 0:
@@ -157,6 +155,26 @@ def _start_confined(problem: McKeanVlasov, register: Register) -> deque[Task | T
     return tasks
 
 
+def _followed(
+    task: Task, ends: list[tuple[Task, Point]], register: Register, method: Arclength
+) -> tuple[Followed, Crossings] | None:
+    """Return a branch and where it crosses the upper end of the interval, or None if it has no point.
+
+    Two branches with different beginnings are one only if a step has leapt over something: where one seems to be
+    another that is known, it is followed once more in smaller steps.
+    """
+    followed = _follow(task, register, method)
+    if followed is None:
+        return None
+    crossings = _crossings(followed, register)
+    twin = _twin(followed, crossings, ends)
+    if twin is None or _two_sides(task, twin[0]):
+        return followed, crossings
+    finer = replace(method, max_step=method.max_step / FINER, tolerance=method.tolerance / FINER)
+    followed = _follow(task, register, finer)
+    return None if followed is None else (followed, _crossings(followed, register))
+
+
 def _follow(task: Task, register: Register, method: Arclength) -> Followed | None:
     equation = task.departure.equation
     end = register.interval[1] if equation.sign > 0 else -register.interval[0]
@@ -201,9 +219,8 @@ def _children(task: Task, event: Event) -> list[Task]:
     ]
 
 
-def _twin(followed: Followed, ends: list[tuple[Task, Point]], register: Register) -> tuple[Task, Point] | None:
+def _twin(followed: Followed, crossings: Crossings, ends: list[tuple[Task, Point]]) -> tuple[Task, Point] | None:
     """Return the branch whose state another one ends at where it leaves the interval, and that state, or None."""
-    crossings = _crossings(followed, _edge(followed, register))
     if followed.outcome is not Outcome.LEFT_INTERVAL or not crossings:
         return None
     geometry = geometry_of(followed.knots[0].point.equation.problem)
@@ -211,21 +228,22 @@ def _twin(followed: Followed, ends: list[tuple[Task, Point]], register: Register
     return next((known for known in ends if geometry.same_orbit(end, known[1])), None)
 
 
-def _is_new(task: Task, followed: Followed, ends: list[tuple[Task, Point]], register: Register) -> bool:
+def _is_new(
+    task: Task, followed: Followed, crossings: Crossings, ends: list[tuple[Task, Point]], register: Register
+) -> bool:
     """Tell whether a branch shows anything new in the interval, and remember where it crosses its upper end.
 
     Where it comes back into the interval along another branch it is cut.
     """
     geometry = geometry_of(followed.knots[0].point.equation.problem)
     edge = _edge(followed, register)
-    crossings = _crossings(followed, edge)
     for index, crossing in crossings:
         comes_in = followed.knots[index].point.q > edge
         if comes_in and any(geometry.same_orbit(crossing, state) for _, state in ends):
             del followed.knots[index + 1 :]
             ends += [(task, earlier) for place, earlier in crossings if place < index]
             return any(knot.point.q <= edge for knot in followed.knots)
-    twin = _twin(followed, ends, register)
+    twin = _twin(followed, crossings, ends)
     if twin is not None:
         _say_twin(task, *twin, register)
         return False
@@ -240,8 +258,9 @@ def _edge(followed: Followed, register: Register) -> float:
     return float(edge / (equation.sign * equation.unit))
 
 
-def _crossings(followed: Followed, edge: float) -> list[tuple[int, Point]]:
+def _crossings(followed: Followed, register: Register) -> Crossings:
     """Return the states at which a branch crosses the upper end of the interval, with the knot before, in order."""
+    edge = _edge(followed, register)
     ends = (interval_end(one.point, other.point, edge) for one, other in pairwise(followed.knots))
     return [(index, end.point) for index, end in enumerate(ends) if end is not None]
 

@@ -76,6 +76,11 @@ def reaches_down(problem: McKeanVlasov, point: CriticalPoint) -> bool:
     return any(branch_shape(problem, mode).type != "supercritical" for mode in point.modes)
 
 
+def folds_apart(low: int, high: int) -> bool:
+    """Whether pairs of states may be born at folds of their own where two modes are nearly critical."""
+    return high == 3 * low
+
+
 def _leading_order(shape: BranchShape, register: Register, inside: bool) -> tuple[int, float]:
     """Return the leading power of kappa/kappa_n = 1 + b1 x + b2 x^2 and an amplitude well inside its fold.
 

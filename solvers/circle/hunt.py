@@ -82,7 +82,7 @@ class Hunt:
 
     @property
     def lost(self) -> int:
-        """Number of ends that are no states on a finer grid."""
+        """Number of ends that are no states on a finer grid, or are beyond those that are polished."""
         return self._owners.count(LOST)
 
     def meet(self, rows: Complexes, hits: list[int] | None = None) -> None:
@@ -136,6 +136,7 @@ class Hunt:
             self._owners.append(owner)
         else:
             owner = LOST
+            self._owners.append(owner)
         return owner if owner != LOST else None
 
     def _place_of(self, row: Complexes) -> int:

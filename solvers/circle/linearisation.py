@@ -369,7 +369,11 @@ def symmetric_cosines(field: Field, rows: Integers, columns: Integers) -> Floats
 
 
 def symmetric_pair(field: Field, degrees: Integers) -> tuple[Floats, Floats]:
-    """Return S of the even and of the odd perturbations of a class, its degrees from 0 or from above."""
+    """Return S of the even and of the odd perturbations of a class, its degrees from 0 or from above.
+
+    These are :func:`symmetric_sines` and :func:`symmetric_cosines` on one set of degrees, from arrays that they
+    share: together they take half of the time, and they are made for every state of a branch.
+    """
     first = int(degrees[0] == 0)
     modes = felt(field, degrees[first:])
     places = np.searchsorted(degrees, modes)

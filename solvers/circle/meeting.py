@@ -55,7 +55,7 @@ def meeting(last: Point, point: Point) -> Arrival | None:
             found = _meeting_branch(older, point, outside)
             if found is not None and not (through_zero and _vanishes(found, older, point, ~outside)):
                 return found
-    return _meeting_uniform(older, point) if through_zero else None
+    return at_uniform(older, point) if through_zero else None
 
 
 def _vanishes(arrival: Arrival, last: Point, point: Point, inside: np.ndarray) -> bool:
@@ -70,13 +70,6 @@ def _admits(basis: Basis, symmetry: int) -> bool:
         return True
     degrees = basis.symmetry * (1 + np.flatnonzero(basis.confinement))
     return bool(np.all(degrees % symmetry == 0))
-
-
-def _meeting_uniform(last: Point, point: Point) -> Arrival:
-    equation = point.equation
-    dominant = int(np.argmax(np.abs(last.b - point.b)))
-    coupling = equation.sign * equation.unit / equation.scales[dominant] ** 2
-    return at_uniform(last, point, coupling)
 
 
 def _meeting_branch(last: Point, point: Point, outside: np.ndarray) -> Arrival | None:

@@ -47,7 +47,7 @@ SIGNIFICANT = 1e-11
 DEGREES_AT_ONCE = 16
 # A rate is kept if its rounding error, eps |S|, is below this share of it.
 RELATIVE_TOLERANCE = 1e-8
-# Beyond this size the largest eigenvalue alone is computed by Lanczos.
+# Beyond this size the lowest eigenvalue is computed by Lanczos.
 DENSE = 300
 # Numbers in the matrices of a block that are made at once.
 NUMBERS_AT_ONCE = 2**16

@@ -20,7 +20,7 @@ from meanfield.entropy import excess
 from ..bases import Floats
 from ..evolution.deviations import deviations
 from ..evolution.system import FullSystem
-from ..surroundings import GENERIC, SAME_SHAPE, SMALL, VACUUM, padded
+from ..surroundings import DECAY, GENERIC, SAME_SHAPE, SMALL, VACUUM, padded
 from .linearisation import UNIFORM, strengths_of
 from .rotation import Complexes
 
@@ -35,8 +35,8 @@ UNKNOWN, KNOWN = 1e-12, 1e-6
 LINEAR = 1e-3
 # Newton steps by which a density is turned; each squares the error of an angle as small as the deviation.
 TURNS = 4
-# Evolutions until the slowest mode is seen, at least, the decay in each, and the seconds all of them may take.
-EVOLUTIONS, FORGOTTEN, AFFORDABLE_SECONDS = 6, math.log(1e5), 60.0
+# Evolutions until the slowest mode is seen, at least, each of a decay DECAY, and the seconds all of them may take.
+EVOLUTIONS, AFFORDABLE_SECONDS = 6, 60.0
 
 
 class CircleSurroundings:
@@ -59,9 +59,9 @@ class CircleSurroundings:
         state = found.state
         self.problem, self.rate = state.problem, found.slowest_rate
         self.target: Complexes = state.cosine - 1j * state.sine
-        seconds = EVOLUTIONS * min(FullSystem(self.problem, self._degree(self.target)).costs(FORGOTTEN / self.rate))
+        seconds = EVOLUTIONS * min(FullSystem(self.problem, self._degree(self.target)).costs(DECAY / self.rate))
         self.hopeless = (
-            f"an evolution of {self.target.size - 1} moments would take about {seconds:.1g} seconds"
+            f"evolutions of {self.target.size - 1} moments would take about {seconds:.1g} seconds"
             if seconds > AFFORDABLE_SECONDS
             else ""
         )

@@ -24,6 +24,7 @@ import numpy as np
 from meanfield import Logarithmic, McKeanVlasov, Number
 
 from ..branches.continuation import Point
+from ..branches.deflation import ARTEFACT
 from ..equation import StationaryEquation, stationary_equation
 from ..felt import confining_symmetry
 from ..searched import Searched
@@ -44,10 +45,9 @@ STARTS, ATTRACTING = 32, 0.1
 # On grids with more nodes there are fewer.
 FINE = 512
 ROUNDS = 16
-# Relaxations that tell how many modes of a slowly decaying potential take part, and the moment of the last of them,
-# in the unknowns of the equation, from which there must be more: a state with them is then nearer than what
-# `resolved_at` takes for an artefact of the coarser grid.
-SAMPLED, CUT = 16, 1e-3
+# Relaxations that tell how many modes of a slowly decaying potential take part: so many that the last are below
+# ARTEFACT, for a state would change by more with the next ones, and be taken for an artefact.
+SAMPLED = 16
 SEED = 0
 # Relative distance within which a coupling is that of a family.
 VERTICAL = 1e-12
@@ -91,7 +91,7 @@ def _resolving(problem: McKeanVlasov, equation: StationaryEquation, coupling: Nu
         if equation.complete or reach >= MODES:
             return ensemble
         relaxed = ensemble.relaxed(random_starts(ensemble, SAMPLED, generator))
-        if ensemble.last_modes(relaxed) < CUT:
+        if ensemble.last_modes(relaxed) < ARTEFACT:
             return ensemble
         larger = stationary_equation(problem, 1, equation.sign, unknowns=2 * reach)
         assert larger is not None

@@ -6,6 +6,7 @@ from meanfield import Spectrum
 
 from .births import births as births
 from .births import first_threshold as first_threshold
+from .births import folds_apart as folds_apart
 from .births import reaches_down as reaches_down
 from .branching import births_on_branch as births_on_branch
 from .branching import from_no_interaction as from_no_interaction

@@ -54,6 +54,14 @@ def first_threshold(problem: McKeanVlasov) -> Number | None:
     return first if first is None or not positive.size else max(first, plain_number(positive.max()))
 
 
+def folds_apart(low: int, high: int) -> bool:
+    """Whether pairs of states may be born at folds of their own where two degrees are nearly critical.
+
+    Only of degrees 1 and 2 it is known that they are not.
+    """
+    return (low, high) != (1, 2)
+
+
 def reaches_down(problem: McKeanVlasov, point: CriticalPoint) -> bool:
     """Whether a branch born at a critical point may extend to smaller couplings in modulus."""
     return any(degree % 2 == 0 or branch_shape(problem, degree).curvature < 0.0 for degree in point.modes)

@@ -36,7 +36,7 @@ def meeting(last: Point, point: Point) -> Arrival | None:
         return _meeting_image(older, point)
     every = np.ones(older.b.size, dtype=bool)
     if _vanish(every, older.b, point.b):
-        return _meeting_uniform(older, point)
+        return at_uniform(older, point)
     odd = point.equation.basis.degrees % 2 == 1
     if zonal and odd.any() and _vanish(odd, older.b, point.b):
         return _meeting_even(older, point, odd)
@@ -52,13 +52,6 @@ def _vanish(modes: NDArray[np.bool_], before: Floats, after: Floats) -> bool:
     if size <= COLLAPSE * float(np.abs(before).max()):
         return False
     return float(before[modes] @ after[modes]) < 0.0 or float(np.abs(after[modes]).max()) < COLLAPSE * size
-
-
-def _meeting_uniform(last: Point, point: Point) -> Arrival:
-    equation = point.equation
-    dominant = int(np.argmax(np.abs(last.b - point.b)))
-    q = 1.0 / (equation.doubled * equation.scales[dominant] ** 2 * equation.basis.squares[dominant])
-    return at_uniform(last, point, equation.coupling(float(q)))
 
 
 def _meeting_even(last: Point, point: Point, odd: np.ndarray) -> Arrival | None:

@@ -6,7 +6,6 @@ is given starts in proportion to its attractive harmonics, the trivial one too. 
 end at stable states, and tell how sure the lowest is.
 """
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -117,8 +116,9 @@ class Search:
                 for met, count in space.places(starts, self.met):
                     met.runs += count
             unseen = Tally.of([met.runs for met in self.met]).unseen
-            once = any(met.runs == 1 for met in self.met)
-            if index + 1 >= fewest and len(self.met) == before and not once and (unseen or math.inf) < QUARTER:
+            # A known state that no run meets does not keep the search going.
+            enough = not any(met.runs == 1 for met in self.met) and unseen is not None and unseen < QUARTER
+            if index + 1 >= fewest and len(self.met) == before and enough:
                 break
         for space in self._spaces[-1:]:
             self._relax(space)

@@ -14,7 +14,7 @@ from meanfield import (
     Sphere,
     Transformer,
 )
-from solvers import Arclength, bifurcation_diagram
+from solvers import Arclength, bifurcation_diagram, circle
 from solvers.graded import graded
 from tests import brute_force
 from tests.campaigns import Verdict, ends_and_rates
@@ -176,6 +176,24 @@ def test_nothing_beside_a_diagram_takes_it_away(monkeypatch, target, said):
     if target.endswith("slowest_rates"):
         assert all(np.isnan(branch.slowest_rate).all() for branch in diagram.branches[1:])
     assert "Warnings" in diagram.summary()
+
+
+def test_a_rate_that_fails_takes_no_other_away(monkeypatch):
+    problem, interval = McKeanVlasov(Circle(), CosineSeries((-1.0, -1.5))), (1.2, 1.6)
+    together = circle.slowest_rates
+
+    def failing_at_the_end(states):
+        if any(state.problem.coupling == interval[1] for state in states):
+            raise _Unforeseen("on purpose")
+        return together(states)
+
+    plain = bifurcation_diagram(problem, interval)
+    monkeypatch.setattr("solvers.circle.slowest_rates", failing_at_the_end)
+    diagram = bifurcation_diagram(problem, interval)
+    for branch, whole in zip(diagram.branches[1:], plain.branches[1:], strict=True):
+        lost = branch.coupling == interval[1]
+        assert lost.any()
+        np.testing.assert_array_equal(np.isnan(branch.slowest_rate), lost | np.isnan(whole.slowest_rate))
 
 
 @pytest.mark.parametrize("first", [0.67, 0.66, 0.62, -0.32, 0.05])

@@ -205,5 +205,5 @@ def test_an_evolution_that_takes_minutes_is_left_out_and_said(monkeypatch):
     assert found.gap == pytest.approx(1.0813316, rel=1e-6)
     assert found.fit("L2").rate is None
     (warning,) = found.warnings
-    assert warning.startswith("no rate was fitted: an evolution of ")
+    assert warning.startswith("no rate was fitted: evolutions of ")
     assert warning.endswith(" seconds")

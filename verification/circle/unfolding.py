@@ -17,12 +17,13 @@ from meanfield import McKeanVlasov, critical_couplings, resonance
 
 from ..claims import Evidence, claim, worst
 from ..measures import Floats
-from ..reduced import Critical, held_against, unstable
+from ..reduced import OTHERS, SMALLEST, Critical, held_against, unstable
 from ..tools import Tools
 from .uniform import attractive
 
-# Largest and smallest distance of the two thresholds, smallest distance of a third one, and modes looked at.
-LARGEST, SMALLEST, OTHERS, MODES = 0.02, 1e-6, 0.2, 64
+# Largest distance of the two thresholds: its root, of which the amplitudes near 1:3 are multiples, is one that is
+# compared. And modes looked at.
+LARGEST, MODES = 0.02, 64
 # Smallest coefficient of the reduced energy that terms of higher order do not outweigh.
 DEGENERATE = 0.1
 

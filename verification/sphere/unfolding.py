@@ -18,15 +18,13 @@ from meanfield import McKeanVlasov, critical_couplings
 
 from ..claims import Evidence, claim, worst
 from ..measures import Floats
-from ..reduced import Critical, held_against, unstable
+from ..reduced import OTHERS, SMALLEST, Critical, held_against, unstable
 from ..tools import Tools
 from .measures import multipliers, numbers, product_mean
 from .uniform import anywhere
 
-# Largest distance of both thresholds times the dimension, of which amplitudes are multiples, and smallest distance.
-LARGEST, SMALLEST = 0.05, 1e-6
-# Thresholds of other degrees are farther away than this.
-OTHERS, DEGREES = 0.2, 16
+# Largest distance of both thresholds times the dimension, of which amplitudes are multiples, and degrees looked at.
+LARGEST, DEGREES = 0.05, 16
 
 
 def near_resonance(problem: McKeanVlasov) -> str | None:
