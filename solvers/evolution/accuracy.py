@@ -28,8 +28,8 @@ SHARP = 1e-11
 RATIO, TIGHT = 10.0, 1e-12
 # Unknowns up to which LSODA is affordable: its factorisations cost the cube.
 AFFORDABLE = 512
-# Steps that LSODA may make in a second run. It needs some hundred at any rate, unless its explicit formulas follow
-# a nearly resting density by steps as short as the damping of the other modes.
+# Steps that LSODA may make in a second run. It needs some hundred for all but densities that decay by hundreds of
+# orders of magnitude, each of which takes as many again, and those whose errors are below rounding.
 MOST_STEPS = 20_000
 # What the difference is multiplied by: errors fall less regularly than the tolerance, and the second run may have a
 # third of the error of the first, which is then within 1/(1 - 1/3) of the difference.

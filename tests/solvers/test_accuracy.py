@@ -111,6 +111,17 @@ def test_errors_of_one_mode_add_up(rate, tolerance, folds):
     assert error <= path.accuracy + 1e-11
 
 
+@pytest.mark.parametrize("rate", [0.05, 0.1, 0.4])
+@pytest.mark.parametrize("times", [3.0, 5.0])
+@pytest.mark.parametrize("tolerance", [1e-6, 1e-8, 1e-10])
+def test_without_a_final_time_the_accuracy_is_the_same(rate, times, tolerance):
+    """A mode decays from some tolerances to rest; it is an exponential up to terms of the third degree."""
+    problem, start = series(-2.0, coupling=1.0 - rate), np.array([1.0, times * tolerance])
+    path = evolve(problem, (start, 0.0 * start), math.inf, stop_at_stationarity=True, tolerance=tolerance)
+    error = np.abs(path.cosine[:, 1] / (start[1] * np.exp(-rate * path.time)) - 1.0).max()
+    assert error <= path.accuracy + 1e-11
+
+
 @pytest.mark.parametrize("step", [0.2, 0.05])
 def test_fixed_steps_have_an_accuracy_too(step):
     problem, start, until = GROWING[0]

@@ -91,6 +91,31 @@ def test_rest_is_found_in_few_steps_at_any_rate(sign, exponent):
     assert path.slowest_rate == pytest.approx(10.0**-exponent * (2 if sign > 0 else 1), rel=1e-3)
 
 
+@pytest.mark.parametrize(
+    ("exponent", "amplitude", "tolerance"), [(5, 1e-8, 1e-8), (6, 10**-6.5, 1e-8), (7, 10**-6.5, 1e-10)]
+)
+def test_a_slow_decay_is_followed_in_few_steps_to_a_final_time(exponent, amplitude, tolerance):
+    """Errors are below rounding from the start, where LSODA alone would go on in explicit steps for ever.
+
+    With c_2 = c_1^2/2 the first moment obeys c_1' = -a c_1 - c_1^3/2 up to the fifth power.
+    """
+    problem = McKeanVlasov(Circle(), Kuramoto(), coupling=2.0 * (1.0 - 10.0**-exponent))
+    rate = 1.0 - 0.5 * problem.coupling
+    start, called = np.array([1.0, amplitude, 0.5 * amplitude**2]), []
+
+    def bounded(time):
+        called.append(time)
+        assert len(called) <= FEW
+
+    path = evolve(
+        problem, (start, 0.0 * start), 1.0 / rate, times=8, tolerance=tolerance, modes=64, progress=bounded
+    )
+    decay = np.exp(-2.0 * rate * path.time)
+    exact = amplitude * np.sqrt(rate * decay / (rate + 0.5 * amplitude**2 * (1.0 - decay)))
+    assert np.abs(path.cosine[:, 1] / exact - 1.0).max() <= path.accuracy
+    assert path.steps <= FEW
+
+
 def cluster_by_forty_digits(dimension, coupling):
     """Return m of the Kuramoto cluster: m = I_{d/2}(x)/I_{d/2-1}(x), x = kappa m, near x^2 = d (d+2) (1 - d/kappa)."""
     with mp.workdps(40):
