@@ -41,7 +41,12 @@ class Run(NamedTuple):
     curve: int
     knots: list[Knot]
     couplings: Floats
-    gap: CubicHermiteSpline
+    unit: float
+    interpolant: CubicHermiteSpline
+
+    def gap(self, couplings: Floats) -> Floats:
+        """Return the interpolated gap at couplings in the scale of ``couplings``."""
+        return np.asarray(self.interpolant(couplings / self.unit))
 
 
 def mark_exchanges(curves: list[Followed], labels: list[str], scale: Number, *, uniform: bool) -> None:
@@ -79,7 +84,10 @@ def _runs(index: int, curve: Followed, scale: Number) -> list[Run]:
             continue
         gaps = [knot.point.free_energy_gap for knot in ordered]
         slopes = [_slope(knot.point, scale) for knot in ordered]
-        runs.append(Run(index, ordered, positions, CubicHermiteSpline(positions, gaps, slopes)))
+        # A power of two near the couplings of this run, so that its slopes fit doubles beside far larger couplings.
+        unit = 2.0 ** int(np.frexp(np.abs(positions).max())[1])
+        interpolant = CubicHermiteSpline(positions / unit, gaps, [slope * unit for slope in slopes])
+        runs.append(Run(index, ordered, positions, unit, interpolant))
     return runs
 
 

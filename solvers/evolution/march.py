@@ -20,7 +20,7 @@ from ..geometry import geometry_of
 from ..limits import MAX_DEGREE
 from .exponential import ETDRK4, ExponentialStepper, too_large
 from .growth import Growth
-from .multistep import LSODA, MultistepStepper
+from .multistep import LEAST_SIZE, LSODA, MultistepStepper
 from .system import System
 
 Method = LSODA | ETDRK4
@@ -166,7 +166,7 @@ class March:
 
     def _started(self) -> Stepper:
         time, unknown = self._safe
-        self._size = float(np.abs(unknown).max())
+        self._size = max(float(np.abs(unknown).max()), LEAST_SIZE)
         method, local = self.method, LOCAL * self._tolerance
         if method not in self.methods:
             self.methods.append(method)
@@ -206,8 +206,8 @@ class March:
         return True
 
     def _changed_size(self) -> bool:
-        size = float(np.abs(self._safe[1]).max())
-        return self._size > 0.0 and not self._size / ORDERS < size < self._size * ORDERS
+        size = max(float(np.abs(self._safe[1]).max()), LEAST_SIZE)
+        return not self._size / ORDERS < size < self._size * ORDERS
 
     def _grow(self, unknown: Floats) -> None:
         """Go back to where the density was resolved, with more moments."""

@@ -25,6 +25,8 @@ ABSOLUTE_SHARE = 1e-2
 AT_REST = 1e-2
 # Rounding of the moments, below which nothing can be asked of them.
 FLOOR = 8.0 * EPS
+# Perturbations smaller than this are zero: below it their products and quotients leave the range of doubles.
+LEAST_SIZE = 1e-290
 # The smallest relative tolerance that LSODA takes.
 SHARPEST = 100.0 * EPS
 # A stall: so many steps in succession, several times what LSODA needs to switch formulas, none longer than explicit
@@ -74,7 +76,7 @@ class MultistepStepper:
         # LSODA bounds the root mean square over the moments, and the error of a step may be in one of them alone.
         relative = max(tolerance / math.sqrt(unknown.size), SHARPEST)
         share = max(ABSOLUTE_SHARE * relative, FLOOR)
-        absolute = share * max(size, 1e-290) * shares_of(system, unknown, size)
+        absolute = share * max(size, LEAST_SIZE) * shares_of(system, unknown, size)
         self.steps = 0
         self._bounds = relative, absolute
         self._longest_explicit = STABLE / float(np.abs(system.linear).max())

@@ -116,6 +116,22 @@ def test_a_slow_decay_is_followed_in_few_steps_to_a_final_time(exponent, amplitu
     assert path.steps <= FEW
 
 
+@pytest.mark.parametrize("noise", [1e4, 1e9])
+@pytest.mark.parametrize("tolerance", [1e-6, 1e-8, 1e-10])
+def test_a_density_may_decay_below_the_smallest_doubles(noise, tolerance):
+    """Without an end to it the last digits of denormal moments would be followed for ever."""
+    called = []
+
+    def bounded(time):
+        called.append(time)
+        # Of the 300 orders of magnitude each takes a few hundred steps at most, and eight steps make a call.
+        assert len(called) <= 300 * 300 / 8
+
+    problem = McKeanVlasov(Circle(), Kuramoto(), noise=noise, coupling=1.0)
+    path = evolve(problem, PerturbedUniform(0.5), 1.0, times=5, tolerance=tolerance, progress=bounded)
+    assert np.abs(path.cosine[1:, 1:]).max() <= 1e-280
+
+
 def cluster_by_forty_digits(dimension, coupling):
     """Return m of the Kuramoto cluster: m = I_{d/2}(x)/I_{d/2-1}(x), x = kappa m, near x^2 = d (d+2) (1 - d/kappa)."""
     with mp.workdps(40):
