@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from .arguments import ITSELF, checked, shown
 from .domains import Circle, Domain
 from .errors import InvalidInput, did_you_mean
-from .moments import moment_columns, named_moment
+from .harmonics import Layout, Moments, modes_of, moment_columns, moments_of
 from .outcomes import Outcome
 from .potentials import Number
 from .problem import McKeanVlasov
 from .records import Record
-from .states import Layout, State, moments_of_degree
+from .states import State
 
 if TYPE_CHECKING:
     import xarray
@@ -44,9 +44,14 @@ SPECIAL_COLUMNS = (
     "branch", "type", "coupling", "relative_coupling", "lower", "upper", "m1", "m2",
     "unstable_before", "unstable_after", "kernel_dimension", "status", "point", "description", "branch_label",
 )  # fmt: skip
-# On spheres these follow, see :mod:`meanfield.moments`.
+# On spheres these follow, see :mod:`meanfield.harmonics.moments`.
 POINT_AXIS_COLUMNS = ("p1", "p2", "p3", "p4")
 SPECIAL_AXIS_COLUMNS = ("p1", "p2")
+
+
+def _of_axis(names: tuple[str, ...], domain: Domain) -> tuple[str, ...]:
+    """Return those names of moments that tables of a domain have."""
+    return tuple(name for name in names if name[0] in modes_of(domain).columns)
 
 
 @checked
@@ -98,6 +103,11 @@ class SpecialPoint(Record):
     domain: Domain = field(default_factory=Circle)
 
     @property
+    def moments(self) -> Moments:
+        """The moments with what they mean."""
+        return moments_of(self.domain, self.layout, self.cosine, self.sine)
+
+    @property
     def m1(self) -> float:
         """Moment of degree one: with the cosine on the circle, on spheres the length of all, see :meth:`moment`."""
         return self.moment("m1")
@@ -108,14 +118,14 @@ class SpecialPoint(Record):
         return self.moment("m2")
 
     def moment(self, name: str) -> float:
-        """Return the moment of a name of :mod:`meanfield.moments`, such as ``m1``, or ``p2`` on spheres.
+        """Return the moment of a name of :mod:`meanfield.harmonics.moments`, such as ``m1``, or ``p2`` on spheres.
 
         Raises
         ------
         InvalidInput
             If there is none of that name.
         """
-        return float(named_moment(self.domain, self.layout, self.cosine, self.sine, name))
+        return float(self.moments.named(name))
 
     def row(self) -> dict[str, Any]:
         """Return the point as a table row with the keys of ``SPECIAL_COLUMNS``, but the label of its branch.
@@ -123,9 +133,7 @@ class SpecialPoint(Record):
         On spheres with those of ``SPECIAL_AXIS_COLUMNS``.
         """
         row = {key: getattr(self, key) for key in SPECIAL_COLUMNS if key != "branch_label"}
-        if isinstance(self.domain, Circle):
-            return row
-        return row | {name: self.moment(name) for name in SPECIAL_AXIS_COLUMNS}
+        return row | {name: self.moment(name) for name in _of_axis(SPECIAL_AXIS_COLUMNS, self.domain)}
 
 
 @checked
@@ -166,6 +174,8 @@ class Branch(Record):
         Why the trace ended.
     layout : str
         ``"degree"``, moments by degree; ``"order"``, those of densities on S^2 by degree and order.
+    domain
+        Where the densities live; a diagram sets it.
     """
 
     label: str
@@ -187,9 +197,15 @@ class Branch(Record):
     point_labels: tuple[str, ...]
     outcome: Outcome
     layout: Layout = "degree"
+    domain: Domain = field(default_factory=Circle)
 
     def __len__(self) -> int:
         return self.coupling.size
+
+    @property
+    def moments(self) -> Moments:
+        """The moments with what they mean, points along the first axis."""
+        return moments_of(self.domain, self.layout, self.cosine, self.sine)
 
     @property
     def stable(self) -> NDArray[np.bool_]:
@@ -198,7 +214,7 @@ class Branch(Record):
 
     def moment(self, degree: int) -> Floats:
         """(P,) moments of one degree: with the cosine, about the axis, or the length of those by order."""
-        return moments_of_degree(self.cosine, self.sine, degree, self.layout)
+        return self.moments.signed(degree)
 
 
 @checked
@@ -232,10 +248,10 @@ class Diagram(Record):
     provenance: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        # So that the points can name their moments.
-        domain = self.problem.domain
-        points = tuple(dataclasses.replace(point, domain=domain) for point in self.special_points)
-        object.__setattr__(self, "special_points", points)
+        # So that they can name their moments.
+        for name in ("branches", "special_points"):
+            known = tuple(dataclasses.replace(part, domain=self.problem.domain) for part in getattr(self, name))
+            object.__setattr__(self, name, known)
         super().__post_init__()
 
     def branch(self, label: Annotated[int | str, ITSELF]) -> Branch:
@@ -314,12 +330,9 @@ class Diagram(Record):
 
     def point_rows(self) -> Iterator[dict[str, Any]]:
         """Yield the points of all branches as table rows with the keys of ``point_columns``."""
-        domain, columns = self.problem.domain, self.point_columns
+        names, columns = moment_columns(self.problem.domain), self.point_columns
         for index, branch in enumerate(self.branches):
-            moments = {
-                name: named_moment(domain, branch.layout, branch.cosine, branch.sine, name)
-                for name in moment_columns(domain)
-            }
+            moments = {name: branch.moments.named(name) for name in names}
             for point in range(len(branch)):
                 row = {
                     "branch": index,
@@ -347,12 +360,12 @@ class Diagram(Record):
     @property
     def point_columns(self) -> tuple[str, ...]:
         """Keys of the rows of points: ``POINT_COLUMNS``, on spheres with the moments about the axis."""
-        return POINT_COLUMNS + (() if isinstance(self.problem.domain, Circle) else POINT_AXIS_COLUMNS)
+        return POINT_COLUMNS + _of_axis(POINT_AXIS_COLUMNS, self.problem.domain)
 
     @property
     def special_columns(self) -> tuple[str, ...]:
         """Keys of the rows of special points: ``SPECIAL_COLUMNS``, on spheres with the moments about the axis."""
-        return SPECIAL_COLUMNS + (() if isinstance(self.problem.domain, Circle) else SPECIAL_AXIS_COLUMNS)
+        return SPECIAL_COLUMNS + _of_axis(SPECIAL_AXIS_COLUMNS, self.problem.domain)
 
     def plot(self, y: str | None = None, ax: "Axes | None" = None, **style: Any) -> "Axes":
         """Draw the diagram: stable solid, unstable dashed, special points by marker.

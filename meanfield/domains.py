@@ -44,6 +44,11 @@ class Circle:
         """Length, 2 pi."""
         return 2.0 * math.pi
 
+    @property
+    def log_volume(self) -> float:
+        """Logarithm of the length."""
+        return math.log(self.volume)
+
     def laplacian_eigenvalue(self, degree: int) -> int:
         """Eigenvalue of the Laplacian on the modes of one degree."""
         return -(degree**2)
@@ -106,6 +111,12 @@ class Sphere:
         r"""Surface, :math:`2 \pi^{d/2} / \Gamma(d/2)`."""
         half = 0.5 * self.dimension
         return 2.0 * math.exp(half * math.log(math.pi) - math.lgamma(half))
+
+    @property
+    def log_volume(self) -> float:
+        """Logarithm of the surface, which in high dimensions is too small for a number itself."""
+        half = 0.5 * self.dimension
+        return math.log(2.0) + half * math.log(math.pi) - math.lgamma(half)
 
     def laplacian_eigenvalue(self, degree: int) -> int:
         """Eigenvalue of the Laplacian on the harmonics of one degree."""

@@ -27,13 +27,12 @@ import numpy as np
 import numpy.typing as npt
 
 from .arguments import checked, shown
-from .domains import Circle, Domain
 from .entropy import SERIES_BELOW, excess, excess_beyond_square
 from .errors import ComputationFailed, InvalidInput
-from .fields import EPS, Field, converged, field_of
+from .harmonics import Layout, converged, modes_of
+from .harmonics.modes import EPS
 from .problem import McKeanVlasov
 from .records import Record
-from .states import Layout
 
 Vector: TypeAlias = npt.NDArray[np.float64]
 
@@ -98,7 +97,7 @@ def free_energy_parts(
         If the entropy integral does not converge.
     """
     density = _Density(problem, cosine, sine, layout)
-    m, s, numbers = density.cosine, density.sine, density.field.numbers
+    m, s, numbers = density.cosine, density.sine, density.numbers
     products, confinement = density.products, density.confinement
     squares = m**2 + s**2
     near_uniform = float((numbers * np.sqrt(squares))[1:].sum()) < SERIES_BELOW
@@ -107,7 +106,7 @@ def free_energy_parts(
     interaction_gap = math.fsum((quadratic + products[1:]) * squares[1:])
     relative_entropy = remainder + math.fsum(quadratic * squares[1:])
     noise = problem.noise
-    entropy = noise * (relative_entropy - _log_volume(problem.domain))
+    entropy = noise * (relative_entropy - problem.domain.log_volume)
     interaction = noise * math.fsum(products * squares)
     external = math.fsum(confinement * m)
     gap = remainder + interaction_gap + math.fsum(confinement[1:] * m[1:]) / noise
@@ -136,25 +135,24 @@ def dissipation(
         If the integral does not converge.
     """
     state = _Density(problem, cosine, sine, layout)
-    field, forces = state.field, state.forces
-    degree = int(field.degrees[-1])
+    modes, forces = state.modes, state.forces
 
     def integrand(points: int) -> tuple[Vector, Vector]:
         density, floor = state.on(points)
-        diffusive = field.gradient(field.numbers * state.cosine, field.numbers * state.sine, points)
-        slopes = field.gradient(forces * state.cosine + state.confinement, forces * state.sine, points)
+        diffusive = modes.gradient(state.numbers * state.cosine, state.numbers * state.sine, points)
+        slopes = modes.gradient(forces * state.cosine + state.confinement, forces * state.sine, points)
         weight = 1 / np.maximum(density, floor)
         # Diffusion and drift cancel at a stationary state; what remains is the rounding of their sizes.
         values, sizes = np.zeros((2, *density.shape))
         # What the noise of the moments alone would dissipate.
-        noise = floor * degree if field.amplifies else 0.0
+        noise = floor * state.degree if modes.amplifies else 0.0
         for spread, slope in zip(diffusive, slopes, strict=True):
             diffusion, drift = problem.noise * spread, density * slope
             values += (diffusion + drift) ** 2 * weight
             sizes += (diffusion**2 + drift**2 + (problem.noise * noise) ** 2 / EPS) * weight
         return values, sizes
 
-    return converged(field, integrand)
+    return converged(modes, state.places, integrand)
 
 
 @checked
@@ -193,17 +191,18 @@ def first_variation(
         As for `free_energy_parts`, or if ``points`` cannot carry the modes.
     """
     state = _Density(problem, cosine, sine, layout)
-    field, forces = state.field, state.forces
-    degree = int(field.degrees[-1])
-    points = points or max(64, 8 * degree)
-    if points <= 2 * degree:
-        raise InvalidInput(f"points = {points} is too few for {degree} modes; it must exceed {2 * degree}")
-    if points > field.finest:
-        raise InvalidInput(f"points must be at most {field.finest}, not {shown(points)}; leave it out")
+    modes, forces = state.modes, state.forces
+    points = points or max(64, 8 * state.degree)
+    if points <= 2 * state.degree:
+        raise InvalidInput(
+            f"points = {points} is too few for {state.degree} modes; it must exceed {2 * state.degree}"
+        )
+    if points > modes.finest:
+        raise InvalidInput(f"points must be at most {modes.finest}, not {shown(points)}; leave it out")
     density, floor = state.on(points)
-    potential = field.values(forces * state.cosine + state.confinement, forces * state.sine, points)
-    logarithm = _log_density(problem.domain, np.maximum(density, floor))
-    return field.angles(points), np.asarray(problem.noise * (logarithm + 1) + potential)
+    potential = modes.values(forces * state.cosine + state.confinement, forces * state.sine, points)
+    logarithm = np.log(np.maximum(density, floor)) - problem.domain.log_volume
+    return modes.grid(points), np.asarray(problem.noise * (logarithm + 1) + potential)
 
 
 @checked
@@ -242,21 +241,23 @@ def second_variation(
     places = max(m.size, a.size)
     a, b = _lengthened(a, places), _lengthened(b, places)
     state = _Density(problem, _lengthened(m, places), _lengthened(s, places), layout)
-    field = state.field
+    modes = state.modes
 
     relative = state.inverse_density()
 
     def integrand(points: int) -> tuple[Vector, Vector]:
         inverse, errors = relative(points)
         with np.errstate(over="ignore", invalid="ignore"):
-            values = field.values(field.numbers * a, field.numbers * b, points) ** 2 * inverse
+            values = modes.values(state.numbers * a, state.numbers * b, points) ** 2 * inverse
         if not np.isfinite(values).all():
             raise ComputationFailed("a perturbation over the density exceeds the range of numbers where it is tiny")
         errors = values * errors
-        state.require_known(field.mean(errors, points) / max(field.mean(values, points), np.finfo(float).tiny))
+        state.require_known(modes.mean(errors, points) / max(modes.mean(values, points), np.finfo(float).tiny))
         return values, values + errors / EPS
 
-    return problem.noise * (converged(field, integrand) + math.fsum(2 * state.products * (a**2 + b**2)))
+    return problem.noise * (
+        converged(modes, state.places, integrand) + math.fsum(2 * state.products * (a**2 + b**2))
+    )
 
 
 class _Density:
@@ -267,16 +268,12 @@ class _Density:
     ) -> None:
         self.problem, self.domain = problem, problem.domain
         self.cosine, self.sine = _moments(cosine, sine)
-        self.field: Field = field_of(problem.domain, layout, self.cosine.size)
-        if layout == "degree" and not isinstance(problem.domain, Circle) and self.sine.any():
-            raise InvalidInput(
-                "a zonal density has no sine moments; a density on S^2 without an axis has layout='order'"
-            )
-        axial = self.field.degrees * (self.field.degrees + 1) // 2
-        if layout == "order" and self.sine[axial].any():
-            raise InvalidInput("a sine moment of order 0 belongs to no harmonic and must be 0")
-        self.products = _products(problem, self.field.degrees)
-        self.confinement = _confinement(problem, self.field.degrees, layout)
+        self.modes, self.places = modes_of(problem.domain, layout), self.cosine.size
+        self.modes.check_number(self.places, "a density")
+        self.modes.check(self.sine)
+        self.degree, self.numbers = self.modes.degree(self.places), self.modes.multiplicities(self.places)
+        self.products = _products(problem, self.modes.degrees(self.places))
+        self.confinement = self._coefficients_of_confinement()
         # kappa w_k of each place.
         self.forces = 2 * problem.noise * self.products
 
@@ -288,7 +285,7 @@ class _Density:
 
     def inverse_density(self) -> Callable[[int], tuple[Vector, float | Vector]]:
         """Return a function of the fineness that gives 1/(|S| rho) on a grid and its relative error."""
-        points = self.field.coarsest
+        points = self.modes.coarsest(self.places)
         density, floor = self._sums(points)
         if float((density - floor / _KNOWN).min()) >= 0 or not self._stationary(points):
             return self._from_moments
@@ -304,12 +301,12 @@ class _Density:
         exponent = self._exponent(points)
         lowest = float(exponent.min())
         with np.errstate(over="ignore", under="ignore"):
-            mean = self.field.mean(np.exp(lowest - exponent), points)
+            mean = self.modes.mean(np.exp(lowest - exponent), points)
             return np.exp(exponent - lowest) * mean, EPS * (1 + float(np.abs(exponent).max()))
 
     def _exponent(self, points: int) -> Vector:
-        field = self.field
-        external = field.values(self.forces * self.cosine + self.confinement, self.forces * self.sine, points)
+        modes = self.modes
+        external = modes.values(self.forces * self.cosine + self.confinement, self.forces * self.sine, points)
         return external / self.problem.noise
 
     def _stationary(self, points: int) -> bool:
@@ -318,29 +315,37 @@ class _Density:
         inverse, _ = self._from_exponent(points)
         return bool(np.all(np.abs(1 / inverse - density) <= _STATIONARY * floor))
 
+    def _coefficients_of_confinement(self) -> Vector:
+        """Return the coefficients of V of each place, about the north pole."""
+        coefficients = np.zeros(self.places)
+        if self.problem.confinement is not None:
+            multipliers = self.problem.confinement.multipliers(self.domain, self.degree)
+            coefficients[self.modes.axial(self.degree)] = np.asarray(multipliers, dtype=float)
+        return coefficients
+
     def _sums(self, points: int) -> tuple[Vector, float | Vector]:
-        field = self.field
-        density = field.values(field.numbers * self.cosine, field.numbers * self.sine, points)
-        return density, field.noise(self.cosine, self.sine, points)
+        modes = self.modes
+        density = modes.values(self.numbers * self.cosine, self.numbers * self.sine, points)
+        return density, modes.noise(self.cosine, self.sine, points)
 
     def averaged(self, function: Callable[[Vector], Vector]) -> float:
         """Return the mean of a function of f = |S| rho - 1."""
-        field, fluctuation = self.field, self.field.numbers * self.cosine
+        modes, fluctuation = self.modes, self.numbers * self.cosine
         fluctuation[0] = 0.0
 
         def integrand(points: int) -> tuple[Vector, Vector]:
-            fluctuations = field.values(fluctuation, field.numbers * self.sine, points)
-            floor = field.noise(self.cosine, self.sine, points)
+            fluctuations = modes.values(fluctuation, self.numbers * self.sine, points)
+            floor = modes.noise(self.cosine, self.sine, points)
             self._require_positive(1 + fluctuations, floor, points)
             values = function(fluctuations)
-            if not field.amplifies:
+            if not modes.amplifies:
                 return values, np.abs(values)
             # d/df of (1+f) log(1+f) - f is log(1+f).
             errors = floor * np.abs(np.log(np.maximum(1 + fluctuations, floor)))
-            self.require_known(field.mean(errors, points))
+            self.require_known(modes.mean(errors, points))
             return values, np.abs(values) + errors / EPS
 
-        return converged(field, integrand)
+        return converged(modes, self.places, integrand)
 
     def require_known(self, error: float) -> None:
         """Refuse an integral of too large an error."""
@@ -355,7 +360,7 @@ class _Density:
         excess_of_noise = density + floor
         lowest = int(excess_of_noise.argmin())
         if excess_of_noise.flat[lowest] < 0:
-            angles = self.field.angles(points)
+            angles = self.modes.grid(points)
             angle = float(angles.reshape(-1, density.size)[0, lowest])
             value = float(density.flat[lowest]) / self.domain.volume
             raise InvalidInput(
@@ -392,28 +397,3 @@ def _products(problem: McKeanVlasov, degrees: npt.NDArray[np.intp]) -> Vector:
     multipliers = problem.potential.multipliers(problem.domain, int(degrees[-1]))
     products = np.longdouble(problem.fixed_coupling) * multipliers / (2 * problem.noise)
     return np.asarray(products, dtype=float)[degrees]
-
-
-def _confinement(problem: McKeanVlasov, degrees: npt.NDArray[np.intp], layout: Layout) -> Vector:
-    """Return the coefficients of V of each place, about the north pole."""
-    confinement = np.zeros(degrees.size)
-    if problem.confinement is not None:
-        coefficients = np.asarray(problem.confinement.multipliers(problem.domain, int(degrees[-1])), dtype=float)
-        axial = degrees * (degrees + 1) // 2 if layout == "order" else degrees
-        confinement[np.unique(axial)] = coefficients
-    return confinement
-
-
-def _log_volume(domain: Domain) -> float:
-    """Return the logarithm of the volume, which in high dimensions is too small for a number."""
-    if isinstance(domain, Circle):
-        return math.log(domain.volume)
-    half = domain.dimension / 2
-    return math.log(2) + half * math.log(math.pi) - math.lgamma(half)
-
-
-def _log_density(domain: Domain, relative: Vector) -> Vector:
-    """Return the logarithm of a density from the one over uniform."""
-    if isinstance(domain, Circle):
-        return np.asarray(np.log(relative / domain.volume))
-    return np.asarray(np.log(relative) - _log_volume(domain))

@@ -17,13 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arguments import checked
-from .domains import Circle
 from .errors import InvalidInput
-from .harmonics import largest_degree, place
+from .harmonics import Layout, Modes, modes_of
 from .outcomes import Outcome
 from .problem import McKeanVlasov
 from .records import Record
-from .states import Layout
 from .summary import describe
 
 if TYPE_CHECKING:
@@ -120,13 +118,12 @@ class Ensemble(Record):
     @property
     def degrees(self) -> int:
         """Largest degree K that was recorded."""
-        size = int(self.cosine.shape[2])
-        return largest_degree(size) if self.layout == "order" else size - 1
+        return self.modes.degree(int(self.cosine.shape[2]))
 
     @property
-    def on_circle(self) -> bool:
-        """Whether positions are angles, and not unit vectors."""
-        return isinstance(self.problem.domain, Circle)
+    def modes(self) -> Modes:
+        """What the moments mean."""
+        return modes_of(self.problem.domain, self.layout)
 
     @property
     def completed(self) -> Booleans:
@@ -192,19 +189,16 @@ class Ensemble(Record):
         On the sphere the density of the angle from the north pole.
         """
         bins = self.histogram.shape[1]
-        first, length = (-np.pi, 2.0 * np.pi) if self.on_circle else (0.0, np.pi)
-        edges = np.linspace(first, np.pi, bins + 1)
-        densities = self.histogram[self.completed] * (bins / (length * self.particles))
+        first, last = self.modes.span
+        edges = np.linspace(first, last, bins + 1)
+        densities = self.histogram[self.completed] * (bins / ((last - first) * self.particles))
         return Histogram(edges, *_estimate(densities, np.full(bins, len(densities))))
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield one table row per time, with the keys of :meth:`columns`; None where a number is not known."""
         estimates: dict[str, Estimate] = {"order_parameter": self.order_parameter()}
         for degree in range(1, min(self.degrees, TABLE_DEGREES) + 1):
-            names = (f"m{degree}", f"s{degree}") if self.on_circle else (f"p{degree}",)
-            estimates |= zip(names, self.mean_moments(degree), strict=False)
-            if not self.on_circle:
-                estimates[f"m{degree}"] = self.order_parameter(degree)
+            estimates |= self._named(degree)
             estimates[f"fluctuation{degree}"] = self.fluctuation(degree)
         present = np.count_nonzero(~np.isnan(self.cosine[:, :, 0]), axis=0)
         for index, moment in enumerate(self.time):
@@ -281,8 +275,15 @@ class Ensemble(Record):
                 f"the moment of degree {degree} was not recorded, only those up to {self.degrees}; simulate with "
                 f"degrees={degree}"
             )
-        index = place(degree, 0) if self.layout == "order" else degree
+        index = self.modes.place(degree, 0)
         return self.cosine[:, :, index], self.sine[:, :, index]
+
+    def _named(self, degree: int) -> dict[str, Estimate]:
+        """Return the estimates of the named moments of a degree."""
+        cosine, sine = self.mean_moments(degree)
+        if "s" in self.modes.kinds:
+            return {f"m{degree}": cosine, f"s{degree}": sine}
+        return {f"p{degree}": cosine, f"m{degree}": self.order_parameter(degree)}
 
     def _over_replicas(self, values: Floats) -> Estimate:
         return _estimate(values, np.count_nonzero(~np.isnan(values), axis=0))
@@ -314,7 +315,7 @@ def _summary(ensemble: Ensemble) -> Iterator[str]:
         yield f"partial: {done} of {ensemble.replicas} replicas reached the end"
     yield ""
     degrees = range(1, min(ensemble.degrees, 3) + 1)
-    letter = "c" if ensemble.on_circle else "m"
+    letter = ensemble.modes.letters[0]
     yield "  ".join([f"{'time':>10}", *(f"{f'|{letter}_{degree}|':>20}" for degree in degrees)])
     estimates = [ensemble.order_parameter(degree) for degree in degrees]
     for index in np.unique(np.linspace(0, ensemble.time.size - 1, SUMMARY_TIMES).round().astype(int)):

@@ -14,8 +14,8 @@ from scipy.special import logsumexp
 
 from .errors import ComputationFailed
 from .harmonics import zonal_sum
+from .harmonics.quadrature import gauss_rule, polynomials
 from .problem import McKeanVlasov
-from .quadrature import gauss_rule, polynomials
 
 Floats = NDArray[np.float64]
 

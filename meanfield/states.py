@@ -1,32 +1,21 @@
 r"""Records of single states: a stationary density and the spectrum of its linearisation.
 
 A density on the circle is kept through its real moments :math:`m_k = \int \rho \cos k\theta` and
-:math:`s_k = \int \rho \sin k\theta`, so that
-
-.. math:: \rho(\theta) = \frac{1}{2\pi}\Bigl(1 + 2\sum_{k\ge 1} m_k \cos k\theta + s_k \sin k\theta\Bigr).
-
-On the sphere :math:`S^{d-1}` a density symmetric about the north pole is kept through
-:math:`p_l = \int\rho P_l(\cos\theta)`, :math:`|S|\rho = \sum_l N_l p_l P_l(\cos\theta)`, in the place of the
-cosines. Any density on :math:`S^2` is kept through its moments with
-
-.. math:: e^c_{lm} = \sqrt{(2 - \delta_{m0}) \tfrac{(l-m)!}{(l+m)!}}\, P_l^m(\cos\theta) \cos m\varphi
-
-and :math:`e^s_{lm}` with the sine, without the sign :math:`(-1)^m`, so that
-:math:`P_l(\langle x, y\rangle) = \sum_m e^c_{lm}(x) e^c_{lm}(y) + e^s_{lm}(x) e^s_{lm}(y)`; the moment of degree
-l and order m stands at place :math:`l(l+1)/2 + m`.
+:math:`s_k = \int \rho \sin k\theta`, on the sphere :math:`S^{d-1}` one symmetric about the north pole through
+:math:`p_l = \int\rho P_l(\cos\theta)` in the place of the cosines, and any density on :math:`S^2` through its
+moments by degree and order; see :mod:`meanfield.harmonics`.
 """
 
 import dataclasses
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .arguments import ITSELF, checked
-from .domains import Circle, Domain, Sphere
-from .errors import InvalidInput
-from .harmonics import full_density, moduli, zonal_density, zonal_sensitivity
+from .harmonics import Layout, Moments, moments_of
+from .harmonics.moments import per_unit
 from .outcomes import Outcome
 from .problem import McKeanVlasov
 from .records import Record
@@ -40,8 +29,6 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 # Error of a sum over moments, in units of the uniform density, beyond which another way is taken.
 LARGEST_NOISE = 1e-10
-# Moments by degree, or by degree and order at the place l (l + 1)/2 + m.
-Layout: TypeAlias = Literal["degree", "order"]
 
 
 @checked
@@ -103,17 +90,18 @@ class State(Record):
         """Whether no direction but rotation is unstable; None where not counted."""
         return None if self.unstable is None else self.unstable == 0
 
+    @property
+    def moments(self) -> Moments:
+        """The moments with what they mean."""
+        return moments_of(self.problem.domain, self.layout, self.cosine, self.sine)
+
     def moment(self, degree: int) -> float:
         """Moment of a degree: with the cosine, about the axis, or the length of those by order."""
-        return float(moments_of_degree(self.cosine, self.sine, degree, self.layout))
+        return float(self.moments.signed(degree))
 
     def order_parameter(self, degree: int = 1) -> float:
         """Modulus of the moment of the given degree, between 0 and 1, whatever the rotation."""
-        if self.layout == "order":
-            lengths = moduli(self.cosine, self.sine)
-        else:
-            lengths = np.hypot(self.cosine, self.sine)
-        return float(lengths[degree]) if degree < lengths.size else 0.0
+        return float(self.moments.length(degree))
 
     def density(self, angle: ArrayLike, azimuth: ArrayLike | None = None) -> Floats:
         """Density at the given angles (radians): on the circle per radian, on a sphere per unit of its surface.
@@ -135,16 +123,19 @@ class State(Record):
         InvalidInput
             If the density needs an azimuth and there is none, or has no use for one.
         """
-        domain = self.problem.domain
-        if isinstance(domain, Circle):
-            return density_at(domain, self.layout, self.cosine, self.sine, angle, azimuth)
-        return _over_surface(domain, self.relative_density(angle, azimuth))
+        return per_unit(self.problem.domain, self.relative_density(angle, azimuth))
 
     def relative_density(self, angle: ArrayLike, azimuth: ArrayLike | None = None) -> Floats:
         """Density over the uniform one at the given angles, as :meth:`density` takes them."""
-        return relative_density_at(
-            self.problem.domain, self.layout, self.cosine, self.sine, angle, azimuth, stationary=self.problem
-        )
+        modes = self.moments.modes
+        if modes.rounding(self.cosine.size) <= LARGEST_NOISE:
+            return self.moments.relative_density(angle, azimuth)
+        # Rounding of the moments spoils the sum, and the exponential has the relative error of rounding.
+        from .gibbs import gibbs_density
+
+        modes.check_angles(angle, azimuth)
+        values = gibbs_density(self.problem, self.cosine, angle)
+        return values if azimuth is None else values + np.zeros(np.shape(azimuth))
 
     def replace(self, **changes: Any) -> "State":
         """Return a copy with some fields changed."""
@@ -264,111 +255,3 @@ class Spectrum(Record):
                 for values, repeated in zip(self.sectors, self.multiplicities, strict=True)
             )
         return int(np.count_nonzero(self.eigenvalues > self.error))
-
-
-def density_at(
-    domain: Domain,
-    layout: Layout,
-    cosine: Floats,
-    sine: Floats,
-    angle: ArrayLike,
-    azimuth: ArrayLike | None = None,
-) -> Floats:
-    """Density of the given moments at the given angles, as :meth:`State.density` takes and returns them."""
-    if isinstance(domain, Circle) and azimuth is None:
-        return series(cosine, sine, angle)
-    return _over_surface(domain, relative_density_at(domain, layout, cosine, sine, angle, azimuth))
-
-
-def relative_density_at(
-    domain: Domain,
-    layout: Layout,
-    cosine: Floats,
-    sine: Floats,
-    angle: ArrayLike,
-    azimuth: ArrayLike | None = None,
-    *,
-    stationary: McKeanVlasov | None = None,
-) -> Floats:
-    """Density of the given moments over the uniform one.
-
-    Of a stationary state, whose problem is given, the exponential is taken where rounding of the moments would
-    spoil the sum.
-    """
-    if azimuth is not None:
-        _require_pairs(np.shape(angle), np.shape(azimuth))
-    if layout == "order":
-        if azimuth is None:
-            raise InvalidInput("this density has no axis of symmetry; give both angles, density(polar, azimuth)")
-        return full_density(cosine, sine, angle, azimuth)
-    if azimuth is not None and domain != Sphere(3):
-        raise InvalidInput(f"a density on {described(domain)} takes one angle, density(angle), and no azimuth")
-    if isinstance(domain, Circle):
-        return 2.0 * np.pi * series(cosine, sine, angle)
-    noise = np.finfo(float).eps * float(zonal_sensitivity(cosine.size - 1, domain.dimension, 0.0))
-    if stationary is not None and noise > LARGEST_NOISE:
-        from .gibbs import gibbs_density
-
-        values = gibbs_density(stationary, cosine, angle)
-    else:
-        values = zonal_density(cosine, domain.dimension, angle)
-    return values if azimuth is None else values + np.zeros(np.shape(azimuth))
-
-
-def _require_pairs(polar: tuple[int, ...], azimuth: tuple[int, ...]) -> None:
-    try:
-        np.broadcast_shapes(polar, azimuth)
-    except ValueError as error:
-        raise InvalidInput(
-            f"angles of shapes {polar} and {azimuth} do not make pairs; give both of one shape"
-        ) from error
-
-
-def _over_surface(domain: Domain, relative: Floats) -> Floats:
-    if domain.volume < np.finfo(float).tiny:
-        raise InvalidInput(
-            f"the surface of {described(domain)} is too small for a number; take the density over the uniform one, "
-            "state.relative_density(angle)"
-        )
-    return relative / domain.volume
-
-
-def described(domain: Domain) -> str:
-    """Return the name of a domain in a sentence."""
-    if isinstance(domain, Circle):
-        return "the circle"
-    return "the ordinary sphere" if domain.dimension == 3 else f"the sphere in {domain.dimension} dimensions"
-
-
-def series(cosine: Floats, sine: Floats, angle: ArrayLike) -> Floats:
-    """Sum the real Fourier series of a density with the given moments."""
-    angles = np.asarray(angle, dtype=float)
-    degrees = np.arange(1, cosine.size)
-    phases = np.multiply.outer(angles, degrees)
-    total: Floats = np.cos(phases) @ cosine[1:] + np.sin(phases) @ sine[1:]
-    density: Floats = (cosine[0] + 2.0 * total) / (2.0 * np.pi)
-    return density
-
-
-def moments_of_degree(cosine: Floats, sine: Floats, degree: int, layout: Layout) -> Floats:
-    """Return the moments of one degree on the last axis: the cosine ones, or the lengths of those by order.
-
-    Parameters
-    ----------
-    cosine, sine : (..., n) float
-        Moments in the layout.
-
-    degree
-        From 0.
-    """
-    first, last = (degree, degree + 1) if layout == "degree" else _places_of(degree)
-    if last > cosine.shape[-1]:
-        return np.zeros(cosine.shape[:-1])
-    if layout == "degree":
-        return np.asarray(cosine[..., degree])
-    squares = cosine[..., first:last] ** 2 + sine[..., first:last] ** 2
-    return np.asarray(np.sqrt(squares.sum(axis=-1)))
-
-
-def _places_of(degree: int) -> tuple[int, int]:
-    return degree * (degree + 1) // 2, (degree + 1) * (degree + 2) // 2

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 
 from .diagrams import Branch, Diagram, SpecialPoint, segments
-from .domains import Circle, Domain
-from .harmonics import moduli
 from .outcomes import Outcome
 from .potentials import Combination, Custom, Number
 from .potentials.combination import joined
@@ -94,7 +92,7 @@ def _branch(diagram: Diagram, index: int, indent: str, shown: set[int]) -> Itera
     yield from wrapped(stability_in_words(branch), indent + INDENT, "  ")
     if branch.outcome is not Outcome.LEFT_INTERVAL:
         yield from wrapped(f"end: {branch.outcome}", indent + INDENT, "  ")
-    degree = leading_degree(diagram.problem.domain, branch)
+    degree = leading_degree(branch)
     for position, event in enumerate(diagram.special_points):
         children = [child for child, other in enumerate(diagram.branches) if other.parent == position]
         # The point of birth stands above the branch already.
@@ -121,16 +119,16 @@ def stability_in_words(branch: Branch) -> str:
     return "; ".join(parts)
 
 
-def leading_degree(domain: Domain, record: Branch | State) -> int:
+def leading_degree(record: Branch | State) -> int:
     """Return the degree of the moment that tells the states of a record from the uniform one.
 
     On the circle that is the first, whose vanishing tells clusters apart; on spheres, where degrees are no rotation
     numbers, the lowest degree that the record has.
     """
-    if isinstance(domain, Circle):
+    moments = record.moments
+    if moments.modes.rotation_numbers:
         return 1
-    lengths = moduli(record.cosine, record.sine) if record.layout == "order" else np.abs(record.cosine)
-    largest = np.nan_to_num(np.atleast_2d(lengths)).max(axis=0)
+    largest = np.nan_to_num(np.atleast_2d(moments.lengths)).max(axis=0)
     felt = np.flatnonzero(largest[1:] > FELT)
     return int(felt[0]) + 1 if felt.size else 1
 

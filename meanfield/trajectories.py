@@ -3,7 +3,7 @@ r"""The record of an evolution: moments of a density at the times asked for, its
 .. math:: m_k(t) = \int \rho(t,\theta) \cos k\theta\,d\theta, \qquad
           s_k(t) = \int \rho(t,\theta) \sin k\theta\,d\theta ,
 
-on the circle; on the spheres those of :mod:`meanfield.states`.
+on the circle; on the spheres those of :mod:`meanfield.harmonics`.
 """
 
 from collections.abc import Iterator
@@ -15,14 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .arguments import ITSELF, checked
-from .domains import Circle, Sphere
 from .errors import InvalidInput
-from .harmonics import moduli, place
-from .moments import moment_columns, named_moment
+from .harmonics import Layout, Moments, moment_columns, moments_of
 from .outcomes import Outcome
 from .problem import McKeanVlasov
 from .records import Record
-from .states import Layout, density_at, described
 from .summary import describe, wrapped
 
 if TYPE_CHECKING:
@@ -114,6 +111,11 @@ class Trajectory(Record):
     def __len__(self) -> int:
         return int(self.time.size)
 
+    @property
+    def moments(self) -> Moments:
+        """The moments with what they mean, times along the first axis."""
+        return moments_of(self.problem.domain, self.layout, self.cosine, self.sine)
+
     def density(
         self, angle: ArrayLike, azimuth: ArrayLike | None = None, *, index: Annotated[int, ITSELF] = -1
     ) -> Floats:
@@ -140,19 +142,17 @@ class Trajectory(Record):
                 f"there are {len(self)} times and none of number {index!r}; give index=0 to index={len(self) - 1}, "
                 "or index=-1 for the last"
             )
-        if azimuth is not None and self.problem.domain != Sphere(3):
+        moments = self.moments[index]
+        if azimuth is not None and not moments.modes.takes_azimuth:
             raise InvalidInput(
-                f"a density on {described(self.problem.domain)} takes one angle, and the number of the time by "
-                "name: density(angle, index=0)"
+                f"a density on {self.problem.domain.in_words} takes one angle, and the number of the time by name: "
+                "density(angle, index=0)"
             )
-        return density_at(self.problem.domain, self.layout, self.cosine[index], self.sine[index], angle, azimuth)
+        return moments.density(angle, azimuth)
 
     def order_parameter(self, degree: int = 1) -> Floats:
         """Modulus of the moments of a degree over time, (T,), between 0 and 1, whatever the rotation."""
-        if self.layout == "degree":
-            return np.hypot(self.moment(degree), self.moment(degree, sine=True))
-        lengths = moduli(self.cosine, self.sine)
-        return lengths[:, degree].copy() if degree < lengths.shape[1] else np.zeros(len(self))
+        return self.moments.length(degree).copy()
 
     def moment(self, degree: int, *, sine: bool = False, order: int = 0) -> Floats:
         """Cosine or sine moment of a degree over time, (T,); of an order where they have orders.
@@ -162,14 +162,7 @@ class Trajectory(Record):
         InvalidInput
             If the degree is negative, or there is no such order.
         """
-        if not 0 <= order <= (degree if self.layout == "order" else 0):
-            raise InvalidInput(
-                f"there is no moment of degree {degree} and order {order} here; orders are from 0 to the degree, "
-                "and densities symmetric about the pole have order 0 only"
-            )
-        moments = self.sine if sine else self.cosine
-        column = degree if self.layout == "degree" else place(degree, order)
-        return moments[:, column].copy() if column < moments.shape[1] else np.zeros(len(self))
+        return self.moments.of_order(degree, order, sine=sine).copy()
 
     @property
     def partial(self) -> bool:
@@ -183,11 +176,8 @@ class Trajectory(Record):
             "free_energy_gap": self.free_energy_gap,
             "dissipation": self.dissipation,
         }
-        domain = self.problem.domain
-        columns |= {
-            name: named_moment(domain, self.layout, self.cosine, self.sine, name)
-            for name in moment_columns(domain, sines=True)
-        }
+        moments = self.moments
+        columns |= {name: moments.named(name) for name in moment_columns(self.problem.domain, sines=True)}
         columns |= {"order_parameter": self.order_parameter(), "minimum": self.minimum, "modes": self.modes}
         for index in range(len(self)):
             yield {name: _known(column[index]) for name, column in columns.items()}
@@ -276,8 +266,7 @@ def _summary(trajectory: Trajectory) -> Iterator[str]:
     yield from wrapped(f"{trajectory.method} to time {end:.6g}: {work}, accuracy {reached}", "", "  ")
     yield from wrapped(ending(trajectory), "", "  ")
     yield ""
-    letter = "c" if isinstance(trajectory.problem.domain, Circle) else "m"
-    moments = [f"|{letter}_{degree}|" for degree in (1, 2, 3)]
+    moments = [f"|{trajectory.moments.modes.letters[0]}_{degree}|" for degree in (1, 2, 3)]
     columns = ("time", "(F-F0)/D", "-d/dt", *moments, "minimum")
     yield "  " + "  ".join(f"{name:>11}" for name in columns)
     chosen = np.unique(np.linspace(0, len(trajectory) - 1, SUMMARY_TIMES).round().astype(int))

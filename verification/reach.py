@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meanfield import Circle, McKeanVlasov, Trajectory
-from meanfield.harmonics import largest_degree, place
-from meanfield.states import Layout
+from meanfield.harmonics import Layout, largest_degree, place
 from solvers import evolve
 from solvers.evolution import Initial
 

@@ -34,7 +34,7 @@ def draw_states(states: Sequence[State], target: str, provenance: dict[str, Any]
     from ..plotting import UNIFORM_COLOUR, caption, entitle_figure, plot_gallery, states_shown
     from ..plotting.appearance import colour_number
 
-    if any(state.layout == "order" for state in states):
+    if any(state.moments.modes.angles > 1 for state in states):
         shown = [state for state in states if state.symmetry != 0] or states
         gallery = plot_gallery(states_shown(shown))
         entitle_figure(gallery, caption(states[0].problem))
@@ -65,8 +65,7 @@ def draw_sphere(
     if isinstance(record, Diagram):
         shown = branches_shown(record)
     elif isinstance(record, Trajectory):
-        domain, title = record.problem.domain, f"$t = {record.time[-1]:.4g}$"
-        shown = [Shown(title, domain, record.cosine[-1], record.sine[-1], record.layout)]
+        shown = [Shown(f"$t = {record.time[-1]:.4g}$", record.moments[-1])]
     else:
         raise InvalidInput(f"--{picture} belongs to diagrams and trajectories; leave it out for this file")
     gallery = plot_gallery(shown, picture, view)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..arguments import checked
-from ..ensembles import Ensemble
+from ..ensembles import Ensemble, Floats
 from ..outcomes import Outcome
 from ..problem import McKeanVlasov
 from . import records
@@ -14,46 +14,23 @@ from .datasets import Arrays, Content, Variable, open_content
 from .plausible import require_ensemble
 
 RECORD = "ensemble"
-_WORDS = {
-    "degree": "mean of P_l(cos theta) over the particles",
-    "order": "mean of the harmonics with cos(m phi) over the particles, degree l and order m at l (l + 1)/2 + m",
-}
 
 
 def ensemble_content(ensemble: Ensemble) -> Content:
     """Take an ensemble apart into a header, labelled arrays and a table."""
-    if not ensemble.on_circle:
-        return _content(ensemble, _on_sphere(ensemble))
-    moments = ("replica", "time", "degree")
-    bins = ensemble.histogram.shape[1]
-    variables = {
-        "time": Variable(("time",), ensemble.time, "time", ""),
-        "replica": Variable(("replica",), np.arange(ensemble.replicas), "number of the replica"),
-        "degree": Variable(("degree",), np.arange(ensemble.degrees + 1), "degree of the moment"),
-        "angle": Variable(("angle",), (np.arange(bins) + 0.5) * 2 * np.pi / bins - np.pi, "centre of a bin", "rad"),
-        "cosine": Variable(moments, ensemble.cosine, "mean of cos(k x) over the particles"),
-        "sine": Variable(moments, ensemble.sine, "mean of sin(k x) over the particles"),
-        "histogram": Variable(("replica", "angle"), ensemble.histogram, "particles in a bin at the last time"),
-    }
-    if ensemble.positions is not None:
-        variables["positions"] = Variable(
-            ("replica", "particle"), ensemble.positions, "angle of a particle at the last time", "rad"
-        )
-    return _content(ensemble, variables)
-
-
-def _on_sphere(ensemble: Ensemble) -> dict[str, Variable]:
-    bins = ensemble.histogram.shape[1]
+    modes, bins = ensemble.modes, ensemble.histogram.shape[1]
+    first, last = modes.span
     by_degree = ("replica", "time", "degree")
-    moments = ("replica", "time", "place") if ensemble.layout == "order" else by_degree
-    angles = (np.arange(bins) + 0.5) * np.pi / bins
+    moments = by_degree if modes.orders(1) is None else ("replica", "time", "place")
+    angles = (np.arange(bins) + 0.5) * (last - first) / bins + first
+    cosine, sine = modes.means
     variables = {
         "time": Variable(("time",), ensemble.time, "time", ""),
         "replica": Variable(("replica",), np.arange(ensemble.replicas), "number of the replica"),
         "degree": Variable(("degree",), np.arange(ensemble.degrees + 1), "degree of the moment"),
-        "angle": Variable(("angle",), angles, "centre of a bin of the angle from the north pole", "rad"),
-        "cosine": Variable(moments, ensemble.cosine, _WORDS[ensemble.layout]),
-        "sine": Variable(moments, ensemble.sine, "mean of the harmonics with sin(m phi), if there are any"),
+        "angle": Variable(("angle",), angles, f"centre of a bin of the {modes.angle}", "rad"),
+        "cosine": Variable(moments, ensemble.cosine, cosine),
+        "sine": Variable(moments, ensemble.sine, sine),
         "histogram": Variable(("replica", "angle"), ensemble.histogram, "particles in a bin at the last time"),
     }
     if ensemble.moduli is not None:
@@ -62,9 +39,16 @@ def _on_sphere(ensemble: Ensemble) -> dict[str, Variable]:
         vectors = ("replica", "time", "component")
         variables["mean_vector"] = Variable(vectors, ensemble.mean_vector, "mean of the unit vectors")
     if ensemble.positions is not None:
-        dimensions = ("replica", "particle", "component")
-        variables["positions"] = Variable(dimensions, ensemble.positions, "unit vectors at the last time")
-    return variables
+        variables["positions"] = _positions(ensemble.positions)
+    return _content(ensemble, variables)
+
+
+def _positions(positions: Floats) -> Variable:
+    """Label angles (R, N), or unit vectors (R, N, d)."""
+    dimensions = ("replica", "particle", "component")[: positions.ndim]
+    if positions.ndim == 2:
+        return Variable(dimensions, positions, "angle of a particle at the last time", "rad")
+    return Variable(dimensions, positions, "unit vectors at the last time")
 
 
 def _content(ensemble: Ensemble, variables: dict[str, Variable]) -> Content:
@@ -91,7 +75,8 @@ def ensemble_header(ensemble: Ensemble) -> dict[str, Any]:
         "failures": list(ensemble.failures),
         "warnings": list(ensemble.warnings),
         "provenance": ensemble.provenance,
-    } | ({} if ensemble.on_circle else {"layout": ensemble.layout})
+        "layout": ensemble.layout,
+    }
 
 
 def ensemble_to_json_object(ensemble: Ensemble) -> dict[str, Any]:

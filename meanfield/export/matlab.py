@@ -24,9 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..diagrams import Branch, Diagram, SpecialPoint
-from ..domains import Domain
 from . import digests, records
-from .layouts import moment_names
 
 MATCONT_LABELS = {"branch point": "BP", "fold": "LP", "transition": "TR", "endpoint": "EP"}
 MESSAGES = {
@@ -88,7 +86,7 @@ def _branch(diagram: Diagram, index: int) -> dict[str, Any]:
         "symmetry": branch.symmetry,
         "outcome": str(branch.outcome),
         "layout": branch.layout,
-        "state_names": _cells(_state_names(diagram.problem.domain, branch, chiral)),
+        "state_names": _cells(_state_names(branch, chiral)),
         "point_labels": _cells(branch.point_labels),
         **arrays,
         "unstable": unstable,
@@ -103,8 +101,8 @@ def _columns(
     return np.vstack([*moments, last[np.newaxis, :]])
 
 
-def _state_names(domain: Domain, branch: Branch, chiral: bool) -> list[str]:
-    cosines, sines = moment_names(domain, branch.layout, branch.cosine.shape[1])
+def _state_names(branch: Branch, chiral: bool) -> list[str]:
+    cosines, sines = branch.moments.modes.names(branch.cosine.shape[1])
     return [*cosines, *(sines if chiral else []), "coupling"]
 
 

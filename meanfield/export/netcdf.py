@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from ..diagrams import Branch, Diagram, SpecialPoint
 from ..domains import Domain
 from ..errors import InvalidInput
-from ..states import Layout, State
+from ..harmonics import CircleModes, Modes
+from ..states import State
 from . import digests, records
-from .layouts import MOMENTS_ON_CIRCLE, moment_words
 from .sealed import netcdf_bytes, netcdf_groups
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 EVENTS_GROUP = "special_points"
 REFERENCES = "https://doi.org/10.1007/s00205-019-01430-4"
 # What the moments are counted by: the degree, or the place of degree and order.
-MOMENT_DIMENSION: dict[Layout, str] = {"degree": "degree", "order": "harmonic"}
 NOT_COUNTED = {"valid_min": 0, "comment": "-1 where not counted"}
 
 # name: (long_name, units, further attributes)
@@ -40,8 +39,8 @@ DESCRIPTIONS: dict[str, tuple[str, str, dict[str, Any]]] = {
     ),
     "residual": ("largest error of the self-consistency equation", "1", {}),
     "modes": ("degree up to which the density was resolved", "1", {}),
-    "cosine": (MOMENTS_ON_CIRCLE[0], "1", {}),
-    "sine": (MOMENTS_ON_CIRCLE[1], "1", {}),
+    "cosine": (CircleModes.words[0], "1", {}),
+    "sine": (CircleModes.words[1], "1", {}),
     "tangent_coupling": ("derivative of the coupling along the branch", "1", {}),
     "tangent_cosine": ("derivative of the moments 'cosine' along the branch", "1", {}),
     "tangent_sine": ("derivative of the moments 'sine' along the branch", "1", {}),
@@ -87,9 +86,10 @@ def state_to_xarray(state: State) -> "xarray.Dataset":
     if not records.fits(scalars["coupling"]):
         scalars |= {"coupling": np.nan, "coupling_decimal": records.decimal(state.coupling)}
     variables = {name: _variable(name, (), np.asarray(value)) for name, value in scalars.items()}
-    dimension = MOMENT_DIMENSION[state.layout]
+    modes = state.moments.modes
+    dimension = _dimension(modes)
     variables |= {name: _variable(name, (dimension,), getattr(state, name)) for name in records.EVENT_MOMENTS}
-    _say_moments(variables, state.problem.domain, state.layout)
+    _say_moments(variables, modes)
     attributes = conventions(state.provenance) | {
         "title": "stationary state of a McKean-Vlasov equation",
         **_domain_attributes(state.problem.domain),
@@ -101,7 +101,7 @@ def state_to_xarray(state: State) -> "xarray.Dataset":
     }
     if state.minimiser is not None:
         attributes["minimiser"] = int(state.minimiser)
-    return xarray.Dataset(variables, _moment_coordinates(state.cosine.size, state.layout), attributes)
+    return xarray.Dataset(variables, _moment_coordinates(state.cosine.size, modes), attributes)
 
 
 def diagram_to_xarray(diagram: Diagram) -> "xarray.DataTree":
@@ -110,8 +110,8 @@ def diagram_to_xarray(diagram: Diagram) -> "xarray.DataTree":
 
     groups = {"/": xarray.Dataset(attrs=_root_attributes(diagram))}
     for index, branch in enumerate(diagram.branches):
-        groups[branch_group(index)] = _branch_dataset(branch, diagram.problem.domain)
-    groups[EVENTS_GROUP] = _events_dataset(diagram.special_points, diagram.problem.domain)
+        groups[branch_group(index)] = _branch_dataset(branch)
+    groups[EVENTS_GROUP] = _events_dataset(diagram.special_points)
     return xarray.DataTree.from_dict(groups)
 
 
@@ -168,17 +168,18 @@ def _events_from(table: "xarray.Dataset") -> list[SpecialPoint]:
     return events
 
 
-def _branch_dataset(branch: Branch, domain: Domain) -> "xarray.Dataset":
+def _branch_dataset(branch: Branch) -> "xarray.Dataset":
     import xarray
 
     arrays = records.branch_arrays(branch)
-    moments = MOMENT_DIMENSION[branch.layout]
+    modes = branch.moments.modes
+    moments = _dimension(modes)
     variables = {name: _variable(name, ("point", moments)[: array.ndim], array) for name, array in arrays.items()}
-    _say_moments(variables, domain, branch.layout)
+    _say_moments(variables, modes)
     variables["point_labels"] = _variable("point_labels", ("point",), np.array(branch.point_labels, np.str_))
     coordinates = {
         "point": _variable("point", ("point",), np.arange(len(branch))),
-        **_moment_coordinates(branch.cosine.shape[1], branch.layout),
+        **_moment_coordinates(branch.cosine.shape[1], modes),
         **{name: variables.pop(name) for name in ("coupling", "relative_coupling")},
     }
     header = records.branch_header(branch)
@@ -195,7 +196,7 @@ def _branch_dataset(branch: Branch, domain: Domain) -> "xarray.Dataset":
     return xarray.Dataset(variables, coordinates, attributes)
 
 
-def _events_dataset(events: Sequence[SpecialPoint], domain: Domain) -> "xarray.Dataset":
+def _events_dataset(events: Sequence[SpecialPoint]) -> "xarray.Dataset":
     import xarray
 
     width = max((event.cosine.size for event in events), default=1)
@@ -215,14 +216,15 @@ def _events_dataset(events: Sequence[SpecialPoint], domain: Domain) -> "xarray.D
         for index, event in enumerate(events):
             columns[name][index, : event.cosine.size] = getattr(event, name)
     # Events of branches of both layouts share a table: its columns are places.
-    layout: Layout = "order" if any(event.layout == "order" for event in events) else "degree"
-    dimension = MOMENT_DIMENSION[layout]
+    used = {event.layout: event.moments.modes for event in events}
+    modes = [used[layout] for layout in sorted(used)]
+    dimension = "harmonic" if any(_by_order(each) for each in modes) else "degree"
     variables = {
         name: _variable(name, ("event", dimension)[: column.ndim], column) for name, column in columns.items()
     }
-    _say_moments(variables, domain, *sorted({event.layout for event in events}))
+    _say_moments(variables, *modes)
     attributes = {"long_name": "special points of all branches"}
-    coordinates = {"degree": _degrees(width)} if layout == "degree" else {}
+    coordinates = {"degree": _degrees(width)} if dimension == "degree" else {}
     return xarray.Dataset(variables, coordinates, attributes)
 
 
@@ -285,9 +287,9 @@ def _variable(name: str, dimensions: tuple[str, ...], values: NDArray[Any]) -> "
     return xarray.Variable(dimensions, values, attributes)
 
 
-def _say_moments(variables: "dict[str, xarray.Variable]", domain: Domain, *layouts: Layout) -> None:
-    """Say which moments these are, those of all layouts where there are several."""
-    words = [moment_words(domain, layout) for layout in layouts]
+def _say_moments(variables: "dict[str, xarray.Variable]", *modes: Modes) -> None:
+    """Say which moments these are, those of all modes where there are several."""
+    words = [each.words for each in modes]
     for position, name in enumerate(records.EVENT_MOMENTS):
         if words:
             variables[name].attrs["long_name"] = ", or ".join(pair[position] for pair in words)
@@ -297,15 +299,18 @@ def _domain_attributes(domain: Domain) -> dict[str, Any]:
     return {"domain": domain.name, "dimension": domain.dimension}
 
 
-def _moment_coordinates(size: int, layout: Layout) -> dict[str, "xarray.Variable"]:
-    if layout == "degree":
-        return {"degree": _degrees(size)}
-    degrees = np.repeat(np.arange(size), np.arange(1, size + 1))[:size]
-    orders = np.arange(size) - degrees * (degrees + 1) // 2
-    return {
-        "degree": _variable("degree", ("harmonic",), degrees),
-        "order": _variable("order", ("harmonic",), orders),
-    }
+def _by_order(modes: Modes) -> bool:
+    return modes.orders(1) is not None
+
+
+def _dimension(modes: Modes) -> str:
+    return "harmonic" if _by_order(modes) else "degree"
+
+
+def _moment_coordinates(size: int, modes: Modes) -> dict[str, "xarray.Variable"]:
+    dimension, orders = (_dimension(modes),), modes.orders(size)
+    coordinates = {"degree": _variable("degree", dimension, modes.degrees(size))}
+    return coordinates if orders is None else coordinates | {"order": _variable("order", dimension, orders)}
 
 
 def _degrees(size: int) -> "xarray.Variable":

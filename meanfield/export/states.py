@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidInput, MeanfieldError
-from ..moments import moment_columns, named_moment
+from ..harmonics import moment_columns
 from ..outcomes import Outcome
 from ..problem import McKeanVlasov
 from ..states import State, StationaryStates
@@ -256,11 +256,7 @@ def _row(index: int, state: State, critical_coupling: Any) -> dict[str, Any]:
     relative = None
     if critical_coupling is not None:
         relative = float(np.longdouble(state.coupling) / np.longdouble(critical_coupling))
-    domain = state.problem.domain
-    moments = {
-        name: float(named_moment(domain, state.layout, state.cosine, state.sine, name))
-        for name in moment_columns(domain)
-    }
+    moments = {name: float(state.moments.named(name)) for name in moment_columns(state.problem.domain)}
     given = {name: getattr(state, name) for name in STATE_COLUMNS[8:]}
     row = {
         "state": index,

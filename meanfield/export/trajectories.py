@@ -3,17 +3,13 @@
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..arguments import checked
-from ..domains import Circle
-from ..harmonics import largest_degree
 from ..outcomes import Outcome
 from ..problem import McKeanVlasov
 from ..trajectories import Trajectory
 from . import records
 from .datasets import Arrays, Content, Variable, open_content
-from .layouts import check_layout, layout_of, moment_words
+from .layouts import check_layout, layout_of
 from .plausible import require_trajectory
 
 RECORD = "trajectory"
@@ -22,12 +18,12 @@ OPTIONAL = ("tolerance", "distance", "slowest_rate")
 
 def trajectory_content(trajectory: Trajectory) -> Content:
     """Take a trajectory apart into a header, labelled arrays and a table."""
-    by_degree = trajectory.layout == "degree"
-    moments = ("time", "degree" if by_degree else "moment")
-    cosine, sine = moment_words(trajectory.problem.domain, trajectory.layout)
+    labels = _labels(trajectory)
+    moments = ("time", next(iter(labels.values())).dimensions[0])
+    cosine, sine = trajectory.moments.modes.words
     variables = {
         "time": Variable(("time",), trajectory.time, "time", ""),
-        **(_degrees if by_degree else _degrees_and_orders)(trajectory.cosine.shape[1]),
+        **labels,
         "cosine": Variable(moments, trajectory.cosine, cosine),
         "sine": Variable(moments, trajectory.sine, sine),
         "modes": Variable(("time",), trajectory.modes, "degree up to which the density was resolved"),
@@ -37,7 +33,9 @@ def trajectory_content(trajectory: Trajectory) -> Content:
         "dissipation": Variable(
             ("time",), trajectory.dissipation, "minus the time derivative of the free energy gap", ""
         ),
-        "minimum": Variable(("time",), trajectory.minimum, "smallest value of the density", _unit(trajectory)),
+        "minimum": Variable(
+            ("time",), trajectory.minimum, "smallest value of the density", trajectory.moments.modes.unit
+        ),
     }
     rows = list(trajectory.rows())
     return Content(
@@ -49,25 +47,16 @@ def trajectory_content(trajectory: Trajectory) -> Content:
     )
 
 
-def _degrees(size: int) -> dict[str, Variable]:
-    return {"degree": Variable(("degree",), np.arange(size), "degree of the moment")}
-
-
-def _degrees_and_orders(size: int) -> dict[str, Variable]:
-    """Label the places of packed moments."""
-    last = largest_degree(size)
-    degrees = np.repeat(np.arange(last + 1), np.arange(1, last + 2))
+def _labels(trajectory: Trajectory) -> dict[str, Variable]:
+    """Label the places of the moments."""
+    modes, size = trajectory.moments.modes, trajectory.cosine.shape[1]
+    degrees, orders, words = modes.degrees(size), modes.orders(size), "degree of the moment"
+    if orders is None:
+        return {"degree": Variable(("degree",), degrees, words)}
     return {
-        "moment_degree": Variable(("moment",), degrees, "degree of the moment"),
-        "moment_order": Variable(
-            ("moment",), np.arange(size) - degrees * (degrees + 1) // 2, "order of the moment"
-        ),
+        "moment_degree": Variable(("moment",), degrees, words),
+        "moment_order": Variable(("moment",), orders, "order of the moment"),
     }
-
-
-def _unit(trajectory: Trajectory) -> str:
-    """Return the unit of a density: on spheres, of surface in units of the radius, it has none."""
-    return "1/rad" if isinstance(trajectory.problem.domain, Circle) else "1"
 
 
 def trajectory_header(trajectory: Trajectory) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..arguments import checked
 from ..diagrams import Branch, Diagram
-from ..domains import Circle, Domain, Sphere
+from ..harmonics import Modes, Moments, modes_of
 from ..states import State
 from .appearance import COLOURS, STYLES, UNIFORM_COLOUR, plain_frame
 from .captions import titled_axes
@@ -28,6 +28,7 @@ DENSITY_CURVES = 6
 LOGARITHMIC = 1e3
 # It begins well above the error of the densities and ends where limits with a margin are still numbers.
 LOWEST, HIGHEST = 1e-8, 1e240
+QUARTERS = {-2: r"$-\pi$", -1: r"$-\pi/2$", 0: "0", 1: r"$\pi/2$", 2: r"$\pi$"}
 
 
 @checked
@@ -48,25 +49,22 @@ def plot_state(state: State, ax: "Axes | None" = None, **style: Any) -> "Axes":
     -------
     matplotlib.axes.Axes
     """
-    if state.layout == "order":
+    modes = state.moments.modes
+    if modes.angles > 1:
         return plot_mollweide(state, ax, **style)
     ax = titled_axes(state.problem, state.label) if ax is None else ax
-    domain = state.problem.domain
     settings: dict[str, Any] = {"color": COLOURS[0], "linewidth": 1.6, "label": state.label or None} | style
-    uniform_level(ax, domain)
+    uniform_level(ax, modes)
     draw_profile(ax, state, **settings)
-    frame_density(ax, domain)
+    frame_density(ax, modes)
     return ax
 
 
 def draw_profile(ax: "Axes", state: State, **settings: Any) -> None:
     """Draw the density of a state as a line: per radian, or on spheres over the uniform one."""
-    domain = state.problem.domain
-    angle = _angles(domain, state.cosine.size)
-    if isinstance(domain, Circle):
-        ax.plot(angle, state.density(angle), **settings)
-        return
-    density = state.relative_density(angle)
+    modes = state.moments.modes
+    angle = np.linspace(*modes.span, max(513, 8 * state.cosine.size + 1))
+    density = drawn_values(state, modes, angle)
     if np.max(density) > LOGARITHMIC:
         ax.set_yscale("log")
         density = np.where(density < HIGHEST, np.maximum(density, 0.01 * LOWEST), np.nan)
@@ -76,20 +74,20 @@ def draw_profile(ax: "Axes", state: State, **settings: Any) -> None:
 def draw_densities(ax: "Axes", diagram: Diagram) -> None:
     """Draw densities at equal steps along the first clustered branch, or the uniform one where there is none."""
     clustered = [branch for branch in diagram.branches if branch.symmetry != 0]
-    profiled = [branch for branch in clustered if branch.layout == "degree"]
+    profiled = [branch for branch in clustered if branch.moments.modes.angles == 1]
     if profiled:
         _draw_along(ax, diagram, profiled[0])
     elif clustered:
         _draw_last(ax, diagram, clustered[0])
     else:
-        _draw_uniform(ax, diagram.problem.domain)
+        _draw_uniform(ax, modes_of(diagram.problem.domain))
 
 
 def _draw_along(ax: "Axes", diagram: Diagram, branch: Branch) -> None:
     from matplotlib import colormaps
 
-    domain = diagram.problem.domain
-    uniform_level(ax, domain)
+    modes = branch.moments.modes
+    uniform_level(ax, modes)
     chosen = _spread_points(branch)
     colours = colormaps["viridis"](np.linspace(0.0, 0.85, max(len(chosen), 2)))
     for point, colour in zip(chosen, colours, strict=False):
@@ -97,14 +95,14 @@ def _draw_along(ax: "Axes", diagram: Diagram, branch: Branch) -> None:
         settings: dict[str, Any] = {"color": colour, "linestyle": dashes, "linewidth": 1.3}
         text = f"{abscissa(diagram, branch)[point]:.3g}"
         draw_profile(ax, diagram.state(diagram.branches.index(branch), point), label=text, **settings)
-    frame_density(ax, domain)
+    frame_density(ax, modes)
     if chosen:
         ax.legend(
             title=f"{branch.label}\n{coupling_symbol(diagram)} =",
             frameon=False,
             fontsize=7,
             title_fontsize=8,
-            loc="upper right" if isinstance(domain, Circle) else "best",
+            loc="best",
         )
 
 
@@ -113,51 +111,50 @@ def _draw_last(ax: "Axes", diagram: Diagram, branch: Branch) -> None:
     if not chosen:
         ax.text(0.5, 0.5, "not computed", transform=ax.transAxes, ha="center", va="center", color="0.4")
         return
-    globe(ax, branch.cosine[chosen[-1]], branch.sine[chosen[-1]], branch.layout)
+    globe(ax, branch.moments[chosen[-1]])
     value = f"{abscissa(diagram, branch)[chosen[-1]]:.3g}"
     ax.set_title(f"{branch.label}, {coupling_symbol(diagram)} = {value}", fontsize=8)
 
 
-def _draw_uniform(ax: "Axes", domain: Domain) -> None:
-    level = _uniform_value(domain)
+def _draw_uniform(ax: "Axes", modes: Modes) -> None:
+    level = uniform_value(modes)
     ax.axhline(level, color=UNIFORM_COLOUR, linewidth=1.5)
-    middle = 0.0 if isinstance(domain, Circle) else np.pi / 2
-    ax.text(middle, 0.17 if isinstance(domain, Circle) else 1.05 * level, "uniform", ha="center", fontsize=8)
-    frame_density(ax, domain)
-    ax.set_ylim(0.0, 0.5 if isinstance(domain, Circle) else 2.0)
+    ax.text(float(np.mean(modes.span)), 1.05 * level, "uniform", ha="center", fontsize=8)
+    frame_density(ax, modes)
+    ax.set_ylim(0.0, 2.0 * level)
 
 
-def _angles(domain: Domain, moments: int) -> Floats:
-    points = max(513, 8 * moments + 1)
-    return np.linspace(-np.pi if isinstance(domain, Circle) else 0.0, np.pi, points)
+def drawn_values(density: State | Moments, modes: Modes, angle: Floats) -> Floats:
+    """Return a density as it is drawn: per radian, or on spheres over the uniform one."""
+    return density.relative_density(angle) if modes.relative else density.density(angle)
 
 
-def _uniform_value(domain: Domain) -> float:
-    return 1 / (2 * np.pi) if isinstance(domain, Circle) else 1.0
+def uniform_value(modes: Modes) -> float:
+    """Return the uniform density as it is drawn: on spheres in units of itself."""
+    return 1.0 if modes.relative else 1.0 / modes.domain.volume
 
 
-def uniform_level(ax: "Axes", domain: Domain | None = None) -> None:
+def uniform_level(ax: "Axes", modes: Modes) -> None:
     """Draw the uniform density as a thin dotted line."""
-    level = _uniform_value(domain or Circle())
-    ax.axhline(level, color="0.65", linewidth=0.8, linestyle=":", zorder=1.0)
+    ax.axhline(uniform_value(modes), color="0.65", linewidth=0.8, linestyle=":", zorder=1.0)
 
 
-def frame_density(ax: "Axes", domain: Domain | None = None) -> None:
-    """Label the axes of a density over the angle: on the circle, or on a sphere relative to the uniform one."""
+def frame_density(ax: "Axes", modes: Modes) -> None:
+    """Label the axes of a density over the angle: per radian, or on a sphere relative to the uniform one."""
     ax.set_xlabel(r"$\theta$", fontsize=11)
-    if isinstance(domain, Sphere):
-        ax.set_ylabel(r"$\rho(\theta)/\rho_0$", fontsize=11)
-        ax.set_xlim(0.0, np.pi)
-        ax.set_xticks([0.0, np.pi / 2, np.pi], ["0", r"$\pi/2$", r"$\pi$"])
-    else:
-        ax.set_ylabel(r"$\rho(\theta)$", fontsize=11)
-        ax.set_xlim(-np.pi, np.pi)
-        labels = [r"$-\pi$", r"$-\pi/2$", "0", r"$\pi/2$", r"$\pi$"]
-        ax.set_xticks([-np.pi, -np.pi / 2, 0.0, np.pi / 2, np.pi], labels)
+    ax.set_ylabel(r"$\rho(\theta)/\rho_0$" if modes.relative else r"$\rho(\theta)$", fontsize=11)
+    ax.set_xlim(*modes.span)
+    ax.set_xticks(*quarter_turns(modes))
     plain_frame(ax)
     # The axis still grows if another density is drawn on it.
     bottom = 0.0 if ax.get_yscale() == "linear" else max(LOWEST, ax.get_ylim()[0])
     ax.set_ylim(bottom=bottom, auto=None)
+
+
+def quarter_turns(modes: Modes) -> tuple[Floats, list[str]]:
+    """Return the multiples of a quarter turn in the range of the angle, with their names."""
+    first, last = (round(end / (0.5 * np.pi)) for end in modes.span)
+    return np.linspace(*modes.span, last - first + 1), [QUARTERS[number] for number in range(first, last + 1)]
 
 
 def _spread_points(branch: Branch) -> Sequence[int]:

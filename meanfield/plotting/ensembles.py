@@ -5,16 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, stdtrit
+from scipy.special import stdtrit
 
 from ..arguments import checked, shown, takes
-from ..domains import Circle, Domain
 from ..ensembles import Ensemble
 from ..errors import InvalidInput
-from ..harmonics import largest_degree, place, zonal_density
+from ..harmonics import Modes
 from .appearance import COLOURS, UNIFORM_COLOUR, colour_number, plain_frame, require_degrees
 from .captions import titled_axes
-from .densities import frame_density, uniform_level
+from .densities import quarter_turns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,8 +53,6 @@ def plot_ensemble(ensemble: Ensemble, ax: "Axes | None" = None, density: Any = N
         raise InvalidInput("no replica of this ensemble came to the end, so there is no histogram to draw")
     ax = titled_axes(ensemble.problem) if ax is None else ax
     edges, heights, half = _joined(ensemble)
-    if ensemble.on_circle:
-        uniform_level(ax, ensemble.problem.domain)
     settings: dict[str, Any] = {"color": COLOURS[5], "alpha": 0.6, "label": _particles(ensemble)} | style
     ax.stairs(heights, edges, fill=True, **settings)
     bars: dict[str, Any] = {"color": COLOURS[0], "linewidth": 1.0, "label": "95 % confidence"}
@@ -65,10 +62,7 @@ def plot_ensemble(ensemble: Ensemble, ax: "Axes | None" = None, density: Any = N
     if density is not None:
         angle = np.linspace(edges[0], edges[-1], DENSITY_POINTS)
         ax.plot(angle, _law(ensemble, density, angle), color=COLOURS[1], linewidth=1.6, label=_name(density))
-    if ensemble.on_circle:
-        frame_density(ax, ensemble.problem.domain)
-    else:
-        _frame_polar(ax, ensemble.problem.domain)
+    _frame(ax, ensemble.modes)
     top = max(_line_top(ax), float(np.max(heights + np.nan_to_num(half))))
     ax.set_ylim(0.0, (1.1 if top > 2.0 * heights.mean() else 1.4) * top)
     ax.legend(frameon=False, fontsize=8, loc="upper right")
@@ -106,7 +100,7 @@ def plot_ensemble_moments(
         )
     require_degrees(degrees)
     ax = titled_axes(ensemble.problem) if ax is None else ax
-    letters = "ck" if ensemble.on_circle else "ml"
+    letters = ensemble.modes.letters
     for number, degree in enumerate(degrees):
         colour = colour_number(number)
         estimate = ensemble.order_parameter(degree)
@@ -171,39 +165,22 @@ def _particles(ensemble: Ensemble) -> str:
 
 def _law(ensemble: Ensemble, density: Any, angle: Floats) -> Floats:
     """Return the density of the angle, which on the sphere has the size of a parallel as a factor."""
-    domain = ensemble.problem.domain
-    if isinstance(domain, Circle):
-        return _values(density, angle)
-    if getattr(density, "layout", "degree") == "order":
-        cosine = np.asarray(density.cosine)
-        cosine = cosine[-1] if cosine.ndim == 2 else cosine
-        zonal = cosine[[place(degree, 0) for degree in range(largest_degree(cosine.size) + 1)]]
-        return np.asarray(zonal_density(zonal, domain.dimension, angle) * _uniform_law(domain, angle))
-    return np.asarray(_values(density, angle) * domain.volume * _uniform_law(domain, angle))
+    uniform = ensemble.modes.law(angle)
+    moments = getattr(density, "moments", None)
+    if moments is not None and moments.modes.angles > 1:
+        last = moments if moments.cosine.ndim == 1 else moments[-1]
+        return np.asarray(last.about_axis().relative_density(angle) * uniform)
+    return np.asarray(_values(density, angle) * ensemble.problem.domain.volume * uniform)
 
 
-def _uniform_law(domain: Domain, angle: Floats) -> Floats:
-    """Return the density of the angle from the pole of uniform points on a sphere."""
-    half = 0.5 * domain.dimension
-    factor = np.exp(gammaln(half) - gammaln(half - 0.5)) / np.sqrt(np.pi)
-    return np.asarray(factor * np.sin(angle) ** (domain.dimension - 2))
-
-
-def _frame_polar(ax: "Axes", domain: Domain) -> None:
-    """Label the angle from the pole, with the law of uniform points as a thin line."""
-    angle = np.linspace(0.0, np.pi, DENSITY_POINTS)
-    ax.plot(
-        angle,
-        _uniform_law(domain, angle),
-        label="uniform",
-        color=UNIFORM_COLOUR,
-        linewidth=0.8,
-        linestyle=(0, (4.0, 3.0)),
-        zorder=1,
-    )
-    ax.set_xlim(0.0, np.pi)
-    ax.set_xticks(np.linspace(0.0, np.pi, 5), ["0", r"$\pi/4$", r"$\pi/2$", r"$3\pi/4$", r"$\pi$"])
-    ax.set_xlabel(r"angle from the pole $\theta$", fontsize=11)
+def _frame(ax: "Axes", modes: Modes) -> None:
+    """Label the angle, with the law of uniform points as a thin line."""
+    angle = np.linspace(*modes.span, DENSITY_POINTS)
+    dashed: dict[str, Any] = {"color": UNIFORM_COLOUR, "linewidth": 0.8, "linestyle": (0, (4.0, 3.0)), "zorder": 1}
+    ax.plot(angle, modes.law(angle), label="uniform", **dashed)
+    ax.set_xlim(*modes.span)
+    ax.set_xticks(*quarter_turns(modes))
+    ax.set_xlabel(rf"{modes.angle} $\theta$", fontsize=11)
     ax.set_ylabel(r"density of $\theta$", fontsize=11)
     plain_frame(ax)
 

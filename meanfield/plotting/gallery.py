@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from ..arguments import ITSELF, checked
 from ..diagrams import Branch, Diagram
-from ..domains import Domain
 from ..errors import InvalidInput
-from ..states import Layout, State
+from ..harmonics import Moments
+from ..states import State
 from .globe import colour_bar, globe, mollweide, require_sphere
 from .quantities import abscissa, coupling_symbol
 
@@ -27,19 +27,16 @@ SIZES = {"globe": (3.1, 2.7), "mollweide": (4.9, 2.4)}
 
 
 class Shown(NamedTuple):
-    """One density of a gallery: moments in a layout, and what is written above it."""
+    """One density of a gallery, and what is written above it."""
 
     title: str
-    domain: Domain
-    cosine: Floats
-    sine: Floats
-    layout: Layout
+    moments: Moments
 
 
 @checked
 def states_shown(states: Sequence[State]) -> list[Shown]:
     """Return states with their labels."""
-    return [Shown(state.label, state.problem.domain, state.cosine, state.sine, state.layout) for state in states]
+    return [Shown(state.label, state.moments) for state in states]
 
 
 @checked
@@ -77,7 +74,7 @@ def plot_gallery(
     if not shown:
         raise InvalidInput("there is no density to draw; the file has no branch with known moments")
     for each in shown:
-        require_sphere(each.domain, picture)
+        require_sphere(each.moments, picture)
     columns = min(COLUMNS[picture], len(shown))
     rows = math.ceil(len(shown) / columns)
     width, height = SIZES[picture]
@@ -87,9 +84,9 @@ def plot_gallery(
         ax.set_axis_off()
     for ax, each in zip(axes, shown, strict=False):
         if picture == "globe":
-            image = globe(ax, each.cosine, each.sine, each.layout, view=view)
+            image = globe(ax, each.moments, view=view)
         else:
-            image = mollweide(ax, each.cosine, each.sine, each.layout)
+            image = mollweide(ax, each.moments)
         colour_bar(ax, image)
         ax.set_title(each.title, fontsize=9)
     return figure
@@ -101,4 +98,4 @@ def _last_of(diagram: Diagram, branch: Branch) -> Shown | None:
         return None
     point = int(known[-1])
     title = f"{branch.label}, {coupling_symbol(diagram)} = {abscissa(diagram, branch)[point]:.4g}"
-    return Shown(title, diagram.problem.domain, branch.cosine[point], branch.sine[point], branch.layout)
+    return Shown(title, branch.moments[point])

@@ -12,11 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import ITSELF, checked
-from ..domains import Domain, Sphere
 from ..errors import InvalidInput
-from ..fields import FullField
-from ..harmonics import largest_degree, zonal_density
-from ..states import Layout, State, described
+from ..harmonics import Moments
+from ..states import State
 from .captions import titled_axes
 from .projections import (
     PARALLELS,
@@ -87,9 +85,9 @@ def plot_globe(
     InvalidInput
         If the state does not live on the ordinary sphere or the view is no direction.
     """
-    require_sphere(state.problem.domain, "globe")
+    require_sphere(state.moments, "globe")
     ax = titled_axes(state.problem, state.label, (4.4, 3.8)) if ax is None else ax
-    image = globe(ax, state.cosine, state.sine, state.layout, view=view, **style)
+    image = globe(ax, state.moments, view=view, **style)
     if bar:
         colour_bar(ax, image)
     return ax
@@ -121,9 +119,9 @@ def plot_mollweide(
     InvalidInput
         If the state does not live on the ordinary sphere.
     """
-    require_sphere(state.problem.domain, "mollweide")
+    require_sphere(state.moments, "mollweide")
     ax = titled_axes(state.problem, state.label, (6.4, 3.0)) if ax is None else ax
-    image = mollweide(ax, state.cosine, state.sine, state.layout, centre=centre, **style)
+    image = mollweide(ax, state.moments, centre=centre, **style)
     if bar:
         colour_bar(ax, image)
     return ax
@@ -132,20 +130,18 @@ def plot_mollweide(
 @checked
 def globe(
     ax: "Axes",
-    cosine: Floats,
-    sine: Floats,
-    layout: Layout = "degree",
+    moments: Moments,
     *,
     view: Annotated[Sequence[float] | None, ITSELF] = None,
     **style: Any,
 ) -> "AxesImage":
-    """Draw the density on S^2 with the given moments on a globe; the image holds it over the uniform one."""
+    """Draw a density on S^2 on a globe; the image holds it over the uniform one."""
     from matplotlib.patches import Circle
 
-    polar, azimuth, values = _survey(cosine, sine, layout)
+    polar, azimuth, values = _survey(moments)
     eye = View.from_direction(tuple(_sensible_view(polar, azimuth, values)) if view is None else view)
-    place_polar, place_azimuth, used, extent = globe_pixels(eye, _resolution(cosine, layout))
-    data = _image(used, _at(cosine, layout, values, place_polar, place_azimuth))
+    place_polar, place_azimuth, used, extent = globe_pixels(eye, _resolution(moments))
+    data = _image(used, _at(moments, values, place_polar, place_azimuth))
     image = _paint(ax, data, (extent, extent), Circle((0.0, 0.0), 1.0), float(np.max(values)), style)
     _shade(ax, extent, data.shape[0], image)
     _draw_graticule(ax, globe_graticule(eye))
@@ -157,25 +153,23 @@ def globe(
 @checked
 def mollweide(
     ax: "Axes",
-    cosine: Floats,
-    sine: Floats,
-    layout: Layout = "degree",
+    moments: Moments,
     *,
     centre: float | None = None,
     **style: Any,
 ) -> "AxesImage":
-    """Draw the density on S^2 with the given moments as a map; the image holds it over the uniform one."""
+    """Draw a density on S^2 as a map; the image holds it over the uniform one."""
     from matplotlib.patches import Ellipse
 
     if centre is not None and not np.isfinite(float(centre)):
         raise InvalidInput(f"the centre of a map is a finite angle, not {centre}; try centre=0.0")
-    _, azimuth, values = _survey(cosine, sine, layout)
+    _, azimuth, values = _survey(moments)
     middle = _quietest_edge(azimuth, values) + np.pi if centre is None else float(centre)
     # The nearest equal angle to 0.
     middle = float(np.angle(np.exp(1j * middle))) if centre is None else middle
-    pixels = 2 * _resolution(cosine, layout)
+    pixels = 2 * _resolution(moments)
     place_polar, place_azimuth, used, stretch = map_pixels(middle, pixels)
-    data = _image(used, _at(cosine, layout, values, place_polar, place_azimuth))
+    data = _image(used, _at(moments, values, place_polar, place_azimuth))
     half = np.sqrt(2.0)
     rim = Ellipse((0.0, 0.0), 4.0 * half, 2.0 * half)
     image = _paint(ax, data, (2.0 * half * stretch, half * stretch), rim, float(np.max(values)), style)
@@ -197,22 +191,22 @@ def colour_bar(ax: "Axes", image: "AxesImage") -> None:
     bar.ax.axhline(1.0, color="black", linewidth=1.0, gid="uniform")
 
 
-def require_sphere(domain: Domain, picture: str) -> None:
-    """Refuse to show a density on another space than the ordinary sphere."""
-    if domain != Sphere(3):
-        what = "a globe" if picture == "globe" else "Mollweide's map"
+def require_sphere(moments: Moments, picture: str) -> None:
+    """Refuse to show a density on another space than the ordinary sphere, where points have an azimuth."""
+    if not moments.modes.takes_azimuth:
+        what, where = "a globe" if picture == "globe" else "Mollweide's map", moments.modes.domain.in_words
         raise InvalidInput(
-            f"{what} shows densities on the ordinary sphere, Sphere(3), not on {described(domain)}; use plot(), "
+            f"{what} shows densities on the ordinary sphere, Sphere(3), not on {where}; use plot(), "
             "which draws the density against the angle"
         )
 
 
-def _at(cosine: Floats, layout: Layout, surveyed: Floats, polar: Floats, azimuth: Floats) -> Floats:
+def _at(moments: Moments, surveyed: Floats, polar: Floats, azimuth: Floats) -> Floats:
     """Return the density over the uniform one at angles, from its survey where it has no axis."""
     from scipy.ndimage import map_coordinates
 
-    if layout == "degree":
-        return zonal_density(cosine, 3, polar)
+    if moments.modes.angles == 1:
+        return moments.relative_density(polar)
     rings, longitudes = len(surveyed) - 1, surveyed.shape[1]
     # Beyond a pole the sphere goes on on the opposite side.
     opposite = np.roll(surveyed, longitudes // 2, axis=1)
@@ -223,27 +217,21 @@ def _at(cosine: Floats, layout: Layout, surveyed: Floats, polar: Floats, azimuth
     return np.asarray(map_coordinates(around, [row, column], order=5, mode="nearest"))
 
 
-def _resolution(cosine: Floats, layout: Layout) -> int:
-    degree = largest_degree(cosine.size) if layout == "order" else cosine.size - 1
-    return int(np.clip(PIXELS_A_DEGREE * degree, FEWEST_PIXELS, MOST_PIXELS)) // 2 * 2
+def _resolution(moments: Moments) -> int:
+    return int(np.clip(PIXELS_A_DEGREE * moments.degree, FEWEST_PIXELS, MOST_PIXELS)) // 2 * 2
 
 
-def _survey(cosine: Floats, sine: Floats, layout: Layout) -> tuple[Floats, Floats, Floats]:
+def _survey(moments: Moments) -> tuple[Floats, Floats, Floats]:
     """Polar angles (n, 1), azimuths (k,) and densities (n, k) all over the sphere, poles included."""
-    steps = _steps(cosine, layout)
+    steps = _steps(moments)
     polar = np.linspace(0.0, np.pi, steps + 1)
     azimuth = np.linspace(0.0, 2.0 * np.pi, 2 * steps, endpoint=False)
-    if layout == "degree":
-        values = zonal_density(cosine, 3, polar)[:, np.newaxis] + np.zeros(2 * steps)
-    else:
-        field = FullField(Sphere(3), cosine.size)
-        values = field.on_rings(field.numbers * cosine, field.numbers * sine, polar, steps)
-    return polar[:, np.newaxis], azimuth, values
+    return polar[:, np.newaxis], azimuth, moments.modes.density_on_rings(moments.cosine, moments.sine, polar, steps)
 
 
-def _steps(cosine: Floats, layout: Layout) -> int:
+def _steps(moments: Moments) -> int:
     """Return how many steps from pole to pole a survey has: eight a wave of the last degree, up to the pixels."""
-    degree = largest_degree(cosine.size) if layout == "order" else cosine.size - 1
+    degree = moments.degree
     return max(2 * (degree + 1), int(np.clip(4 * degree, FEWEST_STEPS, MOST_PIXELS)))
 
 

@@ -5,11 +5,8 @@ from numpy.typing import NDArray
 
 from ..arguments import checked
 from ..diagrams import Branch, Diagram, SpecialPoint
-from ..domains import Circle
 from ..errors import InvalidInput
-from ..harmonics import moduli
-from ..moments import kinds, named_moment
-from ..states import Layout
+from ..harmonics import Moments, modes_of
 
 Floats = NDArray[np.float64]
 
@@ -37,7 +34,7 @@ def default_quantity(diagram: Diagram) -> str:
     That is the amplitude, or on spheres the moment about the north pole of the degree that becomes critical first
     if it vanishes on no branch but the uniform one: its sign tells the two sides of a transcritical branch apart.
     """
-    if isinstance(diagram.problem.domain, Circle):
+    if "p" not in modes_of(diagram.problem.domain).columns:
         return "amplitude"
     moment = f"p{critical_mode(diagram) or 1}"
     clustered = [branch for branch in diagram.branches if branch.symmetry != 0]
@@ -56,19 +53,20 @@ def coupling_symbol(diagram: Diagram) -> str:
 
 def symbol_of(diagram: Diagram, y: str) -> str:
     """Return the symbol of a quantity, or refuse a name that is none."""
-    on_circle = isinstance(diagram.problem.domain, Circle)
+    modes = modes_of(diagram.problem.domain)
+    degree = modes.letters[1]
     names = {
         "norm": r"$\|m\|_2$",
-        "amplitude": r"$\max_k |m_k|$" if on_circle else r"$\max_l |m_l|$",
+        "amplitude": rf"$\max_{degree} |m_{degree}|$",
         "free_energy_gap": r"$(F - F_0)/D$",
         "slowest_rate": r"slowest rate $\gamma$",
     }
     if y in names:
         return names[y]
-    kind, degree = y[:1], y[1:]
-    if kind in kinds(diagram.problem.domain) and degree.isascii() and degree.isdigit() and int(degree) > 0:
-        return _moment_symbol(kind, int(degree), on_circle)
-    moments = "m1, m2, ..." if on_circle else "m1, m2, ..., p1, p2, ..."
+    kind, number = y[:1], y[1:]
+    if kind in modes.columns and number.isascii() and number.isdigit() and int(number) > 0:
+        return modes.symbol(kind, int(number))
+    moments = ", ".join(f"{kind}1, {kind}2, ..." for kind in modes.columns)
     raise InvalidInput(f"cannot plot {y!r}; give {moments} or one of {', '.join(names)}")
 
 
@@ -77,7 +75,7 @@ def values_of(diagram: Diagram, branch: Branch, y: str) -> Floats:
     if y in ("free_energy_gap", "slowest_rate"):
         values: Floats = getattr(branch, y)
         return values
-    return _of_moments(diagram, branch.layout, branch.cosine, branch.sine, y)
+    return _of_moments(branch.moments, y)
 
 
 def event_value(diagram: Diagram, event: SpecialPoint, y: str) -> float:
@@ -85,7 +83,7 @@ def event_value(diagram: Diagram, event: SpecialPoint, y: str) -> float:
     branch = diagram.branches[event.branch]
     if y in ("free_energy_gap", "slowest_rate"):
         return float(getattr(branch, y)[event.point])
-    return float(_of_moments(diagram, branch.layout, event.cosine, event.sine, y))
+    return float(_of_moments(event.moments, y))
 
 
 def abscissa(diagram: Diagram, branch: Branch) -> Floats:
@@ -94,27 +92,13 @@ def abscissa(diagram: Diagram, branch: Branch) -> Floats:
     return np.asarray(chosen, dtype=np.float64)
 
 
-def _moment_symbol(kind: str, degree: int, on_circle: bool) -> str:
-    if on_circle:
-        return f"$m_{{{degree}}}$"
-    if kind == "m":
-        return f"$|m_{{{degree}}}|$"
-    mean = r"\langle \cos\theta \rangle" if degree == 1 else rf"\langle P_{{{degree}}}(\cos\theta) \rangle"
-    # Nematics know the second as S.
-    return rf"$S = p_2 = {mean}$" if degree == 2 else rf"$p_{{{degree}}} = {mean}$"
-
-
-def _of_moments(diagram: Diagram, layout: Layout, cosine: Floats, sine: Floats, y: str) -> Floats:
-    """Return a quantity that the moments (..., n) make up, (...)."""
+def _of_moments(moments: Moments, y: str) -> Floats:
+    """Return a quantity that moments make up."""
     if y == "norm":
         # Imported points may know only their first moments; the rest counts as zero.
-        squares = np.nan_to_num(cosine[..., 1:] ** 2 + sine[..., 1:] ** 2)
+        squares = np.nan_to_num(moments.cosine[..., 1:] ** 2 + moments.sine[..., 1:] ** 2)
         return np.asarray(np.sqrt(np.sum(squares, axis=-1)))
     if y == "amplitude":
-        lengths = np.nan_to_num(_lengths(layout, cosine, sine))
+        lengths = np.nan_to_num(moments.lengths)
         return np.asarray(np.max(lengths[..., 1:], axis=-1, initial=0.0))
-    return named_moment(diagram.problem.domain, layout, cosine, sine, y)
-
-
-def _lengths(layout: Layout, cosine: Floats, sine: Floats) -> Floats:
-    return moduli(cosine, sine) if layout == "order" else np.asarray(np.sqrt(cosine**2 + sine**2))
+    return moments.named(y)

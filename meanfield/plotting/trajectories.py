@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import checked
-from ..domains import Circle, Domain
 from ..errors import InvalidInput
-from ..harmonics import full_density, moduli, place, zonal_density
+from ..harmonics import Moments
 from ..trajectories import Trajectory
 from .appearance import COLOURS, colour_number, plain_frame, require_degrees
 from .captions import titled_axes
-from .densities import frame_density, uniform_level
+from .densities import drawn_values, frame_density, quarter_turns, uniform_level, uniform_value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +30,6 @@ STEEP = 6.0
 # Where half of the times lie in so small a first part, the axis is logarithmic.
 CROWDED = 0.15
 FEWEST_ON_LOG = 8
-HALF_TURNS = (r"$-\pi$", r"$-\pi/2$", "0", r"$\pi/2$", r"$\pi$")
 FILM_SUFFIX = ".gif"
 LONGEST_FILM = 600
 FILM_RESOLUTION, FILM_SHADES = 110, 32
@@ -62,12 +60,13 @@ def plot_trajectory(trajectory: Trajectory, ax: "Axes | None" = None, **style: A
     from matplotlib.colors import PowerNorm
 
     ax = titled_axes(trajectory.problem) if ax is None else ax
-    if trajectory.layout == "order":
+    modes = trajectory.moments.modes
+    if modes.angles > 1:
         return _draw_maps(ax, trajectory, style)
     shown = _shown(trajectory)
     angle = angles_of(trajectory)
     density = densities(trajectory, angle)[shown]
-    top, uniform = float(density.max()), uniform_value(trajectory.problem.domain)
+    top, uniform = float(density.max()), uniform_value(modes)
     gamma = 0.5 if top > STEEP * uniform else 1.0
     settings: dict[str, Any] = {"cmap": "viridis", "shading": "gouraud", "rasterized": True} | style
     settings.setdefault("norm", PowerNorm(gamma, vmin=0.0, vmax=max(top, 2.0 * uniform)))
@@ -79,17 +78,12 @@ def plot_trajectory(trajectory: Trajectory, ax: "Axes | None" = None, **style: A
     figure = ax.get_figure()
     if figure is not None:
         bar = figure.colorbar(mesh, ax=ax, pad=0.02, fraction=0.06)
-        bar.set_label(r"$\rho(t, \theta)$" if on_circle(trajectory) else r"$\rho(t, \theta)/\rho_0$", fontsize=11)
+        bar.set_label(r"$\rho(t, \theta)/\rho_0$" if modes.relative else r"$\rho(t, \theta)$", fontsize=11)
         bar.outline.set_visible(False)
         bar.ax.tick_params(labelsize=9)
     ax.set_ylabel(r"$\theta$", fontsize=11)
-    if on_circle(trajectory):
-        ax.set_ylim(-np.pi, np.pi)
-        ax.set_yticks(np.linspace(-np.pi, np.pi, 5), HALF_TURNS)
-    else:
-        # The north pole is above.
-        ax.set_ylim(np.pi, 0.0)
-        ax.set_yticks(np.linspace(0.0, np.pi, 3), HALF_TURNS[2:])
+    ax.set_ylim(*modes.upwards)
+    ax.set_yticks(*quarter_turns(modes))
     _time_axis(ax, trajectory)
     ax.tick_params(labelsize=9)
     return ax
@@ -143,12 +137,12 @@ def plot_moments(trajectory: Trajectory, ax: "Axes | None" = None, degrees: Sequ
     """
     require_degrees(degrees)
     ax = titled_axes(trajectory.problem) if ax is None else ax
-    shown = _shown(trajectory)
+    shown, letters = _shown(trajectory), trajectory.moments.modes.letters
     for number, degree in enumerate(degrees):
         values = trajectory.order_parameter(degree)[shown]
-        name = f"$k = {degree}$" if on_circle(trajectory) else rf"$\ell = {degree}$"
+        name = f"${letters[1]} = {degree}$"
         ax.plot(trajectory.time[shown], values, color=colour_number(number), linewidth=1.6, label=name)
-    ax.set_ylabel("$|c_k|$" if on_circle(trajectory) else r"$|m_\ell|$", fontsize=11)
+    ax.set_ylabel(f"$|{letters[0]}_{letters[1]}|$", fontsize=11)
     _time_axis(ax, trajectory)
     plain_frame(ax)
     ax.set_ylim(0.0, 1.02)
@@ -207,7 +201,7 @@ def animate(
     from ..export.files import write_files
 
     path = check_film(path, force)
-    if trajectory.layout == "order":
+    if trajectory.moments.modes.angles > 1:
         raise InvalidInput(
             "a film shows the density against one angle, and this one has no axis at the pole; draw it at some "
             "times with plot() (--plot)"
@@ -230,28 +224,12 @@ def animate(
 
 def densities(trajectory: Trajectory, angle: Floats) -> Floats:
     """Return the density at all times and angles, (T, A); on a sphere over the uniform one."""
-    if not on_circle(trajectory):
-        dimension = trajectory.problem.domain.dimension
-        return np.array([zonal_density(moments, dimension, angle) for moments in trajectory.cosine])
-    degrees = np.arange(1, trajectory.cosine.shape[1])
-    phases = np.multiply.outer(degrees, angle)
-    series = trajectory.cosine[:, 1:] @ np.cos(phases) + trajectory.sine[:, 1:] @ np.sin(phases)
-    return np.asarray((trajectory.cosine[:, :1] + 2.0 * series) / (2.0 * np.pi))
-
-
-def on_circle(trajectory: Trajectory) -> bool:
-    """Whether the densities live on the circle."""
-    return isinstance(trajectory.problem.domain, Circle)
+    return drawn_values(trajectory.moments, trajectory.moments.modes, angle)
 
 
 def angles_of(trajectory: Trajectory) -> Floats:
     """Return the angles at which densities are drawn: all, or on a sphere those from the north pole."""
-    return np.linspace(-np.pi if on_circle(trajectory) else 0.0, np.pi, ANGLES)
-
-
-def uniform_value(domain: Domain) -> float:
-    """Return the uniform density as it is drawn: on spheres in units of itself."""
-    return 1.0 / (2.0 * np.pi) if isinstance(domain, Circle) else 1.0
+    return np.linspace(*trajectory.moments.modes.span, ANGLES)
 
 
 def _draw_maps(ax: "Axes", trajectory: Trajectory, style: dict[str, Any]) -> "Axes":
@@ -259,17 +237,17 @@ def _draw_maps(ax: "Axes", trajectory: Trajectory, style: dict[str, Any]) -> "Ax
     from .globe import colour_bar, mollweide
 
     chosen = np.unique(np.linspace(0, len(trajectory) - 1, MAPS).round().astype(int))
-    moments = [_visible(trajectory.cosine[index], trajectory.sine[index]) for index in chosen]
+    moments = [_visible(trajectory.moments[index]) for index in chosen]
     if "norm" not in style:
-        style = {"vmax": max(_highest(*pair) for pair in moments)} | style
+        style = {"vmax": max(map(_highest, moments))} | style
     columns = min(2, chosen.size)
     rows = -(-chosen.size // columns)
     height, width = 1.0 / rows, (1.0 - MAP_ANGLES) / columns
-    for number, (index, pair) in enumerate(zip(chosen, moments, strict=True)):
+    for number, (index, shown) in enumerate(zip(chosen, moments, strict=True)):
         row, column = divmod(number, columns)
         place = (MAP_ANGLES + width * column, 1.0 - height * (row + 1), 0.97 * width, (1.0 - MAP_TITLE) * height)
         inset = ax.inset_axes(place)
-        image = mollweide(inset, *pair, "order", centre=0.0, **style)
+        image = mollweide(inset, shown, centre=0.0, **style)
         inset.set_title(f"$t = {trajectory.time[index]:.3g}$", fontsize=9, pad=2.0)
         for text in list(inset.texts) if column else []:
             # The angles stand beside the first column already.
@@ -279,18 +257,17 @@ def _draw_maps(ax: "Axes", trajectory: Trajectory, style: dict[str, Any]) -> "Ax
     return ax
 
 
-def _visible(cosine: Floats, sine: Floats) -> tuple[Floats, Floats]:
+def _visible(moments: Moments) -> Moments:
     """Return the moments of the degrees that can be seen."""
-    lengths = moduli(cosine, sine)
+    lengths = moments.lengths
     shares = (2.0 * np.arange(lengths.size) + 1.0) * lengths
-    last = int(np.flatnonzero(shares > INVISIBLE * shares.max())[-1])
-    return cosine[: place(last + 1, 0)], sine[: place(last + 1, 0)]
+    return moments.truncated(int(np.flatnonzero(shares > INVISIBLE * shares.max())[-1]))
 
 
-def _highest(cosine: Floats, sine: Floats) -> float:
+def _highest(moments: Moments) -> float:
     """Return the largest value of a density over the uniform one, on a grid that a map resolves, at least 2."""
     polar, azimuth = np.meshgrid(np.linspace(0.0, np.pi, 91), np.linspace(0.0, 2.0 * np.pi, 180, endpoint=False))
-    return max(2.0, float(full_density(cosine, sine, polar, azimuth).max()))
+    return max(2.0, float(moments.relative_density(polar, azimuth).max()))
 
 
 def _pictures(trajectory: Trajectory, chosen: NDArray[np.int64]) -> "list[Image]":
@@ -302,12 +279,12 @@ def _pictures(trajectory: Trajectory, chosen: NDArray[np.int64]) -> "list[Image]
     figure = Figure(figsize=(5.6, 3.8), dpi=FILM_RESOLUTION, layout="constrained")
     canvas: Any = FigureCanvasAgg(figure)
     ax = figure.add_subplot()
-    angle, domain = angles_of(trajectory), trajectory.problem.domain
+    angle, modes = angles_of(trajectory), trajectory.moments.modes
     values = densities(trajectory, angle)[chosen]
-    uniform_level(ax, domain)
+    uniform_level(ax, modes)
     (line,) = ax.plot(angle, values[0], color=COLOURS[0], linewidth=1.8)
-    frame_density(ax, domain)
-    highest = max(float(values.max()), 1.5 * uniform_value(domain))
+    frame_density(ax, modes)
+    highest = max(float(values.max()), 1.5 * uniform_value(modes))
     ax.set_ylim(min(0.0, 1.05 * float(values.min())), 1.08 * highest)
     label = ax.set_title(_clock(trajectory, int(chosen[-1])), fontsize=10, loc="left")
     # Places are settled while the clock is there.

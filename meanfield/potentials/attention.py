@@ -10,9 +10,10 @@ import numpy.typing as npt
 from ..arguments import methods_checked
 from ..domains import Domain
 from ..errors import InvalidInput
+from ..harmonics.polynomials import Extended
 from .protocol import SMALLEST, Array, Number, Potential
 from .series import as_number, scaled_bessel
-from .zonal import Extended, exponential_coefficients
+from .zonal import exponential_coefficients
 
 # Below this size 1/w_k is a normal float64 as well, so couplings keep full precision.
 _LARGEST_DOUBLE = 1e300

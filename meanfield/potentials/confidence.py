@@ -11,9 +11,10 @@ import numpy.typing as npt
 from ..arguments import methods_checked
 from ..domains import Domain, Sphere
 from ..errors import InvalidInput
+from ..harmonics.polynomials import Extended, multiplicities
 from .protocol import Array, Number, Potential
 from .series import as_number, sine_defect, wrapped
-from .zonal import Extended, angular_rule, multiplicities, projected
+from .zonal import angular_rule, projected
 
 _LARGEST_DIMENSION = 4
 _LARGEST_DEGREE = 2**13

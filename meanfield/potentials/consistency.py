@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ..domains import Domain
 from ..errors import InvalidInput
-from .zonal import multiplicities, zonal_polynomials, zonal_sum
+from ..harmonics.polynomials import multiplicities, sum_at_cosines, zonal_polynomials
 
 Floats = npt.NDArray[np.floating[Any]]
 
@@ -162,7 +162,7 @@ def _require_sum(potential: Any, domain: Domain, named: str, multipliers: Any) -
         return
     angles = np.pi * (np.arange(1, 101) * 0.6180339887498949 % 1)
     values = _answer(potential, "values", angles, named)
-    total = zonal_sum(np.asarray(multipliers, dtype=float), domain.dimension, np.cos(angles))
+    total = sum_at_cosines(np.asarray(multipliers, dtype=float), domain.dimension, np.cos(angles))
     # Up to the mean, which carries no information.
     differences = (values - total) - (values - total).mean()
     worst = int(np.abs(differences).argmax())

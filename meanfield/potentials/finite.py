@@ -8,13 +8,14 @@ import numpy.typing as npt
 
 from ..domains import Domain
 from ..errors import InvalidInput
+from ..harmonics.polynomials import multiplicities
 from .pieces import LARGEST_DIMENSION, Pieces
 from .protocol import Array
 from .sampling import Sampled, extended
 from .series import cosine_sum, cosine_sum_slope, padded
 from .splitting import split
 from .sums import converted
-from .zonal import angular_rule, multiplicities, projected
+from .zonal import angular_rule, projected
 
 _LARGEST_GRID = 2**15
 # Coefficients from which on pieces are preferred on spheres that admit them.

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from ..arguments import methods_checked
 from ..domains import Domain
+from ..harmonics.polynomials import Extended
 from .protocol import Array, Number, Potential
-from .zonal import Extended
 
 
 @methods_checked

@@ -28,11 +28,12 @@ from numpy.polynomial import chebyshev
 
 from ..domains import Circle, Domain
 from ..errors import InvalidInput
-from ..quadrature import gauss_rule
+from ..harmonics.polynomials import multiplicities
+from ..harmonics.quadrature import gauss_rule
 from .protocol import Array
 from .series import wrapped
 from .waves import wave_sums
-from .zonal import multiplicities, polynomial_integrals
+from .zonal import polynomial_integrals
 
 _EPS = float(np.finfo(float).eps)
 _PI = 4 * np.arctan(np.longdouble(1))

@@ -11,9 +11,10 @@ import numpy.typing as npt
 from ..arguments import is_whole, methods_checked
 from ..domains import Circle, Domain, Sphere
 from ..errors import InvalidInput
+from ..harmonics.polynomials import slope_at_cosines, sum_at_cosines
 from .protocol import Array, Number, Potential
 from .series import checked_coefficients, cosine_sum, cosine_sum_slope, padded
-from .zonal import cosines_to_zonal, zonal_sum, zonal_sum_derivative
+from .zonal import cosines_to_zonal
 
 
 @methods_checked
@@ -159,12 +160,12 @@ class GegenbauerSeries(FiniteSum):
 
     def values(self, angle: npt.ArrayLike) -> Array:
         """Return the sum at the angles."""
-        return zonal_sum(np.array([0.0, *self.w]), self.dimension, np.cos(np.asarray(angle, dtype=float)))
+        return sum_at_cosines(np.array([0.0, *self.w]), self.dimension, np.cos(np.asarray(angle, dtype=float)))
 
     def slope(self, angle: npt.ArrayLike) -> Array:
         """Return the differentiated sum at the angles."""
         angles = np.asarray(angle, dtype=float)
-        derivative = zonal_sum_derivative(np.array([0.0, *self.w]), self.dimension, np.cos(angles))
+        derivative = slope_at_cosines(np.array([0.0, *self.w]), self.dimension, np.cos(angles))
         return np.asarray(-np.sin(angles) * derivative)
 
     def parameters(self) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..quadrature import gauss_rule
+from ..harmonics.quadrature import gauss_rule
 
 _WIDTH = 20
 _BETA = np.longdouble(2.3 * _WIDTH)

@@ -1,4 +1,4 @@
-r"""Sums over the polynomials :math:`P_l(\cos\gamma)` on spheres, and coefficients of given functions in them.
+r"""Coefficients of given functions of the angle in the polynomials :math:`P_l(\cos\gamma)` on spheres.
 
 A function W of the angle has :math:`W = \sum_l w_l P_l(\cos\gamma)`, :math:`w_l = N_l \hat w_l` with the
 Funk-Hecke eigenvalue :math:`\hat w_l = \int W P_l\,d\mu`, :math:`d\mu = c\,(\sin t)^{d-2}\,dt` of mass 1.
@@ -6,68 +6,11 @@ Funk-Hecke eigenvalue :math:`\hat w_l = \int W P_l\,d\mu`, :math:`d\mu = c\,(\si
 
 import functools
 import math
-from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
-from ..domains import Domain
+from ..harmonics.polynomials import Extended, multiplicity_ratios, zonal_polynomials
 from .protocol import Array
-
-Extended = npt.NDArray[np.longdouble]
-
-
-def multiplicities(domain: Domain, degree: int) -> Extended:
-    r"""Return :math:`N_0, \dots, N_{degree}` in longdouble, which holds them in every dimension.
-
-    Examples
-    --------
-    >>> from meanfield.domains import Sphere
-    >>> multiplicities(Sphere(3), 3).astype(int).tolist()
-    [1, 3, 5, 7]
-    """
-    numbers = np.ones(degree + 1, dtype=np.longdouble)
-    numbers[1:] = domain.multiplicity(1) * np.cumprod(_multiplicity_ratios(domain.dimension, degree))
-    return numbers
-
-
-def _multiplicity_ratios(dimension: int, degree: int) -> Extended:
-    """Return 1 and N_l / N_(l-1), l = 2..degree; the first is N_1 / d."""
-    k, d = np.arange(2, degree + 1).astype(np.longdouble), dimension
-    ratios = np.ones(degree, dtype=np.longdouble)
-    ratios[1:] = (2 * k + d - 2) * (k + d - 3) / ((2 * k + d - 4) * k)
-    return ratios
-
-
-def zonal_polynomials(dimension: int, degree: int, cosine: Array) -> Iterator[Array]:
-    """Yield P_0, ..., P_degree at the cosines, by the three-term recurrence (stable forward on [-1, 1])."""
-    previous, current = np.ones_like(cosine), cosine
-    yield previous
-    for k in range(1, degree + 1):
-        yield current
-        following = ((2 * k + dimension - 2) * cosine * current - k * previous) / (k + dimension - 2)
-        previous, current = current, following
-
-
-def zonal_sum(coefficients: Array, dimension: int, cosine: npt.ArrayLike) -> Array:
-    """Return sum_l c_l P_l(cosine) in the shape of the cosine."""
-    cosines = np.asarray(cosine, dtype=float)
-    total = np.zeros_like(cosines)
-    for c, values in zip(coefficients, zonal_polynomials(dimension, coefficients.size - 1, cosines), strict=True):
-        total += c * values
-    return np.asarray(total)
-
-
-def zonal_sum_derivative(coefficients: Array, dimension: int, cosine: npt.ArrayLike) -> Array:
-    r"""Return the derivative of the sum in the cosine.
-
-    :math:`P_l' = \frac{l(l+d-2)}{d-1} P_{l-1}^{(d+2)}`, the polynomial of the dimension d + 2.
-    """
-    degrees = np.arange(1, coefficients.size)
-    if degrees.size == 0:
-        return np.zeros_like(np.asarray(cosine, dtype=float))
-    raised = coefficients[1:] * (degrees * (degrees + dimension - 2.0) / (dimension - 1))
-    return zonal_sum(raised, dimension + 2, cosine)
 
 
 def exponential_coefficients(size: float, dimension: int, degree: int) -> Extended:
@@ -91,7 +34,7 @@ def _exponential(size: float, dimension: int, degree: int) -> Extended:
     for k in range(start, 0, -1):
         ratio = 1 / (2 * (k + half) / x + ratio)
         ratios[k - 1] = ratio
-    steps = ratios * _multiplicity_ratios(dimension, start)
+    steps = ratios * multiplicity_ratios(dimension, start)
     steps[0] *= dimension
     peak = int(np.count_nonzero(steps > 1))
     terms = np.ones(start + 1, dtype=np.longdouble)
@@ -108,7 +51,7 @@ def _negligible_from(size: float, dimension: int) -> int:
     while True:
         order = np.arange(1, degree + 1) + dimension / 2 - 1
         bound = np.log(size) - np.log(order - 0.5 + np.hypot(order + 0.5, size))
-        logarithms = np.cumsum(bound + np.log(_multiplicity_ratios(dimension, degree)).astype(float))
+        logarithms = np.cumsum(bound + np.log(multiplicity_ratios(dimension, degree)).astype(float))
         if logarithms[-1] < logarithms.max() - 60 and logarithms[-1] < logarithms[-2] - 0.01:
             return degree
         degree *= 2

@@ -8,8 +8,8 @@ import numpy as np
 
 from ..arguments import checked
 from ..errors import InvalidInput
+from ..harmonics.polynomials import multiplicities
 from ..potentials import Number
-from ..potentials.zonal import multiplicities
 from ..problem import McKeanVlasov
 from ..records import Record
 from .spheres import zonal_curvature, zonal_slope

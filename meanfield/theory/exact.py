@@ -15,9 +15,10 @@ import numpy.typing as npt
 from ..arguments import checked
 from ..domains import Circle, Domain
 from ..errors import InvalidInput
+from ..harmonics.polynomials import multiplicities
 from ..potentials import Logarithmic
 from ..potentials.series import as_number, scaled_bessel
-from ..potentials.zonal import exponential_coefficients, multiplicities
+from ..potentials.zonal import exponential_coefficients
 from ..problem import McKeanVlasov
 from ..records import Record
 from .thresholds import require_circle

@@ -20,8 +20,9 @@ import numpy as np
 from ..arguments import checked
 from ..domains import Sphere
 from ..errors import InvalidInput
+from ..harmonics.polynomials import multiplicities
 from ..potentials.series import as_number, scaled_bessel
-from ..potentials.zonal import exponential_coefficients, multiplicities
+from ..potentials.zonal import exponential_coefficients
 from ..records import Record
 
 _RECURRENCE_LIMIT = 1e4

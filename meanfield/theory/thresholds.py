@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from ..arguments import LARGEST_DEGREE, checked, shown
 from ..errors import InvalidInput
+from ..harmonics.polynomials import multiplicities
 from ..potentials import Array, Number
-from ..potentials.zonal import multiplicities
 from ..problem import McKeanVlasov
 from ..records import Record
 

@@ -8,13 +8,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import checked
 from ..errors import InvalidInput
+from ..harmonics import CircleModes
 from ..records import brief, read_only
-from ..states import series
 from .cells import Cells
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
 
+CIRCLE = CircleModes()
 MASS_ERROR = 1e-12
 # Truncated moments of a positive density may give values slightly below zero.
 NEGATIVE = 1e-6
@@ -110,7 +111,7 @@ class Density:
 
     def values(self, angle: ArrayLike) -> Floats:
         """Return the density in units of 1/radian, in the shape of the angles."""
-        return series(self.cosine, self.sine, angle)
+        return CIRCLE.density(self.cosine, self.sine, angle) / CIRCLE.domain.volume
 
     def distribution(self, angle: ArrayLike) -> Floats:
         """Return the mass between angle 0 and the angles, in their shape."""

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import dger
 
-from meanfield.states import Layout
+from meanfield.harmonics import Layout
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

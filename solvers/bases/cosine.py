@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield.states import Layout
+from meanfield.harmonics import Layout
 
 from ..limits import MAX_NODES, MAX_UNKNOWNS
 from ..transforms import CosineTransform, planned

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from meanfield.states import Layout
+from meanfield.harmonics import Layout
 
 from ..limits import MAX_NODES, MAX_UNKNOWNS
 from ..transforms import FourierTransform, planned

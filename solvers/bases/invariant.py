@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import block_diag, csr_array
 
 from meanfield.errors import InvalidInput
-from meanfield.states import Layout
+from meanfield.harmonics import Layout
 
 from ..limits import MAX_HARMONIC_DEGREE, MAX_SPHERICAL_DEGREE
 from .base import SMALL_FIELD, Floats, Gibbs, Integers, exp_beyond_quadratic

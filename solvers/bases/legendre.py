@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield.quadrature import Rule, gauss_rule
+from meanfield.harmonics.quadrature import Rule, gauss_rule
 
 from .base import Floats, Integers
 

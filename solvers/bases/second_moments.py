@@ -23,7 +23,7 @@ from typing import Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
-from meanfield.quadrature import gauss_rule
+from meanfield.harmonics.quadrature import gauss_rule
 
 from .base import Floats, Integers
 from .legendre import legendre_tables, packed_size, ring_table

@@ -25,7 +25,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from meanfield import InvalidInput
-from meanfield.quadrature import Rule, gauss_rule
+from meanfield.harmonics.quadrature import Rule, gauss_rule
 
 from .base import Floats
 from .legendre import packed

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from meanfield import InvalidInput, Sphere
-from meanfield.quadrature import Rule, gauss_rule
-from meanfield.states import Layout
+from meanfield.harmonics import Layout
+from meanfield.harmonics.quadrature import Rule, gauss_rule
 
 from ..limits import MAX_UNKNOWNS, MAX_ZONAL_NODES
 from .base import (

@@ -6,7 +6,7 @@ from itertools import groupby, pairwise
 import numpy as np
 
 from meanfield import Branch, Number, Outcome, SpecialPoint
-from meanfield.states import Layout
+from meanfield.harmonics import Layout
 
 from ..bases import Floats
 from ..geometry import geometry_of

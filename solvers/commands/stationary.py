@@ -28,7 +28,6 @@ from meanfield.command_line import (
     write_all,
 )
 from meanfield.export.states import STATE_KINDS, check_states_target, save_states, states_to_json_object
-from meanfield.moments import named_moment
 from meanfield.states import StationaryStates
 from meanfield.summary import leading_degree
 
@@ -87,9 +86,7 @@ def _print_states(
 
 
 def _states_text(problem: McKeanVlasov, states: StationaryStates) -> str:
-    names = [
-        f"m{degree}" for degree in sorted({1, 2, *(leading_degree(problem.domain, state) for state in states)})
-    ]
+    names = [f"m{degree}" for degree in sorted({1, 2, *(leading_degree(state) for state in states)})]
     columns = {
         "state": [state.label for state in states],
         **{name: [formatted(_moment(state, name)) for state in states] for name in names},
@@ -108,5 +105,5 @@ def _moment(state: State, name: str) -> float:
     """Return a moment, or zero where it is the rounding of one that vanishes by symmetry."""
     from ..bases import EPS
 
-    moment = float(named_moment(state.problem.domain, state.layout, state.cosine, state.sine, name))
+    moment = float(state.moments.named(name))
     return moment if abs(moment) > 4.0 * EPS else 0.0

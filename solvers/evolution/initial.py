@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from meanfield import InvalidInput, McKeanVlasov, NotResolved, Sphere
 from meanfield.arguments import checked, shown
+from meanfield.harmonics import Layout
 from meanfield.records import Record
-from meanfield.states import Layout
 
 from ..bases.base import RESOLUTION_TOLERANCE
 from ..transforms import FourierTransform

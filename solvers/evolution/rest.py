@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from meanfield import ComputationFailed, McKeanVlasov, Outcome, Sphere, State
-from meanfield.states import Layout
+from meanfield.harmonics import Layout
 
 from ..bases import EPS, Floats
 from ..branches.continuation import Point, state_at

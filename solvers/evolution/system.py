@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meanfield import McKeanVlasov, Sphere
-from meanfield.states import Layout
+from meanfield.harmonics import Layout
 
 from ..bases import Floats
 from ..limits import MAX_DEGREE

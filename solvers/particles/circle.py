@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meanfield import InvalidInput, McKeanVlasov
-from meanfield.states import Layout
+from meanfield.harmonics import Layout
 
 from ..evolution import moments_of
 from . import compiled

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meanfield import Circle, McKeanVlasov
-from meanfield.states import Layout
+from meanfield.harmonics import Layout
 
 from .drift import MomentDrift, PairDrift
 from .schemes import Cloud, Clouds, Scheme

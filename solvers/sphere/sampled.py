@@ -19,7 +19,7 @@ import numpy as np
 from scipy.special import eval_legendre
 
 from meanfield import Sphere
-from meanfield.quadrature import gauss_rule
+from meanfield.harmonics.quadrature import gauss_rule
 
 from ..bases import Floats, Integers
 from ..bases.gegenbauer import polynomial_table

@@ -23,8 +23,9 @@ from meanfield import (
     potential_from,
 )
 from meanfield.cli import main
+from meanfield.harmonics.polynomials import zonal_polynomials
 from meanfield.potentials.waves import wave_sums
-from meanfield.potentials.zonal import polynomial_integrals, zonal_polynomials
+from meanfield.potentials.zonal import polynomial_integrals
 from meanfield.summary import describe
 from meanfield.theory import critical_coupling
 

@@ -14,7 +14,7 @@ from meanfield.export import save
 from meanfield.export.ensembles import ensemble_to_json_object
 from meanfield.export.states import state_rows
 from meanfield.export.trajectories import trajectory_to_json_object
-from meanfield.moments import moment_columns, named_moment
+from meanfield.harmonics import moment_columns, moments_of
 from meanfield.plotting.quantities import values_of
 from solvers import VonMises, contraction_rate, evolve, simulate
 from tests.campaigns.files import KURAMOTO, ON_SPHERE
@@ -152,7 +152,7 @@ def test_names_of_moments():
     assert moment_columns(Circle()) == ("m1", "m2", "m3", "m4")
     assert moment_columns(Sphere(4))[4:] == ("p1", "p2", "p3", "p4")
     moments = np.array([1.0, -0.5, 0.25])
-    assert named_moment(Circle(), "degree", moments, moments, "m9") == 0.0
+    assert moments_of(Circle(), "degree", moments, moments).named("m9") == 0.0
     for domain, wrong in (
         (Circle(), "p1"),
         (Sphere(3), "s1"),
@@ -161,7 +161,7 @@ def test_names_of_moments():
         (Circle(), "m-1"),
     ):
         with pytest.raises(InvalidInput, match="no moment is called"):
-            named_moment(domain, "degree", moments, moments, wrong)
+            moments_of(domain, "degree", moments, moments).named(wrong)
 
 
 def test_tables_name_the_branch(tmp_path):

@@ -153,7 +153,7 @@ def test_order_parameters_do_not_depend_on_the_orientation(octahedron):
 def test_densities_ask_for_the_right_angles(octahedron):
     with pytest.raises(InvalidInput, match=r"give both angles, density\(polar, azimuth\)"):
         octahedron.density(0.3)
-    with pytest.raises(InvalidInput, match=r"the sphere in 4 dimensions takes one angle"):
+    with pytest.raises(InvalidInput, match=r"the sphere of dimension 4 takes one angle"):
         fisher(3.0, 4).density(0.3, 0.1)
     with pytest.raises(InvalidInput, match="the circle takes one angle"):
         sample().state("uniform", 0).density(0.3, 0.1)
@@ -286,7 +286,7 @@ def test_the_edge_of_a_map_avoids_the_peaks(chart):
 def test_only_the_ordinary_sphere_has_globes():
     for wrong, name in (
         (sample().state("uniform", 0), "the circle"),
-        (fisher(3.0, 4), "the sphere in 4 dimensions"),
+        (fisher(3.0, 4), "the sphere of dimension 4"),
     ):
         for draw in (wrong.plot_globe, wrong.plot_mollweide):
             with pytest.raises(

@@ -9,6 +9,8 @@ import sympy
 from meanfield.cli import main
 from meanfield.domains import Circle, Sphere
 from meanfield.errors import InvalidInput
+from meanfield.harmonics import multiplicities
+from meanfield.harmonics.polynomials import sum_at_cosines
 from meanfield.potentials import (
     POTENTIALS,
     CosineSeries,
@@ -24,7 +26,7 @@ from meanfield.potentials import (
     potential_class,
     potential_from,
 )
-from meanfield.potentials.zonal import angular_rule, multiplicities, zonal_sum
+from meanfield.potentials.zonal import angular_rule
 
 EPS = float(np.finfo(float).eps)
 
@@ -219,7 +221,7 @@ def test_cosine_series_is_converted_exactly():
         series = CosineSeries(tuple(1 / np.arange(1, 31) ** 2))
         w, angles = series.multipliers(Sphere(dimension), 30), np.linspace(0, math.pi, 11)
         error = 64 * EPS * np.abs(w).sum()
-        assert zonal_sum(w, dimension, np.cos(angles)) == pytest.approx(series.values(angles), abs=error)
+        assert sum_at_cosines(w, dimension, np.cos(angles)) == pytest.approx(series.values(angles), abs=error)
 
 
 def test_a_mode_that_cancels_is_exactly_absent():

@@ -50,10 +50,10 @@ def test_on_spheres_points_show_the_lowest_degree_that_their_branch_has():
     for name, type in (("fold", "fold"), ("equal free energy", "transition")):
         (event,) = diagram.events(type)
         assert f"m2 {event.m2:.6g}" in lines[find(lines, name)]
-    degrees = [leading_degree(diagram.problem.domain, branch) for branch in (*diagram.branches, *cubic().branches)]
+    degrees = [leading_degree(branch) for branch in (*diagram.branches, *cubic().branches)]
     assert degrees == [1, 2, 2, 1, 4, 4]
     # On the circle a vanishing first moment tells clusters apart.
-    assert [leading_degree(Circle(), branch) for branch in sample().branches] == [1, 1, 1, 1]
+    assert [leading_degree(branch) for branch in sample().branches] == [1, 1, 1, 1]
 
 
 def test_width_and_warnings():

@@ -15,7 +15,7 @@ from meanfield import (
     Sphere,
     Transformer,
 )
-from meanfield.quadrature import gauss_rule, polynomials
+from meanfield.harmonics.quadrature import gauss_rule, polynomials
 from solvers import bifurcation_diagram, stationary_states
 from solvers.equation import stationary_equation
 from solvers.geometry import geometry_of

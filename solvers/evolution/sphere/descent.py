@@ -23,9 +23,8 @@ from scipy.special import xlog1py
 from meanfield import McKeanVlasov, Sphere
 from meanfield.descent import DOUBTFUL, NEAR, NEGATIVE, SETTLED, Descent
 from meanfield.entropy import excess_beyond_square
-from meanfield.harmonics import largest_degree, moduli
-from meanfield.quadrature import gauss_rule, polynomials
-from meanfield.states import Layout
+from meanfield.harmonics import Layout, largest_degree, moduli
+from meanfield.harmonics.quadrature import gauss_rule, polynomials
 
 from ...bases import EPS, Floats
 from ...bases.spherical import SphericalTransform

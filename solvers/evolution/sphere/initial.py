@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike
 
 from meanfield import InvalidInput, McKeanVlasov, NotResolved, Sphere
 from meanfield.arguments import shown
-from meanfield.harmonics import largest_degree, moduli, place, zonal_density
-from meanfield.quadrature import gauss_rule, polynomials
-from meanfield.states import Layout
+from meanfield.harmonics import Layout, largest_degree, moduli, place, zonal_density
+from meanfield.harmonics.quadrature import gauss_rule, polynomials
 
 from ...bases import EPS, Floats
 from ...bases.base import RESOLUTION_TOLERANCE

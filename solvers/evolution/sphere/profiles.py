@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from meanfield import InvalidInput, Sphere
-from meanfield.quadrature import gauss_rule, polynomials
+from meanfield.harmonics.quadrature import gauss_rule, polynomials
 
 from ...bases import EPS, Floats
 from ..starts import Bumps, Mixture, PerturbedUniform, VonMises, Watson

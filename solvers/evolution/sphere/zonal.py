@@ -27,7 +27,7 @@ import math
 import numpy as np
 
 from meanfield import McKeanVlasov
-from meanfield.quadrature import gauss_rule, northern_half, polynomials
+from meanfield.harmonics.quadrature import gauss_rule, northern_half, polynomials
 
 from ...bases import Floats
 from .rates import MOST_HARMONICS, WEIGHTED, SphereRates

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meanfield import InvalidInput, McKeanVlasov
+from meanfield.harmonics import Layout
 from meanfield.harmonics import moduli as lengths_of
-from meanfield.states import Layout
 
 from ...bases.spherical import ducc
 from ..drift import OVERSHOOTING, MomentDrift, PairDrift

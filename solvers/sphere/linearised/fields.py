@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from meanfield import McKeanVlasov, NotResolved, Potential, State
-from meanfield.quadrature import Rule, polynomials
+from meanfield.harmonics.quadrature import Rule, polynomials
 
 from ...bases import Floats
 from ...limits import MAX_NODES

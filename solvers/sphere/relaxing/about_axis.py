@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from meanfield import Spectrum
-from meanfield.quadrature import gauss_rule, polynomials
+from meanfield.harmonics.quadrature import gauss_rule, polynomials
 
 from ...bases import Floats
 from ...evolution.deviations import deviations

@@ -21,7 +21,7 @@ from meanfield import ComputationFailed, State
 from meanfield.entropy import excess
 from meanfield.gibbs import GibbsDensity
 from meanfield.harmonics import zonal_sum
-from meanfield.quadrature import gauss_rule, polynomials
+from meanfield.harmonics.quadrature import gauss_rule, polynomials
 
 from ...bases import Floats
 

@@ -27,36 +27,13 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .domains import Sphere
+from ..domains import Sphere
+from .packing import largest_degree, place
 
 Floats = NDArray[np.float64]
 
 # Points are taken in blocks that stay in the cache.
 BLOCK = 8192
-
-
-def largest_degree(places: int) -> int:
-    """Degree of packed moments of so many places, (l + 1)(l + 2)/2 for degree l."""
-    return (math.isqrt(8 * places + 1) - 3) // 2
-
-
-def place(degree: int, order: int) -> int:
-    """Place of a degree and an order in packed moments."""
-    return degree * (degree + 1) // 2 + order
-
-
-def moduli(cosine: Floats, sine: Floats) -> Floats:
-    """Lengths |m_l| of the packed moments of each degree, whatever the rotation: (..., L + 1)."""
-    squares = cosine**2 + sine**2
-    starts = [place(degree, 0) for degree in range(largest_degree(cosine.shape[-1]) + 1)]
-    return np.asarray(np.sqrt(np.add.reduceat(squares, starts, axis=-1)))
-
-
-def packed(zonal: Floats) -> Floats:
-    """Zonal moments of a density on S^2 in the places of degree and order 0."""
-    moments = np.zeros(place(zonal.size, 0))
-    moments[[place(degree, 0) for degree in range(zonal.size)]] = zonal
-    return moments
 
 
 def zonal_density(moments: Floats, dimension: int, polar: ArrayLike) -> Floats:
@@ -142,7 +119,7 @@ def _orders(cosine: Floats, sine: Floats) -> Iterator[tuple[int, Floats]]:
             leading *= math.sqrt((2 * m - 1) / (2 * m)) * (math.sqrt(2.0) if m == 1 else 1.0)
         ratios = np.sqrt((degrees[1:] + m) / (degrees[1:] - m))
         scale = (2 * degrees + 1) * leading * np.cumprod(np.concatenate([[1.0], ratios]))
-        places = degrees * (degrees + 1) // 2 + m
+        places = place(degrees, m)
         terms = scale * np.stack([cosine[places], sine[places]])
         if np.any(terms):
             yield m, terms

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import ComputationFailed
+from ..errors import ComputationFailed
 
 Floats = NDArray[np.float64]
 # Arrays in the working precision, long double or double.
@@ -108,6 +108,13 @@ def _northern(dimension: int, count: int, precision: type[np.floating[Any]]) -> 
         fine[-1] = 1.0
     logs += (dimension - 2) * np.log(fine * (2.0 - fine))
     return fine, logs
+
+
+def polar_angles(dimension: int, points: int) -> Floats:
+    """Return the polar angles of Gauss nodes, exact near both poles."""
+    rule = gauss_rule(dimension, points)
+    northern = 2 * np.arcsin(np.sqrt(rule.complements / 2))
+    return np.asarray(np.where(rule.nodes >= 0, northern, np.pi - northern))
 
 
 def polynomials(dimension: int, rule: Rule, degree: int) -> Floats:

@@ -1,0 +1,32 @@
+"""Which modes belong to which domain: the one place that asks."""
+
+from typing import get_args
+
+from ..arguments import shown
+from ..domains import Circle, Domain, Sphere
+from ..errors import InvalidInput
+from .circle import CircleModes
+from .full import SphereModes
+from .modes import Layout, Modes
+from .zonal import ZonalModes
+
+
+def modes_of(domain: Domain, layout: str = "degree") -> Modes:
+    """Return the meaning of moments on a domain, by degree or by degree and order.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such layout, or the domain has none by order.
+    """
+    if layout not in get_args(Layout):
+        known = " or ".join(map(repr, get_args(Layout)))
+        raise InvalidInput(f"the layout of moments must be {known}, not {shown(layout)}")
+    if layout == "order":
+        if domain != Sphere(3):
+            raise InvalidInput(
+                f"moments by degree and order, which they are not on {domain.in_words}, belong to Sphere(3); use "
+                "layout='degree'"
+            )
+        return SphereModes()
+    return CircleModes() if isinstance(domain, Circle) else ZonalModes(domain)
