@@ -4,7 +4,7 @@ CSV stays plain, so that every spreadsheet and every reader opens it with its de
 ``NAME.csv``, the special points in ``NAME.special.csv``, the origin of both in ``NAME.provenance.json``.
 JSON and NPZ hold every field of the diagram exactly.
 
-The moments are named as everywhere, see :mod:`meanfield.moments`.
+The moments are named as everywhere, see :mod:`meanfield.harmonics.moments`.
 """
 
 import csv
