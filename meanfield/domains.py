@@ -37,6 +37,7 @@ class Circle:
 
     name: ClassVar[str] = "circle"
     in_words: ClassVar[str] = "the circle"
+    has_azimuth: ClassVar[bool] = False
     dimension: ClassVar[int] = 2
 
     @property
@@ -105,6 +106,11 @@ class Sphere:
     def in_words(self) -> str:
         """The domain as sentences name it: without its dimension, the ordinary sphere."""
         return "the sphere" if self.dimension == 3 else f"the sphere of dimension {self.dimension}"
+
+    @property
+    def has_azimuth(self) -> bool:
+        """Whether a point has one azimuth besides its polar angle: on the ordinary sphere."""
+        return self.dimension == 3
 
     @property
     def volume(self) -> float:

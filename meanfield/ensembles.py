@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from .arguments import checked
 from .errors import InvalidInput
-from .harmonics import Layout, Modes, modes_of
+from .harmonics import Layout, Modes, Moments, modes_of
 from .outcomes import Outcome
 from .problem import McKeanVlasov
 from .records import Record
@@ -124,6 +124,11 @@ class Ensemble(Record):
     def modes(self) -> Modes:
         """What the moments mean."""
         return modes_of(self.problem.domain, self.layout)
+
+    @property
+    def moments(self) -> Moments:
+        """The moments with what they mean, replicas and times along the first axes."""
+        return Moments(self.modes, self.cosine, self.sine)
 
     @property
     def completed(self) -> Booleans:
@@ -281,9 +286,8 @@ class Ensemble(Record):
     def _named(self, degree: int) -> dict[str, Estimate]:
         """Return the estimates of the named moments of a degree."""
         cosine, sine = self.mean_moments(degree)
-        if "s" in self.modes.kinds:
-            return {f"m{degree}": cosine, f"s{degree}": sine}
-        return {f"p{degree}": cosine, f"m{degree}": self.order_parameter(degree)}
+        linear = {f"{kind}{degree}": value for kind, value in zip(self.modes.linear, (cosine, sine), strict=False)}
+        return linear if f"m{degree}" in linear else linear | {f"m{degree}": self.order_parameter(degree)}
 
     def _over_replicas(self, values: Floats) -> Estimate:
         return _estimate(values, np.count_nonzero(~np.isnan(values), axis=0))

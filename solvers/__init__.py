@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from .diagram import Progress as Progress
     from .diagram import bifurcation_diagram as bifurcation_diagram
     from .diagram import explore as explore
+    from .ensemble import Advance as Advance
+    from .ensemble import simulate as simulate
+    from .ensemble import simulation as simulation
     from .evolution import ETDRK4 as ETDRK4
     from .evolution import LSODA as LSODA
     from .evolution import Bumps as Bumps
@@ -22,23 +25,20 @@ if TYPE_CHECKING:
     from .evolution import Samples as Samples
     from .evolution import VonMises as VonMises
     from .evolution import Watson as Watson
-    from .evolution import evolve as evolve
     from .evolution import initial_from as initial_from
-    from .evolution import moments_of as moments_of
-    from .particles import Advance as Advance
     from .particles import EulerMaruyama as EulerMaruyama
     from .particles import MomentDrift as MomentDrift
     from .particles import PairDrift as PairDrift
     from .particles import WeakSecondOrder as WeakSecondOrder
-    from .particles.simulate import simulate as simulate
-    from .particles.simulate import simulation as simulation
     from .relaxation import contraction_rate as contraction_rate
     from .spectra import spectral_gap as spectral_gap
     from .spectra import spectrum as spectrum
     from .stationary import stationary_states as stationary_states
+    from .trajectory import evolve as evolve
+    from .trajectory import moments_of as moments_of
 
 _HOMES = {
-    "Advance": "particles",
+    "Advance": "ensemble",
     "Arclength": "branches.arclength",
     "Bumps": "evolution",
     "Checkpoint": "checkpoints",
@@ -57,12 +57,12 @@ _HOMES = {
     "WeakSecondOrder": "particles",
     "bifurcation_diagram": "diagram",
     "contraction_rate": "relaxation",
-    "evolve": "evolution",
+    "evolve": "trajectory",
     "explore": "diagram",
     "initial_from": "evolution",
-    "moments_of": "evolution",
-    "simulate": "particles",
-    "simulation": "particles",
+    "moments_of": "trajectory",
+    "simulate": "ensemble",
+    "simulation": "ensemble",
     "spectral_gap": "spectra",
     "spectrum": "spectra",
     "stationary_states": "stationary",

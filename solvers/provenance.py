@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from meanfield import McKeanVlasov, Sphere
+from meanfield import McKeanVlasov
 
 from .bases.spherical import harmonics_backend_name
 from .transforms import backend_name
@@ -26,14 +26,13 @@ def version() -> str:
 
 def provenance(problem: McKeanVlasov, options: dict[str, Any], cpu_seconds: float) -> dict[str, Any]:
     """Return the provenance of a result; on the ordinary sphere with what sums its harmonics."""
-    ordinary = isinstance(problem.domain, Sphere) and problem.domain.dimension == 3
     return {
         "meanfield_version": version(),
         "python": platform.python_version(),
         "numpy": np.__version__,
         "scipy": scipy.__version__,
         "transforms": backend_name(),
-        **({"harmonics": harmonics_backend_name()} if ordinary else {}),
+        **({"harmonics": harmonics_backend_name()} if problem.domain.has_azimuth else {}),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "cpu_seconds": round(cpu_seconds, 3),
         "problem": problem.to_dict(),

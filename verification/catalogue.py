@@ -111,8 +111,9 @@ def short_name(problem: McKeanVlasov) -> str:
     described = {name: value for name, value in potential.parameters().items() if name != "dimension"}
     parameters = ", ".join(_shown(name, value) for name, value in described.items())
     name = f"{potential.name}({parameters})" if parameters else str(potential.name)
-    if isinstance(problem.domain, Sphere):
-        name = f"{name}, d={problem.domain.dimension}"
+    dimension = problem.domain.to_dict().get("dimension")
+    if dimension is not None:
+        name = f"{name}, d={dimension}"
     if problem.confinement is not None:
         name = f"{name}, V={problem.confinement.name}"
     return name if math.isclose(problem.noise, 1.0) else f"{name}, D={problem.noise:g}"

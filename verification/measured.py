@@ -7,12 +7,12 @@ angle from the north pole, which is the axis of a zonal density; what they do no
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield import Circle, Ensemble, MeanfieldError, Trajectory
+from meanfield import Circle, Ensemble, MeanfieldError, Sphere, Trajectory
 from meanfield.transport import Density, Sample, polar_distances, wasserstein1, wasserstein2, zonal_law
 
 from .moments import zonal_moments
@@ -26,7 +26,7 @@ PARTICLE_STREAM, INDEPENDENT_STREAM = 0, 1
 
 def transport_names(domain: Any) -> tuple[str, ...]:
     """Return the names of the distances measured on a domain, those of independent points last."""
-    names = ("w1", "w2") if isinstance(domain, Circle) else ("w1_polar", "w2_polar")
+    names = TASKS[domain.name].names
     return (*names, *(name + INDEPENDENT for name in names))
 
 
@@ -38,10 +38,9 @@ def transport(
     if positions is None:
         raise ValueError("an ensemble that is compared keeps its positions")
     chosen = np.flatnonzero(ensemble.completed)
-    tasks = [
-        _task(trajectory, positions[replica], stream(seed, INDEPENDENT_STREAM, ensemble.particles, int(replica)))
-        for replica in chosen
-    ]
+    task = TASKS[trajectory.problem.domain.name].of
+    seeds = [stream(seed, INDEPENDENT_STREAM, ensemble.particles, int(replica)) for replica in chosen]
+    tasks = [task(trajectory, positions[replica], own) for replica, own in zip(chosen, seeds, strict=True)]
     rows, complaints = _measured(tasks, executor)
     values = np.full((4, ensemble.replicas), np.nan)
     values[:, chosen] = np.array(rows).T
@@ -58,10 +57,16 @@ def stream(seed: int, *key: int) -> int:
 class _OnCircle:
     """One replica whose distances are to be computed: a picklable task."""
 
+    names: ClassVar[tuple[str, str]] = ("w1", "w2")
+
     cosine: Floats
     sine: Floats
     angles: Floats
     seed: int
+
+    @classmethod
+    def of(cls, trajectory: Trajectory, positions: Floats, seed: int) -> "_OnCircle":
+        return cls(trajectory.cosine[-1], trajectory.sine[-1], positions, seed)
 
     def distances(self) -> Floats:
         density = Density(self.cosine, self.sine)
@@ -77,10 +82,17 @@ class _OnCircle:
 class _OnSphere:
     """The same by the angles from the north pole."""
 
+    names: ClassVar[tuple[str, str]] = ("w1_polar", "w2_polar")
+
     moments: Floats
     dimension: int
     angles: Floats
     seed: int
+
+    @classmethod
+    def of(cls, trajectory: Trajectory, positions: Floats, seed: int) -> "_OnSphere":
+        angles = np.arctan2(np.sqrt((positions[:, :-1] ** 2).sum(axis=1)), positions[:, -1])
+        return cls(zonal_moments(trajectory)[-1], trajectory.problem.domain.dimension, angles, seed)
 
     def distances(self) -> Floats:
         law = zonal_law(self.moments, self.dimension)
@@ -89,12 +101,7 @@ class _OnSphere:
         return np.array([*polar_distances(self.angles, law), *polar_distances(independent, law)])
 
 
-def _task(trajectory: Trajectory, positions: Floats, seed: int) -> _OnCircle | _OnSphere:
-    domain = trajectory.problem.domain
-    if isinstance(domain, Circle):
-        return _OnCircle(trajectory.cosine[-1], trajectory.sine[-1], positions, seed)
-    angles = np.arctan2(np.sqrt((positions[:, :-1] ** 2).sum(axis=1)), positions[:, -1])
-    return _OnSphere(zonal_moments(trajectory)[-1], domain.dimension, angles, seed)
+TASKS: dict[str, type[_OnCircle | _OnSphere]] = {Circle.name: _OnCircle, Sphere.name: _OnSphere}
 
 
 def _measured(tasks: Sequence[_OnCircle | _OnSphere], executor: Executor | None) -> tuple[list[Floats], list[str]]:

@@ -6,12 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield import Circle, Ensemble, Trajectory
-from meanfield.harmonics import largest_degree, place
+from meanfield import Ensemble, Trajectory
 
 Floats = NDArray[np.float64]
-
-NAMES = ("cosine", "sine")
 
 
 class Compared(NamedTuple):
@@ -34,17 +31,12 @@ def compared_moments(trajectory: Trajectory, ensembles: Sequence[Ensemble]) -> I
     """Yield cosine and sine moment and modulus of every degree; on spheres the zonal moment and the modulus."""
     for degree in degrees_known(ensembles):
         moduli = [ensemble.moments_in_modulus(degree) for ensemble in ensembles]
-        if isinstance(trajectory.problem.domain, Circle):
-            cosines, sines = ([getattr(ensemble, name)[:, :, degree] for ensemble in ensembles] for name in NAMES)
-            yield Compared(f"m{degree}", trajectory.moment(degree), cosines)
-            yield Compared(f"s{degree}", trajectory.moment(degree, sine=True), sines)
-            vectors = [np.stack(pair, axis=-1) for pair in zip(cosines, sines, strict=True)]
-        else:
-            zonal = [_zonal(ensemble, degree) for ensemble in ensembles]
-            yield Compared(f"p{degree}", trajectory.moment(degree), zonal)
-            vectors = [_vector(ensemble, degree) for ensemble in ensembles]
+        for kind in trajectory.moments.modes.linear:
+            replicas = [ensemble.moments.named(f"{kind}{degree}") for ensemble in ensembles]
+            yield Compared(f"{kind}{degree}", trajectory.moments.named(f"{kind}{degree}"), replicas)
         dimensions = int(trajectory.problem.domain.multiplicity(degree))
-        yield Compared(f"r{degree}", trajectory.order_parameter(degree), moduli, Vectors(vectors, dimensions))
+        vectors = Vectors([_vector(ensemble, degree) for ensemble in ensembles], dimensions)
+        yield Compared(f"r{degree}", trajectory.order_parameter(degree), moduli, vectors)
 
 
 def degrees_known(ensembles: Sequence[Ensemble]) -> list[int]:
@@ -59,17 +51,17 @@ def degrees_known(ensembles: Sequence[Ensemble]) -> list[int]:
 
 def deviations(trajectory: Trajectory, ensemble: Ensemble, degree: int) -> Floats:
     """Return the distance of the empirical moment of a degree from the equation's at the last time, (R,)."""
-    if isinstance(trajectory.problem.domain, Circle):
-        cosine, sine = trajectory.moment(degree)[-1], trajectory.moment(degree, sine=True)[-1]
-        apart = ensemble.cosine[:, -1, degree] - cosine, ensemble.sine[:, -1, degree] - sine
-        return np.asarray(np.hypot(*apart))
-    if ensemble.layout == "order":
-        places = slice(place(degree, 0), place(degree + 1, 0))
-        differences = [getattr(ensemble, name)[:, -1, places] - _packed(trajectory, name, degree) for name in NAMES]
-        return np.asarray(np.sqrt((differences[0] ** 2 + differences[1] ** 2).sum(axis=1)))
+    modes = ensemble.modes
+    if modes.has_sines:
+        places, last = modes.places_of(degree), trajectory.moments[-1]
+        apart = [
+            values[:, -1, places] - _padded(known[last.modes.places_of(degree)], places.stop - places.start)
+            for values, known in ((ensemble.cosine, last.cosine), (ensemble.sine, last.sine))
+        ]
+        return np.asarray(np.sqrt((apart[0] ** 2 + apart[1] ** 2).sum(axis=1)))
     # The equation's moment is p_l times the harmonics at the pole, a unit vector.
-    zonal, length = _zonal(ensemble, degree)[:, -1], ensemble.moments_in_modulus(degree)[:, -1]
-    expected = trajectory.moment(degree)[-1]
+    zonal = ensemble.moments.named(f"p{degree}")[:, -1]
+    length, expected = ensemble.moments_in_modulus(degree)[:, -1], trajectory.moment(degree)[-1]
     return np.asarray(np.sqrt(np.maximum(length**2 - 2.0 * zonal * expected + expected**2, 0.0)))
 
 
@@ -82,30 +74,16 @@ def squared_moments(ensemble: Ensemble, degree: int) -> Floats:
 
 def zonal_moments(trajectory: Trajectory) -> Floats:
     """Return the moments p_l about the north pole over time, (T, L + 1)."""
-    if trajectory.layout == "degree":
-        return trajectory.cosine
-    degrees = range(largest_degree(trajectory.cosine.shape[1]) + 1)
-    return trajectory.cosine[:, [place(degree, 0) for degree in degrees]]
-
-
-def _zonal(ensemble: Ensemble, degree: int) -> Floats:
-    return ensemble.cosine[:, :, place(degree, 0) if ensemble.layout == "order" else degree]
+    return trajectory.moments.about_axis().cosine
 
 
 def _vector(ensemble: Ensemble, degree: int) -> Floats:
-    """Return the components of a degree on a sphere, (R, T, m): all that were recorded."""
-    if ensemble.layout != "order":
-        return ensemble.cosine[:, :, degree, None]
-    places = slice(place(degree, 0), place(degree + 1, 0))
-    return np.concatenate([getattr(ensemble, name)[:, :, places] for name in NAMES], axis=-1)
+    """Return the components of a degree, (R, T, m): all that were recorded."""
+    places = ensemble.modes.places_of(degree)
+    parts = [ensemble.cosine[:, :, places], *([ensemble.sine[:, :, places]] if ensemble.modes.has_sines else [])]
+    return np.concatenate(parts, axis=-1)
 
 
-def _packed(trajectory: Trajectory, name: str, degree: int) -> Floats:
-    """Return the moments of a degree at the last time, by order."""
-    result = np.zeros(degree + 1)
-    if trajectory.layout == "degree":
-        result[0] = trajectory.moment(degree, sine=name == "sine")[-1]
-        return result
-    found = getattr(trajectory, name)[-1, place(degree, 0) : place(degree + 1, 0)]
-    result[: found.size] = found
-    return result
+def _padded(values: Floats, size: int) -> Floats:
+    """Return moments of a degree with zeros for those that are not kept: a zonal density has order 0 only."""
+    return np.pad(values, (0, size - values.size))

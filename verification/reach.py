@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meanfield import Circle, McKeanVlasov, Trajectory
-from meanfield.harmonics import Layout, largest_degree, place
+from meanfield.harmonics import Modes
 from solvers import evolve
 from solvers.evolution import Initial
 
@@ -37,7 +37,7 @@ def amplification(trajectory: Trajectory) -> Floats:
     """
     last = int(np.max(unstable_modes(trajectory.problem), initial=1))
     modes = range(1, min(last, MOST_MODES) + 1)
-    if isinstance(trajectory.problem.domain, Circle):
+    if trajectory.moments.modes.rotation_numbers:
         start = trajectory.cosine[0] - 1j * trajectory.sine[0]
         factors = [_growth(trajectory, perturbed(start, mode, phase)) for mode in modes for phase in (1.0, 1j)]
     else:
@@ -60,45 +60,41 @@ def perturbed_about_pole(trajectory: Trajectory, degree: int) -> Initial:
 
     The product is the recurrence of the polynomials with the multiplication of moments by :math:`\cos\theta`.
     """
-    cosine, sine = (
-        _extended(moments[0], trajectory.layout, degree) for moments in (trajectory.cosine, trajectory.sine)
-    )
-    dimension = trajectory.problem.domain.dimension
+    modes, dimension = trajectory.moments.modes, trajectory.problem.domain.dimension
+    cosine, sine = (_extended(moments[0], modes, degree) for moments in (trajectory.cosine, trajectory.sine))
     changed = []
     for moments in (cosine, sine):
         before, product = np.zeros_like(moments), moments
         for k in range(degree):
-            raised = _raised(product, trajectory.layout, dimension)
+            raised = _raised(product, modes)
             before, product = product, ((2 * k + dimension - 2) * raised - k * before) / (k + dimension - 2)
         changed.append(moments + PERTURBATION * product)
     mass = changed[0][0]
     return Initial(changed[0] / mass, changed[1] / mass, "perturbed", (), trajectory.layout)
 
 
-def _extended(moments: Floats, layout: Layout, degree: int) -> Floats:
+def _extended(moments: Floats, modes: Modes, degree: int) -> Floats:
     """Return moments with room for so many more degrees."""
-    top = (moments.size - 1 if layout == "degree" else largest_degree(moments.size)) + degree
-    result = np.zeros(top + 1 if layout == "degree" else place(top + 1, 0))
+    result = np.zeros(modes.places(modes.degree(moments.size) + degree))
     result[: moments.size] = moments
     return result
 
 
-def _raised(moments: Floats, layout: Layout, dimension: int) -> Floats:
+def _raised(moments: Floats, modes: Modes) -> Floats:
     r"""Return the moments of a density times :math:`\cos\theta`, up to the same degree.
 
     :math:`(2l+d-2)\,u P_l = (l+d-2) P_{l+1} + l P_{l-1}`, and of order m on S^2
     :math:`(2l+1)\,u\,e_{lm} = \sqrt{(l+1)^2-m^2}\,e_{l+1,m} + \sqrt{l^2-m^2}\,e_{l-1,m}`.
     """
-    if layout == "degree":
-        degrees = np.arange(moments.size)
+    orders = modes.orders(moments.size)
+    if orders is None:
+        degrees, dimension = np.arange(moments.size), modes.domain.dimension
         up, total = degrees + dimension - 2.0, 2.0 * degrees + dimension - 2.0
         above, below = np.append(moments[1:], 0.0), np.append(0.0, moments[:-1])
         return np.asarray((up * above + degrees * below) / total)
-    top = largest_degree(moments.size)
-    degrees = np.repeat(np.arange(top + 1), np.arange(1, top + 2))
+    degrees = modes.degrees(moments.size)
     starts = degrees * (degrees + 1) // 2
-    orders = np.arange(moments.size) - starts
-    padded = np.append(moments, np.zeros(top + 2))
+    padded = np.append(moments, np.zeros(int(degrees[-1]) + 2))
     above = padded[starts + degrees + 1 + orders]
     below = np.where(orders < degrees, padded[np.maximum(starts - degrees + orders, 0)], 0.0)
     up, down = np.sqrt((degrees + 1.0) ** 2 - orders**2), np.sqrt(degrees**2.0 - orders**2)

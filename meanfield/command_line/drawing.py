@@ -34,7 +34,7 @@ def draw_states(states: Sequence[State], target: str, provenance: dict[str, Any]
     from ..plotting import UNIFORM_COLOUR, caption, entitle_figure, plot_gallery, states_shown
     from ..plotting.appearance import colour_number
 
-    if any(state.moments.modes.angles > 1 for state in states):
+    if not all(state.moments.has_axis for state in states):
         shown = [state for state in states if state.symmetry != 0] or states
         gallery = plot_gallery(states_shown(shown))
         entitle_figure(gallery, caption(states[0].problem))

@@ -84,7 +84,7 @@ def auto_texts(diagram: Diagram) -> tuple[str, str, str]:
 
 def _require_axes(diagram: Diagram) -> None:
     """Refuse branches of densities without an axis of symmetry."""
-    labels = [repr(branch.label) for branch in diagram.branches if branch.moments.modes.angles > 1]
+    labels = [repr(branch.label) for branch in diagram.branches if not branch.moments.has_axis]
     if labels:
         branches = f"branch{'' if len(labels) == 1 else 'es'} {', '.join(labels)}"
         raise InvalidInput(

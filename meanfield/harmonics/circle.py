@@ -21,6 +21,7 @@ class CircleModes(ByDegree):
     unit: ClassVar[str] = "1/rad"
     relative: ClassVar[bool] = False
     kinds: ClassVar[str] = "ms"
+    linear: ClassVar[str] = "ms"
     rotation_numbers: ClassVar[bool] = True
     columns: ClassVar[str] = "m"
     letters: ClassVar[tuple[str, str]] = ("c", "k")
@@ -30,6 +31,7 @@ class CircleModes(ByDegree):
         "mean of sin(k x) over the particles",
     )
     angle: ClassVar[str] = "angle"
+    has_sines: ClassVar[bool] = True
     finest: ClassVar[int] = 2**18
     amplifies: ClassVar[bool] = False
     takes_azimuth: ClassVar[bool] = False

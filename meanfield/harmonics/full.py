@@ -37,6 +37,7 @@ class SphereModes:
     unit: ClassVar[str] = "1"
     relative: ClassVar[bool] = True
     kinds: ClassVar[str] = "mp"
+    linear: ClassVar[str] = "p"
     rotation_numbers: ClassVar[bool] = False
     columns: ClassVar[str] = "mp"
     letters: ClassVar[tuple[str, str]] = ("m", "l")
@@ -46,6 +47,7 @@ class SphereModes:
         "mean of the harmonics with sin(m phi), if there are any",
     )
     angle: ClassVar[str] = "angle from the north pole"
+    has_sines: ClassVar[bool] = True
     finest: ClassVar[int] = 1024
     amplifies: ClassVar[bool] = False
     takes_azimuth: ClassVar[bool] = True
@@ -70,6 +72,10 @@ class SphereModes:
     def axial(self, degree: int) -> Indices:
         """Return the places of order 0 of degree 0 to a degree."""
         return zonal_places(degree)
+
+    def places_of(self, degree: int) -> slice:
+        """Return the places of all orders of a degree."""
+        return slice(self.places(degree - 1), self.places(degree))
 
     def multiplicities(self, places: int) -> Floats:
         """Return 2l + 1 of each place."""

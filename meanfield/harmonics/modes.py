@@ -45,6 +45,8 @@ class Modes(Protocol):
         Whether densities are drawn over the uniform one and not per unit of length.
     kinds
         First letters of the names of moments.
+    linear
+        Those of moments that are linear in the density.
     rotation_numbers
         Whether the degree of a mode is how often it repeats itself in a turn, so that a density without moments of
         degree one has several equal clusters.
@@ -58,6 +60,8 @@ class Modes(Protocol):
         What the same arrays hold for particles.
     angle
         The first angle in words.
+    has_sines
+        Whether sine moments mean anything.
     finest
         The finest grid.
     amplifies
@@ -71,12 +75,14 @@ class Modes(Protocol):
     unit: ClassVar[str]
     relative: ClassVar[bool]
     kinds: ClassVar[str]
+    linear: ClassVar[str]
     rotation_numbers: ClassVar[bool]
     columns: ClassVar[str]
     letters: ClassVar[tuple[str, str]]
     words: ClassVar[tuple[str, str]]
     means: ClassVar[tuple[str, str]]
     angle: ClassVar[str]
+    has_sines: ClassVar[bool]
     finest: ClassVar[int]
     amplifies: ClassVar[bool]
 
@@ -108,6 +114,10 @@ class Modes(Protocol):
 
     def axial(self, degree: int) -> Indices:
         """Return the places of the moments about the axis of degree 0 to a degree."""
+        ...
+
+    def places_of(self, degree: int) -> slice:
+        """Return the places of all moments of a degree."""
         ...
 
     def multiplicities(self, places: int) -> Floats:
@@ -266,6 +276,10 @@ class ByDegree:
     def axial(self, degree: int) -> Indices:
         """Return the places of the moments about the axis of degree 0 to a degree."""
         return np.arange(degree + 1)
+
+    def places_of(self, degree: int) -> slice:
+        """Return the place of the moment of a degree."""
+        return slice(degree, degree + 1)
 
     def place(self, degree: int, order: int) -> int:
         """Return the degree, for order 0."""

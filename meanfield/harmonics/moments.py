@@ -57,10 +57,15 @@ class Moments:
 
     def about_axis(self) -> "Moments":
         """Return the moments of the mean over the azimuth: those about the axis."""
-        if self.modes.angles == 1:
+        if self.has_axis:
             return self
         axial = self.modes.axial(self.degree)
         return Moments(modes_of(self.modes.domain), self.cosine[..., axial], 0.0 * self.sine[..., axial])
+
+    @property
+    def has_axis(self) -> bool:
+        """Whether they are those of densities symmetric about the pole, or of one angle at all."""
+        return self.modes.angles == 1
 
     @property
     def degree(self) -> int:

@@ -3,7 +3,7 @@
 from typing import get_args
 
 from ..arguments import shown
-from ..domains import Circle, Domain, Sphere
+from ..domains import Circle, Domain
 from ..errors import InvalidInput
 from .circle import CircleModes
 from .full import SphereModes
@@ -23,7 +23,7 @@ def modes_of(domain: Domain, layout: str = "degree") -> Modes:
         known = " or ".join(map(repr, get_args(Layout)))
         raise InvalidInput(f"the layout of moments must be {known}, not {shown(layout)}")
     if layout == "order":
-        if domain != Sphere(3):
+        if not domain.has_azimuth:
             raise InvalidInput(
                 f"moments by degree and order, which they are not on {domain.in_words}, belong to Sphere(3); use "
                 "layout='degree'"

@@ -26,6 +26,7 @@ class ZonalModes(ByDegree):
     unit: ClassVar[str] = "1"
     relative: ClassVar[bool] = True
     kinds: ClassVar[str] = "mp"
+    linear: ClassVar[str] = "p"
     rotation_numbers: ClassVar[bool] = False
     columns: ClassVar[str] = "mp"
     letters: ClassVar[tuple[str, str]] = ("m", "l")
@@ -38,13 +39,14 @@ class ZonalModes(ByDegree):
         "mean of the harmonics with sin(m phi), if there are any",
     )
     angle: ClassVar[str] = "angle from the north pole"
+    has_sines: ClassVar[bool] = False
     finest: ClassVar[int] = 4096
     amplifies: ClassVar[bool] = True
 
     @property
     def takes_azimuth(self) -> bool:
         """Whether there is one azimuth: on the ordinary sphere."""
-        return self._dimension == 3
+        return self.domain.has_azimuth
 
     @property
     def _dimension(self) -> int:

@@ -50,7 +50,7 @@ def plot_state(state: State, ax: "Axes | None" = None, **style: Any) -> "Axes":
     matplotlib.axes.Axes
     """
     modes = state.moments.modes
-    if modes.angles > 1:
+    if not state.moments.has_axis:
         return plot_mollweide(state, ax, **style)
     ax = titled_axes(state.problem, state.label) if ax is None else ax
     settings: dict[str, Any] = {"color": COLOURS[0], "linewidth": 1.6, "label": state.label or None} | style
@@ -74,7 +74,7 @@ def draw_profile(ax: "Axes", state: State, **settings: Any) -> None:
 def draw_densities(ax: "Axes", diagram: Diagram) -> None:
     """Draw densities at equal steps along the first clustered branch, or the uniform one where there is none."""
     clustered = [branch for branch in diagram.branches if branch.symmetry != 0]
-    profiled = [branch for branch in clustered if branch.moments.modes.angles == 1]
+    profiled = [branch for branch in clustered if branch.moments.has_axis]
     if profiled:
         _draw_along(ax, diagram, profiled[0])
     elif clustered:

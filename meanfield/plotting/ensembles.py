@@ -167,7 +167,7 @@ def _law(ensemble: Ensemble, density: Any, angle: Floats) -> Floats:
     """Return the density of the angle, which on the sphere has the size of a parallel as a factor."""
     uniform = ensemble.modes.law(angle)
     moments = getattr(density, "moments", None)
-    if moments is not None and moments.modes.angles > 1:
+    if moments is not None and not moments.has_axis:
         last = moments if moments.cosine.ndim == 1 else moments[-1]
         return np.asarray(last.about_axis().relative_density(angle) * uniform)
     return np.asarray(_values(density, angle) * ensemble.problem.domain.volume * uniform)

@@ -205,7 +205,7 @@ def _at(moments: Moments, surveyed: Floats, polar: Floats, azimuth: Floats) -> F
     """Return the density over the uniform one at angles, from its survey where it has no axis."""
     from scipy.ndimage import map_coordinates
 
-    if moments.modes.angles == 1:
+    if moments.has_axis:
         return moments.relative_density(polar)
     rings, longitudes = len(surveyed) - 1, surveyed.shape[1]
     # Beyond a pole the sphere goes on on the opposite side.

@@ -61,7 +61,7 @@ def plot_trajectory(trajectory: Trajectory, ax: "Axes | None" = None, **style: A
 
     ax = titled_axes(trajectory.problem) if ax is None else ax
     modes = trajectory.moments.modes
-    if modes.angles > 1:
+    if not trajectory.moments.has_axis:
         return _draw_maps(ax, trajectory, style)
     shown = _shown(trajectory)
     angle = angles_of(trajectory)
@@ -201,7 +201,7 @@ def animate(
     from ..export.files import write_files
 
     path = check_film(path, force)
-    if trajectory.moments.modes.angles > 1:
+    if not trajectory.moments.has_axis:
         raise InvalidInput(
             "a film shows the density against one angle, and this one has no axis at the pole; draw it at some "
             "times with plot() (--plot)"

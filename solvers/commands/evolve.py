@@ -123,7 +123,7 @@ def _check(settings: argparse.Namespace) -> None:
 
 def _evolved(problem: McKeanVlasov, method: "Method | None", settings: argparse.Namespace) -> Trajectory:
     from ..checkpoints import Checkpoint
-    from ..evolution import evolve as evolved
+    from ..trajectory import evolve as evolved
 
     until = float(settings.until)
     checkpoint = None

@@ -100,7 +100,8 @@ def _require_given(parser: Parser, settings: argparse.Namespace) -> None:
 
 def _simulated(problem: McKeanVlasov, settings: argparse.Namespace) -> Ensemble:
     from ..checkpoints import Checkpoint
-    from ..particles import PairDrift, simulation
+    from ..ensemble import simulation
+    from ..particles import PairDrift
     from ..particles.schemes import scheme_named
 
     checkpoint = None

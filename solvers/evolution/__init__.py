@@ -1,10 +1,8 @@
 """Evolution in time: initial densities, integrators, and the trajectory they leave."""
 
 from .described import initial_from as initial_from
-from .driver import evolve as evolve
 from .exponential import ETDRK4 as ETDRK4
 from .initial import Initial as Initial
-from .initial import moments_of as moments_of
 from .multistep import LSODA as LSODA
 from .running import Evolution as Evolution
 from .running import Frame as Frame

@@ -19,7 +19,6 @@ from .growth import CALM, Growth
 from .march import March, Method
 from .multistep import LSODA
 from .plan import Plan
-from .system import system_for
 
 # The smallest tolerance that is far from rounding: of some hundred steps, each of which rounds sums of size one.
 SHARP = 1e-11
@@ -89,7 +88,7 @@ def estimated(
 def _again(plan: Plan, times: Floats, tolerance: float) -> list[Floats]:
     """Return the moments at the times by another run."""
     start = plan.start
-    system = system_for(plan.problem, start.cosine, start.sine, plan.degree, start.layout, plan.full)
+    system = plan.space.system(plan.problem, start, plan.degree, plan.full)
     method: Method | None = plan.method
     if system.multistep and system.size <= AFFORDABLE:
         method = LSODA()

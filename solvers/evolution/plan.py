@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from meanfield import InvalidInput, McKeanVlasov, NotResolved, Sphere
+from meanfield import InvalidInput, McKeanVlasov, NotResolved
 from meanfield.arguments import shown
 
 from ..bases import Floats
 from ..checkpoints import Checkpoint, digest_of, require_writable
-from ..circle.linearisation import strengths_of
 from ..defaults import TIMES
 from ..limits import MAX_DEGREE, MOST_TIMES
-from .initial import Initial, aligned
+from .initial import Initial
 from .march import MULTIPLE, TAIL_SHARE, Method
 from .multistep import LSODA
+from .space import Room, Space
 
 TOLERANCES = (1e-12, 1e-2)
 # Looks at whether the density has settled: from this time on, in units of 1/noise, each later by this ratio.
@@ -44,9 +44,8 @@ class Plan:
         The equation and the initial density, turned onto its axis if it has one.
     full : bool
         Whether all moments are unknown, whatever symmetry there is.
-    axis : float or (3,) float
-        The angle it was turned back by; on the ordinary sphere the unit vector that became the north pole, empty
-        if that was it.
+    space
+        Where it evolves.
     until : float
         Final time; infinite only where rest ends the evolution.
     times : (T,) float or None
@@ -66,7 +65,7 @@ class Plan:
     problem: McKeanVlasov
     start: Initial
     full: bool
-    axis: float | Floats
+    space: Space
     until: float
     times: Floats | None
     method: Method | None
@@ -98,7 +97,7 @@ class Plan:
         full = {"full": True} if self.full else {}
         return full | {
             "problem": self.problem.to_dict(),
-            "initial density": digest_of(self.start.cosine, self.start.sine, np.array(self.axis)),
+            "initial density": digest_of(self.start.cosine, self.start.sine, np.array(self.space.axis)),
             "final time": self.until,
             "times": None if self.times is None else digest_of(self.times),
             "method": None if self.method is None else repr(self.method),
@@ -134,7 +133,8 @@ def _marked(times: Iterable[float], kind: str) -> Iterator[tuple[float, str]]:
 
 def plan(
     problem: McKeanVlasov,
-    start: Initial,
+    room: Room,
+    initial: Any,
     until: float,
     times: int | ArrayLike | None,
     method: Method | None,
@@ -146,6 +146,13 @@ def plan(
 ) -> Plan:
     """Check a request.
 
+    Parameters
+    ----------
+    room
+        Evolution on the domain of the problem.
+    initial
+        The initial density, in any of its forms.
+
     Raises
     ------
     InvalidInput
@@ -154,25 +161,25 @@ def plan(
     problem.fixed_coupling  # noqa: B018  (refuses a free coupling)
     end = _final_time(until, stop)
     _check_options(tolerance, checkpoint)
-    start, axis = aligned(problem, start, full)
-    _check_method(method, start)
+    space, start = room.space_for(problem, room.moments_of(problem, initial), full)
+    _check_method(method, space)
     return Plan(
         problem=problem,
         start=start,
         full=bool(full),
-        axis=axis,
+        space=space,
         until=end,
         times=_record_times(times, end),
         method=method,
         tolerance=float(tolerance),
         stop=bool(stop),
         checkpoint=checkpoint,
-        degree=first_degree(problem, start, tolerance, modes),
+        degree=first_degree(problem, space, start, tolerance, modes),
     )
 
 
-def _check_method(method: Method | None, start: Initial) -> None:
-    if start.layout == "order" and isinstance(method, LSODA):
+def _check_method(method: Method | None, space: Space) -> None:
+    if isinstance(method, LSODA) and not space.multistep:
         raise InvalidInput(
             "LSODA() needs a Jacobian, which densities on the sphere without an axis are too large for; use "
             "ETDRK4(), or leave the method out"
@@ -224,7 +231,7 @@ def _check_options(tolerance: float, checkpoint: Checkpoint | None) -> None:
         require_writable(checkpoint.path)
 
 
-def first_degree(problem: McKeanVlasov, start: Initial, tolerance: float, modes: int | None) -> int:
+def first_degree(problem: McKeanVlasov, space: Space, start: Initial, tolerance: float, modes: int | None) -> int:
     r"""Return the resolution to begin with: that of the initial density and, as a guess, of the cluster to come.
 
     A single cluster is a normal density of variance :math:`1/(2\sum_k k^2\lambda_k)`, the sum over the attractive
@@ -233,35 +240,12 @@ def first_degree(problem: McKeanVlasov, start: Initial, tolerance: float, modes:
     if modes is not None and not 1 <= modes <= MAX_DEGREE:
         raise InvalidInput(f"the number of modes must be from 1 to {MAX_DEGREE}, not {modes!r}")
     large = np.flatnonzero(np.hypot(start.cosine, start.sine) > KEPT)
-    needed = 8 * _last_degree(start, int(large[-1])) // 7 + 8
+    needed = 8 * int(space.modes.degrees(start.cosine.size)[large[-1]]) // 7 + 8
     if needed > MAX_DEGREE:
         raise NotResolved(
             f"the initial density needs about {needed} modes, more than {MAX_DEGREE}; start from a wider one"
         )
-    if start.layout == "order":
-        # Each degree costs as much as all before it, and beginning anew with more of them is cheap beside that.
-        guess = max(needed, LEAST_DEGREE, modes or 0)
-        return MULTIPLE * math.ceil(guess / MULTIPLE)
-    curvature = _curvature(problem)
+    curvature = space.curvature(problem, LARGEST_GUESS) or 0.0
     cluster = 2.5 * math.sqrt(-math.log(TAIL_SHARE * tolerance) * curvature) if curvature < math.inf else math.inf
     guess = max(needed, LEAST_DEGREE, int(min(cluster, LARGEST_GUESS)), modes or 0)
     return min(MULTIPLE * math.ceil(guess / MULTIPLE), MAX_DEGREE)
-
-
-def _last_degree(start: Initial, last: int) -> int:
-    """Return the degree of the last moment that is kept."""
-    if start.layout == "degree":
-        return last
-    from .sphere.axes import degree_of_place
-
-    return degree_of_place(last)
-
-
-def _curvature(problem: McKeanVlasov) -> float:
-    """Return half the curvature of the field of a point at it, over the attractive degrees."""
-    if isinstance(problem.domain, Sphere):
-        from .sphere.rates import curvature
-
-        return 0.5 * curvature(problem, LARGEST_GUESS)
-    strengths = np.maximum(strengths_of(problem, LARGEST_GUESS)[1:].astype(float), 0.0)
-    return float(np.arange(1, LARGEST_GUESS + 1) ** 2.0 @ strengths)

@@ -13,13 +13,12 @@ other once both are within the tolerance.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from meanfield import ComputationFailed, McKeanVlasov, Outcome, Sphere, State
-from meanfield.harmonics import Layout
+from meanfield import ComputationFailed, McKeanVlasov, Outcome, State
 
 from ..bases import EPS, Floats
 from ..branches.continuation import Point, state_at
@@ -36,12 +35,12 @@ HELD = 0.01
 HELD_SHARE = 0.3
 # A state whose moments are smaller than this is the uniform one.
 UNIFORM = 1e-12
-# The largest number of clusters whose symmetry is tried.
-MOST_CLUSTERS = 12
 # Errors of the equation at a state relative to its moments: some sums of rounding errors.
 ROUNDING = 64.0 * EPS
 # Relative rates of change, over the noise, beyond which a density is not at rest and no state is looked for.
 MOVING = 0.05
+
+Symmetries = Callable[[Floats], list[int]]
 
 
 @dataclass(frozen=True)
@@ -98,17 +97,19 @@ def relative_change(problem: McKeanVlasov, unknown: Floats, derivative: Floats) 
     return float(np.linalg.norm(derivative)) / (problem.noise * math.hypot(1.0, float(np.linalg.norm(unknown))))
 
 
-def state_near(problem: McKeanVlasov, cosine: Floats, sine: Floats, layout: Layout = "degree") -> Rest | None:
+def state_near(problem: McKeanVlasov, cosine: Floats, sine: Floats, symmetries: Symmetries) -> Rest | None:
     """Return the stationary state nearest to a density, or None if none is found near.
 
-    A density on the ordinary sphere without an axis is compared with the states that have one.
+    Parameters
+    ----------
+    cosine, sine : (n + 1,) float
+        Moments by degree.
+    symmetries
+        Returns the symmetries to look in from the sizes of the moments of each degree.
     """
-    if layout == "order":
-        from .sphere.rest import zonal_state_near
-
-        return zonal_state_near(problem, cosine, sine)
     free = problem.confinement is None and bool(np.any(sine))
-    found = [(distance(state, cosine, sine, free=free), state) for state in _candidates(problem, cosine, sine)]
+    candidates = _candidates(problem, cosine, sine, symmetries)
+    found = [(distance(state, cosine, sine, free=free), state) for state in candidates]
     if not found:
         return None
     away, state = min(found, key=lambda one: one[0])
@@ -119,7 +120,7 @@ def state_near(problem: McKeanVlasov, cosine: Floats, sine: Floats, layout: Layo
     return Rest(state, away, rate_of(state), min(apart, default=math.inf))
 
 
-def _candidates(problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Iterator[State]:
+def _candidates(problem: McKeanVlasov, cosine: Floats, sine: Floats, symmetries: Symmetries) -> Iterator[State]:
     """Yield the uniform state, and those that Newton's method finds in the symmetries that the density nearly has.
 
     Clusters far apart hardly feel their distances, so that Newton's method is ill-conditioned among all densities;
@@ -132,21 +133,10 @@ def _candidates(problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Iterator
         yield from _without_interaction(problem)
         return
     sizes = np.hypot(cosine, sine)
-    for symmetry in _symmetries(problem, sizes) if np.any(sizes[1:]) or not free else []:
+    for symmetry in symmetries(sizes) if np.any(sizes[1:]) or not free else []:
         state = _in_symmetry(problem, cosine, sine, symmetry)
         if state is not None and not (free and np.hypot(state.cosine, state.sine)[1:].max() <= UNIFORM):
             yield state
-
-
-def _symmetries(problem: McKeanVlasov, sizes: Floats) -> list[int]:
-    """Return the exact symmetry, then the largest beyond it that the density has up to ``NEAR``."""
-    degrees = np.arange(sizes.size)
-    if isinstance(problem.domain, Sphere):
-        odd = float(np.linalg.norm(sizes[1::2]))
-        return [2] if odd == 0.0 else [1, 2] if odd <= 0.5 * NEAR else [1]
-    exact = int(np.gcd.reduce(np.flatnonzero(sizes)[1:])) if np.count_nonzero(sizes) > 1 else 1
-    nearly = [n for n in range(MOST_CLUSTERS, exact, -1) if np.linalg.norm(sizes[degrees % n != 0]) <= 0.5 * NEAR]
-    return [exact, *nearly[:1]]
 
 
 def _in_symmetry(problem: McKeanVlasov, cosine: Floats, sine: Floats, symmetry: int) -> State | None:

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from meanfield import ComputationFailed, Outcome
-from meanfield.harmonics import place
 
 from .. import checkpoints
 from ..bases import Floats
@@ -16,9 +15,8 @@ from .accuracy import estimated
 from .growth import Growth
 from .march import Counters, March
 from .plan import LONGEST, Plan
-from .rest import MOVING, Rest, distance, relative_change, state_near
-from .sphere.rest import distance_in_orders
-from .system import System, system_for, system_of
+from .rest import MOVING, Rest, relative_change
+from .system import System
 
 Progress = Callable[[float], None]
 
@@ -121,9 +119,8 @@ class Evolution:
                 self.frames.append(self._frame(self._march, time, unknown))
 
     def _fresh(self) -> tuple[float, System, Floats]:
-        start = self.plan.start
-        plan = self.plan
-        system = system_for(plan.problem, start.cosine, start.sine, plan.degree, start.layout, plan.full)
+        plan, start = self.plan, self.plan.start
+        system = plan.space.system(plan.problem, start, plan.degree, plan.full)
         return 0.0, system, system.pack(start.cosine, start.sine)
 
     def _begin(self, system: System, time: float, unknown: Floats) -> March:
@@ -175,12 +172,12 @@ class Evolution:
         unknown = march.system.pack(frame.cosine, frame.sine)
         change = relative_change(self.plan.problem, unknown, march.system.derivative(frame.time, unknown))
         if change <= MOVING:
-            self.rest = state_near(self.plan.problem, frame.cosine, frame.sine, self.plan.start.layout)
+            self.rest = self.plan.space.state_near(self.plan.problem, frame.cosine, frame.sine)
         if self.rest is None and change <= self.plan.tolerance:
-            searched = "" if self.plan.start.layout == "degree" else "; states without an axis were not looked for"
+            unsearched = self.plan.space.unsearched
             self.warnings.append(
                 f"the density changes at the relative rate {change:.1e} only, but Newton's method finds no "
-                f"isolated stationary state near it, so that it is not called stationary{searched}"
+                f"isolated stationary state near it, so that it is not called stationary{unsearched}"
             )
         rests = self.rest is not None and self.rest.outcome(self.plan.tolerance) is not Outcome.REACHED_TIME
         if self.plan.until == math.inf and 2.0 * frame.time > LONGEST / noise and not rests:
@@ -249,10 +246,11 @@ class Evolution:
         self._growth = Growth(self.plan.tolerance, *kept) if whole else Growth(self.plan.tolerance, known=False)
         self.warnings = [*meta["warnings"], *saved.warnings]
         for row, degree in enumerate(arrays["degree"]):
-            size = degree + 1 if self.plan.start.layout == "degree" else place(int(degree) + 1, 0)
+            size = self.plan.space.modes.places(int(degree))
             cosine, sine = (arrays[name][row, :size].copy() for name in ("cosine", "sine"))
             self.frames.append(Frame(float(arrays["time"][row]), cosine, sine, int(degree)))
-        system = system_of(self.plan.problem, bool(meta["even"]), int(meta["degree"]), int(meta["symmetry"]))
+        sizes = bool(meta["even"]), int(meta["degree"]), int(meta["symmetry"])
+        system = self.plan.space.system_of(self.plan.problem, *sizes)
         return float(meta["time"]), system, arrays["unknown"]
 
 
@@ -260,7 +258,7 @@ class Judge:
     """Looks at whether a density is at rest, and remembers the state near it."""
 
     def __init__(self, request: Plan) -> None:
-        self._problem, self._layout = request.problem, request.start.layout
+        self._problem, self._space = request.problem, request.space
         self._rest: Rest | None = None
         self._attempted = math.inf
 
@@ -270,21 +268,15 @@ class Judge:
             self._rest, self._attempted = None, math.inf
             return None
         if self._rest is not None:
-            away = self._distance(self._rest, frame)
+            away = self._space.distance(self._rest.state, frame.cosine, frame.sine)
             if away <= DRIFTED * self._rest.distance and self._explains(change, away):
                 self._rest = replace(self._rest, distance=away)
                 return self._rest
             self._rest, self._attempted = None, math.inf
         if change <= SLOWER * self._attempted:
             self._attempted = change
-            self._rest = state_near(self._problem, frame.cosine, frame.sine, self._layout)
+            self._rest = self._space.state_near(self._problem, frame.cosine, frame.sine)
         return self._rest
-
-    def _distance(self, rest: Rest, frame: Frame) -> float:
-        if self._layout == "order":
-            return distance_in_orders(rest.state, frame.cosine, frame.sine)
-        free = self._problem.confinement is None and bool(np.any(frame.sine))
-        return distance(rest.state, frame.cosine, frame.sine, free=free)
 
     def _explains(self, change: float, away: float) -> bool:
         """Whether a density at that distance from the state found before would change so fast."""

@@ -23,8 +23,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield import McKeanVlasov, Sphere
-from meanfield.harmonics import Layout
+from meanfield import McKeanVlasov
 
 from ..bases import Floats
 from ..limits import MAX_DEGREE
@@ -334,37 +333,3 @@ def _smooth(number: int) -> bool:
         while number % factor == 0:
             number //= factor
     return number == 1
-
-
-def system_of(problem: McKeanVlasov, even: bool, degree: int, symmetry: int) -> System:
-    """Return the system of densities with an axis, or of all, by its sizes."""
-    if isinstance(problem.domain, Sphere):
-        from .sphere.systems import system_of as on_sphere
-
-        return on_sphere(problem, even, degree, symmetry)
-    return (EvenSystem if even else FullSystem)(problem, degree, symmetry)
-
-
-def system_for(
-    problem: McKeanVlasov, cosine: Floats, sine: Floats, degree: int, layout: Layout = "degree", full: bool = False
-) -> System:
-    """Return the smallest system that holds a density and keeps holding it.
-
-    Moments that vanish exactly stay so: of an even density the sines, of one with a rotation symmetry all but the
-    multiples of it, unless the confinement breaks it. ``degree`` is counted without symmetry. With ``full`` none
-    of this is used.
-    """
-    if isinstance(problem.domain, Sphere):
-        from .sphere.systems import system_for as on_sphere
-
-        return on_sphere(problem, cosine, sine, degree, layout == "degree")
-    if full:
-        return FullSystem(problem, max(16, degree))
-    present = np.flatnonzero((cosine != 0.0) | (sine != 0.0))
-    symmetry = int(np.gcd.reduce(present[1:])) if present.size > 1 else 1
-    if problem.confinement is not None:
-        multipliers = problem.confinement.multipliers(problem.domain, 4096)
-        felt = np.flatnonzero(multipliers)
-        symmetry = int(np.gcd.reduce([symmetry, *felt[felt > 0].tolist()]))
-    kind = FullSystem if np.any(sine != 0.0) else EvenSystem
-    return kind(problem, max(16, -(-degree // symmetry)), symmetry)

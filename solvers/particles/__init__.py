@@ -4,6 +4,3 @@ from .drift import MomentDrift as MomentDrift
 from .drift import PairDrift as PairDrift
 from .schemes import EulerMaruyama as EulerMaruyama
 from .schemes import WeakSecondOrder as WeakSecondOrder
-from .simulate import Advance as Advance
-from .simulate import simulate as simulate
-from .simulate import simulation as simulation

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from meanfield import InvalidInput, McKeanVlasov
 from meanfield.harmonics import Layout
 
-from ..evolution import moments_of
+from ..evolution.circle.initial import moments_of
 from . import compiled
 from .clouds import MomentCloud, PairCloud, in_cells, in_radians, require_range, wrap
 from .drift import OVERSHOOTING, MomentDrift, MomentForce, PairDrift, Truncation, truncation
@@ -203,15 +203,16 @@ class CircleSetting:
 
 
 def circle_setting(
-    problem: McKeanVlasov, drift: MomentDrift | PairDrift, degrees: int, particles: int
+    problem: McKeanVlasov, drift: MomentDrift | PairDrift | None, degrees: int, particles: int
 ) -> CircleSetting:
-    """Return the setting of a problem on the circle.
+    """Return the setting of a problem on the circle, with moments if the drift is left open.
 
     Raises
     ------
     InvalidInput
         If the coupling is free or the moments asked for need too many cells.
     """
+    drift = drift or MomentDrift()
     by_moments = drift if isinstance(drift, MomentDrift) else MomentDrift()
     modes = truncation(problem, by_moments, degrees)
     few = isinstance(drift, MomentDrift) and are_few(particles, modes)

@@ -12,13 +12,14 @@ from meanfield.arguments import shown
 
 from ..checkpoints import Checkpoint, digest_of, require_writable
 from ..defaults import DEGREES
+from ..domains import rooms_of
 from ..limits import require_memory
 from ..provenance import version
 from .drift import MomentDrift, PairDrift
 from .replicas import Replica
 from .saving import replica_path
 from .schemes import Scheme
-from .settings import HISTOGRAM_BINS, Setting, Start, setting_for
+from .settings import HISTOGRAM_BINS, Setting, Start
 from .timing import Timetable, timetable
 
 LARGEST_COUNT = 10**9
@@ -80,7 +81,7 @@ def plan(
         If one of them is not admissible.
     """
     options = _checked(options)
-    setting = setting_for(problem, options.drift, options.degrees, options.particles)
+    setting = rooms_of(problem).particles(problem, options.drift, options.degrees, options.particles)
     table = timetable(until, setting.default_step(until) if step is None else step, times)
     _require_memory(options, setting, table)
     starts = setting.starts(initial, options.particles, options.replicas)

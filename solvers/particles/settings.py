@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield import Circle, McKeanVlasov
 from meanfield.harmonics import Layout
 
 from .drift import MomentDrift, PairDrift
@@ -128,22 +127,3 @@ class Setting(Protocol):
 
     def described(self) -> dict[str, Any]:
         """Return what the drift is made of, for the provenance."""
-
-
-def setting_for(
-    problem: McKeanVlasov, drift: MomentDrift | PairDrift | None, degrees: int, particles: int
-) -> Setting:
-    """Return the setting of a problem's domain.
-
-    Raises
-    ------
-    InvalidInput
-        If the coupling is free or the moments asked for are too many.
-    """
-    if isinstance(problem.domain, Circle):
-        from .circle import circle_setting
-
-        return circle_setting(problem, drift or MomentDrift(), degrees, particles)
-    from .sphere import sphere_setting
-
-    return sphere_setting(problem, drift, degrees, particles)

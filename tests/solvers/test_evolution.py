@@ -27,9 +27,11 @@ from solvers import (
     spectrum,
     stationary_states,
 )
+from solvers.evolution.circle.space import CircleSpace
 from solvers.evolution.exponential import phi_functions
+from solvers.evolution.initial import Initial
 from solvers.evolution.march import suitable
-from solvers.evolution.system import EvenSystem, FullSystem, system_for
+from solvers.evolution.system import EvenSystem, FullSystem
 from tests.oracles import evolved_moments, kuramoto
 
 EPS = float(np.finfo(float).eps)
@@ -375,14 +377,18 @@ def test_integrators_are_chosen_by_cost():
 def test_small_systems_hold_their_densities():
     zeros = np.zeros(9)
     even = np.array([1.0, 0.0, 0.1, 0.0, 0.05, 0.0, 0.0, 0.0, 0.01])
-    system = system_for(REFERENCE, even, zeros, 64)
+
+    def system_for(problem, sine):
+        return CircleSpace().system(problem, Initial(even, sine, "series"), 64, False)
+
+    system = system_for(REFERENCE, zeros)
     assert isinstance(system, EvenSystem)
     assert system.symmetry == 2
     confined = dataclasses.replace(REFERENCE, confinement=CosineSeries((0.0, 1.0)))
-    assert system_for(confined, even, zeros, 64).symmetry == 2
+    assert system_for(confined, zeros).symmetry == 2
     confined = dataclasses.replace(REFERENCE, confinement=CosineSeries((1.0,)))
-    assert system_for(confined, even, zeros, 64).symmetry == 1
-    assert isinstance(system_for(REFERENCE, even, 0.1 * np.eye(9)[1], 64), FullSystem)
+    assert system_for(confined, zeros).symmetry == 1
+    assert isinstance(system_for(REFERENCE, 0.1 * np.eye(9)[1]), FullSystem)
 
 
 def test_slow_potentials():

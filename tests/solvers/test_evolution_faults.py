@@ -21,7 +21,8 @@ from meanfield import (
     critical_coupling,
 )
 from solvers import ETDRK4, Bumps, Checkpoint, PerturbedUniform, VonMises, evolve, moments_of
-from solvers.evolution import driver, march, running
+from solvers.evolution import march, running
+from solvers.evolution.circle.space import CircleSpace
 
 PROBLEM = McKeanVlasov(Circle(), Transformer(4.0))
 PROBLEM = PROBLEM.at(coupling=2.0 * critical_coupling(PROBLEM))
@@ -178,7 +179,7 @@ def test_an_interrupt_before_the_first_density_has_nothing_to_keep(monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(running, "system_for", interrupt)
+    monkeypatch.setattr(CircleSpace, "system", interrupt)
     with pytest.raises(KeyboardInterrupt):
         evolve(PROBLEM, START, 30.0, on_failure="return")
 
@@ -221,7 +222,7 @@ def test_samples_are_an_estimate_and_say_so():
 
 
 def test_a_density_at_rest_that_newton_cannot_find_is_not_called_stationary(monkeypatch):
-    monkeypatch.setattr(running, "state_near", lambda *_: None)
+    monkeypatch.setattr(CircleSpace, "state_near", lambda *_: None)
     trajectory = evolve(PROBLEM, START, 60.0)
     assert trajectory.outcome is Outcome.REACHED_TIME
     assert "no isolated stationary state near it" in trajectory.warnings[-1]
@@ -246,7 +247,3 @@ def test_partial_records_hold_the_last_good_density(monkeypatch):
     assert trajectory.outcome is Outcome.NOT_RESOLVED
     assert trajectory.time.size == 2
     assert 0.0 < trajectory.time[-1] < 10.0
-
-
-def test_driver_and_front_agree():
-    assert driver.evolve is evolve

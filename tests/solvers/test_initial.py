@@ -16,7 +16,7 @@ from solvers import (
     moments_of,
     stationary_states,
 )
-from solvers.evolution.initial import aligned
+from solvers.evolution.circle.initial import aligned
 
 EPS = float(np.finfo(float).eps)
 PROBLEM = McKeanVlasov(Circle(), Kuramoto(), coupling=3.0)
@@ -175,7 +175,7 @@ def test_parameters_that_make_no_density(make, sentence):
 def test_an_axis_is_found_wherever_it_is(angle, named):
     even = moments_of(PROBLEM, named)
     c = (even.cosine - 1j * even.sine) * np.exp(-1j * angle * np.arange(even.cosine.size))
-    found, axis = aligned(PROBLEM, moments_of(PROBLEM, (c.real, -c.imag)))
+    found, axis = aligned(PROBLEM, moments_of(PROBLEM, (c.real, -c.imag)), False)
     assert not found.sine.any()
     turned = found.cosine * np.exp(-1j * axis * np.arange(found.cosine.size))
     assert np.abs(turned - c[: turned.size]).max() <= 512 * EPS * np.abs(c[1:]).max()
@@ -184,12 +184,12 @@ def test_an_axis_is_found_wherever_it_is(angle, named):
 def test_a_small_asymmetry_is_not_taken_for_rounding():
     c = VonMises(0.7, 2.0).moments(20)
     c[3] *= 1 + 1e-10j
-    found, axis = aligned(PROBLEM, moments_of(PROBLEM, (c.real, -c.imag)))
+    found, axis = aligned(PROBLEM, moments_of(PROBLEM, (c.real, -c.imag)), False)
     assert axis == 0.0
     assert found.sine.any()
 
 
 def test_a_confinement_fixes_the_angle():
     confined = McKeanVlasov(Circle(), Kuramoto(), coupling=1.0, confinement=Kuramoto())
-    _, axis = aligned(confined, moments_of(confined, VonMises(0.7, 2.0)))
+    _, axis = aligned(confined, moments_of(confined, VonMises(0.7, 2.0)), False)
     assert axis == 0.0

@@ -22,8 +22,7 @@ from meanfield import (
 from meanfield.comparisons import Means
 from meanfield.export.comparisons import comparison_to_json_object, open_comparison
 from meanfield.transport import Density, Sample, wasserstein1, wasserstein2
-from solvers.evolution import PerturbedUniform, VonMises, evolve
-from solvers.particles import simulate
+from solvers import PerturbedUniform, VonMises, evolve, simulate
 from verification import comparison as module
 from verification.comparison import compare
 from verification.measured import PARTICLE_STREAM, stream

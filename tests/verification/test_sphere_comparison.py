@@ -8,8 +8,7 @@ import pytest
 from meanfield import Kuramoto, McKeanVlasov, Sphere, Transformer
 from meanfield.export.comparisons import open_comparison
 from meanfield.transport import polar_distances, zonal_law
-from solvers.evolution import PerturbedUniform, VonMises, evolve
-from solvers.particles import simulate
+from solvers import PerturbedUniform, VonMises, evolve, simulate
 from verification.comparison import compare
 from verification.measured import PARTICLE_STREAM, stream
 from verification.reach import amplification, neighbours, perturbed_about_pole, unstable_modes

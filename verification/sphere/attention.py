@@ -101,7 +101,7 @@ def _discontinuous(problem: McKeanVlasov, tools: Tools) -> Iterator[Evidence]:
 
 
 def _of_first_degree(branch: Branch) -> bool:
-    return branch.symmetry == 1 and branch.layout == "degree"
+    return branch.symmetry == 1 and branch.moments.has_axis
 
 
 def _couplings(diagram: Diagram, kind: str) -> list[float]:

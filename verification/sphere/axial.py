@@ -67,7 +67,7 @@ AXIAL = {
 def one_degree(problem: McKeanVlasov) -> str | None:
     """Return the reason why the potential is not a multiple of -P_l on the ordinary sphere."""
     reason = anywhere(problem)
-    if reason is None and problem.domain.dimension != 3:
+    if reason is None and not problem.domain.has_azimuth:
         reason = "the axial subgroups are those of the rotations of the ordinary sphere, d = 3"
     if reason is None:
         felt = felt_degrees(problem)
@@ -133,10 +133,9 @@ def _placed(degree: int, cosine: Floats, sine: Floats) -> tuple[Floats, Floats]:
 
 def _of_degree(state: State, degree: int) -> tuple[Floats, Floats]:
     """Return the moments of a degree by order; those of a zonal state have order 0."""
-    if state.layout == "degree":
-        return np.array([state.cosine[degree], *np.zeros(degree)]), np.zeros(degree + 1)
     places = np.flatnonzero(degrees_of(state) == degree)
-    return state.cosine[places], state.sine[places]
+    missing = (0, degree + 1 - places.size)
+    return np.pad(state.cosine[places], missing), np.pad(state.sine[places], missing)
 
 
 def _length(state: State, degree: int) -> float:
@@ -242,7 +241,7 @@ def _cube_events(problem: McKeanVlasov, critical: float, tools: Tools) -> Iterat
         couplings = [
             float(point.coupling)
             for point in diagram.special_points
-            if point.type == kind and diagram.branches[point.branch].layout == "order"
+            if point.type == kind and not diagram.branches[point.branch].moments.has_axis
         ]
         expected = value / 9 * critical
         nearest = min(couplings, key=lambda coupling: abs(coupling - expected), default=np.inf)

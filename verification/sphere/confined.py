@@ -64,7 +64,7 @@ def confined_states(problem: McKeanVlasov, tools: Tools) -> Evidence:
         states += tools.states(problem.at(coupling=factor * unit))
     found = []
     for state in states:
-        if state.layout == "degree":
+        if state.moments.has_axis:
             where = f"{state.label} at coupling {float(state.coupling):.9g}"
             moments, energy = gibbs_moments(state.problem, state.cosine)
             apart = float(np.abs(moments - state.cosine).max())
@@ -85,7 +85,7 @@ def confined_evolution(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Evolve two lobes without coupling until they have forgotten their start."""
     free = problem.at(coupling=0.0)
     path = tools.evolve(free, two_lobes(problem.domain.dimension), LONG / problem.noise, times=4, tolerance=PRECISE)
-    if path.layout != "degree":
+    if not path.moments.has_axis:
         raise Undecided("a density about the axis was evolved as if it had none")
     last = path.cosine[-1]
     expected, energy = gibbs_moments(free, last)

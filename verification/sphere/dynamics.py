@@ -74,7 +74,7 @@ def moderate(problem: McKeanVlasov) -> str | None:
 
 def without_axis_too(problem: McKeanVlasov) -> str | None:
     """Return the reason why densities without an axis are not evolved."""
-    if problem.domain.dimension != 3:
+    if not problem.domain.has_azimuth:
         return "it is about densities without an axis on the ordinary sphere"
     if max(felt_degrees(problem), default=FELT_DEGREE) > FELT:
         return f"densities without an axis are evolved for potentials of degree {FELT} at most"
@@ -246,7 +246,7 @@ def _rotation(polar: float, azimuth: float) -> Floats:
 
 def _density(path: Trajectory, points: Floats) -> Floats:
     """Return the density over uniform at the last time, at the directions of points."""
-    if path.layout != "order":
+    if path.moments.has_axis:
         raise Undecided("the density without an axis was evolved as if it had one")
     polar = np.arccos(points[:, 2] / np.linalg.norm(points, axis=1))
     azimuth = np.arctan2(points[:, 1], points[:, 0])

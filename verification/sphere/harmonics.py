@@ -22,7 +22,7 @@ PANELS, POINTS = 24, 20
 def degrees_of(state: State) -> Integers:
     """Return the degree of each place of the moments of a state."""
     size = state.cosine.size
-    return degrees_by_order(size) if state.layout == "order" else np.arange(size, dtype=np.int64)
+    return np.arange(size, dtype=np.int64) if state.moments.has_axis else degrees_by_order(size)
 
 
 def degrees_by_order(size: int) -> Integers:

@@ -45,7 +45,7 @@ def zonal_spectrum(problem: McKeanVlasov, tools: Tools) -> Evidence:
     diagram = tools.diagram(problem, interval(problem), 1)
     found: list[Evidence] = []
     for state in clustered_states(diagram, 4):
-        if state.layout == "degree" and 0.05 < np.abs(state.cosine[1:5]).max() < CONCENTRATED:
+        if state.moments.has_axis and 0.05 < np.abs(state.cosine[1:5]).max() < CONCENTRATED:
             found += _spectrum_evidence(state, tools.spectrum(state))
     return worst(found)
 

@@ -101,7 +101,7 @@ def field_of(state: State) -> Floats:
 def gibbs_moments(state: State) -> tuple[Floats, Floats, float]:
     """Return cosine and sine moments of e^f / Z, with f from the moments of the state, and log Z."""
     strengths = field_of(state)
-    if state.layout == "order":
+    if not state.moments.has_axis:
         values, logarithm = gibbs_of_orders(strengths * state.cosine, strengths * state.sine)
         return *moments_of_orders(values, int(degrees_of(state)[-1])), logarithm
     dimension = state.problem.domain.dimension

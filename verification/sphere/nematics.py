@@ -36,7 +36,7 @@ FOLD_ERROR = math.sqrt(LOCATION)
 def maier_saupe(problem: McKeanVlasov) -> str | None:
     """Return the reason why the potential is not a multiple of -P_2 on the ordinary sphere."""
     reason = anywhere(problem)
-    if reason is None and problem.domain.dimension != 3:
+    if reason is None and not problem.domain.has_azimuth:
         reason = "the classification is that of the ordinary sphere, d = 3"
     if reason is None and (felt_degrees(problem) != [2] or multipliers(problem, 2)[2] > 0):
         reason = "it is about Maier-Saupe's potential, an attractive multiple of P_2"
@@ -47,7 +47,9 @@ def onsager(problem: McKeanVlasov) -> str | None:
     """Return the reason why the potential is not Onsager's on the ordinary sphere."""
     if not isinstance(problem.potential, Onsager):
         return "it is about Onsager's potential |sin|"
-    return "its thresholds are those of the ordinary sphere" if problem.domain.dimension != 3 else anywhere(problem)
+    return (
+        "its thresholds are those of the ordinary sphere" if not problem.domain.has_azimuth else anywhere(problem)
+    )
 
 
 def _unit(problem: McKeanVlasov) -> float:
@@ -174,7 +176,7 @@ def onsager_states(problem: McKeanVlasov, tools: Tools) -> Evidence:
 def _first_bifurcation(problem: McKeanVlasov, tools: Tools) -> Iterator[Evidence]:
     diagram = tools.diagram(problem, interval(problem))
     clustered = [branch for branch in diagram.branches if branch.symmetry != 0]
-    sides = {int(np.sign(branch.moment(2)[1])) for branch in clustered if branch.layout == "degree"}
+    sides = {int(np.sign(branch.moment(2)[1])) for branch in clustered if branch.moments.has_axis}
     yield compare(len(sides), 2.0, 0.0, "signs of <P_2> on the branches of degree 2")
     critical = onsager_coupling(2) * problem.noise
     for branch in clustered:

@@ -115,7 +115,7 @@ def born(diagram: Diagram, critical: float) -> list[Branch]:
 
 
 def _indices(diagram: Diagram, critical: float) -> list[int]:
-    return [index for index in children(diagram, critical) if diagram.branches[index].layout == "degree"]
+    return [index for index in children(diagram, critical) if diagram.branches[index].moments.has_axis]
 
 
 def children(diagram: Diagram, critical: float) -> list[int]:

@@ -15,7 +15,7 @@ from solvers import EulerMaruyama, WeakSecondOrder
 
 from ..circle.confined import confined
 from ..circle.fluctuations import FALSE_ALARM, SEED
-from ..claims import Evidence, Undecided, claim, compare, worst
+from ..claims import Evidence, claim, compare, worst
 from ..statistics import band, student
 from ..tools import Tools
 from .confined import gibbs_moments
@@ -57,15 +57,13 @@ def free_particles(problem: McKeanVlasov, tools: Tools) -> Evidence:
             problem.at(coupling=0.0), PARTICLES, end, SEED, initial=pole,
             step=end / STEPS, replicas=SYSTEMS, times=1, degrees=1, scheme=scheme,
         )  # fmt: skip
-        found.append(_mean(ensemble.cosine[:, -1], float(np.exp(-FORGETTING)), scheme.name, ensemble.layout))
+        found.append(_mean(ensemble.cosine[:, -1], float(np.exp(-FORGETTING)), scheme.name))
     return worst(found)
 
 
-def _mean(values: np.ndarray, expected: float, what: str, layout: str) -> Evidence:
+def _mean(values: np.ndarray, expected: float, what: str) -> Evidence:
     """Compare the moment of degree one about the pole with its expectation."""
     # Place l (l + 1)/2 + m holds order m of degree l; that of degree 1 and order 0 is at 1 in both layouts.
-    if layout not in ("degree", "order"):
-        raise Undecided(f"moments in the layout {layout!r} are not known")
     found = band(values[:, 1])
     bound = student(1 - FALSE_ALARM, SYSTEMS - 1) * float(found.standard_error)
     text = f"mean direction, {what}, {SYSTEMS} systems of {PARTICLES} particles"

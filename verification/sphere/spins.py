@@ -106,7 +106,7 @@ def negative_norm(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Integrate both sides along trajectories below and above the threshold, and check the bound."""
     critical = problem.domain.dimension * problem.noise
     starts = {"two lobes on the axis": two_lobes(problem.domain.dimension)}
-    if problem.domain.dimension == 3:
+    if problem.domain.has_azimuth:
         starts["lobes without a common axis"] = without_axis()
     times, weights, end = gauss_times(problem.noise)
     found: list[Evidence] = []
@@ -140,7 +140,7 @@ def _identity(path: Trajectory, weights: Floats, where: str) -> Iterator[Evidenc
 def _powers(path: Trajectory) -> Floats:
     """Return |f_l|^2 = N_l |m_l|^2 at every time."""
     squares = path.cosine**2 + path.sine**2
-    if path.layout == "order":
+    if not path.moments.has_axis:
         degrees = degrees_by_order(squares.shape[1])
         starts = np.flatnonzero(np.diff(degrees, prepend=-1))
         squares = np.add.reduceat(squares, starts, axis=1)

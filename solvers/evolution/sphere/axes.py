@@ -9,8 +9,7 @@ import math
 
 import numpy as np
 
-from meanfield import InvalidInput, McKeanVlasov
-from meanfield.harmonics import largest_degree, packed, place
+from meanfield.harmonics import SphereModes, degrees_of_places, largest_degree, packed, place, zonal_places
 
 from ...bases import EPS, Floats
 from ..initial import Initial
@@ -47,23 +46,16 @@ def harmonics_at(vector: Floats, degree: int) -> tuple[Floats, Floats]:
 def about(zonal: Floats, axis: Floats) -> tuple[Floats, Floats]:
     """Return the moments by degree and order of densities with zonal moments (..., L + 1) about an axis."""
     degree = zonal.shape[-1] - 1
-    degrees = np.repeat(np.arange(degree + 1), np.arange(1, degree + 2))
     cosine, sine = harmonics_at(axis, degree)
+    degrees = degrees_of_places(cosine.size)
     cosine, sine = zonal[..., degrees] * cosine, zonal[..., degrees] * sine
     return cosine, sine
 
 
-def order_zero(degree: int) -> list[int]:
-    """Return the places of order 0, where each degree begins."""
-    return [place(current, 0) for current in range(degree + 1)]
-
-
 def in_orders(start: Initial) -> Initial:
-    """Return a density by degree and order, whatever layout it has."""
-    if start.layout == "order":
-        return start
+    """Return a zonal density by degree and order."""
     cosine = packed(start.cosine)
-    return Initial(cosine, np.zeros_like(cosine), start.description, start.warnings, "order")
+    return Initial(cosine, np.zeros_like(cosine), start.description, start.warnings, SphereModes.layout)
 
 
 def on_axis(start: Initial, free: bool) -> tuple[Initial, Floats]:
@@ -77,7 +69,7 @@ def on_axis(start: Initial, free: bool) -> tuple[Initial, Floats]:
         Whether any axis will do; otherwise only the north pole.
     """
     degree = largest_degree(start.cosine.size)
-    firsts = order_zero(degree)
+    firsts = zonal_places(degree)
     zonal = start.cosine[firsts]
     if np.array_equal(start.cosine, packed(zonal)) and not start.sine.any():
         return Initial(zonal, np.zeros_like(zonal), start.description, start.warnings), np.zeros(0)
@@ -115,22 +107,3 @@ def axis_of(cosine: Floats, sine: Floats) -> Floats | None:
         if float(np.abs(values).max()) > 1e-3 * float(np.abs(cosine[1:]).max() + np.abs(sine[1:]).max()):
             return np.asarray(vectors[:, int(np.argmax(np.abs(values)))])
     return None
-
-
-def aligned(problem: McKeanVlasov, start: Initial, full: bool) -> tuple[Initial, Floats]:
-    """Return a density turned onto its axis where it has one, and the axis; as the function of that name."""
-    if full:
-        if problem.domain.dimension != 3:
-            raise InvalidInput(
-                "all densities are followed on the ordinary sphere only (--dimension 3); in dimension "
-                f"{problem.domain.dimension} leave out full=True (--full)"
-            )
-        return in_orders(start), np.zeros(0)
-    if start.layout == "degree":
-        return start, np.zeros(0)
-    return on_axis(start, problem.confinement is None)
-
-
-def degree_of_place(last: int) -> int:
-    """Return the degree of a place in packed moments."""
-    return (math.isqrt(8 * last + 1) - 1) // 2

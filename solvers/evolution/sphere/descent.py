@@ -14,7 +14,7 @@ entropy is summed exactly. Where the density is smaller than its own error its l
 dissipation is nan where more than a share of it comes from there.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -23,13 +23,12 @@ from scipy.special import xlog1py
 from meanfield import McKeanVlasov, Sphere
 from meanfield.descent import DOUBTFUL, NEAR, NEGATIVE, SETTLED, Descent
 from meanfield.entropy import excess_beyond_square
-from meanfield.harmonics import Layout, largest_degree, moduli
+from meanfield.harmonics import Modes, moduli
 from meanfield.harmonics.quadrature import gauss_rule, polynomials
 
 from ...bases import EPS, Floats
 from ...bases.spherical import SphericalTransform
 from ..multistep import ABSOLUTE_SHARE
-from .axes import order_zero
 from .rates import WEIGHTED, SphereRates, multiplicities
 
 LARGEST_RULE = 4096
@@ -128,6 +127,9 @@ class FullGrid:
         return np.asarray(moduli(cosine, sine).sum(axis=1, keepdims=True))
 
 
+Grids = Callable[[int], Iterator[Grid]]
+
+
 class Means(NamedTuple):
     """Means over one grid and their rounding, and the extreme values of the density there."""
 
@@ -152,32 +154,31 @@ class Path(NamedTuple):
         return Path(*(part[chosen] for part in self))
 
 
-def descent(problem: McKeanVlasov, cosine: Floats, sine: Floats, layout: Layout, accuracy: float = 0.0) -> Descent:
+def descent(
+    problem: McKeanVlasov, modes: Modes, grids: Grids, cosine: Floats, sine: Floats, accuracy: float = 0.0
+) -> Descent:
     """Return free energy, dissipation and extreme values of densities; as :func:`meanfield.descent.descent`.
 
     Parameters
     ----------
     problem
         On a sphere, with a coupling.
+    modes, grids
+        What the moments mean, and ever finer grids for functions of a degree.
     cosine, sine : (T, size) float
         Moments of densities of mass one.
-    layout
-        How they are arranged.
     accuracy
         Error of the density relative to uniform, beyond rounding.
     """
-    degree = cosine.shape[1] - 1 if layout == "degree" else largest_degree(cosine.shape[1])
-    degrees = np.arange(degree + 1)
-    if layout == "order":
-        degrees = np.repeat(degrees, np.arange(1, degree + 2))
+    degree, degrees = modes.degree(cosine.shape[1]), modes.degrees(cosine.shape[1])
     counts, attraction, force = _coefficients(problem, degree)
     squares = cosine**2 + sine**2
     counted = np.where(degrees > 0, counts[degrees], 0.0)
     near = np.sqrt(squares) @ counted < NEAR
     path = Path(counted * cosine, counted * sine, attraction[degrees] * cosine, attraction[degrees] * sine)
-    zonal = degrees if layout == "degree" else np.array(order_zero(degree))
+    zonal = modes.axial(degree)
     path.field_cosine[:, zonal] += force
-    parts = [_block(problem, path.rows(rows), near[rows], layout, degree, accuracy) for rows in _blocks(path)]
+    parts = [_block(problem, path.rows(rows), near[rows], grids(degree), accuracy) for rows in _blocks(path)]
     gap, dissipation, minimum, maximum = (np.concatenate(part) for part in zip(*parts, strict=True))
     gap += 0.5 * (np.where(near, squares @ counted, 0.0) - squares @ attraction[degrees])
     gap -= cosine[:, zonal] @ force
@@ -203,23 +204,25 @@ def _blocks(path: Path) -> Iterator[slice]:
     return (slice(start, start + rows) for start in range(0, count, rows))
 
 
-def _grids(problem: McKeanVlasov, layout: Layout, degree: int) -> Iterator[Grid]:
-    """Yield ever finer grids, the first of which carries products of two densities."""
-    if layout == "degree" and isinstance(problem.domain, Sphere):
-        nodes = degree + 24
-        while nodes <= LARGEST_RULE:
-            yield ZonalGrid(problem.domain, degree, nodes)
-            nodes *= 2
+def zonal_grids(sphere: Sphere, degree: int) -> Iterator[Grid]:
+    """Yield ever finer Gauss rules, the first of which carries products of two densities."""
+    nodes = degree + 24
+    while nodes <= LARGEST_RULE:
+        yield ZonalGrid(sphere, degree, nodes)
+        nodes *= 2
+
+
+def full_grids(degree: int) -> Iterator[Grid]:
+    """Yield ever finer product grids, the first of which carries products of two densities."""
     rings = degree + 24
-    while layout == "order" and rings <= LARGEST_FULL:
+    while rings <= LARGEST_FULL:
         yield FullGrid(degree, rings)
         rings = 3 * rings // 2
 
 
 def _block(
-    problem: McKeanVlasov, path: Path, near: np.ndarray, layout: Layout, degree: int, accuracy: float
+    problem: McKeanVlasov, path: Path, near: np.ndarray, grids: Iterator[Grid], accuracy: float
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    grids = _grids(problem, layout, degree)
     first = settled = _means(problem, next(grids), path, near, accuracy)
     chosen = np.arange(near.size)
     gap, dissipation = first.entropy.copy(), first.dissipation.copy()

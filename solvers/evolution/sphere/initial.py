@@ -10,15 +10,25 @@ from numpy.typing import ArrayLike
 
 from meanfield import InvalidInput, McKeanVlasov, NotResolved, Sphere
 from meanfield.arguments import shown
-from meanfield.harmonics import Layout, largest_degree, moduli, place, zonal_density
+from meanfield.harmonics import (
+    Modes,
+    Moments,
+    SphereModes,
+    ZonalModes,
+    degrees_of_places,
+    modes_of,
+    moduli,
+    place,
+    zonal_places,
+)
 from meanfield.harmonics.quadrature import gauss_rule, polynomials
 
 from ...bases import EPS, Floats
 from ...bases.base import RESOLUTION_TOLERANCE
 from ...bases.spherical import SphericalTransform
-from ..initial import MASS_TOLERANCE, NEGATIVE_ROUNDING, Initial
+from ..initial import NEGATIVE_ROUNDING, Initial, given_moments, kind_of, require_mass, sampled
 from ..starts import RandomPerturbation
-from .axes import about, degree_of_place, direction, order_zero
+from .axes import about, direction
 from .profiles import LARGEST_DEGREE, Lobe, lobes_of, sufficient
 from .rates import multiplicities
 
@@ -30,17 +40,16 @@ ROUNDING = 64.0 * EPS
 
 
 def moments_of(problem: McKeanVlasov, initial: Any) -> Initial:
-    """Return the moments of an initial density on a sphere; as :func:`solvers.evolution.initial.moments_of`."""
-    sphere = _sphere(problem)
+    """Return the moments of an initial density on a sphere; as :func:`solvers.moments_of`."""
+    sphere: Any = problem.domain
     lobes = lobes_of(initial, sphere)
     if lobes is not None:
         return _assembled(lobes, sphere, repr(initial))
     if isinstance(initial, RandomPerturbation):
         return _random(initial, sphere)
     if hasattr(initial, "cosine") and hasattr(initial, "sine"):
-        kind, label = type(initial).__name__, getattr(initial, "label", "") or ""
-        layout: Layout = getattr(initial, "layout", "degree")
-        return _checked(_last(initial.cosine), _last(initial.sine), layout, sphere, f"{kind} {label}".strip())
+        modes = modes_of(sphere, getattr(initial, "layout", "degree"))
+        return _checked(initial.cosine, initial.sine, modes, kind_of(initial))
     if callable(initial):
         return from_function(initial, sphere)
     if isinstance(initial, tuple) and len(initial) == 2:
@@ -61,13 +70,13 @@ def from_function(density: Callable[..., Any], sphere: Sphere) -> Initial:
     name = getattr(density, "__name__", "function")
     if _arguments(density) < 2:
         found = _converged(lambda nodes: _zonal_moments(density, sphere, nodes))
-        return _of_mass_one(*found, "degree", name)
-    if sphere.dimension != 3:
+        return _of_mass_one(*found, ZonalModes(sphere), name)
+    if not sphere.has_azimuth:
         raise InvalidInput(
             f"a density on the sphere in {sphere.dimension} dimensions is a function of the angle to the north "
             "pole alone; only the ordinary sphere has densities of two angles"
         )
-    return _of_mass_one(*_converged(lambda nodes: _full_moments(density, nodes)), "order", name)
+    return _of_mass_one(*_converged(lambda nodes: _full_moments(density, nodes)), SphereModes(), name)
 
 
 def _converged(moments: Callable[[int], tuple[Floats, Floats] | None]) -> tuple[Floats, Floats]:
@@ -99,7 +108,7 @@ def _zonal_moments(density: Callable[[Any], Any], sphere: Sphere, nodes: int) ->
     if degree > LARGEST_DEGREE:
         return None
     rule = gauss_rule(sphere.dimension, nodes)
-    values = _sampled(density, _angles(rule.nodes, rule.complements))
+    values = sampled(density, _angles(rule.nodes, rule.complements))
     _require_density(values, 0.0)
     cosine = polynomials(sphere.dimension, rule, degree) @ (rule.weights * values) * sphere.volume
     return cosine, np.zeros_like(cosine)
@@ -111,7 +120,7 @@ def _full_moments(density: Callable[[Any, Any], Any], nodes: int) -> tuple[Float
         return None
     transform = SphericalTransform(degree, nodes, 2 * nodes)
     polar, azimuth = np.meshgrid(transform.polar, transform.azimuths, indexing="ij")
-    values = _sampled(density, polar, azimuth)
+    values = sampled(density, polar, azimuth)
     _require_density(values, 0.0)
     return transform.analyse(4.0 * math.pi * values)
 
@@ -119,27 +128,6 @@ def _full_moments(density: Callable[[Any, Any], Any], nodes: int) -> tuple[Float
 def _angles(nodes: Floats, complements: Floats) -> Floats:
     half = 2.0 * np.arcsin(np.sqrt(0.5 * complements))
     return np.where(nodes >= 0.0, half, math.pi - half)
-
-
-def _sampled(density: Callable[..., Any], *angles: Floats) -> Floats:
-    """Return the values of a function, which may take arrays or single numbers."""
-    try:
-        values = np.asarray(density(*angles), dtype=float)
-        if values.shape == angles[0].shape:
-            return values
-    except (TypeError, ValueError):
-        pass
-    except Exception as error:
-        raise InvalidInput(
-            f"the function for the initial density fails: {type(error).__name__}: {error}"
-        ) from error
-    try:
-        single = [float(density(*map(float, point))) for point in zip(*(a.ravel() for a in angles), strict=True)]
-        return np.array(single).reshape(angles[0].shape)
-    except Exception as error:
-        raise InvalidInput(
-            f"the function for the initial density returns no number at an angle: {type(error).__name__}: {error}"
-        ) from error
 
 
 def _arguments(density: Callable[..., Any]) -> int:
@@ -161,8 +149,8 @@ def _assembled(lobes: list[Lobe], sphere: Sphere, description: str) -> Initial:
         cosine = np.zeros(degree + 1)
         for lobe, profile, end in zip(lobes, profiles, ends, strict=True):
             cosine[: profile.size] += lobe.share * profile * float(end) ** np.arange(profile.size)
-        return _of_mass_one(cosine, np.zeros_like(cosine), "degree", description)
-    if sphere.dimension != 3:
+        return _of_mass_one(cosine, np.zeros_like(cosine), ZonalModes(sphere), description)
+    if not sphere.has_azimuth:
         raise InvalidInput(
             f"on the sphere in {sphere.dimension} dimensions densities are symmetric about the north pole: the "
             "mean must be 0 or pi; turn the sphere so that the axis is the pole"
@@ -173,7 +161,7 @@ def _assembled(lobes: list[Lobe], sphere: Sphere, description: str) -> Initial:
         cosine[: both[0].size] += lobe.share * both[0]
         sine[: both[1].size] += lobe.share * both[1]
     # Sums over several lobes that cancel by symmetry leave rounding; of one axis everything is needed.
-    return _of_mass_one(cosine, sine, "order", description, rounded=len(lobes) > 1)
+    return _of_mass_one(cosine, sine, SphereModes(), description, rounded=len(lobes) > 1)
 
 
 def _pole(polar: float) -> int:
@@ -188,14 +176,14 @@ def _random(initial: RandomPerturbation, sphere: Sphere) -> Initial:
     """
     generator = np.random.Generator(np.random.PCG64(initial.seed))
     degree = initial.degrees
-    if sphere.dimension != 3:
+    if not sphere.has_azimuth:
         drawn = generator.standard_normal(degree)
         counts = np.array([float(sphere.multiplicity(k)) for k in range(1, degree + 1)])
         cosine = np.concatenate([[1.0], initial.amplitude * drawn / np.abs(drawn).sum() / counts])
         return Initial(cosine, np.zeros_like(cosine), repr(initial))
     cosine, sine = generator.standard_normal((2, place(degree + 1, 0)))
-    degrees = np.repeat(np.arange(degree + 1), np.arange(1, degree + 2))
-    sine[order_zero(degree)] = 0.0
+    degrees = degrees_of_places(cosine.size)
+    sine[zonal_places(degree)] = 0.0
     bound = float(moduli(cosine, sine)[1:].sum())
     scale = initial.amplitude / bound / (2.0 * degrees + 1.0)
     cosine, sine = scale * cosine, scale * sine
@@ -205,73 +193,42 @@ def _random(initial: RandomPerturbation, sphere: Sphere) -> Initial:
 
 def _from_pair(pair: tuple[ArrayLike, ArrayLike], sphere: Sphere) -> Initial:
     """Return given moments: by degree, or where sines occur, by degree and order."""
-    layout: Layout = "order" if np.any(np.asarray(pair[1], dtype=float)) else "degree"
-    return _checked(pair[0], pair[1], layout, sphere, "moments")
+    layout = "order" if np.any(np.asarray(pair[1], dtype=float)) else "degree"
+    return _checked(pair[0], pair[1], modes_of(sphere, layout), "moments")
 
 
-def _last(moments: ArrayLike) -> Floats:
-    """Return the moments of a state, or of the last time of a trajectory."""
-    values = np.asarray(moments, dtype=float)
-    return values[-1] if values.ndim == 2 else values
-
-
-def _checked(cosine: ArrayLike, sine: ArrayLike, layout: Layout, sphere: Sphere, description: str) -> Initial:
+def _checked(cosine: ArrayLike, sine: ArrayLike, modes: Modes, description: str) -> Initial:
     """Check given moments: finite, of mass one and of a density that is not negative."""
-    c, s = np.array(cosine, dtype=float), np.array(sine, dtype=float)
-    if c.ndim != 1 or c.shape != s.shape or c.size == 0:
-        raise InvalidInput(f"cosine and sine moments must be vectors of one length, not {c.shape} and {s.shape}")
-    for name, values in (("cosine", c), ("sine", s)):
-        bad = np.flatnonzero(~np.isfinite(values))
-        if bad.size:
-            raise InvalidInput(f"the {name} moment {bad[0]} of the initial density is {values[bad[0]]}")
-    if layout == "order":
-        _require_order(c, s, sphere)
-    _require_density(*_values(c, s, layout, sphere))
-    return _of_mass_one(c, s, layout, description, rounded=False)
+    c, s = given_moments(cosine, sine)
+    modes.check_number(c.size, "the initial density")
+    modes.check(s)
+    counts = multiplicities(modes.domain, modes.degree(c.size))[modes.degrees(c.size)]
+    rounding = EPS * float(counts @ (np.abs(c) + np.abs(s)))
+    _require_density(_values(Moments(modes, c, s)), rounding)
+    return _of_mass_one(c, s, modes, description, rounded=False)
 
 
-def _require_order(cosine: Floats, sine: Floats, sphere: Sphere) -> None:
-    degree = largest_degree(cosine.size)
-    if sphere.dimension != 3:
-        raise InvalidInput(
-            f"on the sphere in {sphere.dimension} dimensions a density has moments by degree only, and no sines"
-        )
-    if place(degree + 1, 0) != cosine.size:
-        raise InvalidInput(
-            f"moments by degree and order up to a degree L are (L + 1)(L + 2)/2 numbers, not {cosine.size}; zonal "
-            "moments have no sines"
-        )
-    if np.any(sine[order_zero(degree)]):
-        raise InvalidInput("the sine moments of order 0 must be 0")
-
-
-def _values(cosine: Floats, sine: Floats, layout: Layout, sphere: Sphere) -> tuple[Floats, float]:
-    """Return a density over uniform on a fine grid, and the rounding it has from its moments."""
-    if layout == "degree":
-        if np.any(sine):
-            raise InvalidInput("a density symmetric about the north pole has no sine moments")
-        polar = np.linspace(0.0, math.pi, max(64, 8 * cosine.size))
-        weights = multiplicities(sphere, cosine.size - 1)
-        return zonal_density(cosine, sphere.dimension, polar), EPS * float(weights @ np.abs(cosine))
-    degree = largest_degree(cosine.size)
+def _values(moments: Moments) -> Floats:
+    """Return a density over the uniform one on a grid that is fine beside its moments."""
+    if moments.has_axis:
+        return moments.relative_density(np.linspace(0.0, math.pi, max(64, 8 * moments.cosine.size)))
+    degree = moments.degree
     transform = SphericalTransform(degree, 2 * degree + 8, 4 * degree + 16)
     counts = transform.multiplicities
-    values = transform.synthesise(counts * cosine, counts * sine)
-    return values, EPS * float(counts @ (np.abs(cosine) + np.abs(sine)))
+    return transform.synthesise(counts * moments.cosine, counts * moments.sine)
 
 
-def _of_mass_one(cosine: Floats, sine: Floats, layout: Layout, description: str, rounded: bool = True) -> Initial:
+def _of_mass_one(cosine: Floats, sine: Floats, modes: Modes, description: str, rounded: bool = True) -> Initial:
     """Return a density divided by its mass, its moments up to the last that does not vanish."""
     mass = float(cosine[0])
-    if not abs(mass - 1.0) <= MASS_TOLERANCE:
-        raise InvalidInput(f"the initial density integrates to {mass:.9g}, not to 1; divide it by that")
+    require_mass(mass)
     c, s = cosine / mass, sine / mass
     if rounded:
         c, s = (np.where(np.abs(values) <= ROUNDING, 0.0, values) for values in (c, s))
     c[0] = 1.0
     last = int(np.flatnonzero((c != 0.0) | (s != 0.0))[-1])
-    end = last + 1 if layout == "degree" else place(degree_of_place(last) + 1, 0)
-    return Initial(c[:end].copy(), s[:end].copy(), description, (), layout)
+    end = modes.places(int(modes.degrees(c.size)[last]))
+    return Initial(c[:end].copy(), s[:end].copy(), description, (), modes.layout)
 
 
 def _require_density(values: Floats, rounding: float) -> None:
@@ -283,9 +240,3 @@ def _require_density(values: Floats, rounding: float) -> None:
             f"the initial density is negative, down to {lowest / max(largest, 1e-300):.3g} of its maximum; give a "
             "density >= 0"
         )
-
-
-def _sphere(problem: McKeanVlasov) -> Sphere:
-    if not isinstance(problem.domain, Sphere):
-        raise InvalidInput(f"this density lives on a sphere, not on {problem.domain!r}")
-    return problem.domain

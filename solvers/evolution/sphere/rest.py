@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 
 from meanfield import McKeanVlasov, State
-from meanfield.harmonics import largest_degree
+from meanfield.harmonics import largest_degree, zonal_places
 
 from ...bases import Floats
 from ..rest import NEAR, Rest, state_near
-from .axes import about, axis_of, harmonics_at, order_zero
+from .axes import about, axis_of, harmonics_at
 
 NORTH = np.array([0.0, 0.0, 1.0])
 
@@ -23,11 +23,17 @@ def zonal_state_near(problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Res
     axis = _axis(problem, cosine, sine)
     zonal = projected(cosine, sine, axis)
     zonal[0] = 1.0
-    found = state_near(problem, zonal, np.zeros_like(zonal))
+    found = state_near(problem, zonal, np.zeros_like(zonal), about_equator)
     if found is None:
         return None
     found = replace(found, distance=distance_in_orders(found.state, cosine, sine))
     return found if found.distance <= NEAR else None
+
+
+def about_equator(sizes: Floats) -> list[int]:
+    """Return whether a zonal density is even about the equator, 2, or not, 1; both if it nearly is."""
+    odd = float(np.linalg.norm(sizes[1::2]))
+    return [2] if odd == 0.0 else [1, 2] if odd <= 0.5 * NEAR else [1]
 
 
 def distance_in_orders(state: State, cosine: Floats, sine: Floats) -> float:
@@ -46,7 +52,7 @@ def projected(cosine: Floats, sine: Floats, axis: Floats) -> Floats:
     """Return the zonal moments about an axis of a density by degree and order."""
     degree = largest_degree(cosine.size)
     both = harmonics_at(axis, degree)
-    return np.asarray(np.add.reduceat(cosine * both[0] + sine * both[1], order_zero(degree)))
+    return np.asarray(np.add.reduceat(cosine * both[0] + sine * both[1], zonal_places(degree)))
 
 
 def _axis(problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Floats:

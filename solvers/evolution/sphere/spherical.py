@@ -18,12 +18,11 @@ import math
 import numpy as np
 
 from meanfield import McKeanVlasov
-from meanfield.harmonics import place
+from meanfield.harmonics import place, zonal_places
 
 from ...bases import Floats
 from ...bases.spherical import SphericalTransform
 from ..system import smooth_above
-from .axes import order_zero
 from .rates import SphereRates, felt_degree
 
 # A derivative at this degree takes a second without ducc0, and the tables a gigabyte.
@@ -119,7 +118,7 @@ class SphericalSystem:
 
     def sizes(self, unknown: Floats) -> Floats:
         """Return the largest modulus of the moments of each degree."""
-        starts = [first - 1 for first in order_zero(self.degree)[1:]]
+        starts = [int(first) - 1 for first in zonal_places(self.degree)[1:]]
         moments = np.abs(unknown).reshape(2, -1)
         return np.asarray(np.maximum.reduceat(moments, starts, axis=1).max(axis=0))
 

@@ -1,4 +1,4 @@
-"""The smallest system that holds a density on a sphere."""
+"""The smallest system that holds a zonal density on a sphere."""
 
 import numpy as np
 
@@ -8,7 +8,6 @@ from ...bases import Floats
 from ..system import System
 from .hierarchy import HierarchySystem
 from .rates import SphereRates, felt_degree
-from .spherical import SphericalSystem
 from .zonal import ZonalSystem
 
 # Up to this dimension densities span few enough decades for quadrature.
@@ -17,25 +16,21 @@ BY_QUADRATURE = 8
 LARGEST_FELT = 128
 
 
-def system_for(problem: McKeanVlasov, cosine: Floats, sine: Floats, degree: int, zonal: bool) -> System:
-    """Return the smallest system that holds a density and keeps holding it.
+def system_for(problem: McKeanVlasov, cosine: Floats, degree: int) -> System:
+    """Return the smallest system that holds a zonal density and keeps holding it.
 
     A zonal density with even degrees only is even about the equator and stays so, unless the confinement is not.
     ``degree`` is counted without symmetry.
     """
-    if not zonal:
-        return SphericalSystem(problem, max(16, degree))
     odd = bool(np.any(cosine[1::2]))
     if problem.confinement is not None:
         odd = odd or bool(np.any(problem.confinement.multipliers(problem.domain, 4095)[1::2]))
     symmetry = 1 if odd else 2
-    return system_of(problem, True, max(16, -(-degree // symmetry)), symmetry)
+    return system_of(problem, max(16, -(-degree // symmetry)), symmetry)
 
 
-def system_of(problem: McKeanVlasov, zonal: bool, degree: int, symmetry: int) -> System:
-    """Return a system by its sizes."""
-    if not zonal:
-        return SphericalSystem(problem, degree)
+def system_of(problem: McKeanVlasov, degree: int, symmetry: int) -> System:
+    """Return a system of zonal densities by its sizes."""
     felt = felt_degree(SphereRates(problem, LARGEST_FELT))
     by_products = problem.domain.dimension > BY_QUADRATURE and felt <= LARGEST_FELT // 2
     return (HierarchySystem if by_products else ZonalSystem)(problem, degree, symmetry)

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meanfield import InvalidInput, McKeanVlasov, Sphere
-from meanfield.harmonics import largest_degree, place
+from meanfield.harmonics import ZonalModes, largest_degree, place
 from meanfield.transport.polar import NEGATIVE_ROUNDING, PolarLaw, polar_law, zonal_law
 
 from ...bases.legendre import packed
 from ...checkpoints import digest_of
-from ...evolution import VonMises, moments_of
+from ...evolution import VonMises
+from ...evolution.sphere.initial import moments_of
 from ...evolution.sphere.profiles import Lobe, lobes_of, sufficient
 from ...evolution.starts import Watson
 from ..settings import Starts
@@ -155,7 +156,7 @@ def sphere_starts(problem: McKeanVlasov, initial: Any, particles: int, replicas:
         return Starts([_from_lobes(initial, lobes, sphere)] * replicas, repr(initial), ())
     density = moments_of(problem, initial)
     start: SphereStart = FromOrders(density.cosine, density.sine)
-    if density.layout == "degree":
+    if density.layout == ZonalModes.layout:
         start = about_pole(density.cosine, sphere.dimension)
     start.positions(1, np.random.default_rng(0))
     return Starts([start] * replicas, density.description, density.warnings)

@@ -64,7 +64,7 @@ class ZonalSurroundings:
     def evolved(self, start: Complexes, times: Floats, tolerance: float) -> list[Complexes]:
         """Return the deviations at times that begin with the start, to a local tolerance."""
         degree = max(16, start.size - 1, self._target.size - 1)
-        return deviations(system_of(self.problem, True, degree, 1), self._target, start, times, tolerance)
+        return deviations(system_of(self.problem, degree, 1), self._target, start, times, tolerance)
 
     def left(self, deviation: Complexes) -> Complexes:
         """Return the deviation as it is: the axis is that of the state."""

@@ -8,23 +8,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from meanfield import ComputationFailed, InvalidInput, McKeanVlasov, NotResolved, Outcome, Sphere, Trajectory
+from meanfield import ComputationFailed, InvalidInput, McKeanVlasov, NotResolved, Outcome, Trajectory
 from meanfield.arguments import checked
-from meanfield.descent import NEGATIVE, Descent, descent
+from meanfield.descent import NEGATIVE, Descent
 
-from ..bases import Floats
-from ..checkpoints import Checkpoint
-from ..provenance import provenance
-from ..threads import one_thread
-from .exponential import ETDRK4
-from .growth import CALM
-from .initial import moments_of
-from .march import Method
-from .plan import TOLERANCES, Plan, plan
-from .rest import Rest
-from .running import Evolution, Progress, padded
-from .sphere.axes import about
-from .sphere.descent import descent as sphere_descent
+from .bases import Floats
+from .checkpoints import Checkpoint
+from .domains import rooms_of
+from .evolution.exponential import ETDRK4
+from .evolution.growth import CALM
+from .evolution.initial import Initial
+from .evolution.march import Method
+from .evolution.plan import TOLERANCES, plan
+from .evolution.rest import Rest
+from .evolution.running import Evolution, Progress, padded
+from .provenance import provenance
+from .threads import one_thread
 
 
 @checked
@@ -99,7 +98,7 @@ def evolve(
     Examples
     --------
     >>> from meanfield import Circle, Kuramoto, McKeanVlasov
-    >>> from solvers.evolution import PerturbedUniform, evolve
+    >>> from solvers import PerturbedUniform, evolve
     >>> problem = McKeanVlasov(Circle(), Kuramoto(), coupling=3.0)
     >>> trajectory = evolve(problem, PerturbedUniform(0.1), 40.0)
     >>> trajectory.outcome.name, round(float(trajectory.order_parameter()[-1]), 6)
@@ -108,8 +107,8 @@ def evolve(
     if on_failure not in ("raise", "return"):
         raise InvalidInput(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
     started = clock.process_time()
-    start = moments_of(problem, initial)
-    request = plan(problem, start, until, times, method, tolerance, stop_at_stationarity, checkpoint, modes, full)
+    room, stop = rooms_of(problem).evolution, stop_at_stationarity
+    request = plan(problem, room, initial, until, times, method, tolerance, stop, checkpoint, modes, full)
     evolution = Evolution(request, progress)
     outcome: Outcome | None = None
     failure: BaseException | None = None
@@ -133,21 +132,43 @@ def evolve(
     raise failure
 
 
+@checked
+def moments_of(problem: McKeanVlasov, initial: Any) -> Initial:
+    """Return the moments of an initial density.
+
+    Parameters
+    ----------
+    problem
+        The equation; every density must live on its domain.
+    initial
+        One of the named densities (``VonMises(0.0, 2.0)`` and the like); a :class:`~meanfield.State` or anything
+        else with the attributes ``cosine`` and ``sine``; a pair (cosine, sine) of vectors of moments from degree 0;
+        a complex vector of m_k - i s_k from k = 0; a function of the angle in radians; a real vector of angles,
+        taken as samples of the density (see :class:`Samples`).
+
+        On a sphere a function has the angle to the north pole, and on the ordinary one may have the azimuth
+        besides; a pair holds moments by degree, or where sines occur, by degree and order as in a State.
+
+    Raises
+    ------
+    InvalidInput
+        If it is none of these, not finite, negative beyond rounding, or not of mass one.
+    NotResolved
+        If a function has corners or jumps, so that its moments do not decay.
+    """
+    return rooms_of(problem).evolution.moments_of(problem, initial)
+
+
 def record(
     evolution: Evolution, outcome: Outcome | None, failure: BaseException | None, started: float
 ) -> Trajectory:
     """Make the record of an evolution, whole or partial."""
     plan, rest, frames = evolution.plan, evolution.rest, evolution.frames
     cosine, sine = padded(frames)
-    axis = plan.axis
-    if isinstance(axis, float):
-        cosine, sine = turned(cosine, sine, axis)
     time = np.array([frame.time for frame in frames])
-    layout = plan.start.layout
-    values = _descent(plan, cosine, sine)
-    if not isinstance(axis, float) and axis.size:
-        # Free energy and dissipation do not know the axis, and are cheaper without it.
-        (cosine, sine), layout = about(cosine, axis), "order"
+    # Free energy and dissipation do not know the axis, and are cheaper without it.
+    values = plan.space.descent(plan.problem, cosine, sine, plan.tolerance)
+    cosine, sine, modes = plan.space.recorded(cosine, sine)
     if outcome is None:
         outcome = Outcome.REACHED_TIME if rest is None else rest.outcome(plan.tolerance)
     fixed = isinstance(plan.method, ETDRK4) and plan.method.step is not None
@@ -179,23 +200,9 @@ def record(
             *_neutral(rest, outcome),
             *_beyond_tolerance(rest, outcome, plan.tolerance),
         ),
-        layout=layout,
+        layout=modes.layout,
         provenance=provenance(plan.problem, plan.options(), clock.process_time() - started),
     )
-
-
-def _descent(plan: Plan, cosine: Floats, sine: Floats) -> Descent:
-    if isinstance(plan.problem.domain, Sphere):
-        return sphere_descent(plan.problem, cosine, sine, plan.start.layout, plan.tolerance)
-    return descent(plan.problem, cosine, sine, plan.tolerance)
-
-
-def turned(cosine: Floats, sine: Floats, angle: float) -> tuple[Floats, Floats]:
-    """Turn densities, one a row, by an angle."""
-    if angle == 0.0:
-        return cosine, sine
-    moments = (cosine - 1j * sine) * np.exp(-1j * angle * np.arange(cosine.shape[1]))
-    return moments.real.copy(), -moments.imag
 
 
 def _cut_short(failure: BaseException | None, reached: float, until: float) -> Iterator[str]:

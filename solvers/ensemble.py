@@ -13,16 +13,16 @@ from numpy.typing import ArrayLike
 from meanfield import ComputationFailed, Ensemble, InvalidInput, McKeanVlasov, Outcome
 from meanfield.arguments import checked
 
-from ..checkpoints import Checkpoint
-from ..defaults import DEGREES
-from ..executors import completed
-from ..provenance import provenance
-from .blocks import Block, blocks_of, run_block, running_block
-from .drift import MomentDrift, PairDrift
-from .planning import Options, Plan, plan
-from .replicas import Recorded
-from .schemes import Scheme, WeakSecondOrder
-from .settings import HISTOGRAM_BINS
+from .checkpoints import Checkpoint
+from .defaults import DEGREES
+from .executors import completed
+from .particles.blocks import Block, blocks_of, run_block, running_block
+from .particles.drift import MomentDrift, PairDrift
+from .particles.planning import Options, Plan, plan
+from .particles.replicas import Recorded
+from .particles.schemes import Scheme, WeakSecondOrder
+from .particles.settings import HISTOGRAM_BINS
+from .provenance import provenance
 
 # A step is called coarse where it changes local widths by more than this.
 COARSE = 0.05

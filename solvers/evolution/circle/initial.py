@@ -1,0 +1,163 @@
+"""Initial densities on the circle: moments with cosines and sines."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from meanfield import InvalidInput, McKeanVlasov, NotResolved
+from meanfield.arguments import shown
+
+from ...bases.base import RESOLUTION_TOLERANCE
+from ...transforms import FourierTransform
+from ..initial import NEGATIVE_ROUNDING, Initial, given_moments, kind_of, require_mass, sampled
+from ..starts import EPS, LARGEST_DEGREE, Complexes, Floats, Samples, closed_form, without_rounding
+
+SMALLEST_GRID = 64
+
+
+def moments_of(problem: McKeanVlasov, initial: Any) -> Initial:
+    """Return the moments of an initial density on the circle; as :func:`solvers.moments_of`."""
+    if hasattr(initial, "moments") and callable(initial.moments):
+        return _named(initial)
+    if hasattr(initial, "cosine") and hasattr(initial, "sine"):
+        return _checked(initial.cosine, initial.sine, kind_of(initial))
+    if callable(initial):
+        return from_function(initial)
+    if isinstance(initial, tuple) and len(initial) == 2:
+        return _checked(initial[0], initial[1], "moments")
+    return _from_array(initial)
+
+
+def aligned(problem: McKeanVlasov, start: Initial, full: bool) -> tuple[Initial, float]:
+    """Turn a density that has an axis onto it, and return the angle that the axis had.
+
+    Without a confinement the equation does not know where angle 0 is. Every axis is one of the strongest moment, so
+    only the axes of that are tried; the sines that remain must be rounding.
+    """
+    moments = start.cosine - 1j * start.sine
+    if full or problem.confinement is not None or not np.any(start.sine):
+        return start, 0.0
+    degrees, sizes = np.arange(moments.size), np.abs(moments)
+    strongest = 1 + int(np.argmax(sizes[1:]))
+    rounding = EPS * (32.0 * sizes[strongest] + 4.0 * degrees * sizes)
+    for half_turns in range(strongest):
+        angle = (half_turns * np.pi - float(np.angle(moments[strongest]))) / strongest
+        turned = moments * np.exp(1j * angle * degrees)
+        if np.all(np.abs(turned.imag) <= rounding):
+            cosine = turned.real.copy()
+            cosine[0] = 1.0
+            return Initial(cosine, np.zeros_like(cosine), start.description, start.warnings), angle
+    return start, 0.0
+
+
+def from_function(density: Callable[[Any], Any]) -> Initial:
+    """Return the moments of a density given as a function of the angle, in units of 1/radian."""
+    nodes, previous = SMALLEST_GRID, None
+    while nodes <= 4 * LARGEST_DEGREE:
+        angles = 2.0 * np.pi * np.arange(nodes) / nodes
+        values = sampled(density, angles)
+        _require_density(values, angles)
+        moments = _analysed(values)
+        known = nodes // 4
+        tail = float(np.abs(moments[known - known // 8 : known + 1]).max())
+        # Two grids must agree: on one alone, fast oscillations look like slow ones.
+        if previous is not None and tail <= RESOLUTION_TOLERANCE:
+            change = np.abs(moments[: previous.size // 2] - previous[: previous.size // 2]).max()
+            if change <= RESOLUTION_TOLERANCE:
+                return _of_mass_one(moments[: known + 1], getattr(density, "__name__", "function"))
+        previous, nodes = moments, 2 * nodes
+    raise NotResolved(
+        f"the moments of the initial density do not decay: its last of {LARGEST_DEGREE} is {tail:.1e}, so it has a "
+        "jump or a corner; give a smooth density, for example a jump replaced by a steep tanh"
+    )
+
+
+def _named(initial: Any) -> Initial:
+    if getattr(initial, "azimuth", 0.0):
+        raise InvalidInput(f"the circle has no azimuth; leave it out of {initial!r}, or use --domain sphere")
+    moments = closed_form(initial.moments)
+    warnings: tuple[str, ...] = ()
+    description = repr(initial)
+    if isinstance(initial, Samples):
+        description = f"{initial.angles.size} samples"
+        warnings = (
+            f"the initial density is an estimate from {initial.angles.size} samples with a kernel of width "
+            f"{initial.bandwidth:.3g}",
+        )
+    return Initial(moments.real.copy(), -moments.imag, description, warnings)
+
+
+def _from_array(initial: Any) -> Initial:
+    try:
+        values = np.asarray(initial)
+    except ValueError as error:
+        raise InvalidInput(_unknown(initial)) from error
+    if values.ndim != 1 or values.size == 0 or values.dtype.kind not in "fiuc":
+        raise InvalidInput(_unknown(initial))
+    if values.dtype.kind == "c":
+        return _checked(values.real, -values.imag, "moments")
+    return _named(Samples(values))
+
+
+def _unknown(initial: Any) -> str:
+    return (
+        f"an initial density is VonMises(mean, concentration) or another of the named ones, a State, a function, a "
+        f"pair (cosine, sine) of moments or a vector of angles, not {shown(initial)}"
+    )
+
+
+def _checked(cosine: ArrayLike, sine: ArrayLike, description: str) -> Initial:
+    """Check given moments: finite, of mass one and of a density that is not negative."""
+    m, s = given_moments(cosine, sine)
+    if s[0] != 0.0:
+        raise InvalidInput(f"the sine moment of degree 0 must be 0, not {s[0]!r}")
+    moments = m - 1j * s
+    require_mass(float(m[0]))
+    nodes = max(SMALLEST_GRID, 8 * m.size)
+    _require_density(_synthesised(moments, nodes), 2.0 * np.pi * np.arange(nodes) / nodes)
+    return _of_mass_one(moments, description, rounded=False)
+
+
+def _of_mass_one(moments: Complexes, description: str, rounded: bool = True) -> Initial:
+    mass = float(moments[0].real)
+    require_mass(mass)
+    scaled = moments if mass == 1.0 else moments / mass
+    if rounded:
+        scaled = without_rounding(scaled, 64.0 * EPS)
+    scaled[0] = 1.0
+    large = np.flatnonzero(scaled)
+    scaled = scaled[: int(large[-1]) + 1]
+    return Initial(scaled.real.copy(), -scaled.imag, description)
+
+
+def _require_density(values: Floats, angles: Floats) -> None:
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size:
+        raise InvalidInput(
+            f"the initial density is {values[bad[0]]} at angle {angles[bad[0]]:.6g}; it must be finite"
+        )
+    lowest = int(np.argmin(values))
+    if values[lowest] < -max(NEGATIVE_ROUNDING * float(values.max()), 64.0 * EPS):
+        raise InvalidInput(
+            f"the initial density is negative, {values[lowest]:.3g} at angle {angles[lowest]:.4g}; "
+            "give a density >= 0"
+        )
+
+
+def _analysed(values: NDArray[np.float64]) -> Complexes:
+    """Return the integrals of a function against exp(-ik theta) by the trapezoid rule."""
+    transform = FourierTransform(values.size)
+    transform.values[:] = values
+    transform.analyse()
+    return transform.coefficients * (2.0 * np.pi / values.size)
+
+
+def _synthesised(moments: Complexes, nodes: int) -> Floats:
+    transform = FourierTransform(nodes)
+    transform.coefficients[:] = 0.0
+    transform.coefficients[: moments.size] = moments / (2.0 * math.pi)
+    transform.synthesise()
+    return transform.values.copy()

@@ -1,0 +1,95 @@
+"""Densities on the circle as a space of evolution."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from meanfield import McKeanVlasov, State
+from meanfield.descent import Descent, descent
+from meanfield.harmonics import CircleModes, Modes
+
+from ...bases import Floats
+from ...circle.linearisation import strengths_of
+from ..initial import Initial
+from ..rest import NEAR, Rest, distance, state_near
+from ..space import Room
+from ..system import EvenSystem, FullSystem, System
+from .initial import aligned, moments_of
+
+# The largest number of clusters whose symmetry is tried.
+MOST_CLUSTERS = 12
+# The confinement breaks a symmetry by any multiplier up to this degree.
+LAST_DEGREE = 4096
+
+
+@dataclass(frozen=True)
+class CircleSpace:
+    """All densities on the circle, turned by an angle from those that are given."""
+
+    axis: float = 0.0
+
+    modes: ClassVar[Modes] = CircleModes()
+    multistep: ClassVar[bool] = True
+    unsearched: ClassVar[str] = ""
+
+    def system(self, problem: McKeanVlasov, start: Initial, degree: int, full: bool) -> System:
+        """Return the smallest system that holds a density and keeps holding it.
+
+        Of an even density the sines vanish, of one with a rotation symmetry all but the multiples of it, unless the
+        confinement breaks it.
+        """
+        if full:
+            return FullSystem(problem, max(16, degree))
+        present = np.flatnonzero((start.cosine != 0.0) | (start.sine != 0.0))
+        symmetry = int(np.gcd.reduce(present[1:])) if present.size > 1 else 1
+        if problem.confinement is not None:
+            multipliers = problem.confinement.multipliers(problem.domain, LAST_DEGREE)
+            degrees = np.flatnonzero(multipliers)
+            symmetry = int(np.gcd.reduce([symmetry, *degrees[degrees > 0].tolist()]))
+        return self.system_of(problem, not np.any(start.sine != 0.0), max(16, -(-degree // symmetry)), symmetry)
+
+    def system_of(self, problem: McKeanVlasov, even: bool, degree: int, symmetry: int) -> System:
+        """Return the system of even densities, or of all."""
+        return (EvenSystem if even else FullSystem)(problem, degree, symmetry)
+
+    def curvature(self, problem: McKeanVlasov, degree: int) -> float | None:
+        """Return the sum of k^2 lambda_k over the attractive modes up to a degree."""
+        strengths = np.maximum(strengths_of(problem, degree)[1:].astype(float), 0.0)
+        return float(np.arange(1, degree + 1) ** 2.0 @ strengths)
+
+    def descent(self, problem: McKeanVlasov, cosine: Floats, sine: Floats, accuracy: float) -> Descent:
+        """Return free energy, dissipation and extreme values of densities (T, n), on grids of the angles given."""
+        return descent(problem, *self.recorded(cosine, sine)[:2], accuracy)
+
+    def state_near(self, problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Rest | None:
+        """Return the stationary state nearest to a density, or None if none is found near."""
+        return state_near(problem, cosine, sine, rotations)
+
+    def distance(self, state: State, cosine: Floats, sine: Floats) -> float:
+        """Return the distance of a density from a state, modulo rotation where there is no confinement."""
+        return distance(state, cosine, sine, free=state.problem.confinement is None and bool(np.any(sine)))
+
+    def recorded(self, cosine: Floats, sine: Floats) -> tuple[Floats, Floats, Modes]:
+        """Return moments (T, n) turned back by the angle."""
+        if self.axis == 0.0:
+            return cosine, sine, self.modes
+        moments = (cosine - 1j * sine) * np.exp(-1j * self.axis * np.arange(cosine.shape[1]))
+        return moments.real.copy(), -moments.imag, self.modes
+
+
+def rotations(sizes: Floats) -> list[int]:
+    """Return the exact rotation symmetry, then the largest beyond it that a density has up to ``NEAR``."""
+    degrees = np.arange(sizes.size)
+    exact = int(np.gcd.reduce(np.flatnonzero(sizes)[1:])) if np.count_nonzero(sizes) > 1 else 1
+    nearly = [n for n in range(MOST_CLUSTERS, exact, -1) if np.linalg.norm(sizes[degrees % n != 0]) <= 0.5 * NEAR]
+    return [exact, *nearly[:1]]
+
+
+def space_for(problem: McKeanVlasov, start: Initial, full: bool) -> tuple[CircleSpace, Initial]:
+    """Return the space of a density and the density, turned onto its axis unless all moments shall be unknown."""
+    start, angle = aligned(problem, start, full)
+    return CircleSpace(angle), start
+
+
+ROOM = Room(moments_of, space_for)

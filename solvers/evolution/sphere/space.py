@@ -1,0 +1,145 @@
+"""Densities on spheres as spaces of evolution: those symmetric about the pole, and all on the ordinary sphere."""
+
+import functools
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from meanfield import InvalidInput, McKeanVlasov, Sphere, State
+from meanfield.descent import Descent
+from meanfield.harmonics import Modes, SphereModes, ZonalModes
+
+from ...bases import Floats
+from ..initial import Initial
+from ..rest import Rest, distance, state_near
+from ..space import Room, Space
+from ..system import System
+from .axes import about, in_orders, on_axis
+from .descent import descent, full_grids, zonal_grids
+from .initial import moments_of
+from .rates import curvature
+from .rest import about_equator, distance_in_orders, zonal_state_near
+from .spherical import SphericalSystem
+from .systems import system_for, system_of
+
+
+@dataclass(frozen=True, eq=False)
+class ZonalSpace:
+    """Densities symmetric about the pole of a sphere.
+
+    Attributes
+    ----------
+    sphere
+        The domain.
+    axis : (3,) float
+        On the ordinary sphere the unit vector that became the north pole, empty if that was it.
+    """
+
+    sphere: Sphere
+    axis: Floats = field(default_factory=lambda: np.zeros(0))
+
+    multistep: ClassVar[bool] = True
+    unsearched: ClassVar[str] = ""
+
+    @property
+    def modes(self) -> Modes:
+        """What their moments mean."""
+        return ZonalModes(self.sphere)
+
+    def system(self, problem: McKeanVlasov, start: Initial, degree: int, full: bool) -> System:
+        """Return the smallest system that holds a density: an even one about the equator has even degrees only."""
+        return system_for(problem, start.cosine, degree)
+
+    def system_of(self, problem: McKeanVlasov, even: bool, degree: int, symmetry: int) -> System:
+        """Return a system by its sizes."""
+        return system_of(problem, degree, symmetry)
+
+    def curvature(self, problem: McKeanVlasov, degree: int) -> float | None:
+        """Return half the curvature of the field of a point at it, over the attractive degrees up to one."""
+        return 0.5 * curvature(problem, degree)
+
+    def descent(self, problem: McKeanVlasov, cosine: Floats, sine: Floats, accuracy: float) -> Descent:
+        """Return free energy, dissipation and extreme values of densities (T, n)."""
+        grids = functools.partial(zonal_grids, self.sphere)
+        return descent(problem, self.modes, grids, cosine, sine, accuracy)
+
+    def state_near(self, problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Rest | None:
+        """Return the zonal stationary state nearest to a density, or None if none is found near."""
+        return state_near(problem, cosine, sine, about_equator)
+
+    def distance(self, state: State, cosine: Floats, sine: Floats) -> float:
+        """Return the distance of a density from a state about the same axis."""
+        return distance(state, cosine, sine, free=False)
+
+    def recorded(self, cosine: Floats, sine: Floats) -> tuple[Floats, Floats, Modes]:
+        """Return moments (T, n) about the pole, or by degree and order where the axis was another."""
+        if not self.axis.size:
+            return cosine, sine, self.modes
+        return *about(cosine, self.axis), SphereModes()
+
+
+@dataclass(frozen=True, eq=False)
+class FullSpace:
+    """All densities on the ordinary sphere."""
+
+    axis: Floats = field(default_factory=lambda: np.zeros(0))
+
+    modes: ClassVar[Modes] = SphereModes()
+    multistep: ClassVar[bool] = False
+    unsearched: ClassVar[str] = "; states without an axis were not looked for"
+
+    def system(self, problem: McKeanVlasov, start: Initial, degree: int, full: bool) -> System:
+        """Return the system of all densities."""
+        return self.system_of(problem, False, max(16, degree), 1)
+
+    def system_of(self, problem: McKeanVlasov, even: bool, degree: int, symmetry: int) -> System:
+        """Return the system of all densities."""
+        return SphericalSystem(problem, degree)
+
+    def curvature(self, problem: McKeanVlasov, degree: int) -> float | None:
+        """Return None: each degree costs as much as all before it, and beginning anew with more is cheap."""
+        return None
+
+    def descent(self, problem: McKeanVlasov, cosine: Floats, sine: Floats, accuracy: float) -> Descent:
+        """Return free energy, dissipation and extreme values of densities (T, n)."""
+        return descent(problem, self.modes, full_grids, cosine, sine, accuracy)
+
+    def state_near(self, problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Rest | None:
+        """Return the stationary state with an axis nearest to a density, or None if none is found near."""
+        return zonal_state_near(problem, cosine, sine)
+
+    def distance(self, state: State, cosine: Floats, sine: Floats) -> float:
+        """Return the distance of a density from a state with an axis, turned onto that of the density."""
+        return distance_in_orders(state, cosine, sine)
+
+    def recorded(self, cosine: Floats, sine: Floats) -> tuple[Floats, Floats, Modes]:
+        """Return the moments as they are."""
+        return cosine, sine, self.modes
+
+
+def space_for(problem: McKeanVlasov, start: Initial, full: bool) -> tuple[Space, Initial]:
+    """Return the space of a density, turned onto its axis where it has one, unless all moments shall be unknown.
+
+    Raises
+    ------
+    InvalidInput
+        If all shall be unknown in a dimension where they are not followed.
+    """
+    sphere = problem.domain
+    assert isinstance(sphere, Sphere)
+    zonal = start.layout == ZonalModes.layout
+    if full:
+        if not sphere.has_azimuth:
+            raise InvalidInput(
+                "all densities are followed on the ordinary sphere only (--dimension 3); in dimension "
+                f"{sphere.dimension} leave out full=True (--full)"
+            )
+        return FullSpace(), in_orders(start) if zonal else start
+    if zonal:
+        return ZonalSpace(sphere), start
+    turned, axis = on_axis(start, problem.confinement is None)
+    return (FullSpace() if turned is start else ZonalSpace(sphere, axis)), turned
+
+
+ROOM = Room(moments_of, space_for)
