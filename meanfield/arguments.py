@@ -245,9 +245,13 @@ def is_numeric(value: Any) -> bool:
         return bool(np.isfinite(np.asarray(array, dtype=float)).all())
 
 
-def _potential() -> Rule:
-    from .potentials.combination import is_potential
+def is_potential(candidate: Any) -> bool:
+    """Whether something has what makes a potential, and is an instance."""
+    methods = ("values", "slope", "multipliers", "tail_bound", "parameters")
+    return not isinstance(candidate, type) and all(hasattr(candidate, method) for method in methods)
 
+
+def _potential() -> Rule:
     return Rule("a potential such as Transformer(beta=4)", is_potential)
 
 

@@ -8,7 +8,6 @@ independent points without any interaction, which stand beside the particles for
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,11 +17,10 @@ from .arguments import checked
 from .errors import InvalidInput, did_you_mean
 from .outcomes import Outcome
 from .problem import McKeanVlasov
-from .records import Record
-from .summary import describe
+from .records import Record, SavedRecord
+from .wording import describe
 
 if TYPE_CHECKING:
-    import xarray
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -99,7 +97,7 @@ class Fit(Record):
 
 @checked
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Record):
+class Comparison(SavedRecord):
     r"""Particles beside their mean-field limit.
 
     Attributes
@@ -198,43 +196,18 @@ class Comparison(Record):
         """Describe the comparison in words and tables."""
         return "\n".join(_summary(self))
 
-    def to_xarray(self) -> "xarray.Dataset":
-        """Return everything as a labelled dataset."""
-        from .export.comparisons import comparison_to_xarray
-
-        return comparison_to_xarray(self)
-
-    def save(self, path: str | Path, force: bool = False) -> tuple[Path, ...]:
-        """Write netCDF (``.nc``) or JSON (``.json``), exactly, or tables (``.csv`` and ``NAME.fits.csv``).
-
-        Raises
-        ------
-        InvalidInput
-            If the suffix is none of these or a file cannot be written there.
-        ComputationFailed
-            If the disk refuses; existing files are unchanged.
-        """
-        from .export.comparisons import save_comparison
-
-        return save_comparison(self, path, force)
-
     def plot(self) -> "Figure":
         """Draw distances over N and an order parameter over time, side by side."""
-        from .plotting import plot_comparison
-
-        return plot_comparison(self)
+        figure: Figure = self._through("plotting", "plot_comparison")
+        return figure
 
     def plot_distances(self, ax: "Axes | None" = None) -> "Axes":
         """Draw the Wasserstein distances over N with bands and fitted powers."""
-        from .plotting import plot_distances
-
-        return plot_distances(self, ax)
+        return self._drawn("plot_distances", ax)
 
     def plot_moments(self, ax: "Axes | None" = None, quantity: str = "r1") -> "Axes":
         """Draw a moment over time: the equation as a line, every size with its band."""
-        from .plotting import plot_compared_moments
-
-        return plot_compared_moments(self, ax, quantity)
+        return self._drawn("plot_compared_moments", ax, quantity)
 
     def _rows_of(self, means: Means) -> Iterator[dict[str, Any]]:
         timed = means.mean.ndim == 3

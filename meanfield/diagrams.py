@@ -17,11 +17,10 @@ from .harmonics import Layout, Moments, modes_of, moment_columns, moments_of
 from .outcomes import Outcome
 from .potentials import Number
 from .problem import McKeanVlasov
-from .records import Record
+from .records import Record, SavedRecord
 from .states import State
 
 if TYPE_CHECKING:
-    import xarray
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -219,7 +218,7 @@ class Branch(Record):
 
 @checked
 @dataclass(frozen=True, eq=False, repr=False)
-class Diagram(Record):
+class Diagram(SavedRecord):
     """A bifurcation diagram in the coupling.
 
     Attributes
@@ -382,75 +381,29 @@ class Diagram(Record):
             ``legend`` and ``labels``, whether there are any, ``label``, the name in the legend, and what
             matplotlib's lines take.
         """
-        from .plotting import plot_diagram
-
-        return plot_diagram(self, y, ax, **style)
+        return self._drawn("plot_diagram", y, ax, **style)
 
     def plot_panels(self) -> "Figure":
         """Draw amplitude, free energy, slowest rate and densities in one figure."""
-        from .plotting import plot_panels
-
-        return plot_panels(self)
+        figure: Figure = self._through("plotting", "plot_panels")
+        return figure
 
     def summary(self) -> str:
         """Return the branches and special points as a readable tree."""
-        from .summary import summarise
-
-        return summarise(self)
-
-    def to_xarray(self) -> "xarray.DataTree":
-        """Return the diagram as a labelled tree, one group a branch and one of special points."""
-        from .export import diagram_to_xarray
-
-        return diagram_to_xarray(self)
-
-    def save(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
-        """Write the diagram in the format of the suffix (.nc .csv .json .npz .mat .auto).
-
-        Returns
-        -------
-        tuple of Path
-            The files written.
-        """
-        from .export import save
-
-        return save(self, path, force=force)
-
-    def to_netcdf(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
-        """Write netCDF-4, one group a branch; bit-exact."""
-        from .export import save
-
-        return save(self, path, kind="netcdf", force=force)
-
-    def to_csv(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
-        """Write the points as CSV and, beside it, ``NAME.special.csv``."""
-        from .export import save
-
-        return save(self, path, kind="csv", force=force)
-
-    def to_json(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
-        """Write JSON with shortest exact decimal numbers; bit-exact."""
-        from .export import save
-
-        return save(self, path, kind="json", force=force)
+        text: str = self._through("summary", "summarise")
+        return text
 
     def to_npz(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
         """Write a compressed archive of numpy arrays; bit-exact."""
-        from .export import save
-
-        return save(self, path, kind="npz", force=force)
+        return self._saved(path, "npz", force)
 
     def to_mat(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
         """Write a MATLAB file in the layout of MatCont (x, v, s, h, f) with named fields."""
-        from .export import save
-
-        return save(self, path, kind="mat", force=force)
+        return self._saved(path, "mat", force)
 
     def to_auto(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
         """Write the AUTO-07p files ``b.NAME``, ``s.NAME`` and ``d.NAME``."""
-        from .export import save
-
-        return save(self, path, kind="auto", force=force)
+        return self._saved(path, "auto", force)
 
 
 def segments(branch: Branch, kinds: Integers) -> Iterator[tuple[int, int, int]]:

@@ -10,7 +10,6 @@ harmonics with :math:`P_l(\langle x, y\rangle) = e_l(x)\cdot e_l(y)`. Its compon
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,11 +20,10 @@ from .errors import InvalidInput
 from .harmonics import Layout, Modes, Moments, modes_of
 from .outcomes import Outcome
 from .problem import McKeanVlasov
-from .records import Record
-from .summary import describe
+from .records import SavedRecord
+from .wording import describe
 
 if TYPE_CHECKING:
-    import xarray
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
@@ -54,7 +52,7 @@ class Histogram(NamedTuple):
 
 @checked
 @dataclass(frozen=True, eq=False, repr=False)
-class Ensemble(Record):
+class Ensemble(SavedRecord):
     r"""Independent replicas of N interacting particles.
 
     Attributes
@@ -220,59 +218,13 @@ class Ensemble(Record):
         """Describe the simulation and its statistics in words and a table."""
         return "\n".join(_summary(self))
 
-    def to_xarray(self) -> "xarray.Dataset":
-        """Return everything as a labelled dataset."""
-        from .export.datasets import to_xarray
-        from .export.ensembles import ensemble_content
-
-        return to_xarray(ensemble_content(self))
-
-    def save(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
-        """Write the ensemble in the format of the suffix: ``.nc`` and ``.json`` exactly, ``.csv`` as a table.
-
-        Returns
-        -------
-        tuple of Path
-            The files written.
-
-        Raises
-        ------
-        InvalidInput
-            If the suffix is none of these or the file cannot be written there.
-        ComputationFailed
-            If the disk refuses; an existing file is unchanged.
-        """
-        return self._write(path, None, force)
-
-    def to_netcdf(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
-        """Write netCDF-4; bit-exact."""
-        return self._write(path, "netcdf", force)
-
-    def to_csv(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
-        """Write one row a time as CSV, with ``NAME.provenance.json`` beside it."""
-        return self._write(path, "csv", force)
-
-    def to_json(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
-        """Write JSON with shortest exact decimal numbers; bit-exact."""
-        return self._write(path, "json", force)
-
     def plot(self, ax: "Axes | None" = None, density: Any = None, **style: Any) -> "Axes":
         """Draw the histogram at the end, against a density if one is given: a State, a Trajectory, a function."""
-        from .plotting import plot_ensemble
-
-        return plot_ensemble(self, ax, density, **style)
+        return self._drawn("plot_ensemble", ax, density, **style)
 
     def plot_moments(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
         """Draw order parameters over time with bands of the scatter and of the standard error."""
-        from .plotting import plot_ensemble_moments
-
-        return plot_ensemble_moments(self, ax, **options)
-
-    def _write(self, path: str | Path, kind: str | None, force: bool) -> tuple[Path, ...]:
-        from .export.datasets import save_content
-        from .export.ensembles import ensemble_content
-
-        return save_content(ensemble_content(self), path, kind, force)
+        return self._drawn("plot_ensemble_moments", ax, **options)
 
     def _moments(self, degree: int) -> tuple[Floats, Floats]:
         if not 0 <= degree <= self.degrees:

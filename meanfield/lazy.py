@@ -1,6 +1,7 @@
 """Names of a package that are loaded on first use, so that nothing is imported for what is not asked for."""
 
 import importlib
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -30,3 +31,27 @@ def on_first_use(
         return sorted({*package, *homes})
 
     return load, names
+
+
+def moved(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return a package's ``__getattr__`` for names that stand elsewhere now, which warns where they are used.
+
+    Parameters
+    ----------
+    package
+        Name of the package that had them.
+    homes
+        The package that has each name now.
+    """
+
+    def load(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        warnings.warn(
+            f"{package}.{name} stands in {homes[name]} now: from {homes[name]} import {name}",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return getattr(importlib.import_module(homes[name]), name)
+
+    return load

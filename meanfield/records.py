@@ -1,9 +1,14 @@
 """What all records of results have in common: read-only arrays, equality by content, a short text."""
 
 import dataclasses
-from typing import Any, ClassVar
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # Longest text of a field.
 SHOWN = 60
@@ -28,6 +33,19 @@ class Record:
         for name, value in list(state.items()):
             object.__setattr__(self, name, read_only(value))
 
+    def _through(self, package: str, name: str, *arguments: Any, **options: Any) -> Any:
+        """Return what a function of a package that knows the records makes of this one.
+
+        The one place where records know that they can be written, drawn and told: the package is imported on first
+        use.
+        """
+        return getattr(import_module(f".{package}", __package__), name)(self, *arguments, **options)
+
+    def _drawn(self, name: str, *arguments: Any, **options: Any) -> "Axes":
+        """Return the axes into which a function of plotting has drawn this record."""
+        axes: Axes = self._through("plotting", name, *arguments, **options)
+        return axes
+
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
@@ -42,6 +60,49 @@ class Record:
         fields = dataclasses.fields(self)  # type: ignore[arg-type]
         shown = [field.name for field in fields if field.name != "provenance" and not _is_default(self, field)]
         return f"{type(self).__name__}({', '.join(f'{name}={brief(getattr(self, name))}' for name in shown)})"
+
+
+class SavedRecord(Record):
+    """A record that can be written to files."""
+
+    def to_xarray(self) -> Any:
+        """Return everything as a labelled dataset of xarray, a diagram as a tree with a group for each branch."""
+        return self._through("export", "to_xarray")
+
+    def save(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
+        """Write the record in the format of the suffix: ``.nc`` and ``.json`` exactly, ``.csv`` as tables.
+
+        Diagrams have ``.npz``, ``.mat`` and ``.auto`` as well.
+
+        Returns
+        -------
+        tuple of Path
+            The files written.
+
+        Raises
+        ------
+        InvalidInput
+            If the suffix is none of these or the file cannot be written there.
+        ComputationFailed
+            If the disk refuses; existing files are unchanged.
+        """
+        return self._saved(path, None, force)
+
+    def to_netcdf(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
+        """Write netCDF-4; bit-exact."""
+        return self._saved(path, "netcdf", force)
+
+    def to_csv(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
+        """Write tables as CSV, with ``NAME.provenance.json`` beside them."""
+        return self._saved(path, "csv", force)
+
+    def to_json(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
+        """Write JSON with shortest exact decimal numbers; bit-exact."""
+        return self._saved(path, "json", force)
+
+    def _saved(self, path: str | Path, kind: str | None, force: bool) -> tuple[Path, ...]:
+        written: tuple[Path, ...] = self._through("export", "save", path, kind, force)
+        return written
 
 
 def _is_default(record: Any, field: Any) -> bool:

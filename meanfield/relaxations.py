@@ -152,6 +152,4 @@ class Relaxation(Record):
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
         """Draw the distances against time, with the fitted exponentials over their windows."""
-        from .plotting import plot_relaxation
-
-        return plot_relaxation(self, ax, **style)
+        return self._drawn("plot_relaxation", ax, **style)

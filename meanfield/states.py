@@ -143,29 +143,22 @@ class State(Record):
 
     def to_xarray(self) -> "xarray.Dataset":
         """Moments and scalars as a labelled dataset."""
-        from .export import state_to_xarray
-
-        return state_to_xarray(self)
+        dataset: xarray.Dataset = self._through("export", "state_to_xarray")
+        return dataset
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
         """Draw the density against the angle; one on S^2 without an axis as a map."""
-        from .plotting import plot_state
-
-        return plot_state(self, ax, **style)
+        return self._drawn("plot_state", ax, **style)
 
     def plot_globe(
         self, ax: "Axes | None" = None, view: "Annotated[Sequence[float] | None, ITSELF]" = None, **style: Any
     ) -> "Axes":
         """Draw a density on S^2 on a globe seen from the direction ``view``; see :func:`plotting.plot_globe`."""
-        from .plotting import plot_globe
-
-        return plot_globe(self, ax, view, **style)
+        return self._drawn("plot_globe", ax, view, **style)
 
     def plot_mollweide(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
         """Draw a density on S^2 as a map of equal areas; see :func:`plotting.plot_mollweide`."""
-        from .plotting import plot_mollweide
-
-        return plot_mollweide(self, ax, **style)
+        return self._drawn("plot_mollweide", ax, **style)
 
 
 class StationaryStates(tuple[State, ...]):

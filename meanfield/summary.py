@@ -1,37 +1,18 @@
-"""A diagram and a problem in words."""
+"""A diagram in words."""
 
-import textwrap
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from .diagrams import Branch, Diagram, SpecialPoint, segments
 from .outcomes import Outcome
-from .potentials import Combination, Custom, Number
-from .potentials.combination import joined
-from .problem import McKeanVlasov
 from .states import State
+from .wording import LONGEST_LIST, describe, number_in_words, wrapped
 
-WIDTH = 100
 INDENT = "  "
-LONGEST_LIST = 6
 ROUNDING = 1e-12
 # A branch has the moments that exceed this somewhere on it.
 FELT = 1e-8
-
-
-def describe(problem: McKeanVlasov) -> str:
-    """Describe a problem in one line, such as ``transformer (beta = 5) on the circle, noise D = 1``."""
-    parts = [
-        f"{potential_in_words(problem.potential)} on {problem.domain.in_words}",
-        f"noise D = {problem.noise:.12g}",
-    ]
-    if problem.coupling is not None:
-        parts.append(f"coupling kappa = {number_in_words(problem.coupling)}")
-    if problem.confinement is not None:
-        parts.append(f"confinement {potential_in_words(problem.confinement)}")
-    return ", ".join(parts)
 
 
 def summarise(diagram: Diagram) -> str:
@@ -160,41 +141,3 @@ def _known(count: int | None) -> str:
 
 def _count(number: int, singular: str, plural: str | None = None) -> str:
     return f"{number} {singular if number == 1 else plural or singular + 's'}"
-
-
-def number_in_words(value: Number, digits: int = 12) -> str:
-    """Return a number with this many significant digits."""
-    if isinstance(value, np.longdouble) and value != 0 and float(value) == 0:
-        # Beyond the range of doubles only numpy prints the number.
-        return np.format_float_scientific(value, precision=digits - 1, trim="-")
-    return f"{float(value):.{digits}g}"
-
-
-def wrapped(text: str, indent: str, hanging: str) -> list[str]:
-    """Break a line that is too long; the lines after the first are indented further."""
-    if len(indent) + len(text) <= WIDTH:
-        return [indent + text]
-    # Deep trees keep room for words.
-    indent = indent[: WIDTH // 2]
-    return textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent + hanging)
-
-
-def potential_in_words(potential: Any) -> str:
-    """Return a potential and its parameters, such as ``transformer (beta = 5)``."""
-    if isinstance(potential, Combination):
-        return joined([(factor, potential_in_words(term)) for factor, term in potential.terms], " ", _parameter)
-    # The numbers of a function that is known by its pieces tell a reader nothing.
-    shown = {name: value for name, value in potential.parameters().items() if name != "pieces"}
-    parameters = ", ".join(f"{name} = {_parameter(value)}" for name, value in shown.items())
-    if isinstance(potential, Custom) and potential.expression is not None:
-        parameters += potential.reservation
-    return f"{potential.name} ({parameters})" if parameters else str(potential.name)
-
-
-def _parameter(value: object) -> str:
-    if isinstance(value, (list, tuple)):
-        shown = [_parameter(item) for item in value[:LONGEST_LIST]]
-        return "[" + ", ".join(shown) + (", ...]" if len(value) > LONGEST_LIST else "]")
-    if isinstance(value, (float, np.floating)):
-        return f"{value:.12g}"
-    return textwrap.shorten(str(value), 60, placeholder=" ...")

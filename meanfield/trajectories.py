@@ -19,11 +19,10 @@ from .errors import InvalidInput
 from .harmonics import Layout, Moments, moment_columns, moments_of
 from .outcomes import Outcome
 from .problem import McKeanVlasov
-from .records import Record
-from .summary import describe, wrapped
+from .records import SavedRecord
+from .wording import describe, wrapped
 
 if TYPE_CHECKING:
-    import xarray
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
@@ -34,7 +33,7 @@ SUMMARY_TIMES = 6
 
 @checked
 @dataclass(frozen=True, eq=False, repr=False)
-class Trajectory(Record):
+class Trajectory(SavedRecord):
     """A density evolving in time.
 
     Attributes
@@ -186,71 +185,22 @@ class Trajectory(Record):
         """Describe the evolution in words and a table."""
         return "\n".join(_summary(self))
 
-    def to_xarray(self) -> "xarray.Dataset":
-        """Return everything as a labelled dataset."""
-        from .export.datasets import to_xarray
-        from .export.trajectories import trajectory_content
-
-        return to_xarray(trajectory_content(self))
-
-    def save(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
-        """Write the trajectory in the format of the suffix: ``.nc`` and ``.json`` exactly, ``.csv`` as a table.
-
-        Returns
-        -------
-        tuple of Path
-            The files written.
-
-        Raises
-        ------
-        InvalidInput
-            If the suffix is none of these or the file cannot be written there.
-        ComputationFailed
-            If the disk refuses; an existing file is unchanged.
-        """
-        return self._write(path, None, force)
-
-    def to_netcdf(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
-        """Write netCDF-4; bit-exact."""
-        return self._write(path, "netcdf", force)
-
-    def to_csv(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
-        """Write one row a time as CSV, with ``NAME.provenance.json`` beside it."""
-        return self._write(path, "csv", force)
-
-    def to_json(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
-        """Write JSON with shortest exact decimal numbers; bit-exact."""
-        return self._write(path, "json", force)
-
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
         """Draw the density over angle and time as a picture, on the sphere without an axis as maps."""
-        from .plotting import plot_trajectory
-
-        return plot_trajectory(self, ax, **style)
+        return self._drawn("plot_trajectory", ax, **style)
 
     def plot_energy(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
         """Draw the free energy over time."""
-        from .plotting import plot_energy
-
-        return plot_energy(self, ax, **style)
+        return self._drawn("plot_energy", ax, **style)
 
     def plot_moments(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
         """Draw order parameters over time."""
-        from .plotting import plot_moments
-
-        return plot_moments(self, ax, **options)
+        return self._drawn("plot_moments", ax, **options)
 
     def animate(self, path: str | Path, *, force: bool = False, **options: Any) -> Path:
         """Write the density as a film, a GIF."""
-        from .plotting import animate
-
-        return animate(self, path, force=force, **options)
-
-    def _write(self, path: str | Path, kind: str | None, force: bool) -> tuple[Path, ...]:
-        from .export.datasets import save_content
-        from .export.trajectories import trajectory_content
-
-        return save_content(trajectory_content(self), path, kind, force)
+        written: Path = self._through("plotting", "animate", path, force=force, **options)
+        return written
 
 
 def _known(value: Any) -> Any:

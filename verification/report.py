@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from meanfield.command_line import UNKNOWN, table
-from meanfield.summary import describe
+from meanfield.wording import describe
 
 from .catalogue import short_name
 from .claims import Claim, Evidence, Result, Verdict

@@ -10,7 +10,6 @@ import numpy as np
 from ..errors import InvalidInput
 from ..potentials import MaierSaupe, Transformer
 from ..problem import McKeanVlasov
-from ..summary import describe
 from ..theory import (
     GlobalCriterion,
     branch_shape,
@@ -22,6 +21,7 @@ from ..theory import (
     maier_saupe_transition,
     tricritical_beta,
 )
+from ..wording import describe
 from .options import Parser, add_common, add_coupling
 from .potential_options import add_problem, at_coupling, problem_from
 from .progress import progress_bar

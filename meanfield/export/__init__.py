@@ -19,17 +19,25 @@ CSV; MATLAB and AUTO files are refused.
 """
 
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..arguments import checked
 from ..diagrams import Diagram
 from ..errors import InvalidInput, MeanfieldError, with_article
 from ..problem import McKeanVlasov
+from ..records import SavedRecord
 from . import sets
 from .auto_reader import read_auto
+from .datasets import Content, save_content
+from .datasets import to_xarray as content_to_xarray
 from .files import Writer, bytes_writer, checked_suffix, existing_file, text_writer, write_files
 from .netcdf import diagram_to_xarray, state_to_xarray
 from .tables import diagram_to_json_object
+
+if TYPE_CHECKING:
+    import xarray
 
 __all__ = [
     "KINDS",
@@ -40,6 +48,7 @@ __all__ = [
     "read_auto",
     "save",
     "state_to_xarray",
+    "to_xarray",
 ]
 
 KINDS = {
@@ -52,14 +61,22 @@ KINDS = {
 }
 
 
-def save(diagram: Diagram, path: str | Path, kind: str | None = None, force: bool = False) -> tuple[Path, ...]:
-    """Write a diagram, all files of it or none.
+# What takes the other records apart, by the name of their type.
+_CONTENTS = {
+    "Trajectory": (".trajectories", "trajectory_content"),
+    "Ensemble": (".ensembles", "ensemble_content"),
+    "Comparison": (".comparisons", "comparison_content"),
+}
+
+
+def save(record: SavedRecord, path: str | Path, kind: str | None = None, force: bool = False) -> tuple[Path, ...]:
+    """Write a record, all files of it or none.
 
     Parameters
     ----------
     path
-        The file; its suffix chooses the format. ``NAME.auto`` and ``b.NAME`` mean the AUTO files b.NAME,
-        s.NAME and d.NAME in that directory.
+        The file; its suffix chooses the format. Of a diagram ``NAME.auto`` and ``b.NAME`` mean the AUTO files
+        b.NAME, s.NAME and d.NAME in that directory.
     kind
         The format, for a name whose suffix does not tell: one of the values of ``KINDS``.
     force
@@ -77,10 +94,25 @@ def save(diagram: Diagram, path: str | Path, kind: str | None = None, force: boo
     ComputationFailed
         If the disk refuses; existing files are unchanged.
     """
+    if not isinstance(record, Diagram):
+        return save_content(_content(record), path, kind, force)
     path, kind = Path(path), _kind(Path(path), kind)
     targets = check_writable(path, force, kind)
-    write_files(_writers(diagram, targets, kind), force)
+    write_files(_writers(record, targets, kind), force)
     return targets
+
+
+def to_xarray(record: SavedRecord) -> "xarray.Dataset | xarray.DataTree":
+    """Return a record as a labelled dataset, a diagram as a tree with a group for each branch."""
+    if isinstance(record, Diagram):
+        return diagram_to_xarray(record)
+    return content_to_xarray(_content(record))
+
+
+def _content(record: SavedRecord) -> Content:
+    module, name = _CONTENTS[type(record).__name__]
+    content: Content = getattr(import_module(module, __package__), name)(record)
+    return content
 
 
 def check_writable(path: str | Path, force: bool = False, kind: str | None = None) -> tuple[Path, ...]:

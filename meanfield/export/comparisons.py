@@ -12,11 +12,11 @@ from ..comparisons import BAND, FIT_COLUMNS, ROW_COLUMNS, Comparison, Fit, Means
 from ..outcomes import Outcome
 from ..problem import McKeanVlasov
 from . import records
-from .datasets import Arrays, Content, Variable, check_target, json_object, open_content, save_content, to_xarray
+from .datasets import Arrays, Content, Variable, check_target, json_object, open_content
 from .plausible import require_comparison
 
 if TYPE_CHECKING:
-    import xarray
+    pass
 
 RECORD = "comparison"
 # Suffix of the second table in CSV.
@@ -34,19 +34,6 @@ GROUPS = {
     "distance": ("distance at the last time", ("particles",), ("particles",)),
     "fluctuation": ("N |c_k|^2 in the uniform phase", ("particles",), ()),
 }
-
-
-def save_comparison(comparison: Comparison, path: str | Path, force: bool = False) -> tuple[Path, ...]:
-    """Write a comparison in the format of the suffix: .nc and .json exactly, .csv as tables.
-
-    Raises
-    ------
-    InvalidInput
-        If the suffix is none of these or a file cannot be written there.
-    ComputationFailed
-        If the disk refuses; existing files are unchanged.
-    """
-    return save_content(_content(comparison), path, force=force)
 
 
 def check_comparison_target(path: str | Path, force: bool = False) -> tuple[Path, ...]:
@@ -97,28 +84,17 @@ def _comparison(header: dict[str, Any], arrays: Arrays) -> Comparison:
     )
 
 
-def comparison_to_xarray(comparison: Comparison) -> "xarray.Dataset":
-    """Return a comparison as a labelled dataset.
-
-    Returns
-    -------
-    xarray.Dataset
-        ``moment_mean`` on (moment, particles, time) with ``moment_expected`` on (moment, time), likewise
-        ``distance_mean`` and ``fluctuation_mean``, their bands, and ``distance_values`` for every replica.
-    """
-    return to_xarray(_content(comparison))
-
-
 def comparison_to_json_object(comparison: Comparison, arrays: bool = False) -> dict[str, Any]:
     """Return a comparison as one object that JSON can hold: its rows, or all arrays for reading it back."""
     if arrays:
-        return json_object(_content(comparison))
+        return json_object(comparison_content(comparison))
     tables = {"particles": comparison.particles, "rows": list(comparison.rows()), "record": RECORD}
     reduced: dict[str, Any] = records.plain(_header(comparison) | tables)
     return reduced
 
 
-def _content(comparison: Comparison) -> Content:
+def comparison_content(comparison: Comparison) -> Content:
+    """Take a comparison apart into a header, labelled arrays and tables."""
     variables = {
         "particles": Variable(("particles",), comparison.particles, "number of particles"),
         "time": Variable(("time",), comparison.time, "time"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..arguments import checked
 from ..problem import McKeanVlasov
-from ..summary import number_in_words, potential_in_words
+from ..wording import number_in_words, potential_in_words
 from .appearance import AXES_SIZE
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import methods_checked
+from ..arguments import is_potential, methods_checked
 from ..domains import Domain
 from ..errors import InvalidInput
 from .green import Logarithmic
@@ -163,12 +163,6 @@ def added(first: Potential, second: Any, sign: float = 1.0) -> Potential:
             f"left out"
         )
     return _plain([(1.0, first), (sign, second)])
-
-
-def is_potential(candidate: Any) -> bool:
-    """Whether something has what makes a potential, and is an instance."""
-    methods = ("values", "slope", "multipliers", "tail_bound", "parameters")
-    return not isinstance(candidate, type) and all(hasattr(candidate, method) for method in methods)
 
 
 def joined(terms: list[tuple[float, str]], times: str, shown: Callable[[float], str] = repr) -> str:

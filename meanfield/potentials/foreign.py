@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import is_potential
 from ..domains import Domain
 from ..errors import ComputationFailed, InvalidInput, MeanfieldError
-from .combination import Combination, is_potential
+from .combination import Combination
 from .consistency import require_consistent
 
 # Degrees at which the answers are looked at.

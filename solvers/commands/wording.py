@@ -6,7 +6,7 @@ import numpy as np
 
 from meanfield import McKeanVlasov, State, critical_coupling
 from meanfield.command_line import Parser, formatted, word
-from meanfield.summary import describe
+from meanfield.wording import describe
 
 EACH_BRANCH = "one line a branch"
 

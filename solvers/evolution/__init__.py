@@ -1,5 +1,7 @@
 """Evolution in time: initial densities, integrators, and the trajectory they leave."""
 
+from meanfield.lazy import moved
+
 from .described import initial_from as initial_from
 from .exponential import ETDRK4 as ETDRK4
 from .initial import Initial as Initial
@@ -13,3 +15,5 @@ from .starts import RandomPerturbation as RandomPerturbation
 from .starts import Samples as Samples
 from .starts import VonMises as VonMises
 from .starts import Watson as Watson
+
+__getattr__ = moved(__name__, {"evolve": "solvers", "moments_of": "solvers"})

@@ -1,6 +1,10 @@
 """Particle systems: the drift from moments, time-stepping schemes, replicas and their ensemble."""
 
+from meanfield.lazy import moved
+
 from .drift import MomentDrift as MomentDrift
 from .drift import PairDrift as PairDrift
 from .schemes import EulerMaruyama as EulerMaruyama
 from .schemes import WeakSecondOrder as WeakSecondOrder
+
+__getattr__ = moved(__name__, {"Advance": "solvers", "simulate": "solvers", "simulation": "solvers"})

@@ -25,8 +25,8 @@ from meanfield import (
     open_diagram,
     potential_from,
 )
-from meanfield.summary import describe
 from meanfield.theory import critical_coupling, growth_rates
+from meanfield.wording import describe
 from solvers import bifurcation_diagram
 
 EPS = float(np.finfo(float).eps)

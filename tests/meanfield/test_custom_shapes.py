@@ -26,8 +26,8 @@ from meanfield.cli import main
 from meanfield.harmonics.polynomials import zonal_polynomials
 from meanfield.potentials.waves import wave_sums
 from meanfield.potentials.zonal import polynomial_integrals
-from meanfield.summary import describe
 from meanfield.theory import critical_coupling
+from meanfield.wording import describe
 
 EPS = float(np.finfo(float).eps)
 DOMAINS = (Circle(), Sphere(3), Sphere(4))

@@ -8,7 +8,8 @@ from sphere_sample import cubic, nematic
 from meanfield.domains import Circle
 from meanfield.potentials import CosineSeries, Kuramoto, Transformer
 from meanfield.problem import McKeanVlasov
-from meanfield.summary import WIDTH, describe, leading_degree, stability_in_words, summarise
+from meanfield.summary import leading_degree, stability_in_words, summarise
+from meanfield.wording import WIDTH, describe
 
 
 def indent(line):

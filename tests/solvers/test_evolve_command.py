@@ -194,7 +194,7 @@ def test_an_interrupt_writes_what_is_there(capsys, tmp_path, monkeypatch):
 
         return evolve(*arguments, **(options | {"progress": stop}))
 
-    monkeypatch.setattr("solvers.evolution.evolve", interrupted)
+    monkeypatch.setattr("solvers.trajectory.evolve", interrupted)
     code, out, _ = run(capsys, *SMALL, "--until", "10", "--to", str(tmp_path / "t.json"))
     assert code == 130
     assert "interrupted; what was computed before is kept" in out

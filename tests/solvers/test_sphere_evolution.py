@@ -618,7 +618,7 @@ def test_paths_and_states_are_starts():
         (Sphere(4), NO_AXIS, "the mean must be 0 or pi"),
         (Sphere(4), lambda polar, azimuth: polar + azimuth, "only the ordinary sphere has densities of two angles"),
         (Sphere(3), ([1.0, 0.9], [0.0, 0.0]), "the initial density is negative"),
-        (Sphere(3), ([1.0, 0.1, 0.1, 0.0], [0.0, 0.0, 0.1, 0.0]), "are .* numbers, not 4"),
+        (Sphere(3), ([1.0, 0.1, 0.1, 0.0], [0.0, 0.0, 0.1, 0.0]), "are by degree and order and 4 in number"),
         (Sphere(3), ([0.5, 0.1], [0.0, 0.0]), "integrates to 0.5, not to 1"),
         (Sphere(3), lambda angle: np.cos(angle), "the initial density is negative"),
         (Sphere(3), lambda angle: np.exp(0 * angle), "integrates to 12.56"),

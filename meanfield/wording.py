@@ -1,0 +1,64 @@
+"""Problems, potentials and numbers in words."""
+
+import textwrap
+from typing import Any
+
+import numpy as np
+
+from .potentials import Combination, Custom, Number
+from .potentials.combination import joined
+from .problem import McKeanVlasov
+
+WIDTH = 100
+LONGEST_LIST = 6
+
+
+def describe(problem: McKeanVlasov) -> str:
+    """Describe a problem in one line, such as ``transformer (beta = 5) on the circle, noise D = 1``."""
+    parts = [
+        f"{potential_in_words(problem.potential)} on {problem.domain.in_words}",
+        f"noise D = {problem.noise:.12g}",
+    ]
+    if problem.coupling is not None:
+        parts.append(f"coupling kappa = {number_in_words(problem.coupling)}")
+    if problem.confinement is not None:
+        parts.append(f"confinement {potential_in_words(problem.confinement)}")
+    return ", ".join(parts)
+
+
+def number_in_words(value: Number, digits: int = 12) -> str:
+    """Return a number with this many significant digits."""
+    if isinstance(value, np.longdouble) and value != 0 and float(value) == 0:
+        # Beyond the range of doubles only numpy prints the number.
+        return np.format_float_scientific(value, precision=digits - 1, trim="-")
+    return f"{float(value):.{digits}g}"
+
+
+def wrapped(text: str, indent: str, hanging: str) -> list[str]:
+    """Break a line that is too long; the lines after the first are indented further."""
+    if len(indent) + len(text) <= WIDTH:
+        return [indent + text]
+    # Deep trees keep room for words.
+    indent = indent[: WIDTH // 2]
+    return textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent + hanging)
+
+
+def potential_in_words(potential: Any) -> str:
+    """Return a potential and its parameters, such as ``transformer (beta = 5)``."""
+    if isinstance(potential, Combination):
+        return joined([(factor, potential_in_words(term)) for factor, term in potential.terms], " ", _parameter)
+    # The numbers of a function that is known by its pieces tell a reader nothing.
+    shown = {name: value for name, value in potential.parameters().items() if name != "pieces"}
+    parameters = ", ".join(f"{name} = {_parameter(value)}" for name, value in shown.items())
+    if isinstance(potential, Custom) and potential.expression is not None:
+        parameters += potential.reservation
+    return f"{potential.name} ({parameters})" if parameters else str(potential.name)
+
+
+def _parameter(value: object) -> str:
+    if isinstance(value, (list, tuple)):
+        shown = [_parameter(item) for item in value[:LONGEST_LIST]]
+        return "[" + ", ".join(shown) + (", ...]" if len(value) > LONGEST_LIST else "]")
+    if isinstance(value, (float, np.floating)):
+        return f"{value:.12g}"
+    return textwrap.shorten(str(value), 60, placeholder=" ...")
