@@ -144,6 +144,11 @@ class Sphere:
 Domain: TypeAlias = Circle | Sphere
 
 
+def is_domain(candidate: object) -> bool:
+    """Whether something is a domain."""
+    return isinstance(candidate, Circle | Sphere)
+
+
 def domain_named(name: str, dimension: int | None = None) -> Domain:
     """Return the domain of a name; a sphere of dimension 2 is the circle.
 

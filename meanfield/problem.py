@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from .arguments import shown
-from .domains import Circle, Domain, Sphere, domain_named
+from .domains import Domain, domain_named, is_domain
 from .errors import InvalidInput
 from .potentials import Potential, potential_from
 from .potentials.foreign import require_potential
@@ -65,7 +65,7 @@ class McKeanVlasov:
     confinement: Potential | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.domain, Circle | Sphere):
+        if not is_domain(self.domain):
             raise InvalidInput(f"domain must be a domain such as Circle() or Sphere(3), not {self.domain!r}")
         for role, potential in (("potential", self.potential), ("confinement", self.confinement)):
             if potential is not None or role == "potential":

@@ -36,15 +36,13 @@ class Layout:
 
 def description(diagram: Diagram, layout: Layout) -> str:
     """Content of ``d.NAME``."""
-    domain = diagram.problem.domain
-    on_sphere = isinstance(domain, Sphere)
     lines = [
-        *(_on_the_sphere(domain, layout) if isinstance(domain, Sphere) else _on_the_circle(diagram, layout)),
+        *_EQUATIONS[diagram.problem.domain.name](diagram, layout),
         "Labels: BP branch point, LP fold, EP end; a regular label (RG) marks equal free energy with the",
         "uniform state. Negative PT: stable, rotation excluded. The full vectors are in the s. file.",
         "",
         f"n = {layout.cosines}",
-        "    j  w_j  v_j" + ("  N_j" if on_sphere else ""),
+        "    j  w_j  v_j  N_j",
         *_multiplier_lines(diagram, layout),
         "",
         "The line below holds the problem and the branches for programs that read the files back.",
@@ -106,8 +104,8 @@ def _on_the_circle(diagram: Diagram, layout: Layout) -> list[str]:
     ]
 
 
-def _on_the_sphere(domain: Sphere, layout: Layout) -> list[str]:
-    d = domain.dimension
+def _on_the_sphere(diagram: Diagram, layout: Layout) -> list[str]:
+    d = diagram.problem.domain.dimension
     return [
         f"Stationary states of a McKean-Vlasov equation on the sphere S^{d - 1}, d = {d}, those with an axis of",
         "symmetry, written by meanfield.",
@@ -123,6 +121,9 @@ def _on_the_sphere(domain: Sphere, layout: Layout) -> list[str]:
         "There are N_j harmonics of degree j: degree j becomes critical at PAR(1) = -N_j PAR(2) / w_j, and the",
         "density over the uniform one is 1 + sum_j N_j p_j P_j(u).",
     ]
+
+
+_EQUATIONS = {Circle.name: _on_the_circle, Sphere.name: _on_the_sphere}
 
 
 def _padded(moments: Floats, size: int) -> Floats:
@@ -150,8 +151,6 @@ def _multiplier_lines(diagram: Diagram, layout: Layout) -> list[str]:
     pairs = enumerate(zip(interaction, confinement, strict=True))
     lines = {degree: f"{degree:5d}  {_shortest(w)}  {_shortest(v)}" for degree, (w, v) in pairs if w or v}
     lines.pop(0, None)
-    if isinstance(problem.domain, Circle):
-        return list(lines.values())
     return [f"{line}  {problem.domain.multiplicity(degree)}" for degree, line in lines.items()]
 
 

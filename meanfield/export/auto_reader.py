@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..diagrams import Branch, Diagram, PointType, SpecialPoint
-from ..domains import Circle
 from ..errors import InvalidInput, MeanfieldError
+from ..harmonics import modes_of
 from ..outcomes import Outcome
 from ..potentials import Number
 from ..problem import McKeanVlasov
@@ -291,7 +291,8 @@ class _Import:
         degrees = [int(degree) + 1 for degree in np.flatnonzero(largest > AUTO_TOLERANCE)]
         label = f"branch {index + 1}" if degrees else "uniform"
         # About an axis a state is even about the equator or not.
-        symmetry = math.gcd(*degrees) if isinstance(self.problem.domain, Circle) else math.gcd(2, *degrees)
+        rotations = modes_of(self.problem.domain).rotation_numbers
+        symmetry = math.gcd(*degrees) if rotations else math.gcd(2, *degrees)
         # AUTO's end label covers both the step limit and the bounds of the parameter.
         return {
             "label": label,

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import is_whole, methods_checked
-from ..domains import Circle, Domain, Sphere
+from ..arguments import methods_checked
+from ..domains import Domain, Sphere, domain_named
 from ..errors import InvalidInput
 from ..harmonics.polynomials import slope_at_cosines, sum_at_cosines
 from .protocol import Array, Number, Potential
@@ -36,7 +36,7 @@ class FiniteSum(Potential):
 
 @functools.lru_cache(maxsize=256)
 def converted(coefficients: tuple[float, ...], dimension: int) -> npt.NDArray[np.float64]:
-    """Return the multipliers on a sphere of sum_k c_k cos kt, from k = 0, read-only."""
+    """Return the multipliers of sum_k c_k cos kt, from k = 0, read-only; in dimension 2 the coefficients."""
     with np.errstate(over="ignore"):
         multipliers = cosines_to_zonal(np.array(coefficients), dimension).astype(np.float64)
     if not np.isfinite(multipliers).all():
@@ -104,9 +104,7 @@ class CosineSeries(FiniteSum):
         return cosine_sum_slope(np.array([0.0, *self.w]), angle)
 
     def _on(self, domain: Domain) -> npt.NDArray[np.float64]:
-        if domain.dimension > 2:
-            return converted((0.0, *self.w), domain.dimension)
-        return np.array([0.0, *self.w])
+        return converted((0.0, *self.w), domain.dimension)
 
     def parameters(self) -> dict[str, Any]:
         """Return the coefficients as a list."""
@@ -150,8 +148,7 @@ class GegenbauerSeries(FiniteSum):
         self, w: Sequence[float] | None = None, dimension: int = 3, *, coefficients: Sequence[float] | None = None
     ) -> None:
         object.__setattr__(self, "w", named_once(w, coefficients, "GegenbauerSeries"))
-        whole = dimension if is_whole(dimension) and dimension == 2 else Sphere(dimension).dimension
-        object.__setattr__(self, "dimension", int(whole))
+        object.__setattr__(self, "dimension", domain_named(Sphere.name, dimension).dimension)
 
     @property
     def coefficients(self) -> tuple[float, ...]:
@@ -174,10 +171,9 @@ class GegenbauerSeries(FiniteSum):
 
     def _on(self, domain: Domain) -> npt.NDArray[np.float64]:
         if domain.dimension != self.dimension:
-            own = "Circle()" if self.dimension == 2 else f"Sphere({self.dimension})"
-            there = "Circle()" if isinstance(domain, Circle) else f"Sphere({domain.dimension})"
+            own = domain_named(Sphere.name, self.dimension)
             raise InvalidInput(
-                f"this series is in the polynomials of {own} and cannot be used on {there}, where they are others; "
-                f"give coefficients for it as GegenbauerSeries(w, dimension={domain.dimension})"
+                f"this series is in the polynomials of {own!r} and cannot be used on {domain!r}, where they are "
+                f"others; give coefficients for it as GegenbauerSeries(w, dimension={domain.dimension})"
             )
         return np.array([0.0, *self.w])

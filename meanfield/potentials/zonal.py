@@ -64,8 +64,10 @@ def cosines_to_zonal(coefficients: Array, dimension: int) -> Extended:
               \frac{(k-j-1)!\,(-\lambda)_j}{j!\,(\lambda+1)_{k-j}} \frac{(2\lambda)_l}{l!} P_l,
               \qquad l = k-2j,\ \lambda = d/2 - 1 .
 
-    What is below the rounding of its own sum is set to exactly 0.
+    What is below the rounding of its own sum is set to exactly 0. In dimension 2 the P_k are the cosines.
     """
+    if dimension == 2:
+        return coefficients.astype(np.longdouble)
     total = np.zeros(coefficients.size, dtype=np.longdouble)
     sizes = np.zeros_like(total)
     total[0] = sizes[0] = coefficients[0]
