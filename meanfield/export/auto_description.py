@@ -36,14 +36,15 @@ class Layout:
 
 def description(diagram: Diagram, layout: Layout) -> str:
     """Content of ``d.NAME``."""
+    equations, counted = _EQUATIONS[diagram.problem.domain.name]
     lines = [
-        *_EQUATIONS[diagram.problem.domain.name](diagram, layout),
+        *equations(diagram, layout),
         "Labels: BP branch point, LP fold, EP end; a regular label (RG) marks equal free energy with the",
         "uniform state. Negative PT: stable, rotation excluded. The full vectors are in the s. file.",
         "",
         f"n = {layout.cosines}",
-        "    j  w_j  v_j  N_j",
-        *_multiplier_lines(diagram, layout),
+        "    j  w_j  v_j" + ("  N_j" if counted else ""),
+        *_multiplier_lines(diagram, layout, counted),
         "",
         "The line below holds the problem and the branches for programs that read the files back.",
         DESCRIPTION_KEY + records.dump(_machine_header(diagram, layout), ascii_only=True),
@@ -123,7 +124,8 @@ def _on_the_sphere(diagram: Diagram, layout: Layout) -> list[str]:
     ]
 
 
-_EQUATIONS = {Circle.name: _on_the_circle, Sphere.name: _on_the_sphere}
+# Of each domain the equations in words, and whether the numbers of harmonics are listed.
+_EQUATIONS = {Circle.name: (_on_the_circle, False), Sphere.name: (_on_the_sphere, True)}
 
 
 def _padded(moments: Floats, size: int) -> Floats:
@@ -140,7 +142,7 @@ def _rotation_lines(diagram: Diagram, layout: Layout) -> list[str]:
     ]
 
 
-def _multiplier_lines(diagram: Diagram, layout: Layout) -> list[str]:
+def _multiplier_lines(diagram: Diagram, layout: Layout, counted: bool) -> list[str]:
     problem = diagram.problem
     interaction = problem.potential.multipliers(problem.domain, layout.cosines)
     confinement = np.zeros_like(interaction)
@@ -151,6 +153,8 @@ def _multiplier_lines(diagram: Diagram, layout: Layout) -> list[str]:
     pairs = enumerate(zip(interaction, confinement, strict=True))
     lines = {degree: f"{degree:5d}  {_shortest(w)}  {_shortest(v)}" for degree, (w, v) in pairs if w or v}
     lines.pop(0, None)
+    if not counted:
+        return list(lines.values())
     return [f"{line}  {problem.domain.multiplicity(degree)}" for degree, line in lines.items()]
 
 

@@ -285,9 +285,7 @@ def test_description_lets_a_user_write_the_model(diagram, tmp_path):
 def table(text):
     """The n and the multipliers (w_j, v_j) of a d. file as the model file of the documentation reads them."""
     lines = iter(text.splitlines())
-    (count,) = (
-        int(line[4:]) for line in iter(lambda: next(lines), "    j  w_j  v_j  N_j") if line.startswith("n = ")
-    )
+    (count,) = (int(line[4:]) for line in iter(lambda: next(lines), "    j  w_j  v_j") if line.startswith("n = "))
     rows = [line.split() for line in iter(lambda: next(lines), "")]
     assert all(len(row) == 3 for row in rows)
     return count, {int(degree): (float(w), float(v)) for degree, w, v in rows}
