@@ -266,6 +266,13 @@ def plus_projector(matrix: Floats, vector: Floats) -> Floats:
     return matrix if square == 0.0 else plus_dyad(matrix, 1.0 / square, vector)
 
 
+def projectors(vectors: Floats) -> Floats:
+    """Return the (count, size, size) orthogonal projectors on (count, size) vectors; zero for the zero vector."""
+    squares = (vectors * vectors).sum(axis=1, keepdims=True)
+    scaled = vectors / np.where(squares == 0.0, 1.0, squares)
+    return np.asarray(scaled[:, :, None] * vectors[:, None])
+
+
 def orthonormal(columns: Floats, size: float = 0.0) -> Floats:
     """Return orthonormal columns that span the same space; beside a size, those of rounding errors span nothing."""
     directions, sizes, _ = np.linalg.svd(columns, full_matrices=False)
