@@ -69,7 +69,6 @@ class Part(NamedTuple):
     signs: Floats
     roots: Floats
     weights: Floats
-    diagonal: Floats
     repulsive: tuple[int, int]
     means: Integers
     total: Integers
@@ -113,7 +112,7 @@ class Perturbations:
     def counts(self, points: Sequence[Point], parity: Parity, residue: int, neutral: float) -> Integers:
         """Return the numbers of unstable directions among cosines or sines of a part at points of one equation."""
         matrices = self.matrices(points, parity, residue)
-        matrices += neutral * np.eye(matrices.shape[1])
+        diagonals(matrices)[:] += neutral
         negative = np.array([count_negative(matrix) for matrix in matrices])
         return negative - self._repulsive(points[0], self._part(residue))
 
@@ -150,25 +149,24 @@ class Perturbations:
                 inside = classes != 0
             degrees, relative = self.degrees[inside], self.relative[inside]
             signs, roots = np.sign(relative), np.sqrt(np.abs(relative))
+            places = self._places(np.arange(2 * int(self.degrees.max(initial=0)) + 1))
             self._parts[residue] = Part(
                 degrees,
                 relative,
                 signs,
                 roots,
                 np.multiply.outer(signs * roots, signs * roots),
-                np.diag(signs),
                 (int(np.count_nonzero(relative > 0.0)), int(np.count_nonzero(relative < 0.0))),
-                self._places(degrees),
-                self._places(degrees[:, None] + degrees),
-                self._places(np.abs(degrees[:, None] - degrees)),
+                places[degrees],
+                places[np.add.outer(degrees, degrees)],
+                places[np.abs(np.subtract.outer(degrees, degrees))],
             )
         return self._parts[residue]
 
     def _places(self, degrees: Integers) -> Integers:
         """Return where the moments of some degrees are; the place after the last stands for those that vanish."""
-        cells = degrees // self.symmetry
-        there = (degrees % self.symmetry == 0) & (cells < self.moments)
-        return np.where(there, cells, self.moments)
+        cells, rest = np.divmod(degrees, self.symmetry)
+        return np.where((rest == 0) & (cells < self.moments), cells, self.moments)
 
     def _repulsive(self, point: Point, part: Part) -> int:
         return part.repulsive[0 if point.equation.sign > 0 else 1]
@@ -178,7 +176,8 @@ class Perturbations:
         equation, part = points[0].equation, self._part(residue)
         # The place behind the moments stands for those that vanish.
         moments = np.zeros((len(points), self.moments + 1))
-        moments[:, :-1] = [point.moments for point in points]
+        for row, point in zip(moments, points, strict=True):
+            row[:-1] = point.moments
         scaled = moments * np.array([[-point.q / equation.strongest] for point in points])
         matrices: Floats = scaled.take(part.difference, axis=1)
         rotating = residue in (0, ALL)
@@ -190,7 +189,7 @@ class Perturbations:
         else:
             matrices -= scaled.take(part.total, axis=1)
         matrices *= part.weights
-        matrices -= equation.sign * part.diagonal
+        diagonals(matrices)[:] -= equation.sign * part.signs
         if parity == "odd" and rotating and not self.fixed_angle:
             rotations = part.roots * part.degrees * moments.take(part.means, axis=1)
             matrices += projectors(rotations)
@@ -207,6 +206,12 @@ class Perturbations:
             rotation = np.concatenate([-part.degrees * sine[part.degrees], part.degrees * cosine[part.degrees]])
             matrix = plus_projector(matrix, roots * rotation)
         return matrix, np.tile(part.degrees, 2), int(np.count_nonzero(signs < 0.0))
+
+
+def diagonals(matrices: Floats) -> Floats:
+    """Return the diagonals of (count, size, size) contiguous matrices as a view, (count, size)."""
+    count, size, _ = matrices.shape
+    return matrices.reshape(count, size * size)[:, :: size + 1]
 
 
 def _padded(moments: Floats, size: int) -> Floats:
