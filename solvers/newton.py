@@ -92,8 +92,14 @@ def correct(
     border_b: Floats,
     border_q: float,
     method: Newton,
+    negative: int = 0,
 ) -> Solution | None:
     """Solve the stationary equation in the hyperplane through (b, q) orthogonal to the border.
+
+    Parameters
+    ----------
+    negative
+        Negative eigenvalues that J has nearby, as far as known: with any Cholesky's factorisation is not tried.
 
     Returns
     -------
@@ -104,7 +110,8 @@ def correct(
     evaluation = equation.evaluate(b, q)
     for iteration in range(1, MAX_ITERATIONS + 1):
         jacobian, derivative = equation.linearise(b, q, evaluation.gibbs.moments)
-        step = _solve(jacobian, derivative, border_b, border_q, evaluation.residual)
+        step = _solve(jacobian, derivative, border_b, border_q, evaluation.residual, negative == 0)
+        negative = step.negative
         b = b - step.b
         q -= step.q
         length = math.sqrt(ddot(step.b, step.b) + step.q * step.q)
@@ -113,18 +120,21 @@ def correct(
         evaluation = equation.evaluate(b, q)
         if length <= method.last_step or (iteration > 1 and length <= 1e-9 and length >= 0.1 * previous):
             scale = math.copysign(1.0 / math.sqrt(step.square), step.orientation)
-            return Solution(b, q, evaluation, dscal(scale, step.along_b), scale * step.along_q, step.negative)
+            return Solution(b, q, evaluation, dscal(scale, step.along_b), scale * step.along_q, negative)
         if iteration > 3 and length > 0.9 * previous:
             return None
         previous = length
     return None
 
 
-def _solve(jacobian: Floats, derivative: Floats, border_b: Floats, border_q: float, residual: Floats) -> _Step:
+def _solve(
+    jacobian: Floats, derivative: Floats, border_b: Floats, border_q: float, residual: Floats, definite: bool
+) -> _Step:
     # Both arrays are handed over in Fortran order, J by its symmetry, so that nothing is transposed on the way.
     matrix, sides = jacobian.T, np.array((residual, derivative)).T
-    _, solved, failed = lapack.dposv(matrix, sides, lower=1)
-    negative = 0
+    negative, failed = 0, 1
+    if definite:
+        _, solved, failed = lapack.dposv(matrix, sides, lower=1)
     if failed:
         factor, pivots, solved, _ = lapack.dsysv(matrix, sides, BLOCK * residual.size, lower=1, overwrite_b=1)
         negative = negative_pivots(factor, pivots)

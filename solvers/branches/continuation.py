@@ -202,9 +202,8 @@ def _attempt(last: Point, b: Floats, q: float, step: float, method: Arclength) -
     if q <= 0.0:
         return None, math.inf
     old = last.solution
-    new = correct(
-        last.equation, b, q, old.tangent_b, old.tangent_q, _newton_beside(min(last.arclength, length(last.b, 0.0)))
-    )
+    newton = _newton_beside(min(last.arclength, length(last.b, 0.0)))
+    new = correct(last.equation, b, q, old.tangent_b, old.tangent_q, newton, old.negative)
     if new is None:
         return None, math.inf
     distance = length(new.b - b, new.q - q)
