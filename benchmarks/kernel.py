@@ -35,7 +35,8 @@ class Work:
         for equation, b, q, moments in self.linearisations:
             jacobian, derivative = equation.linearise(b, q, moments)
             sides = np.array((b, derivative))
-            lapack.dsysv(jacobian.T, sides.T, lower=1, overwrite_a=1, overwrite_b=1)
+            if lapack.dposv(jacobian.T, sides.T, lower=1)[2]:
+                lapack.dsysv(jacobian.T, sides.T, lower=1, overwrite_a=1, overwrite_b=1)
         for modes, points, parity, residue in self.counts:
             for matrix in modes.matrices(points, parity, residue):
                 lapack.dsytrf(matrix.T, lower=1, overwrite_a=1)
