@@ -26,7 +26,7 @@ class Work:
     decompositions: int = 0
     evaluations: list[tuple[StationaryEquation, Any, float]] = field(default_factory=list)
     linearisations: list[tuple[StationaryEquation, Any, float, Any]] = field(default_factory=list)
-    blocks: list[tuple[Perturbations, Any, Any]] = field(default_factory=list)
+    counts: list[tuple[Perturbations, Any, Any, int]] = field(default_factory=list)
 
     def replay(self) -> None:
         """Evaluate, linearise and factorise as often as the task, at its arguments, and nothing else."""
@@ -35,9 +35,11 @@ class Work:
         for equation, b, q, moments in self.linearisations:
             jacobian, derivative = equation.linearise(b, q, moments)
             sides = np.array((b, derivative))
-            lapack.dsysv(jacobian.T, sides.T, lower=1, overwrite_a=1, overwrite_b=1)
-        for modes, point, parity in self.blocks:
-            lapack.dsytrf(modes.outside(point, parity)[0].T, lower=1, overwrite_a=1)
+            if lapack.dposv(jacobian.T, sides.T, lower=1)[2]:
+                lapack.dsysv(jacobian.T, sides.T, lower=1, overwrite_a=1, overwrite_b=1)
+        for modes, points, parity, residue in self.counts:
+            for matrix in modes.matrices(points, parity, residue):
+                lapack.dsytrf(matrix.T, lower=1, overwrite_a=1)
 
 
 def work_of(task: Callable[[], Any]) -> Work:
@@ -47,7 +49,7 @@ def work_of(task: Callable[[], Any]) -> Work:
         _patched(lapack, {name: _counting(name, work) for name in FACTORISATIONS}),
         _patched(np.linalg, {name: _decomposing(name, work) for name in DECOMPOSITIONS}),
         _patched(StationaryEquation, {"evaluate": _evaluating(work), "linearise": _linearising(work)}),
-        _patched(Perturbations, {"outside": _blocking(work)}),
+        _patched(Perturbations, {"counts": _stability(work)}),
     ):
         task()
     if work.solver < len(work.linearisations):
@@ -107,12 +109,12 @@ def _linearising(work: Work) -> Callable[..., Any]:
     return recorded
 
 
-def _blocking(work: Work) -> Callable[..., Any]:
-    original = Perturbations.outside
+def _stability(work: Work) -> Callable[..., Any]:
+    original = Perturbations.counts
 
-    def recorded(self: Perturbations, point: Any, parity: Any) -> Any:
-        work.blocks.append((self, point, parity))
-        return original(self, point, parity)
+    def recorded(self: Perturbations, points: Any, parity: Any, residue: int, neutral: float) -> Any:
+        work.counts.append((self, points, parity, residue))
+        return original(self, points, parity, residue, neutral)
 
     return recorded
 

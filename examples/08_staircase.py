@@ -45,7 +45,7 @@ def problem() -> McKeanVlasov:
 def compute() -> Trajectory:
     """Evolve four unequal clusters until one is left and at rest."""
     start = Bumps(4, WIDTH, WEIGHTS, mean=np.pi / 4)
-    return evolve(problem(), start, TIMES[-1], times=TIMES, tolerance=1e-9)
+    return evolve(problem(), start, TIMES[-1], times=TIMES, tolerance=1e-8)
 
 
 def steps() -> dict[int, Trajectory]:

@@ -124,8 +124,8 @@ class StationaryEquation:
         self.signs = np.where(signed == 0.0, 1.0, np.sign(signed))
         self.scales = np.sqrt(np.abs(signed))
         self.signed_scales = self.signs * self.scales
-        self._weights = np.multiply.outer(self.signed_scales, self.signed_scales)
         self.doubled = 2.0 * self.gain
+        self._weights = -self.doubled * np.multiply.outer(self.signed_scales, self.signed_scales)
         self.repulsive = int(np.count_nonzero(self.signs < 0))
         self.truncation = confining_error(problem, SLOW) if isinstance(problem.domain, Sphere) else 0.0
         felt = Felt(basis.degrees, True, int(basis.degrees.max())) if felt is None else felt
@@ -152,16 +152,15 @@ class StationaryEquation:
         Where rotations act within the basis, the generator's rank-one projector is added to J: the residual
         is orthogonal to it, so Newton's steps do not rotate the state, and the zero eigenvalue moves to one.
         """
-        covariance = self.basis.covariance(moments)
-        covariance *= self._weights
-        derivative = covariance.dot(b)
-        derivative *= -self.doubled
-        covariance *= -self.doubled * q
-        covariance.flat[:: b.size + 1] += self.signs
+        jacobian = self.basis.covariance(moments)
+        jacobian *= self._weights
+        derivative = jacobian.dot(b)
+        jacobian *= q
+        jacobian.reshape(-1)[:: b.size + 1] += self.signs
         generator = self.basis.rotation(moments)
         if generator is not None:
-            covariance = plus_projector(covariance, (self.scales * generator.T).T)
-        return covariance, derivative
+            jacobian = plus_projector(jacobian, (self.scales * generator.T).T)
+        return jacobian, derivative
 
     def distances(self, q: float) -> Floats:
         """Return 1 - q/q_k for the couplings q_k at which modes are critical at the uniform state: sigma_k J_kk."""
@@ -264,6 +263,12 @@ def plus_projector(matrix: Floats, vector: Floats) -> Floats:
         return matrix
     square = float(ddot(vector, vector)) if vector.size else 0.0
     return matrix if square == 0.0 else plus_dyad(matrix, 1.0 / square, vector)
+
+
+def projectors(vectors: Floats) -> Floats:
+    """Return the (count, size, size) orthogonal projectors on (count, size) vectors; zero for the zero vector."""
+    squares = np.maximum((vectors * vectors).sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    return np.asarray((vectors / squares)[:, :, None] * vectors[:, None])
 
 
 def orthonormal(columns: Floats, size: float = 0.0) -> Floats:

@@ -91,6 +91,12 @@ class Geometry(Protocol):
         Eigenvalues of J above ``-neutral`` do not count.
         """
 
+    def unstable_along(self, points: Sequence["Point"]) -> list[tuple[int, int]]:
+        """Return the unstable counts at points of a branch."""
+
+    def counted_together(self, point: "Point") -> int:
+        """Return how many points of the branch of a point are best counted at once."""
+
     def blocks_of(self, point: "Point") -> Sequence[Block]:
         """Return all symmetry blocks at a point."""
 

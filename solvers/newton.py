@@ -7,9 +7,9 @@ Each step solves
     \begin{pmatrix} J & g_q \\ \tau_b^T & \tau_q \end{pmatrix}
     \begin{pmatrix} \delta b \\ \delta q \end{pmatrix} = -\begin{pmatrix} g \\ 0 \end{pmatrix}
 
-by one LDL^T factorisation of the symmetric J with two right-hand sides, which also gives the inertia of J and
-the next tangent :math:`(-J^{-1} g_q, 1)`. Where J is singular to working precision the full bordered matrix,
-which is regular at folds, is factorised instead.
+by one factorisation of the symmetric J with two right-hand sides, which also gives the inertia of J and the next
+tangent :math:`(-J^{-1} g_q, 1)`: Cholesky's where J is positive definite, which is faster, and LDL^T elsewhere.
+Where J is singular to working precision the full bordered matrix, which is regular at folds, is factorised instead.
 """
 
 import math
@@ -53,7 +53,7 @@ POLISHED = Newton(last_step=1e-12)
 
 
 class _Step(NamedTuple):
-    """What Newton subtracts, a vector along the curve with its square and direction, and the factorisation of J."""
+    """What Newton subtracts, a vector along the curve, its square and direction, and negative eigenvalues of J."""
 
     b: Floats
     q: float
@@ -61,8 +61,7 @@ class _Step(NamedTuple):
     along_q: float
     square: float
     orientation: float
-    factor: Floats
-    pivots: Integers
+    negative: int
 
 
 @dataclass(slots=True)
@@ -93,19 +92,26 @@ def correct(
     border_b: Floats,
     border_q: float,
     method: Newton,
+    negative: int = 0,
 ) -> Solution | None:
     """Solve the stationary equation in the hyperplane through (b, q) orthogonal to the border.
+
+    Parameters
+    ----------
+    negative
+        Negative eigenvalues that J has nearby, as far as known: with any Cholesky's factorisation is not tried.
 
     Returns
     -------
     Solution or None
         None if the iteration diverged, met a non-finite value or left q > 0.
     """
-    previous = np.inf
+    previous = math.inf
     evaluation = equation.evaluate(b, q)
     for iteration in range(1, MAX_ITERATIONS + 1):
         jacobian, derivative = equation.linearise(b, q, evaluation.gibbs.moments)
-        step = _solve(jacobian, derivative, border_b, border_q, evaluation.residual)
+        step = _solve(jacobian, derivative, border_b, border_q, evaluation.residual, negative == 0)
+        negative = step.negative
         b = b - step.b
         q -= step.q
         length = math.sqrt(ddot(step.b, step.b) + step.q * step.q)
@@ -114,7 +120,6 @@ def correct(
         evaluation = equation.evaluate(b, q)
         if length <= method.last_step or (iteration > 1 and length <= 1e-9 and length >= 0.1 * previous):
             scale = math.copysign(1.0 / math.sqrt(step.square), step.orientation)
-            negative = negative_pivots(step.factor, step.pivots)
             return Solution(b, q, evaluation, dscal(scale, step.along_b), scale * step.along_q, negative)
         if iteration > 3 and length > 0.9 * previous:
             return None
@@ -122,28 +127,29 @@ def correct(
     return None
 
 
-def _solve(jacobian: Floats, derivative: Floats, border_b: Floats, border_q: float, residual: Floats) -> _Step:
-    sides = np.array((residual, derivative))
+def _solve(
+    jacobian: Floats, derivative: Floats, border_b: Floats, border_q: float, residual: Floats, definite: bool
+) -> _Step:
     # Both arrays are handed over in Fortran order, J by its symmetry, so that nothing is transposed on the way.
-    factor, pivots, solved, _ = lapack.dsysv(jacobian.T, sides.T, BLOCK * residual.size, lower=1, overwrite_b=1)
-    of_residual, of_derivative = solved[:, 0], solved[:, 1]
+    matrix, sides = jacobian.T, np.array((residual, derivative)).T
+    negative, failed = 0, 1
+    if definite:
+        _, solved, failed = lapack.dposv(matrix, sides, lower=1)
+    if failed:
+        factor, pivots, solved, _ = lapack.dsysv(matrix, sides, BLOCK * residual.size, lower=1, overwrite_b=1)
+        negative = negative_pivots(factor, pivots)
+    of_residual, of_derivative = solved.T
     growth = ddot(of_derivative, of_derivative)
     denominator = border_q - ddot(border_b, of_derivative)
     if not growth <= SINGULAR_GROWTH**2 or denominator == 0.0:
-        return _solve_bordered(jacobian, derivative, border_b, border_q, residual, factor, pivots)
+        return _solve_bordered(jacobian, derivative, border_b, border_q, residual, negative)
     step_q = -ddot(border_b, of_residual) / denominator
     step_b = daxpy(of_derivative, of_residual, a=-step_q)
-    return _Step(step_b, step_q, of_derivative, -1.0, 1.0 + growth, -denominator, factor, pivots)
+    return _Step(step_b, step_q, of_derivative, -1.0, 1.0 + growth, -denominator, negative)
 
 
 def _solve_bordered(
-    jacobian: Floats,
-    derivative: Floats,
-    border_b: Floats,
-    border_q: float,
-    residual: Floats,
-    factor: Floats,
-    pivots: Integers,
+    jacobian: Floats, derivative: Floats, border_b: Floats, border_q: float, residual: Floats, negative: int
 ) -> _Step:
     size = residual.size
     matrix = np.empty((size + 1, size + 1))
@@ -155,9 +161,8 @@ def _solve_bordered(
     if info != 0:
         solved = np.linalg.lstsq(matrix, sides)[0]
     step, along = solved.T
-    return _Step(
-        step[:size], float(step[size]), along[:size], float(along[size]), ddot(along, along), 1.0, factor, pivots
-    )
+    square = ddot(along, along)
+    return _Step(step[:size], float(step[size]), along[:size], float(along[size]), square, 1.0, negative)
 
 
 def negative_pivots(factor: Floats, pivots: Integers) -> int:

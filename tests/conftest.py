@@ -1,4 +1,4 @@
-"""Marks the tests of ``slow.txt``, which take more than five seconds of one core."""
+"""Marks the tests of ``slow.txt``, which take about a second of one core or more."""
 
 from pathlib import Path
 

@@ -5,7 +5,7 @@ import pytest
 from tests.campaign import subjects, trial
 from tests.campaigns import Verdict
 
-TRIALS = 3
+TRIALS = 2
 
 
 @pytest.mark.parametrize("index", range(TRIALS))

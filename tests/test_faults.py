@@ -3,6 +3,7 @@
 import sys
 import time
 from pathlib import Path
+from signal import SIGHUP
 
 import pytest
 
@@ -18,15 +19,22 @@ def test_nothing_is_lost(kind: str, index: int) -> None:
     assert not found.lost, f"{found.call}\n{found.lost}"
 
 
-@pytest.mark.parametrize("group", [False, True], ids=["process", "group"])
-@pytest.mark.parametrize("number", INTERRUPTED)
-def test_workers_end_with_their_command(tmp_path: Path, number: int, group: bool) -> None:
-    command = (
-        "particles kuramoto --coupling 3 --until 1 --particles 50 --replicas 2 --workers 2 --to run.json --force"
-    )
-    arguments = command.split()
+COMMAND = "particles kuramoto --coupling 3 --until 1 --particles 50 --replicas 2 --workers 2 --to run.json --force"
+
+
+@pytest.fixture(scope="module")
+def duration(tmp_path_factory: pytest.TempPathFactory) -> float:
+    """Seconds after which the workers have begun."""
     began = time.monotonic()
-    assert not sound_run(arguments, tmp_path, "run.json")
-    duration = time.monotonic() - began
-    endless = [*arguments, "--step", "1e-6"]
+    assert not sound_run(COMMAND.split(), tmp_path_factory.mktemp("sound"), "run.json")
+    return time.monotonic() - began
+
+
+# One handler is for SIGTERM and SIGHUP, so a group is sent one of them.
+@pytest.mark.parametrize(
+    ("number", "group"),
+    [*((number, False) for number in INTERRUPTED), *((number, True) for number in INTERRUPTED if number != SIGHUP)],
+)
+def test_workers_end_with_their_command(tmp_path: Path, number: int, group: bool, duration: float) -> None:
+    endless = [*COMMAND.split(), "--step", "1e-6"]
     assert not killed(endless, tmp_path, "run.json", number, group, duration)

@@ -54,14 +54,8 @@ def _multiplicity(dimension: int, degree: int) -> float:
 
 def exponent(problem: McKeanVlasov, moments: Any, u: Any) -> tuple[Any, Any]:
     """Return f(u) = -(kappa W*rho + V)/D up to a constant, and its derivative, from the moments p_l."""
+    coefficients = _coefficients(problem, moments)
     dimension = problem.domain.dimension
-    degree = np.size(moments) - 1
-    coefficients = -problem.coupling * problem.potential.multipliers(problem.domain, degree).astype(float) * moments
-    if problem.confinement is not None:
-        fixed = problem.confinement.multipliers(problem.domain, 64).astype(float)
-        coefficients = np.pad(coefficients, (0, max(0, 65 - coefficients.size)))
-        coefficients[:65] -= fixed
-    coefficients /= problem.noise
     values, slopes = np.zeros_like(u), np.zeros_like(u)
     last, before, rise, rise_before = np.ones_like(u), np.zeros_like(u), np.zeros_like(u), np.zeros_like(u)
     for degree in range(1, coefficients.size):
@@ -72,6 +66,18 @@ def exponent(problem: McKeanVlasov, moments: Any, u: Any) -> tuple[Any, Any]:
         values += coefficients[degree] * last
         slopes += coefficients[degree] * rise
     return values, slopes
+
+
+def _coefficients(problem: McKeanVlasov, moments: Any) -> Any:
+    """Return the coefficients of f on the polynomials P_l, the constant one 0."""
+    degree = np.size(moments) - 1
+    coefficients = -problem.coupling * problem.potential.multipliers(problem.domain, degree).astype(float) * moments
+    if problem.confinement is not None:
+        fixed = problem.confinement.multipliers(problem.domain, 64).astype(float)
+        coefficients = np.pad(coefficients, (0, max(0, 65 - coefficients.size)))
+        coefficients[:65] -= fixed
+    coefficients[0] = 0.0
+    return coefficients / problem.noise
 
 
 def rates(problem: McKeanVlasov, moments: Any, order: int, size: int) -> tuple[Any, float]:
@@ -123,17 +129,16 @@ def attracted(problem: McKeanVlasov, start: Any) -> Any | None:
     """Return the moments p_0, p_1, ... that iterating p = <P>_f reaches from a start; None if it does not settle."""
     dimension = problem.domain.dimension
     u, weights = _rule(dimension, 1500)
-    degrees = np.size(start)
-    table = np.ones((degrees, u.size))
-    if degrees > 1:
-        table[1] = u
-    for k in range(1, degrees - 1):
-        table[k + 1] = ((2 * k + dimension - 2) * u * table[k] - k * table[k - 1]) / (k + dimension - 2)
     moments = np.array(start, dtype=float)
+    degrees, felt = moments.size, _coefficients(problem, moments).size
+    table = np.ones((max(felt, 2), u.size))
+    table[1] = u
+    for k in range(1, felt - 1):
+        table[k + 1] = ((2 * k + dimension - 2) * u * table[k] - k * table[k - 1]) / (k + dimension - 2)
     for _ in range(2000):
-        f, _ = exponent(problem, moments, u)
+        f = _coefficients(problem, moments) @ table[:felt]
         masses = weights * np.exp(f - f.max())
-        new = table @ masses / masses.sum()
+        new = table[:degrees] @ masses / masses.sum()
         change = float(np.abs(new - moments).max())
         moments = new
         if change < 4e-16:

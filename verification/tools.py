@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from meanfield import Comparison, Diagram, Ensemble, McKeanVlasov, Relaxation, Spectrum, State, Trajectory
 from meanfield.arguments import checked
+from meanfield.records import same
 
 Answer = TypeVar("Answer")
 
@@ -99,16 +100,20 @@ class Tools:
     distance: Callable[[str, Any, Any], float] = field(default=_distance)
 
     def remembering(self) -> "Tools":
-        """Return the same tools, each problem computed once."""
-        return replace(self, diagram=_remembered(self.diagram), states=_remembered(self.states))
+        """Return the same tools, which compute nothing twice; spectra are cheaper than to look them up."""
+        costly = ("diagram", "states", "evolve", "relaxation", "simulate", "compare")
+        return replace(self, **{name: _remembered(getattr(self, name)) for name in costly})
 
 
 def _remembered(function: Callable[..., Answer]) -> Callable[..., Answer]:
-    answers: dict[Any, Answer] = {}
+    answers: list[tuple[Any, Answer]] = []
 
-    def remembered(*key: Any) -> Answer:
-        if key not in answers:
-            answers[key] = function(*key)
-        return answers[key]
+    def remembered(*arguments: Any, **options: Any) -> Answer:
+        asked = (arguments, options)
+        for earlier, answer in answers:
+            if same(earlier, asked):
+                return answer
+        answers.append((asked, function(*arguments, **options)))
+        return answers[-1][1]
 
     return remembered

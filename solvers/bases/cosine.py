@@ -6,6 +6,7 @@ half period with ``nodes + 1`` points, and the moment j stands for the degree n*
 In a confinement with several reflection axes densities may be even about any of them: angles count from the axis.
 """
 
+import functools
 import math
 
 import numpy as np
@@ -30,6 +31,8 @@ from .base import (
 
 # Fields beyond this are shifted before they are exponentiated; e^f would overflow near 709.
 LARGE_FIELD = 300.0
+# A product with a table of so many values costs less than filling a buffer and transforming it.
+SMALL_TABLE = 4096
 
 
 class CosineBasis:
@@ -77,6 +80,14 @@ class CosineBasis:
             count = min(confinement.size, nodes)
             self._fixed[1 : count + 1] = 0.5 * confinement[:count]
 
+    @functools.cached_property
+    def _table(self) -> Floats | None:
+        """Values of the modes, (nodes + 1, size), where they are few and all of the field."""
+        if self.confinement is not None or self.cells.size * (self.nodes + 1) > SMALL_TABLE:
+            return None
+        angles = np.linspace(0.0, np.pi, self.nodes + 1)
+        return np.asarray(np.cos(np.multiply.outer(angles, self.cells)))
+
     def resized(self, cells: Integers, nodes: int) -> "CosineBasis":
         """Return the same basis with other cells and another number of nodes."""
         return CosineBasis(cells, nodes, self.symmetry, self.confinement, self.axis)
@@ -104,9 +115,12 @@ class CosineBasis:
         """Return moments 0..nodes and log(Z / 2 pi) of the Gibbs density of a field."""
         transform = planned(CosineTransform, self.nodes)
         buffer, output = transform.input, transform.output
-        buffer[:] = self._fixed
-        buffer[self._modes] += 0.5 * field
-        transform.execute()
+        if self._table is not None:
+            self._table.dot(field, out=output)
+        else:
+            buffer[:] = self._fixed
+            buffer[self._modes] += 0.5 * field
+            transform.execute()
         top = output.item(output.argmax())
         if top < SMALL_FIELD and output.item(output.argmin()) > -SMALL_FIELD:
             return self._near_uniform(transform)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg.blas import ddot
+from scipy.linalg.blas import daxpy, ddot
 
 from meanfield import Number, Outcome
 
@@ -178,9 +178,7 @@ def hermite(nodes: Sequence[Point], arclength: float) -> tuple[Floats, float]:
     points and (s - s_i) l_i(s)^2 for the tangents. One node gives the tangent line, two the cubic.
     """
     equation = nodes[-1].equation
-    rows: list[Floats] = []
-    weights: list[float] = []
-    q = 0.0
+    b, q = np.zeros_like(equation.scales), 0.0
     for node in nodes:
         lagrange, slope = 1.0, 0.0
         for other in nodes:
@@ -190,10 +188,9 @@ def hermite(nodes: Sequence[Point], arclength: float) -> tuple[Floats, float]:
                 slope += 1.0 / gap
         beyond = (arclength - node.arclength) * lagrange * lagrange
         weight = lagrange * lagrange - 2.0 * slope * beyond
-        rows += node.unknowns_on(equation)
-        weights += (weight, beyond)
+        node_b, tangent_b = node.unknowns_on(equation)
+        b = daxpy(tangent_b, daxpy(node_b, b, a=weight), a=beyond)
         q += weight * node.solution.q + beyond * node.solution.tangent_q
-    b: Floats = np.array(weights).dot(np.array(rows))
     return b, q
 
 
@@ -205,9 +202,8 @@ def _attempt(last: Point, b: Floats, q: float, step: float, method: Arclength) -
     if q <= 0.0:
         return None, math.inf
     old = last.solution
-    new = correct(
-        last.equation, b, q, old.tangent_b, old.tangent_q, _newton_beside(min(last.arclength, length(last.b, 0.0)))
-    )
+    newton = _newton_beside(min(last.arclength, length(last.b, 0.0)))
+    new = correct(last.equation, b, q, old.tangent_b, old.tangent_q, newton, old.negative)
     if new is None:
         return None, math.inf
     distance = length(new.b - b, new.q - q)

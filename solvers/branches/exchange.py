@@ -9,7 +9,6 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from scipy.interpolate import CubicHermiteSpline
 from scipy.linalg.blas import ddot
 from scipy.optimize import brentq
 
@@ -36,17 +35,24 @@ Span = tuple[float, float]
 
 
 class Run(NamedTuple):
-    """A part of a branch along which the coupling is monotone: its curve, knots and interpolated gap."""
+    """A part of a branch along which the coupling is monotone: its curve and knots, their gaps and the slopes."""
 
     curve: int
     knots: list[Knot]
     couplings: Floats
-    unit: float
-    interpolant: CubicHermiteSpline
+    gaps: Floats
+    slopes: Floats
 
     def gap(self, couplings: Floats) -> Floats:
-        """Return the interpolated gap at couplings in the scale of ``couplings``."""
-        return np.asarray(self.interpolant(couplings / self.unit))
+        """Return the free energy gap at couplings of the run, cubic between its knots."""
+        right = np.searchsorted(self.couplings, couplings).clip(1, self.couplings.size - 1)
+        left = right - 1
+        span = self.couplings[right] - self.couplings[left]
+        share = (couplings - self.couplings[left]) / span
+        rest = 1.0 - share
+        from_left = (1.0 + 2.0 * share) * self.gaps[left] + share * span * self.slopes[left]
+        from_right = (1.0 + 2.0 * rest) * self.gaps[right] - rest * span * self.slopes[right]
+        return np.asarray(rest * rest * from_left + share * share * from_right)
 
 
 def mark_exchanges(curves: list[Followed], labels: list[str], scale: Number, *, uniform: bool) -> None:
@@ -82,12 +88,9 @@ def _runs(index: int, curve: Followed, scale: Number) -> list[Run]:
         ordered, positions = knots[start : stop + 1][::upwards], couplings[start : stop + 1][::upwards]
         if positions.size < 2 or np.diff(positions).min() <= 0.0:
             continue
-        gaps = [knot.point.free_energy_gap for knot in ordered]
-        slopes = [_slope(knot.point, scale) for knot in ordered]
-        # A power of two near the couplings of this run, so that its slopes fit doubles beside far larger couplings.
-        unit = 2.0 ** int(np.frexp(np.abs(positions).max())[1])
-        interpolant = CubicHermiteSpline(positions / unit, gaps, [slope * unit for slope in slopes])
-        runs.append(Run(index, ordered, positions, unit, interpolant))
+        gaps = np.array([knot.point.free_energy_gap for knot in ordered])
+        slopes = np.array([_slope(knot.point, scale) for knot in ordered])
+        runs.append(Run(index, ordered, positions, gaps, slopes))
     return runs
 
 

@@ -155,10 +155,10 @@ def _extend(
     """
     last = followed.knots[-1].point
     geometry = geometry_of(last.equation.problem)
-    points = trace(last, method, first_step)
+    points = _counted(last, method, first_step, highest)
     while True:
         # Every trace counts its own points; taken again and again, they must not go on for ever.
-        point = next(points) if len(followed.knots) <= method.max_points else End(Outcome.MAX_STEPS)
+        point, new = next(points) if len(followed.knots) <= method.max_points else (End(Outcome.MAX_STEPS), counts)
         if isinstance(point, End):
             _stop(followed, point)
             return
@@ -166,35 +166,65 @@ def _extend(
         if arrival is not None:
             step = point.arclength - last.arclength
             if not _through(arrival, last, point) and step > _finest(last):
-                points = trace(last, method, step / 4)
+                points = _counted(last, method, step / 4, highest)
                 continue
             followed.arrivals.append(arrival)
             if arrival.reflecting:
                 followed.outcome = Outcome.JOINED_BRANCH
                 _append_arrival(followed, arrival)
                 return
-            before, counts = counts, geometry.unstable_counts(point)
-            _append_crossing(followed, arrival, point, (sum(before), sum(counts)))
+            _append_crossing(followed, arrival, point, (sum(counts), sum(new)))
         else:
-            passage = _passage(last, point, counts)
+            passage = _passage(last, point, counts, new)
             step = point.arclength - last.arclength
             divisible = step > FINEST or (step > _finest(point) and _leaps(last, point))
             if divisible and (passage.doubtful or turns_twice(last, point)):
-                points = trace(last, method, step / 4)
+                points = _counted(last, method, step / 4, highest)
                 continue
             followed.knots += [Knot(event.point, event.unstable, event) for event in passage.events]
             _say_imperfect(followed, passage)
             if passage.missing != 0:
                 _say_unexplained(followed, last, point, passage)
-            counts = passage.counts
+        counts = new
         followed.knots.append(Knot(point, sum(counts)))
-        if point.q > highest and point.solution.tangent_q > 0.0:
+        if _left(point, highest):
             followed.outcome = Outcome.LEFT_INTERVAL
             return
         if _returned(followed, last, point):
             followed.outcome = Outcome.CLOSED_LOOP
             return
         last = point
+
+
+def _counted(
+    start: Point, method: Arclength, first_step: float, highest: float
+) -> Iterator[tuple[Point | End, tuple[int, int]]]:
+    """Yield the points of a trace with their unstable counts, and its end with none.
+
+    Points are counted in stretches, each twice as long as the one before: where the branch ends or a step is taken
+    again, no more points have been traced in vain than were of use.
+    """
+    geometry = geometry_of(start.equation.problem)
+    points = trace(start, method, first_step)
+    stretch, longest = [start], 1
+    while True:
+        stretch, end, longest = [], None, min(2 * longest, geometry.counted_together(stretch[-1]))
+        for point in points:
+            if isinstance(point, End):
+                end = point
+                break
+            stretch.append(point)
+            if len(stretch) >= longest or _left(point, highest):
+                break
+        yield from zip(stretch, geometry.unstable_along(stretch), strict=True)
+        if end is not None:
+            yield end, (0, 0)
+            return
+
+
+def _left(point: Point, highest: float) -> bool:
+    """Whether a branch has left upwards through a coupling."""
+    return point.q > highest and point.solution.tangent_q > 0.0
 
 
 def _finest(point: Point) -> float:
@@ -214,13 +244,12 @@ def _leaps(last: Point, point: Point) -> bool:
 
 @dataclass(slots=True)
 class _Passage:
-    """What happens between two points: the counts at the second, the events, and the change they do not explain.
+    """What happens between two points: the events, and the change of the count that they do not explain.
 
     ``neutral`` tells that as many eigenvalues as change their sign without an event are within rounding of zero;
     ``aside`` that an event is off the cubic through the two points.
     """
 
-    counts: tuple[int, int]
     events: list[Event]
     missing: int
     neutral: bool
@@ -243,8 +272,7 @@ class _Passage:
         )
 
 
-def _passage(last: Point, point: Point, counts: tuple[int, int]) -> _Passage:
-    new = geometry_of(point.equation.problem).unstable_counts(point)
+def _passage(last: Point, point: Point, counts: tuple[int, int], new: tuple[int, int]) -> _Passage:
     events = events_between(last, point, (counts, new))
     running = sum(counts)
     for event in events:
@@ -252,7 +280,7 @@ def _passage(last: Point, point: Point, counts: tuple[int, int]) -> _Passage:
         event.after = running
     missing = sum(new) - running
     neutral = missing != 0 and abs(missing) <= max(_nearly_neutral(last), _nearly_neutral(point))
-    return _Passage(new, events, missing, neutral, any(_aside(event.point, last, point) for event in events))
+    return _Passage(events, missing, neutral, any(_aside(event.point, last, point) for event in events))
 
 
 def _aside(between: Point, last: Point, point: Point) -> bool:

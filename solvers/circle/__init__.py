@@ -26,7 +26,9 @@ from .spectra import spectrum as spectrum
 from .stability import block_matrix as block_matrix
 from .stability import blocks_of as blocks_of
 from .stability import copies as copies
+from .stability import counted_together as counted_together
 from .stability import rotations as rotations
+from .stability import unstable_along as unstable_along
 from .stability import unstable_counts as unstable_counts
 
 if TYPE_CHECKING:

@@ -34,6 +34,10 @@ def meeting(last: Point, point: Point) -> Arrival | None:
     if not isinstance(basis, CosineBasis):
         return _meeting_even(last.on(point.equation), point)
     older = last.on(point.equation)
+    kept = older.b * (point.b - COLLAPSE * older.b)
+    if kept.item(kept.argmin()) >= 0.0:
+        # Every mode has its sign and has not collapsed.
+        return None
     product = older.b * point.b
     sizes = np.abs(older.b)
     collapsed = np.abs(point.b) < COLLAPSE * sizes

@@ -12,14 +12,17 @@ never searched among small eigenvalues.
 """
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import attrgetter
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from ..bases import CosineBasis, Floats, Integers, covariance
 from ..branches.continuation import Point
-from ..equation import StationaryEquation, plus_projector
+from ..equation import StationaryEquation, plus_projector, projectors
 from ..felt import felt_degrees, strengths
 from ..geometry import BlockMatrix
 from ..newton import NEUTRAL, count_negative
@@ -27,10 +30,10 @@ from ..pinning import count_beside_rotation, is_weak
 
 # With more modes than this the blocks of a rotation symmetry are counted one by one.
 DIVIDED = 64
+# Points with fewer modes are counted so many at once, since calling numpy costs more than their matrices.
+TOGETHER = 16
 # Parts of the modes: all of them, and all that are not multiples of the symmetry.
 ALL, OTHERS = -1, -2
-# Stands behind the moments for those that vanish.
-ZERO = np.zeros(1)
 
 Parity = Literal["even", "odd", "mixed"]
 
@@ -85,16 +88,37 @@ class Perturbations:
 
     def block(self, point: Point, block: Block) -> tuple[Floats, Integers, int]:
         """Return the symmetric matrix of a block, its degrees and its number of repulsive modes."""
-        return self._matrix(point, block.parity, block.residue)
+        part = self._part(block.residue)
+        if block.parity == "mixed":
+            return self._mixed(point, part)
+        matrix = self.matrices([point], block.parity, block.residue)[0]
+        return matrix, part.degrees, self._repulsive(point, part)
 
-    def outside(self, point: Point, parity: Parity) -> tuple[Floats, Integers, int]:
-        """Return the matrix of all modes of one parity that are not already in the state's own block."""
-        return self._matrix(point, parity, OTHERS if parity == "even" else ALL)
+    def count_mixed(self, point: Point, neutral: float) -> int:
+        """Return the number of unstable directions of an uneven state among all modes."""
+        matrix, degrees, repulsive = self._mixed(point, self._part(ALL))
+        return _count(matrix, degrees, repulsive, neutral)
 
-    def count_odd(self, point: Point, residue: int, neutral: float) -> int:
-        """Return the number of unstable directions among the sines of class 0 or of all classes."""
-        matrix, degrees, repulsive = self._matrix(point, "odd", residue)
-        if self.fixed_angle and is_weak(*(pair := self._pinning(point, residue))):
+    def count_even(self, points: Sequence[Point], neutral: float) -> Integers:
+        """Return the numbers of unstable directions among the cosines that are not in the block of the states."""
+        return self.counts(points, "even", OTHERS, neutral)
+
+    def count_odd(self, points: Sequence[Point], residue: int, neutral: float) -> Integers:
+        """Return the numbers of unstable directions among the sines of class 0 or of all classes."""
+        if self.fixed_angle:
+            return np.array([self._count_pinned(point, residue, neutral) for point in points])
+        return self.counts(points, "odd", residue, neutral)
+
+    def counts(self, points: Sequence[Point], parity: Parity, residue: int, neutral: float) -> Integers:
+        """Return the numbers of unstable directions among cosines or sines of a part at points of one equation."""
+        matrices = self.matrices(points, parity, residue)
+        diagonals(matrices)[:] += neutral
+        negative = np.array([count_negative(matrix) for matrix in matrices])
+        return negative - self._repulsive(points[0], self._part(residue))
+
+    def _count_pinned(self, point: Point, residue: int, neutral: float) -> int:
+        matrix, degrees, repulsive = self.block(point, Block(residue, "odd"))
+        if is_weak(*(pair := self._pinning(point, residue))):
             return count_beside_rotation(matrix, *pair, neutral) - repulsive
         return _count(matrix, degrees, repulsive, neutral)
 
@@ -104,7 +128,7 @@ class Perturbations:
         The second follows from :math:`\rho' = f'\rho`, integrated against sin k.
         """
         part, basis = self._part(residue), point.equation.basis
-        moments = np.concatenate((point.moments, ZERO))
+        moments = np.append(point.moments, 0.0)
         rotation = part.roots * part.degrees * moments.take(part.means)
         assert basis.confinement is not None
         cells = np.flatnonzero(basis.confinement) + 1
@@ -125,6 +149,7 @@ class Perturbations:
                 inside = classes != 0
             degrees, relative = self.degrees[inside], self.relative[inside]
             signs, roots = np.sign(relative), np.sqrt(np.abs(relative))
+            places = self._places(np.arange(2 * int(self.degrees.max(initial=0)) + 1))
             self._parts[residue] = Part(
                 degrees,
                 relative,
@@ -132,37 +157,43 @@ class Perturbations:
                 roots,
                 np.multiply.outer(signs * roots, signs * roots),
                 (int(np.count_nonzero(relative > 0.0)), int(np.count_nonzero(relative < 0.0))),
-                self._places(degrees),
-                self._places(degrees[:, None] + degrees),
-                self._places(np.abs(degrees[:, None] - degrees)),
+                places[degrees],
+                places[np.add.outer(degrees, degrees)],
+                places[np.abs(np.subtract.outer(degrees, degrees))],
             )
         return self._parts[residue]
 
     def _places(self, degrees: Integers) -> Integers:
         """Return where the moments of some degrees are; the place after the last stands for those that vanish."""
-        cells = degrees // self.symmetry
-        there = (degrees % self.symmetry == 0) & (cells < self.moments)
-        return np.where(there, cells, self.moments)
+        cells, rest = np.divmod(degrees, self.symmetry)
+        return np.where((rest == 0) & (cells < self.moments), cells, self.moments)
 
-    def _matrix(self, point: Point, parity: Parity, residue: int) -> tuple[Floats, Integers, int]:
-        equation = point.equation
-        part = self._part(residue)
-        if parity == "mixed":
-            return self._mixed(point, part)
-        moments = np.concatenate((point.moments, ZERO))
-        scaled = moments * (-point.q / equation.strongest)
-        matrix: Floats = scaled.take(part.difference)
+    def _repulsive(self, point: Point, part: Part) -> int:
+        return part.repulsive[0 if point.equation.sign > 0 else 1]
+
+    def matrices(self, points: Sequence[Point], parity: Parity, residue: int) -> Floats:
+        """Return the matrices of cosines or sines of a part at points of one equation, (points, size, size)."""
+        equation, part = points[0].equation, self._part(residue)
+        # The place behind the moments stands for those that vanish.
+        moments = np.zeros((len(points), self.moments + 1))
+        for row, point in zip(moments, points, strict=True):
+            row[:-1] = point.moments
+        scaled = moments * np.array([[-point.q / equation.strongest] for point in points])
+        matrices: Floats = scaled.take(part.difference, axis=1)
+        rotating = residue in (0, ALL)
         if parity == "even":
-            matrix += scaled.take(part.total)
-            if residue in (0, ALL):
-                matrix -= np.multiply.outer(2.0 * scaled.take(part.means), moments.take(part.means))
+            matrices += scaled.take(part.total, axis=1)
+            if rotating:
+                means = moments.take(part.means, axis=1)
+                matrices -= 2.0 * scaled.take(part.means, axis=1)[:, :, None] * means[:, None]
         else:
-            matrix -= scaled.take(part.total)
-        matrix *= part.weights
-        matrix.flat[:: part.degrees.size + 1] += -equation.sign * part.signs
-        if parity == "odd" and residue in (0, ALL) and not self.fixed_angle:
-            matrix = plus_projector(matrix, part.roots * part.degrees * moments.take(part.means))
-        return matrix, part.degrees, part.repulsive[0 if equation.sign > 0 else 1]
+            matrices -= scaled.take(part.total, axis=1)
+        matrices *= part.weights
+        diagonals(matrices)[:] -= equation.sign * part.signs
+        if parity == "odd" and rotating and not self.fixed_angle:
+            rotations = part.roots * part.degrees * moments.take(part.means, axis=1)
+            matrices += projectors(rotations)
+        return matrices
 
     def _mixed(self, point: Point, part: Part) -> tuple[Floats, Integers, int]:
         equation, needed = point.equation, 2 * int(self.degrees[-1]) + 1
@@ -175,6 +206,12 @@ class Perturbations:
             rotation = np.concatenate([-part.degrees * sine[part.degrees], part.degrees * cosine[part.degrees]])
             matrix = plus_projector(matrix, roots * rotation)
         return matrix, np.tile(part.degrees, 2), int(np.count_nonzero(signs < 0.0))
+
+
+def diagonals(matrices: Floats) -> Floats:
+    """Return the diagonals of (count, size, size) contiguous matrices as a view, (count, size)."""
+    count, size, _ = matrices.shape
+    return matrices.reshape(count, size * size)[:, :: size + 1]
 
 
 def _padded(moments: Floats, size: int) -> Floats:
@@ -206,14 +243,39 @@ def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
     """
     modes = perturbations(point)
     if not isinstance(point.equation.basis, CosineBasis):
-        return _count(*modes.outside(point, "mixed"), neutral), 0
+        return modes.count_mixed(point, neutral), 0
     if point.equation.basis.symmetry > 1 and modes.degrees.size > DIVIDED:
         return _counts_by_class(point, modes, neutral)
-    odd = modes.count_odd(point, ALL, neutral)
-    even = point.unstable if neutral == NEUTRAL else max(0, point.unstable - 1)
-    if point.equation.basis.symmetry > 1:
-        even += _count(*modes.outside(point, "even"), neutral)
-    return even, odd
+    return _counts([point], neutral)[0]
+
+
+def unstable_along(points: Sequence[Point]) -> list[tuple[int, int]]:
+    """Return what :func:`unstable_counts` does at points of a branch."""
+    counts: list[tuple[int, int]] = []
+    for _, group in groupby(points, attrgetter("equation")):
+        alike = list(group)
+        counts += [unstable_counts(alike[0])] if len(alike) == 1 else _counts(alike, NEUTRAL)
+    return counts
+
+
+def counted_together(point: Point) -> int:
+    """Return how many points of the branch of a point are best counted at once."""
+    even = isinstance(point.equation.basis, CosineBasis)
+    return TOGETHER if even and perturbations(point).degrees.size <= DIVIDED else 1
+
+
+def _counts(points: Sequence[Point], neutral: float) -> list[tuple[int, int]]:
+    """Return the numbers of unstable even and odd directions at even states of one equation, counted at once."""
+    modes = perturbations(points[0])
+    even = np.array([_own(point, neutral) for point in points])
+    if modes.symmetry > 1:
+        even += modes.count_even(points, neutral)
+    return list(zip(even.tolist(), modes.count_odd(points, ALL, neutral).tolist(), strict=True))
+
+
+def _own(point: Point, neutral: float) -> int:
+    """Return the number of unstable directions within the block of a state; a neutral one may be among them."""
+    return point.unstable if neutral == NEUTRAL else max(0, point.unstable - 1)
 
 
 def unstable_halfway(point: Point) -> int:
@@ -232,8 +294,7 @@ def _counts_by_class(point: Point, modes: Perturbations, neutral: float) -> tupl
     shared = 0
     for residue in range(1, (symmetry + 1) // 2):
         shared += _count(*modes.block(point, Block(residue, "even")), neutral)
-    even = point.unstable if neutral == NEUTRAL else max(0, point.unstable - 1)
-    odd = modes.count_odd(point, 0, neutral)
+    even, odd = _own(point, neutral), int(modes.count_odd([point], 0, neutral)[0])
     if symmetry % 2 == 0:
         even += _count(*modes.block(point, Block(symmetry // 2, "even")), neutral)
         odd += _count(*modes.block(point, Block(symmetry // 2, "odd")), neutral)

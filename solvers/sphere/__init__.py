@@ -24,7 +24,9 @@ from .naming import name_of as name_of
 from .perturbations import block_matrix as block_matrix
 from .perturbations import blocks_of as blocks_of
 from .perturbations import copies as copies
+from .perturbations import counted_together as counted_together
 from .perturbations import rotations as rotations
+from .perturbations import unstable_along as unstable_along
 from .perturbations import unstable_counts as unstable_counts
 from .search import search_all as search_all
 from .search import search_covers as search_covers

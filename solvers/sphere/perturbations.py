@@ -1,5 +1,7 @@
 """The blocks of the perturbations of a state: azimuthal sectors about an axis, else classes of harmonics."""
 
+from collections.abc import Sequence
+
 from ..bases.zonal import ZonalBasis
 from ..branches.continuation import Point
 from ..geometry import BlockMatrix
@@ -16,6 +18,16 @@ def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
     if isinstance(point.equation.basis, ZonalBasis):
         return stability.unstable_counts(point, neutral)
     return harmonics.unstable_counts(point, neutral)
+
+
+def unstable_along(points: Sequence[Point]) -> list[tuple[int, int]]:
+    """Return what :func:`unstable_counts` does at points of a branch."""
+    return [unstable_counts(point) for point in points]
+
+
+def counted_together(point: Point) -> int:
+    """Return how many points of a branch are best counted at once: their matrices are large."""
+    return 1
 
 
 def blocks_of(point: Point) -> list[Block]:

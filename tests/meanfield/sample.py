@@ -5,6 +5,8 @@ The 1-cluster branch has a fold and a point of equal free energy for 1/2 < q < 1
 that of Kuramoto in 2t. The last branch, marked chiral, is synthetic: it only has every field in use.
 """
 
+import functools
+
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ive
@@ -120,6 +122,7 @@ def chiral_branch(parent_point: SpecialPoint, size: int = 12) -> tuple[Branch, l
     return branch, [_event(3, 0, "branch point", branch, None, None, "secondary", kernel=None)]
 
 
+@functools.cache
 def sample() -> Diagram:
     first, first_events = one_cluster_branch()
     second, second_events = two_cluster_branch()
@@ -139,6 +142,7 @@ def sample() -> Diagram:
     )
 
 
+@functools.cache
 def repulsive_sample() -> Diagram:
     """The uniform branch of W = +cos t: no critical coupling, nothing happens."""
     coupling = np.linspace(0.5, 3.0, 6)

@@ -5,6 +5,7 @@ oblate for eta < 0. ``cubic``: W = -P_4, whose octahedral states are exp(a (x^4 
 """
 
 import dataclasses
+import functools
 
 import numpy as np
 from scipy.optimize import brentq
@@ -85,6 +86,7 @@ def octahedral(amplitude):
     return state(problem, *moments[:2], layout="order", label="octahedral", symmetry=4)
 
 
+@functools.cache
 def nematic():
     """The uniform, prolate and oblate branches; the fold and the point of equal free energy are on the prolate."""
     critical = 3.75
@@ -112,6 +114,7 @@ def nematic():
     return _diagram(CosineSeries((0.0, -1.0)), critical, branches, points, (2.6, 5.2))
 
 
+@functools.cache
 def cubic():
     """The two sides of the octahedral branch, in the packed layout, and the uniform one."""
     critical = 9.0

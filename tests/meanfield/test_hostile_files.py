@@ -89,7 +89,8 @@ def test_files_that_end_too_early(suffix, tmp_path):
     complaints = []
     for file in files:
         whole = file.read_bytes()
-        for share in range(12):
+        # A damaged netCDF file is read in a process of its own, which is slow.
+        for share in range(0, 12, 4 if suffix == ".nc" else 1):
             file.write_bytes(whole[: share * len(whole) // 12])
             for check in (True, False):
                 if complaint := complaint_of(open_diagram, tmp_path / f"whole{suffix}", check=check):

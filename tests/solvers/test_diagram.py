@@ -206,12 +206,11 @@ class TestSecondary:
 
     def test_branch_that_ends_on_another_is_reported_once(self):
         """A connection between two branch points is one branch, whichever end is found first."""
-        found = 0
-        for seed in (6, 33, 64):
+        for seed in (6, 33):
             w = -np.random.default_rng(seed).standard_normal(6)
             result = diagram(CosineSeries(tuple(w)), (0.1, 12.0), depth=3)
             joined = [branch for branch in result.branches if branch.outcome is Outcome.JOINED_BRANCH]
-            found += len(joined)
+            assert joined
             for branch in joined:
                 twins = [
                     other
@@ -222,7 +221,6 @@ class TestSecondary:
                     and abs(other.coupling[-1] - branch.coupling[0]) < 1e-9
                 ]
                 assert not twins
-        assert found > 0
 
 
 class TestResonance:

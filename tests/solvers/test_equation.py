@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from meanfield import Circle, CosineSeries, HegselmannKrause, McKeanVlasov, Transformer
+from solvers.bases import CosineBasis
 from solvers.equation import stationary_equation
 from solvers.newton import count_negative, solve_at
 
@@ -70,6 +71,24 @@ def test_inertia_counts_negative_directions_of_the_second_variation():
             assert np.count_nonzero(eigenvalues < 0) == slaved
             seen.add(slaved)
     assert len(seen) > 1
+
+
+@pytest.mark.parametrize("size", [1e-9, 0.1, 5.0, 400.0])
+def test_moments_do_not_depend_on_how_the_values_of_a_field_are_summed(size):
+    """Few modes are summed by a table, many and those of a confinement by a transform."""
+    cells = np.arange(1, 11)
+    field = size * np.random.default_rng(5).standard_normal(cells.size) / cells
+    summed = CosineBasis(cells, 128).gibbs(field)
+    transformed = CosineBasis(cells, 128, confinement=np.zeros(1)).gibbs(field)
+    many = CosineBasis(cells, 1024).gibbs(field)
+    # Values of the field, up to a few times its size, have relative errors of some eps.
+    bound = 64 * EPS * max(1.0, size)
+    assert np.abs(summed.moments - transformed.moments).max() < bound
+    assert np.abs(summed.log_partition - transformed.log_partition) < bound
+    assert size > 100.0 or np.abs(summed.moments[:64] - many.moments[:64]).max() < bound
+    if size < 1.0:
+        # However small the field, its moments keep their relative accuracy.
+        assert np.abs(summed.moments[1:11] - transformed.moments[1:11]).max() < 64 * EPS * size
 
 
 def test_state_agrees_with_the_quadratic_system_in_extended_precision():

@@ -34,7 +34,7 @@ class TestNearResonanceOnSpheres:
         assert min(abs(coupling - predicted) for coupling in found) < 20.0 * detuning**2
         assert not diagram.warnings
 
-    @pytest.mark.parametrize("dimension", [3, 4, 5, 8])
+    @pytest.mark.parametrize("dimension", [3, 5])
     @pytest.mark.parametrize("detuning", [1e-2, 1e-5, 1e-8, 1e-12, 0.0, -1e-12, -1e-5, -1e-2])
     def test_stable_states_are_not_lost(self, dimension, detuning):
         """The uniform state is unstable above both thresholds, and the energy is bounded below."""
@@ -119,7 +119,7 @@ def same_states(one, other):
 
 
 @pytest.mark.parametrize("dimension", [4, 5, 8])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_no_curve_is_recorded_twice_near_a_triple_resonance(dimension, seed):
     """Branches between two thresholds are born at one and end on the uniform state at the other."""
     generator = np.random.default_rng([dimension, seed])

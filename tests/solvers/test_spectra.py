@@ -1,6 +1,7 @@
 """The linearised spectrum against a dense multiple-precision reference and exact identities."""
 
 import dataclasses
+import itertools
 import math
 
 import mpmath as mp
@@ -70,12 +71,13 @@ def test_agrees_with_the_fourier_matrix_in_multiple_precision(label: str, symmet
     state = branch_state(McKeanVlasov(Circle(), Transformer(5.0)), (0.15, 0.35), label)
     found = spectrum(state)
     with mp.workdps(30):
-        lam = strengths(state.coupling, 5.0, 36)
+        # More modes and nodes change the eigenvalues by 3e-15.
+        lam = strengths(state.coupling, 5.0, 24)
         inner = {k: value for k, value in lam.items() if k % symmetry == 0}
-        moments = oracles.even_state(inner, state.cosine, 160, 96)
+        moments = oracles.even_state(inner, state.cosine, 104, 64)
         for sign, values in ((1, found.even), (-1, found.odd)):
             for value in values[:3]:
-                exact = float(oracles.linearised_eigenvalue(lam, moments, 64, sign, value))
+                exact = float(oracles.linearised_eigenvalue(lam, moments, 40, sign, value))
                 assert value == pytest.approx(exact, rel=1e-10)
 
 
@@ -286,9 +288,12 @@ def test_extreme_concentration_does_not_underflow() -> None:
     assert -found.even[1] == pytest.approx(4 * (1 - ratio / 2), rel=1e-12)
 
 
-@pytest.mark.parametrize("count", [2, 3, 5])
-@pytest.mark.parametrize("depth", [10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 100.0, 400.0, 2000.0])
-def test_exchange_between_deep_wells_is_known_or_zero(count, depth):
+# Rates with all their digits, with some of them, and with none; the last one in the largest basis.
+@pytest.mark.parametrize(
+    ("depth", "count"),
+    [*itertools.product([10.0, 20.0, 25.0, 30.0, 40.0], [2, 3, 5]), (100.0, 3), (400.0, 5), (2000.0, 2)],
+)
+def test_exchange_between_deep_wells_is_known_or_zero(depth, count):
     """Equal clusters of n-fold symmetry exchange mass at rates that the interaction does not feel.
 
     In rho ~ exp(h cos n theta) the rate is (2 - 2 cos(2 pi/n)) D n/int 1/rho over a period, as neighbouring wells

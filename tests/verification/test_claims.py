@@ -6,6 +6,7 @@ import json
 import math
 import multiprocessing
 
+import numpy as np
 import pytest
 
 from meanfield import Circle, InvalidInput, Kuramoto, McKeanVlasov, Sphere
@@ -189,14 +190,18 @@ def test_a_claim_does_not_apply_on_another_domain(identifier: str, problem: McKe
     assert f"it is about the {identifier.partition('.')[0]}" in result.sentence
 
 
-def test_each_problem_is_solved_once() -> None:
-    calls: list[McKeanVlasov] = []
+def test_nothing_is_computed_twice() -> None:
+    calls: list[object] = []
 
-    def states(problem: McKeanVlasov) -> tuple[()]:
-        calls.append(problem)
-        return ()
+    def called(*arguments: object, **options: object) -> object:
+        calls.append((arguments, options))
+        return len(calls)
 
-    shared = Tools(states=states).remembering()
-    shared.states(PROBLEM)
-    shared.states(McKeanVlasov(Circle(), Kuramoto()))
-    assert len(calls) == 1
+    shared = Tools(states=called, evolve=called, compare=called).remembering()  # type: ignore[arg-type]
+    for _ in range(2):
+        assert shared.states(McKeanVlasov(Circle(), Kuramoto())) == 1
+        assert shared.evolve(PROBLEM, (np.arange(3.0), np.zeros(3)), 1.0, times=[0.0, 1.0]) == 2
+        assert shared.evolve(PROBLEM, (np.arange(3.0), np.ones(3)), 1.0, times=[0.0, 1.0]) == 3
+        assert shared.evolve(PROBLEM, (np.arange(3.0), np.ones(3)), 1.0, times=[0.0, 2.0]) == 4
+        assert shared.compare(PROBLEM, (np.arange(3.0), np.ones(3)), 1.0, times=[0.0, 1.0]) == 5
+    assert len(calls) == 5

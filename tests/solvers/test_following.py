@@ -1,0 +1,88 @@
+"""Following branches: what is computed for many points at once is what it is for each of them."""
+
+import numpy as np
+import pytest
+
+from meanfield import Circle, CosineSeries, McKeanVlasov, Transformer
+from solvers import Arclength, bifurcation_diagram
+from solvers.branches.continuation import trace
+from solvers.branches.exchange import Run
+from solvers.branches.first_steps import first_point
+from solvers.branches.junctions import Departure
+from solvers.circle import block_matrix, blocks_of, counted_together, stability, unstable_along
+from solvers.equation import stationary_equation
+
+# Two clusters and three, branches between them that end on others, and steps that are taken again.
+SERIES = CosineSeries((-1.0, -0.9, -1.2))
+
+
+def points_of(potential, symmetry, sign=1, count=40):
+    """Return the first points of a branch born on the uniform one."""
+    equation = stationary_equation(McKeanVlasov(Circle(), potential), symmetry, sign)
+    direction = (equation.basis.degrees == symmetry).astype(float)
+    departure = Departure(equation, np.zeros_like(direction), 1.0, direction, 2)
+    start, _ = first_point(departure)
+    return [point for point, _ in zip(trace(start, Arclength(), start.arclength), range(count), strict=False)]
+
+
+@pytest.mark.parametrize(
+    ("problem", "interval"),
+    [
+        (McKeanVlasov(Circle(), Transformer(5.0)), None),
+        (McKeanVlasov(Circle(), SERIES), (0.0, 6.0)),
+        (McKeanVlasov(Circle(), CosineSeries((-1.0, 0.7, -1.2, 0.3))), (-6.0, 6.0)),
+        (McKeanVlasov(Circle(), SERIES, confinement=CosineSeries((0.0, -0.3))), (0.0, 1.5)),
+    ],
+    ids=["transformer", "series", "repulsive", "field"],
+)
+def test_diagrams_do_not_depend_on_how_many_points_are_counted_at_once(problem, interval, monkeypatch):
+    together = bifurcation_diagram(problem, interval, rates=False)
+    monkeypatch.setattr(stability, "TOGETHER", 1)
+    alone = bifurcation_diagram(problem, interval, rates=False)
+    assert alone.branches == together.branches
+    assert alone.special_points == together.special_points
+    assert alone.warnings == together.warnings
+
+
+@pytest.mark.parametrize(
+    ("potential", "symmetry", "sign"),
+    [
+        (Transformer(5.0), 1, 1),
+        (Transformer(5.0), 2, 1),
+        (Transformer(5.0), 4, 1),
+        (SERIES, 3, 1),
+        (CosineSeries((-1.0, 0.7, -1.2, 0.3)), 2, -1),
+    ],
+)
+def test_unstable_directions_are_the_negative_eigenvalues_of_all_blocks(potential, symmetry, sign):
+    points = points_of(potential, symmetry, sign)
+    assert counted_together(points[0]) > 1
+    expected = []
+    for point in points:
+        counts = {"even": 0, "odd": 0}
+        for block in blocks_of(point):
+            matrix, _, repulsive = block_matrix(point, block)
+            counts[block.parity] += int(np.count_nonzero(np.linalg.eigvalsh(matrix) < 0.0)) - repulsive
+        expected.append((counts["even"], counts["odd"]))
+    assert unstable_along(points) == expected
+
+
+@pytest.mark.parametrize(("potential", "sign"), [(Transformer(5.0), 1), (CosineSeries((1.0, -0.7)), -1)])
+def test_newton_counts_the_negative_eigenvalues_where_it_factorises_either_way(potential, sign):
+    """Up to the fold of the transformer J has a negative eigenvalue, and none from there on."""
+    points = points_of(potential, 1, sign)
+    counts = []
+    for point in points:
+        jacobian, _ = point.equation.linearise(point.b, point.q, point.moments)
+        counts.append(int(np.count_nonzero(np.linalg.eigvalsh(jacobian) < 0.0)))
+    assert [point.solution.negative for point in points] == counts
+    assert len(set(counts)) == (2 if isinstance(potential, Transformer) else 1)
+
+
+def test_interpolated_gap_is_exact_for_a_cubic():
+    cubic = np.polynomial.Polynomial((0.3, -1.0, 2.0, 0.7))
+    knots = np.array([-1.0, -0.4, 0.1, 0.15, 1.2])
+    run = Run(0, [], knots, cubic(knots), cubic.deriv()(knots))
+    places = np.concatenate([knots, np.linspace(-1.0, 1.2, 50)])
+    # Sums of four terms of order one.
+    assert np.abs(run.gap(places) - cubic(places)).max() < 16 * np.finfo(float).eps
