@@ -13,10 +13,11 @@ rounding do not matter. Nothing of the spectrum enters but the time scale.
 
 What is left of other modes, about as slow, falsifies the fit of each distance in its own way: they are orthogonal
 in none of them. So the same evolution is decomposed into modes as a whole, by the linear map that takes each
-density to the next, and a fit is as wrong as it differs from the slowest of these.
+density to the next, and a fit is as wrong as it differs from the slowest of these, whose own error is that of
+rounding and the difference from what the second evolution below shows.
 
-Errors of the integrator and quadratic terms are seen in a second evolution, of the opposite deviation with a larger
-tolerance: the quadratic terms change their sign there, and the other errors their size. Where two decays differ by
+Errors of the integrator and quadratic terms are seen in a second evolution, of the opposite deviation and coarser:
+the quadratic terms change their sign there, and the other errors their size. Where two decays differ by
 :math:`\max_i|\delta_i|` in the logarithm, their regression lines differ by
 :math:`\max_i|\delta_i| \sum_i|t_i-\bar t|/\sum_i(t_i-\bar t)^2` at most.
 """
@@ -24,7 +25,7 @@ tolerance: the quadratic terms change their sign there, and the other errors the
 import math
 import time
 from collections.abc import Callable
-from typing import overload
+from typing import NamedTuple, overload
 
 import numpy as np
 
@@ -42,17 +43,23 @@ from .threads import one_thread
 
 Watch = Callable[[float, float, str], None]
 
+
+class Seen(NamedTuple):
+    """A rate that an evolution shows, and its error."""
+
+    rate: float
+    error: float
+
+
 LARGEST_DEGREE = 2**17
-# How far a perturbation decays before it is looked at.
-FORGETTING = math.log(1e4)
+# Intervals of the times that are fitted over which a perturbation decays before it is looked at, by about 1e4.
+FORGETTING = 39
 # Rounds of this, until what is left has kept its shape.
 MOST_ROUNDS = 10
 # The last evolution is fitted where it has decayed by the first of these and not by the second.
 WINDOW = (1e-1, 1e-4)
 SAMPLES = 49
 FEWEST = 16
-# The tolerance of the second evolution over that of the first.
-COARSER = 10.0
 # Modes in a decomposition, at most, and singular values above the error of the evolution that are believed.
 MOST_MODES = 4
 BELIEVED = 16.0
@@ -183,7 +190,7 @@ def _stable_state(problem: McKeanVlasov) -> State:
     return minimiser
 
 
-def _decay(about: Surroundings, watch: Watch | None) -> tuple[Floats, Floats, Floats, float | None, list[str]]:
+def _decay(about: Surroundings, watch: Watch | None) -> tuple[Floats, Floats, Floats, Seen | None, list[str]]:
     """Return times and distances of an evolution that shows the slowest mode, and the rate of that mode in it.
 
     The second distances are those of the opposite deviation, evolved less accurately.
@@ -198,12 +205,14 @@ def _decay(about: Surroundings, watch: Watch | None) -> tuple[Floats, Floats, Fl
         return *nothing, [text]
     if about.hopeless:
         return *nothing, [f"no rate was fitted: {about.hopeless}"]
-    left, change = _slowest(about, FORGETTING / rate)
     times = np.linspace(0.0, DECAY / rate, SAMPLES)
+    left, change = _slowest(about, times[: FORGETTING + 1])
     start = _made_small(about, left)
-    path = [about.left(deviation) for deviation in about.evolved(start, times, about.tolerance)]
-    opposite = [about.left(deviation) for deviation in about.evolved(-start, times, COARSER * about.tolerance)]
-    seen = _slowest_seen(path, times, rate, _apart(path, opposite))
+    path = [about.left(deviation) for deviation in about.evolved(start, times)]
+    opposite = [about.left(deviation) for deviation in about.evolved(-start, times, coarser=True)]
+    accuracy = _apart(path, opposite)
+    slowest, other = (_slowest_seen(each, times, rate, accuracy) for each in (path, opposite))
+    seen = None if slowest is None or other is None else Seen(slowest, abs(slowest - other) + about.rounding)
     warnings = []
     if change > about.same_shape:
         warnings.append(
@@ -262,14 +271,14 @@ def _slowest_seen(path: list[Complexes], times: Floats, scale: float, accuracy: 
     return rate if 0.0 < rate < math.inf and abs(slowest.imag) <= OSCILLATING * abs(slowest) else None
 
 
-def _slowest(about: Surroundings, duration: float) -> tuple[Complexes, float]:
+def _slowest(about: Surroundings, times: Floats) -> tuple[Complexes, float]:
     """Return what is left of a generic perturbation: its slowest part, evolved and made larger in turn.
 
     With it comes its last change of shape.
     """
-    start, before = about.stirred(), np.zeros(1, dtype=complex)
+    start, before = _made_small(about, about.stirred()), np.zeros(1, dtype=complex)
     for _ in range(MOST_ROUNDS):
-        left = about.left(about.evolved(start, np.array([0.0, duration]), about.tolerance)[-1])
+        left = about.left(about.evolved(start, times)[-1])
         left /= np.abs(left).max()
         size = max(left.size, before.size)
         change = float(np.abs(padded(left, size) - padded(before, size)).max())
@@ -284,10 +293,11 @@ def _made_small(about: Surroundings, left: Complexes) -> Complexes:
     return left * min(about.small / float(np.abs(left).max()), POSITIVE / about.steepest(left))
 
 
-def _fitted(name: str, times: Floats, values: Floats, opposite: Floats, seen: float | None) -> RateFit:
+def _fitted(name: str, times: Floats, values: Floats, opposite: Floats, seen: Seen | None) -> RateFit:
     """Fit a straight line to the logarithm.
 
-    Its error is the scatter, the distance from the slowest mode, and what the opposite deviation makes of it.
+    Its error is the scatter, the distance from the slowest mode and its error, and what the opposite deviation
+    makes of it.
     """
     multiple = NORMS[name]
     inside = np.zeros(values.size, dtype=bool)
@@ -300,7 +310,8 @@ def _fitted(name: str, times: Floats, values: Floats, opposite: Floats, seen: fl
     rate, scatter = _line(chosen, np.log(values[inside]))
     centred = chosen - chosen.mean()
     apart = float(np.abs(np.log(values[inside] / opposite[inside])).max())
-    error = scatter + abs(rate - multiple * seen) + apart * float(np.abs(centred).sum() / (centred @ centred))
+    error = scatter + abs(rate - multiple * seen.rate) + multiple * seen.error
+    error += apart * float(np.abs(centred).sum() / (centred @ centred))
     return RateFit(name, multiple, rate, error, (float(chosen[0]), float(chosen[-1])))
 
 

@@ -18,7 +18,7 @@ from meanfield import ComputationFailed, McKeanVlasov, Spectrum
 from meanfield.entropy import excess
 
 from ..bases import Floats
-from ..evolution.deviations import deviations
+from ..evolution.deviations import DeviationPaths
 from ..evolution.system import FullSystem
 from ..surroundings import DECAY, GENERIC, SAME_SHAPE, SMALL, VACUUM, padded
 from .linearisation import UNIFORM, strengths_of
@@ -59,7 +59,8 @@ class CircleSurroundings:
         state = found.state
         self.problem, self.rate = state.problem, found.slowest_rate
         self.target: Complexes = state.cosine - 1j * state.sine
-        seconds = EVOLUTIONS * min(FullSystem(self.problem, self._degree(self.target)).costs(DECAY / self.rate))
+        self._paths = DeviationPaths(FullSystem(self.problem, degree_of(self.target)), self.target, self.tolerance)
+        seconds = EVOLUTIONS * self._paths.seconds(DECAY / self.rate)
         self.hopeless = (
             f"evolutions of {self.target.size - 1} moments would take about {seconds:.1g} seconds"
             if seconds > AFFORDABLE_SECONDS
@@ -83,14 +84,14 @@ class CircleSurroundings:
         product = np.convolve(full, factor, mode="same")[size:]
         return np.asarray(product - product[0] * padded(target, product.size))
 
-    def evolved(self, start: Complexes, times: Floats, tolerance: float) -> list[Complexes]:
-        """Return the deviations at times that begin with the start, to a local tolerance."""
-        system = FullSystem(self.problem, max(self._degree(start), self._degree(self.target)))
-        return deviations(system, self.target, start, times, tolerance)
+    @property
+    def rounding(self) -> float:
+        """What rounding does to rates in an evolution."""
+        return self._paths.rounding
 
-    @staticmethod
-    def _degree(moments: Complexes) -> int:
-        return max(16, moments.size - 1)
+    def evolved(self, start: Complexes, times: Floats, coarser: bool = False) -> list[Complexes]:
+        """Return the deviations at times that begin with the start."""
+        return self._paths(start, degree_of(start), times, coarser)
 
     def left(self, deviation: Complexes) -> Complexes:
         """Return the deviation of a density turned to where it is nearest; rotation is no relaxation.
@@ -183,6 +184,11 @@ class _Grid:
         if not lost <= KNOWN * total:
             raise ComputationFailed(f"the density all but vanishes where the {name} is decided")
         return 2.0 * math.pi / parts.size * total
+
+
+def degree_of(moments: Complexes) -> int:
+    """Return the resolution for moments."""
+    return max(16, moments.size - 1)
 
 
 def surroundings(found: Spectrum) -> CircleSurroundings:
