@@ -28,6 +28,7 @@ from collections.abc import Callable
 from typing import NamedTuple, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from meanfield import ComputationFailed, InvalidInput, McKeanVlasov, Relaxation, State, growth_rates
 from meanfield.arguments import checked
@@ -96,7 +97,7 @@ def contraction_rate(
     state
         The stable state to relax to; by default the minimiser of the free energy.
     watch
-        Called with the distances computed, how many there will be, and the name of the distance.
+        Called with the part of the distances that is computed, the whole, and the name of the distance.
 
     Returns
     -------
@@ -221,9 +222,17 @@ def _decay(about: Surroundings, watch: Watch | None) -> tuple[Floats, Floats, Fl
         )
     if seen is None:
         warnings.append("no rate was fitted: the evolution shows no mode that decays alone")
-    distances, complaints = _measured(about, [*path, *opposite], watch)
-    forth, back = np.split(distances, 2, axis=1)
-    return times, forth, back, seen, [*warnings, *complaints]
+    forth, complaints = _measured(about, path, watch, 0.0)
+    # What the opposite deviation makes of the fit needs its distances where they are fitted only.
+    back, fitted = np.full_like(forth, np.nan), _fitted_places(about, forth)
+    back[:, fitted], others = _measured(about, [opposite[place] for place in fitted], watch, 1.0)
+    return times, forth, back, seen, [*warnings, *dict.fromkeys([*complaints, *others])]
+
+
+def _fitted_places(about: Surroundings, distances: Floats) -> list[int]:
+    """Return the times at which some distance is fitted."""
+    inside = [_inside(name, values) for name, values in zip(about.norms, distances, strict=True)]
+    return np.flatnonzero(np.any(inside, axis=0)).tolist()
 
 
 def _apart(path: list[Complexes], opposite: list[Complexes]) -> float:
@@ -234,8 +243,13 @@ def _apart(path: list[Complexes], opposite: list[Complexes]) -> float:
     return float((np.linalg.norm(one + other, axis=1) / sizes).max())
 
 
-def _measured(about: Surroundings, path: list[Complexes], watch: Watch | None) -> tuple[Floats, list[str]]:
-    """Return the distances of the densities of a path, (n, T), nan from where one is not known, and why."""
+def _measured(
+    about: Surroundings, path: list[Complexes], watch: Watch | None, half: float
+) -> tuple[Floats, list[str]]:
+    """Return the distances of the densities of a path, (n, T), nan from where one is not known, and why.
+
+    ``half`` is 0 for the first of two paths and 1 for the other.
+    """
     rows = [about.distances(deviation) for deviation in path]
     distances = np.full((len(about.norms), len(rows)), np.nan)
     complaints = []
@@ -243,7 +257,7 @@ def _measured(about: Surroundings, path: list[Complexes], watch: Watch | None) -
         try:
             for point, row in enumerate(rows):
                 if watch is not None:
-                    watch(index * len(rows) + point, distances.size, name)
+                    watch(half + (index * len(rows) + point) / distances.size, 2.0, name)
                 distances[index, point] = row[name]()
         except ComputationFailed as error:
             complaints.append(f"no rate was fitted in {name}: {error}")
@@ -299,11 +313,7 @@ def _fitted(name: str, times: Floats, values: Floats, opposite: Floats, seen: Se
     Its error is the scatter, the distance from the slowest mode and its error, and what the opposite deviation
     makes of it.
     """
-    multiple = NORMS[name]
-    inside = np.zeros(values.size, dtype=bool)
-    if values.size and np.isfinite(values).all() and values[0] > 0.0:
-        share = values / values[0]
-        inside = (share <= WINDOW[0] ** multiple) & (share >= WINDOW[1] ** multiple)
+    multiple, inside = NORMS[name], _inside(name, values)
     if seen is None or np.count_nonzero(inside) < FEWEST or not (opposite[inside] > 0.0).all():
         return RateFit(name, multiple, None, None, None)
     chosen = times[inside]
@@ -313,6 +323,14 @@ def _fitted(name: str, times: Floats, values: Floats, opposite: Floats, seen: Se
     error = scatter + abs(rate - multiple * seen.rate) + multiple * seen.error
     error += apart * float(np.abs(centred).sum() / (centred @ centred))
     return RateFit(name, multiple, rate, error, (float(chosen[0]), float(chosen[-1])))
+
+
+def _inside(name: str, values: Floats) -> NDArray[np.bool_]:
+    """Return which of the distances of a path are fitted."""
+    if not (values.size and np.isfinite(values).all() and values[0] > 0.0):
+        return np.zeros(values.size, dtype=bool)
+    share = values / values[0]
+    return np.asarray((share <= WINDOW[0] ** NORMS[name]) & (share >= WINDOW[1] ** NORMS[name]))
 
 
 def _line(times: Floats, logarithms: Floats) -> tuple[float, float]:
