@@ -207,10 +207,13 @@ def _decay(about: Surroundings, watch: Watch | None) -> tuple[Floats, Floats, Fl
     if about.hopeless:
         return *nothing, [f"no rate was fitted: {about.hopeless}"]
     times = np.linspace(0.0, DECAY / rate, SAMPLES)
-    left, change = _slowest(about, times[: FORGETTING + 1])
-    start = _made_small(about, left)
-    path = [about.left(deviation) for deviation in about.evolved(start, times)]
-    opposite = [about.left(deviation) for deviation in about.evolved(-start, times, coarser=True)]
+    try:
+        left, change = _slowest(about, times[: FORGETTING + 1])
+        start = _made_small(about, left)
+        path = [about.left(deviation) for deviation in about.evolved(start, times)]
+        opposite = [about.left(deviation) for deviation in about.evolved(-start, times, coarser=True)]
+    except ComputationFailed as error:
+        return *nothing, [f"no rate was fitted: {error}"]
     accuracy = _apart(path, opposite)
     slowest, other = (_slowest_seen(each, times, rate, accuracy) for each in (path, opposite))
     seen = None if slowest is None or other is None else Seen(slowest, abs(slowest - other) + about.rounding)

@@ -17,6 +17,8 @@ import scipy.linalg
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from meanfield import ComputationFailed
+
 from ..bases import EPS, Floats, resolved
 from ..bases.base import RESOLUTION_TOLERANCE
 from .march import March, needed_degree
@@ -134,6 +136,9 @@ class DeviationPaths:
         self._system, self._tolerance = system, tolerance
         self._cosine, self._sine = target.real.copy(), -target.imag
         self._propagator: Propagator | None = None
+        # A rotation of the state by a small angle is its derivative, resolved so much worse than the state.
+        last = np.abs(target[1:][-(target.size // 8 + 1) :]).max(initial=0.0)
+        self._tail = max(RESOLUTION_TOLERANCE, 2.0 * target.size * float(last))
 
     def __call__(self, start: Complexes, degree: int, times: Floats, coarser: bool = False) -> list[Complexes]:
         """Return the deviations at times that begin with the start.
@@ -148,23 +153,29 @@ class DeviationPaths:
             Equal intervals from zero.
         coarser
             Whether to make larger errors: beside a path without them they can be seen.
+
+        Raises
+        ------
+        ComputationFailed
+            If they need more moments than are affordable, the state did not.
         """
         size = float(np.abs(start).max())
         cosine, sine = start.real / size, -start.imag / size
         system = self._system if degree <= self._system.degree else self._system.resized(degree)
-        while affordable(system):
+        if not affordable(system):
             whole = DeviationSystem(system, self._cosine, self._sine, size)
+            tolerance = COARSER * self._tolerance if coarser else self._tolerance
+            march = March(whole, 0.0, whole.pack(cosine, sine), float(times[-1]), None, tolerance)
+            followed = ((march.to(float(time)), march.system) for time in times[1:])
+            return [start, *(size * _moments(grown, unknown) for unknown, grown in followed)]
+        while affordable(system):
+            self._system, whole = system, DeviationSystem(system, self._cosine, self._sine, size)
             path = self._propagated(whole, whole.pack(cosine, sine), times, coarser)
-            unresolved = next((unknown for unknown in path[1:] if not resolved(whole, unknown)), None)
-            self._system = system
+            unresolved = next((unknown for unknown in path[1:] if not resolved(whole, unknown, self._tail)), None)
             if unresolved is None:
                 return [start, *(size * _moments(whole, unknown) for unknown in path[1:])]
-            system = system.resized(needed_degree(system, unresolved, RESOLUTION_TOLERANCE))
-        whole = DeviationSystem(system, self._cosine, self._sine, size)
-        tolerance = COARSER * self._tolerance if coarser else self._tolerance
-        march = March(whole, 0.0, whole.pack(cosine, sine), float(times[-1]), None, tolerance)
-        followed = ((march.to(float(time)), march.system) for time in times[1:])
-        return [start, *(size * _moments(grown, unknown) for unknown, grown in followed)]
+            system = system.resized(needed_degree(system, unresolved, self._tail))
+        raise ComputationFailed(f"what is left of a perturbation needs about {system.degree} moments")
 
     @property
     def rounding(self) -> float:

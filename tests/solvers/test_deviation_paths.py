@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from meanfield import Circle, CosineSeries, Kuramoto, McKeanVlasov, Sphere, Transformer
+from meanfield import Circle, ComputationFailed, CosineSeries, Kuramoto, McKeanVlasov, Sphere, Transformer
 from solvers import stationary_states
 from solvers.evolution.deviations import DeviationPaths, DeviationSystem
 from solvers.evolution.system import System, system_of
@@ -78,3 +78,10 @@ def test_what_the_matrix_leaves_is_added() -> None:
     linear = of(1e-9 * start, system.degree, TIMES)[-1] / 1e-9
     assert np.abs(large - linear).max() == pytest.approx(2.0 * np.abs(small - linear).max(), rel=0.02)
     assert np.abs(small - linear).max() > 1e-5
+
+
+def test_more_unknowns_than_are_affordable_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    system, target, start = setting(PROBLEMS[3])
+    monkeypatch.setattr("solvers.evolution.deviations.AFFORDABLE", 12)
+    with pytest.raises(ComputationFailed, match="needs about"):
+        DeviationPaths(system.resized(12), target, 1e-12)(1e-8 * start[:13], 12, TIMES)
