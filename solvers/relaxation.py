@@ -9,7 +9,8 @@ entropy, which is quadratic, at :math:`2\mu`. Where not all densities can be fol
 the slowest rate among those that are, see :mod:`.surroundings`. To see :math:`\mu` alone, a generic perturbation
 evolves, and what is left of it is brought back to size, until faster modes are gone and it keeps its shape; then it
 evolves once more and is fitted. The perturbation is kept relative to its size and so small that quadratic terms and
-rounding do not matter. Nothing of the spectrum enters but the time scale.
+rounding do not matter. Nothing of the spectrum enters but the time scale: the densities are taken forward by the
+moment equations, see :class:`.evolution.deviations.DeviationPaths`.
 
 What is left of other modes, about as slow, falsifies the fit of each distance in its own way: they are orthogonal
 in none of them. So the same evolution is decomposed into modes as a whole, by the linear map that takes each

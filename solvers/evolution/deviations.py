@@ -26,8 +26,9 @@ from .system import System
 
 Complexes = NDArray[np.complex128]
 
-# Unknowns up to which the exponential of a dense matrix is affordable; about the seconds it takes over the cube.
-AFFORDABLE = 1536
+# Unknowns of a state up to which the exponential of a dense matrix is affordable, and of the deviations from it;
+# about the seconds it takes over the cube.
+AFFORDABLE, LARGEST = 1536, 2048
 EXPONENTIAL = 2e-9
 # Parts of a matrix that are worth keeping apart, at most.
 MOST_PARTS = 16
@@ -134,6 +135,7 @@ class DeviationPaths:
 
     def __init__(self, system: System, target: Complexes, tolerance: float) -> None:
         self._system, self._tolerance = system, tolerance
+        self._dense = system.multistep and system.size <= AFFORDABLE
         self._cosine, self._sine = target.real.copy(), -target.imag
         self._propagator: Propagator | None = None
         # A rotation of the state by a small angle is its derivative, resolved so much worse than the state.
@@ -157,18 +159,18 @@ class DeviationPaths:
         Raises
         ------
         ComputationFailed
-            If they need more moments than are affordable, the state did not.
+            If they need more moments than are affordable, while the state did not.
         """
         size = float(np.abs(start).max())
         cosine, sine = start.real / size, -start.imag / size
         system = self._system if degree <= self._system.degree else self._system.resized(degree)
-        if not affordable(system):
+        if not self._dense:
             whole = DeviationSystem(system, self._cosine, self._sine, size)
             tolerance = COARSER * self._tolerance if coarser else self._tolerance
             march = March(whole, 0.0, whole.pack(cosine, sine), float(times[-1]), None, tolerance)
             followed = ((march.to(float(time)), march.system) for time in times[1:])
             return [start, *(size * _moments(grown, unknown) for unknown, grown in followed)]
-        while affordable(system):
+        while system.size <= LARGEST:
             self._system, whole = system, DeviationSystem(system, self._cosine, self._sine, size)
             path = self._propagated(whole, whole.pack(cosine, sine), times, coarser)
             unresolved = next((unknown for unknown in path[1:] if not resolved(whole, unknown, self._tail)), None)
@@ -185,7 +187,7 @@ class DeviationPaths:
     def seconds(self, duration: float) -> float:
         """Estimate the seconds that a path takes for a time."""
         system = self._system
-        return EXPONENTIAL * system.size**3 if affordable(system) else min(system.costs(duration))
+        return EXPONENTIAL * system.size**3 if self._dense else min(system.costs(duration))
 
     def _propagated(self, whole: DeviationSystem, unknown: Floats, times: Floats, coarser: bool) -> list[Floats]:
         propagator = self._propagator
@@ -235,11 +237,6 @@ class Propagator:
         for places, part in zip(self._places, parts, strict=True):
             result[places] = part @ unknown[places]
         return result
-
-
-def affordable(system: System) -> bool:
-    """Whether the exponential of the matrix of derivatives is affordable."""
-    return system.multistep and system.size <= AFFORDABLE
 
 
 def _moments(system: System, unknown: Floats) -> Complexes:

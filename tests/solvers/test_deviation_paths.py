@@ -82,6 +82,6 @@ def test_what_the_matrix_leaves_is_added() -> None:
 
 def test_more_unknowns_than_are_affordable_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     system, target, start = setting(PROBLEMS[3])
-    monkeypatch.setattr("solvers.evolution.deviations.AFFORDABLE", 12)
+    monkeypatch.setattr("solvers.evolution.deviations.LARGEST", 12)
     with pytest.raises(ComputationFailed, match="needs about"):
         DeviationPaths(system.resized(12), target, 1e-12)(1e-8 * start[:13], 12, TIMES)
