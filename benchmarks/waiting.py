@@ -20,6 +20,12 @@ started = time.process_time()
 print(time.process_time() - started)
 """
 DIAGRAM = "problem = McKeanVlasov({}, Transformer({}))\nbifurcation_diagram(problem, relative=(0.5, 3.0))"
+POINT = "problem = McKeanVlasov({}, {})\ncontraction_rate(problem.at(coupling={}))"
+# A state is given, so that the search for it is in no other row but its own.
+GIVEN = (
+    "problem = McKeanVlasov({}, {}, coupling={})\n"
+    "state = next(state for state in stationary_states(problem, rates=False) if state.minimiser)"
+)
 FIELD = (
     "problem = McKeanVlasov(Circle(), CosineSeries((-1.0, -0.9, -1.2)), confinement=CosineSeries((0.0, -0.3)))\n"
     "bifurcation_diagram(problem, (0.0, 1.0), rates=False)"
@@ -43,6 +49,33 @@ ROWS = {
     "diagram in a field, with rates": (FIELD, "bifurcation_diagram(problem, (0.0, 6.0))"),
     "contraction rate, beta = 5": (
         DIAGRAM.format("Circle()", 5.0), "contraction_rate(problem.at(coupling=0.3081900))"
+    ),
+    "contraction rate, Kuramoto": (
+        POINT.format("Circle()", "Kuramoto()", 2.5), "contraction_rate(problem.at(coupling=3.0))"
+    ),
+    "contraction rate, Keller-Segel": (
+        POINT.format("Circle()", "KellerSegel()", 18.0), "contraction_rate(problem.at(coupling=19.0))"
+    ),
+    "contraction rate in a field": (FIELD, "contraction_rate(problem.at(coupling=3.0))"),
+    "contraction rate on S^2, beta = 3": (
+        POINT.format("Sphere(3)", "Transformer(3.0)", 1.9), "contraction_rate(problem.at(coupling=2.0))"
+    ),
+    "contraction rate on S^4, beta = 3": (
+        POINT.format("Sphere(5)", "Transformer(3.0)", 4.0), "contraction_rate(problem.at(coupling=4.1))"
+    ),
+    "contraction rate of a state on S^2, beta = 3": (
+        GIVEN.format("Sphere(3)", "Transformer(3.0)", 2.0), "contraction_rate(problem, state=state)"
+    ),
+    "Hegselmann-Krause, R = 0.5, diagram without rates": (
+        DIAGRAM.format("Circle()", 5.0),
+        "bifurcation_diagram(McKeanVlasov(Circle(), HegselmannKrause(0.5)), relative=(0.5, 3.0), rates=False)",
+    ),
+    "Hegselmann-Krause, R = 0.5, contraction rate": (
+        POINT.format("Circle()", "Kuramoto()", 2.5),
+        "contraction_rate(McKeanVlasov(Circle(), HegselmannKrause(0.5), coupling=122.0))",
+    ),
+    "Hegselmann-Krause, R = 0.5, contraction rate of a state": (
+        GIVEN.format("Circle()", "HegselmannKrause(0.5)", 122.0), "contraction_rate(problem, state=state)"
     ),
     "2 particles, 400 replicas, 300 steps": (
         SMALL, "simulate(problem, 2, 3.0, 1, step=0.01, replicas=400)"

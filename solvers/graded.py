@@ -84,6 +84,6 @@ def recognised(sizes: Floats, inner: Matrix, generator: Matrix, share: float) ->
 
 
 def complement(vector: Matrix) -> Matrix:
-    """Return an orthonormal basis of the complement of a vector, as columns."""
-    full = np.linalg.qr(vector[:, None], mode="complete")[0]
-    return np.asarray(full[:, 1:])
+    """Return an orthonormal basis of the complement of a vector, as columns; of many vectors, (..., n), of each."""
+    full = np.linalg.qr(vector[..., None], mode="complete")[0]
+    return np.asarray(full[..., 1:])

@@ -9,14 +9,16 @@ entropy, which is quadratic, at :math:`2\mu`. Where not all densities can be fol
 the slowest rate among those that are, see :mod:`.surroundings`. To see :math:`\mu` alone, a generic perturbation
 evolves, and what is left of it is brought back to size, until faster modes are gone and it keeps its shape; then it
 evolves once more and is fitted. The perturbation is kept relative to its size and so small that quadratic terms and
-rounding do not matter. Nothing of the spectrum enters but the time scale.
+rounding do not matter. Nothing of the spectrum enters but the time scale: the densities are taken forward by the
+moment equations, see :class:`.evolution.deviations.DeviationPaths`.
 
 What is left of other modes, about as slow, falsifies the fit of each distance in its own way: they are orthogonal
 in none of them. So the same evolution is decomposed into modes as a whole, by the linear map that takes each
-density to the next, and a fit is as wrong as it differs from the slowest of these.
+density to the next, and a fit is as wrong as it differs from the slowest of these, whose own error is that of
+rounding and the difference from what the second evolution below shows.
 
-Errors of the integrator and quadratic terms are seen in a second evolution, of the opposite deviation with a larger
-tolerance: the quadratic terms change their sign there, and the other errors their size. Where two decays differ by
+Errors of the integrator and quadratic terms are seen in a second evolution, of the opposite deviation and coarser:
+the quadratic terms change their sign there, and the other errors their size. Where two decays differ by
 :math:`\max_i|\delta_i|` in the logarithm, their regression lines differ by
 :math:`\max_i|\delta_i| \sum_i|t_i-\bar t|/\sum_i(t_i-\bar t)^2` at most.
 """
@@ -24,9 +26,10 @@ tolerance: the quadratic terms change their sign there, and the other errors the
 import math
 import time
 from collections.abc import Callable
-from typing import overload
+from typing import NamedTuple, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from meanfield import ComputationFailed, InvalidInput, McKeanVlasov, Relaxation, State, growth_rates
 from meanfield.arguments import checked
@@ -42,17 +45,23 @@ from .threads import one_thread
 
 Watch = Callable[[float, float, str], None]
 
+
+class Seen(NamedTuple):
+    """A rate that an evolution shows, and its error."""
+
+    rate: float
+    error: float
+
+
 LARGEST_DEGREE = 2**17
-# How far a perturbation decays before it is looked at.
-FORGETTING = math.log(1e4)
+# Intervals of the times that are fitted over which a perturbation decays before it is looked at, by about 1e4.
+FORGETTING = 39
 # Rounds of this, until what is left has kept its shape.
 MOST_ROUNDS = 10
 # The last evolution is fitted where it has decayed by the first of these and not by the second.
 WINDOW = (1e-1, 1e-4)
 SAMPLES = 49
 FEWEST = 16
-# The tolerance of the second evolution over that of the first.
-COARSER = 10.0
 # Modes in a decomposition, at most, and singular values above the error of the evolution that are believed.
 MOST_MODES = 4
 BELIEVED = 16.0
@@ -89,7 +98,7 @@ def contraction_rate(
     state
         The stable state to relax to; by default the minimiser of the free energy.
     watch
-        Called with the distances computed, how many there will be, and the name of the distance.
+        Called with the part of the distances that is computed, the whole, and the name of the distance.
 
     Returns
     -------
@@ -183,7 +192,7 @@ def _stable_state(problem: McKeanVlasov) -> State:
     return minimiser
 
 
-def _decay(about: Surroundings, watch: Watch | None) -> tuple[Floats, Floats, Floats, float | None, list[str]]:
+def _decay(about: Surroundings, watch: Watch | None) -> tuple[Floats, Floats, Floats, Seen | None, list[str]]:
     """Return times and distances of an evolution that shows the slowest mode, and the rate of that mode in it.
 
     The second distances are those of the opposite deviation, evolved less accurately.
@@ -198,12 +207,17 @@ def _decay(about: Surroundings, watch: Watch | None) -> tuple[Floats, Floats, Fl
         return *nothing, [text]
     if about.hopeless:
         return *nothing, [f"no rate was fitted: {about.hopeless}"]
-    left, change = _slowest(about, FORGETTING / rate)
     times = np.linspace(0.0, DECAY / rate, SAMPLES)
-    start = _made_small(about, left)
-    path = [about.left(deviation) for deviation in about.evolved(start, times, about.tolerance)]
-    opposite = [about.left(deviation) for deviation in about.evolved(-start, times, COARSER * about.tolerance)]
-    seen = _slowest_seen(path, times, rate, _apart(path, opposite))
+    try:
+        left, change = _slowest(about, times[: FORGETTING + 1])
+        start = _made_small(about, left)
+        path = [about.left(deviation) for deviation in about.evolved(start, times)]
+        opposite = [about.left(deviation) for deviation in about.evolved(-start, times, coarser=True)]
+    except ComputationFailed as error:
+        return *nothing, [f"no rate was fitted: {error}"]
+    accuracy = _apart(path, opposite)
+    slowest, other = (_slowest_seen(each, times, rate, accuracy) for each in (path, opposite))
+    seen = None if slowest is None or other is None else Seen(slowest, abs(slowest - other) + about.rounding)
     warnings = []
     if change > about.same_shape:
         warnings.append(
@@ -212,9 +226,17 @@ def _decay(about: Surroundings, watch: Watch | None) -> tuple[Floats, Floats, Fl
         )
     if seen is None:
         warnings.append("no rate was fitted: the evolution shows no mode that decays alone")
-    distances, complaints = _measured(about, [*path, *opposite], watch)
-    forth, back = np.split(distances, 2, axis=1)
-    return times, forth, back, seen, [*warnings, *complaints]
+    forth, complaints = _measured(about, path, watch, 0.0)
+    # What the opposite deviation makes of the fit needs its distances where they are fitted only.
+    back, fitted = np.full_like(forth, np.nan), _fitted_places(about, forth)
+    back[:, fitted], others = _measured(about, [opposite[place] for place in fitted], watch, 1.0)
+    return times, forth, back, seen, [*warnings, *dict.fromkeys([*complaints, *others])]
+
+
+def _fitted_places(about: Surroundings, distances: Floats) -> list[int]:
+    """Return the times at which some distance is fitted."""
+    inside = [_inside(name, values) for name, values in zip(about.norms, distances, strict=True)]
+    return np.flatnonzero(np.any(inside, axis=0)).tolist()
 
 
 def _apart(path: list[Complexes], opposite: list[Complexes]) -> float:
@@ -225,8 +247,13 @@ def _apart(path: list[Complexes], opposite: list[Complexes]) -> float:
     return float((np.linalg.norm(one + other, axis=1) / sizes).max())
 
 
-def _measured(about: Surroundings, path: list[Complexes], watch: Watch | None) -> tuple[Floats, list[str]]:
-    """Return the distances of the densities of a path, (n, T), nan from where one is not known, and why."""
+def _measured(
+    about: Surroundings, path: list[Complexes], watch: Watch | None, half: float
+) -> tuple[Floats, list[str]]:
+    """Return the distances of the densities of a path, (n, T), nan from where one is not known, and why.
+
+    ``half`` is 0 for the first of two paths and 1 for the other.
+    """
     rows = [about.distances(deviation) for deviation in path]
     distances = np.full((len(about.norms), len(rows)), np.nan)
     complaints = []
@@ -234,7 +261,7 @@ def _measured(about: Surroundings, path: list[Complexes], watch: Watch | None) -
         try:
             for point, row in enumerate(rows):
                 if watch is not None:
-                    watch(index * len(rows) + point, distances.size, name)
+                    watch(half + (index * len(rows) + point) / distances.size, 2.0, name)
                 distances[index, point] = row[name]()
         except ComputationFailed as error:
             complaints.append(f"no rate was fitted in {name}: {error}")
@@ -262,14 +289,14 @@ def _slowest_seen(path: list[Complexes], times: Floats, scale: float, accuracy: 
     return rate if 0.0 < rate < math.inf and abs(slowest.imag) <= OSCILLATING * abs(slowest) else None
 
 
-def _slowest(about: Surroundings, duration: float) -> tuple[Complexes, float]:
+def _slowest(about: Surroundings, times: Floats) -> tuple[Complexes, float]:
     """Return what is left of a generic perturbation: its slowest part, evolved and made larger in turn.
 
     With it comes its last change of shape.
     """
-    start, before = about.stirred(), np.zeros(1, dtype=complex)
+    start, before = _made_small(about, about.stirred()), np.zeros(1, dtype=complex)
     for _ in range(MOST_ROUNDS):
-        left = about.left(about.evolved(start, np.array([0.0, duration]), about.tolerance)[-1])
+        left = about.left(about.evolved(start, times)[-1])
         left /= np.abs(left).max()
         size = max(left.size, before.size)
         change = float(np.abs(padded(left, size) - padded(before, size)).max())
@@ -284,24 +311,30 @@ def _made_small(about: Surroundings, left: Complexes) -> Complexes:
     return left * min(about.small / float(np.abs(left).max()), POSITIVE / about.steepest(left))
 
 
-def _fitted(name: str, times: Floats, values: Floats, opposite: Floats, seen: float | None) -> RateFit:
+def _fitted(name: str, times: Floats, values: Floats, opposite: Floats, seen: Seen | None) -> RateFit:
     """Fit a straight line to the logarithm.
 
-    Its error is the scatter, the distance from the slowest mode, and what the opposite deviation makes of it.
+    Its error is the scatter, the distance from the slowest mode and its error, and what the opposite deviation
+    makes of it.
     """
-    multiple = NORMS[name]
-    inside = np.zeros(values.size, dtype=bool)
-    if values.size and np.isfinite(values).all() and values[0] > 0.0:
-        share = values / values[0]
-        inside = (share <= WINDOW[0] ** multiple) & (share >= WINDOW[1] ** multiple)
+    multiple, inside = NORMS[name], _inside(name, values)
     if seen is None or np.count_nonzero(inside) < FEWEST or not (opposite[inside] > 0.0).all():
         return RateFit(name, multiple, None, None, None)
     chosen = times[inside]
     rate, scatter = _line(chosen, np.log(values[inside]))
     centred = chosen - chosen.mean()
     apart = float(np.abs(np.log(values[inside] / opposite[inside])).max())
-    error = scatter + abs(rate - multiple * seen) + apart * float(np.abs(centred).sum() / (centred @ centred))
+    error = scatter + abs(rate - multiple * seen.rate) + multiple * seen.error
+    error += apart * float(np.abs(centred).sum() / (centred @ centred))
     return RateFit(name, multiple, rate, error, (float(chosen[0]), float(chosen[-1])))
+
+
+def _inside(name: str, values: Floats) -> NDArray[np.bool_]:
+    """Return which of the distances of a path are fitted."""
+    if not (values.size and np.isfinite(values).all() and values[0] > 0.0):
+        return np.zeros(values.size, dtype=bool)
+    share = values / values[0]
+    return np.asarray((share <= WINDOW[0] ** NORMS[name]) & (share >= WINDOW[1] ** NORMS[name]))
 
 
 def _line(times: Floats, logarithms: Floats) -> tuple[float, float]:

@@ -66,11 +66,18 @@ class Surroundings(Protocol):
     hopeless: str
     warnings: tuple[str, ...]
 
+    @property
+    def rounding(self) -> float:
+        """What rounding does to rates in an evolution, whatever its accuracy."""
+
     def stirred(self) -> Complexes:
         """Return a generic perturbation of the state of the relative size ``GENERIC``, without mass."""
 
-    def evolved(self, start: Complexes, times: Floats, tolerance: float) -> list[Complexes]:
-        """Return the deviations at times that begin with the start, to a local tolerance."""
+    def evolved(self, start: Complexes, times: Floats, coarser: bool = False) -> list[Complexes]:
+        """Return the deviations at times, equal intervals from zero, that begin with the start.
+
+        Coarser ones have larger errors, which are seen beside those that have not.
+        """
 
     def left(self, deviation: Complexes) -> Complexes:
         """Return the deviation of a density turned to where it is nearest to the state, if it may be turned."""

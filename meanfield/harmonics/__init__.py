@@ -18,6 +18,7 @@ from .polynomials import multiplicities as multiplicities
 from .quadrature import gauss_rule as gauss_rule
 from .quadrature import polynomials as polynomials
 from .sums import full_density as full_density
+from .sums import polynomials_at as polynomials_at
 from .sums import zonal_density as zonal_density
 from .sums import zonal_sensitivity as zonal_sensitivity
 from .sums import zonal_sum as zonal_sum

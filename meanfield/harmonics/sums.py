@@ -79,6 +79,13 @@ def zonal_sum(terms: Floats, dimension: int, polar: ArrayLike) -> Floats:
     return np.concatenate([np.empty(0), *parts]).reshape(angles.shape)
 
 
+def polynomials_at(degree: int, dimension: int, polar: Floats) -> Floats:
+    """Return the table of P_0, ..., P_degree at the cosines of angles, (degree + 1, n)."""
+    table = np.array(list(_polynomials(degree, dimension, _versine(polar))))
+    table[1::2, np.cos(polar) < 0.0] *= -1.0
+    return table
+
+
 def full_density(cosine: Floats, sine: Floats, polar: ArrayLike, azimuth: ArrayLike) -> Floats:
     """Sum a density on S^2 over the uniform one from packed moments.
 

@@ -45,6 +45,8 @@ from .spectra import WHOLE, SymmetryClass, largest_eigenvalue, require_smooth, s
 # The slowest perturbations are resolved by the moments above this, and degrees are rounded up to multiples.
 SIGNIFICANT = 1e-11
 DEGREES_AT_ONCE = 16
+# The same of roots of the density, relative to the largest: errors of eigenvalues are of second order.
+ROOT_SIGNIFICANT = 1e-9
 # A rate is kept if its rounding error, eps |S|, is below this share of it.
 RELATIVE_TOLERANCE = 1e-8
 # Beyond this size the lowest eigenvalue is computed by Lanczos.
@@ -119,10 +121,12 @@ def slowest_rates(states: Sequence[State]) -> list[float | Exception]:
 
 def _rates(group: Sequence[Prepared], even: bool) -> Iterator[float | Exception]:
     """Yield the rates of states."""
-    blocks = _blocks(_stacked(group), max(one.degree for one in group), even)
+    field = _stacked(group)
+    degrees = [min(one.degree, degree) for one, degree in zip(group, _resolving(field), strict=True)]
+    blocks = _blocks(field, max(degrees), even)
     order = list(blocks.matrices)
-    for place, one in enumerate(group):
-        matrices = {block: blocks.matrix(block, place, one.degree) for block in order}
+    for place, (one, degree) in enumerate(zip(group, degrees, strict=True)):
+        matrices = {block: blocks.matrix(block, place, degree) for block in order}
         slowest, found = _lowest_of_all(matrices)
         order.sort(key=lambda block: block != found)
         size = max(float(np.abs(matrix.diagonal()).max()) for matrix in matrices.values())
@@ -162,6 +166,18 @@ def _stacked(group: Sequence[Prepared]) -> Field:
     for row, one in zip(padded, group, strict=True):
         row[: one.moments.size] = one.moments
     return gibbs_field(first, strengths.astype(float), padded)
+
+
+def _resolving(field: Field) -> list[int]:
+    """Return the degrees that resolve the slowest perturbations at states.
+
+    Over the root of the density these are as wide as the root and its inverse, the zero modes: where the density
+    is large and where it nearly vanishes. What is left out changes an eigenvalue by its square.
+    """
+    roots = [np.abs(part[..., : field.strengths.shape[-1]]) for part in (field.root, field.inverse_root)]
+    present = np.any([part > ROOT_SIGNIFICANT * part.max(axis=-1, keepdims=True) for part in roots], axis=0)
+    last = present.shape[-1] - 1 - np.argmax(present[..., ::-1], axis=-1)
+    return [int(degree) for degree in last + 8]
 
 
 def _blocks(field: Field, degree: int, even: bool) -> Blocks:

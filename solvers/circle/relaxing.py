@@ -18,7 +18,7 @@ from meanfield import ComputationFailed, McKeanVlasov, Spectrum
 from meanfield.entropy import excess
 
 from ..bases import Floats
-from ..evolution.deviations import deviations
+from ..evolution.deviations import DeviationPaths
 from ..evolution.system import FullSystem
 from ..surroundings import DECAY, GENERIC, SAME_SHAPE, SMALL, VACUUM, padded
 from .linearisation import UNIFORM, strengths_of
@@ -59,12 +59,14 @@ class CircleSurroundings:
         state = found.state
         self.problem, self.rate = state.problem, found.slowest_rate
         self.target: Complexes = state.cosine - 1j * state.sine
-        seconds = EVOLUTIONS * min(FullSystem(self.problem, self._degree(self.target)).costs(DECAY / self.rate))
+        self._paths = DeviationPaths(FullSystem(self.problem, degree_of(self.target)), self.target, self.tolerance)
+        seconds = EVOLUTIONS * self._paths.seconds(DECAY / self.rate)
         self.hopeless = (
             f"evolutions of {self.target.size - 1} moments would take about {seconds:.1g} seconds"
             if seconds > AFFORDABLE_SECONDS
             else ""
         )
+        self._densities: dict[int, Floats] = {}
         self._turns = state.problem.confinement is None and np.abs(self.target[1:]).max(initial=0.0) > UNIFORM
 
     def stirred(self) -> Complexes:
@@ -83,14 +85,14 @@ class CircleSurroundings:
         product = np.convolve(full, factor, mode="same")[size:]
         return np.asarray(product - product[0] * padded(target, product.size))
 
-    def evolved(self, start: Complexes, times: Floats, tolerance: float) -> list[Complexes]:
-        """Return the deviations at times that begin with the start, to a local tolerance."""
-        system = FullSystem(self.problem, max(self._degree(start), self._degree(self.target)))
-        return deviations(system, self.target, start, times, tolerance)
+    @property
+    def rounding(self) -> float:
+        """What rounding does to rates in an evolution."""
+        return self._paths.rounding
 
-    @staticmethod
-    def _degree(moments: Complexes) -> int:
-        return max(16, moments.size - 1)
+    def evolved(self, start: Complexes, times: Floats, coarser: bool = False) -> list[Complexes]:
+        """Return the deviations at times that begin with the start."""
+        return self._paths(start, degree_of(start), times, coarser)
 
     def left(self, deviation: Complexes) -> Complexes:
         """Return the deviation of a density turned to where it is nearest; rotation is no relaxation.
@@ -114,35 +116,44 @@ class CircleSurroundings:
 
     def steepest(self, left: Complexes) -> float:
         """Return the largest relative change of the density where there is any."""
-        around = _Grid(self.problem, self.target, left)
+        around = self._around(left)
         felt = around.density > VACUUM * around.density.max()
         return float(np.abs(around.change[felt] / around.density[felt]).max())
 
     def distances(self, deviation: Complexes) -> Mapping[str, Callable[[], float]]:
         """Return the distances of a density to the state turned, each yet to be computed."""
         change = self.left(deviation)
-        around = _Grid(self.problem, self.target, change)
+        around = self._around(change)
         methods = (around.l2, around.first, around.second, around.entropy)
         return dict(zip(self.norms, methods, strict=True))
+
+    def _around(self, change: Complexes) -> "_Grid":
+        """Return the state and a deviation from it on a grid that resolves both."""
+        degree = max(self.target.size, change.size) - 1
+        nodes = max(LEAST_NODES, 1 << (NODES * degree).bit_length())
+        if nodes not in self._densities:
+            self._densities[nodes] = _density(self.problem, self.target, nodes)
+        return _Grid(self._densities[nodes], change)
+
+
+def _density(problem: McKeanVlasov, target: Complexes, nodes: int) -> Floats:
+    """Return a stationary density at equal angles, from its exponential."""
+    angles = 2.0 * math.pi * np.arange(nodes) / nodes
+    felt = strengths_of(problem, target.size - 1).astype(float) * target
+    felt[0] = 0.0
+    exponent = np.fft.irfft(felt, nodes, norm="forward")
+    if problem.confinement is not None:
+        exponent -= np.asarray(problem.confinement.values(angles), dtype=float) / problem.noise
+    weights = np.exp(exponent - exponent.max())
+    return np.asarray(weights / (2.0 * math.pi * weights.mean()))
 
 
 class _Grid:
     """A stationary density and a deviation from it at equal angles."""
 
-    def __init__(self, problem: McKeanVlasov, target: Complexes, change: Complexes) -> None:
-        degree = max(target.size, change.size) - 1
-        nodes = max(LEAST_NODES, 1 << (NODES * degree).bit_length())
-        angles = 2.0 * math.pi * np.arange(nodes) / nodes
-        felt = strengths_of(problem, target.size - 1).astype(float) * target
-        felt[0] = 0.0
-        exponent = np.fft.irfft(felt, nodes, norm="forward")
-        if problem.confinement is not None:
-            exponent -= np.asarray(problem.confinement.values(angles), dtype=float) / problem.noise
-        self._exponent = exponent - exponent.max()
-        weights = np.exp(self._exponent)
-        self.density = weights / (2.0 * math.pi * weights.mean())
-        self._moments = change
-        self.change = np.fft.irfft(change, nodes, norm="forward") / (2.0 * math.pi)
+    def __init__(self, density: Floats, change: Complexes) -> None:
+        self.density, self._moments = density, change
+        self.change = np.fft.irfft(change, density.size, norm="forward") / (2.0 * math.pi)
 
     def l2(self) -> float:
         """Return the distance in L2, by Parseval's identity."""
@@ -183,6 +194,11 @@ class _Grid:
         if not lost <= KNOWN * total:
             raise ComputationFailed(f"the density all but vanishes where the {name} is decided")
         return 2.0 * math.pi / parts.size * total
+
+
+def degree_of(moments: Complexes) -> int:
+    """Return the resolution for moments."""
+    return max(16, moments.size - 1)
 
 
 def surroundings(found: Spectrum) -> CircleSurroundings:

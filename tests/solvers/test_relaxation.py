@@ -5,6 +5,7 @@ import pytest
 
 from meanfield import (
     Circle,
+    ComputationFailed,
     CosineSeries,
     Custom,
     HegselmannKrause,
@@ -207,3 +208,26 @@ def test_an_evolution_that_takes_minutes_is_left_out_and_said(monkeypatch):
     (warning,) = found.warnings
     assert warning.startswith("no rate was fitted: evolutions of ")
     assert warning.endswith(" seconds")
+
+
+def test_a_path_that_cannot_be_resolved_costs_the_fits_and_not_the_gap(monkeypatch):
+    def refused(*_, **__):
+        raise ComputationFailed("too many moments")
+
+    monkeypatch.setattr(CircleSurroundings, "evolved", refused)
+    found = contraction_rate(McKeanVlasov(Circle(), Kuramoto(), coupling=3.0))
+    assert found.gap == pytest.approx(1.0813316, rel=1e-6)
+    assert found.fit("L2").rate is None
+    assert found.warnings == ("no rate was fitted: too many moments",)
+
+
+def test_a_state_whose_moments_decay_slowly_has_fits_within_their_errors():
+    """A rotation of it is resolved worse than the state: its moments are those times the degree."""
+    problem = McKeanVlasov(Circle(), HegselmannKrause(radius=1.0))
+    problem = problem.at(coupling=1.2 * critical_coupling(problem))
+    found = contraction_rate(problem)
+    assert found.state.modes > 200
+    for fit in found.fits:
+        assert fit.rate is not None
+        assert abs(fit.rate - found.expected(fit)) <= fit.error + fit.multiple * found.gap_error
+        assert fit.error <= 1e-7 * fit.rate

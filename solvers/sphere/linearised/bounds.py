@@ -13,10 +13,12 @@ In a sector the rates are the eigenvalues of :math:`H^{1/2} C H^{1/2}`, at least
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ...bases import EPS, Floats
 from .fields import ZonalField
 from .interaction import repetitions
-from .sectors import SectorMatrices
+from .sectors import SectorMatrices, accumulated
 
 
 class Unseen:
@@ -25,35 +27,42 @@ class Unseen:
     Parameters
     ----------
     field
-        The field of the state.
+        The field of the state, or of several.
     """
 
     def __init__(self, field: ZonalField) -> None:
         self._field = field
         self._attraction = np.maximum(field.strengths, 0.0)
-        self._left = np.ones(field.strengths.size)
-        self._bottom = 0.0
+        self._left = np.ones_like(field.strengths)
+        self._bottom = np.zeros(field.strengths.shape[:-1])
 
-    def visit(self, sector: SectorMatrices, elsewhere: float) -> None:
+    def visit(self, sector: SectorMatrices, elsewhere: float | Floats) -> None:
         """Take note of a sector and of a lower bound of H, in units of D, where the polynomials do not see it."""
         order, dimension = sector.order, self._field.dimension
-        seen = min(self._left.size, order + sector.shares.size)
-        self._left[order:seen] -= repetitions(dimension, order) * sector.shares[: seen - order]
+        seen = min(self._left.shape[-1], order + sector.shares.shape[-1])
+        self._left[..., order:seen] -= repetitions(dimension, order) * sector.shares[..., : seen - order]
         if order:
-            lowest = np.linalg.svd(sector.slopes, compute_uv=False)[-1] ** 2
-            self._bottom = max(self._bottom, min(float(lowest), elsewhere))
+            gram = sector.slopes.swapaxes(-1, -2) @ sector.slopes
+            rounding = EPS * np.trace(gram, axis1=-2, axis2=-1)
+            lowest = np.linalg.eigvalsh(gram)[..., 0] - rounding
+            self._bottom = np.maximum(self._bottom, np.minimum(lowest, elsewhere))
 
-    def rate(self, order: int) -> float:
+    def rate(self, order: int) -> Floats:
         """Return a bound below the rates in all sectors from an order on, one more than the last visited.
 
         In units of 1/time; minus infinity where nothing is known.
         """
         dimension = self._field.dimension
         remaining = self._attraction * np.maximum(self._left, 0.0)
-        traces = np.append(0.0, np.cumsum(remaining[order:])) / repetitions(dimension, order)
-        taken = float(np.min(traces + self._field.beyond(order, self._attraction)))
-        if taken > 1.0:
-            return -np.inf
+        traces = accumulated(remaining[..., order:]) / repetitions(dimension, order)
+        taken = np.min(traces + self._field.beyond(order, self._attraction), axis=-1)
         own = float(order * (order + dimension - 3))
         grown = self._bottom + 2 * order + dimension - 4 if order > 1 else 0.0
-        return self._field.noise * (1.0 - taken) * max(own, grown)
+        bound = self._field.noise * (1.0 - taken) * np.maximum(own, grown)
+        return np.where(taken > 1.0, -np.inf, bound)
+
+    def part(self, kept: NDArray[np.bool_]) -> "Unseen":
+        """Return what is known of some of several states."""
+        result = Unseen(self._field.part(kept))
+        result._left, result._bottom = self._left[kept], self._bottom[kept]
+        return result

@@ -10,10 +10,12 @@ also where it nearly vanishes.
 """
 
 import functools
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from meanfield import McKeanVlasov, NotResolved, Potential, State
 from meanfield.harmonics.quadrature import Rule, polynomials
@@ -37,16 +39,18 @@ OUTSIDE = 6.0
 # The density is looked at in so many points from here to the equator on either side.
 SMALLEST_CAP = 1e-12
 SAMPLES = 120
+# What several fields on one grid do not share.
+ROWS = ("strengths", "log_density", "slope", "peak", "unlisted")
 
 
 @dataclass(frozen=True, eq=False)
 class ZonalField:
-    """A zonal Gibbs density and its interaction.
+    """A zonal Gibbs density and its interaction, or several of one equation on one grid, each a row of the arrays.
 
     Attributes
     ----------
     problem
-        The equation.
+        The equation; of several that of the first.
     grid
         The nodes u, from the north pole down.
     strengths : (L + 1,) float
@@ -66,8 +70,8 @@ class ZonalField:
     strengths: Floats
     log_density: Floats
     slope: Floats
-    peak: float
-    unlisted: float
+    peak: float | Floats
+    unlisted: float | Floats
 
     @property
     def noise(self) -> float:
@@ -89,6 +93,10 @@ class ZonalField:
         """Whether turning the axis of the state gives another state of the same problem."""
         return self.problem.confinement is None
 
+    def part(self, kept: NDArray[np.bool_]) -> "ZonalField":
+        """Return some of several fields."""
+        return replace(self, **{name: getattr(self, name)[kept] for name in ROWS})
+
     def beyond(self, order: int, strengths: Floats) -> Floats:
         """Bound the interaction beyond each degree, in units of D: sup |S| rho times max sigma_l/N_l up to L.
 
@@ -104,9 +112,11 @@ class ZonalField:
         (L - m + 2,) ndarray
             Bounds over l >= m, l > m, ..., l > L.
         """
-        counts = multiplicities(self.dimension, order, strengths.size - 1)
-        ratios = np.append(strengths[order:] / counts, 0.0)
-        return np.asarray(self.peak * np.maximum.accumulate(ratios[::-1])[::-1] + self.unlisted)
+        counts = multiplicities(self.dimension, order, strengths.shape[-1] - 1)
+        ratios = np.zeros((*strengths.shape[:-1], counts.size + 1))
+        ratios[..., :-1] = strengths[..., order:] / counts
+        strongest = np.maximum.accumulate(ratios[..., ::-1], axis=-1)[..., ::-1]
+        return np.asarray(np.asarray(self.peak)[..., None] * strongest + np.asarray(self.unlisted)[..., None])
 
 
 def is_uniform(state: State) -> bool:
@@ -186,6 +196,12 @@ def field_of(exponent: Exponent, grid: Grid) -> ZonalField:
         peak,
         interaction.beyond(degree, peak),
     )
+
+
+def stacked(fields: Sequence[ZonalField]) -> ZonalField:
+    """Return fields of one equation on one grid as one."""
+    rows: dict[str, Any] = {name: np.array([getattr(field, name) for field in fields]) for name in ROWS}
+    return replace(fields[0], **rows)
 
 
 def _level(exponent: Exponent, outside: float) -> int:

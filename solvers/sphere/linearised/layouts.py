@@ -1,6 +1,9 @@
 """Decay rates at a state of a sphere: by azimuthal sectors about its axis, else by classes of harmonics."""
 
+import math
 from collections.abc import Sequence
+
+import numpy as np
 
 from meanfield import Spectrum, State
 
@@ -22,11 +25,15 @@ def slowest_rate(state: State) -> float:
 
 
 def slowest_rates(states: Sequence[State]) -> list[float | Exception]:
-    """Return the slowest decay rates of several states, or why one is not known."""
-    return [_known(state) for state in states]
+    """Return the slowest decay rates of states of one equation at several couplings, or why one is not known."""
+    zonal = np.flatnonzero([state.layout == "degree" for state in states]).tolist()
+    found = np.full(len(states), np.nan)
+    found[zonal] = rates.rates_together([states[place] for place in zonal])
+    known = found.tolist()
+    return [_alone(state) if math.isnan(rate) else rate for state, rate in zip(states, known, strict=True)]
 
 
-def _known(state: State) -> float | Exception:
+def _alone(state: State) -> float | Exception:
     try:
         return slowest_rate(state)
     except Exception as error:

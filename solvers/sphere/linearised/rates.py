@@ -3,24 +3,36 @@
 Sectors are searched in the order m = 0, 1, 2, ... until all others are known to decay faster, by the bound of
 :mod:`.bounds`. Of each only the lowest rate is computed, from the Cholesky factor of H; one too
 small for this is taken from :mod:`.spectra`. Rates where the density is negligible are those of :mod:`.vacuum`.
+
+Along a branch the states are alike, and the matrices of a sector are made for all at once that have the same grid,
+on the first numbers of polynomials. A state for which these are not enough, or whose density is negligible
+anywhere, is taken alone.
 """
 
+import contextlib
+from collections.abc import Callable, Sequence
+
 import numpy as np
-import scipy.linalg
+from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from meanfield import NotResolved, State
 
 from ...bases import EPS, Floats
 from ...graded import complement
+from ...limits import MAX_NODES
 from .bounds import Unseen
-from .fields import is_uniform
-from .sectors import SectorMatrices, SectorSource
+from .fields import TAIL_TOLERANCE, ZonalField, exponent_of, field_of, is_uniform, stacked, starting_grid
+from .grids import Grid, stepped
+from .sectors import SectorMatrices, SectorSource, sector_of
 from .spectra import GROWTH, LARGEST_SIZE, LAST_ORDER, MISSED, TOP_SHARE, sector_spectrum
 from .uniform import uniform_eigenvalues
+from .vacuum import Vacuum
 
 # First number of polynomials: the slowest perturbations need few.
 FIRST_SIZE = 24
+# States whose matrices are made at once, at most, and the last azimuthal order: more are hardly ever needed.
+TOGETHER, ORDERS = 64, 8
 # Truncation may change a rate by this share.
 TRUNCATION_TOLERANCE = 1e-9
 # A rate is kept if its rounding error, eps times the largest rate, is below this share of it.
@@ -61,6 +73,48 @@ def slowest_rate(state: State) -> float:
     )
 
 
+def rates_together(states: Sequence[State]) -> Floats:
+    """Return the slowest rates of zonal states of one equation at several couplings, nan of those left alone."""
+    rates = np.full(len(states), np.nan)
+    exponents = [exponent_of(state) for state in states]
+    alone = [is_uniform(state) or Vacuum(each).there for state, each in zip(states, exponents, strict=True)]
+    for size in (FIRST_SIZE, int(GROWTH * FIRST_SIZE)):
+        grids: dict[Grid, list[int]] = {}
+        for place in np.flatnonzero(np.isnan(rates) & ~np.array(alone, dtype=bool)).tolist():
+            with contextlib.suppress(NotResolved):
+                grids.setdefault(starting_grid(exponents[place], stepped(size + ORDERS)), []).append(place)
+        for grid, places in grids.items():
+            for start in range(0, len(places) if grid.size <= MAX_NODES else 0, TOGETHER):
+                part = places[start : start + TOGETHER]
+                rates[part] = _together(stacked([field_of(exponents[place], grid) for place in part]), size)
+    return rates
+
+
+def _together(field: ZonalField, size: int) -> Floats:
+    """Return the slowest rates of several states by a number of polynomials, nan where these are not enough."""
+    places = np.arange(len(field.strengths))
+    rates, slowest = np.full(places.size, np.nan), np.full(places.size, np.inf)
+    unseen = Unseen(field)
+    for order in range(ORDERS + 1):
+        done = unseen.rate(order) >= slowest if order else np.zeros(places.size, dtype=bool)
+        rates[places[done]] = slowest[done]
+        if done.all():
+            break
+        places, slowest, field, unseen = places[~done], slowest[~done], field.part(~done), unseen.part(~done)
+        sector = sector_of(field, order, size)
+        if sector.values.shape[-1] < field.grid.size:
+            # Some lack nodes that the others have.
+            break
+        lowest, known = _lowest_together(sector)
+        known &= (sector.tail <= TAIL_TOLERANCE) & (sector.missed <= MISSED) & ~sector.empty.any(axis=-1)
+        unseen.visit(sector, np.inf)
+        slowest = np.minimum(slowest, lowest)
+        places, slowest, field, unseen = places[known], slowest[known], field.part(known), unseen.part(known)
+        if not places.size:
+            break
+    return rates
+
+
 def _lowest(source: SectorSource, order: int, size: int) -> tuple[float | None, float, SectorMatrices, int]:
     """Return the lowest rate of a sector, None where it is lost in rounding, the sector and its size.
 
@@ -93,31 +147,63 @@ def _with_vacuum(source: SectorSource, order: int, lowest: float, noise: float) 
 
 def _lowest_of(sector: SectorMatrices) -> tuple[float, float] | None:
     """Return the lowest rate in the bulk and what truncation changes, None where it is lost in rounding."""
-    noise, inner = sector.field.noise, sector.inner()
-    slopes = sector.slopes
-    turned = None if sector.rotation is None else complement(sector.rotation)
-    if turned is not None:
-        slopes, inner = slopes @ turned, turned.T @ inner @ turned
+    noise = sector.field.noise
     try:
-        factor = scipy.linalg.cholesky(slopes.T @ slopes, check_finite=False)
+        matrix, potentials_of = _reduced(sector)
     except np.linalg.LinAlgError:
         return None
-    matrix = factor @ inner @ factor.T
     levels, vectors = np.linalg.eigh(matrix) if sector.empty.any() else _lowest_pair(matrix)
-    potentials = scipy.linalg.solve_triangular(factor, vectors, check_finite=False)
-    if turned is not None:
-        potentials = turned @ potentials
+    potentials = potentials_of(vectors)
     place = int(np.argmin(sector.in_vacuum(potentials)))
-    level, potential = float(levels[place]), potentials[:, place : place + 1]
-    top = float(np.abs(matrix.diagonal()).max())
-    if EPS * top > RELATIVE_TOLERANCE * abs(level):
+    level, potential = levels[place : place + 1], potentials[:, place : place + 1]
+    top = np.abs(np.diagonal(matrix)).max()
+    if EPS * top > RELATIVE_TOLERANCE * abs(level[0]):
         return None
-    residual = sector.residuals(potential, np.array([level]))[0]
-    return noise * level, noise * abs(level) * residual**2 / (TOP_SHARE * top)
+    residual = sector.residuals(potential, level)[0]
+    return noise * float(level[0]), noise * float(abs(level[0]) * residual**2 / (TOP_SHARE * top))
+
+
+def _lowest_together(sector: SectorMatrices) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return the lowest rates in a sector of several states, and which of them are known."""
+    try:
+        matrices, potentials_of = _reduced(sector)
+    except np.linalg.LinAlgError:
+        nothing = np.full(len(sector.slopes), np.nan)
+        return nothing, np.zeros(nothing.size, dtype=bool)
+    pairs = [_lowest_pair(matrix) for matrix in matrices]
+    levels = np.array([values for values, _ in pairs])
+    potentials = potentials_of(np.array([vectors for _, vectors in pairs]))
+    tops = np.abs(np.diagonal(matrices, axis1=-2, axis2=-1)).max(axis=-1)
+    residuals, sizes = sector.residuals(potentials, levels)[:, 0], np.abs(levels[:, 0])
+    settled = residuals**2 <= TRUNCATION_TOLERANCE * TOP_SHARE * tops
+    return sector.field.noise * levels[:, 0], settled & (EPS * tops <= RELATIVE_TOLERANCE * sizes)
+
+
+def _reduced(sector: SectorMatrices) -> tuple[Floats, Callable[[Floats], Floats]]:
+    """Return the matrix of the rates without rotation, and what turns its vectors into potentials.
+
+    Raises
+    ------
+    LinAlgError
+        If H is singular to rounding.
+    """
+    slopes, inner = sector.slopes, sector.inner()
+    turned = None if sector.rotation is None else complement(sector.rotation)
+    if turned is not None:
+        slopes, inner = slopes @ turned, turned.swapaxes(-1, -2) @ inner @ turned
+    factor = np.linalg.cholesky(slopes.swapaxes(-1, -2) @ slopes)
+    upper = factor.swapaxes(-1, -2)
+
+    def potentials(vectors: Floats) -> Floats:
+        solved = np.linalg.solve(upper, vectors)
+        return np.asarray(solved if turned is None else turned @ solved)
+
+    return np.asarray(upper @ inner @ factor), potentials
 
 
 def _lowest_pair(matrix: Floats) -> tuple[Floats, Floats]:
     values, vectors, *_, info = lapack.dsyevr(matrix, range="I", il=1, iu=1)
     if info == 0:
         return values[:1], vectors[:, :1]
-    return np.linalg.eigh(matrix)
+    values, vectors = np.linalg.eigh(matrix)
+    return values[:1], vectors[:, :1]

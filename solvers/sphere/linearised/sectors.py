@@ -21,6 +21,8 @@ Here :math:`h_k = (1-u^2)^{m/2} \pi_k(u)` with the orthonormal polynomials of th
 where it lives; where it is negligible see :mod:`.vacuum`. H = Q^T Q is kept as its factor Q, whose singular values
 are known to eps times the largest; their squares are the rates at which clusters exchange mass.
 
+States of one equation on one grid are taken together: every array then has a leading axis, one row a state.
+
 In sector 0 constants, the kernel of H, are left out: mass is conserved. In sector 1 the kernel of C is known:
 turning the axis changes the density by :math:`\rho g`, :math:`g = \sqrt{1-u^2} f'(u)`, and Bu = 0 there.
 """
@@ -67,9 +69,9 @@ class SectorMatrices:
         Means of their squares, the means included.
     rotation : (r,) float or None
         Components of g, of length one; None where turning the state is not in the sector or changes the problem.
-    missed : float
+    missed : () float
         Bound of the interaction, in units of D, with functions orthogonal to the h_k.
-    tail : float
+    tail : () float
         Largest of the last coefficients that the nodes resolve of the last h_k times the root of the density.
     """
 
@@ -83,16 +85,16 @@ class SectorMatrices:
     functions: Floats
     shares: Floats
     rotation: Floats | None
-    missed: float
-    tail: float
+    missed: Floats
+    tail: Floats
 
     @cached_property
     def empty(self) -> NDArray[np.bool_]:
         """(n,) the nodes on which the density is negligible, by the mass per angle."""
         heavy, complements = measure(self.field, self.order)[0], self.field.rule.complements
         across = 0.5 * (self.field.dimension - 2) * np.log(complements * (2.0 - complements))
-        logs = (self.field.log_density + across)[heavy]
-        return np.asarray(logs < logs.max() - NEGLIGIBLE_DENSITY)
+        logs = (self.field.log_density + across)[..., heavy]
+        return np.asarray(logs < logs.max(axis=-1, keepdims=True) - NEGLIGIBLE_DENSITY)
 
     def in_vacuum(self, vectors: Floats) -> NDArray[np.bool_]:
         """Tell which functions, in columns, live where the density is negligible."""
@@ -103,14 +105,16 @@ class SectorMatrices:
 
     def inner(self) -> Floats:
         """Return C/D."""
-        return np.asarray(np.eye(len(self.modes)) - (self.modes * self.strengths) @ self.modes.T)
+        coupled = (self.modes * self.strengths[..., None, :]) @ self.modes.swapaxes(-1, -2)
+        return np.asarray(np.eye(coupled.shape[-1]) - coupled)
 
     def residuals(self, vectors: Floats, levels: Floats) -> Floats:
         """Return the norms of BAh/D - mu h under the density, h in columns, all its parts counted."""
-        images = vectors.T @ self.images
-        felt = (images @ self.functions.T) * self.strengths
-        rest = images - felt @ self.functions - levels[:, None] * (vectors.T @ self.values)
-        return np.asarray(np.linalg.norm(rest, axis=1))
+        rows = vectors.swapaxes(-1, -2)
+        images = rows @ self.images
+        felt = (images @ self.functions.swapaxes(-1, -2)) * self.strengths[..., None, :]
+        rest = images - felt @ self.functions - levels[..., None] * (rows @ self.values)
+        return np.asarray(np.linalg.norm(rest, axis=-1))
 
 
 class SectorSource:
@@ -166,52 +170,55 @@ def sector_of(field: ZonalField, order: int, size: int) -> SectorMatrices:
     sines = np.sqrt(across)
     values, first, second = _polynomials(_centred(nodes, complements, weights), weights, size)
     slope = across * first - order * nodes * values
-    images = order * (order + field.dimension - 2) * values - field.slope[heavy] * slope
+    drift = field.slope[..., heavy]
+    images = order * (order + field.dimension - 2) * values - drift[..., None, :] * slope
     images -= across * second - (2 * order + field.dimension - 1) * nodes * first
     turning = np.sqrt(order * (order + field.dimension - 3.0)) * values
     plain = weights / sines**order
-    functions = harmonics(field.grid, order, field.strengths.size - 1)[:, heavy] * plain
-    shares = np.sum(functions**2, axis=1)
+    functions = harmonics(field.grid, order, field.strengths.shape[-1] - 1)[:, heavy] * plain[..., None, :]
+    shares = np.sum(functions**2, axis=-1)
     if order == 0:
         # Without constants: they are the first polynomial.
-        functions -= np.multiply.outer(functions @ values[0], values[0])
-        values, slope, turning, images = values[1:], slope[1:], turning[1:], images[1:]
-    modes = values @ functions.T
-    last = last_functions(field.grid, order, 0)[:, heavy] @ values[-1]
+        constant = values[..., :1, :]
+        functions -= (functions @ constant.swapaxes(-1, -2)) @ constant
+        values, slope, turning, images = (table[..., 1:, :] for table in (values, slope, turning, images))
+    modes = values @ functions.swapaxes(-1, -2)
+    last = np.abs(last_functions(field.grid, order, 0)[:, heavy] @ values[..., -1, :, None])
     rotates = order == 1 and field.rotates
     return SectorMatrices(
         field,
         order,
-        np.concatenate([slope / sines, turning / sines], axis=1).T,
+        np.concatenate([slope / sines, turning / sines], axis=-1).swapaxes(-1, -2),
         modes,
-        field.strengths[order:],
+        field.strengths[..., order:],
         values,
         images,
         functions,
         shares,
-        _unit(values @ (field.slope[heavy] * sines * plain)) if rotates else None,
-        _missed(field, order, np.sum(functions**2, axis=1) - np.sum(modes**2, axis=0)),
-        float(np.abs(last).max()),
+        _unit((values @ (drift * sines * plain)[..., None])[..., 0]) if rotates else None,
+        _missed(field, order, np.sum(functions**2, axis=-1) - np.sum(modes**2, axis=-2)),
+        last.max(axis=(-2, -1)),
     )
 
 
 def measure(field: ZonalField, order: int) -> tuple[Integers, Floats]:
-    """Return the nodes that carry the measure rho (1 - u^2)^m, and the roots of its weights there."""
+    """Return the nodes that carry the measure rho (1 - u^2)^m of every state, and the roots of the weights."""
     complements = field.rule.complements
     logs = field.log_density + field.rule.log_weights + order * np.log(complements * (2.0 - complements))
-    heavy = np.flatnonzero(logs > logs.max() + LIGHTEST)
-    return heavy, np.exp(0.5 * logs[heavy])
+    carry = logs > logs.max(axis=-1, keepdims=True) + LIGHTEST
+    heavy = np.flatnonzero(carry.reshape(-1, carry.shape[-1]).all(axis=0))
+    return heavy, np.exp(0.5 * logs[..., heavy])
 
 
 def _centred(nodes: Floats, complements: Floats, weights: Floats) -> Floats:
     """Return u less its mean, from 1 - u or 1 + u where the density sits at a pole."""
-    squares = weights**2 / (weights @ weights)
-    mean = float(nodes @ squares)
-    if abs(mean) <= 0.5:
-        return np.asarray(nodes - mean)
+    squares = weights**2
+    squares /= squares.sum(axis=-1, keepdims=True)
+    mean = (squares @ nodes)[..., None]
     side = np.sign(mean)
     distances = np.where(side * nodes > 0.0, complements, 2.0 - complements)
-    return np.asarray(side * (distances @ squares - distances))
+    beside = side * (np.sum(distances * squares, axis=-1, keepdims=True) - distances)
+    return np.where(np.abs(mean) <= 0.5, nodes - mean, beside)
 
 
 def _polynomials(position: Floats, weights: Floats, size: int) -> tuple[Floats, Floats, Floats]:
@@ -219,33 +226,48 @@ def _polynomials(position: Floats, weights: Floats, size: int) -> tuple[Floats, 
 
     Lanczos with each vector orthogonalised against all before: what this adds to the recurrence is rounding.
     """
-    values, first, second = np.zeros((3, size, position.size))
-    values[0] = weights / np.linalg.norm(weights)
-    previous = 0.0
+    *states, nodes = position.shape
+    values, first, second = np.zeros((3, *states, size, nodes))
+    values[..., 0, :] = weights / np.linalg.norm(weights, axis=-1, keepdims=True)
+    previous: Floats | float = 0.0
     for k in range(size - 1):
-        vector = position * values[k]
-        diagonal = values[k] @ vector
-        vector -= diagonal * values[k]
+        here, known = values[..., k, :], values[..., : k + 1, :]
+        vector = position * here
+        diagonal = _products(here, vector)
+        vector -= diagonal * here
         if k:
-            vector -= previous * values[k - 1]
-        vector -= (values[: k + 1] @ vector) @ values[: k + 1]
-        norm = np.sqrt(vector @ vector)
+            vector -= previous * values[..., k - 1, :]
+        vector -= ((known @ vector[..., None]).swapaxes(-1, -2) @ known)[..., 0, :]
+        norm = np.sqrt(_products(vector, vector))
         shifted = position - diagonal
-        values[k + 1] = vector / norm
-        first[k + 1] = (shifted * first[k] + values[k] - previous * first[k - 1]) / norm
-        second[k + 1] = (shifted * second[k] + 2.0 * first[k] - previous * second[k - 1]) / norm
+        values[..., k + 1, :] = vector / norm
+        first[..., k + 1, :] = (shifted * first[..., k, :] + here - previous * first[..., k - 1, :]) / norm
+        curved = shifted * second[..., k, :] + 2.0 * first[..., k, :] - previous * second[..., k - 1, :]
+        second[..., k + 1, :] = curved / norm
         previous = norm
     return values, first, second
 
 
-def _missed(field: ZonalField, order: int, squares: Floats) -> float:
+def _products(one: Floats, other: Floats) -> Floats:
+    """Return the products of vectors, (..., n), state by state, (..., 1)."""
+    return np.asarray((one[..., None, :] @ other[..., None])[..., 0])
+
+
+def accumulated(terms: Floats) -> Floats:
+    """Return the sums of no term, the first, the first two, ..., (..., n + 1)."""
+    sums = np.zeros((*terms.shape[:-1], terms.shape[-1] + 1))
+    np.cumsum(terms, axis=-1, out=sums[..., 1:])
+    return sums
+
+
+def _missed(field: ZonalField, order: int, squares: Floats) -> Floats:
     """Bound sum sigma_l v_l v_l^T on what the polynomials leave of the v_l, of the given squared lengths.
 
     Up to some degree by its trace, beyond by max abs(lambda_l) times the peak of |S| rho; at the best degree.
     """
-    traces = np.append(0.0, np.cumsum(np.abs(field.strengths[order:]) * np.maximum(squares, 0.0)))
-    return float(np.min(traces + field.beyond(order, np.abs(field.strengths))))
+    traces = accumulated(np.abs(field.strengths[..., order:]) * np.maximum(squares, 0.0))
+    return np.asarray(np.min(traces + field.beyond(order, np.abs(field.strengths)), axis=-1))
 
 
 def _unit(vector: Floats) -> Floats:
-    return np.asarray(vector / np.linalg.norm(vector))
+    return np.asarray(vector / np.linalg.norm(vector, axis=-1, keepdims=True))

@@ -9,7 +9,7 @@ from meanfield import Spectrum
 from meanfield.harmonics.quadrature import gauss_rule, polynomials
 
 from ...bases import Floats
-from ...evolution.deviations import deviations
+from ...evolution.deviations import DeviationPaths
 from ...evolution.sphere.systems import system_of
 from ...surroundings import GENERIC, SAME_SHAPE, SMALL, VACUUM, Complexes, Surroundings, padded
 from ..linearised.interaction import Interaction
@@ -47,6 +47,9 @@ class ZonalSurroundings:
         self.rate = -float(found.sectors[0][0])
         self._target: Complexes = state.cosine.astype(complex)
         self._to_state = ZonalDistances(state)
+        self._paths = DeviationPaths(
+            system_of(self.problem, degree_of(self._target), 1), self._target, self.tolerance
+        )
 
     def stirred(self) -> Complexes:
         """Return rho (1 + eps g), g with many degrees, of mass one."""
@@ -61,10 +64,14 @@ class ZonalSurroundings:
         moments = table @ (rule.weights * density * factor)
         return np.asarray(moments / moments[0] - padded(self._target, moments.size))
 
-    def evolved(self, start: Complexes, times: Floats, tolerance: float) -> list[Complexes]:
-        """Return the deviations at times that begin with the start, to a local tolerance."""
-        degree = max(16, start.size - 1, self._target.size - 1)
-        return deviations(system_of(self.problem, degree, 1), self._target, start, times, tolerance)
+    @property
+    def rounding(self) -> float:
+        """What rounding does to rates in an evolution."""
+        return self._paths.rounding
+
+    def evolved(self, start: Complexes, times: Floats, coarser: bool = False) -> list[Complexes]:
+        """Return the deviations at times that begin with the start."""
+        return self._paths(start, degree_of(start), times, coarser)
 
     def left(self, deviation: Complexes) -> Complexes:
         """Return the deviation as it is: the axis is that of the state."""
@@ -88,6 +95,11 @@ class ZonalSurroundings:
             name: lambda method=method: method(change)  # type: ignore[misc]
             for name, method in zip(self.norms, methods, strict=True)
         }
+
+
+def degree_of(moments: Complexes) -> int:
+    """Return the resolution for moments."""
+    return max(16, moments.size - 1)
 
 
 def generic(count: int) -> Floats:

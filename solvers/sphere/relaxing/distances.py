@@ -14,13 +14,14 @@ On the line :math:`W_1 = \int|H|`, and :math:`W_2^2 = \int |y-\theta|^2\,(g + H'
 import functools
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from meanfield import ComputationFailed, State
 from meanfield.entropy import excess
 from meanfield.gibbs import GibbsDensity
-from meanfield.harmonics import zonal_sum
+from meanfield.harmonics import polynomials_at, zonal_sum
 from meanfield.harmonics.quadrature import gauss_rule, polynomials
 
 from ...bases import Floats
@@ -34,6 +35,8 @@ UNKNOWN = 1e-12
 KNOWN = 1e-3
 # Sign changes of H below this share of its maximum are rounding.
 FELT = 1e-10
+# Relative change of the law on the way up to which a trapezium is its integral.
+SLIGHT = 1e-7
 INNER_NODES, INNER_WEIGHTS = np.polynomial.legendre.leggauss(8)
 STEPS = 60
 
@@ -49,14 +52,17 @@ class ZonalDistances:
 
     def __init__(self, state: State) -> None:
         self._gibbs, self._sphere = GibbsDensity(state.problem, state.cosine), state.problem.domain
+        self._counts = np.zeros(1)
+        self._rules: dict[tuple[int, int], tuple[Floats, Floats, Floats]] = {}
+        self._lines: dict[tuple[int, int], _Line] = {}
         self._dimension = dimension = state.problem.domain.dimension
         self._log_mass = 0.5 * math.log(math.pi) + math.lgamma(0.5 * (dimension - 1)) - math.lgamma(0.5 * dimension)
 
     def weighted(self, change: Floats) -> Floats:
         """Return N_l delta_l, zero in degree 0."""
-        counts = np.array([float(self._sphere.multiplicity(degree)) for degree in range(change.size)])
-        counts[0] = 0.0
-        return counts * change
+        for degree in range(self._counts.size, change.size):
+            self._counts = np.append(self._counts, float(self._sphere.multiplicity(degree)))
+        return self._counts[: change.size] * change
 
     def l2(self, change: Floats) -> float:
         """Return the distance in L2 of the densities over the uniform one, in its probability measure."""
@@ -67,11 +73,9 @@ class ZonalDistances:
         terms = self.weighted(change)
 
         def integral(nodes: int) -> tuple[float, float]:
-            rule = gauss_rule(self._dimension, nodes)
-            density = self.density(angles_of(rule.nodes, rule.complements))
-            difference = terms @ polynomials(self._dimension, rule, terms.size - 1)
-            parts = rule.weights * density * excess(np.maximum(difference / density, -1.0))
-            return float(parts.sum()), float(parts[rule.weights * density < _floor(rule.weights * density)].sum())
+            masses, density, table = self._on_rule(nodes, terms.size)
+            parts = masses * excess(np.maximum((terms @ table) / density, -1.0))
+            return float(parts.sum()), float(parts[masses < _floor(masses)].sum())
 
         return _settled(integral, change.size, "relative entropy")
 
@@ -93,12 +97,10 @@ class ZonalDistances:
         terms = self.weighted(change)
 
         def integral(nodes: int) -> tuple[float, float]:
-            points, weights = _line_rule(nodes)
-            angles, weights = 0.5 * math.pi * (1.0 + points), 0.5 * math.pi * weights
-            law = self._law(angles)
-            other = np.maximum(law + self._surface(angles) * zonal_sum(terms, self._dimension, angles), 0.0)
-            parts = weights * other * self._moved(terms, angles) ** 2
-            return float(parts.sum()), float(parts[law < _floor(law)].sum())
+            line = self._on_line(nodes, terms.size)
+            other = np.maximum(line.law + terms @ line.laws, 0.0)
+            parts = line.weights * other * self._moved(line, terms @ line.masses) ** 2
+            return float(parts.sum()), float(parts[line.law < _floor(line.law)].sum())
 
         return math.sqrt(_settled(integral, change.size, "W2"))
 
@@ -118,22 +120,40 @@ class ZonalDistances:
         return np.asarray(self._surface(angles, 1) * sums / (self._dimension - 1))
 
     def _sign_changes(self, terms: Floats, nodes: int) -> Floats:
-        grid = math.pi * (np.arange(nodes) + 0.5) / nodes
-        values = self._excess_mass(terms, grid)
-        felt = np.maximum(np.abs(values[1:]), np.abs(values[:-1])) > FELT * np.abs(values).max()
-        found = np.flatnonzero((values[1:] * values[:-1] < 0.0) & felt)
-        low, high, signs = grid[found], grid[found + 1], np.sign(values[found])
-        for _ in range(STEPS if found.size else 0):
-            middle = 0.5 * (low + high)
-            before = self._excess_mass(terms, middle) * signs > 0.0
-            low, high = np.where(before, middle, low), np.where(before, high, middle)
-        return np.asarray(0.5 * (low + high))
+        """Return the zeros of H, each by the cubic that has the values and the slopes of its inverse beside it.
 
-    def _moved(self, terms: Floats, angles: Floats) -> Floats:
-        """Return how far the monotone map moves each angle, by Newton's method."""
-        mass, law = self._excess_mass(terms, angles), self._law(angles)
+        Its error is of fourth order, and what it changes in the integral of |H| of eighth.
+        """
+        line = self._on_line(nodes, terms.size)
+        values, slopes = terms @ line.masses, terms @ line.laws
+        felt = np.maximum(np.abs(values[1:]), np.abs(values[:-1])) > FELT * np.abs(values).max()
+        low = np.flatnonzero((values[1:] * values[:-1] < 0.0) & felt)
+        high = low + 1
+        width, rise = line.angles[high] - line.angles[low], values[high] - values[low]
+        share = -values[low] / rise
+        # Where H turns between two nodes the cubic is none, and the straight line is taken.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            before, after = (rise / (width * slopes[place]) for place in (low, high))
+            cubic = share + share * (1.0 - share) * ((1.0 - share) * (before - 1.0) - share * (after - 1.0))
+        inside = (cubic > 0.0) & (cubic < 1.0)
+        return np.asarray(line.angles[low] + width * np.where(inside, cubic, share))
+
+    def _moved(self, line: "_Line", mass: Floats) -> Floats:
+        """Return how far the monotone map moves each angle."""
         # The law changes its size over the distance to the next pole at least.
-        limit = 0.5 * np.minimum(angles, math.pi - angles)
+        limit = 0.5 * np.minimum(line.angles, math.pi - line.angles)
+        moved = np.clip(mass / line.law, -limit, limit)
+        there = self._law(line.angles + moved)
+        change = np.abs(there / line.law - 1.0)
+        # The trapezium has the square of this for a relative error.
+        moved = 2.0 * mass / (line.law + there)
+        far = change > SLIGHT
+        if far.any():
+            moved[far] = self._far_moved(line.angles[far], line.law[far], mass[far], limit[far])
+        return np.asarray(moved)
+
+    def _far_moved(self, angles: Floats, law: Floats, mass: Floats, limit: Floats) -> Floats:
+        """Return the same by Newton's method."""
         moved = np.clip(mass / law, -limit, limit)
         for _ in range(STEPS):
             half = 0.5 * moved
@@ -144,6 +164,39 @@ class ZonalDistances:
             if np.abs(step).max() <= AGREEMENT * np.abs(moved).max():
                 break
         return np.asarray(moved)
+
+    def _on_rule(self, nodes: int, size: int) -> tuple[Floats, Floats, Floats]:
+        """Return the masses of the state at Gauss's nodes, its density there, and the polynomials."""
+        if (nodes, size) not in self._rules:
+            rule = gauss_rule(self._dimension, nodes)
+            density = self.density(angles_of(rule.nodes, rule.complements))
+            self._rules[nodes, size] = rule.weights * density, density, polynomials(self._dimension, rule, size - 1)
+        return self._rules[nodes, size]
+
+    def _on_line(self, nodes: int, size: int) -> "_Line":
+        """Return nodes in the polar angle and what is known there."""
+        if (nodes, size) not in self._lines:
+            points, weights = _line_rule(nodes)
+            angles = 0.5 * math.pi * (1.0 + points)
+            laws = self._surface(angles) * polynomials_at(size - 1, self._dimension, angles)
+            masses = np.zeros_like(laws)
+            masses[1:] = polynomials_at(size - 2, self._dimension + 2, angles)
+            masses *= self._surface(angles, 1) / (self._dimension - 1)
+            self._lines[nodes, size] = _Line(angles, 0.5 * math.pi * weights, self._law(angles), laws, masses)
+        return self._lines[nodes, size]
+
+
+class _Line(NamedTuple):
+    """Nodes in the polar angle, increasing, their weights, the law of the state, and what each term changes in it.
+
+    The last, (L + 1, n), is what each changes in the distribution function.
+    """
+
+    angles: Floats
+    weights: Floats
+    law: Floats
+    laws: Floats
+    masses: Floats
 
 
 @functools.lru_cache(maxsize=32)

@@ -11,7 +11,7 @@ from meanfield.harmonics import largest_degree, packed
 
 from ...bases import Floats
 from ...bases.spherical import SphericalTransform
-from ...evolution.deviations import deviations
+from ...evolution.deviations import DeviationPaths
 from ...evolution.sphere.rates import SphereRates
 from ...evolution.sphere.spherical import SphericalSystem
 from ...surroundings import GENERIC, SAME_SHAPE, SMALL, VACUUM, Complexes, padded
@@ -55,6 +55,8 @@ class FreeSurroundings:
         turns = state.problem.confinement is None and np.abs(self._target[1:]).max(initial=0.0) > UNIFORM
         self._nearest = Nearest(self._target) if turns else None
         self._zonal = ZonalDistances(state) if zonal else None
+        system = SphericalSystem(self.problem, degree_of(self._target))
+        self._paths = DeviationPaths(system, self._target, self.tolerance)
 
     def stirred(self) -> Complexes:
         """Return rho (1 + eps g), g with many degrees and orders, of mass one."""
@@ -70,10 +72,14 @@ class FreeSurroundings:
         cosine, sine = transform.analyse(self._density(transform) * factor)
         return np.asarray((cosine - 1j * sine) / cosine[0] - padded(self._target, cosine.size))
 
-    def evolved(self, start: Complexes, times: Floats, tolerance: float) -> list[Complexes]:
-        """Return the deviations at times that begin with the start, to a local tolerance."""
-        degree = max(16, largest_degree(start.size), largest_degree(self._target.size))
-        return deviations(SphericalSystem(self.problem, degree), self._target, start, times, tolerance)
+    @property
+    def rounding(self) -> float:
+        """What rounding does to rates in an evolution."""
+        return self._paths.rounding
+
+    def evolved(self, start: Complexes, times: Floats, coarser: bool = False) -> list[Complexes]:
+        """Return the deviations at times that begin with the start."""
+        return self._paths(start, degree_of(start), times, coarser)
 
     def left(self, deviation: Complexes) -> Complexes:
         """Return the deviation from the state turned to where it is nearest; rotation is no relaxation."""
@@ -109,6 +115,11 @@ class FreeSurroundings:
                 return total
             rings, last = 3 * rings // 2, total
         raise ComputationFailed("the density is too concentrated for its relative entropy")
+
+
+def degree_of(moments: Complexes) -> int:
+    """Return the resolution for packed moments."""
+    return max(16, largest_degree(moments.size))
 
 
 def _on_grid(change: Complexes, rings: int, degree: int = 0) -> tuple[SphericalTransform, Floats]:
