@@ -7,11 +7,16 @@ files and functions that are too long; and median sizes. ``tests/test_house.py``
 import argparse
 import ast
 import statistics
+import sys
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import meanfield
+
 PACKAGES = ("meanfield", "solvers", "verification")
 LONG_FILE, LONG_FUNCTION = 500, 60
 
@@ -22,9 +27,10 @@ LAYOUTS = frozenset({"degree", "order"})
 
 
 class House:
-    """The source files of the packages, parsed."""
+    """The source files of the packages, parsed: those that are imported, or those under another root."""
 
-    def __init__(self, root: Path = ROOT) -> None:
+    def __init__(self, root: Path | None = None) -> None:
+        root = Path(meanfield.__file__).parent.parent if root is None else root
         paths = [path for package in PACKAGES for path in sorted((root / package).rglob("*.py"))]
         self.sources = {_module(path.relative_to(root)): path for path in paths}
         self.texts = {module: path.read_text() for module, path in self.sources.items()}
@@ -165,7 +171,9 @@ def _asks(node: ast.expr) -> bool:
     constants = {part.value for side in sides for part in ast.walk(side) if isinstance(part, ast.Constant)}
     calls = {_name(side.func) for side in sides if isinstance(side, ast.Call)}
     by_dimension = any(name.endswith("dimension") for name in names) and bool(constants & {2, 3})
-    by_layout = "layout" in names and (bool(constants & LAYOUTS) or len(names) > 1)
+    others = [side for side in sides if _name(side) != "layout"]
+    of_layouts = not others or any(isinstance(side, ast.Name | ast.Attribute) for side in others)
+    by_layout = "layout" in names and (of_layouts or bool(constants & LAYOUTS))
     by_name = bool(names & {"domain", "name"}) and bool(constants & {"circle", "sphere"})
     return by_dimension or by_layout or by_name or bool(calls & DOMAINS)
 
