@@ -190,7 +190,9 @@ class Space:
         self._most = MOST_NODES if group is None else MOST_RINGS
         self._rings = min(rings, self._most // 2)
         self._levels: list[Sampled] = []
-        self._seen: list[tuple[Floats, Met | None]] = []
+        # What the ends on the coarsest grid turned out to be.
+        self._seen: Floats = np.empty((0, self.size))
+        self._owners: list[Met | None] = []
 
     @property
     def size(self) -> int:
@@ -215,19 +217,18 @@ class Space:
         _, ends = self.sampled(0).solved(starts)
         invariants = self.sampled(0).invariants(ends)
         firsts, counts = _distinct_rows(invariants)
-        new = [first for first in firsts if self._place_of(invariants[first]) is None]
-        self._seen += self._identified(ends[new], invariants[new], met)
+        new = [first for first in firsts if _place_among(self._seen, invariants[first]) is None]
+        self._owners += self._identified(ends[new], met)
+        self._seen = np.concatenate([self._seen, invariants[new]])
         for first, count in zip(firsts, counts, strict=True):
-            seen = self._place_of(invariants[first])
-            if seen is not None and seen[1] is not None:
-                yield seen[1], count
+            place = _place_among(self._seen, invariants[first])
+            owner = None if place is None else self._owners[place]
+            if owner is not None:
+                yield owner, count
 
-    def _place_of(self, invariants: Floats) -> tuple[Floats, Met | None] | None:
-        return next((seen for seen in self._seen if _same(seen[0], invariants)), None)
-
-    def _identified(self, ends: Floats, coarse: Floats, met: list[Met]) -> list[tuple[Floats, Met | None]]:
+    def _identified(self, ends: Floats, met: list[Met]) -> list[Met | None]:
         """Return which states some ends are on a grid that resolves them; None if none does."""
-        found: list[tuple[Floats, Met | None]] = [(invariants, None) for invariants in coarse]
+        found: list[Met | None] = [None] * len(ends)
         rows = np.arange(len(ends))
         last = 1 + int(np.log2(max(2.0, self._most / self._rings)))
         for level in range(1, last + 1):
@@ -237,7 +238,7 @@ class Space:
             agree = finer.residuals(ends) <= AGREEMENT
             invariants = finer.invariants(ends)
             for row, moments, values in zip(rows[agree], ends[agree], invariants[agree], strict=True):
-                found[row] = coarse[row], self._entered(moments, values, met)
+                found[row] = self._entered(moments, values, met)
             if level < last:
                 kept, ends = finer.solved(ends[~agree])
                 rows = rows[~agree][kept]
@@ -245,11 +246,11 @@ class Space:
 
     def _entered(self, moments: Floats, invariants: Floats, met: list[Met]) -> Met:
         """Return the state of these invariants, added to those met if it is new."""
-        known = next((other for other in met if _same(other.invariants, invariants)), None)
-        if known is None:
-            known = Met(invariants, 0, 0, self._group, *self._moments(moments))
-            met.append(known)
-        return known
+        place = _place_among(np.array([known.invariants for known in met]).reshape(-1, self.size), invariants)
+        if place is None:
+            place = len(met)
+            met.append(Met(invariants, 0, 0, self._group, *self._moments(moments)))
+        return met[place]
 
     def _moments(self, moments: Floats) -> tuple[Floats, Floats]:
         if self._group is None:
@@ -261,38 +262,28 @@ class Space:
         return cosine, sine
 
 
-def _same(one: Floats, other: Floats) -> bool:
-    return bool(np.abs(one - other).max() <= SAME)
+def _place_among(known: Floats, invariants: Floats) -> int | None:
+    """Return the first of the known rows of invariants that is the same, None if there is none."""
+    alike = np.flatnonzero(np.abs(known - invariants).max(axis=1, initial=0.0) <= SAME)
+    return int(alike[0]) if alike.size else None
 
 
 def _distinct_rows(invariants: Floats) -> tuple[list[int], list[int]]:
     """Return the first of each set of rows that are the same, and how many there are."""
     firsts: list[int] = []
     counts: list[int] = []
-    for row, values in enumerate(invariants):
-        place = next((place for place, first in enumerate(firsts) if _same(invariants[first], values)), None)
-        if place is None:
-            firsts.append(row)
-            counts.append(1)
-        else:
-            counts[place] += 1
+    rows = np.arange(len(invariants))
+    while rows.size:
+        alike = np.abs(invariants[rows] - invariants[rows[0]]).max(axis=1, initial=0.0) <= SAME
+        firsts.append(int(rows[0]))
+        counts.append(int(alike.sum()))
+        rows = rows[~alike]
     return firsts, counts
 
 
 def _rings(field: Field, dimension: int) -> int:
-    """Return the rings that resolve a density as sharp as the field allows.
-
-    Its exponent has a second derivative of at most c = sum lambda l (l + d - 2)/(d - 1), and exp(-c t^2/2) has
-    moments exp(-l^2/(2 c)).
-    """
-    degrees = np.arange(max(field.strengths.size, field.confining + 1))
-    forces = np.zeros(degrees.size)
-    forces[: field.strengths.size] = np.maximum(field.strengths, 0.0)
-    if field.confinement is not None:
-        forces[1 : field.confining + 1] += np.abs(field.confinement[: field.confining])
-    sharpness = float(forces @ (degrees * (degrees + dimension - 2.0))) / (dimension - 1.0)
-    reach = np.sqrt(-2.0 * sharpness * np.log(SHARPEST))
-    return degrees.size + int(reach / 2.0) + 2
+    """Return the rings that resolve a density as sharp as the field allows, one in which attraction is complete."""
+    return field.last + int(field.reach(1.0 * (field.strengths > 0.0), dimension, SHARPEST) / 2.0) + 3
 
 
 def _allowed(field: Field, even: bool) -> Iterator[Group]:

@@ -108,6 +108,30 @@ class Field(NamedTuple):
         """The last degree of the confinement that is felt."""
         return 0 if self.confinement is None else 1 + int(np.flatnonzero(self.confinement).max(initial=-1))
 
+    @property
+    def last(self) -> int:
+        """The last degree of all."""
+        return max(self.strengths.size - 1, self.confining)
+
+    def reach(self, lengths: Floats, dimension: int, left: float) -> float:
+        """Return how many degrees the moments of a density go down to a share, by the curvature of its field.
+
+        A harmonic of degree l and unit length has second derivatives of about l (l + d - 2)/(d - 1) at most, and
+        exp(-c t^2/2) has moments exp(-l^2/(2 c)).
+
+        Parameters
+        ----------
+        lengths : (L + 1,) float
+            Those of the moments of the density by degree.
+        """
+        forces = np.zeros(self.last + 1)
+        forces[: self.strengths.size] = np.abs(self.strengths * lengths)
+        if self.confinement is not None:
+            forces[1 : self.confining + 1] += np.abs(self.confinement[: self.confining])
+        degrees = np.arange(forces.size)
+        curvature = float(forces @ (degrees * (degrees + dimension - 2.0))) / (dimension - 1.0)
+        return float(np.sqrt(-2.0 * curvature * np.log(left)))
+
 
 def about_axis(domain: Sphere, field: Field, degrees: Integers, nodes: int) -> Harmonics:
     """Return P_l of some degrees on a Gauss rule: densities about an axis in any dimension."""
