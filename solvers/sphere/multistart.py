@@ -39,10 +39,10 @@ ROUNDS = (2, 6)
 WORK = 3e9
 # Relaxations of a round, and most rounds of them.
 RELAXED, RELAXED_ROUNDS = 24, 6
-# A grid is chosen such that the density of a state at its sharpest has this left beyond it, and is refined until
-# another gives the same moments; finer ones than the last are left to the polishing.
-SHARPEST, AGREEMENT = 1e-3, 1e-8
-MOST_RINGS, MOST_NODES = 96, 1024
+# Starts are solved for on a grid that leaves this share of the moments of a state at its sharpest, what is met on
+# one that leaves the other; both are limited, and what is sharper is left out.
+ROUGH, EXACT = 1e-3, 1e-8
+MOST_RINGS, MOST_NODES = (48, 192), (512, 2048)
 # States with all invariants nearer than this are the same.
 SAME = 1e-6
 
@@ -141,21 +141,21 @@ def among_harmonics(field: Field, even: bool) -> "list[Space]":
     even
         Whether the confinement, if there is one, is even about the equator.
     """
-    felt, rings = np.flatnonzero(field.strengths), _rings(field, 3)
+    felt = np.flatnonzero(field.strengths)
     spaces = []
     for group in _distinct(felt, _allowed(field, even)):
         degrees = np.array([degree for degree in felt.tolist() if group.dimension(degree)], dtype=np.int64)
         if field.confinement is not None or not field.is_convex(degrees):
-            spaces.append(Space(field, degrees, partial(invariant, group, field, degrees), rings, group))
+            spaces.append(Space(field, degrees, partial(invariant, group, field, degrees), 3, group))
     return spaces
 
 
 def about_an_axis(domain: Sphere, field: Field, even: bool) -> "list[Space]":
     """Return the densities about an axis, even about the equator and not, that may hold more than one state."""
-    felt, rings = np.flatnonzero(field.strengths), _rings(field, domain.dimension)
+    felt = np.flatnonzero(field.strengths)
     choices = [felt[felt % 2 == 0], felt] if even else [felt]
     return [
-        Space(field, degrees, partial(about_axis, domain, field, degrees), rings)
+        Space(field, degrees, partial(about_axis, domain, field, degrees), domain.dimension)
         for degrees in choices
         if degrees.size and (field.confinement is not None or not field.is_convex(degrees))
     ]
@@ -172,8 +172,8 @@ class Space:
         The degrees of their harmonics.
     harmonics
         Gives these for a number of rings.
-    rings
-        That of the coarsest grid.
+    dimension
+        d of the space around the sphere.
     group
         The symmetry on S^2; None for densities about an axis.
     """
@@ -183,12 +183,18 @@ class Space:
         field: Field,
         degrees: Integers,
         harmonics: Callable[[int], Harmonics],
-        rings: int,
+        dimension: int,
         group: Group | None = None,
     ) -> None:
         self._field, self._degrees, self._harmonics, self._group = field, degrees, harmonics, group
-        self._most = MOST_NODES if group is None else MOST_RINGS
-        self._rings = min(rings, self._most // 2)
+        self._dimension = dimension
+        # No moments are longer than one.
+        sharpest = np.minimum(np.arange(self.size, dtype=float), 1.0)
+        most = MOST_NODES if group is None else MOST_RINGS
+        self._rings = [
+            min(int(field.rings(sharpest, dimension, left)), limit)
+            for left, limit in zip((ROUGH, EXACT), most, strict=True)
+        ]
         self._levels: list[Sampled] = []
         # What the ends on the coarsest grid turned out to be.
         self._seen: Floats = np.empty((0, self.size))
@@ -207,9 +213,9 @@ class Space:
         return max(FEWEST, min(wanted, int(WORK / (20.0 * coarse.work))))
 
     def sampled(self, level: int) -> Sampled:
-        """Return the densities on a grid that is refined by a factor of two at each level."""
+        """Return the densities on a coarse grid, and on one that resolves them."""
         while len(self._levels) <= level:
-            self._levels.append(Sampled(self._harmonics(self._rings * 2 ** len(self._levels)), self._field))
+            self._levels.append(Sampled(self._harmonics(self._rings[len(self._levels)]), self._field))
         return self._levels[level]
 
     def places(self, starts: Floats, met: list[Met]) -> Iterator[tuple[Met, int]]:
@@ -218,7 +224,7 @@ class Space:
         invariants = self.sampled(0).invariants(ends)
         firsts, counts = _distinct_rows(invariants)
         new = [first for first in firsts if _place_among(self._seen, invariants[first]) is None]
-        self._owners += self._identified(ends[new], met)
+        self._owners += self._identified(ends[new], invariants[new], met)
         self._seen = np.concatenate([self._seen, invariants[new]])
         for first, count in zip(firsts, counts, strict=True):
             place = _place_among(self._seen, invariants[first])
@@ -226,23 +232,33 @@ class Space:
             if owner is not None:
                 yield owner, count
 
-    def _identified(self, ends: Floats, met: list[Met]) -> list[Met | None]:
+    def _identified(self, ends: Floats, coarse: Floats, met: list[Met]) -> list[Met | None]:
         """Return which states some ends are on a grid that resolves them; None if none does."""
         found: list[Met | None] = [None] * len(ends)
-        rows = np.arange(len(ends))
-        last = 1 + int(np.log2(max(2.0, self._most / self._rings)))
-        for level in range(1, last + 1):
+        rows, invariants = np.arange(len(ends)), coarse
+        for level in range(len(self._rings)):
+            if level:
+                rows, ends = self._solved(rows, ends, level)
+                invariants = self.sampled(level).invariants(ends)
+            fine = self._needed(invariants, EXACT) <= self._rings[level]
+            for row, moments, values in zip(rows[fine], ends[fine], invariants[fine], strict=True):
+                found[row] = self._entered(moments, values, met)
+            rows, ends = rows[~fine], ends[~fine]
             if not rows.size:
                 break
-            finer = self.sampled(level)
-            agree = finer.residuals(ends) <= AGREEMENT
-            invariants = finer.invariants(ends)
-            for row, moments, values in zip(rows[agree], ends[agree], invariants[agree], strict=True):
-                found[row] = self._entered(moments, values, met)
-            if level < last:
-                kept, ends = finer.solved(ends[~agree])
-                rows = rows[~agree][kept]
         return found
+
+    def _needed(self, invariants: Floats, left: float) -> Integers:
+        """Return how many rings densities need."""
+        lengths = invariants * (np.arange(self.size) > 0)
+        return self._field.rings(lengths, self._dimension, left)
+
+    def _solved(self, rows: Integers, ends: Floats, level: int) -> tuple[Integers, Floats]:
+        """Return which rows are states on a finer grid as well, and these."""
+        finer = self.sampled(level)
+        settled, nearby = finer.corrected(ends, self.sampled(0))
+        kept, others = finer.solved(ends[~settled])
+        return np.concatenate([rows[settled], rows[~settled][kept]]), np.concatenate([nearby[settled], others])
 
     def _entered(self, moments: Floats, invariants: Floats, met: list[Met]) -> Met:
         """Return the state of these invariants, added to those met if it is new."""
@@ -279,11 +295,6 @@ def _distinct_rows(invariants: Floats) -> tuple[list[int], list[int]]:
         counts.append(int(alike.sum()))
         rows = rows[~alike]
     return firsts, counts
-
-
-def _rings(field: Field, dimension: int) -> int:
-    """Return the rings that resolve a density as sharp as the field allows, one in which attraction is complete."""
-    return field.last + int(field.reach(1.0 * (field.strengths > 0.0), dimension, SHARPEST) / 2.0) + 3
 
 
 def _allowed(field: Field, even: bool) -> Iterator[Group]:

@@ -23,16 +23,16 @@ from .multistart import Met, Search, Space, about_an_axis, among_harmonics, fiel
 from .perturbations import unstable_counts
 from .polyhedral import invariant_equation
 from .recognition import recognised
-from .sampled import Field
+from .sampled import WIDER, Field
 from .zonal_search import zonal_states
 
 # Degrees of the search; larger ones are left to the polishing of what is met.
 LARGEST_DEGREE, LARGEST_ZONAL_DEGREE = 8, 48
 # Odd moments below this are rounding noise of a state even about the equator.
 ODD = 1e-6
-# A density needs so many of the degrees that its curvature asks for, and the tail beyond what it needs, in steps of
-# some degrees: states that need nearly the same share one basis.
-WIDER, TAIL, STEP = 1.1, 8.0 / 7.0, 16
+# The tail beyond the degrees that a density needs is an eighth of all, in steps of some degrees: states that need
+# nearly as many share one basis.
+TAIL, STEP = 8.0 / 7.0, 16
 CONVEX = "the second variation of the free energy is definite at every density"
 ONE_DEGREE = "with degree one alone the states are the uniform one and, beyond its threshold, one exp(r cos t)/Z"
 
@@ -82,7 +82,7 @@ class _Task:
 
         On fewer a density that may turn has no equation to solve: they do not turn with it.
         """
-        needed = self.field.last + WIDER * self.field.reach(lengths, self.problem.domain.dimension, EPS)
+        needed = self.field.last + WIDER * float(self.field.reach(lengths, self.problem.domain.dimension, EPS))
         modes = STEP * math.ceil(TAIL * needed / STEP)
         if (group, modes) not in self._equations:
             self._equations[group, modes] = invariant_equation(self.problem, group, self.sign, modes=modes)
@@ -101,9 +101,7 @@ def _most_states(problem: McKeanVlasov, field: Field) -> tuple[float, str]:
     return math.inf, ""
 
 
-def _searched(
-    task: _Task, spaces: list[Space], known: list[Point], zonal: list[Point], words: str
-) -> Searched:
+def _searched(task: _Task, spaces: list[Space], known: list[Point], zonal: list[Point], words: str) -> Searched:
     """Return what is met in some spaces beside known states and zonal ones just found."""
     places: list[Point | None] = [*known, *zonal]
     if task.problem.confinement is None:
@@ -127,8 +125,13 @@ def _searched(
     minima = [met.relaxations for point, met in states if _stable(task, point)]
     runs = [met.runs for _, met in states]
     # Where degrees are missing, states of the search need not be any of the equation.
-    doubt = f"{lost} states that were met could not be resolved and are not listed" if lost and not task.field.cut else ""
-    return Searched(new, words, Tally.of(runs), Tally.of(minima), doubt=doubt, lost=lost)
+    doubt = (
+        f"{lost} states that were met could not be resolved and are not listed"
+        if lost and not task.field.cut
+        else ""
+    )
+    apart = task.problem.domain.dimension == 3
+    return Searched(new, words, Tally.of(runs), Tally.of(minima), doubt=doubt, lost=lost, by_symmetry=apart)
 
 
 def _invariants(point: Point | None, size: int) -> Floats:
