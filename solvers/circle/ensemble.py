@@ -109,7 +109,8 @@ class Ensemble:
         values -= top[:, None]
         sums = np.exp(values, out=values) @ analysis
         mass, count = sums[:, :1], analysis.shape[1] // 2
-        return (sums[:, :count] + 1j * sums[:, count:]) / mass, top + np.log(mass[:, 0])
+        moments = np.asarray(sums[:, :count] + 1j * sums[:, count:], dtype=np.complex128) / mass
+        return moments, top + np.log(mass[:, 0])
 
     @functools.cached_property
     def _waves(self) -> tuple[Floats, Floats] | None:
