@@ -59,7 +59,9 @@ def catalogue(rates: bool = True) -> dict[str, Callable[[], object]]:
         "circle, eight random terms": solving(circle, CosineSeries(RANDOM), 1.5),
         "circle, eight terms in a field": solving(circle, CosineSeries(RANDOM), 1.5, CosineSeries((0.3, -0.2))),
         "circle, eight strong terms": solving(circle, CosineSeries(MIXED), 1.6),
-        "circle, eight strong terms in a field": solving(circle, CosineSeries(MIXED), 1.6, CosineSeries((0.3, -0.2))),
+        "circle, eight strong terms in a field": solving(
+            circle, CosineSeries(MIXED), 1.6, CosineSeries((0.3, -0.2))
+        ),
         "circle, Keller-Segel": solving(circle, KellerSegel(), 1.5),
         "sphere, Transformer 3": solving(sphere, Transformer(beta=3.0), 2.5),
         **{f"sphere, degree {degree}": solving(sphere, series, 1.2) for degree, series in single.items()},

@@ -81,7 +81,8 @@ class Searched(NamedTuple):
     lost : int
         Ends of runs that are no states on a finer grid, are not resolved on any, or were too many to be looked at.
     by_symmetry : bool
-        Whether the densities of every symmetry were searched apart, so that following branches adds nothing.
+        Whether the densities of every symmetry were searched apart, on grids that resolve all, so that following
+        branches adds nothing.
     """
 
     points: "list[Point]"

@@ -162,7 +162,7 @@ def about_an_axis(domain: Sphere, field: Field, even: bool) -> "list[Space]":
 
 
 class Space:
-    """The densities of a symmetry, on finer and finer grids.
+    """The densities of a symmetry, on a coarse grid and on a fine one.
 
     Parameters
     ----------
@@ -176,6 +176,11 @@ class Space:
         d of the space around the sphere.
     group
         The symmetry on S^2; None for densities about an axis.
+
+    Attributes
+    ----------
+    resolves_all : bool
+        Whether the fine grid resolves every state, however sharp.
     """
 
     def __init__(
@@ -190,11 +195,10 @@ class Space:
         self._dimension = dimension
         # No moments are longer than one.
         sharpest = np.minimum(np.arange(self.size, dtype=float), 1.0)
+        needed = [int(field.rings(sharpest, dimension, left)) for left in (ROUGH, EXACT)]
         most = MOST_NODES if group is None else MOST_RINGS
-        self._rings = [
-            min(int(field.rings(sharpest, dimension, left)), limit)
-            for left, limit in zip((ROUGH, EXACT), most, strict=True)
-        ]
+        self._rings = [min(pair) for pair in zip(needed, most, strict=True)]
+        self.resolves_all = self._rings[-1] == needed[-1]
         self._levels: list[Sampled] = []
         # What the ends on the coarsest grid turned out to be.
         self._seen: Floats = np.empty((0, self.size))

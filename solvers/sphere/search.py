@@ -130,7 +130,7 @@ def _searched(task: _Task, spaces: list[Space], known: list[Point], zonal: list[
         if lost and not task.field.cut
         else ""
     )
-    apart = task.problem.domain.dimension == 3
+    apart = task.problem.domain.dimension == 3 and all(space.resolves_all for space in spaces)
     return Searched(new, words, Tally.of(runs), Tally.of(minima), doubt=doubt, lost=lost, by_symmetry=apart)
 
 

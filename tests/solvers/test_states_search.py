@@ -240,7 +240,9 @@ def test_the_search_alone_meets_what_branches_lead_to(index: int, monkeypatch: p
 
 
 @pytest.mark.parametrize("field", [None, (0.8, -1.1, 0.4)])
-def test_densities_of_few_modes_by_tables_are_those_of_the_transforms(field, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_densities_of_few_modes_by_tables_are_those_of_the_transforms(
+    field, monkeypatch: pytest.MonkeyPatch
+) -> None:
     confinement = None if field is None else CosineSeries(field)
     problem = McKeanVlasov(Circle(), CosineSeries((-1.0, 0.7, -0.9, 0.0, -1.2)), confinement=confinement)
     equation = stationary_equation(problem, 1, 1)
