@@ -13,8 +13,10 @@ from tables import heading, table
 # Milliseconds of CPU time that a user should not wait longer than.
 TARGETS = {"circle, Transformer 5": 60.0}
 TARGET = 1000.0
+NO_RATES = "--no-rates"
 # Drawn once from the uniform distribution on (-1, 1).
 RANDOM = (0.024, 0.901, -0.712, 0.897, -0.376, -0.153, 0.655, -0.181)
+ATTRACTING = (-1.0, -0.9, -0.8, -0.9, -0.7, -0.8, -0.6, -0.9)
 MIXED = (-1.0, -1.5, 0.7, -2.0, -1.0, 0.5, -1.0, -2.0)
 
 
@@ -29,8 +31,8 @@ class Row:
     states: int
 
 
-def catalogue() -> dict[str, Callable[[], object]]:
-    """Return the problems by name, each as a function that solves it."""
+def catalogue(rates: bool = True) -> dict[str, Callable[[], object]]:
+    """Return the problems by name, each as a function that solves it, with the rates of its states or without."""
     from meanfield import (
         Circle,
         CosineSeries,
@@ -48,14 +50,18 @@ def catalogue() -> dict[str, Callable[[], object]]:
     ) -> Callable[[], object]:
         coupling = relative * float(critical_coupling(McKeanVlasov(domain, potential)))
         problem = McKeanVlasov(domain, potential, coupling=coupling, confinement=confinement)
-        return lambda: stationary_states(problem)
+        return lambda: stationary_states(problem, rates=rates)
 
     circle, sphere = Circle(), Sphere(3)
-    single = {degree: GegenbauerSeries((0.0,) * (degree - 1) + (-1.0,)) for degree in (2, 3, 4, 6, 8)}
+    single = {degree: GegenbauerSeries((0.0,) * (degree - 1) + (-1.0,)) for degree in range(1, 9)}
     return {
         "circle, Transformer 5": solving(circle, Transformer(beta=5.0), 0.95),
         "circle, eight random terms": solving(circle, CosineSeries(RANDOM), 1.5),
         "circle, eight terms in a field": solving(circle, CosineSeries(RANDOM), 1.5, CosineSeries((0.3, -0.2))),
+        "circle, eight strong terms": solving(circle, CosineSeries(MIXED), 1.6),
+        "circle, eight strong terms in a field": solving(
+            circle, CosineSeries(MIXED), 1.6, CosineSeries((0.3, -0.2))
+        ),
         "circle, Keller-Segel": solving(circle, KellerSegel(), 1.5),
         "sphere, Transformer 3": solving(sphere, Transformer(beta=3.0), 2.5),
         **{f"sphere, degree {degree}": solving(sphere, series, 1.2) for degree, series in single.items()},
@@ -64,6 +70,8 @@ def catalogue() -> dict[str, Callable[[], object]]:
         "sphere, degrees to 4 in a field": solving(
             sphere, GegenbauerSeries(MIXED[:4]), 1.6, GegenbauerSeries((0.3, -0.4))
         ),
+        "sphere, degrees to 6": solving(sphere, GegenbauerSeries(MIXED[:6]), 1.6),
+        "sphere, degrees to 8, all attract": solving(sphere, GegenbauerSeries(ATTRACTING), 1.2),
         "sphere, degrees to 8": solving(sphere, GegenbauerSeries(MIXED), 1.6),
     }
 
@@ -73,9 +81,9 @@ def names() -> list[str]:
     return list(catalogue())
 
 
-def measured(problems: list[str], trees: list[Path], rounds: int) -> list[Row]:
+def measured(problems: list[str], trees: list[Path], rounds: int, rates: bool = True) -> list[Row]:
     """Return the rows of all problems in all trees, timed in turn so that a slow moment meets all alike."""
-    workers = [_worker(tree) for tree in trees]
+    workers = [_worker(tree, rates) for tree in trees]
     rows = []
     for problem in problems:
         times = [[_timed(worker, problem) for worker in workers] for _ in range(rounds + 1)]
@@ -87,10 +95,10 @@ def measured(problems: list[str], trees: list[Path], rounds: int) -> list[Row]:
     return rows
 
 
-def _worker(tree: Path) -> subprocess.Popen[str]:
+def _worker(tree: Path, rates: bool) -> subprocess.Popen[str]:
     """Return a process that solves the problems it is told with the packages of a tree."""
     return subprocess.Popen(
-        [sys.executable, __file__],
+        [sys.executable, __file__, *([] if rates else [NO_RATES])],
         env={**os.environ, "PYTHONPATH": str(tree)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -125,7 +133,7 @@ def report(rows: list[Row], rounds: int) -> str:
 
 def _serve() -> None:
     """Answer every name of a problem that is read with the CPU seconds it takes and the number of its states."""
-    problems = catalogue()
+    problems = catalogue(rates=NO_RATES not in sys.argv)
     for line in sys.stdin:
         started = time.process_time()
         states = problems[line.strip()]()

@@ -80,6 +80,9 @@ class Searched(NamedTuple):
         A sentence why states are missing, found by a count that all states together must give; empty if none shows.
     lost : int
         Ends of runs that are no states on a finer grid, are not resolved on any, or were too many to be looked at.
+    by_symmetry : bool
+        Whether the densities of every symmetry were searched apart, on grids that resolve all, so that following
+        branches adds nothing.
     """
 
     points: "list[Point]"
@@ -89,6 +92,7 @@ class Searched(NamedTuple):
     theorem: str = ""
     doubt: str = ""
     lost: int = 0
+    by_symmetry: bool = False
 
     @property
     def settled(self) -> bool:

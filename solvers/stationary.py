@@ -2,8 +2,9 @@
 
 Three sources: the closed forms (the uniform state), a search from starts of its own, which says how far it went,
 and, in a confinement or where that leaves anything open, the branches of the bifurcation diagram that pass the
-coupling, beside which it is made once more. States that are rotations or reflections of each other are one. A state
-is named the minimiser with a reason only: a theorem, or a search that is settled.
+coupling, beside which it is made once more; on S^2, where it goes through all symmetries, in a confinement only.
+States that are rotations or reflections of each other are one. A state is named the minimiser with a reason only: a
+theorem, or a search that is settled.
 """
 
 import logging
@@ -79,7 +80,7 @@ def stationary_states(
         The equation, its coupling fixed.
     depth
         Generations of branches followed to the coupling, which is done in a confinement, where states are named
-        after them, and where the search alone is not settled.
+        after them, and on the circle and about an axis where the search alone is not settled.
     rates
         Whether to compute the slowest decay rate of each state.
     on_failure
@@ -124,7 +125,8 @@ def stationary_states(
         raise InvalidInput(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
     register = Register((min(BEYOND * coupling, 0.0), max(BEYOND * coupling, 0.0)), _critical(problem))
     alone = _alone(problem, watch)
-    states = _sorted(problem, _named(alone.points)) if alone is not None and alone.settled else []
+    enough = alone is not None and (alone.settled or alone.by_symmetry)
+    states = _sorted(problem, _named(alone.points)) if alone is not None and enough else []
     if alone is not None and states and not states[0].unstable:
         searched, followed = alone, True
     else:

@@ -19,6 +19,7 @@ stable; powers of the sine that underflow belong to values far below rounding. S
 """
 
 import functools
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +28,9 @@ from numpy.typing import NDArray
 from meanfield.harmonics.quadrature import Rule, gauss_rule
 
 from .base import Floats, Integers
+
+# Orders whose tables are made at once.
+TOGETHER = 16
 
 
 class Order(NamedTuple):
@@ -65,8 +69,8 @@ class LegendreTables:
         self._tables: list[Order] = []
         places: list[Integers] = []
         start = 0
-        for order in self.orders.tolist():
-            table = order_table(degree, order, rule.fine[: self._half])
+        tables = order_tables(degree, self.orders, rule.fine[: self._half])
+        for order, table in zip(self.orders.tolist(), tables, strict=True):
             degrees = np.arange(order, degree + 1)
             places += [_place(degrees[::2], order), _place(degrees[1::2], order)]
             middle, stop = start + places[-2].size, start + degrees.size
@@ -129,24 +133,46 @@ def ring_table(degree: int, order: int, rings: int) -> Floats:
 
 
 def order_table(degree: int, order: int, complements: NDArray[Any]) -> Floats:
-    """Return T_lm for l = order..degree at 1 - cos(theta), shape (points, degree - order + 1).
+    """Return T_lm for l = order..degree at 1 - cos(theta), shape (points, degree - order + 1)."""
+    return next(order_tables(degree, np.array([order]), complements))
 
-    The recurrence runs in the precision of the complements.
+
+def order_tables(degree: int, orders: Integers, complements: NDArray[Any]) -> Iterator[Floats]:
+    """Yield T_lm for l = m..degree at 1 - cos(theta), (points, degree - m + 1), for ascending orders m.
+
+    The recurrence runs in the precision of the complements, for some orders at a time.
     """
     kind = complements.dtype.type
     cosine, sine = 1 - complements, np.sqrt(complements * (2 - complements))
-    values = np.full_like(cosine, np.sqrt(kind(2 if order else 1)))
-    for factor in range(1, order + 1):
-        values = values * (sine * np.sqrt(kind(2 * factor - 1) / kind(2 * factor)))
-    table = np.empty((degree - order + 1, cosine.size))
-    before = np.zeros_like(values)
-    lower = kind(0)
-    for row, current in zip(table, range(order, degree + 1), strict=True):
-        row[:] = values
-        upper = np.sqrt(kind((current + 1) ** 2 - order**2))
-        values, before = ((2 * current + 1) * cosine * values - lower * before) / upper, values
-        lower = upper
-    return table.T
+    top, reached = np.full_like(cosine, np.sqrt(kind(2))), 0
+    for first in range(0, orders.size, TOGETHER):
+        group = orders[first : first + TOGETHER]
+        tops = np.empty((group.size, cosine.size), dtype=kind)
+        for row, order in zip(tops, group.tolist(), strict=True):
+            for factor in range(reached + 1, order + 1):
+                top = top * (sine * np.sqrt(kind(2 * factor - 1) / kind(2 * factor)))
+            reached = order
+            row[:] = top if order else kind(1)
+        yield from _upwards(degree, group, tops, cosine)
+
+
+def _upwards(degree: int, orders: Integers, tops: NDArray[Any], cosine: NDArray[Any]) -> Iterator[Floats]:
+    """Yield T_lm from T_mm, (count, points), for some orders."""
+    kind = cosine.dtype.type
+    first = int(orders[0])
+    tables = np.empty((orders.size, degree - first + 1, cosine.size))
+    values, before = np.zeros_like(tops), np.zeros_like(tops)
+    squares = orders.astype(kind)[:, None] ** 2
+    lower = np.zeros_like(squares)
+    for current in range(first, degree + 1):
+        values[orders == current] = tops[orders == current]
+        begun = slice(int(np.searchsorted(orders, current, side="right")))
+        tables[begun, current - first] = values[begun]
+        upper = np.sqrt(kind(current + 1) ** 2 - squares[begun])
+        ahead = ((2 * current + 1) * cosine * values[begun] - lower[begun] * before[begun]) / upper
+        before[begun], values[begun], lower[begun] = values[begun], ahead, upper
+    for table, order in zip(tables, orders.tolist(), strict=True):
+        yield table[order - first :].T
 
 
 def packed(degree: int) -> tuple[Integers, Integers]:

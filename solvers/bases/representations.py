@@ -259,10 +259,7 @@ def invariant_harmonics(group: Group, degree: int) -> Floats:
 
 def representation(element: Floats, degree: int) -> Floats:
     """Return the matrix by which an orthogonal transformation acts on the harmonics of a degree."""
-    from scipy.spatial.transform import Rotation
-
-    sign = float(np.sign(np.linalg.det(element)))
-    turn = Rotation.from_matrix(sign * element).as_rotvec()
+    sign, turn = _rotation_vector(np.asarray(element, dtype=float).tobytes())
     angle = float(np.linalg.norm(turn))
     if angle < SAME_ELEMENT:
         return np.asarray(sign**degree * np.eye(2 * degree + 1))
@@ -270,6 +267,16 @@ def representation(element: Floats, degree: int) -> Floats:
     _, vectors = np.linalg.eigh(1j * generator)
     phases = np.exp(-1j * angle * np.arange(-degree, degree + 1))
     return np.asarray(sign**degree * ((vectors * phases) @ vectors.conj().T).real)
+
+
+@functools.lru_cache(maxsize=64)
+def _rotation_vector(element: bytes) -> tuple[float, Floats]:
+    """Return the determinant of an orthogonal matrix and axis times angle of its rotation."""
+    from scipy.spatial.transform import Rotation
+
+    matrix = np.frombuffer(element).reshape(3, 3)
+    sign = float(np.sign(np.linalg.det(matrix)))
+    return sign, np.asarray(Rotation.from_matrix(sign * matrix).as_rotvec())
 
 
 @functools.lru_cache(maxsize=256)

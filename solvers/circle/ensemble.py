@@ -11,6 +11,7 @@ contraction, take the value of the density itself. The results are starts for th
 many modes a density needs.
 """
 
+import functools
 from collections.abc import Callable
 from functools import partial
 
@@ -29,9 +30,11 @@ FELT, STRONG = 1e-9, 1e-3
 MODES, SOLVED = 256, (24, 48)
 # A Gaussian cluster of variance 1/c has moments exp(-k^2/(2 c)), below rounding beyond 8 sqrt(c).
 NODES = (128, 2048)
+# Cosines and sines of up to so many modes and orders are tabulated.
+FEW = 64
 # Rows that are worked on at once, so that their values stay in the cache.
-VALUES = 2**15
-ITERATIONS = 40
+VALUES = 2**16
+ITERATIONS = 30
 LARGEST_STEP = 0.5
 CONVERGED = 1e-9
 # Along a direction without slope steps do not end: what is left is rounding.
@@ -91,10 +94,42 @@ class Ensemble:
 
     def moments(self, rows: Complexes) -> Complexes:
         """Return the moments 0 to nodes/2 of the Gibbs densities of the fields of rows."""
-        return self.densities_of(self.strengths * rows)[0]
+        return self._transformed(self.strengths * rows)[0]
 
     def densities_of(self, fields: Complexes) -> tuple[Complexes, Floats]:
-        """Return moments and log(Z/2 pi) of the densities exp(sum 2 Re(field_k exp(ikt)) - V/D)/Z, row by row."""
+        """Return moments and log(Z/2 pi) of the densities exp(sum 2 Re(field_k exp(ikt)) - V/D)/Z, row by row.
+
+        The moments go up to the degrees of products of strong modes at least.
+        """
+        if self._waves is None:
+            return self._transformed(fields)
+        synthesis, analysis = self._waves
+        values = np.concatenate([fields.real, fields.imag, np.ones((len(fields), 1))], axis=1) @ synthesis
+        top = values.max(axis=1)
+        values -= top[:, None]
+        sums = np.exp(values, out=values) @ analysis
+        mass, count = sums[:, :1], analysis.shape[1] // 2
+        moments = np.asarray(sums[:, :count] + 1j * sums[:, count:], dtype=np.complex128) / mass
+        return moments, top + np.log(mass[:, 0])
+
+    @functools.cached_property
+    def _waves(self) -> tuple[Floats, Floats] | None:
+        """Cosines and sines on the nodes where they are so few that products with them beat the transforms.
+
+        The first have a row more, for what is fixed; the second are divided by the number of nodes.
+        """
+        count = 1 + max(int(self.degrees.max()), int(self._total.max(initial=0)))
+        if self.degrees.size + count > FEW:
+            return None
+        angles = 2.0 * np.pi * np.arange(self.nodes) / self.nodes
+        phases = np.exp(1j * np.multiply.outer(angles, np.arange(count)))
+        felt = 2.0 * phases[:, self.degrees]
+        fixed = np.fft.irfft(self._fixed, self.nodes, norm="forward")
+        synthesis = np.concatenate([felt.real, -felt.imag, fixed[:, None]], axis=1).T
+        return synthesis, np.concatenate([phases.real, -phases.imag], axis=1) / self.nodes
+
+    def _transformed(self, fields: Complexes) -> tuple[Complexes, Floats]:
+        """Return the same with all moments that the nodes give."""
         series = np.tile(self._fixed, (len(fields), 1))
         series[:, self.degrees] += fields
         values = np.fft.irfft(series, self.nodes, norm="forward")
@@ -119,7 +154,9 @@ class Ensemble:
         """Return the smallest eigenvalue in modulus of the Jacobian at each row."""
         if not self.strong.size or not len(rows):
             return np.ones(len(rows))
-        return np.asarray(np.abs(np.linalg.eigvalsh(self._jacobians(self.moments(rows)))).min(axis=1))
+        return np.asarray(
+            np.abs(np.linalg.eigvalsh(self._jacobians(self.densities_of(self.strengths * rows)[0]))).min(axis=1)
+        )
 
     def relaxed(self, rows: Complexes) -> Complexes:
         """Return rows relaxed: the free energy of each descends."""
@@ -150,7 +187,7 @@ class Ensemble:
     def _solved(self, rows: Complexes, even: bool) -> Complexes:
         done = []
         for _ in range(ITERATIONS):
-            moments = self.moments(rows)
+            moments = self.densities_of(self.strengths * rows)[0]
             missing = moments[:, self.degrees] - rows
             step = self._step(moments, missing, even)
             length = np.sqrt((np.abs(step) ** 2).sum(axis=1))

@@ -69,7 +69,8 @@ class HarmonicPerturbations:
         basis, problem = equation.basis, equation.problem
         assert isinstance(basis, InvariantBasis)
         degrees = felt_degrees(problem, int(basis.degrees.max()))
-        self.basis: FullBasis = FullBasis(degrees, max(basis.nodes, 2 * int(degrees.max())), basis.confinement)
+        # Products of harmonics have degrees up to twice theirs; nothing else is asked of the density.
+        self.basis: FullBasis = FullBasis(degrees, 2 * int(degrees.max()), basis.confinement)
         relative = problem.potential.relative_multipliers(problem.domain, int(degrees.max()))[self.basis.degrees]
         self.signs: Floats = np.sign(relative)
         self.roots: Floats = np.sqrt(np.abs(relative))

@@ -37,15 +37,15 @@ def same_orbit(one: Point, other: Point) -> bool:
     A confinement leaves rotations about its axis, and the reflection in the equator if it is even.
     """
     problem = one.equation.problem
+    if abs(one.free_energy_gap - other.free_energy_gap) > 1e-10 * max(1.0, abs(one.free_energy_gap)):
+        return False
     first, second = powers(one), powers(other)
     if one.equation.basis.layout != other.equation.basis.layout:
         first, second = np.abs(first), np.abs(second)
     pairs = [(first, second)]
     if problem.confinement is not None:
         pairs.append((_about_the_axis(one), _about_the_axis(other)))
-    if not all(_same_up_to_mirror(*pair, confining_symmetry(problem) % 2 == 0) for pair in pairs):
-        return False
-    return abs(one.free_energy_gap - other.free_energy_gap) <= 1e-10 * max(1.0, abs(one.free_energy_gap))
+    return all(_same_up_to_mirror(*pair, confining_symmetry(problem) % 2 == 0) for pair in pairs)
 
 
 def _same_up_to_mirror(first: Floats, second: Floats, mirror: bool) -> bool:

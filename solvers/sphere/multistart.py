@@ -39,10 +39,10 @@ ROUNDS = (2, 6)
 WORK = 3e9
 # Relaxations of a round, and most rounds of them.
 RELAXED, RELAXED_ROUNDS = 24, 6
-# A grid is chosen such that the density of a state at its sharpest has this left beyond it, and is refined until
-# another gives the same moments; finer ones than the last are left to the polishing.
-SHARPEST, AGREEMENT = 1e-3, 1e-8
-MOST_RINGS, MOST_NODES = 96, 1024
+# Starts are solved for on a grid that leaves this share of the moments of a state at its sharpest, what is met on
+# one that leaves the other; both are limited, and what is sharper is left out.
+ROUGH, EXACT = 1e-3, 1e-8
+MOST_RINGS, MOST_NODES = (48, 192), (512, 2048)
 # States with all invariants nearer than this are the same.
 SAME = 1e-6
 
@@ -141,28 +141,28 @@ def among_harmonics(field: Field, even: bool) -> "list[Space]":
     even
         Whether the confinement, if there is one, is even about the equator.
     """
-    felt, rings = np.flatnonzero(field.strengths), _rings(field, 3)
+    felt = np.flatnonzero(field.strengths)
     spaces = []
     for group in _distinct(felt, _allowed(field, even)):
         degrees = np.array([degree for degree in felt.tolist() if group.dimension(degree)], dtype=np.int64)
         if field.confinement is not None or not field.is_convex(degrees):
-            spaces.append(Space(field, degrees, partial(invariant, group, field, degrees), rings, group))
+            spaces.append(Space(field, degrees, partial(invariant, group, field, degrees), 3, group))
     return spaces
 
 
 def about_an_axis(domain: Sphere, field: Field, even: bool) -> "list[Space]":
     """Return the densities about an axis, even about the equator and not, that may hold more than one state."""
-    felt, rings = np.flatnonzero(field.strengths), _rings(field, domain.dimension)
+    felt = np.flatnonzero(field.strengths)
     choices = [felt[felt % 2 == 0], felt] if even else [felt]
     return [
-        Space(field, degrees, partial(about_axis, domain, field, degrees), rings)
+        Space(field, degrees, partial(about_axis, domain, field, degrees), domain.dimension)
         for degrees in choices
         if degrees.size and (field.confinement is not None or not field.is_convex(degrees))
     ]
 
 
 class Space:
-    """The densities of a symmetry, on finer and finer grids.
+    """The densities of a symmetry, on a coarse grid and on a fine one.
 
     Parameters
     ----------
@@ -172,10 +172,15 @@ class Space:
         The degrees of their harmonics.
     harmonics
         Gives these for a number of rings.
-    rings
-        That of the coarsest grid.
+    dimension
+        d of the space around the sphere.
     group
         The symmetry on S^2; None for densities about an axis.
+
+    Attributes
+    ----------
+    resolves_all : bool
+        Whether the fine grid resolves every state, however sharp.
     """
 
     def __init__(
@@ -183,14 +188,21 @@ class Space:
         field: Field,
         degrees: Integers,
         harmonics: Callable[[int], Harmonics],
-        rings: int,
+        dimension: int,
         group: Group | None = None,
     ) -> None:
         self._field, self._degrees, self._harmonics, self._group = field, degrees, harmonics, group
-        self._most = MOST_NODES if group is None else MOST_RINGS
-        self._rings = min(rings, self._most // 2)
+        self._dimension = dimension
+        # No moments are longer than one.
+        sharpest = np.minimum(np.arange(self.size, dtype=float), 1.0)
+        needed = [int(field.rings(sharpest, dimension, left)) for left in (ROUGH, EXACT)]
+        most = MOST_NODES if group is None else MOST_RINGS
+        self._rings = [min(pair) for pair in zip(needed, most, strict=True)]
+        self.resolves_all = self._rings[-1] == needed[-1]
         self._levels: list[Sampled] = []
-        self._seen: list[tuple[Floats, Met | None]] = []
+        # What the ends on the coarsest grid turned out to be.
+        self._seen: Floats = np.empty((0, self.size))
+        self._owners: list[Met | None] = []
 
     @property
     def size(self) -> int:
@@ -205,9 +217,9 @@ class Space:
         return max(FEWEST, min(wanted, int(WORK / (20.0 * coarse.work))))
 
     def sampled(self, level: int) -> Sampled:
-        """Return the densities on a grid that is refined by a factor of two at each level."""
+        """Return the densities on a coarse grid, and on one that resolves them."""
         while len(self._levels) <= level:
-            self._levels.append(Sampled(self._harmonics(self._rings * 2 ** len(self._levels)), self._field))
+            self._levels.append(Sampled(self._harmonics(self._rings[len(self._levels)]), self._field))
         return self._levels[level]
 
     def places(self, starts: Floats, met: list[Met]) -> Iterator[tuple[Met, int]]:
@@ -215,41 +227,50 @@ class Space:
         _, ends = self.sampled(0).solved(starts)
         invariants = self.sampled(0).invariants(ends)
         firsts, counts = _distinct_rows(invariants)
-        new = [first for first in firsts if self._place_of(invariants[first]) is None]
-        self._seen += self._identified(ends[new], invariants[new], met)
+        new = [first for first in firsts if _place_among(self._seen, invariants[first]) is None]
+        self._owners += self._identified(ends[new], invariants[new], met)
+        self._seen = np.concatenate([self._seen, invariants[new]])
         for first, count in zip(firsts, counts, strict=True):
-            seen = self._place_of(invariants[first])
-            if seen is not None and seen[1] is not None:
-                yield seen[1], count
+            place = _place_among(self._seen, invariants[first])
+            owner = None if place is None else self._owners[place]
+            if owner is not None:
+                yield owner, count
 
-    def _place_of(self, invariants: Floats) -> tuple[Floats, Met | None] | None:
-        return next((seen for seen in self._seen if _same(seen[0], invariants)), None)
-
-    def _identified(self, ends: Floats, coarse: Floats, met: list[Met]) -> list[tuple[Floats, Met | None]]:
+    def _identified(self, ends: Floats, coarse: Floats, met: list[Met]) -> list[Met | None]:
         """Return which states some ends are on a grid that resolves them; None if none does."""
-        found: list[tuple[Floats, Met | None]] = [(invariants, None) for invariants in coarse]
-        rows = np.arange(len(ends))
-        last = 1 + int(np.log2(max(2.0, self._most / self._rings)))
-        for level in range(1, last + 1):
+        found: list[Met | None] = [None] * len(ends)
+        rows, invariants = np.arange(len(ends)), coarse
+        for level in range(len(self._rings)):
+            if level:
+                rows, ends = self._solved(rows, ends, level)
+                invariants = self.sampled(level).invariants(ends)
+            fine = self._needed(invariants, EXACT) <= self._rings[level]
+            for row, moments, values in zip(rows[fine], ends[fine], invariants[fine], strict=True):
+                found[row] = self._entered(moments, values, met)
+            rows, ends = rows[~fine], ends[~fine]
             if not rows.size:
                 break
-            finer = self.sampled(level)
-            agree = finer.residuals(ends) <= AGREEMENT
-            invariants = finer.invariants(ends)
-            for row, moments, values in zip(rows[agree], ends[agree], invariants[agree], strict=True):
-                found[row] = coarse[row], self._entered(moments, values, met)
-            if level < last:
-                kept, ends = finer.solved(ends[~agree])
-                rows = rows[~agree][kept]
         return found
+
+    def _needed(self, invariants: Floats, left: float) -> Integers:
+        """Return how many rings densities need."""
+        lengths = invariants * (np.arange(self.size) > 0)
+        return self._field.rings(lengths, self._dimension, left)
+
+    def _solved(self, rows: Integers, ends: Floats, level: int) -> tuple[Integers, Floats]:
+        """Return which rows are states on a finer grid as well, and these."""
+        finer = self.sampled(level)
+        settled, nearby = finer.corrected(ends, self.sampled(0))
+        kept, others = finer.solved(ends[~settled])
+        return np.concatenate([rows[settled], rows[~settled][kept]]), np.concatenate([nearby[settled], others])
 
     def _entered(self, moments: Floats, invariants: Floats, met: list[Met]) -> Met:
         """Return the state of these invariants, added to those met if it is new."""
-        known = next((other for other in met if _same(other.invariants, invariants)), None)
-        if known is None:
-            known = Met(invariants, 0, 0, self._group, *self._moments(moments))
-            met.append(known)
-        return known
+        place = _place_among(np.array([known.invariants for known in met]).reshape(-1, self.size), invariants)
+        if place is None:
+            place = len(met)
+            met.append(Met(invariants, 0, 0, self._group, *self._moments(moments)))
+        return met[place]
 
     def _moments(self, moments: Floats) -> tuple[Floats, Floats]:
         if self._group is None:
@@ -261,38 +282,23 @@ class Space:
         return cosine, sine
 
 
-def _same(one: Floats, other: Floats) -> bool:
-    return bool(np.abs(one - other).max() <= SAME)
+def _place_among(known: Floats, invariants: Floats) -> int | None:
+    """Return the first of the known rows of invariants that is the same, None if there is none."""
+    alike = np.flatnonzero(np.abs(known - invariants).max(axis=1, initial=0.0) <= SAME)
+    return int(alike[0]) if alike.size else None
 
 
 def _distinct_rows(invariants: Floats) -> tuple[list[int], list[int]]:
     """Return the first of each set of rows that are the same, and how many there are."""
     firsts: list[int] = []
     counts: list[int] = []
-    for row, values in enumerate(invariants):
-        place = next((place for place, first in enumerate(firsts) if _same(invariants[first], values)), None)
-        if place is None:
-            firsts.append(row)
-            counts.append(1)
-        else:
-            counts[place] += 1
+    rows = np.arange(len(invariants))
+    while rows.size:
+        alike = np.abs(invariants[rows] - invariants[rows[0]]).max(axis=1, initial=0.0) <= SAME
+        firsts.append(int(rows[0]))
+        counts.append(int(alike.sum()))
+        rows = rows[~alike]
     return firsts, counts
-
-
-def _rings(field: Field, dimension: int) -> int:
-    """Return the rings that resolve a density as sharp as the field allows.
-
-    Its exponent has a second derivative of at most c = sum lambda l (l + d - 2)/(d - 1), and exp(-c t^2/2) has
-    moments exp(-l^2/(2 c)).
-    """
-    degrees = np.arange(max(field.strengths.size, field.confining + 1))
-    forces = np.zeros(degrees.size)
-    forces[: field.strengths.size] = np.maximum(field.strengths, 0.0)
-    if field.confinement is not None:
-        forces[1 : field.confining + 1] += np.abs(field.confinement[: field.confining])
-    sharpness = float(forces @ (degrees * (degrees + dimension - 2.0))) / (dimension - 1.0)
-    reach = np.sqrt(-2.0 * sharpness * np.log(SHARPEST))
-    return degrees.size + int(reach / 2.0) + 2
 
 
 def _allowed(field: Field, even: bool) -> Iterator[Group]:

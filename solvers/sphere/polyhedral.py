@@ -55,8 +55,8 @@ def invariant_equation(
     if not felt.degrees.size:
         return None
     confining = confining_degree(problem)
-    least = (2 * int(felt.degrees.max()), modes, MAX_SPHERICAL_DEGREE if confining is None else 2 * confining)
-    nodes = even_size(min(max(*least, FEWEST_NODES), MAX_SPHERICAL_DEGREE))
+    least = (2 * int(felt.degrees.max()), MAX_SPHERICAL_DEGREE if confining is None else 2 * confining)
+    nodes = min(max(even_size(max(*least, FEWEST_NODES)), modes), MAX_SPHERICAL_DEGREE)
     basis = InvariantBasis(group, felt.degrees, nodes, confinement_field(problem, 1, nodes))
     return StationaryEquation(problem, basis, sign, felt)
 

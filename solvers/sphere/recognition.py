@@ -12,6 +12,7 @@ one is read off the moments in a frame with this axis along z:
 Where all three eigenvalues agree, the symmetry is that of a regular solid.
 """
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -106,10 +107,16 @@ def _turned(cosine: Floats, sine: Floats, element: Floats) -> tuple[Floats, Floa
     cosine, sine = cosine.copy(), sine.copy()
     for degree in range(1, largest_degree(cosine.size) + 1):
         first = degree * (degree + 1) // 2
-        values = representation(element, degree) @ _of_degree(cosine, sine, degree)
+        values = _acting(element.tobytes(), degree) @ _of_degree(cosine, sine, degree)
         cosine[first : first + degree + 1] = values[: degree + 1]
         sine[first + 1 : first + degree + 1] = values[degree + 1 :]
     return cosine, sine
+
+
+@functools.lru_cache(maxsize=256)
+def _acting(element: bytes, degree: int) -> Floats:
+    """Return the matrix by which a transformation, given as bytes, acts on the harmonics of a degree."""
+    return representation(np.frombuffer(element).reshape(3, 3), degree)
 
 
 def _fixes(group: Group, cosine: Floats, sine: Floats) -> bool:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import eval_legendre
 
 from meanfield import Sphere
@@ -32,13 +33,18 @@ from ..batched import relaxed, solutions
 
 # Entries of the arrays that are worked on at once: they stay in the cache.
 BATCH = 400_000
-# Steps longer than this, in moments, are cut; those shorter than the other end the iteration.
-LONGEST, LAST = 0.5, 1e-9
+# Steps longer than this, in moments, are cut; those shorter than the other end the iteration, and already those
+# shorter than the third that are as much shorter than the one before as the fourth: the next would be its square.
+LONGEST, LAST, CLOSE, QUICK = 0.5, 1e-9, 1e-5, 1e-2
+# Corrections by the Jacobian of a coarser grid, each of which leaves a share of the last, and when they are short.
+CORRECTIONS, CORRECTED = 10, 1e-9
 # Where a grid does not resolve a state it does not turn with it, and steps that turn it get no shorter than that.
 STALLED = 1e-5
 # A start that has not settled by then wanders among states that others reach directly.
 ITERATIONS = 30
 RELAXATIONS = 60
+# Densities need so many of the degrees that their curvature asks for.
+WIDER = 1.1
 # Amplitudes of random fields, as powers of ten in units of the root mean square of the harmonics.
 AMPLITUDES = (-0.8, 0.9)
 
@@ -61,8 +67,8 @@ class Harmonics(NamedTuple):
     turnings : tuple of (size, size) float
         Generators of the rotations that lead from such densities to others of them.
     products : callable
-        Functions on the points, (count, points), and how the products of all pairs are written in them,
-        (count, size * size); None if the functions are themselves the products.
+        Functions on the points, (count, points), the first of them one, and how the products of all pairs are
+        written in them, (count, size * size); None if the others are themselves the products.
     """
 
     degrees: Integers
@@ -108,6 +114,34 @@ class Field(NamedTuple):
         """The last degree of the confinement that is felt."""
         return 0 if self.confinement is None else 1 + int(np.flatnonzero(self.confinement).max(initial=-1))
 
+    @property
+    def last(self) -> int:
+        """The last degree of all."""
+        return max(self.strengths.size - 1, self.confining)
+
+    def reach(self, lengths: Floats, dimension: int, left: float) -> Floats:
+        """Return in how many degrees the moments of densities go down to a share, by the curvature of their fields.
+
+        A harmonic of degree l and unit length has second derivatives of about l (l + d - 2)/(d - 1) at most, and
+        exp(-c t^2/2) has moments exp(-l^2/(2 c)).
+
+        Parameters
+        ----------
+        lengths : (..., L + 1) float
+            Those of the moments of the densities by degree.
+        """
+        degrees = np.arange(self.last + 1)
+        sharpness = degrees * (degrees + dimension - 2.0) / (dimension - 1.0)
+        curvature = np.abs(self.strengths * lengths) @ sharpness[: self.strengths.size]
+        if self.confinement is not None:
+            count = self.confining
+            curvature = curvature + np.abs(self.confinement[:count]) @ sharpness[1 : count + 1]
+        return np.asarray(np.sqrt(-2.0 * np.log(left) * curvature))
+
+    def rings(self, lengths: Floats, dimension: int, left: float) -> Integers:
+        """Return how many rings give the moments of densities up to a share."""
+        return np.asarray(self.last + 3 + 0.5 * WIDER * self.reach(lengths, dimension, left), dtype=np.int64)
+
 
 def about_axis(domain: Sphere, field: Field, degrees: Integers, nodes: int) -> Harmonics:
     """Return P_l of some degrees on a Gauss rule: densities about an axis in any dimension."""
@@ -118,7 +152,7 @@ def about_axis(domain: Sphere, field: Field, degrees: Integers, nodes: int) -> H
 
     def products() -> tuple[Floats, None]:
         # Points on a line are so few that products are summed over them.
-        return (values[:, None] * values).reshape(-1, nodes), None
+        return np.concatenate([np.ones((1, nodes)), (values[:, None] * values).reshape(-1, nodes)]), None
 
     return Harmonics(degrees, squares, values, rule.log_weights, table[: field.confining + 1], (), products)
 
@@ -196,20 +230,28 @@ class Sampled:
     """
 
     def __init__(self, harmonics: Harmonics, field: Field) -> None:
-        self.degrees, self._table = harmonics.degrees, harmonics.values
+        self.degrees = harmonics.degrees
         self._amplitudes: Floats = 1.0 / np.sqrt(harmonics.squares)
-        self._fixed: Floats = harmonics.log_weights
+        fixed = harmonics.log_weights
         if field.confinement is not None:
-            self._fixed = self._fixed + field.confinement[: field.confining] @ harmonics.zonal[1:]
+            fixed = fixed + field.confinement[: field.confining] @ harmonics.zonal[1:]
+        # What is fixed is one more function, whose coefficient is one; the total mass one more mean.
+        self._exponents: Floats = np.concatenate([harmonics.values, fixed[None]])
+        self._sums: Floats = np.concatenate([harmonics.values, np.ones((1, fixed.size))]).T.copy()
         self._field = field
         self._turnings = harmonics.turnings
         self._harmonics = harmonics
         self._strengths: Floats = field.strengths[self.degrees]
         self._signs, self._roots = np.sign(self._strengths), np.sqrt(np.abs(self._strengths))
+        self._scaled: Floats = self._roots * self._signs
 
     @functools.cached_property
     def _products(self) -> tuple[Floats, Floats | None]:
-        return self._harmonics.products()
+        """The functions whose means give those of products, and how these enter the Jacobian."""
+        functions, couplings = self._harmonics.products()
+        if couplings is not None:
+            couplings = couplings * np.multiply.outer(-self._scaled, self._scaled).ravel()
+        return functions.T.copy(), couplings
 
     @property
     def attractive(self) -> float:
@@ -227,7 +269,7 @@ class Sampled:
         size = self.degrees.size
         coefficients = generator.standard_normal((count, size)) * (generator.uniform(size=(count, size)) < 0.5)
         coefficients *= 10.0 ** generator.uniform(*AMPLITUDES, (count, 1)) * self._amplitudes
-        return self._means(self._gibbs(coefficients)[0])
+        return self._means(coefficients)[0]
 
     def relaxed(self, moments: Floats) -> Floats:
         """Return moments some way down the free energy, towards its minima."""
@@ -235,8 +277,7 @@ class Sampled:
 
     def _described(self, fields: Floats) -> tuple[Floats, Floats]:
         """Return the moments and F/D, up to a constant, of the Gibbs densities of fields."""
-        masses, log_partition = self._gibbs(fields)
-        moments = self._means(masses)
+        moments, log_partition = self._means(fields)
         return moments, (fields * moments).sum(axis=1) - log_partition - 0.5 * moments**2 @ self._strengths
 
     def solved(self, moments: Floats) -> tuple[Integers, Floats]:
@@ -246,54 +287,78 @@ class Sampled:
         for _ in range(ITERATIONS):
             if not running.size:
                 break
-            entries = self._table.shape[1] + self.degrees.size**2
-            parts = np.array_split(running, 1 + running.size * entries // BATCH)
-            step = np.concatenate([self._step(moments[part]) for part in parts])
+            step = np.concatenate([self._step(moments[part]) for part in self._parts(running)])
             length = np.linalg.norm(step, axis=1)
             moments[running] += step * np.minimum(1.0, LONGEST / np.maximum(length, LONGEST))[:, None]
-            arrived[running] = (length < LAST) | ((length < STALLED) & (length > 0.9 * last[running]))
+            ends = (length < LAST) | ((length < CLOSE) & (length < QUICK * last[running]))
+            arrived[running] = ends | ((length < STALLED) & (length > 0.9 * last[running]))
             last[running] = length
             running = running[~arrived[running]]
         found = np.flatnonzero(arrived)
         return found, moments[found]
 
+    def corrected(self, moments: Floats, coarse: "Sampled") -> tuple[NDArray[np.bool_], Floats]:
+        """Return which states of a coarser grid settle here by steps with its Jacobians, and where."""
+        moments, settled = moments.copy(), np.zeros(len(moments), dtype=bool)
+        for part in coarse._parts(np.arange(len(moments))):
+            _, jacobians = coarse._linearised(moments[part])
+            running = np.arange(part.size)
+            for _ in range(CORRECTIONS):
+                ahead = moments[part[running]]
+                residuals = self._scaled * (self._means(ahead * self._strengths)[0] - ahead)
+                step = solutions(jacobians[running], residuals) / self._roots
+                moments[part[running]] += step
+                length = np.linalg.norm(step, axis=1)
+                settled[part[running]] = length < CORRECTED
+                running = running[(length >= CORRECTED) & (length < LONGEST)]
+        return settled, moments
+
+    def _parts(self, rows: Integers) -> list[Integers]:
+        """Return rows in parts of which the arrays stay in the cache."""
+        entries = self._sums.shape[0] + self.degrees.size**2
+        return np.array_split(rows, 1 + rows.size * entries // BATCH)
+
     def _step(self, moments: Floats) -> Floats:
         """Return Newton's steps."""
+        means, jacobians = self._linearised(moments)
+        return solutions(jacobians, self._scaled * (means - moments)) / self._roots
+
+    def _linearised(self, moments: Floats) -> tuple[Floats, Floats]:
+        """Return the means under the Gibbs densities of the fields of moments, and the Jacobians."""
         masses, _ = self._gibbs(moments * self._strengths)
-        means, size = self._means(masses), self.degrees.size
-        scaled = self._roots * self._signs
+        size = self.degrees.size
         functions, couplings = self._products
-        products = masses @ functions.T
-        if couplings is not None:
-            products = products @ couplings
-        jacobian = products.reshape(-1, size, size) * np.multiply.outer(-scaled, scaled)
-        centres = scaled * means
-        jacobian += centres[:, :, None] * centres[:, None, :]
-        jacobian[:, np.arange(size), np.arange(size)] += self._signs
-        scales = np.maximum((moments**2).sum(axis=1), np.finfo(float).tiny)[:, None, None]
-        for turning in self._turnings:
-            turned = self._roots * (moments @ turning.T)
-            jacobian += turned[:, :, None] * turned[:, None, :] / scales
-        return solutions(jacobian, -scaled * (moments - means)) / self._roots
+        sums = masses @ functions
+        sums /= sums[:, :1]
+        if couplings is None:
+            products = sums[:, 1:] * np.multiply.outer(-self._scaled, self._scaled).ravel()
+        else:
+            products = sums @ couplings
+        totals = masses @ self._sums
+        means = totals[:, :-1] / totals[:, -1:]
+        lengths = np.sqrt(np.maximum((moments**2).sum(axis=1, keepdims=True), np.finfo(float).tiny))
+        dyads = [
+            self._scaled * means,
+            *(self._roots * (moments @ turning.T) / lengths for turning in self._turnings),
+        ]
+        factors = np.stack(dyads, axis=2)
+        jacobians = factors @ factors.transpose(0, 2, 1)
+        jacobians += products.reshape(-1, size, size)
+        jacobians[:, np.arange(size), np.arange(size)] += self._signs
+        return means, jacobians
 
     def _gibbs(self, coefficients: Floats) -> tuple[Floats, Floats]:
-        """Return the masses of the Gibbs densities of fields, a row for each row of coefficients, and log Z."""
-        values = coefficients @ self._table
-        values += self._fixed
+        """Return multiples of the masses of the Gibbs densities of fields, row by row, and the shift of log Z."""
+        values = np.concatenate([coefficients, np.ones((len(coefficients), 1))], axis=1) @ self._exponents
         top = values.max(axis=1, initial=-np.inf)
         values -= top[:, None]
-        np.exp(values, out=values)
-        totals = values.sum(axis=1)
-        values /= totals[:, None]
-        return np.asarray(values), top + np.log(totals)
+        return np.exp(values, out=values), top
 
-    def _means(self, masses: Floats) -> Floats:
-        return np.asarray(masses @ self._table.T)
-
-    def residuals(self, moments: Floats) -> Floats:
-        """Return how far each row of moments is from those of its own Gibbs density."""
-        differences = self._means(self._gibbs(moments * self._strengths)[0]) - moments
-        return np.asarray(np.abs(differences).max(axis=1, initial=0.0))
+    def _means(self, coefficients: Floats) -> tuple[Floats, Floats]:
+        """Return the moments of the Gibbs densities of fields, a row for each row of coefficients, and log Z."""
+        masses, top = self._gibbs(coefficients)
+        sums = masses @ self._sums
+        return sums[:, :-1] / sums[:, -1:], top + np.log(sums[:, -1])
 
     def invariants(self, moments: Floats) -> Floats:
         """Return what tells states apart: the length of the moments of each degree and, first, (F - F_uniform)/D.
@@ -301,7 +366,7 @@ class Sampled:
         The free energy is sum lambda a^2/2 - log Z, with that of the degrees at hand.
         """
         found = np.zeros((len(moments), self._field.strengths.size))
-        found[:, 0] = 0.5 * (moments**2) @ self._strengths - self._gibbs(moments * self._strengths)[1]
+        found[:, 0] = 0.5 * (moments**2) @ self._strengths - self._means(moments * self._strengths)[1]
         for degree in np.unique(self.degrees).tolist():
             found[:, degree] = np.linalg.norm(moments[:, self.degrees == degree], axis=1)
         return found

@@ -5,17 +5,17 @@ orientation of its symmetry and solved for among the densities that have it.
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from meanfield import McKeanVlasov, Number, Sphere
 from meanfield.harmonics import largest_degree, place
 
-from ..bases import Floats
+from ..bases import EPS, Floats
+from ..bases.representations import Group
 from ..branches.continuation import Point, state_at
 from ..branches.uniform import unstable_uniform
-from ..equation import stationary_equation
+from ..equation import StationaryEquation, stationary_equation
 from ..felt import confining_symmetry
 from ..searched import Searched, Tally
 from .identity import powers, same_orbit, symmetry_of
@@ -23,13 +23,16 @@ from .multistart import Met, Search, Space, about_an_axis, among_harmonics, fiel
 from .perturbations import unstable_counts
 from .polyhedral import invariant_equation
 from .recognition import recognised
-from .sampled import Field
+from .sampled import WIDER, Field
 from .zonal_search import zonal_states
 
 # Degrees of the search; larger ones are left to the polishing of what is met.
 LARGEST_DEGREE, LARGEST_ZONAL_DEGREE = 8, 48
 # Odd moments below this are rounding noise of a state even about the equator.
 ODD = 1e-6
+# The tail beyond the degrees that a density needs is an eighth of all, in steps of some degrees: states that need
+# nearly as many share one basis.
+TAIL, STEP = 8.0 / 7.0, 16
 CONVEX = "the second variation of the free energy is definite at every density"
 ONE_DEGREE = "with degree one alone the states are the uniform one and, beyond its threshold, one exp(r cos t)/Z"
 
@@ -46,7 +49,7 @@ def search_all(problem: McKeanVlasov, sign: int, coupling: Number, known: list[P
     count = len(known) + (problem.confinement is None)
     if count >= most:
         return Searched([], "", theorem=theorem)
-    task = _Task(problem, sign, coupling, confining_symmetry(problem) % 2 == 0)
+    task = _Task(problem, sign, coupling, field)
     zonal = zonal_states(problem, sign, coupling, field, known)
     if count + len(zonal) >= most:
         return Searched(zonal, "", theorem=theorem)
@@ -58,7 +61,7 @@ def search_all(problem: McKeanVlasov, sign: int, coupling: Number, known: list[P
     else:
         spaces = about_an_axis(domain, field, task.even)
         words = "densities about an axis (others were not searched)"
-    return _searched(task, spaces, known, zonal, words, field.cut)
+    return _searched(task, spaces, known, zonal, words)
 
 
 def _field(problem: McKeanVlasov, coupling: Number) -> Field:
@@ -66,13 +69,24 @@ def _field(problem: McKeanVlasov, coupling: Number) -> Field:
     return field_of(problem, coupling, LARGEST_DEGREE if problem.domain.dimension == 3 else LARGEST_ZONAL_DEGREE)
 
 
-class _Task(NamedTuple):
-    """A problem, the sign of its coupling, the coupling, and whether a confinement is even about the equator."""
+class _Task:
+    """A problem at a coupling, its field, whether a confinement is even about the equator, and its equations."""
 
-    problem: McKeanVlasov
-    sign: int
-    coupling: Number
-    even: bool
+    def __init__(self, problem: McKeanVlasov, sign: int, coupling: Number, field: Field) -> None:
+        self.problem, self.sign, self.coupling, self.field = problem, sign, coupling, field
+        self.even = confining_symmetry(problem) % 2 == 0
+        self._equations: dict[tuple[Group, int], StationaryEquation | None] = {}
+
+    def equation(self, group: Group, lengths: Floats) -> StationaryEquation | None:
+        """Return the equation in a symmetry with the modes that a density needs, by the lengths of its moments.
+
+        On fewer a density that may turn has no equation to solve: they do not turn with it.
+        """
+        needed = self.field.last + WIDER * float(self.field.reach(lengths, self.problem.domain.dimension, EPS))
+        modes = STEP * math.ceil(TAIL * needed / STEP)
+        if (group, modes) not in self._equations:
+            self._equations[group, modes] = invariant_equation(self.problem, group, self.sign, modes=modes)
+        return self._equations[group, modes]
 
 
 def _most_states(problem: McKeanVlasov, field: Field) -> tuple[float, str]:
@@ -87,9 +101,7 @@ def _most_states(problem: McKeanVlasov, field: Field) -> tuple[float, str]:
     return math.inf, ""
 
 
-def _searched(
-    task: _Task, spaces: list[Space], known: list[Point], zonal: list[Point], words: str, cut: bool
-) -> Searched:
+def _searched(task: _Task, spaces: list[Space], known: list[Point], zonal: list[Point], words: str) -> Searched:
     """Return what is met in some spaces beside known states and zonal ones just found."""
     places: list[Point | None] = [*known, *zonal]
     if task.problem.confinement is None:
@@ -113,8 +125,13 @@ def _searched(
     minima = [met.relaxations for point, met in states if _stable(task, point)]
     runs = [met.runs for _, met in states]
     # Where degrees are missing, states of the search need not be any of the equation.
-    doubt = f"{lost} states that were met could not be resolved and are not listed" if lost and not cut else ""
-    return Searched(new, words, Tally.of(runs), Tally.of(minima), doubt=doubt, lost=lost)
+    doubt = (
+        f"{lost} states that were met could not be resolved and are not listed"
+        if lost and not task.field.cut
+        else ""
+    )
+    apart = task.problem.domain.dimension == 3 and all(space.resolves_all for space in spaces)
+    return Searched(new, words, Tally.of(runs), Tally.of(minima), doubt=doubt, lost=lost, by_symmetry=apart)
 
 
 def _invariants(point: Point | None, size: int) -> Floats:
@@ -137,7 +154,7 @@ def _stable(task: _Task, point: Point | None) -> bool:
 
 def _polished(task: _Task, met: Met) -> Point | None:
     """Return the state that was met, solved for in its own symmetry with all degrees, or None."""
-    problem, sign, coupling, even = task
+    problem, sign, coupling, even = task.problem, task.sign, task.coupling, task.even
     group, cosine, sine = met.group, met.cosine, met.sine
     if group is not None:
         group, cosine, sine = recognised(group, cosine, sine, problem.confinement is not None, even)
@@ -151,7 +168,7 @@ def _polished(task: _Task, met: Met) -> Point | None:
             cosine = cosine * (1.0 - 2.0 * (np.arange(cosine.size) % 2))
         equation = stationary_equation(problem, 1 if odd.size or not even else 2, sign)
     else:
-        equation = invariant_equation(problem, group, sign)
+        equation = task.equation(group, np.abs(met.invariants) * (np.arange(met.invariants.size) > 0))
     if equation is None:
         return None
     start = equation.unknown_from(equation.basis.moments_from(cosine, sine))

@@ -222,8 +222,9 @@ def test_classes_of_harmonics_have_the_products_of_all_harmonics(label):
     equation = invariant_equation(McKeanVlasov(Sphere(3), Transformer(4.0)), group, 1)
     field = np.random.default_rng(3).standard_normal(equation.scales.size)
     sign = -1.0 if label == "cubic" else 1.0
-    moments = equation.basis.gibbs(sign * field).moments
     modes = harmonic_perturbations(equation)
+    density = equation.basis.gibbs(sign * field).moments
+    moments = modes.basis.moments_from(*equation.basis.expand(density))
     assert modes.waves is not None
     everything = modes.basis.covariance(moments) + np.multiply.outer(*2 * [modes.basis.means(moments)])
     rows = modes.waves(*np.split(moments, 2))[..., 0]

@@ -157,7 +157,7 @@ def test_sampled_densities_have_the_moments_and_steps_of_the_basis(group):
     means = sampled.random(np.random.default_rng(4), 3)
     field = strengths[basis.degrees] * means[1]
     gibbs = basis.gibbs(field)
-    assert np.abs(sampled.residuals(means)[1] - np.abs(basis.means(gibbs.moments) - means[1]).max()) < 1e-10
+    assert np.abs(sampled._means(strengths[basis.degrees] * means)[0][1] - basis.means(gibbs.moments)).max() < 1e-10
     # One step of Newton's method from the dense Jacobian; rotations do not enter its length off them.
     jacobian = np.eye(field.size) - basis.covariance(gibbs.moments) * strengths[basis.degrees]
     residual = basis.means(gibbs.moments) - means[1]
@@ -183,11 +183,61 @@ def test_relaxations_lower_the_free_energy(confinement):
     assert (np.diff(levels, axis=0) <= 0.0).all()
     # The first by the integral of rho log rho + V rho / D over the rule.
     masses, _ = sampled._gibbs(fields)
-    means = masses @ sampled._table.T
-    direct = (masses * (np.log(masses) - sampled._fixed)).sum(axis=1) - 0.5 * means**2 @ strengths[degrees]
+    masses /= masses.sum(axis=1, keepdims=True)
+    means = masses @ sampled._exponents[:-1].T
+    direct = (masses * (np.log(masses) - sampled._exponents[-1])).sum(axis=1) - 0.5 * means**2 @ strengths[degrees]
     np.testing.assert_allclose(levels[0], direct, rtol=0.0, atol=1e-11)
     ends, _ = relaxed(fields, strengths[degrees], sampled._described, 256)
-    assert np.median(sampled.residuals(ends)) < 1e-6
+    left = np.abs(sampled._means(ends * strengths[degrees])[0] - ends).max(axis=1)
+    assert np.median(left) < 1e-6
+
+
+@pytest.mark.parametrize("group", [TRIVIAL, prismatic(2)], ids=lambda group: group.name)
+def test_states_of_a_coarse_grid_settle_on_a_finer_one_where_newton_finds_them(group):
+    """Of degree six at 1.5 times its threshold, sharp enough for the coarse grid to be off by more than rounding."""
+    field, degrees = Field(np.r_[np.zeros(6), 1.5 * 13.0], None, False), np.array([6])
+    coarse, fine = (Sampled(invariant(group, field, degrees, rings), field) for rings in (22, 64))
+    _, ends = coarse.solved(coarse.random(np.random.default_rng(3), 24))
+    settled, corrected = fine.corrected(ends, coarse)
+    assert settled.sum() > len(ends) // 2
+    left = np.abs(fine._means(ends * field.strengths[6])[0] - ends).max(axis=1)
+    assert left.max() > 1e-6
+    moments = corrected[settled]
+    # Steps end at 1e-9, and the Jacobian of residuals is lambda times a covariance of at most one.
+    assert np.abs(fine._means(moments * field.strengths[6])[0] - moments).max() < 1e-9 * field.strengths[6]
+    kept, states = fine.solved(ends[settled])
+    # Newton's method turns a state by what the coarse grid is off.
+    assert np.abs(fine.invariants(states) - fine.invariants(moments[kept])).max() < 1e-8
+
+
+@pytest.mark.parametrize("index", range(6))
+def test_the_rings_that_a_density_is_said_to_need_give_its_moments(index):
+    """Random fields of several degrees, with and without a confinement, against three times the rings."""
+    generator, group = np.random.default_rng([31, index]), axial_group(2, True, 0, False)
+    strengths = np.r_[0.0, generator.uniform(-4.0, 12.0, generator.integers(2, 9))]
+    confinement = generator.uniform(-3.0, 3.0, 2) if index % 2 else None
+    field, degrees = Field(strengths, confinement, False), np.arange(1, strengths.size)
+    _, states = (rough := Sampled(invariant(group, field, degrees, 40), field)).solved(
+        rough.relaxed(rough.random(generator, 8))
+    )
+    for state in states:
+        lengths = np.r_[0.0, rough.invariants(state[None])[0, 1:]]
+        rings = int(field.rings(lengths, 3, 1e-8))
+        one, other = (Sampled(invariant(group, field, degrees, count), field) for count in (rings, 3 * rings))
+        coefficients = state[None] * rough._strengths
+        assert np.abs(one._means(coefficients)[0] - other._means(coefficients)[0]).max() < 1e-8
+
+
+@pytest.mark.parametrize("degree", [7, 8])
+def test_no_state_of_little_symmetry_is_lost_to_a_grid_that_does_not_turn_with_it(degree):
+    """Newton's method does not end on nodes too few for a sharp state that may be turned."""
+    problem = _on_sphere((0.0,) * (degree - 1) + (-1.0,), 1.2 * (2 * degree + 1))
+    states = stationary_states(problem, rates=False)
+    assert "could not be resolved" not in states.searched
+    assert any(state.label.startswith(("C_2", "C_2h")) and state.label[:4] != "C_2v" for state in states)
+    assert max(state.residual for state in states) < 1e-12
+    # Where some were met once only no more is said than that.
+    assert states.complete is None
 
 
 def test_the_state_of_a_grid_coarser_than_twice_the_degree_is_searched():

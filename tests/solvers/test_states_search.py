@@ -19,6 +19,8 @@ from meanfield import (
 )
 from solvers import bifurcation_diagram, stationary_states
 from solvers.circle import search
+from solvers.circle.ensemble import Ensemble
+from solvers.equation import stationary_equation
 from solvers.searched import Searched, Tally
 from tests import brute_force
 
@@ -235,6 +237,25 @@ def test_the_search_alone_meets_what_branches_lead_to(index: int, monkeypatch: p
         )
         first = one.cosine[one.symmetry] if one.symmetry else 0.0
         assert first > -1e-6 or np.abs(one.sine).max() > 0.0
+
+
+@pytest.mark.parametrize("field", [None, (0.8, -1.1, 0.4)])
+def test_densities_of_few_modes_by_tables_are_those_of_the_transforms(
+    field, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    confinement = None if field is None else CosineSeries(field)
+    problem = McKeanVlasov(Circle(), CosineSeries((-1.0, 0.7, -0.9, 0.0, -1.2)), confinement=confinement)
+    equation = stationary_equation(problem, 1, 1)
+    tabulated, transformed = (Ensemble(equation, 2.5, equation.basis.confinement) for _ in range(2))
+    generator = np.random.default_rng(5)
+    rows = 0.3 * (generator.standard_normal((20, 4)) + 1j * generator.standard_normal((20, 4)))
+    moments, log_partition = tabulated.densities_of(tabulated.strengths * rows)
+    monkeypatch.setattr("solvers.circle.ensemble.FEW", 0)
+    expected, log_expected = transformed.densities_of(tabulated.strengths * rows)
+    assert moments.shape[1] < expected.shape[1]
+    # Rounding of the exponents, of a size of some tens.
+    assert np.abs(moments - expected[:, : moments.shape[1]]).max() < 1e-13
+    assert np.abs(log_partition - log_expected).max() < 1e-12
 
 
 def test_a_lost_end_leaves_a_search_unsettled() -> None:
