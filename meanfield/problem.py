@@ -21,7 +21,7 @@ import numpy as np
 from .arguments import shown
 from .domains import Domain, domain_named, is_domain
 from .errors import InvalidInput
-from .potentials import Potential, potential_from
+from .potentials import Number, Potential, potential_from
 from .potentials.foreign import require_potential
 
 # Couplings are proportional to the noise and would leave the range of doubles with it.
@@ -89,9 +89,9 @@ class McKeanVlasov:
                 f"coupling must be a finite number, not {self.coupling}; leave it out to keep it free"
             )
 
-    def at(self, *, coupling: float | None) -> "McKeanVlasov":
+    def at(self, *, coupling: Number | None) -> "McKeanVlasov":
         """Return the same problem at another coupling (``None`` frees it)."""
-        return dataclasses.replace(self, coupling=coupling)
+        return dataclasses.replace(self, coupling=coupling)  # type: ignore[arg-type]  # an extended number stands for a float
 
     @property
     def fixed_coupling(self) -> float:

@@ -9,21 +9,21 @@ from meanfield.lazy import on_first_use
 
 if TYPE_CHECKING:
     from .catalogue import representative_problems as representative_problems
-    from .claims import CLAIMS as CLAIMS
     from .claims import Claim as Claim
     from .claims import Evidence as Evidence
     from .claims import Result as Result
     from .claims import Undecided as Undecided
     from .claims import Verdict as Verdict
-    from .claims import judge as judge
-    from .claims import matching as matching
-    from .claims import verify as verify
     from .comparison import compare as compare
     from .comparison import comparing as comparing
+    from .judging import CLAIMS as CLAIMS
+    from .judging import judge as judge
+    from .judging import matching as matching
+    from .judging import verify as verify
     from .tools import Tools as Tools
 
 _HOMES = {
-    "CLAIMS": "claims",
+    "CLAIMS": "judging",
     "Claim": "claims",
     "Evidence": "claims",
     "Result": "claims",
@@ -32,10 +32,10 @@ _HOMES = {
     "Verdict": "claims",
     "compare": "comparison",
     "comparing": "comparison",
-    "judge": "claims",
-    "matching": "claims",
+    "judge": "judging",
+    "matching": "judging",
     "representative_problems": "catalogue",
-    "verify": "claims",
+    "verify": "judging",
 }
 
 __all__ = [

@@ -82,7 +82,7 @@ def test_quiet_prints_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path
 
 
 def test_a_failure_is_exit_code_1(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("verification.claims.verify", lambda *args, **options: RESULTS)
+    monkeypatch.setattr("verification.judging.verify", lambda *args, **options: RESULTS)
     assert verify(["circle.T8"]) == 1
     assert "fails" in capsys.readouterr().out
 

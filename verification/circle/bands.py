@@ -81,7 +81,7 @@ def _variances(moments: np.ndarray, time: float) -> np.ndarray:
     c = _decayed(moments, time)
     means = _means(moments, time)
     second = [0.5 * (1 + sign * c[2 * mode].real) for mode in (1, 2) for sign in (1, -1)]
-    return np.array(second) - means**2
+    return np.asarray(np.array(second) - means**2)
 
 
 def _coverage(name: str, count: int) -> Evidence:

@@ -109,7 +109,7 @@ def _means(ensemble: Ensemble, expected: np.ndarray, scheme: str) -> Iterator[Ev
 def operated(problem: McKeanVlasov, order: int, step: float, steps: int, moments: Floats) -> Floats:
     """Return c_0..c_K after steps of a scheme with infinitely many particles."""
     angles = 2 * np.pi * np.arange(POINTS) / POINTS
-    degrees = np.arange(moments.size)
+    degrees = np.arange(moments.size, dtype=float)
     drift = _drift(problem, degrees)
     spread = np.exp(-problem.noise * step * degrees**2)
     scale = np.sqrt(2 * problem.noise * step)

@@ -45,8 +45,9 @@ def verify(argv: Sequence[str]) -> int:
     add_common(parser, quiet="progress, the table and the name of the report", verbose="one line a check")
     settings = parser.settings()
     from ..catalogue import representative_problems
-    from ..claims import Verdict, matching
-    from ..claims import verify as judged
+    from ..claims import Verdict
+    from ..judging import matching
+    from ..judging import verify as judged
     from ..report import markdown
 
     claims = matching(settings.pattern)

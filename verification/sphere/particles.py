@@ -6,6 +6,7 @@ without any force; with a confinement and no interaction particles tend to :math
 step that vanishes with it.
 """
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -97,7 +98,7 @@ def _rests(problem: McKeanVlasov, tools: Tools) -> Iterator[Evidence]:
             found = band(ensemble.cosine[:, -1, 1])
             means.append(float(found.mean))
             errors.append(float(found.standard_error))
-        noise = student(1 - FALSE_ALARM, CONFINED_SYSTEMS - 1) * float(np.hypot(*errors))
+        noise = student(1 - FALSE_ALARM, CONFINED_SYSTEMS - 1) * math.hypot(*errors)
         # A bias of order p is the difference of the two over 2^p - 1; its estimate scatters like they do.
         bound = abs(means[0] - means[1]) / (2**scheme.weak_order - 1) + noise
         yield compare(means[1], expected, bound, f"mean direction at rest, {scheme.name}")

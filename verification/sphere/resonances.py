@@ -59,11 +59,11 @@ def secondary(problem: McKeanVlasov, tools: Tools) -> Evidence:
     for axial, coupling, moment in roots:
         where = f"where degree one is critical {'along' if axial else 'across'} the axis"
         near = [(i, p) for i, p in points if abs(p.cosine[1]) < MOMENT and p.cosine[2] * moment > 0]
-        near = [(i, p) for i, p in near if abs(p.coupling / coupling - 1) < 1e-6]
+        near = [(i, p) for i, p in near if abs(float(p.coupling) / coupling - 1) < 1e-6]
         if not near:
             found.append(missing(f"no branch point {where}, coupling {coupling:.12g}"))
             continue
-        index, point = min(near, key=lambda item: abs(item[1].coupling - coupling))
+        index, point = min(near, key=lambda item: abs(float(item[1].coupling) - coupling))
         # The point is as well known as its amplitude, which a small one is not.
         bound = LOCATION * coupling * (1 + 1e-2 / abs(moment))
         found.append(compare(float(point.coupling), coupling, bound, f"coupling {where}"))
@@ -89,7 +89,7 @@ def _roots(problem: McKeanVlasov) -> Iterator[tuple[bool, float, float]]:
         second, square = means(exponent)
         share = square if axial else (1.0 - square) / (dimension - 1)
         # F/<P_2> w_1/w_2 share = 1, times <P_2>/F, which is positive.
-        return w_1 / w_2 * share - second / exponent
+        return float(w_1 / w_2 * share - second / exponent)
 
     grid = np.linspace(-LARGEST, LARGEST, INTERVALS + 1)
     grid = np.sort(np.concatenate([grid[grid != 0.0], *(s * np.geomspace(1e-5, 1e-2, 40) for s in (1, -1))]))

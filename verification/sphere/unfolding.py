@@ -33,7 +33,7 @@ def near_resonance(problem: McKeanVlasov) -> str | None:
     if reason is not None:
         return reason
     couplings = np.asarray(critical_couplings(problem, DEGREES)[1:], dtype=float)
-    if not (couplings[0] > 0.0 and couplings[1] > 0.0):
+    if not (couplings[:2].min() > 0.0 and np.isfinite(couplings[:2]).all()):
         return "degrees 1 and 2 do not both attract"
     distances = np.abs(couplings / couplings[0] - 1.0)
     if not SMALLEST < distances[1] <= LARGEST / problem.domain.dimension:
