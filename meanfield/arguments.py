@@ -41,6 +41,7 @@ EXAMPLES = {
     "Relaxation": "contraction_rate(problem)",
     "RateFit": "relaxation.fit('L2')",
     "Arclength": "Arclength(max_step=0.02)",
+    "Integrator": "LSODA() or ETDRK4(step=0.01)",
     "Checkpoint": "Checkpoint('run.checkpoint', every=1.0)",
     "Claim": "matching('circle.T8')[0]",
     "Tools": "Tools()",
@@ -203,7 +204,7 @@ def _plain(kind: Any) -> Rule | None:
     if (
         kind is Any
         or not isinstance(kind, type)
-        or getattr(kind, "_is_protocol", False)
+        or (getattr(kind, "_is_protocol", False) and not getattr(kind, "_is_runtime_protocol", False))
         or kind in (object, Iterable)
     ):
         return None

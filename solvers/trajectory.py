@@ -15,10 +15,9 @@ from meanfield.descent import NEGATIVE, Descent
 from .bases import Floats
 from .checkpoints import Checkpoint
 from .domains import rooms_of
-from .evolution.exponential import ETDRK4
 from .evolution.growth import CALM
 from .evolution.initial import Initial
-from .evolution.march import Method
+from .evolution.integrators import Integrator
 from .evolution.plan import TOLERANCES, plan
 from .evolution.rest import Rest
 from .evolution.running import Evolution, Progress, padded
@@ -36,7 +35,7 @@ def evolve(
     times: int | ArrayLike | None = None,
     tolerance: float = 1e-8,
     stop_at_stationarity: bool = False,
-    method: Method | None = None,
+    method: Integrator | None = None,
     checkpoint: Checkpoint | None = None,
     modes: int | None = None,
     full: bool = False,
@@ -171,7 +170,7 @@ def record(
     cosine, sine, modes = plan.space.recorded(cosine, sine)
     if outcome is None:
         outcome = Outcome.REACHED_TIME if rest is None else rest.outcome(plan.tolerance)
-    fixed = isinstance(plan.method, ETDRK4) and plan.method.step is not None
+    fixed = plan.method is not None and plan.method.step is not None
     counters = evolution.counters
     return Trajectory(
         problem=plan.problem,

@@ -37,7 +37,7 @@ from ..defaults import TIMES
 from .initial_option import add_initial, add_initial_parameters, initial_of
 
 if TYPE_CHECKING:
-    from ..evolution.march import Method
+    from ..evolution.integrators import Integrator
 
 METHODS = ("lsoda", "etdrk4")
 # Seconds between two messages to the progress bar.
@@ -93,7 +93,7 @@ def _parser(argv: Sequence[str]) -> Parser:
     return parser
 
 
-def _method(parser: Parser, settings: argparse.Namespace) -> "Method | None":
+def _method(parser: Parser, settings: argparse.Namespace) -> "Integrator | None":
     from ..evolution import ETDRK4, LSODA
 
     if settings.until is None:
@@ -121,7 +121,7 @@ def _check(settings: argparse.Namespace) -> None:
         check_film(settings.animate, settings.force)
 
 
-def _evolved(problem: McKeanVlasov, method: "Method | None", settings: argparse.Namespace) -> Trajectory:
+def _evolved(problem: McKeanVlasov, method: "Integrator | None", settings: argparse.Namespace) -> Trajectory:
     from ..checkpoints import Checkpoint
     from ..trajectory import evolve as evolved
 

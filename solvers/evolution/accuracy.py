@@ -8,15 +8,16 @@ that, the difference bounds nothing, and the accuracy is not known.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from meanfield import ComputationFailed
 
 from ..bases import Floats
-from .exponential import ETDRK4
 from .growth import CALM, Growth
-from .march import March, Method
+from .integrators import Integrator
+from .march import March
 from .multistep import LSODA
 from .plan import Plan
 
@@ -67,10 +68,10 @@ def estimated(
     """
     if times[-1] == 0.0:
         return 0.0
-    if growth.calm and plan.tolerance > SHARP and not any("ETDRK4" in name for name in methods):
+    if growth.calm and plan.tolerance > SHARP and set(methods) <= {LSODA().name}:
         return CALM * plan.tolerance
     chosen = np.unique(np.linspace(0, times.size - 1, MOST_TIMES).round().astype(int))
-    fixed = isinstance(plan.method, ETDRK4) and plan.method.step is not None
+    fixed = plan.method is not None and plan.method.step is not None
     try:
         others = _again(plan, times[chosen], TIGHT if fixed else plan.tolerance / RATIO)
     except ComputationFailed as error:
@@ -89,14 +90,14 @@ def _again(plan: Plan, times: Floats, tolerance: float) -> list[Floats]:
     """Return the moments at the times by another run."""
     start = plan.start
     system = plan.space.system(plan.problem, start, plan.degree, plan.full)
-    method: Method | None = plan.method
+    method: Integrator | None = plan.method
     if system.multistep and system.size <= AFFORDABLE:
         method = LSODA()
-    elif isinstance(method, ETDRK4) and method.step is not None:
-        method = ETDRK4(0.5 * method.step)
+    elif method is not None and method.step is not None:
+        method = replace(method, step=0.5 * method.step)  # type: ignore[type-var]
 
     def watch(time: float) -> None:
-        if isinstance(march.method, LSODA) and march.counted().steps > MOST_STEPS:
+        if march.method.needs_jacobian and march.counted().steps > MOST_STEPS:
             raise ComputationFailed(f"it needs more than {MOST_STEPS} steps, at time {time:.4g}")
 
     march = March(system, 0.0, system.pack(start.cosine, start.sine), float(times[-1]), method, tolerance, watch)

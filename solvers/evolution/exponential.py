@@ -27,7 +27,7 @@ References
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -72,6 +72,8 @@ class ETDRK4:
 
     step: float | None = None
 
+    needs_jacobian: ClassVar[bool] = False
+
     def __post_init__(self) -> None:
         step = self.step
         if step is not None and not 0.0 < step < math.inf:
@@ -81,6 +83,12 @@ class ETDRK4:
     def name(self) -> str:
         """The method in words."""
         return "adaptive ETDRK4" if self.step is None else f"ETDRK4 with step {self.step:g}"
+
+    def started(
+        self, system: System, time: float, unknown: Floats, end: float, tolerance: float, tail: float
+    ) -> "ExponentialStepper":
+        """Return a path from a density."""
+        return ExponentialStepper(system, time, unknown, self, tolerance, tail)
 
 
 class Coefficients(NamedTuple):
@@ -224,7 +232,7 @@ class ExponentialStepper:
         made = krogstad_step(self.system, self.unknown, self._nonlinear, self._coefficients(step))
         self.evaluations += 4
         if not self._relative_error(made) <= HOPELESS:
-            raise ComputationFailed(too_large(self.system, self.unknown, step, self.time))
+            raise ComputationFailed(too_large(self.system, self.unknown, self._method.name, step, self.time))
         self._accept(made, step)
 
     def _adapted(self) -> None:
@@ -286,16 +294,18 @@ def discrete(step: float) -> float:
     return float(RATIO ** math.floor(math.log(step, RATIO)))
 
 
-def too_large(system: System, unknown: Floats, step: float, time: float) -> str:
+def too_large(system: System, unknown: Floats, name: str, step: float, time: float) -> str:
     """Say that a fixed step is too large and which would do: one whose halves agree with it."""
     nonlinear = system.nonlinear(unknown)
     smaller = step
-    for _ in range(40):
-        smaller *= 0.5
-        made = krogstad_step(system, unknown, nonlinear, coefficients(system.linear, smaller))
-        if math.sqrt(float(made.error.dot(made.error) / max(float(made.unknown.dot(made.unknown)), 1e-300))) < 1e-4:
-            break
+    with np.errstate(over="ignore", invalid="ignore"):
+        for _ in range(40):
+            smaller *= 0.5
+            made = krogstad_step(system, unknown, nonlinear, coefficients(system.linear, smaller))
+            size = max(float(made.unknown.dot(made.unknown)), 1e-300)
+            if math.sqrt(float(made.error.dot(made.error) / size)) < 1e-4:
+                break
     return (
-        f"the step {step:g} of ETDRK4 is too large: the path grows without bound near time {time:.6g}; take a step "
+        f"the step of {name} is too large: the path grows without bound near time {time:.6g}; take a step "
         f"of {smaller:.2g} or less, or ETDRK4() without a step, which adapts it"
     )

@@ -7,8 +7,8 @@ changed by orders of magnitude, the integrator starts anew, so that its toleranc
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -18,12 +18,11 @@ from ..bases import Floats, resolved
 from ..bases.base import RESOLUTION_TOLERANCE
 from ..geometry import geometry_of
 from ..limits import MAX_DEGREE
-from .exponential import ETDRK4, ExponentialStepper, too_large
+from .exponential import ETDRK4, too_large
 from .growth import Growth
-from .multistep import LEAST_SIZE, LSODA, MultistepStepper
+from .integrators import Integrator, Stepper
+from .multistep import LEAST_SIZE, LSODA
 from .system import System
-
-Method = LSODA | ETDRK4
 
 # Local tolerances relative to the accuracy asked for; global errors add up from them.
 LOCAL = 0.5
@@ -46,30 +45,6 @@ ALWAYS_MULTISTEP = 200
 MULTIPLE = 16
 # A tail that halving the step reduces to less than this share was made by the step.
 MADE_BY_STEP = 0.5
-
-
-class Stepper(Protocol):
-    """A path that an integrator follows."""
-
-    steps: int
-
-    @property
-    def time(self) -> float:
-        """Time reached."""
-
-    @property
-    def unknown(self) -> Floats:
-        """Unknowns there."""
-
-    @property
-    def evaluations(self) -> int:
-        """Number of evaluations of the right-hand side."""
-
-    def advance(self, limit: float, steps: int) -> None:
-        """Make at most so many steps; stop behind the limit."""
-
-    def at(self, time: float) -> Floats:
-        """Return the unknowns at a time within the last step."""
 
 
 @dataclass
@@ -115,14 +90,14 @@ class March:
         time: float,
         unknown: Floats,
         end: float,
-        method: Method | None,
+        method: Integrator | None,
         tolerance: float,
         watch: Callable[[float], None] | None = None,
         growth: Growth | None = None,
     ) -> None:
         self.system = system
         self.counters = Counters()
-        self.methods: list[Method] = []
+        self.methods: list[Integrator] = []
         self._end, self._method, self._tolerance, self._watch = end, method, tolerance, watch
         self._tail = max(TAIL_SHARE * tolerance, RESOLUTION_TOLERANCE)
         self._safe = (time, unknown)
@@ -134,7 +109,7 @@ class March:
             growth.begin(system, time, unknown)
 
     @property
-    def method(self) -> Method:
+    def method(self) -> Integrator:
         """The integrator in use."""
         if self._method is not None:
             return self._method
@@ -170,9 +145,7 @@ class March:
         method, local = self.method, LOCAL * self._tolerance
         if method not in self.methods:
             self.methods.append(method)
-        if isinstance(method, LSODA):
-            return MultistepStepper(self.system, time, unknown, self._end, local)
-        return ExponentialStepper(self.system, time, unknown, method, local, NOISE * self._tail)
+        return method.started(self.system, time, unknown, self._end, local, NOISE * self._tail)
 
     def _restart(self) -> None:
         self.counters = self.counted()
@@ -228,26 +201,29 @@ class March:
         self._restart()
 
     def _went_astray(self) -> None:
-        if isinstance(self.method, ETDRK4) and self.method.step is not None:
-            raise ComputationFailed(too_large(self.system, self._safe[1], self.method.step, self._safe[0]))
+        if self.method.step is not None:
+            raise ComputationFailed(
+                too_large(self.system, self._safe[1], self.method.name, self.method.step, self._safe[0])
+            )
         raise ComputationFailed(f"the density is not finite any more at time {self._stepper.time:.6g}")
 
     def _blame_step(self) -> None:
         """Refuse a fixed step whose instability, not the density, has filled the last moments."""
         method = self.method
-        if not isinstance(method, ETDRK4) or method.step is None:
+        if method.step is None:
             return
         time, unknown = self._safe
         tails = []
         for parts in (1, 8):
-            stepper = ExponentialStepper(self.system, time, unknown, ETDRK4(method.step / parts), 1.0, 1.0)
+            finer: Any = method if parts == 1 else replace(method, step=method.step / parts)  # type: ignore[type-var]
+            stepper = finer.started(self.system, time, unknown, math.inf, 1.0, 1.0)
             stepper.advance(math.inf, parts * max(1, LOOK // 2))
             tails.append(self.system.tail(stepper.unknown))
         if tails[1] < MADE_BY_STEP * tails[0]:
-            raise ComputationFailed(too_large(self.system, unknown, method.step, time))
+            raise ComputationFailed(too_large(self.system, unknown, method.name, method.step, time))
 
 
-def suitable(system: System, duration: float) -> Method:
+def suitable(system: System, duration: float) -> Integrator:
     """Return the integrator that is faster for a system over a time.
 
     A density that may collapse is over soon, whatever the time asked for.

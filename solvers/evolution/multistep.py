@@ -9,7 +9,7 @@ import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -41,10 +41,19 @@ COARSER = 8.0
 class LSODA:
     """Variable-order multistep formulas with the analytic Jacobian, for systems of moderate size."""
 
+    step: ClassVar[None] = None
+    needs_jacobian: ClassVar[bool] = True
+
     @property
     def name(self) -> str:
         """The method in words."""
         return "LSODA"
+
+    def started(
+        self, system: System, time: float, unknown: Floats, end: float, tolerance: float, tail: float
+    ) -> "MultistepStepper":
+        """Return a path from a density."""
+        return MultistepStepper(system, time, unknown, end, tolerance)
 
 
 class MultistepStepper:

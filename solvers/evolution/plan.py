@@ -18,8 +18,8 @@ from ..checkpoints import Checkpoint, digest_of, require_writable
 from ..defaults import TIMES
 from ..limits import MAX_DEGREE, MOST_TIMES
 from .initial import Initial
-from .march import MULTIPLE, TAIL_SHARE, Method
-from .multistep import LSODA
+from .integrators import Integrator
+from .march import MULTIPLE, TAIL_SHARE
 from .space import Room, Space
 
 TOLERANCES = (1e-12, 1e-2)
@@ -68,7 +68,7 @@ class Plan:
     space: Space
     until: float
     times: Floats | None
-    method: Method | None
+    method: Integrator | None
     tolerance: float
     stop: bool
     checkpoint: Checkpoint | None
@@ -137,7 +137,7 @@ def plan(
     initial: Any,
     until: float,
     times: int | ArrayLike | None,
-    method: Method | None,
+    method: Integrator | None,
     tolerance: float,
     stop: bool,
     checkpoint: Checkpoint | None,
@@ -178,10 +178,10 @@ def plan(
     )
 
 
-def _check_method(method: Method | None, space: Space) -> None:
-    if isinstance(method, LSODA) and not space.multistep:
+def _check_method(method: Integrator | None, space: Space) -> None:
+    if method is not None and method.needs_jacobian and not space.multistep:
         raise InvalidInput(
-            "LSODA() needs a Jacobian, which densities on the sphere without an axis are too large for; use "
+            f"{method.name} needs a Jacobian, which densities on the sphere without an axis are too large for; use "
             "ETDRK4(), or leave the method out"
         )
 
