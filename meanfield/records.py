@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from .arguments import checked
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -62,6 +64,7 @@ class Record:
         return f"{type(self).__name__}({', '.join(f'{name}={brief(getattr(self, name))}' for name in shown)})"
 
 
+@checked
 class SavedRecord(Record):
     """A record that can be written to files."""
 

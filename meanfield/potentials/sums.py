@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import methods_checked
-from ..domains import Domain, Sphere, domain_named
+from ..arguments import is_whole, methods_checked
+from ..domains import Circle, Domain, Sphere
 from ..errors import InvalidInput
 from ..harmonics.polynomials import slope_at_cosines, sum_at_cosines
 from .protocol import Array, Number, Potential
@@ -148,7 +148,8 @@ class GegenbauerSeries(FiniteSum):
         self, w: Sequence[float] | None = None, dimension: int = 3, *, coefficients: Sequence[float] | None = None
     ) -> None:
         object.__setattr__(self, "w", named_once(w, coefficients, "GegenbauerSeries"))
-        object.__setattr__(self, "dimension", domain_named(Sphere.name, dimension).dimension)
+        whole = dimension if is_whole(dimension) and dimension == 2 else Sphere(dimension).dimension
+        object.__setattr__(self, "dimension", int(whole))
 
     @property
     def coefficients(self) -> tuple[float, ...]:
@@ -171,9 +172,10 @@ class GegenbauerSeries(FiniteSum):
 
     def _on(self, domain: Domain) -> npt.NDArray[np.float64]:
         if domain.dimension != self.dimension:
-            own = domain_named(Sphere.name, self.dimension)
+            own = "Circle()" if self.dimension == 2 else f"Sphere({self.dimension})"
+            there = "Circle()" if isinstance(domain, Circle) else f"Sphere({domain.dimension})"
             raise InvalidInput(
-                f"this series is in the polynomials of {own!r} and cannot be used on {domain!r}, where they are "
-                f"others; give coefficients for it as GegenbauerSeries(w, dimension={domain.dimension})"
+                f"this series is in the polynomials of {own} and cannot be used on {there}, where they are others; "
+                f"give coefficients for it as GegenbauerSeries(w, dimension={domain.dimension})"
             )
         return np.array([0.0, *self.w])

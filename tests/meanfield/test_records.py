@@ -40,7 +40,7 @@ def subclasses_of(kind):
 
 def test_every_class_of_records_is_tried():
     tried = {type(thing).__name__ for thing in records().values()}
-    inside = {"Means", "Fit", "VerticalBranch", "MaierSaupeState", "Initial", "PolarLaw"}
+    inside = {"Means", "Fit", "VerticalBranch", "MaierSaupeState", "Initial", "PolarLaw", "SavedRecord"}
     assert {kind.__name__ for kind in subclasses_of(Record)} <= tried | inside
 
 

@@ -196,7 +196,7 @@ def test_gegenbauer_series_in_known_cases():
 @pytest.mark.parametrize(
     ("own", "other", "words"),
     [
-        (3, Sphere(4), r"polynomials of Sphere\(dimension=3\) and cannot be used on Sphere\(dimension=4\)"),
+        (3, Sphere(4), r"polynomials of Sphere\(3\) and cannot be used on Sphere\(4\)"),
         (3, Circle(), r"cannot be used on Circle\(\).*dimension=2"),
         (2, Sphere(3), r"polynomials of Circle\(\) and cannot"),
     ],
