@@ -7,7 +7,8 @@ from scipy.integrate import solve_ivp
 from meanfield import Circle, ComputationFailed, CosineSeries, Kuramoto, McKeanVlasov, Sphere, Transformer
 from solvers import stationary_states
 from solvers.evolution.deviations import DeviationPaths, DeviationSystem
-from solvers.evolution.system import System, system_of
+from solvers.evolution.sphere.systems import system_of as zonal_system
+from solvers.evolution.system import FullSystem, System
 
 PROBLEMS = [
     McKeanVlasov(Circle(), Kuramoto(), coupling=3.0),
@@ -25,14 +26,11 @@ def setting(problem: McKeanVlasov) -> tuple[System, np.ndarray, np.ndarray]:
     target = state.cosine - 1j * state.sine
     degrees = np.arange(max(17, target.size))
     start = np.exp(1j * degrees**2) / (1.0 + degrees**4)
+    kind = FullSystem
     if isinstance(problem.domain, Sphere):
-        start = start.real.astype(complex)
+        start, kind = start.real.astype(complex), zonal_system
     start[0] = 0.0
-    return (
-        system_of(problem, isinstance(problem.domain, Sphere), start.size - 1, 1),
-        target,
-        start / abs(start).max(),
-    )
+    return kind(problem, start.size - 1, 1), target, start / abs(start).max()
 
 
 def followed(system: System, target: np.ndarray, start: np.ndarray, size: float) -> np.ndarray:
