@@ -41,7 +41,7 @@ EXAMPLES = {
     "Relaxation": "contraction_rate(problem)",
     "RateFit": "relaxation.fit('L2')",
     "Arclength": "Arclength(max_step=0.02)",
-    "Integrator": "LSODA() or ETDRK4(step=0.01)",
+    "Integrator": "LSODA or ETDRK4",
     "Checkpoint": "Checkpoint('run.checkpoint', every=1.0)",
     "Claim": "matching('circle.T8')[0]",
     "Tools": "Tools()",
@@ -211,7 +211,11 @@ def _plain(kind: Any) -> Rule | None:
     if kind.__name__ == "Potential":
         return _potential()
     example = EXAMPLES.get(kind.__name__)
-    words = f"{with_article(kind.__name__)} such as {example}" if example else kind.__name__
+    if getattr(kind, "_is_protocol", False):
+        # What has its methods is one, so that the known ones are the best description.
+        words = example or kind.__name__
+    else:
+        words = f"{with_article(kind.__name__)} such as {example}" if example else kind.__name__
     return Rule(words, lambda value: isinstance(value, kind))
 
 

@@ -232,7 +232,9 @@ class ExponentialStepper:
         made = krogstad_step(self.system, self.unknown, self._nonlinear, self._coefficients(step))
         self.evaluations += 4
         if not self._relative_error(made) <= HOPELESS:
-            raise ComputationFailed(too_large(self.system, self.unknown, self._method.name, step, self.time))
+            raise ComputationFailed(
+                too_large(self.system, self.unknown, type(self._method).__name__, step, self.time)
+            )
         self._accept(made, step)
 
     def _adapted(self) -> None:
@@ -306,6 +308,6 @@ def too_large(system: System, unknown: Floats, name: str, step: float, time: flo
             if math.sqrt(float(made.error.dot(made.error) / size)) < 1e-4:
                 break
     return (
-        f"the step of {name} is too large: the path grows without bound near time {time:.6g}; take a step "
+        f"the step {step:g} of {name} is too large: the path grows without bound near time {time:.6g}; take a step "
         f"of {smaller:.2g} or less, or ETDRK4() without a step, which adapts it"
     )

@@ -203,7 +203,7 @@ class March:
     def _went_astray(self) -> None:
         if self.method.step is not None:
             raise ComputationFailed(
-                too_large(self.system, self._safe[1], self.method.name, self.method.step, self._safe[0])
+                too_large(self.system, self._safe[1], type(self.method).__name__, self.method.step, self._safe[0])
             )
         raise ComputationFailed(f"the density is not finite any more at time {self._stepper.time:.6g}")
 
@@ -220,7 +220,7 @@ class March:
             stepper.advance(math.inf, parts * max(1, LOOK // 2))
             tails.append(self.system.tail(stepper.unknown))
         if tails[1] < MADE_BY_STEP * tails[0]:
-            raise ComputationFailed(too_large(self.system, unknown, method.name, method.step, time))
+            raise ComputationFailed(too_large(self.system, unknown, type(method).__name__, method.step, time))
 
 
 def suitable(system: System, duration: float) -> Integrator:
