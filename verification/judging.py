@@ -13,9 +13,9 @@ from meanfield.arguments import checked
 from meanfield.errors import did_you_mean
 
 # Importing the rooms registers their claims.
+from . import catalogue
 from . import circle as circle
 from . import sphere as sphere
-from .catalogue import representative_problems
 from .claims import CLAIMS as CLAIMS
 from .claims import Claim, Evidence, Result, Undecided, Verdict
 from .tools import Tools
@@ -124,7 +124,7 @@ def _by_problem(
     return [
         (problem, [item for item in claims if item.domain == domain])
         for domain in domains
-        for problem in representative_problems(domain)
+        for problem in catalogue.representative_problems(domain)
     ]
 
 
