@@ -12,7 +12,7 @@ from meanfield import Circle, InvalidInput, McKeanVlasov, Sphere
 from meanfield.arguments import checked
 from meanfield.errors import did_you_mean
 
-# Importing the rooms registers their claims.
+# Importing circle and sphere registers their claims.
 from . import catalogue
 from . import circle as circle
 from . import sphere as sphere
