@@ -64,7 +64,7 @@ class CircleModes(ByDegree):
     def density(
         self, cosine: Floats, sine: Floats, angle: npt.ArrayLike, azimuth: npt.ArrayLike | None = None
     ) -> Floats:
-        """Return the density over the uniform one at angles, (..., *angles)."""
+        """Return the density over the uniform one at angles, whose axes come last."""
         self.check_angles(angle, azimuth)
         angles = np.asarray(angle, dtype=float)
         phases = np.multiply.outer(angles.ravel(), np.arange(1, cosine.shape[-1]))

@@ -106,7 +106,7 @@ class Moments:
         return self.modes.named(self.cosine, self.sine, name)
 
     def relative_density(self, angle: npt.ArrayLike, azimuth: npt.ArrayLike | None = None) -> Floats:
-        """Return the density over the uniform one at angles, (..., *angles).
+        """Return the density over the uniform one at angles, whose axes come last.
 
         Raises
         ------
