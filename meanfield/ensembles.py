@@ -8,6 +8,7 @@ harmonics with :math:`P_l(\langle x, y\rangle) = e_l(x)\cdot e_l(y)`. Its compon
 :math:`|m_l| = (\frac1{N^2}\sum_{ij} P_l(\langle X_i, X_j\rangle))^{1/2}` is the same whatever the rotation.
 """
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -122,6 +123,16 @@ class Ensemble(SavedRecord):
     def modes(self) -> Modes:
         """What the moments mean."""
         return modes_of(self.problem.domain, self.layout)
+
+    @property
+    def on_circle(self) -> bool:
+        """Whether positions are angles; a former name."""
+        warnings.warn(
+            "Ensemble.on_circle is a former name: ask ensemble.problem.domain, or ensemble.modes for what moments mean",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return self.modes.rotation_numbers
 
     @property
     def moments(self) -> Moments:

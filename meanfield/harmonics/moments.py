@@ -26,7 +26,7 @@ from .table import modes_of
 
 # Degrees that fit a table.
 TABLE_DEGREES = (1, 2, 3, 4)
-# What is computed for densities beyond the range of doubles has no number for their surface.
+# Surfaces below this, those of hundreds of dimensions, lose their digits or are zero.
 TINY = float(np.finfo(float).tiny)
 
 
