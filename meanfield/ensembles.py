@@ -128,7 +128,7 @@ class Ensemble(SavedRecord):
     def on_circle(self) -> bool:
         """Whether positions are angles; a former name."""
         warnings.warn(
-            "Ensemble.on_circle is a former name: ask ensemble.problem.domain, or ensemble.modes for what moments mean",
+            "Ensemble.on_circle is a former name; ensemble.modes says what moments and angles mean",
             DeprecationWarning,
             stacklevel=2,
         )
