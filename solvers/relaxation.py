@@ -15,7 +15,8 @@ moment equations, see :class:`.evolution.deviations.DeviationPaths`.
 What is left of other modes, about as slow, falsifies the fit of each distance in its own way: they are orthogonal
 in none of them. So the same evolution is decomposed into modes as a whole, by the linear map that takes each
 density to the next, and a fit is as wrong as it differs from the slowest of these, whose own error is that of
-rounding and the difference from what the second evolution below shows.
+rounding, the share of modes that are too small to be told apart, and the difference from what the second evolution
+below shows.
 
 Errors of the integrator and quadratic terms are seen in a second evolution, of the opposite deviation and coarser:
 the quadratic terms change their sign there, and the other errors their size. Where two decays differ by
@@ -216,8 +217,10 @@ def _decay(about: Surroundings, watch: Watch | None) -> tuple[Floats, Floats, Fl
     except ComputationFailed as error:
         return *nothing, [f"no rate was fitted: {error}"]
     accuracy = _apart(path, opposite)
-    slowest, other = (_slowest_seen(each, times, rate, accuracy) for each in (path, opposite))
-    seen = None if slowest is None or other is None else Seen(slowest, abs(slowest - other) + about.rounding)
+    seen, other = (_slowest_seen(each, times, rate, accuracy) for each in (path, opposite))
+    if seen is not None:
+        apart = math.inf if other is None else abs(seen.rate - other.rate)
+        seen = Seen(seen.rate, seen.error + apart + about.rounding) if apart < math.inf else None
     warnings = []
     if change > about.same_shape:
         warnings.append(
@@ -268,12 +271,12 @@ def _measured(
     return distances, complaints
 
 
-def _slowest_seen(path: list[Complexes], times: Floats, scale: float, accuracy: float) -> float | None:
+def _slowest_seen(path: list[Complexes], times: Floats, scale: float, accuracy: float) -> Seen | None:
     """Return the slowest rate at which modes decay along a path of deviations, or None where there is none.
 
     Each deviation follows from the one before by the same linear map. Its eigenvalues, among the directions that
     the path spans beyond the error of the evolution, are exp(-rate * step); the factor exp(scale * t) keeps all
-    sizes alike.
+    sizes alike. The error is what the first direction that is left out would change.
     """
     width = max(deviation.size for deviation in path)
     table = np.array([padded(deviation, width) for deviation in path])
@@ -281,12 +284,21 @@ def _slowest_seen(path: list[Complexes], times: Floats, scale: float, accuracy: 
     before, after = columns[:, :-1], columns[:, 1:]
     left, values, right = np.linalg.svd(before, full_matrices=False)
     count = min(int((values > BELIEVED * accuracy * values[0]).sum()), MOST_MODES)
-    stepped = (left[:, :count].T @ after @ right[:count].T) / values[:count]
-    factors = np.linalg.eigvals(stepped)
-    slowest = factors[np.argmax(np.abs(factors))]
+    if count == 0:
+        return None
     step = float(times[1] - times[0])
-    rate = scale - math.log(abs(slowest)) / step if slowest != 0.0 else math.inf
-    return rate if 0.0 < rate < math.inf and abs(slowest.imag) <= OSCILLATING * abs(slowest) else None
+
+    def among(directions: int) -> float | None:
+        stepped = (left[:, :directions].T @ after @ right[:directions].T) / values[:directions]
+        factors = np.linalg.eigvals(stepped)
+        slowest = factors[np.argmax(np.abs(factors))]
+        rate = scale - math.log(abs(slowest)) / step if slowest != 0.0 else math.inf
+        return rate if 0.0 < rate < math.inf and abs(slowest.imag) <= OSCILLATING * abs(slowest) else None
+
+    rate, further = among(count), among(count + 1) if values[count] > 0.0 else None
+    if rate is None:
+        return None
+    return Seen(rate, 0.0 if further is None else abs(rate - further))
 
 
 def _slowest(about: Surroundings, times: Floats) -> tuple[Complexes, float]:
