@@ -23,7 +23,7 @@ from .uniform import uniform_eigenvalues
 FIRST_SHARE = 1e-3
 LEAP = 0.03
 # Truncation may change a rate by this share, or by one unit of rounding in units of D.
-TRUNCATION_TOLERANCE = 5e-9
+TRUNCATION_TOLERANCE = 1e-9
 # A rate is kept if its rounding error is below this share of it.
 RELATIVE_TOLERANCE = 1e-8
 
