@@ -20,7 +20,6 @@ from meanfield import (
     NotResolved,
     Number,
     Outcome,
-    Sphere,
     State,
     critical_coupling,
     global_criterion,
@@ -272,11 +271,11 @@ def _rate(state: State) -> float | None:
 
 
 def _slowest_rate(state: State) -> float:
-    """Return the slowest decay rate, on spheres without the spectrum unless it may be within its error of zero.
+    """Return the slowest decay rate, without an axis by itself unless it may be within its error of zero.
 
-    On the circle the spectrum, whose error is known, costs no more.
+    Elsewhere the spectrum, whose error is known, is cheap.
     """
-    if isinstance(state.problem.domain, Sphere):
+    if state.layout == "order":
         rate = geometry_of(state.problem).slowest_rate(state)
         certain = abs(rate) > ROOTS_OF_RESIDUAL * np.sqrt(max(state.residual, EPS)) * state.problem.noise
         if certain and (state.unstable is None or (rate < 0.0) == (state.unstable > 0)):
