@@ -271,15 +271,11 @@ def _rate(state: State) -> float | None:
 
 
 def _slowest_rate(state: State) -> float:
-    """Return the slowest decay rate, without an axis by itself unless it may be within its error of zero.
-
-    Elsewhere the spectrum, whose error is known, is cheap.
-    """
-    if state.layout == "order":
-        rate = geometry_of(state.problem).slowest_rate(state)
-        certain = abs(rate) > ROOTS_OF_RESIDUAL * np.sqrt(max(state.residual, EPS)) * state.problem.noise
-        if certain and (state.unstable is None or (rate < 0.0) == (state.unstable > 0)):
-            return rate
+    """Return the slowest decay rate, by the spectrum only where it may be within its error of zero."""
+    rate = geometry_of(state.problem).slowest_rate(state)
+    certain = abs(rate) > ROOTS_OF_RESIDUAL * np.sqrt(max(state.residual, EPS)) * state.problem.noise
+    if certain and (state.unstable is None or (rate < 0.0) == (state.unstable > 0)):
+        return rate
     return spectral_gap(state)
 
 
