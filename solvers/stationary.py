@@ -57,6 +57,8 @@ FAMILY_NEUTRAL = 1e-9
 SPELLED_OUT = 1e9
 # Takes the states found, the whole (not known) and what is being worked on.
 Watch = Callable[[float, float | None, str], None]
+# The error of a state moves no rate by more than so many roots of its residual, in units of D.
+ROOTS_OF_RESIDUAL = 1e4
 # What is kept of the search in the provenance.
 SEARCH = ("searched", "complete", "minimiser_reason", "warnings")
 ALONE = "without interaction exp(-V/D)/Z is the only state"
@@ -262,10 +264,19 @@ def _stable_first(states: list[State]) -> None:
 def _rate(state: State) -> float | None:
     """Return the slowest decay rate, or None where it cannot be had or its sign is lost in rounding."""
     try:
-        rate = spectral_gap(state)
+        rate = _slowest_rate(state)
     except ComputationFailed:
         return None
     return rate if state.unstable is None or (rate < 0.0) == (state.unstable > 0) else None
+
+
+def _slowest_rate(state: State) -> float:
+    """Return the slowest decay rate, by the spectrum only where it may be within its error of zero."""
+    rate = geometry_of(state.problem).slowest_rate(state)
+    certain = abs(rate) > ROOTS_OF_RESIDUAL * np.sqrt(max(state.residual, EPS)) * state.problem.noise
+    if certain and (state.unstable is None or (rate < 0.0) == (state.unstable > 0)):
+        return rate
+    return spectral_gap(state)
 
 
 def uniform_state(problem: McKeanVlasov) -> State:

@@ -124,12 +124,18 @@ def legendre_tables(degree: int, rings: int, symmetry: int = 1) -> LegendreTable
 
 def ring_table(degree: int, order: int, rings: int) -> Floats:
     """Return T_lm for l = order..degree on all rings of a Gauss rule, shape (rings, degree - order + 1)."""
-    table = np.empty((rings, degree - order + 1))
+    return next(ring_tables(degree, np.array([order]), rings))
+
+
+def ring_tables(degree: int, orders: Integers, rings: int) -> Iterator[Floats]:
+    """Yield T_lm for l = m..degree on all rings, shape (rings, degree - m + 1), for ascending orders m."""
     half = (rings + 1) // 2
-    table[:half] = order_table(degree, order, gauss_rule(3, rings).fine[:half])
-    table[: half - 1 : -1] = table[: rings - half]
-    table[half:, 1::2] *= -1.0
-    return table
+    for northern in order_tables(degree, orders, gauss_rule(3, rings).fine[:half]):
+        table = np.empty((rings, northern.shape[1]))
+        table[:half] = northern
+        table[: half - 1 : -1] = table[: rings - half]
+        table[half:, 1::2] *= -1.0
+        yield table
 
 
 def order_table(degree: int, order: int, complements: NDArray[Any]) -> Floats:

@@ -21,7 +21,7 @@ from solvers.newton import solve_at
 from solvers.sphere import slowest_rate, spectrum
 from solvers.sphere.groups import ICOSAHEDRAL, OCTAHEDRAL, TETRAHEDRAL, prismatic, pyramidal
 from solvers.sphere.harmonics import unstable_counts
-from solvers.sphere.linearised import spectra
+from solvers.sphere.linearised import full_rates, spectra
 from solvers.sphere.linearised.full_fields import full_field
 from solvers.sphere.linearised.full_matrices import Linearisation
 from solvers.sphere.linearised.full_spectra import class_values
@@ -165,6 +165,38 @@ def test_slowest_rate_is_the_first_of_the_spectrum(name):
     found = spectrum(state)
     assert abs(slowest_rate(state) / found.slowest_rate - 1.0) < 1e-8
     assert solvers.contraction_rate(state) == found.slowest_rate
+
+
+@pytest.mark.parametrize("name", ["octahedral", "octahedral metastable", "cubic", "tetrahedral", "prismatic"])
+def test_the_lowest_rate_of_a_class_whatever_bound_is_expected(name):
+    """One factorisation with a shift finds what a dense matrix has, from bounds that are none as well."""
+    whole = Linearisation(full_field(crystal(name)[0]), 48)
+    for block in (whole.matrices(table) for table in whole.tables):
+        expected = block.lowest(1)[0]
+        error = 1e-9 * abs(expected.level) + 2 * block.rounding(expected)
+        for bound in (-np.inf, expected.level - 10.0, expected.level - 1e-3, expected.level + 3.0):
+            found = block.slowest(bound)
+            assert abs(found.level - expected.level) < error
+            assert abs(found.x @ found.y - 1.0) < 1e-12
+            assert np.abs(block.kernel.T @ found.x).max(initial=0.0) < 1e-9 * np.linalg.norm(found.x)
+
+
+@pytest.mark.parametrize("name", ["octahedral", "cubic", "tetrahedral", "icosahedral", "prismatic"])
+def test_classes_left_out_have_no_slower_rate(name):
+    """The slowest rate is that of all classes on more harmonics than it takes."""
+    state = crystal(name)[0]
+    whole = Linearisation(full_field(state), 64)
+    lowest = min(whole.matrices(table).lowest(1)[0].level for table in whole.tables)
+    assert abs(slowest_rate(state) / lowest - 1.0) < 1e-8
+
+
+def test_no_more_harmonics_are_asked_for_than_are_affordable(monkeypatch):
+    field = full_field(turned(cut(crystal("tetrahedral")[0], 8), SEVERAL_TURNS))
+    wanted = full_rates.resolved(field, 1e-12, 20).degree
+    monkeypatch.setattr("solvers.lowest.LARGEST_SIZE", (wanted - 1) ** 2)
+    assert 20 < full_rates.resolved(field, 1e-12, 20).degree <= wanted - 2
+    with pytest.raises(NotResolved, match="modes"):
+        full_rates.resolved(field, 1e-12, 0)
 
 
 def test_multiplicities_are_those_of_the_representations():

@@ -5,8 +5,8 @@ import pytest
 from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 
-from meanfield import GegenbauerSeries, Kuramoto, McKeanVlasov, Sphere, Transformer
-from solvers import bifurcation_diagram, stationary_states
+from meanfield import GegenbauerSeries, Kuramoto, McKeanVlasov, Sphere, Transformer, critical_coupling
+from solvers import bifurcation_diagram, spectrum, stationary_states
 from solvers.bases.invariant import FullBasis, InvariantBasis, mode_matrix
 from solvers.bases.representations import TRIVIAL, representation
 from solvers.batched import relaxed
@@ -244,3 +244,13 @@ def test_the_state_of_a_grid_coarser_than_twice_the_degree_is_searched():
     """A random problem whose coarsest grid resolves its harmonics, but not their products."""
     finding = trial(subjects()["states-sphere"], 41, 14)
     assert finding.verdict is not Verdict.SILENT, finding.detail
+
+
+@pytest.mark.parametrize("weights", [(0.0, 0.0, -1.0), (-1.0, -1.5, 0.7)])
+def test_reported_rates_are_those_of_the_spectrum(weights):
+    coupling = 1.2 * float(critical_coupling(_on_sphere(weights, 1.0)))
+    states = stationary_states(_on_sphere(weights, coupling))
+    assert {state.layout for state in states} == {"degree", "order"}
+    for state in states:
+        found = spectrum(state)
+        assert abs(state.slowest_rate - found.slowest_rate) <= 2e-9 * abs(found.slowest_rate) + 2.0 * found.error

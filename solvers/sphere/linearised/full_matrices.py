@@ -19,6 +19,18 @@ The image of C is orthogonal to these y, so both factors may be restricted to th
 With a pair :math:`Wx = \mu y`, :math:`Cy = x`, :math:`\langle x, Wx\rangle = 1` on harmonics up to a degree, those
 beyond lower :math:`\mu` by at most :math:`|\mu||q|^2/\Lambda + |p|^2` to leading order, where q and p are the parts
 beyond of Wx and of Cy, and :math:`\Lambda` is the first eigenvalue of minus the Laplacian there.
+
+The lowest rate alone needs one factorisation. With the few columns V of the :math:`v_{lm}` that are felt, and
+:math:`P = (W + s)^{-1} V`, :math:`H = V^T W P`,
+
+.. math::
+
+    (CW + s)^{-1} = (W + s)^{-1} + P\,(\Lambda^{-1} - H)^{-1}\,(V - sP)^T, \qquad
+    \Lambda = \mathrm{diag}\,\lambda_l,
+
+is symmetric in the inner product :math:`\langle x, Wx'\rangle`, and its largest eigenvalue belongs to the lowest
+rate if none is below -s: these are as many as :math:`\Lambda^{-1} - H` has more negative eigenvalues than
+:math:`\Lambda`, if W + s has none.
 """
 
 from dataclasses import dataclass
@@ -39,6 +51,12 @@ INDEPENDENT = 1e-9
 DENSE = 300
 # Factor on first order bounds of rounding errors.
 SAFETY = 8.0
+# First shift where nothing is known of the rates, the first eigenvalue of minus the Laplacian, and its growth.
+FIRST_SHIFT, SHIFT_GROWTH = 2.0, 4.0
+# Smaller shifts lose digits where W is nearly singular.
+LEAST_SHIFT = 0.1
+# The lowest rate of the matrices is computed to this share.
+SOLVED = 1e-11
 
 
 class Linearisation:
@@ -170,6 +188,11 @@ class ClassMatrices:
         """Size of W."""
         return float(np.abs(self.witten.diagonal()).max())
 
+    @property
+    def kernel(self) -> Floats:
+        """Orthonormal basis of all known kernels in the class."""
+        return np.concatenate([self.mass, self.rotations], axis=1)
+
     def symmetric(self, kernel: Floats) -> tuple[Floats, Floats]:
         """Return R and R C R^T/D off some columns, which it takes to the size of W."""
         witten, modes = self.witten, self.modes
@@ -193,11 +216,22 @@ class ClassMatrices:
 
     def lowest(self, count: int) -> list[Pair]:
         """Return the pairs of so many lowest rates, ascending, rotations left out."""
-        factor, matrix = self.symmetric(np.concatenate([self.mass, self.rotations], axis=1))
+        factor, matrix = self.symmetric(self.kernel)
         values, vectors = lowest_vectors(matrix, min(count, self.table.size))
         x = scipy.linalg.solve_triangular(factor, vectors, check_finite=False)
         y = factor.T @ vectors
         return [Pair(float(level), x[:, k], y[:, k]) for k, level in enumerate(values)]
+
+    def slowest(self, bound: float) -> Pair:
+        """Return the pair of the lowest rate, rotations left out, quickly if not far above an estimated bound."""
+        inverse = _inverse_below(self, max(-bound, LEAST_SHIFT) if np.isfinite(bound) else FIRST_SHIFT)
+        # What is left of other eigenvectors is small, but of rates as large as they are: once more the inverse.
+        x = inverse(_largest(inverse))
+        y = inverse.witten(x)
+        length = np.sqrt(x @ y)
+        x, y = x / length, y / length
+        attracted = self.modes.T @ y
+        return Pair(float(y @ y - (self.lambdas * attracted) @ attracted), x, y)
 
     def rounding(self, pair: Pair) -> float:
         """Return a first order bound of the rounding error of a rate, but for that of an eigenvalue solver."""
@@ -239,3 +273,87 @@ def lowest_vectors(matrix: Floats, count: int) -> tuple[Floats, Floats]:
         return lowest_pairs(matrix, count)
     values, vectors = scipy.linalg.eigh(matrix, subset_by_index=(0, count - 1), check_finite=False)
     return values, vectors
+
+
+class _Inverse:
+    """x -> (CW + s)^{-1} x off the known kernels of a class.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If there are rates below -s.
+    """
+
+    def __init__(self, block: ClassMatrices, shift: float) -> None:
+        self.shift, self.size = shift, block.table.size
+        self._witten, self._kernel = block.witten, block.kernel
+        shifted = block.witten.copy()
+        shifted.flat[:: self.size + 1] += shift
+        # The matrix is symmetric: transposed, LAPACK takes it where it stands.
+        self._factor, failed = scipy.linalg.lapack.dpotrf(shifted.T, overwrite_a=1, clean=0)
+        if failed:
+            raise np.linalg.LinAlgError
+        self._reached = (
+            scipy.linalg.lapack.dpotrs(self._factor, self._kernel)[0] if self._kernel.size else self._kernel
+        )
+        self._schur = self._kernel.T @ self._reached
+        columns = self._off(block.modes * np.sqrt(np.abs(block.lambdas)))
+        signs = np.sign(block.lambdas)
+        self._moved = self._solved(columns) if columns.size else columns
+        self._right = columns - shift * self._moved
+        self._values, self._vectors = np.linalg.eigh(np.diag(signs) - columns.T @ self._right)
+        if np.count_nonzero(self._values <= 0.0) > np.count_nonzero(signs < 0.0):
+            raise np.linalg.LinAlgError
+
+    def __call__(self, vector: Floats) -> Floats:
+        felt = self._vectors @ ((self._vectors.T @ (self._right.T @ vector)) / self._values)
+        return np.asarray(self._solved(vector) + self._moved @ felt)
+
+    def witten(self, vector: Floats) -> Floats:
+        """Return W x."""
+        return self._off(self._witten @ vector)
+
+    def _off(self, columns: Floats) -> Floats:
+        """Return columns off the known kernels."""
+        return np.asarray(columns - self._kernel @ (self._kernel.T @ columns))
+
+    def _solved(self, columns: Floats) -> Floats:
+        """Return the solutions of (W + s) x = b off the known kernels."""
+        solved = scipy.linalg.lapack.dpotrs(self._factor, columns)[0].reshape(columns.shape)
+        return np.asarray(solved - self._reached @ np.linalg.solve(self._schur, self._kernel.T @ solved))
+
+
+def _inverse_below(block: ClassMatrices, shift: float) -> _Inverse:
+    """Return (CW + s)^{-1} with s the first of some growing shifts that has no rate below -s."""
+    while True:
+        try:
+            return _Inverse(block, shift)
+        except np.linalg.LinAlgError:
+            # No rate is beyond the norm of the matrices, unless they are not finite.
+            if shift > block.top * block.table.size * block.coupled:
+                raise
+            shift = max(FIRST_SHIFT, SHIFT_GROWTH * shift)
+
+
+def _largest(inverse: _Inverse) -> Floats:
+    """Return the eigenvector x of the largest eigenvalue of (CW + s)^{-1}, <x, Wx> = 1, by Lanczos."""
+    size = inverse.size
+    basis, images, projected = np.empty((size, size)), np.empty((size, size)), np.zeros((size, size))
+    vector = inverse(np.random.default_rng(0).standard_normal(size))
+    for step in range(size):
+        image = inverse.witten(vector)
+        length = np.sqrt(vector @ image)
+        basis[step], images[step] = vector / length, image / length
+        vector = inverse(basis[step])
+        known, tested = basis[: step + 1], images[: step + 1]
+        projected[: step + 1, step] = tested @ vector
+        vector -= projected[: step + 1, step] @ known
+        vector -= (tested @ vector) @ known
+        values, vectors = np.linalg.eigh(projected[: step + 1, : step + 1], UPLO="U")
+        largest = float(values[-1])
+        residual = np.sqrt(max(float(vector @ inverse.witten(vector)), 0.0)) * abs(vectors[-1, -1])
+        gap = largest - values[-2] if step else 0.0
+        error = min(residual, residual**2 / gap) if gap else residual
+        if error <= max(SOLVED * abs(1.0 - inverse.shift * largest), SAFETY * EPS) * largest:
+            break
+    return np.asarray(vectors[:, -1] @ known)

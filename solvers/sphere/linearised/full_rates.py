@@ -1,23 +1,29 @@
 """The slowest decay rate of a state on S^2 without an axis, one small symmetric matrix per class of harmonics.
 
 The harmonics go up to a degree that resolves the root of the density, and further until those left out change the
-rate no more. A rate too small for this way of computing it is taken from :mod:`.full_spectra`.
+rate no more: the few harmonics tried first tell which classes cannot have it, and how many more the others need. A
+rate too small for this way of computing it is taken from :mod:`.full_spectra`.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
-from meanfield import State
+from meanfield import NotResolved, State
 
 from ...bases import EPS
-from .full_fields import full_field, is_uniform, resolving_degree
-from .full_matrices import Linearisation
+from .full_fields import STEP, FullField, full_field, is_uniform, resolving_degree
+from .full_matrices import SAFETY, ClassMatrices, Linearisation, Pair
 from .full_spectra import class_values
+from .harmonic_tables import Harmonic
 from .uniform import uniform_eigenvalues
 
-# The root of the density has so little left beyond the first degree tried.
-FIRST_SHARE = 1e-6
+# The root of the density has so little left beyond the first degree tried, and while several classes may have the
+# slowest rate, at least so many times as much beyond the next.
+FIRST_SHARE = 1e-3
+LEAP = 0.03
 # Truncation may change a rate by this share, or by one unit of rounding in units of D.
-TRUNCATION_TOLERANCE = 5e-9
+TRUNCATION_TOLERANCE = 1e-9
 # A rate is kept if its rounding error is below this share of it.
 RELATIVE_TOLERANCE = 1e-8
 
@@ -43,21 +49,61 @@ def slowest_rate(state: State) -> float:
     if is_uniform(state):
         return -float(uniform_eigenvalues(state.problem, 0, 1)[0][0])
     field, share, degree = full_field(state), FIRST_SHARE, 0
+    # By class, the lowest rate less a few times what truncation may change it by.
+    bounds: dict[Harmonic, float] = {}
     while True:
-        degree = resolving_degree(field, share, degree + 1)
-        whole = Linearisation(field, degree)
-        blocks = [whole.matrices(table) for table in whole.tables]
-        pairs = [block.lowest(1)[0] for block in blocks]
-        slowest = int(np.argmin([pair.level for pair in pairs]))
-        level = pairs[slowest].level
-        noise = blocks[slowest].rounding(pairs[slowest])
-        truncation = blocks[slowest].truncation(pairs[slowest])
+        whole = resolved(field, share, degree)
+        degree = whole.degree
+        found, slowest = _lowest(whole, bounds)
+        level, noise = slowest.pair.level, slowest.noise
         allowed = max(TRUNCATION_TOLERANCE * abs(level), EPS)
-        if truncation <= allowed and level <= whole.beyond:
+        if slowest.truncation <= allowed and level <= whole.beyond:
             break
-        # The truncation goes with the square of the share.
-        share *= min(1.0, 0.5 * float(np.sqrt(allowed / max(truncation, EPS * allowed))))
+        for each in found:
+            bounds[each.block.table.first] = min(each.pair.level - SAFETY * each.truncation, whole.beyond)
+        # The truncation goes about with the square of the share.
+        factor = 0.3 * float(np.sqrt(allowed / max(slowest.truncation, EPS * allowed)))
+        alone = sum(bound <= level for bound in bounds.values()) == 1
+        share *= min(1.0, factor if alone else max(LEAP, factor))
     if noise <= RELATIVE_TOLERANCE * abs(level):
         return whole.noise * level
-    doubtful = [block for block, pair in zip(blocks, pairs, strict=True) if pair.level <= level + noise]
+    doubtful = [each.block for each in found if each.pair.level <= level + noise]
     return whole.noise * min(class_values(block, 0.0).pairs[0].level for block in doubtful)
+
+
+def resolved(field: FullField, share: float, before: int) -> Linearisation:
+    """Return the linearisation on more harmonics than before, enough for a share of the root if affordable."""
+    degree = resolving_degree(field, share, before + 1)
+    while True:
+        try:
+            return Linearisation(field, degree)
+        except NotResolved:
+            degree -= STEP
+            if not 0 < before < degree:
+                raise
+
+
+class _Lowest(NamedTuple):
+    """The lowest rate of a class, and by how much rounding and truncation may change it."""
+
+    block: ClassMatrices
+    pair: Pair
+    noise: float
+    truncation: float
+
+
+def _lowest(whole: Linearisation, bounds: dict[Harmonic, float]) -> tuple[list[_Lowest], _Lowest]:
+    """Return the lowest rates of the classes whose lower bounds do not exclude them, and the lowest of all."""
+    found: list[_Lowest] = []
+    slowest: _Lowest | None = None
+    for table in sorted(whole.tables, key=lambda table: bounds.get(table.first, -np.inf)):
+        bound = bounds.get(table.first, -np.inf)
+        if slowest is not None and bound > slowest.pair.level + slowest.noise:
+            break
+        block = whole.matrices(table)
+        pair = block.slowest(bound)
+        found.append(_Lowest(block, pair, block.rounding(pair), block.truncation(pair)))
+        if slowest is None or pair.level < slowest.pair.level:
+            slowest = found[-1]
+    assert slowest is not None
+    return found, slowest

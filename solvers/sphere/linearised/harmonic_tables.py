@@ -11,9 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ...bases import Floats, Integers
-from ...bases.legendre import packed_size, ring_table
+from ...bases.legendre import packed_size, ring_tables
 from ..harmonics import HarmonicClass, classes_of, listed
 from .full_fields import Symmetry
+
+# Degree, order, and whether it is a sine.
+Harmonic = tuple[int, int, int]
 
 
 class Block(NamedTuple):
@@ -31,22 +34,18 @@ class ClassTable:
     ----------
     harmonics : (3, n) int
         Degree, order, and whether it is a sine, sorted by the last two.
-    tables : (m, rings) tables
-        The functions of every order from its first degree on.
+    rings
+        Number of nodes of the rule.
     own
         Whether the class contains the state itself.
     copies
         How many classes have the same eigenvalues by symmetry, this one among them.
     """
 
-    def __init__(self, harmonics: Integers, tables: list[Floats], own: bool, copies: int) -> None:
+    def __init__(self, harmonics: Integers, rings: int, own: bool, copies: int) -> None:
         self.degrees, self.orders, self.sines = harmonics
-        self.own, self.copies = own, copies
+        self.rings, self.own, self.copies = rings, own, copies
         self.roots: Floats = np.sqrt(2.0 * self.degrees + 1.0)
-        columns = [
-            tables[order][:, degree - order] for degree, order in zip(self.degrees, self.orders, strict=True)
-        ]
-        self.table: Floats = np.ascontiguousarray(np.stack(columns, axis=1)) * self.roots
         self._packed = self.degrees * (self.degrees + 1) // 2 + self.orders
         starts = np.flatnonzero(np.append(True, np.diff(2 * self.orders + self.sines) != 0))
         ends = np.append(starts[1:], self.degrees.size)
@@ -57,10 +56,26 @@ class ClassTable:
         self._block_of = np.repeat(np.arange(starts.size), ends - starts)
         self._block_orders, self._block_sines = self.orders[starts], self.sines[starts]
 
+    @functools.cached_property
+    def table(self) -> Floats:
+        """The functions on the rings, (rings, n); made when they are needed, which those of few classes are."""
+        orders = np.unique(self.orders)
+        tables = ring_tables(int(self.degrees.max()), orders, self.rings)
+        columns = np.empty((self.rings, self.size))
+        for order, each in zip(orders.tolist(), tables, strict=True):
+            here = self.orders == order
+            columns[:, here] = each[:, self.degrees[here] - order]
+        return columns * self.roots
+
     @property
     def size(self) -> int:
         """Number of harmonics."""
         return int(self.degrees.size)
+
+    @property
+    def first(self) -> Harmonic:
+        """The lowest harmonic of the lowest order, by which classes up to different degrees are known."""
+        return int(self.degrees[0]), int(self.orders[0]), int(self.sines[0])
 
     def pick(self, cosine: Floats, sine: Floats) -> Floats:
         """Return the coefficients in the class of a function with the given packed means."""
@@ -119,7 +134,6 @@ def waves_of(values: Floats, weights: Floats, largest: int) -> Floats:
 def class_tables(symmetry: Symmetry, degree: int, rings: int) -> tuple[ClassTable, ...]:
     """Return the classes of harmonics up to a degree, one of those with equal eigenvalues; they are kept."""
     harmonics = np.stack(listed(np.arange(degree + 1)))
-    tables = [ring_table(degree, order, rings) for order in range(degree + 1)]
     classes = classes_of(symmetry.reflections, symmetry.turns, np.arange(degree + 1))
     found: dict[object, tuple[Integers, bool, int]] = {}
     for block, copies in _one_of_each_exchange(classes, symmetry):
@@ -131,7 +145,7 @@ def class_tables(symmetry: Symmetry, degree: int, rings: int) -> tuple[ClassTabl
         label = np.sort(chosen[0] * (degree + 1) + chosen[1]).tobytes() if mixed else block
         _, _, before = found.get(label, (chosen, block.own, 0))
         found[label] = (chosen, block.own, before + copies)
-    return tuple(ClassTable(chosen, tables, own, copies) for chosen, own, copies in found.values())
+    return tuple(ClassTable(chosen, rings, own, copies) for chosen, own, copies in found.values())
 
 
 def _one_of_each_exchange(classes: list[HarmonicClass], symmetry: Symmetry) -> list[tuple[HarmonicClass, int]]:
