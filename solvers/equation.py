@@ -26,6 +26,7 @@ directions of the equation, within the basis.
 """
 
 import copy
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
@@ -53,6 +54,7 @@ from .bases import (
 from .boltzmann import boltzmann_factor
 from .felt import Felt, confining_degree, confining_error, even_size, felt_among, starting_degrees, strengths
 from .limits import MAX_UNKNOWNS
+from .weak import Partition, most_variance, strong_modes
 
 # Nodes to start with. On the circle, where transforms are fast, having twice as many costs less than taking them
 # later; on spheres they are dense products.
@@ -162,6 +164,32 @@ class StationaryEquation:
             jacobian = plus_projector(jacobian, (self.scales * generator.T).T)
         return jacobian, derivative
 
+    def partition(self, q: float, moments: Floats) -> Partition | None:
+        """Return the Jacobian parted into strong and weak modes, or None where it is better made whole."""
+        if not isinstance(self.basis, CosineBasis) or self.basis.doubts_tail:
+            return None
+        shares = q * self.doubled * self.scales**2 * most_variance(moments)
+        count = strong_modes(shares)
+        if count is None:
+            return None
+        rows = self.basis.first_covariances(moments, count)
+        rows *= (-q * self.doubled * self.signed_scales[:count])[:, None]
+        rows *= self.signed_scales
+        rows.reshape(-1)[:: self.scales.size + 1] += self.signs[:count]
+        return Partition(rows[:, :count], rows[:, count:], self.signs[count:], float(shares[count:].max()))
+
+    def products(self, b: Floats, q: float, moments: Floats) -> tuple[Callable[[Floats], Floats], Floats]:
+        """Return the product of the Jacobian of even densities with rows, as a function, and the derivative in q."""
+        basis = self.basis
+        assert isinstance(basis, CosineBasis)
+
+        def times(rows: Floats) -> Floats:
+            answer = basis.covariances_times(moments, self.signed_scales * rows)
+            return np.asarray(self.signs * rows - q * self.doubled * self.signed_scales * answer)
+
+        answer = basis.covariances_times(moments, (self.signed_scales * b)[None])[0]
+        return times, np.asarray(-self.doubled * self.signed_scales * answer)
+
     def distances(self, q: float) -> Floats:
         """Return 1 - q/q_k for the couplings q_k at which modes are critical at the uniform state: sigma_k J_kk."""
         return np.asarray(1.0 - q * self.doubled * self.signed_scales * self.scales * self.basis.squares)
@@ -265,10 +293,13 @@ def plus_projector(matrix: Floats, vector: Floats) -> Floats:
     return matrix if square == 0.0 else plus_dyad(matrix, 1.0 / square, vector)
 
 
-def projectors(vectors: Floats) -> Floats:
-    """Return the (count, size, size) orthogonal projectors on (count, size) vectors; zero for the zero vector."""
+def projectors(vectors: Floats, rows: int | None = None) -> Floats:
+    """Return the (count, size, size) orthogonal projectors on (count, size) vectors, or their first rows.
+
+    They are zero for the zero vector.
+    """
     squares = np.maximum((vectors * vectors).sum(axis=1, keepdims=True), np.finfo(float).tiny)
-    return np.asarray((vectors / squares)[:, :, None] * vectors[:, None])
+    return np.asarray((vectors / squares)[:, :rows, None] * vectors[:, None])
 
 
 def orthonormal(columns: Floats, size: float = 0.0) -> Floats:

@@ -20,8 +20,9 @@ import numpy as np
 from scipy.linalg import lapack
 from scipy.linalg.blas import daxpy, ddot, dscal
 
-from .bases import EPS, Floats, Integers, greatest
+from .bases import EPS, Floats, greatest
 from .equation import Evaluation, StationaryEquation
+from .inertia import BLOCK, negative_pivots
 
 # Beyond this growth of J^{-1} g_q the elimination of J loses half of the digits.
 SINGULAR_GROWTH = 1e8
@@ -30,8 +31,6 @@ MAX_ITERATIONS = 12
 NEUTRAL = 3e-14
 # Components of unit tangents and eigenvalues of J, whose entries are of order one, are known to this.
 ROUNDING = 16 * EPS
-# Workspace per row that lets LAPACK factorise large matrices in blocks, up to three times as fast.
-BLOCK = 64
 
 
 @dataclass(frozen=True)
@@ -109,8 +108,10 @@ def correct(
     previous = math.inf
     evaluation = equation.evaluate(b, q)
     for iteration in range(1, MAX_ITERATIONS + 1):
-        jacobian, derivative = equation.linearise(b, q, evaluation.gibbs.moments)
-        step = _solve(jacobian, derivative, border_b, border_q, evaluation.residual, negative == 0)
+        step = _reduced_step(equation, b, q, evaluation, border_b, border_q)
+        if step is None:
+            jacobian, derivative = equation.linearise(b, q, evaluation.gibbs.moments)
+            step = _solve(jacobian, derivative, border_b, border_q, evaluation.residual, negative == 0)
         negative = step.negative
         b = b - step.b
         q -= step.q
@@ -139,13 +140,35 @@ def _solve(
         factor, pivots, solved, _ = lapack.dsysv(matrix, sides, BLOCK * residual.size, lower=1, overwrite_b=1)
         negative = negative_pivots(factor, pivots)
     of_residual, of_derivative = solved.T
+    step = _eliminated(of_residual, of_derivative, border_b, border_q, negative)
+    return _solve_bordered(jacobian, derivative, border_b, border_q, residual, negative) if step is None else step
+
+
+def _eliminated(
+    of_residual: Floats, of_derivative: Floats, border_b: Floats, border_q: float, negative: int
+) -> _Step | None:
+    """Return the step from J^-1 of residual and derivative, or None where J is singular to working precision."""
     growth = ddot(of_derivative, of_derivative)
     denominator = border_q - ddot(border_b, of_derivative)
     if not growth <= SINGULAR_GROWTH**2 or denominator == 0.0:
-        return _solve_bordered(jacobian, derivative, border_b, border_q, residual, negative)
+        return None
     step_q = -ddot(border_b, of_residual) / denominator
     step_b = daxpy(of_derivative, of_residual, a=-step_q)
     return _Step(step_b, step_q, of_derivative, -1.0, 1.0 + growth, -denominator, negative)
+
+
+def _reduced_step(
+    equation: StationaryEquation, b: Floats, q: float, evaluation: Evaluation, border_b: Floats, border_q: float
+) -> _Step | None:
+    """Return the step by a factorisation of the strong modes alone, or None where it takes that of all of them."""
+    moments = evaluation.gibbs.moments
+    partition = equation.partition(q, moments)
+    negative = None if partition is None else partition.negative()
+    if partition is None or negative is None:
+        return None
+    times, derivative = equation.products(b, q, moments)
+    solved = partition.solved(times, np.array((evaluation.residual, derivative)))
+    return None if solved is None else _eliminated(solved[0], solved[1], border_b, border_q, negative)
 
 
 def _solve_bordered(
@@ -163,27 +186,6 @@ def _solve_bordered(
     step, along = solved.T
     square = ddot(along, along)
     return _Step(step[:size], float(step[size]), along[:size], float(along[size]), square, 1.0, negative)
-
-
-def negative_pivots(factor: Floats, pivots: Integers) -> int:
-    """Count the negative eigenvalues of a symmetric matrix from its Bunch-Kaufman factorisation.
-
-    A 2 x 2 pivot block is always indefinite, so each contributes one.
-    """
-    diagonal = factor.diagonal()
-    if pivots.item(pivots.argmin()) > 0:
-        return int(np.count_nonzero(diagonal < 0.0))
-    single = pivots > 0
-    doubles = pivots.size - int(np.count_nonzero(single))
-    return int(np.count_nonzero(diagonal[single] < 0.0)) + doubles // 2
-
-
-def count_negative(matrix: Floats) -> int:
-    """Count the negative eigenvalues of a symmetric matrix, which is overwritten."""
-    if not matrix.size:
-        return 0
-    factor, pivots, _ = lapack.dsytrf(matrix.T, lower=1, lwork=BLOCK * matrix.shape[0], overwrite_a=1)
-    return negative_pivots(factor, pivots)
 
 
 def solve_at(equation: StationaryEquation, b: Floats, q: float) -> Solution | None:

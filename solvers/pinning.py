@@ -8,7 +8,7 @@ By Haynsworth's formula the inertia of S is that of S off r and that of the Schu
 import numpy as np
 
 from .bases import Floats
-from .newton import count_negative
+from .inertia import count_negative
 
 # A confinement is weak if the torque is below this share of the rotation mode.
 PINNED = 1e-6

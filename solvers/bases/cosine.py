@@ -73,8 +73,6 @@ class CosineBasis:
         self.nodes = nodes
         self.confinement = confinement
         self._modes = slice_of(cells)
-        self._sum = cells[:, None] + cells[None, :]
-        self._difference = np.abs(cells[:, None] - cells[None, :])
         self._fixed = np.zeros(nodes + 1)
         if confinement is not None:
             count = min(confinement.size, nodes)
@@ -87,6 +85,15 @@ class CosineBasis:
             return None
         angles = np.linspace(0.0, np.pi, self.nodes + 1)
         return np.asarray(np.cos(np.multiply.outer(angles, self.cells)))
+
+    @functools.cached_property
+    def _pairs(self) -> tuple[Integers, Integers]:
+        """Sums and distances of the cells."""
+        return self._first_pairs(self.cells.size)
+
+    def _first_pairs(self, count: int) -> tuple[Integers, Integers]:
+        first = self.cells[:count, None]
+        return first + self.cells, np.abs(first - self.cells)
 
     def resized(self, cells: Integers, nodes: int) -> "CosineBasis":
         """Return the same basis with other cells and another number of nodes."""
@@ -159,9 +166,36 @@ class CosineBasis:
         """Return the covariance matrix of the modes."""
         means = moments[self._modes]
         half = 0.5 * moments
-        matrix: Floats = half.take(self._sum)
-        matrix += half.take(self._difference)
+        total, difference = self._pairs
+        matrix: Floats = half.take(total)
+        matrix += half.take(difference)
         return plus_dyad(matrix, -1.0, means)
+
+    def first_covariances(self, moments: Floats, count: int) -> Floats:
+        """Return the first rows of the covariance matrix of the modes."""
+        means = moments[self._modes]
+        half = 0.5 * moments
+        total, difference = self._first_pairs(count)
+        matrix: Floats = half.take(total)
+        matrix += half.take(difference)
+        matrix -= np.multiply.outer(means[:count], means)
+        return matrix
+
+    def covariances_times(self, moments: Floats, rows: Floats) -> Floats:
+        """Return the products of the covariance matrix of the modes with rows, by transforms."""
+        transform = planned(CosineTransform, self.nodes)
+        transform.input[:] = moments
+        transform.execute()
+        density, means = transform.output / (2 * self.nodes), moments[self._modes]
+        products = np.empty_like(rows)
+        for row, product in zip(rows, products, strict=True):
+            transform.input[:] = 0.0
+            transform.input[self._modes] = 0.5 * row
+            transform.execute()
+            np.multiply(transform.output, density, out=transform.input)
+            transform.execute()
+            np.subtract(transform.output[self._modes], transform.output[0] * means, out=product)
+        return products
 
     def rotation(self, moments: Floats) -> None:
         """Even densities do not rotate."""

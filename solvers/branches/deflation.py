@@ -13,7 +13,7 @@ from scipy.linalg import lapack
 
 from ..bases import EPS, Floats
 from ..equation import StationaryEquation
-from ..newton import BLOCK
+from ..inertia import BLOCK
 from .continuation import End, Point, state_at
 
 MAX_ITERATIONS = 60

@@ -20,13 +20,17 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from meanfield import McKeanVlasov
+
 from ..bases import CosineBasis, Floats, Integers, covariance
 from ..branches.continuation import Point
 from ..equation import StationaryEquation, plus_projector, projectors
 from ..felt import felt_degrees, strengths
 from ..geometry import BlockMatrix
-from ..newton import NEUTRAL, count_negative
+from ..inertia import count_negative
+from ..newton import NEUTRAL
 from ..pinning import count_beside_rotation, is_weak
+from ..weak import Partition, most_variance, strong_modes
 
 # With more modes than this the blocks of a rotation symmetry are counted one by one.
 DIVIDED = 64
@@ -111,10 +115,34 @@ class Perturbations:
 
     def counts(self, points: Sequence[Point], parity: Parity, residue: int, neutral: float) -> Integers:
         """Return the numbers of unstable directions among cosines or sines of a part at points of one equation."""
+        repulsive = self._repulsive(points[0], self._part(residue))
+        partition = self._partition(points[0], parity, residue, neutral) if len(points) == 1 else None
+        proved = None if partition is None else partition.negative()
+        if proved is not None:
+            return np.array([proved - repulsive])
         matrices = self.matrices(points, parity, residue)
         diagonals(matrices)[:] += neutral
-        negative = np.array([count_negative(matrix) for matrix in matrices])
-        return negative - self._repulsive(points[0], self._part(residue))
+        return np.array([count_negative(matrix) for matrix in matrices]) - repulsive
+
+    def _partition(self, point: Point, parity: Parity, residue: int, neutral: float) -> Partition | None:
+        """Return the matrix of a part plus ``neutral`` parted into strong and weak modes, or None if best whole."""
+        part, equation = self._part(residue), point.equation
+        shares = 2.0 * point.q / equation.strongest * part.roots**2 * most_variance(point.moments)
+        count = None if equation.basis.doubts_tail else strong_modes(shares)
+        if count is None:
+            return None
+        rows = self.matrices([point], parity, residue, count)
+        diagonals(rows)[:] += neutral
+        above = neutral
+        if self._rotates(parity, residue):
+            squares = (part.roots * part.degrees * np.append(point.moments, 0.0).take(part.means)) ** 2
+            above += float(squares[count:].sum() / max(squares.sum(), np.finfo(float).tiny))
+        signs = -equation.sign * part.signs[count:]
+        return Partition(rows[0, :, :count], rows[0, :, count:], signs, float(shares[count:].max()), above)
+
+    def _rotates(self, parity: Parity, residue: int) -> bool:
+        """Whether the rotation mode is in a part and is moved to one."""
+        return parity == "odd" and residue in (0, ALL) and not self.fixed_angle
 
     def _count_pinned(self, point: Point, residue: int, neutral: float) -> int:
         matrix, degrees, repulsive = self.block(point, Block(residue, "odd"))
@@ -171,28 +199,30 @@ class Perturbations:
     def _repulsive(self, point: Point, part: Part) -> int:
         return part.repulsive[0 if point.equation.sign > 0 else 1]
 
-    def matrices(self, points: Sequence[Point], parity: Parity, residue: int) -> Floats:
-        """Return the matrices of cosines or sines of a part at points of one equation, (points, size, size)."""
+    def matrices(self, points: Sequence[Point], parity: Parity, residue: int, count: int | None = None) -> Floats:
+        """Return the matrices of cosines or sines of a part at points of one equation, or their first rows.
+
+        The shape is (points, count, size), without a count (points, size, size).
+        """
         equation, part = points[0].equation, self._part(residue)
         # The place behind the moments stands for those that vanish.
         moments = np.zeros((len(points), self.moments + 1))
         for row, point in zip(moments, points, strict=True):
             row[:-1] = point.moments
         scaled = moments * np.array([[-point.q / equation.strongest] for point in points])
-        matrices: Floats = scaled.take(part.difference, axis=1)
-        rotating = residue in (0, ALL)
+        matrices: Floats = scaled.take(part.difference[:count], axis=1)
         if parity == "even":
-            matrices += scaled.take(part.total, axis=1)
-            if rotating:
+            matrices += scaled.take(part.total[:count], axis=1)
+            if residue in (0, ALL):
                 means = moments.take(part.means, axis=1)
-                matrices -= 2.0 * scaled.take(part.means, axis=1)[:, :, None] * means[:, None]
+                matrices -= 2.0 * scaled.take(part.means[:count], axis=1)[:, :, None] * means[:, None]
         else:
-            matrices -= scaled.take(part.total, axis=1)
-        matrices *= part.weights
-        diagonals(matrices)[:] -= equation.sign * part.signs
-        if parity == "odd" and rotating and not self.fixed_angle:
+            matrices -= scaled.take(part.total[:count], axis=1)
+        matrices *= part.weights[:count]
+        diagonals(matrices)[:] -= equation.sign * part.signs[:count]
+        if self._rotates(parity, residue):
             rotations = part.roots * part.degrees * moments.take(part.means, axis=1)
-            matrices += projectors(rotations)
+            matrices += projectors(rotations, count)
         return matrices
 
     def _mixed(self, point: Point, part: Part) -> tuple[Floats, Integers, int]:
@@ -209,9 +239,9 @@ class Perturbations:
 
 
 def diagonals(matrices: Floats) -> Floats:
-    """Return the diagonals of (count, size, size) contiguous matrices as a view, (count, size)."""
-    count, size, _ = matrices.shape
-    return matrices.reshape(count, size * size)[:, :: size + 1]
+    """Return the diagonals of (count, rows, size) contiguous matrices as a view, (count, rows); rows <= size."""
+    count, rows, size = matrices.shape
+    return matrices.reshape(count, rows * size)[:, :: size + 1]
 
 
 def _padded(moments: Floats, size: int) -> Floats:
@@ -223,10 +253,16 @@ def _padded(moments: Floats, size: int) -> Floats:
 
 @functools.lru_cache(maxsize=64)
 def _perturbations(equation: StationaryEquation) -> Perturbations:
-    problem, basis = equation.problem, equation.basis
-    degrees = felt_degrees(problem, int(basis.degrees.max()))
+    basis = equation.basis
+    return _shared(equation.problem, int(basis.degrees.max()), basis.symmetry, basis.nodes + 1)
+
+
+@functools.lru_cache(maxsize=32)
+def _shared(problem: McKeanVlasov, degree: int, symmetry: int, moments: int) -> Perturbations:
+    """Return the modes of a problem, whose tables all branches of a symmetry have in common."""
+    degrees = felt_degrees(problem, degree)
     relative = strengths(problem, int(degrees.max())).relative[degrees]
-    return Perturbations(degrees, relative, problem.confinement is not None, basis.symmetry, basis.nodes + 1)
+    return Perturbations(degrees, relative, problem.confinement is not None, symmetry, moments)
 
 
 def perturbations(point: Point) -> Perturbations:
@@ -293,11 +329,11 @@ def _counts_by_class(point: Point, modes: Perturbations, neutral: float) -> tupl
     symmetry = point.equation.basis.symmetry
     shared = 0
     for residue in range(1, (symmetry + 1) // 2):
-        shared += _count(*modes.block(point, Block(residue, "even")), neutral)
+        shared += int(modes.counts([point], "even", residue, neutral)[0])
     even, odd = _own(point, neutral), int(modes.count_odd([point], 0, neutral)[0])
     if symmetry % 2 == 0:
-        even += _count(*modes.block(point, Block(symmetry // 2, "even")), neutral)
-        odd += _count(*modes.block(point, Block(symmetry // 2, "odd")), neutral)
+        even += int(modes.counts([point], "even", symmetry // 2, neutral)[0])
+        odd += int(modes.counts([point], "odd", symmetry // 2, neutral)[0])
     return even + shared, odd + shared
 
 

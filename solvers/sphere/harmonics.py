@@ -23,7 +23,8 @@ from ..branches.continuation import Point
 from ..equation import StationaryEquation, orthonormal
 from ..felt import felt_degrees
 from ..geometry import BlockMatrix
-from ..newton import NEUTRAL, count_negative
+from ..inertia import count_negative
+from ..newton import NEUTRAL
 
 # Signs of x, y and z.
 Signs = tuple[int, int, int]

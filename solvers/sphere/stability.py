@@ -32,7 +32,8 @@ from ..branches.continuation import Point
 from ..equation import StationaryEquation, plus_projector
 from ..felt import felt_degrees, strengths
 from ..geometry import BlockMatrix
-from ..newton import NEUTRAL, count_negative
+from ..inertia import count_negative
+from ..newton import NEUTRAL
 from ..pinning import count_beside_rotation, is_weak
 from .traces import SectorTraces
 

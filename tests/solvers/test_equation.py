@@ -7,7 +7,8 @@ import pytest
 from meanfield import Circle, CosineSeries, HegselmannKrause, McKeanVlasov, Transformer
 from solvers.bases import CosineBasis
 from solvers.equation import stationary_equation
-from solvers.newton import count_negative, solve_at
+from solvers.inertia import count_negative
+from solvers.newton import solve_at
 
 EPS = np.finfo(float).eps
 

@@ -1,0 +1,30 @@
+"""Negative eigenvalues of symmetric matrices, counted by factorisation."""
+
+import numpy as np
+from scipy.linalg import lapack
+
+from .bases import Floats, Integers
+
+# Workspace per row that lets LAPACK factorise large matrices in blocks, up to three times as fast.
+BLOCK = 64
+
+
+def negative_pivots(factor: Floats, pivots: Integers) -> int:
+    """Count the negative eigenvalues of a symmetric matrix from its Bunch-Kaufman factorisation.
+
+    A 2 x 2 pivot block is always indefinite, so each contributes one.
+    """
+    diagonal = factor.diagonal()
+    if pivots.item(pivots.argmin()) > 0:
+        return int(np.count_nonzero(diagonal < 0.0))
+    single = pivots > 0
+    doubles = pivots.size - int(np.count_nonzero(single))
+    return int(np.count_nonzero(diagonal[single] < 0.0)) + doubles // 2
+
+
+def count_negative(matrix: Floats) -> int:
+    """Count the negative eigenvalues of a symmetric matrix, which is overwritten."""
+    if not matrix.size:
+        return 0
+    factor, pivots, _ = lapack.dsytrf(matrix.T, lower=1, lwork=BLOCK * matrix.shape[0], overwrite_a=1)
+    return negative_pivots(factor, pivots)

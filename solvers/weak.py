@@ -1,0 +1,132 @@
+r"""Symmetric matrices of which most rows are nearly diagonal: those of potentials that decay slowly.
+
+Beyond some mode the Jacobian of the stationary equation is the identity up to signs and a small contraction, for
+the covariance of cosines is that of multiplication by the density and at most :math:`\pi \max \rho`. Written as
+
+.. math:: J = \begin{pmatrix} A & B \\ B^T & W \end{pmatrix}, \qquad \sigma - e \le W \le \sigma + u,
+          \qquad 0 \le e < 1, \quad 0 \le u < 1,
+
+it is monotone in W, so the number of its negative eigenvalues lies between those with W replaced by its bounds,
+which by Haynsworth's inertia formula are those of :math:`\sigma` and of the small Schur complements
+:math:`A - B (\sigma - e)^{-1} B^T` and :math:`A - B (\sigma + u)^{-1} B^T`. Where they agree the number is proved.
+Linear systems are solved by iteration: with the middle of the bounds in place of W a step leaves less than
+:math:`e` of the error, and all that is needed of W are its products with vectors, two transforms each.
+"""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import lapack
+
+from .bases import EPS, Floats
+from .inertia import BLOCK, count_negative
+
+# With fewer modes than this dense matrices cost less.
+MANY = 256
+# How far weak rows may depart from the diagonal: steps that leave less of the error come with larger factorisations.
+WEAK = 0.125
+# A step of this share of the solution leaves an error below rounding.
+ROUNDING = 64 * EPS
+# Beside a singular matrix rounding ends the iteration above that, at the error that a factorisation has as well.
+STALLED = 1e-10
+# Steps of the iteration, each of which leaves less than that.
+STEPS = 24
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """The rows of the strong modes of a symmetric matrix, which come first, and bounds of the block of the others.
+
+    Attributes
+    ----------
+    strong : (k, k) float
+        A.
+    coupling : (k, n) float
+        B.
+    signs : (n,) float
+        Diagonal of sigma, of plus and minus one.
+    below, above : float
+        e and u.
+    """
+
+    strong: Floats
+    coupling: Floats
+    signs: Floats
+    below: float
+    above: float = 0.0
+
+    def negative(self) -> int | None:
+        """Return the number of negative eigenvalues, or None where the bounds do not tell it."""
+        fewest, most = (count_negative(self._complement(shift)) for shift in (self.above, -self.below))
+        return fewest + int(np.count_nonzero(self.signs < 0.0)) if fewest == most else None
+
+    def solved(self, times: Callable[[Floats], Floats], sides: Floats) -> Floats | None:
+        """Return the rows x with J x = the rows of sides to rounding, or None where the iteration does not end.
+
+        Parameters
+        ----------
+        times
+            The product of J with each of some rows.
+        sides
+            Right-hand sides, (count, k + n).
+        """
+        size = len(self.strong)
+        middle = 0.5 * (self.above - self.below)
+        complement = self._complement(middle)
+        factor, pivots, singular = lapack.dsytrf(complement.T, lower=1, lwork=BLOCK * size, overwrite_a=1)
+        if singular:
+            return None
+        diagonal = self.signs + middle
+        solution, residual, previous = np.zeros_like(sides), sides, np.inf
+        for _ in range(STEPS):
+            weak = residual[:, size:] / diagonal
+            first = lapack.dsytrs(factor, pivots, (residual[:, :size] - weak @ self.coupling.T).T, lower=1)[0].T
+            step = np.concatenate([first, weak - first @ self.coupling / diagonal], axis=1)
+            solution += step
+            # Of each row on its own, for their sizes differ.
+            change = float((np.abs(step).max(axis=1) / (np.abs(solution).max(axis=1) + np.finfo(float).tiny)).max())
+            if change <= ROUNDING:
+                return solution
+            if not change < 0.5 * previous:
+                return solution if change <= STALLED else None
+            residual, previous = sides - times(solution), change
+        return None
+
+    @functools.cached_property
+    def _squares(self) -> dict[float, Floats]:
+        """Return B B^T of the weak modes of either sign."""
+        squares = {}
+        for sign in (1.0, -1.0):
+            there = self.signs == sign
+            if there.any():
+                part = self.coupling if there.all() else self.coupling[:, there]
+                squares[sign] = part @ part.T
+        return squares
+
+    def _complement(self, shift: float) -> Floats:
+        """Return A - B (sigma + shift)^-1 B^T."""
+        complement = self.strong.copy()
+        for sign, square in self._squares.items():
+            complement -= square / (sign + shift)
+        return complement
+
+
+def strong_modes(shares: Floats) -> int | None:
+    """Return how many modes come before those that are weak, or None where dense matrices are better.
+
+    Parameters
+    ----------
+    shares
+        By how much at most the part of each mode in the matrix departs from its sign.
+    """
+    if shares.size < MANY:
+        return None
+    first = int(np.flatnonzero(shares > WEAK).max(initial=-1)) + 1
+    return first if 0 < first <= shares.size // 2 else None
+
+
+def most_variance(moments: Floats) -> float:
+    """Return a bound of the covariances of cosines or sines as a matrix: pi max rho, of the moments from 0."""
+    return 0.5 + float(np.abs(moments[1:]).sum())

@@ -1,0 +1,110 @@
+"""Strong and weak modes of slowly decaying potentials: the same solutions and inertia as of the whole matrices."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from meanfield import Circle, CosineSeries, HegselmannKrause, KellerSegel, Logarithmic, McKeanVlasov, Onsager
+from solvers.branches.continuation import Point, state_at
+from solvers.circle.stability import OTHERS, Perturbations, perturbations
+from solvers.equation import StationaryEquation, stationary_equation
+from solvers.inertia import count_negative
+from solvers.newton import NEUTRAL
+from solvers.weak import Partition
+
+EPS = float(np.finfo(float).eps)
+FIELD = CosineSeries((0.0, -0.3))
+# Potential, sign of the coupling, symmetry, confinement.
+PROBLEMS: list[tuple[Any, int, int, Any]] = [
+    (HegselmannKrause(0.3), 1, 1, None),
+    (HegselmannKrause(0.5), 1, 2, None),
+    (HegselmannKrause(1.0), 1, 1, FIELD),
+    (HegselmannKrause(0.5), -1, 1, FIELD),
+    (Onsager(), 1, 2, None),
+    (KellerSegel(1.0), 1, 1, None),
+    (Logarithmic(-1), -1, 1, FIELD),
+]
+
+
+def equation_and_moments(case: tuple[Any, int, int, Any], seed: int) -> tuple[StationaryEquation, Any, float]:
+    """Return an equation of 512 modes, the moments of a random smooth density and a coupling."""
+    potential, sign, symmetry, confinement = case
+    problem = McKeanVlasov(Circle(), potential, confinement=confinement)
+    equation = stationary_equation(problem, symmetry, sign, unknowns=512)
+    assert equation is not None
+    generator = np.random.default_rng(seed)
+    field = generator.normal(size=equation.scales.size) * 3.0 / np.arange(1, equation.scales.size + 1) ** 3
+    return equation, equation.basis.gibbs(field).moments, float(generator.uniform(0.3, 1.5))
+
+
+@pytest.mark.parametrize("case", PROBLEMS, ids=str)
+@pytest.mark.parametrize("seed", range(4))
+def test_partition_agrees_with_the_whole_jacobian(case: tuple[Any, int, int, Any], seed: int) -> None:
+    """Rows, bounds of the rest, products, solutions and inertia."""
+    equation, moments, q = equation_and_moments(case, seed)
+    b = equation.unknown_from(moments)
+    whole, derivative = equation.linearise(b, q, moments)
+    partition = equation.partition(q, moments)
+    assert partition is not None
+    count = len(partition.strong)
+    size = np.abs(whole).max() + np.abs(derivative).max()
+    np.testing.assert_allclose(
+        np.hstack([partition.strong, partition.coupling]), whole[:count], atol=4 * EPS * size
+    )
+    rest = np.linalg.eigvalsh(whole[count:, count:] - np.diag(partition.signs))
+    assert -partition.below - 64 * EPS <= rest[0]
+    assert rest[-1] <= partition.above + 64 * EPS
+    times, slope = equation.products(b, q, moments)
+    rows = np.random.default_rng(seed).normal(size=(2, b.size))
+    np.testing.assert_allclose(times(rows), rows @ whole, atol=1e3 * EPS * size)
+    np.testing.assert_allclose(slope, derivative, atol=1e3 * EPS * size)
+    solved = partition.solved(times, rows)
+    assert solved is not None
+    smallest = np.abs(np.linalg.eigvalsh(whole)).min()
+    np.testing.assert_allclose(solved, np.linalg.solve(whole, rows.T).T, atol=1e3 * EPS * size * 10.0 / smallest)
+    assert partition.negative() in (None, count_negative(whole.copy()))
+
+
+def partition_of_a_state(potential: Any, relative: float, symmetry: int) -> tuple[Point, Perturbations]:
+    """Return a cluster state with many modes and the modes that decide its stability."""
+    equation = stationary_equation(McKeanVlasov(Circle(), potential), symmetry, 1, unknowns=512)
+    assert equation is not None
+    start = equation.unknown_from(equation.basis.gibbs(np.where(equation.basis.cells == 1, 3.0, 0.0)).moments)
+    for _ in range(100):
+        start = equation.unknown_from(equation.evaluate(start, relative).gibbs.moments)
+    point = state_at(equation, start, relative)
+    assert isinstance(point, Point)
+    return point, perturbations(point)
+
+
+@pytest.mark.parametrize("symmetry", [1, 2])
+def test_stability_of_many_modes_is_that_of_the_whole_matrix(symmetry: int) -> None:
+    """Sines, whose rotation is moved to one, and cosines of all classes."""
+    point, modes = partition_of_a_state(HegselmannKrause(0.8), 2.0, symmetry)
+    for parity, residue in (("odd", 0), ("odd", -1), ("even", OTHERS))[: 2 + (symmetry > 1)]:
+        whole = modes.matrices([point], parity, residue)[0]  # type: ignore[arg-type]
+        expected = count_negative(whole + NEUTRAL * np.eye(len(whole)))
+        found = modes.counts([point], parity, residue, NEUTRAL)[0]  # type: ignore[arg-type]
+        assert found + modes._repulsive(point, modes._part(residue)) == expected
+        partition = modes._partition(point, parity, residue, NEUTRAL)  # type: ignore[arg-type]
+        if partition is None:
+            continue
+        count = len(partition.strong)
+        rest = np.linalg.eigvalsh(whole[count:, count:] - np.diag(partition.signs))
+        assert -partition.below - 64 * EPS <= rest[0] <= rest[-1] <= partition.above + 64 * EPS
+
+
+def test_inertia_is_not_claimed_where_the_bounds_do_not_tell() -> None:
+    """A matrix whose smallest eigenvalue changes its sign within the bounds of the weak block."""
+    coupling = np.array([[1.0, 0.0]])
+    assert Partition(np.array([[1.2]]), coupling, np.ones(2), 0.1).negative() == 0
+    assert Partition(np.array([[0.9]]), coupling, np.ones(2), 0.1).negative() == 1
+    assert Partition(np.array([[1.05]]), coupling, np.ones(2), 0.1).negative() is None
+    assert Partition(np.array([[-0.9]]), coupling, -np.ones(2), 0.0).negative() == 2
+
+
+def test_iteration_that_does_not_contract_gives_nothing() -> None:
+    """Products of another matrix than the one described."""
+    partition = Partition(np.eye(1), np.zeros((1, 2)), np.ones(2), 0.1)
+    assert partition.solved(lambda rows: 3.0 * rows, np.ones((1, 3))) is None
