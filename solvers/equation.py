@@ -179,7 +179,7 @@ class StationaryEquation:
         return Partition(rows[:, :count], rows[:, count:], self.signs[count:], float(shares[count:].max()))
 
     def products(self, b: Floats, q: float, moments: Floats) -> tuple[Callable[[Floats], Floats], Floats]:
-        """Return the product of the Jacobian of even densities with rows, as a function, and the derivative in q."""
+        """Return the product of the Jacobian of even densities with rows, a function, and the derivative in q."""
         basis = self.basis
         assert isinstance(basis, CosineBasis)
 

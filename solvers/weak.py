@@ -25,7 +25,7 @@ from .inertia import BLOCK, count_negative
 
 # With fewer modes than this dense matrices cost less.
 MANY = 256
-# How far weak rows may depart from the diagonal: steps that leave less of the error come with larger factorisations.
+# How far weak rows may depart from the diagonal: less takes fewer steps and larger factorisations.
 WEAK = 0.125
 # A step of this share of the solution leaves an error below rounding.
 ROUNDING = 64 * EPS

@@ -88,7 +88,8 @@ class Ensemble:
         least_strong = min(least_strong, 0.5 * float(np.abs(self.strengths).max()))
         self.strong: Integers = np.sort(strong[np.abs(self.strengths[strong]) > least_strong])
         degrees = self.degrees[self.strong]
-        self._total, self._difference = degrees[:, None] + degrees, degrees[:, None] - degrees
+        difference = degrees[:, None] - degrees
+        self._total, self._distance, self._order = degrees[:, None] + degrees, np.abs(difference), np.sign(difference)
         self._signs = np.tile(np.sign(self.strengths[self.strong]), 2)
         self._roots = np.tile(np.sqrt(np.abs(self.strengths[self.strong])), 2)
 
@@ -233,22 +234,29 @@ class Ensemble:
         step[:, strong] = solution if even else solution[:, :count] - 1j * solution[:, count:]
         return step
 
+    def _of_pairs(self, part: Floats) -> Floats:
+        """Return the moments that products of two strong modes have, contiguous."""
+        return np.ascontiguousarray(part[:, : 1 + int(self._total.max())])
+
     def _even_jacobians(self, moments: Complexes) -> Floats:
         """Return sigma - 2 A sigma Cov sigma A of the cosines for every row."""
-        cosine, count = moments.real, self.strong.size
-        matrix = cosine[:, self._total] + cosine[:, np.abs(self._difference)]
+        cosine, count = self._of_pairs(moments.real), self.strong.size
+        matrix = cosine.take(self._total, axis=1)
+        matrix += cosine.take(self._distance, axis=1)
         means = cosine[:, self.degrees[self.strong]]
         return self._weighted(matrix, means, slice(count))
 
     def _jacobians(self, moments: Complexes) -> Floats:
         """Return sigma - 2 A sigma Cov sigma A for every row, the rotation mode moved to one."""
         degrees, count = self.degrees[self.strong], self.strong.size
-        cosine, sine = moments.real, -moments.imag
-        distance = np.abs(self._difference)
-        plus, minus = cosine[:, self._total], cosine[:, distance]
-        mixed = sine[:, self._total] - np.sign(self._difference) * sine[:, distance]
+        cosine, sine = self._of_pairs(moments.real), self._of_pairs(-moments.imag)
+        plus, minus = cosine.take(self._total, axis=1), cosine.take(self._distance, axis=1)
+        mixed = sine.take(self._distance, axis=1)
+        mixed *= self._order
+        np.subtract(sine.take(self._total, axis=1), mixed, out=mixed)
         matrix = np.empty((len(moments), 2 * count, 2 * count))
-        matrix[:, :count, :count], matrix[:, count:, count:] = minus + plus, minus - plus
+        np.add(minus, plus, out=matrix[:, :count, :count])
+        np.subtract(minus, plus, out=matrix[:, count:, count:])
         matrix[:, :count, count:], matrix[:, count:, :count] = mixed, mixed.transpose(0, 2, 1)
         means = np.concatenate([cosine[:, degrees], sine[:, degrees]], axis=1)
         self._weighted(matrix, means, slice(2 * count))
