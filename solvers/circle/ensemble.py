@@ -89,7 +89,8 @@ class Ensemble:
         self.strong: Integers = np.sort(strong[np.abs(self.strengths[strong]) > least_strong])
         degrees = self.degrees[self.strong]
         difference = degrees[:, None] - degrees
-        self._total, self._distance, self._order = degrees[:, None] + degrees, np.abs(difference), np.sign(difference)
+        self._total, self._distance = degrees[:, None] + degrees, np.abs(difference)
+        self._order = np.sign(difference)
         self._signs = np.tile(np.sign(self.strengths[self.strong]), 2)
         self._roots = np.tile(np.sqrt(np.abs(self.strengths[self.strong])), 2)
 
