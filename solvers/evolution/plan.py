@@ -181,8 +181,8 @@ def plan(
 def _check_method(method: Integrator | None, space: Space) -> None:
     if method is not None and method.needs_jacobian and not space.multistep:
         raise InvalidInput(
-            f"{type(method).__name__}() needs a Jacobian, which densities on the sphere without an axis are too large "
-            "for; use ETDRK4(), or leave the method out"
+            f"{type(method).__name__}() needs a Jacobian, which densities on the sphere without an axis are too "
+            "large for; use ETDRK4(), or leave the method out"
         )
 
 
