@@ -8,7 +8,6 @@ harmonics with :math:`P_l(\langle x, y\rangle) = e_l(x)\cdot e_l(y)`. Its compon
 :math:`|m_l| = (\frac1{N^2}\sum_{ij} P_l(\langle X_i, X_j\rangle))^{1/2}` is the same whatever the rotation.
 """
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -126,12 +125,7 @@ class Ensemble(SavedRecord):
 
     @property
     def on_circle(self) -> bool:
-        """Whether positions are angles; a former name."""
-        warnings.warn(
-            "Ensemble.on_circle is a former name; ensemble.modes says what moments and angles mean",
-            DeprecationWarning,
-            stacklevel=2,
-        )
+        """Whether positions are angles, and not unit vectors."""
         return self.modes.rotation_numbers
 
     @property
