@@ -149,7 +149,7 @@ def contraction_rate(
         time=times,
         distances=distances,
         followed=about.densities,
-        followed_rate=about.rate,
+        followed_rate=None if math.isnan(about.rate) else about.rate,
         warnings=(*about.warnings, *warnings),
         provenance=provenance(subject, {"tolerance": about.tolerance}, time.process_time() - started),
     )
@@ -200,14 +200,14 @@ def _decay(about: Surroundings, watch: Watch | None) -> tuple[Floats, Floats, Fl
     """
     rate, noise, norms = about.rate, about.problem.noise, about.norms
     nothing = np.zeros(0), *np.zeros((2, len(norms), 0)), None
+    if about.hopeless:
+        return *nothing, [f"no rate was fitted: {about.hopeless}"]
     if rate < SLOWEST * noise:
         text = (
             f"the gap, {rate:.3g}, is so small beside the noise that an evolution of {DECAY / rate:.2g} units of "
             "time would be needed to see it; no rate was fitted"
         )
         return *nothing, [text]
-    if about.hopeless:
-        return *nothing, [f"no rate was fitted: {about.hopeless}"]
     times = np.linspace(0.0, DECAY / rate, SAMPLES)
     try:
         left, change = _slowest(about, times[: FORGETTING + 1])

@@ -236,3 +236,15 @@ def test_a_state_without_an_axis_too_slow_to_follow_keeps_its_gap() -> None:
     assert found.gap == spectrum(state).slowest_rate > 0.0
     assert found.fit().rate is None
     assert "too long" in found.warnings[0]
+
+
+def test_a_state_without_a_known_rate_of_zonal_perturbations_keeps_its_gap():
+    """All zonal modes but those of the vacuum are lost; one of order 1 is the slowest."""
+    problem = McKeanVlasov(Sphere(5), Transformer(5.89), noise=1.08, coupling=1.383, confinement=Kuramoto())
+    found = contraction_rate(problem)
+    known = spectrum(found.state)
+    assert known.sectors[0].size == 0
+    assert found.gap == known.slowest_rate > 0.0
+    assert found.followed_rate is None
+    assert all(fit.rate is None for fit in found.fits)
+    assert any("no decay rate of zonal perturbations is known" in warning for warning in found.warnings)

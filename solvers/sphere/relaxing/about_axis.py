@@ -39,12 +39,15 @@ class ZonalSurroundings:
     small = SMALL
     same_shape = SAME_SHAPE
     densities = "zonal"
-    hopeless = ""
 
     def __init__(self, found: Spectrum, warnings: tuple[str, ...] = ()) -> None:
         state = found.state
         self.problem, self.warnings = state.problem, warnings
-        self.rate = -float(found.sectors[0][0])
+        rates = found.sectors[0]
+        self.rate = -float(rates[0]) if rates.size else math.nan
+        self.hopeless = (
+            "" if rates.size else "no decay rate of zonal perturbations is known, so that none is followed"
+        )
         self._target: Complexes = state.cosine.astype(complex)
         self._to_state = ZonalDistances(state)
         self._paths = DeviationPaths(
@@ -119,12 +122,15 @@ def surroundings(found: Spectrum) -> Surroundings:
 
     if found.state.layout == "order":
         return FreeSurroundings(found)
-    zonal, gap = -float(found.sectors[0][0]), found.slowest_rate
+    rates, gap = found.sectors[0], found.slowest_rate
+    zonal = -float(rates[0]) if rates.size else math.inf
     if zonal <= gap * (1.0 + SAME_RATE):
         return ZonalSurroundings(found)
     dimension = found.state.problem.domain.dimension
     if dimension == 3 and affordable(found):
         return FreeSurroundings(found)
+    if not rates.size:
+        return ZonalSurroundings(found)
     slowest = next(order for order, values in enumerate(found.sectors) if values.size and -values[0] <= gap)
     reason = "takes too long" if dimension == 3 else "is beyond reach in this dimension"
     return ZonalSurroundings(
