@@ -369,7 +369,8 @@ def instances() -> dict[str, Any]:
         "samples": solvers.Samples([0.1, 0.2, 0.4]),
     }
     records = ["problem", "state", "sphere_state", "spectrum", "diagram", "branch", "special_point", "trajectory", "sphere_trajectory", "ensemble", "comparison", "relaxation", "circle", "sphere", "density", "sample", "law"]  # fmt: skip
-    return {name: materials()[name] for name in records} | named
+    moments = {f"moments of {name}": materials()[name].moments for name in ("state", "sphere_state", "trajectory")}
+    return {name: materials()[name] for name in records} | named | moments
 
 
 def targets() -> Iterator[Target]:

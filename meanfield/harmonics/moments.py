@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..arguments import methods_checked
 from ..domains import Domain
 from ..errors import InvalidInput
 from .modes import Floats, Layout, Modes, entry
@@ -30,6 +31,7 @@ TABLE_DEGREES = (1, 2, 3, 4)
 TINY = float(np.finfo(float).tiny)
 
 
+@methods_checked
 @dataclass(frozen=True, eq=False)
 class Moments:
     """Moments of one density, or of several along leading axes.
