@@ -9,7 +9,7 @@ l and order m stands at place :math:`l(l+1)/2 + m`.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -21,32 +21,22 @@ from .modes import EPS, Floats, Indices, Layout, degree_of_name, entry, no_such_
 from .packing import degrees_of_places, largest_degree, moduli, place, zonal_places
 from .polynomials import raised
 from .quadrature import gauss_rule, polar_angles
+from .spheres import OnSphere, require_pairs
 from .sums import full_density, zonal_sum
-from .zonal import polar_law, require_pairs, symbol_on_sphere
 
 
 @dataclass(frozen=True)
-class SphereModes:
+class SphereModes(OnSphere):
     """Moments by degree and order of densities on the ordinary sphere."""
 
-    domain: ClassVar[Sphere] = Sphere(3)
+    domain: Sphere = field(default=Sphere(3), init=False)
     layout: ClassVar[Layout] = "order"
     angles: ClassVar[int] = 2
-    span: ClassVar[tuple[float, float]] = (0.0, math.pi)
-    upwards: ClassVar[tuple[float, float]] = (math.pi, 0.0)
-    unit: ClassVar[str] = "1"
-    relative: ClassVar[bool] = True
-    kinds: ClassVar[str] = "mp"
-    linear: ClassVar[str] = "p"
-    rotation_numbers: ClassVar[bool] = False
-    columns: ClassVar[str] = "mp"
-    letters: ClassVar[tuple[str, str]] = ("m", "l")
     words: ClassVar[tuple[str, str]] = ("moment of the density with e^c_lm", "moment of the density with e^s_lm")
     means: ClassVar[tuple[str, str]] = (
         "mean of the harmonics with cos(m phi) over the particles, degree l and order m at l (l + 1)/2 + m",
         "mean of the harmonics with sin(m phi), if there are any",
     )
-    angle: ClassVar[str] = "angle from the north pole"
     has_sines: ClassVar[bool] = True
     finest: ClassVar[int] = 1024
     amplifies: ClassVar[bool] = False
@@ -120,10 +110,6 @@ class SphereModes:
         pairs = [f"{degree}_{order}" for degree, order in zip(self.degrees(places), orders, strict=True)][1:]  # type: ignore[arg-type]
         return [f"c_{pair}" for pair in pairs], [f"s_{pair}" for pair in pairs]
 
-    def symbol(self, kind: str, degree: int) -> str:
-        """Return the mathematical symbol of a named moment."""
-        return symbol_on_sphere(kind, degree)
-
     def check_angles(self, angle: npt.ArrayLike, azimuth: npt.ArrayLike | None) -> None:
         """Refuse a single angle, and two that make no pairs."""
         if azimuth is None:
@@ -141,10 +127,6 @@ class SphereModes:
         """Return the density over the uniform one at polar angles and 2 steps longitudes from 0."""
         numbers = self.multiplicities(cosine.size)
         return _on_rings(numbers * cosine, numbers * sine, polar, steps)
-
-    def law(self, angle: Floats) -> Floats:
-        """Return the density of the polar angle of uniform points."""
-        return polar_law(self.domain, angle)
 
     def rounding(self, places: int) -> float:
         """Return 0: the multiplicities are small."""

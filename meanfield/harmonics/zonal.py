@@ -1,6 +1,5 @@
 r"""Densities on a sphere symmetric about the north pole, :math:`|S|\rho = \sum_l N_l p_l P_l(\cos\theta)`."""
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,24 +11,16 @@ from ..errors import InvalidInput
 from .modes import EPS, ByDegree, Floats, degree_of_name, entry, no_azimuth
 from .polynomials import multiplicities, raised, zonal_polynomials
 from .quadrature import gauss_rule, polar_angles
+from .spheres import OnSphere, require_pairs
 from .sums import zonal_density, zonal_sensitivity, zonal_sum
 
 
 @dataclass(frozen=True)
-class ZonalModes(ByDegree):
+class ZonalModes(ByDegree, OnSphere):
     r"""Moments :math:`p_l = \langle P_l(\cos\theta)\rangle` about the north pole of a sphere."""
 
     domain: Sphere
 
-    span: ClassVar[tuple[float, float]] = (0.0, math.pi)
-    upwards: ClassVar[tuple[float, float]] = (math.pi, 0.0)
-    unit: ClassVar[str] = "1"
-    relative: ClassVar[bool] = True
-    kinds: ClassVar[str] = "mp"
-    linear: ClassVar[str] = "p"
-    rotation_numbers: ClassVar[bool] = False
-    columns: ClassVar[str] = "mp"
-    letters: ClassVar[tuple[str, str]] = ("m", "l")
     words: ClassVar[tuple[str, str]] = (
         "moment of the density with P_l",
         "zero: about an axis there is one moment a degree",
@@ -38,7 +29,6 @@ class ZonalModes(ByDegree):
         "mean of P_l(cos theta) over the particles",
         "mean of the harmonics with sin(m phi), if there are any",
     )
-    angle: ClassVar[str] = "angle from the north pole"
     has_sines: ClassVar[bool] = False
     finest: ClassVar[int] = 4096
     amplifies: ClassVar[bool] = True
@@ -85,10 +75,6 @@ class ZonalModes(ByDegree):
         """Return p1, p2, ... and s1, s2, ..., which are zero."""
         return [f"p{degree}" for degree in range(1, places)], [f"s{degree}" for degree in range(1, places)]
 
-    def symbol(self, kind: str, degree: int) -> str:
-        """Return the mathematical symbol of a named moment."""
-        return symbol_on_sphere(kind, degree)
-
     def check_angles(self, angle: npt.ArrayLike, azimuth: npt.ArrayLike | None) -> None:
         """Refuse an azimuth that has no meaning, or makes no pairs with the angles."""
         if azimuth is not None:
@@ -108,10 +94,6 @@ class ZonalModes(ByDegree):
     def density_on_rings(self, cosine: Floats, sine: Floats, polar: Floats, steps: int) -> Floats:
         """Return the density over the uniform one at polar angles, 2 steps times."""
         return np.repeat(self.density(cosine, sine, polar)[:, np.newaxis], 2 * steps, axis=1)
-
-    def law(self, angle: Floats) -> Floats:
-        """Return the density of the polar angle of uniform points."""
-        return polar_law(self.domain, angle)
 
     def rounding(self, places: int) -> float:
         """Return the error at the pole, where all N_l P_l add up."""
@@ -150,29 +132,3 @@ class ZonalModes(ByDegree):
         for size, values in zip(sizes[1:], list(polynomials)[1:], strict=True):
             total += size * np.abs(values)
         return 8 * EPS * total
-
-
-def polar_law(sphere: Sphere, angle: Floats) -> Floats:
-    """Return the density of the angle from the pole of uniform points on a sphere."""
-    half = 0.5 * sphere.dimension
-    factor = math.exp(math.lgamma(half) - math.lgamma(half - 0.5)) / math.sqrt(math.pi)
-    return np.asarray(factor * np.sin(angle) ** (sphere.dimension - 2))
-
-
-def symbol_on_sphere(kind: str, degree: int) -> str:
-    """Return the mathematical symbol of a named moment on a sphere."""
-    if kind == "m":
-        return f"$|m_{{{degree}}}|$"
-    mean = r"\langle \cos\theta \rangle" if degree == 1 else rf"\langle P_{{{degree}}}(\cos\theta) \rangle"
-    # Nematics know the second as S.
-    return rf"$S = p_2 = {mean}$" if degree == 2 else rf"$p_{{{degree}}} = {mean}$"
-
-
-def require_pairs(polar: npt.ArrayLike, azimuth: npt.ArrayLike) -> None:
-    """Refuse angles that do not make pairs."""
-    try:
-        np.broadcast_shapes(np.shape(polar), np.shape(azimuth))
-    except ValueError as error:
-        raise InvalidInput(
-            f"angles of shapes {np.shape(polar)} and {np.shape(azimuth)} do not make pairs; give both of one shape"
-        ) from error
