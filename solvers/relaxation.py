@@ -24,6 +24,7 @@ the quadratic terms change their sign there, and the other errors their size. Wh
 :math:`\max_i|\delta_i| \sum_i|t_i-\bar t|/\sum_i(t_i-\bar t)^2` at most.
 """
 
+import cmath
 import math
 import time
 from collections.abc import Callable
@@ -288,17 +289,17 @@ def _slowest_seen(path: list[Complexes], times: Floats, scale: float, accuracy: 
         return None
     step = float(times[1] - times[0])
 
-    def among(directions: int) -> float | None:
+    def slowest_among(directions: int) -> complex:
         stepped = (left[:, :directions].T @ after @ right[:directions].T) / values[:directions]
         factors = np.linalg.eigvals(stepped)
-        slowest = factors[np.argmax(np.abs(factors))]
-        rate = scale - math.log(abs(slowest)) / step if slowest != 0.0 else math.inf
-        return rate if 0.0 < rate < math.inf and abs(slowest.imag) <= OSCILLATING * abs(slowest) else None
+        return complex(factors[np.argmax(np.abs(factors))])
 
-    rate, further = among(count), among(count + 1) if values[count] > 0.0 else None
-    if rate is None:
+    factor = slowest_among(count)
+    rate = scale - math.log(abs(factor)) / step if factor else math.inf
+    if not 0.0 < rate < math.inf or abs(factor.imag) > OSCILLATING * abs(factor):
         return None
-    return Seen(rate, 0.0 if further is None else abs(rate - further))
+    further = slowest_among(count + 1) if values[count] > 0.0 else factor
+    return Seen(rate, abs(cmath.log(further / factor)) / step if further else math.inf)
 
 
 def _slowest(about: Surroundings, times: Floats) -> tuple[Complexes, float]:

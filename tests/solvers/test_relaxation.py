@@ -23,7 +23,7 @@ from meanfield import (
 from meanfield.transport import Density, l2_distance, relative_entropy, wasserstein1, wasserstein2
 from solvers import contraction_rate, spectrum, stationary_states
 from solvers.circle.relaxing import CircleSurroundings
-from solvers.relaxation import closed_form, uniform_rate
+from solvers.relaxation import _slowest_seen, closed_form, uniform_rate
 from solvers.surroundings import padded
 
 LINEAR = ("L2", "W1", "W2")
@@ -240,3 +240,15 @@ def test_a_mode_too_small_to_be_told_apart_is_in_the_error(first):
     found = contraction_rate(McKeanVlasov(Circle(), Kuramoto(), noise=1.14, coupling=4.3802, confinement=field))
     for fit in found.fits:
         assert abs(fit.rate - found.expected(fit)) <= fit.error + fit.multiple * found.gap_error
+
+
+@pytest.mark.parametrize(("other", "error"), [(-3.0, 0.0), (-0.5, 0.5), (0.5, 1.5)])
+def test_a_direction_that_is_left_out_is_in_the_error_where_it_is_slower_or_grows(other, error):
+    """A path exp(-t) e_1 + 1e-12 exp(other t) e_2, known to 1e-6: the second direction is below that."""
+    times = np.linspace(0.0, 8.0, 49)
+    shares = np.exp(np.multiply.outer(times, [-1.0, other]))
+    path = [np.array([0.0, one, 1e-12 * two], dtype=complex) for one, two in shares]
+    seen = _slowest_seen(path, times, 1.0, 1e-6)
+    assert seen is not None
+    assert seen.rate == pytest.approx(1.0, abs=1e-5)
+    assert seen.error == pytest.approx(error, abs=1e-5)
