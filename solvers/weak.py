@@ -27,9 +27,11 @@ from .inertia import BLOCK, count_negative
 MANY = 256
 # How far weak rows may depart from the diagonal: less takes fewer steps and larger factorisations.
 WEAK = 0.125
-# A step of this share of the solution leaves an error below rounding.
+# A step of this share of the solution leaves at most an eighth of it as error, for e and u are at most WEAK, and
+# products by transforms are not known better than to a few EPS.
 ROUNDING = 64 * EPS
-# Beside a singular matrix rounding ends the iteration above that, at the error that a factorisation has as well.
+# Beside a matrix whose smallest eigenvalue is s rounding ends the iteration at about EPS / s, the error that a
+# factorisation has as well; matrices closer to singular than 1e-6 are left to the latter.
 STALLED = 1e-10
 # Steps of the iteration, each of which leaves less than that.
 STEPS = 24

@@ -70,7 +70,7 @@ _CONTENTS = {
 
 
 def save(record: SavedRecord, path: str | Path, kind: str | None = None, force: bool = False) -> tuple[Path, ...]:
-    """Write a record, all files of it or none.
+    """Write a record, all files of it or none, and return these; see :meth:`SavedRecord.save`.
 
     Parameters
     ----------
@@ -81,18 +81,6 @@ def save(record: SavedRecord, path: str | Path, kind: str | None = None, force: 
         The format, for a name whose suffix does not tell: one of the values of ``KINDS``.
     force
         Whether existing files may be replaced.
-
-    Returns
-    -------
-    tuple of Path
-        The files written.
-
-    Raises
-    ------
-    InvalidInput
-        If the suffix is unknown or a file cannot be written there.
-    ComputationFailed
-        If the disk refuses; existing files are unchanged.
     """
     if not isinstance(record, Diagram):
         return save_content(_content(record), path, kind, force)

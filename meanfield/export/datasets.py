@@ -109,27 +109,7 @@ def check_target(
 def save_content(
     content: Content, path: str | Path, kind: str | None = None, force: bool = False
 ) -> tuple[Path, ...]:
-    """Write a record, all files of it or none.
-
-    Parameters
-    ----------
-    kind
-        One of the values of ``KINDS``, for a name whose suffix does not tell.
-    force
-        Whether existing files may be replaced.
-
-    Returns
-    -------
-    tuple of Path
-        The files written.
-
-    Raises
-    ------
-    InvalidInput
-        If the suffix is unknown or a file cannot be written there.
-    ComputationFailed
-        If the disk refuses; existing files are unchanged.
-    """
+    """Write a record whose content is at hand; as :func:`meanfield.export.save`."""
     path = Path(path)
     if kind is None:
         check_target(path, force, record=content.record, tables=tuple(content.tables))
