@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,6 @@ from ..problem import McKeanVlasov
 from . import records
 from .datasets import Arrays, Content, Variable, check_target, json_object, open_content
 from .plausible import require_comparison
-
-if TYPE_CHECKING:
-    pass
 
 RECORD = "comparison"
 # Suffix of the second table in CSV.
