@@ -162,7 +162,8 @@ def test_unstable_directions_are_those_of_the_stationary_equation(name):
 @pytest.mark.parametrize("name", ["octahedral", "cubic", "tetrahedral", "icosahedral", "prismatic"])
 def test_slowest_rate_is_the_first_of_the_spectrum(name):
     state = crystal(name)[0]
-    found = spectrum(state)
+    # To the bit where both take one thread, as all that is public does.
+    found = solvers.spectrum(state)
     assert abs(slowest_rate(state) / found.slowest_rate - 1.0) < 1e-8
     assert solvers.contraction_rate(state) == found.slowest_rate
 
