@@ -8,7 +8,9 @@ import contextlib
 import os
 import signal
 import sys
+import threading
 import time
+from collections.abc import Iterator
 from types import FrameType
 from typing import Any, TextIO
 
@@ -117,9 +119,8 @@ class Interruption:
 
     def catch(self) -> None:
         """Raise KeyboardInterrupt in the main thread when such a signal comes."""
-        for name in ENDING:
-            number = getattr(signal, name, None)
-            if number and signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
+        for number in _ending_signals():
+            if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
                 signal.signal(number, self._caught)
 
     @property
@@ -136,3 +137,42 @@ class Interruption:
         if time.monotonic() - self._since >= SAME_WISH:
             self._since = time.monotonic()
             raise KeyboardInterrupt
+
+
+@contextlib.contextmanager
+def deferred_signals() -> Iterator[None]:
+    """Hold back the signals that ask a process to end until a block is left.
+
+    For libraries that keep a lock for ever if an exception comes while they take it, so that whoever calls them
+    next waits without end. Outside of the main thread nothing is held back, since no exception comes there.
+    """
+    handlers: dict[int, Any] = {}
+    came: list[int] = []
+    holding = True
+
+    def hold(number: int, frame: FrameType | None) -> None:
+        if holding:
+            came.append(number)
+        else:
+            handlers[number](number, frame)
+
+    main = threading.current_thread() is threading.main_thread()
+    try:
+        for number in _ending_signals() if main else []:
+            handler = signal.getsignal(number)
+            if callable(handler):
+                handlers[number] = handler
+                signal.signal(number, hold)
+        yield
+    finally:
+        # A handler that raises before all are back leaves some to pass on what comes.
+        holding = False
+        for held, handler in handlers.items():
+            signal.signal(held, handler)
+        for held in came:
+            handlers[held](held, None)
+
+
+def _ending_signals() -> list[signal.Signals]:
+    """Return those of ``ENDING`` that the system has."""
+    return [signal.Signals[name] for name in ENDING if hasattr(signal, name)]

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidInput
+from ..process import deferred_signals
 from .files import scratch_directory
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ def netcdf_bytes(write: Callable[[Path], Any]) -> bytes:
     with scratch_directory() as directory:
         path = directory / "content.nc"
         try:
-            write(path)
+            with deferred_signals():
+                write(path)
             content = path.read_bytes()
         finally:
             # The library keeps a file open that it could not write to its end, and with it the space.
@@ -73,7 +75,7 @@ def groups_of(content: bytes) -> Groups:
     from xarray.backends import NetCDF4DataStore
 
     store: Any = NetCDF4DataStore
-    with netCDF4.Dataset("content.nc", memory=content) as file:
+    with deferred_signals(), netCDF4.Dataset("content.nc", memory=content) as file:
         groups = {
             name: xarray.open_dataset(store(file, group=None if name == "/" else name), decode_cf=False).load()
             for name in ("/", *file.groups)

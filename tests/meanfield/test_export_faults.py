@@ -4,6 +4,7 @@ import errno
 import itertools
 import json
 import os
+import signal
 import subprocess
 import sys
 import zipfile
@@ -304,6 +305,31 @@ def test_a_full_disk_gives_the_space_back_that_the_library_keeps_open(tmp_path, 
         netcdf_bytes(full)
     assert os.fstat(kept[0].fileno()).st_size == 0
     kept[0].close()
+
+
+def test_an_interrupt_waits_until_the_library_has_given_back_its_locks(tmp_path, monkeypatch):
+    from xarray.backends.locks import CombinedLock
+
+    taken, acquire = [], CombinedLock.acquire
+
+    def interrupted(self, *arguments, **options):
+        # Where an exception would leave the lock taken: nobody knows of it yet.
+        found = acquire(self, *arguments, **options)
+        taken.append(self)
+        signal.raise_signal(signal.SIGINT)
+        return found
+
+    (path,) = save(sample(), tmp_path / "run.nc")
+    for call in (lambda: save(sample(), tmp_path / "other.nc"), lambda: open_diagram(path)):
+        taken.clear()
+        with monkeypatch.context() as patch:
+            patch.setattr(CombinedLock, "acquire", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                call()
+        assert taken
+        assert not any(lock.locked() for lock in taken)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    save(sample(), tmp_path / "other.nc")
 
 
 def test_a_place_that_takes_no_file_is_refused_whatever_its_permissions_say(tmp_path, monkeypatch):
