@@ -19,6 +19,7 @@ from .branches.left_out import say_left_out
 from .branches.rates import Failures, unknown_rates, with_rates
 from .branches.recording import Part, Register, largest_modulus, record
 from .branches.walk import Task, walk
+from .domains import rooms_of
 from .provenance import provenance
 from .threads import one_thread
 
@@ -115,7 +116,8 @@ def explore(
     critical = None if problem.confinement is not None else critical_coupling(problem)
     register = Register(_interval(interval, relative, critical), critical)
     yield Progress("uniform" if problem.confinement is None else "no interaction", 1, 1)
-    branches = walk(problem, register, depth, method, search or problem.confinement is not None)
+    geometry = rooms_of(problem).geometry
+    branches = walk(problem, geometry, register, depth, method, search or problem.confinement is not None)
     followed: list[tuple[Task, Followed]] = []
     for task, branch, waiting in branches:
         followed.append((task, branch))
@@ -126,11 +128,11 @@ def explore(
     for task, _ in followed:
         for part in task.parts:
             record(part, task.symmetry, task.parent, register)
-    name = partial(say_left_out, problem, depth, register)
+    name = partial(say_left_out, problem, geometry, depth, register)
     _beside("branches left out may not all be named", register, name)
     recorded, failures = tuple(register.branches), Failures()
     if rates:
-        recorded = with_rates(problem, register.branches, failures)
+        recorded = with_rates(problem, geometry, register.branches, failures)
         register.warnings += unknown_rates(recorded, failures)
     options = {"depth": depth, "search": search, **asdict(method)}
     describe = partial(provenance, problem, options, time.process_time() - started)

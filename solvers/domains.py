@@ -3,15 +3,21 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from meanfield import Circle, McKeanVlasov, Sphere
+from meanfield import Circle, McKeanVlasov, Spectrum, Sphere
 
+from .circle import CIRCLE
+from .evolution.circle.relaxing import neighbourhood as neighbourhood_on_circle
 from .evolution.circle.space import ROOM as EVOLUTION_ON_CIRCLE
+from .evolution.neighbourhood import Neighbourhood
 from .evolution.space import Room
+from .evolution.sphere.relaxing import neighbourhood as neighbourhood_on_spheres
 from .evolution.sphere.space import ROOM as EVOLUTION_ON_SPHERES
+from .geometry import Geometry
 from .particles.circle import circle_setting
 from .particles.drift import MomentDrift, PairDrift
 from .particles.settings import Setting
 from .particles.sphere import sphere_setting
+from .sphere import SPHERE
 
 # A problem, the drift or None for the cheapest, the degrees to be recorded and the number of particles.
 Particles = Callable[[McKeanVlasov, MomentDrift | PairDrift | None, int, int], Setting]
@@ -22,19 +28,25 @@ class Rooms(NamedTuple):
 
     Attributes
     ----------
+    geometry
+        Symmetry and perturbations of densities on it.
+    neighbourhood
+        Function of the spectrum of a stable state: the densities whose relaxation to it is to be seen.
     evolution
         How densities evolve on it.
     particles
         How particles move on it.
     """
 
+    geometry: Geometry
+    neighbourhood: Callable[[Spectrum], Neighbourhood]
     evolution: Room
     particles: Particles
 
 
 ROOMS = {
-    Circle.name: Rooms(EVOLUTION_ON_CIRCLE, circle_setting),
-    Sphere.name: Rooms(EVOLUTION_ON_SPHERES, sphere_setting),
+    Circle.name: Rooms(CIRCLE, neighbourhood_on_circle, EVOLUTION_ON_CIRCLE, circle_setting),
+    Sphere.name: Rooms(SPHERE, neighbourhood_on_spheres, EVOLUTION_ON_SPHERES, sphere_setting),
 }
 
 

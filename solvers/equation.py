@@ -28,40 +28,32 @@ directions of the equation, within the basis.
 import copy
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.linalg.blas import ddot
 
-from meanfield import Domain, McKeanVlasov, Number, Sphere
+from meanfield import McKeanVlasov, Number
 
 from .bases import (
     EPS,
     Basis,
     CosineBasis,
     Floats,
-    FourierBasis,
     Gibbs,
-    Integers,
-    KinkedCosineBasis,
-    KinkedFourierBasis,
-    ZonalBasis,
     log1p_beyond_linear,
     multiples,
     plus_dyad,
     resolved,
 )
-from .boltzmann import boltzmann_factor
-from .felt import Felt, confining_degree, confining_error, even_size, felt_among, starting_degrees, strengths
+from .felt import Felt, confining_degree, even_size, felt_among, starting_degrees, strengths
 from .limits import MAX_UNKNOWNS
 from .weak import Partition, most_variance, strong_modes
 
-# Nodes to start with. On the circle, where transforms are fast, having twice as many costs less than taking them
-# later; on spheres they are dense products.
-FEWEST_ON_CIRCLE, FEWEST_ON_SPHERES = 128, 64
-# Nodes to start with where the confinement has a kink, and at most: as many moments of exp(-V/D) are known.
-FEWEST_KINKED, MOST_KINKED = 1024, 2048
-# Degree at which a confinement that decays slowly is cut on spheres.
+if TYPE_CHECKING:
+    from .geometry import Geometry
+
+# Degree at which a confinement that decays slowly is cut where no basis takes its kinks.
 SLOW = 512
 # Below this free energy the terms of the gap are summed without their common second order.
 SMALL = 2e-3
@@ -89,8 +81,12 @@ class StationaryEquation:
         Modes and quadrature.
     sign
         Sign of the couplings covered: coupling = sign * q * unit with q > 0.
+    geometry
+        Symmetry and perturbations of densities on the domain.
     felt
         What is known of the modes that the potential feels; by default the basis has them all.
+    truncation
+        Estimate of the error of moments from cutting a confinement that decays slowly.
 
     Attributes
     ----------
@@ -103,18 +99,26 @@ class StationaryEquation:
         sigma and A.
     strongest : float
         The strongest multiplier of the basis relative to the strongest of the potential; one if all vanish.
-    truncation : float
-        Estimate of the error of moments from cutting a confinement that decays slowly; 0 where it is not cut.
     complete : bool
         Whether the basis has every mode of its symmetry that the potential feels.
     reach : int
         The degree up to which it has them in any case.
     """
 
-    def __init__(self, problem: McKeanVlasov, basis: Basis, sign: int, felt: Felt | None = None) -> None:
+    def __init__(
+        self,
+        problem: McKeanVlasov,
+        basis: Basis,
+        sign: int,
+        geometry: "Geometry",
+        felt: Felt | None = None,
+        truncation: float = 0.0,
+    ) -> None:
         self.problem = problem
         self.basis = basis
         self.sign = sign
+        self.geometry = geometry
+        self.truncation = truncation
         known = strengths(problem, int(basis.degrees.max()))
         relative = known.relative[basis.degrees]
         # A potential that does not feel these densities at all leaves the one state that the confinement has there.
@@ -129,7 +133,6 @@ class StationaryEquation:
         self.doubled = 2.0 * self.gain
         self._weights = -self.doubled * np.multiply.outer(self.signed_scales, self.signed_scales)
         self.repulsive = int(np.count_nonzero(self.signs < 0))
-        self.truncation = confining_error(problem, SLOW) if isinstance(problem.domain, Sphere) else 0.0
         felt = Felt(basis.degrees, True, int(basis.degrees.max())) if felt is None else felt
         self.complete, self.reach = felt.complete, felt.reach
 
@@ -263,7 +266,7 @@ class StationaryEquation:
             finer = self.on(resized)
             finer.complete, finer.reach = felt.complete, felt.reach
             return finer
-        return StationaryEquation(self.problem, resized, self.sign, felt)
+        return StationaryEquation(self.problem, resized, self.sign, self.geometry, felt, self.truncation)
 
     def on(self, basis: Basis) -> "StationaryEquation":
         """Return the same equation in a basis of the same modes."""
@@ -308,40 +311,29 @@ def orthonormal(columns: Floats, size: float = 0.0) -> Floats:
     return np.asarray(directions[:, sizes > INDEPENDENT * sizes.max(initial=size)])
 
 
-def stationary_equation(
-    problem: McKeanVlasov,
-    symmetry: int = 1,
-    sign: int = 1,
-    *,
-    even: bool = True,
-    modes: int = 0,
-    unknowns: int = 0,
-    axis: float = 0.0,
-    unfelt: bool = False,
-) -> StationaryEquation | None:
-    """Return the equation on densities of a symmetry, sized by the decay of the potential.
+class Size(NamedTuple):
+    """The modes that an equation begins with, its number of nodes, and the field of the confinement on them."""
+
+    felt: Felt
+    nodes: int
+    confinement: Floats | None
+
+
+def starting_size(
+    problem: McKeanVlasov, symmetry: int, fewest: int, *, modes: int, unknowns: int, unfelt: bool
+) -> Size | None:
+    """Return the size of an equation on densities of a symmetry by the decay of potential and confinement.
 
     Parameters
     ----------
-    symmetry
-        Invariance under rotation by 2 pi/symmetry; on the sphere 2 for densities even about the equator.
-    sign
-        Sign of the couplings.
-    even
-        Whether the densities are even; otherwise cosines and sines are unknown. On the sphere they are zonal.
-    modes
-        Smallest number of moments to resolve; the basis grows from there as the state asks.
-    unknowns
-        Smallest last cell to include, for potentials whose multipliers decay slowly.
-    axis
-        Angle of a reflection axis of the confinement about which densities on the circle are even.
-    unfelt
-        Whether to return an equation, with one mode that does not act, where the potential does not feel the
-        symmetry: its state is that of the confinement alone.
+    fewest
+        Smallest number of nodes.
+    symmetry, modes, unknowns, unfelt
+        As for :meth:`solvers.geometry.Geometry.equation`.
 
     Returns
     -------
-    StationaryEquation or None
+    Size or None
         None if the potential does not feel this symmetry at all, unless that is asked for.
     """
     felt = starting_degrees(problem, partial(multiples, symmetry), symmetry, unknowns)
@@ -349,41 +341,11 @@ def stationary_equation(
         felt = Felt(multiples(symmetry, symmetry), True, symmetry)
     if not felt.degrees.size:
         return None
-    cells = felt.degrees // symmetry
-    fewest = FEWEST_ON_SPHERES if isinstance(problem.domain, Sphere) else FEWEST_ON_CIRCLE
     confining = confining_degree(problem)
-    most = max(int(cells.max()), modes // symmetry, (SLOW if confining is None else confining) // symmetry)
+    largest = int((felt.degrees // symmetry).max())
+    most = max(largest, modes // symmetry, (SLOW if confining is None else confining) // symmetry)
     nodes = even_size(max(2 * most, fewest))
-    fixed = confinement_field(problem, symmetry, nodes)
-    if confining is None and not isinstance(problem.domain, Sphere):
-        basis = _kinked_basis(problem, even, cells, symmetry, fixed)
-    else:
-        basis = _basis(problem.domain, even, cells, nodes, symmetry, fixed)
-    if axis and isinstance(basis, CosineBasis):
-        basis = basis.about(axis)
-    return StationaryEquation(problem, basis, sign, felt)
-
-
-def _basis(
-    domain: Domain, even: bool, cells: Integers, nodes: int, symmetry: int, confinement: Floats | None
-) -> Basis:
-    if isinstance(domain, Sphere):
-        return ZonalBasis(domain, cells, nodes, symmetry, confinement)
-    return (CosineBasis if even else FourierBasis)(cells, nodes, symmetry, confinement)
-
-
-def _kinked_basis(
-    problem: McKeanVlasov, even: bool, cells: Integers, symmetry: int, confinement: Floats | None
-) -> Basis:
-    nodes = max(FEWEST_KINKED, even_size(4 * int(cells.max())))
-    factor = boltzmann_factor(problem, symmetry, MOST_KINKED)
-    kind = KinkedCosineBasis if even else KinkedFourierBasis
-    return kind(factor, cells, nodes, symmetry, confinement)
-
-
-def axis_of(equation: StationaryEquation) -> float:
-    """Return the angle of the axis about which densities of an equation on the circle are even; 0 elsewhere."""
-    return equation.basis.axis if isinstance(equation.basis, CosineBasis) else 0.0
+    return Size(felt, nodes, confinement_field(problem, symmetry, nodes))
 
 
 def confinement_field(problem: McKeanVlasov, symmetry: int, cells: int) -> Floats | None:

@@ -1,15 +1,15 @@
-"""What following branches must know of a domain, and the one place that knows which room holds it.
+"""What following branches must know of a domain.
 
 The stationary equation, its continuation and the events along it are the same everywhere. What differs is the
 symmetry: how perturbations split into blocks, which branches are born where, and which states are copies of each
-other. The packages `circle` and `sphere` answer these questions with functions of these names.
+other. An object of each domain answers these questions; every equation carries its own, and the table of
+:mod:`solvers.domains` has that of a domain.
 """
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from meanfield import CriticalPoint, McKeanVlasov, Number, Spectrum, State
-from meanfield.domains import Circle
 
 from .bases import Floats, Integers
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from .branches.detection import Event
     from .branches.junctions import Arrival, Departure
     from .branches.recording import Register
+    from .equation import StationaryEquation
     from .searched import Searched
-    from .surroundings import Surroundings
 
 
 class Block(Protocol):
@@ -65,7 +65,42 @@ class Birth(NamedTuple):
 
 
 class Geometry(Protocol):
-    """The questions; a package with functions of these names answers them."""
+    """Symmetry and perturbations of densities on a domain."""
+
+    def equation(
+        self,
+        problem: McKeanVlasov,
+        symmetry: int = 1,
+        sign: int = 1,
+        *,
+        even: bool = True,
+        modes: int = 0,
+        unknowns: int = 0,
+        unfelt: bool = False,
+    ) -> "StationaryEquation | None":
+        """Return the equation on densities of a symmetry, sized by the decay of the potential.
+
+        Parameters
+        ----------
+        symmetry
+            Invariance under rotation by 2 pi/symmetry; on spheres 2 for densities even about the equator.
+        sign
+            Sign of the couplings.
+        even
+            Whether the densities are even about an axis; on spheres all of them are symmetric about one.
+        modes
+            Smallest number of moments to resolve; the basis grows from there as the state asks.
+        unknowns
+            Smallest last cell to include, for potentials whose multipliers decay slowly.
+        unfelt
+            Whether to return an equation, with one mode that does not act, where the potential does not feel the
+            symmetry: its state is that of the confinement alone.
+
+        Returns
+        -------
+        StationaryEquation or None
+            None if the potential does not feel this symmetry at all, unless that is asked for.
+        """
 
     def births(self, problem: McKeanVlasov, threshold: Threshold, register: "Register") -> list[Birth]:
         """Return the branches born at a critical point of the uniform state, one of each group orbit."""
@@ -142,21 +177,8 @@ class Geometry(Protocol):
     def spectrum(self, state: State) -> Spectrum:
         """Return the eigenvalues of the equation linearised at a state."""
 
-    def surroundings(self, found: Spectrum) -> "Surroundings":
-        """Return the densities about a stable state, of this spectrum, whose relaxation is to be seen."""
-
     def slowest_rate(self, state: State) -> float:
         """Return the contraction rate of a state by the cheapest way that is accurate."""
 
     def slowest_rates(self, states: Sequence[State]) -> list[float | Exception]:
         """Return the contraction rates of states of one equation at several couplings, or why one is not known."""
-
-    def bounded_below(self, problem: McKeanVlasov) -> bool:
-        """Whether the free energy is bounded below."""
-
-
-def geometry_of(problem: McKeanVlasov) -> Geometry:
-    """Return the room of a problem's domain; imported on first use, since it builds on what asks for it."""
-    from . import circle, sphere
-
-    return circle if isinstance(problem.domain, Circle) else sphere

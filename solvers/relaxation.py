@@ -6,7 +6,7 @@ A small perturbation of a stable state decays, modulo a rotation of the state, l
 
 so that distances that are linear in the perturbation (L2, W1, W2) decay at the gap :math:`\mu` and the relative
 entropy, which is quadratic, at :math:`2\mu`. Where not all densities can be followed, on spheres, :math:`\mu` is
-the slowest rate among those that are, see :mod:`.surroundings`. To see :math:`\mu` alone, a generic perturbation
+the slowest rate among those that are, see :mod:`.neighbourhood`. To see :math:`\mu` alone, a generic perturbation
 evolves, and what is left of it is brought back to size, until faster modes are gone and it keeps its shape; then it
 evolves once more and is fitted. The perturbation is kept relative to its size and so small that quadratic terms and
 rounding do not matter. Nothing of the spectrum enters but the time scale: the densities are taken forward by the
@@ -38,11 +38,11 @@ from meanfield.arguments import checked
 from meanfield.relaxations import NORMS, RateFit
 
 from .bases import EPS, Floats
-from .geometry import geometry_of
+from .domains import rooms_of
+from .evolution.neighbourhood import DECAY, Complexes, Neighbourhood, padded
 from .provenance import provenance
 from .spectra import known_gap, spectral_gap, spectrum
 from .stationary import stationary_states
-from .surroundings import DECAY, Complexes, Surroundings, padded
 from .threads import one_thread
 
 Watch = Callable[[float, float, str], None]
@@ -135,7 +135,7 @@ def contraction_rate(
             f"the {found.state.label or 'given'} state is not stable, its slowest rate being "
             f"{known_gap(found):.6g}, known to {found.error:.1g}: nothing relaxes to it; give a stable state"
         )
-    about = geometry_of(target.problem).surroundings(found)
+    about = rooms_of(target.problem).neighbourhood(found)
     times, distances, opposite, seen, warnings = _decay(about, watch)
     return Relaxation(
         problem=subject,
@@ -194,7 +194,7 @@ def _stable_state(problem: McKeanVlasov) -> State:
     return minimiser
 
 
-def _decay(about: Surroundings, watch: Watch | None) -> tuple[Floats, Floats, Floats, Seen | None, list[str]]:
+def _decay(about: Neighbourhood, watch: Watch | None) -> tuple[Floats, Floats, Floats, Seen | None, list[str]]:
     """Return times and distances of an evolution that shows the slowest mode, and the rate of that mode in it.
 
     The second distances are those of the opposite deviation, evolved less accurately.
@@ -211,10 +211,10 @@ def _decay(about: Surroundings, watch: Watch | None) -> tuple[Floats, Floats, Fl
         return *nothing, [text]
     times = np.linspace(0.0, DECAY / rate, SAMPLES)
     try:
-        left, change = _slowest(about, times[: FORGETTING + 1])
-        start = _made_small(about, left)
-        path = [about.left(deviation) for deviation in about.evolved(start, times)]
-        opposite = [about.left(deviation) for deviation in about.evolved(-start, times, coarser=True)]
+        retained, change = _slowest(about, times[: FORGETTING + 1])
+        start = _made_small(about, retained)
+        path = [about.modulo_rotation(deviation) for deviation in about.evolved(start, times)]
+        opposite = [about.modulo_rotation(deviation) for deviation in about.evolved(-start, times, coarser=True)]
     except ComputationFailed as error:
         return *nothing, [f"no rate was fitted: {error}"]
     accuracy = _apart(path, opposite)
@@ -237,7 +237,7 @@ def _decay(about: Surroundings, watch: Watch | None) -> tuple[Floats, Floats, Fl
     return times, forth, back, seen, [*warnings, *dict.fromkeys([*complaints, *others])]
 
 
-def _fitted_places(about: Surroundings, distances: Floats) -> list[int]:
+def _fitted_places(about: Neighbourhood, distances: Floats) -> list[int]:
     """Return the times at which some distance is fitted."""
     inside = [_inside(name, values) for name, values in zip(about.norms, distances, strict=True)]
     return np.flatnonzero(np.any(inside, axis=0)).tolist()
@@ -252,7 +252,7 @@ def _apart(path: list[Complexes], opposite: list[Complexes]) -> float:
 
 
 def _measured(
-    about: Surroundings, path: list[Complexes], watch: Watch | None, half: float
+    about: Neighbourhood, path: list[Complexes], watch: Watch | None, half: float
 ) -> tuple[Floats, list[str]]:
     """Return the distances of the densities of a path, (n, T), nan from where one is not known, and why.
 
@@ -302,26 +302,26 @@ def _slowest_seen(path: list[Complexes], times: Floats, scale: float, accuracy: 
     return Seen(rate, abs(cmath.log(further / factor)) / step if further else math.inf)
 
 
-def _slowest(about: Surroundings, times: Floats) -> tuple[Complexes, float]:
+def _slowest(about: Neighbourhood, times: Floats) -> tuple[Complexes, float]:
     """Return what is left of a generic perturbation: its slowest part, evolved and made larger in turn.
 
     With it comes its last change of shape.
     """
-    start, before = _made_small(about, about.stirred()), np.zeros(1, dtype=complex)
+    start, before = _made_small(about, about.generic_perturbation()), np.zeros(1, dtype=complex)
     for _ in range(MOST_ROUNDS):
-        left = about.left(about.evolved(start, times)[-1])
-        left /= np.abs(left).max()
-        size = max(left.size, before.size)
-        change = float(np.abs(padded(left, size) - padded(before, size)).max())
+        retained = about.modulo_rotation(about.evolved(start, times)[-1])
+        retained /= np.abs(retained).max()
+        size = max(retained.size, before.size)
+        change = float(np.abs(padded(retained, size) - padded(before, size)).max())
         if change <= about.same_shape:
             break
-        start, before = _made_small(about, left), left
-    return left, change
+        start, before = _made_small(about, retained), retained
+    return retained, change
 
 
-def _made_small(about: Surroundings, left: Complexes) -> Complexes:
+def _made_small(about: Neighbourhood, retained: Complexes) -> Complexes:
     """Return a deviation small in its moments, and smaller than the density."""
-    return left * min(about.small / float(np.abs(left).max()), POSITIVE / about.steepest(left))
+    return retained * min(about.small / float(np.abs(retained).max()), POSITIVE / about.steepest(retained))
 
 
 def _fitted(name: str, times: Floats, values: Floats, opposite: Floats, seen: Seen | None) -> RateFit:

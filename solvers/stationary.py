@@ -29,14 +29,15 @@ from meanfield.states import StationaryStates
 
 from .arguments import require_depth
 from .bases import EPS
+from .bounds import bounded_below
 from .branches.arclength import Arclength
 from .branches.continuation import Point, state_at
 from .branches.detection import interval_end
 from .branches.following import UNFINISHED, Followed
 from .branches.recording import Register, moment_arrays
-from .branches.uniform import unstable_uniform
+from .branches.uniform import uniform_state
 from .branches.walk import walk
-from .geometry import geometry_of
+from .domains import rooms_of
 from .labels import told_apart, unnumbered
 from .newton import NEUTRAL
 from .provenance import provenance
@@ -156,7 +157,7 @@ def _alone(problem: McKeanVlasov, watch: Watch) -> Searched | None:
     coupling = problem.fixed_coupling
     # In a confinement the branch that begins without interaction has a name, which only following it tells.
     free = coupling != 0.0 and problem.confinement is None
-    if not (free and geometry_of(problem).search_covers(problem, coupling)):
+    if not (free and rooms_of(problem).geometry.search_covers(problem, coupling)):
         return None
     watch(0, None, "search")
     return _searched(problem, [])
@@ -164,7 +165,7 @@ def _alone(problem: McKeanVlasov, watch: Watch) -> Searched | None:
 
 def _named(points: list[Point]) -> list[tuple[str, Point]]:
     """Return states with the names that they have by themselves."""
-    return [(geometry_of(point.equation.problem).name_of(point), point) for point in points]
+    return [(point.equation.geometry.name_of(point), point) for point in points]
 
 
 def _beside_branches(
@@ -182,7 +183,7 @@ def _beside_branches(
     )
     for label, point in sources:
         _add(found, label, point)
-    same_orbit = geometry_of(problem).same_orbit
+    same_orbit = rooms_of(problem).geometry.same_orbit
     searched = alone
     if searched is None or not all(any(same_orbit(point, met) for met in searched.points) for _, point in found):
         watch(len(found), None, "search")
@@ -211,7 +212,7 @@ def _sorted(problem: McKeanVlasov, found: list[tuple[str, Point]]) -> list[State
 def _minimiser(lowest: State, searched: Searched, followed: bool) -> tuple[bool, str]:
     """Return whether the lowest state is known to be the minimiser, and why, or why not."""
     problem = lowest.problem
-    if not geometry_of(problem).bounded_below(problem):
+    if not bounded_below(problem):
         return False, "the free energy is unbounded below"
     if not followed:
         return False, "a branch could not be followed to the coupling"
@@ -272,26 +273,11 @@ def _rate(state: State) -> float | None:
 
 def _slowest_rate(state: State) -> float:
     """Return the slowest decay rate, by the spectrum only where it may be within its error of zero."""
-    rate = geometry_of(state.problem).slowest_rate(state)
+    rate = rooms_of(state.problem).geometry.slowest_rate(state)
     certain = abs(rate) > ROOTS_OF_RESIDUAL * np.sqrt(max(state.residual, EPS)) * state.problem.noise
     if certain and (state.unstable is None or (rate < 0.0) == (state.unstable > 0)):
         return rate
     return spectral_gap(state)
-
-
-def uniform_state(problem: McKeanVlasov) -> State:
-    """Return the uniform state at the problem's coupling, exact."""
-    return State(
-        problem=problem,
-        cosine=np.array([1.0, 0.0, 0.0, 0.0, 0.0]),
-        sine=np.zeros(5),
-        free_energy_gap=0.0,
-        unstable=unstable_uniform(problem, problem.fixed_coupling),
-        symmetry=0,
-        residual=0.0,
-        modes=0,
-        label="uniform",
-    )
 
 
 def _without_interaction(problem: McKeanVlasov) -> tuple[list[tuple[str, Point]], bool]:
@@ -308,7 +294,7 @@ def _gibbs_state(problem: McKeanVlasov, sign: int) -> Point | None:
     NotResolved
         If it is too concentrated.
     """
-    departure = geometry_of(problem).from_no_interaction(problem, sign)
+    departure = rooms_of(problem).geometry.from_no_interaction(problem, sign)
     point = None if departure is None else departure.regular()
     if departure is not None and point is None:
         raise NotResolved(
@@ -335,7 +321,7 @@ def _on_branches(
     complete = True
     if problem.confinement is not None and on_failure == "raise":
         _gibbs_state(free, 1 if coupling > 0 else -1)
-    for task, followed, _ in walk(free, register, depth, Arclength()):
+    for task, followed, _ in walk(free, rooms_of(free).geometry, register, depth, Arclength()):
         equation = task.departure.equation
         logger.info("%s: %s", task.label, followed.outcome)
         watch(len(found), None, task.label)
@@ -392,18 +378,18 @@ def _searched(problem: McKeanVlasov, found: list[tuple[str, Point]]) -> Searched
         return Searched([], "", theorem=ALONE)
     sign = 1 if problem.fixed_coupling > 0 else -1
     known = [point for _, point in found]
-    return geometry_of(problem).search_all(problem.at(coupling=None), sign, problem.fixed_coupling, known)
+    return rooms_of(problem).geometry.search_all(problem.at(coupling=None), sign, problem.fixed_coupling, known)
 
 
 def _add(found: list[tuple[str, Point]], label: str, point: Point) -> None:
     """Add a state unless a rotation or reflection of it is there."""
-    geometry = geometry_of(point.equation.problem)
+    geometry = point.equation.geometry
     if geometry.symmetry_of(point) and not any(geometry.same_orbit(point, other) for _, other in found):
         found.append((label, point))
 
 
 def _state(problem: McKeanVlasov, label: str, point: Point) -> State:
-    geometry = geometry_of(problem)
+    geometry = rooms_of(problem).geometry
     cosine, sine, _, _, modes = moment_arrays([point])
     neutral = FAMILY_NEUTRAL if label.endswith(FAMILY) else NEUTRAL
     return State(

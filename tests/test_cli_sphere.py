@@ -12,7 +12,7 @@ from meanfield import GegenbauerSeries, McKeanVlasov, Sphere
 from meanfield.cli import main
 from meanfield.errors import InvalidInput
 from meanfield.export import open_diagram
-from solvers import sphere
+from solvers.sphere import SphereGeometry
 
 SPHERE = ("--domain", "sphere")
 # W = -P_3, whose states beyond kappa_3 = N_3 = 7 include some without an axis.
@@ -177,8 +177,8 @@ def test_states_too_concentrated_are_refused_with_the_modes_they_need(capsys, mo
         prepared.append(asked)
         return births(*asked)
 
-    births = sphere.births
-    monkeypatch.setattr(sphere, "births", counted)
+    births = SphereGeometry.births
+    monkeypatch.setattr(SphereGeometry, "births", counted)
     message = fail(capsys, 1, "stationary", *arguments, *SPHERE)
     assert re.search(r"it needs about [\d.e+]+ modes, more than the 4096 it had there", message)
     # The branches of one threshold are prepared, not those of all the hundreds below the coupling.

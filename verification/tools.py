@@ -24,9 +24,9 @@ def _states(problem: McKeanVlasov) -> tuple[State, ...]:
 
 
 def _spectrum(state: State) -> Spectrum:
-    from solvers.geometry import geometry_of
+    from solvers import spectrum
 
-    return geometry_of(state.problem).spectrum(state)
+    return spectrum(state)
 
 
 def _evolve(problem: McKeanVlasov, initial: Any, until: float, **options: Any) -> Trajectory:

@@ -41,7 +41,10 @@ class Gibbs(NamedTuple):
 
 
 class Basis(Protocol):
-    """Modes of densities invariant under some symmetries of the domain, and a quadrature for these densities."""
+    """Modes of densities invariant under some symmetries of the domain, and a quadrature for these densities.
+
+    Densities even about an axis of the circle have its angle in ``axis``; elsewhere that is 0.
+    """
 
     layout: Layout
     most_nodes: int
@@ -53,6 +56,7 @@ class Basis(Protocol):
     squares: Floats
     nodes: int
     confinement: Floats | None
+    axis: float
 
     def admissible(self, limit: int) -> Integers:
         """Return the degrees up to a limit that densities of the symmetry can have, ascending."""

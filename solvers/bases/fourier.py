@@ -36,6 +36,7 @@ class FourierBasis:
 
     layout: Layout = "degree"
     most_nodes: int = MAX_NODES
+    axis: float = 0.0
     most_cells: int = MAX_UNKNOWNS
     doubts_tail: bool = False
 

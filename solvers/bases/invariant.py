@@ -55,6 +55,7 @@ class InvariantBasis:
 
     layout: Layout = "order"
     most_nodes: int = MAX_SPHERICAL_DEGREE
+    axis: float = 0.0
     most_cells: int = MAX_HARMONIC_DEGREE
     doubts_tail: bool = False
     symmetry: int = 1

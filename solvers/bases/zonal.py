@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from meanfield import InvalidInput, Sphere
+from meanfield import Domain, InvalidInput
 from meanfield.harmonics import Layout
 from meanfield.harmonics.quadrature import Rule, gauss_rule
 
@@ -64,12 +64,13 @@ class ZonalBasis:
 
     layout: Layout = "degree"
     most_nodes: int = MAX_ZONAL_NODES
+    axis: float = 0.0
     most_cells: int = MAX_UNKNOWNS
     doubts_tail: bool = True
 
     def __init__(
         self,
-        domain: Sphere,
+        domain: Domain,
         cells: Integers,
         nodes: int,
         symmetry: int = 1,

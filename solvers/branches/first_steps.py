@@ -11,7 +11,6 @@ point is closer; where not, the first point is taken nearer, however near the ne
 import numpy as np
 
 from ..bases import Floats
-from ..geometry import geometry_of
 from ..newton import NEUTRAL, POLISHED, correct
 from .continuation import Point, length, resolve
 from .junctions import ALIGNED, INSEPARABLE, Departure
@@ -127,7 +126,7 @@ def _nothing_between(departure: Departure, point: Point, step: float, shaped: bo
     shaped
         Whether the shape of the branch has shown the power of the eigenvalue along it.
     """
-    geometry = geometry_of(point.equation.problem)
+    geometry = point.equation.geometry
     start = departure.state_on(point.equation)
     nearer: Point | None = None
     spectra = {block: _spectrum(start, block) for block in geometry.blocks_of(point)}
@@ -162,7 +161,7 @@ def _straight(start: Point, nearer: Point, point: Point) -> bool:
 
 
 def _spectrum(point: Point, block: object) -> Floats:
-    matrix = geometry_of(point.equation.problem).block_matrix(point, block).matrix
+    matrix = point.equation.geometry.block_matrix(point, block).matrix
     return np.asarray(np.linalg.eigvalsh(matrix), dtype=float)
 
 

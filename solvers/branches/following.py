@@ -13,7 +13,6 @@ from meanfield import Outcome
 
 from ..bases import Floats
 from ..equation import StationaryEquation
-from ..geometry import geometry_of
 from ..newton import NEUTRAL, ROUNDING
 from .arclength import Arclength
 from .continuation import End, Point, hermite, length, trace, turns_twice
@@ -74,7 +73,7 @@ class Followed:
 def own_count(point: Point, followed: Followed) -> int:
     """Return the unstable directions of a point of a branch, counted there; one of a vertical branch is neutral."""
     neutral = VERTICAL_NEUTRAL if followed.vertical else NEUTRAL
-    return sum(geometry_of(point.equation.problem).unstable_counts(point, neutral))
+    return sum(point.equation.geometry.unstable_counts(point, neutral))
 
 
 def follow(departure: Departure, method: Arclength, highest: float) -> Followed | None:
@@ -100,7 +99,7 @@ def follow(departure: Departure, method: Arclength, highest: float) -> Followed 
     leaves = not vertical and first.q > highest and first.solution.tangent_q > 0.0
     if leaves and departure.q >= highest:
         return Followed(departure, [], Outcome.LEFT_INTERVAL)
-    geometry = geometry_of(first.equation.problem)
+    geometry = first.equation.geometry
     counts = geometry.unstable_counts(first, VERTICAL_NEUTRAL if vertical else NEUTRAL)
     followed = Followed(departure, [Knot(base.on(first.equation), sum(counts))], Outcome.MAX_STEPS)
     if not complete:
@@ -127,7 +126,7 @@ def _follow_regular(departure: Departure, method: Arclength, highest: float) -> 
     if start is None:
         return None
     start.oriented(np.zeros_like(start.b), 1.0 if departure.q == 0.0 else -1.0)
-    counts = geometry_of(start.equation.problem).unstable_counts(start)
+    counts = start.equation.geometry.unstable_counts(start)
     followed = Followed(None, [Knot(start, sum(counts))], Outcome.MAX_STEPS)
     _extend(followed, method, method.max_step / 4, counts, highest)
     return followed
@@ -154,7 +153,7 @@ def _extend(
     turn onto another branch, and is taken again in smaller ones. So it is where there may be two folds in one step.
     """
     last = followed.knots[-1].point
-    geometry = geometry_of(last.equation.problem)
+    geometry = last.equation.geometry
     points = _counted(last, method, first_step, highest)
     while True:
         # Every trace counts its own points; taken again and again, they must not go on for ever.
@@ -204,7 +203,7 @@ def _counted(
     Points are counted in stretches, each twice as long as the one before: where the branch ends or a step is taken
     again, no more points have been traced in vain than were of use.
     """
-    geometry = geometry_of(start.equation.problem)
+    geometry = start.equation.geometry
     points = trace(start, method, first_step)
     stretch, longest = [start], 1
     while True:
@@ -333,7 +332,7 @@ def _say_unexplained(followed: Followed, last: Point, point: Point, passage: _Pa
 
 def _nearly_neutral(point: Point) -> int:
     """Count the eigenvalues, over all blocks, that are within rounding of zero."""
-    geometry = geometry_of(point.equation.problem)
+    geometry = point.equation.geometry
     matrices = [geometry.block_matrix(point, block).matrix for block in geometry.blocks_of(point)]
     return sum(int(np.count_nonzero(np.abs(np.linalg.eigvalsh(m)) < 1e3 * NEUTRAL)) for m in matrices)
 
@@ -370,7 +369,7 @@ def _append_crossing(followed: Followed, arrival: Arrival, point: Point, counts:
 def _met(last: Point, arrival: Arrival) -> Point:
     """Return the more symmetric state that a branch meets, with the tangent of the branch."""
     equation = last.equation
-    geometry = geometry_of(equation.problem)
+    geometry = equation.geometry
     b = geometry.nearest_image(arrival.point, last)
     q = float(arrival.coupling / (equation.sign * equation.unit))
     kernel = _kernel(equation, b, q, last)

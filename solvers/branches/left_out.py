@@ -7,7 +7,7 @@ import numpy as np
 
 from meanfield import CriticalPoint, McKeanVlasov, Number, critical_modes
 
-from ..geometry import Birth, geometry_of
+from ..geometry import Birth, Geometry
 from .recording import Register
 
 # So many places are named, the others are counted.
@@ -25,7 +25,7 @@ WITHOUT_AXIS = "states without an axis of symmetry are followed on the ordinary 
 MANY_UNSTABLE = "states there have no axis of symmetry and more than one unstable direction on both sides"
 
 
-def say_left_out(problem: McKeanVlasov, depth: int, register: Register) -> None:
+def say_left_out(problem: McKeanVlasov, geometry: Geometry, depth: int, register: Register) -> None:
     """Say which branches of a walk through a problem were not followed, and why."""
     deeper = f"beyond depth {depth}; ask for depth {depth + 1} (--depth {depth + 1})"
     uniform = [("uniform", point.coupling) for point in register.special_points if point.branch == 0]
@@ -41,15 +41,15 @@ def say_left_out(problem: McKeanVlasov, depth: int, register: Register) -> None:
         _say_not_followed(several, WITHOUT_AXIS, register)
     barren, shut = [(label, event.point.coupling) for label, event in register.barren], []
     for label, event in register.beyond_depth:
-        births = geometry_of(problem).births_on_branch(event)
+        births = geometry.births_on_branch(event)
         if not births:
             barren.append((label, event.point.coupling))
         elif not all(_arrived_at(birth, register) for birth in births):
             shut.append((label, event.point.coupling))
     _say_not_followed(barren, WITHOUT_AXIS if axes_only else MANY_UNSTABLE, register)
     _say_not_followed(shut, deeper, register)
-    _say_beyond_reach(problem, register)
-    if not _complete(problem, register):
+    _say_beyond_reach(problem, geometry, register)
+    if not _complete(problem, geometry, register):
         places = (
             "were looked for at the ends of the interval only"
             if register.searched
@@ -60,11 +60,11 @@ def say_left_out(problem: McKeanVlasov, depth: int, register: Register) -> None:
 
 def _arrived_at(birth: Birth, register: Register) -> bool:
     """Whether a branch has arrived where another is born: they are one."""
-    geometry = geometry_of(birth.departure.equation.problem)
+    geometry = birth.departure.equation.geometry
     return any(geometry.same_place(birth.departure, arrival) for arrival in register.arrivals)
 
 
-def _complete(problem: McKeanVlasov, register: Register) -> bool:
+def _complete(problem: McKeanVlasov, geometry: Geometry, register: Register) -> bool:
     """Whether no branch is expected that none of those followed leads to.
 
     With attractive multipliers of a sum below D/kappa the free energy is strictly convex, and there is one state.
@@ -88,24 +88,23 @@ def _complete(problem: McKeanVlasov, register: Register) -> bool:
         [point.modes[0] for point in sorted(side, key=lambda point: abs(float(point.coupling)))] for side in orders
     ]
     unordered = any(listed != sorted(listed) for listed in degrees)
-    if any(_interact(problem, one, other) for side in orders for one, other in pairwise(side)):
+    if any(_interact(geometry, one, other) for side in orders for one, other in pairwise(side)):
         return False
     return significant.size < INTERACTING or not (branching or both_signs or unordered)
 
 
-def _interact(problem: McKeanVlasov, one: CriticalPoint, other: CriticalPoint) -> bool:
+def _interact(geometry: Geometry, one: CriticalPoint, other: CriticalPoint) -> bool:
     """Whether states that no branch leads to may be born where two thresholds are near each other."""
     if abs(float(other.coupling / one.coupling) - 1.0) > NEARLY:
         return False
-    return geometry_of(problem).folds_apart(*sorted((one.modes[0], other.modes[0])))
+    return geometry.folds_apart(*sorted((one.modes[0], other.modes[0])))
 
 
-def _say_beyond_reach(problem: McKeanVlasov, register: Register) -> None:
+def _say_beyond_reach(problem: McKeanVlasov, geometry: Geometry, register: Register) -> None:
     """Say that branches born farther off than the walk looks may come into the interval.
 
     Those born nearer tell: where none of them comes in, none from farther off is expected.
     """
-    geometry = geometry_of(problem)
     for sign, end in zip((-1, 1), register.reach or (), strict=False):
         farther = sorted((end, FARTHER * end)) if sign in register.from_afar and end != 0.0 else None
         if farther and any(geometry.reaches_down(problem, point) for point in critical_modes(problem, *farther)):

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from meanfield import Branch, ComputationFailed, McKeanVlasov, Outcome, State
 
 from ..bases import Floats
-from ..geometry import geometry_of
+from ..geometry import Geometry
 
 # The labels of the branches of points whose rate an exception took, by the exception in words.
 Failures = dict[str, list[str]]
 
 
 def with_rates(
-    problem: McKeanVlasov, branches: Sequence[Branch], failures: Failures | None = None
+    problem: McKeanVlasov, geometry: Geometry, branches: Sequence[Branch], failures: Failures | None = None
 ) -> tuple[Branch, ...]:
     """Return the branches with the slowest decay rate at every point.
 
@@ -24,6 +24,8 @@ def with_rates(
     ----------
     problem
         The equation; its coupling is ignored.
+    geometry
+        That of its domain.
     branches
         Branches of stationary states; those of symmetry 0 (uniform) are returned as they are.
     failures
@@ -38,15 +40,15 @@ def with_rates(
         :func:`unknown_rates`.
     """
     failures = {} if failures is None else failures
-    return tuple(_with_rates(problem, branch, failures) for branch in branches)
+    return tuple(_with_rates(problem, geometry, branch, failures) for branch in branches)
 
 
-def _with_rates(problem: McKeanVlasov, branch: Branch, failures: Failures) -> Branch:
+def _with_rates(problem: McKeanVlasov, geometry: Geometry, branch: Branch, failures: Failures) -> Branch:
     if branch.symmetry == 0:
         return branch
     rates = np.full(len(branch), np.nan)
     known = np.flatnonzero(np.isfinite(branch.cosine).all(axis=1))
-    rates[known] = _known_rates(problem, branch, known, failures)
+    rates[known] = _known_rates(problem, geometry, branch, known, failures)
     return replace(branch, slowest_rate=np.where(_contradicted(branch, rates), np.nan, rates))
 
 
@@ -77,16 +79,17 @@ def state_at(problem: McKeanVlasov, branch: Branch, point: int) -> State:
 
 
 def _known_rates(
-    problem: McKeanVlasov, branch: Branch, points: NDArray[np.intp], failures: Failures
+    problem: McKeanVlasov, geometry: Geometry, branch: Branch, points: NDArray[np.intp], failures: Failures
 ) -> list[float]:
     """Return the rates at points, nan where there is none; the failures that are no refusal are noted."""
     try:
         states = [state_at(problem, branch, point) for point in points.tolist()]
-        rates = geometry_of(problem).slowest_rates(states)
+        rates = geometry.slowest_rates(states)
     except Exception as error:
         if len(points) > 1:
             # The others have rates nevertheless.
-            return [rate for point in points for rate in _known_rates(problem, branch, np.array([point]), failures)]
+            alone = (_known_rates(problem, geometry, branch, np.array([point]), failures) for point in points)
+            return [rate for found in alone for rate in found]
         rates = [error]
     for rate in rates:
         if isinstance(rate, Exception) and not isinstance(rate, ComputationFailed):

@@ -9,7 +9,6 @@ from meanfield import Branch, Number, Outcome, SpecialPoint
 from meanfield.harmonics import Layout
 
 from ..bases import Floats
-from ..geometry import geometry_of
 from ..labels import untaken
 from .continuation import Point, point_between
 from .detection import Event, interval_end
@@ -283,7 +282,7 @@ def _describe(event: Event) -> str:
 def moment_arrays(points: list[Point]) -> tuple[Floats, Floats, Floats, Floats, np.ndarray]:
     """Return moments and their derivatives along the branch, by point and place, and the resolved degrees."""
     basis = points[0].equation.basis
-    geometry = geometry_of(points[0].equation.problem)
+    geometry = points[0].equation.geometry
     groups = [list(group) for _, group in groupby(points, key=lambda point: point.equation)]
     parts = [geometry.moment_arrays(group) for group in groups]
     places = np.concatenate([_last_significant(part) for part in parts])

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from meanfield import Branch, CriticalPoint, McKeanVlasov, Number, Outcome, SpecialPoint, critical_modes
+from meanfield import Branch, CriticalPoint, McKeanVlasov, Number, Outcome, SpecialPoint, State, critical_modes
 
 from ..bases import EPS, Floats, Integers
 from .recording import Register
@@ -126,3 +126,18 @@ def _rates(problem: McKeanVlasov, couplings: Floats, criticals: list[CriticalPoi
     multipliers = problem.potential.multipliers(domain, largest)[1:]
     growth = np.multiply.outer(couplings, squares * multipliers / multiplicities)
     return np.asarray((problem.noise * squares + growth).min(axis=1), dtype=float)
+
+
+def uniform_state(problem: McKeanVlasov) -> State:
+    """Return the uniform state at the problem's coupling, exact."""
+    return State(
+        problem=problem,
+        cosine=np.array([1.0, 0.0, 0.0, 0.0, 0.0]),
+        sine=np.zeros(5),
+        free_energy_gap=0.0,
+        unstable=unstable_uniform(problem, problem.fixed_coupling),
+        symmetry=0,
+        residual=0.0,
+        modes=0,
+        label="uniform",
+    )

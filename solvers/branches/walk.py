@@ -13,7 +13,7 @@ import numpy as np
 
 from meanfield import McKeanVlasov, Number, Outcome, critical_modes
 
-from ..geometry import Threshold, geometry_of
+from ..geometry import Geometry, Threshold
 from .arclength import Arclength
 from .continuation import Point
 from .detection import Event, interval_end
@@ -58,24 +58,28 @@ class Task:
 
 
 def walk(
-    problem: McKeanVlasov, register: Register, depth: int, method: Arclength, search: bool = False
+    problem: McKeanVlasov,
+    geometry: Geometry,
+    register: Register,
+    depth: int,
+    method: Arclength,
+    search: bool = False,
 ) -> Iterator[tuple[Task, Followed, int]]:
     """Yield every branch followed, with its task and the number of branches waiting; parents come first."""
-    geometry = geometry_of(problem)
-    tasks = _start(problem, register, depth)
+    tasks = _start(problem, geometry, register, depth)
     known = register.arrivals
     ends: list[tuple[Task, Point]] = []
     searched = not search
     while tasks or not searched:
         if not tasks:
             searched = True
-            tasks += _strays(problem, register, ends)
+            tasks += _strays(problem, geometry, register, ends)
             continue
         task = tasks.popleft()
         if isinstance(task, Threshold):
             # Where a potential has hundreds of critical degrees, finding the equations of all their branches takes
             # minutes, and the first branch may show that the coupling is out of reach: only when it is their turn.
-            tasks.extendleft(reversed(_born(problem, task, register)))
+            tasks.extendleft(reversed(_born(problem, geometry, task, register)))
             continue
         if task.departure.order == 0 and _reached(task.departure, ends):
             continue
@@ -95,9 +99,9 @@ def walk(
         tasks += _branching_off(task, followed, depth, register)
 
 
-def _born(problem: McKeanVlasov, threshold: Threshold, register: Register) -> list[Task]:
+def _born(problem: McKeanVlasov, geometry: Geometry, threshold: Threshold, register: Register) -> list[Task]:
     """Return the branches born at a critical point of the uniform state."""
-    births = geometry_of(problem).births(problem, threshold, register)
+    births = geometry.births(problem, threshold, register)
     return [Task(departure, name, symmetry, 1, threshold.parent) for departure, name, symmetry in births]
 
 
@@ -116,10 +120,9 @@ def _say_twin(task: Task, twin: Task, state: Point, register: Register) -> None:
         )
 
 
-def _start(problem: McKeanVlasov, register: Register, depth: int) -> deque[Task | Threshold]:
+def _start(problem: McKeanVlasov, geometry: Geometry, register: Register, depth: int) -> deque[Task | Threshold]:
     if problem.confinement is not None:
-        return _start_confined(problem, register)
-    geometry = geometry_of(problem)
+        return _start_confined(problem, geometry, register)
     low, high = register.interval
     first = geometry.first_threshold(problem)
     reach = (min(low, REACH * low, 0.0), max(high, REACH * high, 0.0 if high <= 0.0 or first is None else first))
@@ -145,11 +148,11 @@ def _start(problem: McKeanVlasov, register: Register, depth: int) -> deque[Task 
     return tasks
 
 
-def _start_confined(problem: McKeanVlasov, register: Register) -> deque[Task | Threshold]:
+def _start_confined(problem: McKeanVlasov, geometry: Geometry, register: Register) -> deque[Task | Threshold]:
     """Start from the Gibbs density of the confinement, upwards and downwards in the coupling."""
     tasks: deque[Task | Threshold] = deque()
     for sign, edge in ((1, register.interval[1]), (-1, -register.interval[0])):
-        departure = geometry_of(problem).from_no_interaction(problem, sign) if edge > 0 else None
+        departure = geometry.from_no_interaction(problem, sign) if edge > 0 else None
         if departure is not None:
             tasks.append(Task(departure, "primary", departure.equation.basis.symmetry, 1, None))
     return tasks
@@ -211,7 +214,7 @@ def _branching_off(task: Task, followed: Followed, depth: int, register: Registe
 
 def _children(task: Task, event: Event) -> list[Task]:
     """Return the branches born at a branch point of a branch, inside the interval or not."""
-    births = geometry_of(event.point.equation.problem).births_on_branch(event)
+    births = event.point.equation.geometry.births_on_branch(event)
     parent = task.label_at(event.point.arclength)
     return [
         Task(departure, f"{name} from {parent}", symmetry, task.depth + 1, event)
@@ -223,7 +226,7 @@ def _twin(followed: Followed, crossings: Crossings, ends: list[tuple[Task, Point
     """Return the branch whose state another one ends at where it leaves the interval, and that state, or None."""
     if followed.outcome is not Outcome.LEFT_INTERVAL or not crossings:
         return None
-    geometry = geometry_of(followed.knots[0].point.equation.problem)
+    geometry = followed.knots[0].point.equation.geometry
     _, end = crossings[-1]
     return next((known for known in ends if geometry.same_orbit(end, known[1])), None)
 
@@ -235,7 +238,7 @@ def _is_new(
 
     Where it comes back into the interval along another branch it is cut.
     """
-    geometry = geometry_of(followed.knots[0].point.equation.problem)
+    geometry = followed.knots[0].point.equation.geometry
     edge = _edge(followed, register)
     for index, crossing in crossings:
         comes_in = followed.knots[index].point.q > edge
@@ -270,27 +273,30 @@ def _reached(departure: Departure, ends: list[tuple[Task, Point]]) -> bool:
     state = departure.regular()
     if state is None or departure.q <= 0.0:
         return False
-    geometry = geometry_of(state.equation.problem)
+    geometry = state.equation.geometry
     return any(geometry.same_orbit(state, other) for _, other in ends)
 
 
-def _strays(problem: McKeanVlasov, register: Register, ends: list[tuple[Task, Point]]) -> Iterator[Task]:
+def _strays(
+    problem: McKeanVlasov, geometry: Geometry, register: Register, ends: list[tuple[Task, Point]]
+) -> Iterator[Task]:
     """Yield the states at the ends of the interval that no followed branch reaches, to be followed back."""
-    geometry = geometry_of(problem)
     for sign, edge in ((1, register.interval[1]), (-1, register.interval[0])):
         if sign * edge <= 0:
             continue
         known = [point for _, point in ends if point.equation.sign == sign]
-        for point in _sought(problem, sign, edge, known, register):
+        for point in _sought(problem, geometry, sign, edge, known, register):
             departure = Departure(point.equation, point.b, point.q, np.zeros_like(point.b), 0)
             label = f"{geometry.name_of(point)} from the search"
             yield Task(departure, label, geometry.symmetry_of(point), 1, None)
 
 
-def _sought(problem: McKeanVlasov, sign: int, edge: Number, known: list[Point], register: Register) -> list[Point]:
+def _sought(
+    problem: McKeanVlasov, geometry: Geometry, sign: int, edge: Number, known: list[Point], register: Register
+) -> list[Point]:
     """Return the states at a coupling that a search finds beside the known ones."""
     try:
-        searched = geometry_of(problem).search_all(problem, sign, edge, known)
+        searched = geometry.search_all(problem, sign, edge, known)
     except Exception as error:
         register.warnings.append(
             f"the search for states at coupling {float(edge):.12g} that no branch leads to was left unfinished "

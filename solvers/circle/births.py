@@ -10,30 +10,32 @@ from meanfield import BranchShape, CriticalPoint, McKeanVlasov, Number, branch_s
 from ..branches.junctions import AMPLITUDE, Departure
 from ..branches.recording import Register
 from ..branches.resonance import directions_in, felt_degrees, spread
-from ..equation import stationary_equation
-from ..geometry import Birth, Threshold
+from ..geometry import Birth, Geometry, Threshold
+from .equations import circle_equation
 
 # A fold closer to its branch point than this is not separated from it by arithmetic of 16 digits.
 INSEPARABLE = 1e-11
 
 
-def births(problem: McKeanVlasov, threshold: Threshold, register: Register) -> list[Birth]:
+def births(geometry: Geometry, problem: McKeanVlasov, threshold: Threshold, register: Register) -> list[Birth]:
     """Return the branches born at a critical point of the uniform state, one of each group orbit."""
     return [
         Birth(departure, f"{symmetry}-cluster", symmetry)
         for symmetry in symmetries(threshold.point.modes)
-        for departure in _departures(problem, symmetry, threshold, register)
+        for departure in _departures(geometry, problem, symmetry, threshold, register)
     ]
 
 
-def _departures(problem: McKeanVlasov, symmetry: int, threshold: Threshold, register: Register) -> list[Departure]:
+def _departures(
+    geometry: Geometry, problem: McKeanVlasov, symmetry: int, threshold: Threshold, register: Register
+) -> list[Departure]:
     """Return the branches of one symmetry born at a critical point of the uniform state."""
     point = threshold.point
     if sum(mode % symmetry == 0 for mode in point.modes) > 1:
-        return _resonant(problem, threshold, symmetry, register)
+        return _resonant(geometry, problem, threshold, symmetry, register)
     shape = branch_shape(problem, symmetry)
     order, amplitude = _leading_order(shape, register, threshold.parent is not None)
-    equation = stationary_equation(problem, symmetry, 1 if shape.coupling > 0 else -1)
+    equation = circle_equation(geometry, problem, symmetry, 1 if shape.coupling > 0 else -1)
     if equation is None:
         return []
     direction = (equation.basis.degrees == symmetry).astype(float)
@@ -50,10 +52,12 @@ def symmetries(modes: tuple[int, ...]) -> list[int]:
     return sorted(found)
 
 
-def _resonant(problem: McKeanVlasov, threshold: Threshold, symmetry: int, register: Register) -> list[Departure]:
+def _resonant(
+    geometry: Geometry, problem: McKeanVlasov, threshold: Threshold, symmetry: int, register: Register
+) -> list[Departure]:
     """Return the branches of exactly this symmetry born at a multiple critical coupling."""
     modes, coupling = threshold.point.modes, threshold.point.coupling
-    equation = stationary_equation(problem, symmetry, 1 if coupling > 0 else -1)
+    equation = circle_equation(geometry, problem, symmetry, 1 if coupling > 0 else -1)
     if equation is None:
         return []
     q = float(coupling / (equation.sign * equation.unit))

@@ -25,16 +25,17 @@ from ..bases import CosineBasis, Floats, Integers
 from ..branches.continuation import Point
 from ..branches.detection import Event
 from ..branches.junctions import Departure, imperfection
-from ..equation import StationaryEquation, axis_of, stationary_equation
+from ..equation import StationaryEquation
 from ..felt import confining_symmetry
-from ..geometry import Birth
+from ..geometry import Birth, Geometry
 from ..newton import Solution
+from .equations import circle_equation
 from .stability import Block
 
 
-def from_no_interaction(problem: McKeanVlasov, sign: int) -> Departure | None:
+def from_no_interaction(geometry: Geometry, problem: McKeanVlasov, sign: int) -> Departure | None:
     """Return the departure from the Gibbs density of the confinement, the only state at zero coupling."""
-    equation = stationary_equation(problem, confining_symmetry(problem), sign, unfelt=True)
+    equation = circle_equation(geometry, problem, confining_symmetry(problem), sign, unfelt=True)
     if equation is None:
         return None
     b = equation.unknown_from(equation.basis.gibbs(np.zeros(equation.scales.size)).moments)
@@ -170,8 +171,8 @@ def _uneven(point: Point, degrees: Integers, kernel: Floats, parity: str) -> lis
         sine = _placed(targets, degrees, kernel)
     else:
         cosine = _placed(targets, degrees, kernel)
-    if axis_of(old):
-        turned = (cosine - 1j * sine) * np.exp(-1j * targets * axis_of(old))
+    if old.basis.axis:
+        turned = (cosine - 1j * sine) * np.exp(-1j * targets * old.basis.axis)
         cosine, sine = turned.real, -turned.imag
     direction = np.concatenate([cosine, sine])
     sides = (1.0,) if parity == "odd" else (1.0, -1.0)
@@ -189,14 +190,15 @@ def _departure(point: Point, equation: StationaryEquation, direction: Floats, or
 def _grown(old: StationaryEquation, symmetry: int, *, even: bool) -> StationaryEquation | None:
     """Return the equation of a lower symmetry that resolves at least what the old one does."""
     modes = old.basis.symmetry * old.basis.nodes // 2
-    return stationary_equation(
+    return circle_equation(
+        old.geometry,
         old.problem,
         symmetry,
         old.sign,
         even=even,
         modes=modes,
         unknowns=int(old.basis.degrees.max()) // symmetry,
-        axis=axis_of(old),
+        axis=old.basis.axis,
     )
 
 

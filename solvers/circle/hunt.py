@@ -9,10 +9,12 @@ from meanfield import McKeanVlasov, Number
 from ..bases import Integers
 from ..branches.continuation import Point
 from ..branches.deflation import resolved_at
-from ..equation import StationaryEquation, stationary_equation
+from ..equation import StationaryEquation
 from ..felt import confining_symmetry
+from ..geometry import Geometry
 from ..searched import Tally
 from .ensemble import Ensemble
+from .equations import circle_equation
 from .orbits import CLOSE, evened, images_of, row_of, same_orbit, symmetry_of, upright
 from .rotation import Complexes
 from .stability import unstable_counts
@@ -38,6 +40,8 @@ class Hunt:
 
     Parameters
     ----------
+    geometry
+        That of the circle.
     ensemble
         The runs.
     problem, sign, coupling
@@ -56,8 +60,15 @@ class Hunt:
     """
 
     def __init__(
-        self, ensemble: Ensemble, problem: McKeanVlasov, sign: int, coupling: Number, known: list[Point]
+        self,
+        geometry: Geometry,
+        ensemble: Ensemble,
+        problem: McKeanVlasov,
+        sign: int,
+        coupling: Number,
+        known: list[Point],
     ) -> None:
+        self.geometry = geometry
         self.ensemble, self.problem, self.sign, self.coupling = ensemble, problem, sign, coupling
         self._confining = confining_symmetry(problem)
         self.points: list[Point | None] = [] if ensemble.confined else [None]
@@ -176,8 +187,8 @@ class Hunt:
     def _found(self, moments: Complexes, symmetry: int, *, even: bool) -> Point | None:
         if (symmetry, even) not in self._equations:
             cells = int(self.ensemble.degrees[-1]) // symmetry
-            self._equations[symmetry, even] = stationary_equation(
-                self.problem, symmetry, self.sign, even=even, unknowns=cells
+            self._equations[symmetry, even] = circle_equation(
+                self.geometry, self.problem, symmetry, self.sign, even=even, unknowns=cells
             )
         equation = self._equations[symmetry, even]
         if equation is None:

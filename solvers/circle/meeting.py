@@ -13,7 +13,8 @@ import numpy as np
 from ..bases import Basis, CosineBasis, Floats, Integers
 from ..branches.continuation import Point, length
 from ..branches.junctions import COLLAPSE, Arrival, Departure, at_uniform, critical_point, leads_back, same_moments
-from ..equation import StationaryEquation, axis_of, stationary_equation
+from ..equation import StationaryEquation
+from .equations import circle_equation
 from .moments import complex_moments
 from .rotation import best_angle, overlaps, turned
 from .stability import Block
@@ -102,7 +103,8 @@ def _located(
 ) -> Arrival | None:
     """Locate the branch point on the more symmetric branch by the secant method on its critical eigenvalue."""
     assert isinstance(equation.basis, CosineBasis)
-    target = stationary_equation(
+    target = circle_equation(
+        equation.geometry,
         equation.problem,
         symmetry,
         equation.sign,
@@ -187,7 +189,8 @@ def _complex_modes(point: Point) -> Floats:
 def _located_even(equation: StationaryEquation, b: Floats, q: float, axis: float, reach: float) -> Arrival | None:
     """Locate, on the even branch, the point at which its sine block is critical."""
     symmetry = equation.basis.symmetry
-    target = stationary_equation(
+    target = circle_equation(
+        equation.geometry,
         equation.problem,
         symmetry,
         equation.sign,
@@ -236,7 +239,7 @@ def same_place(departure: Departure, arrival: Arrival) -> bool:
         # rotation of the state; by an even number in another way at the state turned by half of its angle.
         one, other = np.abs(one), np.abs(other)
     else:
-        turns = (axis_of(departure.equation) - axis_of(point.equation)) * symmetry / (2.0 * np.pi)
+        turns = (departure.equation.basis.axis - point.equation.basis.axis) * symmetry / (2.0 * np.pi)
         if abs(turns - round(turns)) > SAME_AXIS:
             return False
     return same_moments(one, other)

@@ -23,19 +23,19 @@ import numpy as np
 
 from meanfield import Logarithmic, McKeanVlasov, Number
 
+from ..bounds import bounded_below
 from ..branches.continuation import Point
 from ..branches.deflation import ARTEFACT
-from ..equation import StationaryEquation, stationary_equation
+from ..equation import StationaryEquation
 from ..felt import confining_symmetry
+from ..geometry import Geometry
 from ..searched import Searched
-from .bounds import bounded_below
 from .ensemble import MODES, Ensemble
+from .equations import circle_equation
 from .hunt import Hunt
-from .orbits import copies_of, name_of, same_orbit, symmetry_of
+from .orbits import copies_of
 from .stability import unstable_counts, unstable_halfway
 from .starts import random_starts, starts_between, starts_on_axes
-
-__all__ = ["name_of", "same_orbit", "search_all", "search_covers", "symmetry_of"]
 
 logger = logging.getLogger(__name__)
 
@@ -56,20 +56,22 @@ MISSING = "some are missing, for the indices of those found do not add up (Morse
 DEGENERATE = 1e-7
 
 
-def search_covers(problem: McKeanVlasov, coupling: Number) -> bool:
+def search_covers(geometry: Geometry, problem: McKeanVlasov, coupling: Number) -> bool:
     """Whether the search has all modes that the potential feels."""
-    equation = stationary_equation(problem, 1, 1 if coupling > 0 else -1)
+    equation = circle_equation(geometry, problem, 1, 1 if coupling > 0 else -1)
     return equation is not None and equation.complete and not equation.basis.doubts_tail
 
 
-def search_all(problem: McKeanVlasov, sign: int, coupling: Number, known: list[Point]) -> Searched:
+def search_all(
+    geometry: Geometry, problem: McKeanVlasov, sign: int, coupling: Number, known: list[Point]
+) -> Searched:
     """Return the states at a coupling that are not known, and what was searched for them."""
-    equation = stationary_equation(problem, 1, sign)
+    equation = circle_equation(geometry, problem, 1, sign)
     if equation is None:
         return Searched([], AMONG, theorem="the potential acts on no density")
     ensemble = _resolving(problem, equation, coupling)
     at_most, theorem = _most_states(problem, equation.complete, equation.basis.degrees.size, ensemble)
-    hunt = Hunt(ensemble, problem, sign, coupling, known)
+    hunt = Hunt(geometry, ensemble, problem, sign, coupling, known)
     if len(hunt.points) < at_most:
         _run(hunt)
     states, minima = hunt.tallies()
@@ -93,7 +95,7 @@ def _resolving(problem: McKeanVlasov, equation: StationaryEquation, coupling: Nu
         relaxed = ensemble.relaxed(random_starts(ensemble, SAMPLED, generator))
         if ensemble.last_modes(relaxed) < ARTEFACT:
             return ensemble
-        larger = stationary_equation(problem, 1, equation.sign, unknowns=2 * reach)
+        larger = circle_equation(equation.geometry, problem, 1, equation.sign, unknowns=2 * reach)
         assert larger is not None
         equation = larger
 

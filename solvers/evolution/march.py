@@ -16,7 +16,7 @@ from meanfield import ComputationFailed, NotResolved
 
 from ..bases import Floats, resolved
 from ..bases.base import RESOLUTION_TOLERANCE
-from ..geometry import geometry_of
+from ..bounds import bounded_below
 from ..limits import MAX_DEGREE
 from .exponential import ETDRK4, too_large
 from .growth import Growth
@@ -233,7 +233,7 @@ def suitable(system: System, duration: float) -> Integrator:
     if system.size <= ALWAYS_MULTISTEP:
         return LSODA()
     multistep, exponential = system.costs(duration)
-    bounded = geometry_of(system.problem).bounded_below(system.problem)
+    bounded = bounded_below(system.problem)
     return ETDRK4() if exponential < multistep or not bounded else LSODA()
 
 

@@ -23,9 +23,8 @@ from meanfield import ComputationFailed, McKeanVlasov, Outcome, State
 from ..bases import EPS, Floats
 from ..branches.continuation import Point, state_at
 from ..branches.recording import moment_arrays
-from ..equation import stationary_equation
-from ..geometry import geometry_of
-from ..stationary import uniform_state
+from ..branches.uniform import uniform_state
+from ..geometry import Geometry
 
 # A state further away than this is not near.
 NEAR = 0.05
@@ -97,7 +96,9 @@ def relative_change(problem: McKeanVlasov, unknown: Floats, derivative: Floats) 
     return float(np.linalg.norm(derivative)) / (problem.noise * math.hypot(1.0, float(np.linalg.norm(unknown))))
 
 
-def state_near(problem: McKeanVlasov, cosine: Floats, sine: Floats, symmetries: Symmetries) -> Rest | None:
+def state_near(
+    problem: McKeanVlasov, cosine: Floats, sine: Floats, symmetries: Symmetries, geometry: Geometry
+) -> Rest | None:
     """Return the stationary state nearest to a density, or None if none is found near.
 
     Parameters
@@ -106,9 +107,11 @@ def state_near(problem: McKeanVlasov, cosine: Floats, sine: Floats, symmetries: 
         Moments by degree.
     symmetries
         Returns the symmetries to look in from the sizes of the moments of each degree.
+    geometry
+        That of the domain.
     """
     free = problem.confinement is None and bool(np.any(sine))
-    candidates = _candidates(problem, cosine, sine, symmetries)
+    candidates = _candidates(problem, cosine, sine, symmetries, geometry)
     found = [(distance(state, cosine, sine, free=free), state) for state in candidates]
     if not found:
         return None
@@ -117,10 +120,12 @@ def state_near(problem: McKeanVlasov, cosine: Floats, sine: Floats, symmetries: 
         return None
     opposite = [other for _, other in found if (other.unstable == 0) != (state.unstable == 0)]
     apart = [distance(other, state.cosine, state.sine, free=free) for other in opposite]
-    return Rest(state, away, rate_of(state), min(apart, default=math.inf))
+    return Rest(state, away, _rate(geometry, state), min(apart, default=math.inf))
 
 
-def _candidates(problem: McKeanVlasov, cosine: Floats, sine: Floats, symmetries: Symmetries) -> Iterator[State]:
+def _candidates(
+    problem: McKeanVlasov, cosine: Floats, sine: Floats, symmetries: Symmetries, geometry: Geometry
+) -> Iterator[State]:
     """Yield the uniform state, and those that Newton's method finds in the symmetries that the density nearly has.
 
     Clusters far apart hardly feel their distances, so that Newton's method is ill-conditioned among all densities;
@@ -130,22 +135,24 @@ def _candidates(problem: McKeanVlasov, cosine: Floats, sine: Floats, symmetries:
     if free:
         yield uniform_state(problem)
     if problem.fixed_coupling == 0.0:
-        yield from _without_interaction(problem)
+        yield from _without_interaction(problem, geometry)
         return
     sizes = np.hypot(cosine, sine)
     for symmetry in symmetries(sizes) if np.any(sizes[1:]) or not free else []:
-        state = _in_symmetry(problem, cosine, sine, symmetry)
+        state = _in_symmetry(problem, cosine, sine, symmetry, geometry)
         if state is not None and not (free and np.hypot(state.cosine, state.sine)[1:].max() <= UNIFORM):
             yield state
 
 
-def _in_symmetry(problem: McKeanVlasov, cosine: Floats, sine: Floats, symmetry: int) -> State | None:
+def _in_symmetry(
+    problem: McKeanVlasov, cosine: Floats, sine: Floats, symmetry: int, geometry: Geometry
+) -> State | None:
     coupling, even = problem.fixed_coupling, not np.any(sine)
     sign = 1 if coupling > 0.0 else -1
-    equation = stationary_equation(problem, symmetry, sign, even=even, modes=cosine.size - 1)
+    equation = geometry.equation(problem, symmetry, sign, even=even, modes=cosine.size - 1)
     if equation is None and symmetry > 1:
         # The potential is not felt among densities of this symmetry, which the confinement may shape.
-        return _in_symmetry(problem, cosine, sine, 1)
+        return _in_symmetry(problem, cosine, sine, 1, geometry)
     if equation is None:
         return None
     start = equation.unknown_from(equation.basis.moments_from(cosine, sine))
@@ -153,8 +160,8 @@ def _in_symmetry(problem: McKeanVlasov, cosine: Floats, sine: Floats, symmetry: 
     return _state(problem, point) if isinstance(point, Point) else None
 
 
-def _without_interaction(problem: McKeanVlasov) -> Iterator[State]:
-    departure = None if problem.confinement is None else geometry_of(problem).from_no_interaction(problem, 1)
+def _without_interaction(problem: McKeanVlasov, geometry: Geometry) -> Iterator[State]:
+    departure = None if problem.confinement is None else geometry.from_no_interaction(problem, 1)
     point = None if departure is None else departure.regular()
     if point is not None:
         yield _state(problem, point)
@@ -162,13 +169,14 @@ def _without_interaction(problem: McKeanVlasov) -> Iterator[State]:
 
 def _state(problem: McKeanVlasov, point: Point) -> State:
     cosine, sine, _, _, modes = moment_arrays([point])
+    geometry = point.equation.geometry
     return State(
         problem=problem,
         cosine=cosine[0],
         sine=sine[0],
         free_energy_gap=point.free_energy_gap,
-        unstable=sum(geometry_of(problem).unstable_counts(point)),
-        symmetry=geometry_of(problem).symmetry_of(point),
+        unstable=sum(geometry.unstable_counts(point)),
+        symmetry=geometry.symmetry_of(point),
         residual=point.residual,
         modes=int(modes[0]),
     )
@@ -189,10 +197,10 @@ def distance(state: State, cosine: Floats, sine: Floats, *, free: bool) -> float
     return math.sqrt(2.0) * float(np.linalg.norm(one - other))
 
 
-def rate_of(state: State) -> float | None:
+def _rate(geometry: Geometry, state: State) -> float | None:
     """Return the slowest rate of a state, or None where its sign contradicts the count of unstable directions."""
     try:
-        rate = geometry_of(state.problem).slowest_rate(state)
+        rate = geometry.slowest_rate(state)
     except ComputationFailed:
         return None
     lost = state.unstable is not None and (rate < 0.0) != (state.unstable > 0)

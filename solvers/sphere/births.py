@@ -12,28 +12,33 @@ from meanfield.theory.thresholds import plain_number
 
 from ..branches.recording import Register
 from ..branches.resonance import felt_degrees
-from ..equation import stationary_equation
-from ..geometry import Birth, Threshold
+from ..geometry import Birth, Geometry, Threshold
 from .critical import departures
+from .equations import zonal_equation
 from .naming import name_of_departure
 from .polyhedral import polyhedral_births
 
 
-def births(problem: McKeanVlasov, threshold: Threshold, register: Register) -> list[Birth]:
+def births(geometry: Geometry, problem: McKeanVlasov, threshold: Threshold, register: Register) -> list[Birth]:
     """Return the branches born at a critical point of the uniform state, one of each group orbit."""
     point = threshold.point
     even = tuple(degree for degree in point.modes if degree % 2 == 0)
-    found = _zonal(problem, point, even, 2, register) if even else []
+    found = _zonal(geometry, problem, point, even, 2, register) if even else []
     if even != point.modes:
-        found += _zonal(problem, point, point.modes, 1, register)
-    return found + polyhedral_births(problem, point, found, register)
+        found += _zonal(geometry, problem, point, point.modes, 1, register)
+    return found + polyhedral_births(geometry, problem, point, found, register)
 
 
 def _zonal(
-    problem: McKeanVlasov, point: CriticalPoint, degrees: tuple[int, ...], symmetry: int, register: Register
+    geometry: Geometry,
+    problem: McKeanVlasov,
+    point: CriticalPoint,
+    degrees: tuple[int, ...],
+    symmetry: int,
+    register: Register,
 ) -> list[Birth]:
     """Return the branches about an axis that are even about the equator, or those that are not."""
-    equation = stationary_equation(problem, symmetry, 1 if point.coupling > 0 else -1)
+    equation = zonal_equation(geometry, problem, symmetry, 1 if point.coupling > 0 else -1)
     if equation is None:
         return []
     return [

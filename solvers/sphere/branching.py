@@ -8,9 +8,10 @@ from ..bases import Floats, Integers
 from ..branches.continuation import Point
 from ..branches.detection import Event
 from ..branches.junctions import Departure, imperfection
-from ..equation import StationaryEquation, stationary_equation
+from ..equation import StationaryEquation
 from ..felt import confining_symmetry
-from ..geometry import Birth
+from ..geometry import Birth, Geometry
+from .equations import zonal_equation
 from .harmonics import HarmonicClass
 from .naming import name_of_departure
 from .polyhedral import broken_axis, broken_symmetry
@@ -56,13 +57,14 @@ def _about_the_axis(point: Point, block: AzimuthalBlock, degrees: Integers, kern
 def _asymmetric(old: StationaryEquation) -> StationaryEquation | None:
     """Return the equation of all degrees that resolves at least what that of the even ones does."""
     modes = old.basis.symmetry * old.basis.nodes // 2
-    return stationary_equation(old.problem, 1, old.sign, modes=modes, unknowns=int(old.basis.degrees.max()))
+    largest = int(old.basis.degrees.max())
+    return zonal_equation(old.geometry, old.problem, 1, old.sign, modes=modes, unknowns=largest)
 
 
-def from_no_interaction(problem: McKeanVlasov, sign: int) -> Departure | None:
+def from_no_interaction(geometry: Geometry, problem: McKeanVlasov, sign: int) -> Departure | None:
     """Return the departure from the Gibbs density of the confinement, the only state at zero coupling."""
     symmetry = 2 if confining_symmetry(problem) % 2 == 0 else 1
-    equation = stationary_equation(problem, symmetry, sign, unfelt=True)
+    equation = zonal_equation(geometry, problem, symmetry, sign, unfelt=True)
     if equation is None:
         return None
     b = equation.unknown_from(equation.basis.gibbs(np.zeros(equation.scales.size)).moments)

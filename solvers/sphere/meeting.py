@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from ..bases import Basis, Floats, InvariantBasis, ZonalBasis
 from ..branches.continuation import Point, length, point_between, turning_point
 from ..branches.junctions import COLLAPSE, Arrival, Departure, at_uniform, critical_point, leads_back, same_moments
-from ..equation import StationaryEquation, stationary_equation
+from ..equation import StationaryEquation
 from ..newton import Solution
+from .equations import zonal_equation
 from .identity import powers
 from .stability import AzimuthalBlock
 
@@ -56,7 +57,8 @@ def _vanish(modes: NDArray[np.bool_], before: Floats, after: Floats) -> bool:
 
 def _meeting_even(last: Point, point: Point, odd: np.ndarray) -> Arrival | None:
     equation = point.equation
-    target = stationary_equation(
+    target = zonal_equation(
+        equation.geometry,
         equation.problem,
         2,
         equation.sign,

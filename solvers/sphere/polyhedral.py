@@ -18,9 +18,9 @@ from ..bases.representations import Group, representation
 from ..branches.continuation import Point
 from ..branches.junctions import Departure
 from ..branches.recording import Register
-from ..equation import StationaryEquation, confinement_field
-from ..felt import confining_degree, even_size, felt_among, starting_degrees
-from ..geometry import Birth
+from ..equation import SLOW, StationaryEquation, confinement_field
+from ..felt import confining_degree, confining_error, even_size, felt_among, starting_degrees
+from ..geometry import Birth, Geometry
 from ..limits import MAX_HARMONIC_DEGREE, MAX_SPHERICAL_DEGREE
 from .critical import departures
 from .groups import TRIVIAL, axial_groups, breaking_group, pyramidal
@@ -36,7 +36,7 @@ SAME_INVARIANTS = 5e-3
 
 
 def invariant_equation(
-    problem: McKeanVlasov, group: Group, sign: int, *, modes: int = 0, unknowns: int = 0
+    geometry: Geometry, problem: McKeanVlasov, group: Group, sign: int, *, modes: int = 0, unknowns: int = 0
 ) -> StationaryEquation | None:
     """Return the equation on the densities on S^2 invariant under a group, or None if the potential feels none.
 
@@ -58,11 +58,11 @@ def invariant_equation(
     least = (2 * int(felt.degrees.max()), MAX_SPHERICAL_DEGREE if confining is None else 2 * confining)
     nodes = min(max(even_size(max(*least, FEWEST_NODES)), modes), MAX_SPHERICAL_DEGREE)
     basis = InvariantBasis(group, felt.degrees, nodes, confinement_field(problem, 1, nodes))
-    return StationaryEquation(problem, basis, sign, felt)
+    return StationaryEquation(problem, basis, sign, geometry, felt, confining_error(problem, SLOW))
 
 
 def polyhedral_births(
-    problem: McKeanVlasov, point: CriticalPoint, found: list[Birth], register: Register
+    geometry: Geometry, problem: McKeanVlasov, point: CriticalPoint, found: list[Birth], register: Register
 ) -> list[Birth]:
     """Return the branches of finite symmetry born where degrees are critical at the uniform state.
 
@@ -80,7 +80,7 @@ def polyhedral_births(
         groups += [pyramidal(order) for order in range(max(point.modes), 1, -1)]
     born: list[Birth] = []
     for group in dict.fromkeys(groups):
-        for birth in _births_of_group(problem, group, point, register):
+        for birth in _births_of_group(geometry, problem, group, point, register):
             if len(point.modes) == 1 or not any(_same(birth, other, point.modes) for other in (*found, *born)):
                 born.append(birth)
     return born
@@ -100,8 +100,10 @@ def _invariants(departure: Departure, degrees: tuple[int, ...]) -> Floats:
     return np.array([*parts, basis.mean_beyond_quadratic(function)])
 
 
-def _births_of_group(problem: McKeanVlasov, group: Group, point: CriticalPoint, register: Register) -> list[Birth]:
-    equation = invariant_equation(problem, group, 1 if point.coupling > 0 else -1)
+def _births_of_group(
+    geometry: Geometry, problem: McKeanVlasov, group: Group, point: CriticalPoint, register: Register
+) -> list[Birth]:
+    equation = invariant_equation(geometry, problem, group, 1 if point.coupling > 0 else -1)
     if equation is None or not np.isin(point.modes, equation.basis.degrees).any():
         return []
     return [_birth(departure) for departure in departures(equation, point, point.modes, register)]
@@ -131,7 +133,7 @@ def broken_symmetry(point: Point, block: HarmonicClass, kernel: Floats) -> list[
     group = Group(old.basis.group.elements[kept]) if np.count_nonzero(kept) > 1 else TRIVIAL
     reversed_by_one = bool((np.abs(images + change).max(axis=1) <= scale).any())
     equation = invariant_equation(
-        old.problem, group, old.sign, modes=old.basis.nodes, unknowns=int(old.basis.degrees.max())
+        old.geometry, old.problem, group, old.sign, modes=old.basis.nodes, unknowns=int(old.basis.degrees.max())
     )
     if equation is None:
         return []
@@ -160,6 +162,7 @@ def broken_axis(point: Point, block: AzimuthalBlock, degrees: Integers, kernel: 
     equator = 0 if block.parity is None else (1 if (order + block.parity) % 2 == 0 else -1)
     group = breaking_group(order, equator)
     equation = invariant_equation(
+        old.geometry,
         old.problem,
         group,
         old.sign,

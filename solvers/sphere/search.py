@@ -15,9 +15,11 @@ from ..bases import EPS, Floats
 from ..bases.representations import Group
 from ..branches.continuation import Point, state_at
 from ..branches.uniform import unstable_uniform
-from ..equation import StationaryEquation, stationary_equation
+from ..equation import StationaryEquation
 from ..felt import confining_symmetry
+from ..geometry import Geometry
 from ..searched import Searched, Tally
+from .equations import zonal_equation
 from .identity import powers, same_orbit, symmetry_of
 from .multistart import Met, Search, Space, about_an_axis, among_harmonics, field_of
 from .perturbations import unstable_counts
@@ -37,20 +39,22 @@ CONVEX = "the second variation of the free energy is definite at every density"
 ONE_DEGREE = "with degree one alone the states are the uniform one and, beyond its threshold, one exp(r cos t)/Z"
 
 
-def search_covers(problem: McKeanVlasov, coupling: Number) -> bool:
+def search_covers(geometry: Geometry, problem: McKeanVlasov, coupling: Number) -> bool:
     """Whether the search has all degrees that matter."""
     return not _field(problem, coupling).cut
 
 
-def search_all(problem: McKeanVlasov, sign: int, coupling: Number, known: list[Point]) -> Searched:
+def search_all(
+    geometry: Geometry, problem: McKeanVlasov, sign: int, coupling: Number, known: list[Point]
+) -> Searched:
     """Return the states at a coupling that are not known, about an axis and on S^2 among all densities."""
     field = _field(problem, coupling)
     most, theorem = _most_states(problem, field)
     count = len(known) + (problem.confinement is None)
     if count >= most:
         return Searched([], "", theorem=theorem)
-    task = _Task(problem, sign, coupling, field)
-    zonal = zonal_states(problem, sign, coupling, field, known)
+    task = _Task(geometry, problem, sign, coupling, field)
+    zonal = zonal_states(geometry, problem, sign, coupling, field, known)
     if count + len(zonal) >= most:
         return Searched(zonal, "", theorem=theorem)
     domain = problem.domain
@@ -72,7 +76,10 @@ def _field(problem: McKeanVlasov, coupling: Number) -> Field:
 class _Task:
     """A problem at a coupling, its field, whether a confinement is even about the equator, and its equations."""
 
-    def __init__(self, problem: McKeanVlasov, sign: int, coupling: Number, field: Field) -> None:
+    def __init__(
+        self, geometry: Geometry, problem: McKeanVlasov, sign: int, coupling: Number, field: Field
+    ) -> None:
+        self.geometry = geometry
         self.problem, self.sign, self.coupling, self.field = problem, sign, coupling, field
         self.even = confining_symmetry(problem) % 2 == 0
         self._equations: dict[tuple[Group, int], StationaryEquation | None] = {}
@@ -85,7 +92,9 @@ class _Task:
         needed = self.field.last + WIDER * float(self.field.reach(lengths, self.problem.domain.dimension, EPS))
         modes = STEP * math.ceil(TAIL * needed / STEP)
         if (group, modes) not in self._equations:
-            self._equations[group, modes] = invariant_equation(self.problem, group, self.sign, modes=modes)
+            self._equations[group, modes] = invariant_equation(
+                self.geometry, self.problem, group, self.sign, modes=modes
+            )
         return self._equations[group, modes]
 
 
@@ -166,7 +175,7 @@ def _polished(task: _Task, met: Met) -> Point | None:
         if odd.size and problem.confinement is None and cosine[1 + 2 * odd[0]] < 0.0:
             # Turned over, it stands as the branch does that is born with this degree.
             cosine = cosine * (1.0 - 2.0 * (np.arange(cosine.size) % 2))
-        equation = stationary_equation(problem, 1 if odd.size or not even else 2, sign)
+        equation = zonal_equation(task.geometry, problem, 1 if odd.size or not even else 2, sign)
     else:
         equation = task.equation(group, np.abs(met.invariants) * (np.arange(met.invariants.size) > 0))
     if equation is None:

@@ -10,8 +10,10 @@ from meanfield import McKeanVlasov, Number
 from ..bases import Floats, Integers
 from ..branches.continuation import Point
 from ..branches.deflation import search
-from ..equation import StationaryEquation, stationary_equation
+from ..equation import StationaryEquation
 from ..felt import confining_symmetry
+from ..geometry import Geometry
+from .equations import zonal_equation
 from .identity import same_orbit, symmetry_of
 from .sampled import Field
 
@@ -24,12 +26,12 @@ SHARES = (0.5, 0.65, 0.8, 1.0)
 
 
 def zonal_states(
-    problem: McKeanVlasov, sign: int, coupling: Number, field: Field, known: list[Point]
+    geometry: Geometry, problem: McKeanVlasov, sign: int, coupling: Number, field: Field, known: list[Point]
 ) -> list[Point]:
     """Return the zonal states at a coupling that are not known, even about the equator or not."""
     new: list[Point] = []
     for symmetry in (2, 1):
-        equation = stationary_equation(problem, symmetry, sign)
+        equation = zonal_equation(geometry, problem, symmetry, sign)
         if equation is None or confining_symmetry(problem) % symmetry != 0:
             continue
         q = float(coupling / (sign * equation.unit))

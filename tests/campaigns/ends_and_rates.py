@@ -18,7 +18,7 @@ from meanfield import (
     critical_coupling,
 )
 from solvers import bifurcation_diagram, spectrum
-from solvers.geometry import geometry_of
+from solvers.domains import rooms_of
 from tests import brute_force, zonal_galerkin
 from tests.campaigns import Finding, Verdict
 
@@ -254,7 +254,7 @@ def concentrated_rates(rng: np.random.Generator) -> Finding:
     call = f"contraction_rate of the densest state of {problem!r}, log(max/min) = {depth:.0f}"
     slowest = min(float(rates[0]) for rates, _ in reference)
     try:
-        found, told = geometry_of(problem).slowest_rate(state), spectrum(state)
+        found, told = rooms_of(problem).geometry.slowest_rate(state), spectrum(state)
     except NotResolved as error:
         return Finding(Verdict.REFUSED, call, str(error))
     error = max(error for _, error in reference)

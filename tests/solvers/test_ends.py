@@ -14,7 +14,8 @@ from meanfield import (
     Sphere,
     Transformer,
 )
-from solvers import Arclength, bifurcation_diagram, circle
+from solvers import Arclength, bifurcation_diagram
+from solvers.circle import CIRCLE
 from solvers.graded import graded
 from tests import brute_force
 from tests.campaigns import Verdict, ends_and_rates
@@ -157,12 +158,15 @@ def _raising(*arguments, **options):
 @pytest.mark.parametrize(
     ("target", "said"),
     [
-        ("solvers.circle.slowest_rates", "(2-cluster, 1-cluster from 2-cluster) could not be computed"),
+        (
+            "solvers.circle.CircleGeometry.slowest_rates",
+            "(2-cluster, 1-cluster from 2-cluster) could not be computed",
+        ),
         ("solvers.diagram.provenance", "the provenance is not known"),
         ("solvers.diagram.mark_exchanges", "couplings of equal free energy"),
         ("solvers.diagram.say_left_out", "branches left out"),
         ("solvers.branches.recording._filled", "points between its own are missing"),
-        ("solvers.circle.search_all", "the search for states at coupling"),
+        ("solvers.circle.CircleGeometry.search_all", "the search for states at coupling"),
         ("solvers.branches.exchange._bracket", "which could not be decided"),
     ],
 )
@@ -180,7 +184,7 @@ def test_nothing_beside_a_diagram_takes_it_away(monkeypatch, target, said):
 
 def test_a_rate_that_fails_takes_no_other_away(monkeypatch):
     problem, interval = McKeanVlasov(Circle(), CosineSeries((-1.0, -1.5))), (1.2, 1.6)
-    together = circle.slowest_rates
+    together = CIRCLE.slowest_rates
 
     def failing_at_the_end(states):
         if any(state.problem.coupling == interval[1] for state in states):
@@ -188,7 +192,7 @@ def test_a_rate_that_fails_takes_no_other_away(monkeypatch):
         return together(states)
 
     plain = bifurcation_diagram(problem, interval)
-    monkeypatch.setattr("solvers.circle.slowest_rates", failing_at_the_end)
+    monkeypatch.setattr("solvers.circle.CircleGeometry.slowest_rates", staticmethod(failing_at_the_end))
     diagram = bifurcation_diagram(problem, interval)
     for branch, whole in zip(diagram.branches[1:], plain.branches[1:], strict=True):
         lost = branch.coupling == interval[1]

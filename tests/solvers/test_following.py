@@ -9,8 +9,8 @@ from solvers.branches.continuation import trace
 from solvers.branches.exchange import Run
 from solvers.branches.first_steps import first_point
 from solvers.branches.junctions import Departure
-from solvers.circle import block_matrix, blocks_of, counted_together, stability, unstable_along
-from solvers.equation import stationary_equation
+from solvers.circle import CIRCLE, stability
+from solvers.circle.stability import block_matrix, blocks_of, counted_together, unstable_along
 
 # Two clusters and three, branches between them that end on others, and steps that are taken again.
 SERIES = CosineSeries((-1.0, -0.9, -1.2))
@@ -18,7 +18,7 @@ SERIES = CosineSeries((-1.0, -0.9, -1.2))
 
 def points_of(potential, symmetry, sign=1, count=40):
     """Return the first points of a branch born on the uniform one."""
-    equation = stationary_equation(McKeanVlasov(Circle(), potential), symmetry, sign)
+    equation = CIRCLE.equation(McKeanVlasov(Circle(), potential), symmetry, sign)
     direction = (equation.basis.degrees == symmetry).astype(float)
     departure = Departure(equation, np.zeros_like(direction), 1.0, direction, 2)
     start, _ = first_point(departure)

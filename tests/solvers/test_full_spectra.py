@@ -18,13 +18,14 @@ from solvers.branches.continuation import Point
 from solvers.equation import StationaryEquation, confinement_field
 from solvers.evolution.sphere.spherical import SphericalSystem
 from solvers.newton import solve_at
-from solvers.sphere import slowest_rate, spectrum
+from solvers.sphere import SPHERE
 from solvers.sphere.groups import ICOSAHEDRAL, OCTAHEDRAL, TETRAHEDRAL, prismatic, pyramidal
 from solvers.sphere.harmonics import unstable_counts
 from solvers.sphere.linearised import full_rates, spectra
 from solvers.sphere.linearised.full_fields import full_field
 from solvers.sphere.linearised.full_matrices import Linearisation
 from solvers.sphere.linearised.full_spectra import class_values
+from solvers.sphere.linearised.layouts import slowest_rate, spectrum
 
 EPS = np.finfo(float).eps
 QUARTER_TURN = Rotation.from_rotvec([0.0, 0.5 * np.pi, 0.0]).as_matrix()
@@ -38,7 +39,7 @@ def single(degree):
 
 def solved(problem, basis, start):
     """The state nearest to the density with the field start, and its point."""
-    equation = StationaryEquation(problem, basis, 1)
+    equation = StationaryEquation(problem, basis, 1, SPHERE)
     b = equation.unknown_from(basis.gibbs(np.array(start)).moments)
     solution = solve_at(equation, b, problem.coupling / equation.unit)
     moments = solution.evaluation.gibbs.moments

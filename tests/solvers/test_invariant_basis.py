@@ -14,6 +14,7 @@ from solvers.bases.representations import TRIVIAL, representation
 from solvers.bases.second_moments import PointProducts, RingProducts
 from solvers.bases.zonal import ZonalBasis
 from solvers.equation import StationaryEquation
+from solvers.sphere import SPHERE
 from solvers.sphere.groups import ICOSAHEDRAL, OCTAHEDRAL, TETRAHEDRAL, antiprismatic, prismatic, pyramidal
 
 EPS = np.finfo(float).eps
@@ -249,7 +250,7 @@ def test_octahedral_branch_and_its_transition():
 
 def test_stationary_equation_finds_the_tetrahedral_state():
     problem = McKeanVlasov(Sphere(3), GegenbauerSeries((0.0, 0.0, -1.0)))
-    equation = StationaryEquation(problem, InvariantBasis(TETRAHEDRAL, np.array([3]), 64), 1)
+    equation = StationaryEquation(problem, InvariantBasis(TETRAHEDRAL, np.array([3]), 64), 1, SPHERE)
     kappa, mean, gap = single_mode(TETRAHEDRAL, 3, 1.0)
     q = kappa / equation.unit
     b = np.array([0.8 * mean / math.sqrt(7.0)])
@@ -264,7 +265,7 @@ def test_stationary_equation_finds_the_tetrahedral_state():
 def test_full_basis_finds_a_turned_state():
     """W = -<x, y>, kappa = 5: order parameter and gap from coth r - 1/r = r / kappa."""
     problem = McKeanVlasov(Sphere(3), GegenbauerSeries((-1.0,)))
-    equation = StationaryEquation(problem, FullBasis(np.array([1]), 48), 1)
+    equation = StationaryEquation(problem, FullBasis(np.array([1]), 48), 1, SPHERE)
     r = brentq(lambda x: 1 / math.tanh(x) - 1 / x - x / 5.0, 2.0, 5.0, xtol=1e-14)
     q = 5.0 / equation.unit
     start = np.array([0.5, 0.3, -0.4])

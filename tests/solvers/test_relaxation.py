@@ -22,9 +22,9 @@ from meanfield import (
 )
 from meanfield.transport import Density, l2_distance, relative_entropy, wasserstein1, wasserstein2
 from solvers import contraction_rate, spectrum, stationary_states
-from solvers.circle.relaxing import CircleSurroundings
+from solvers.evolution.circle.relaxing import CircleNeighbourhood
+from solvers.evolution.neighbourhood import padded
 from solvers.relaxation import _slowest_seen, closed_form, uniform_rate
-from solvers.surroundings import padded
 
 LINEAR = ("L2", "W1", "W2")
 
@@ -90,8 +90,8 @@ def test_distances_of_a_deviation_are_those_of_the_densities(confinement: Cosine
     """Of a deviation e first-order distances differ by shares of about e from the exact ones."""
     problem = McKeanVlasov(Circle(), Kuramoto(), coupling=3.0, confinement=confinement)
     state = next(state for state in stationary_states(problem) if state.minimiser)
-    about = CircleSurroundings(spectrum(state))
-    deviation = about.left(1e-4 * about.stirred())
+    about = CircleNeighbourhood(spectrum(state))
+    deviation = about.modulo_rotation(1e-4 * about.generic_perturbation())
     whole = padded(about.target, deviation.size) + deviation
     one, other = Density(whole.real, -whole.imag), Density(about.target.real, -about.target.imag)
     exact = (
@@ -191,7 +191,7 @@ def test_plot_shows_every_fit() -> None:
 
 def test_the_error_of_a_fit_covers_quadratic_terms(monkeypatch):
     """Perturbations a million times as large as they are: nothing but the opposite one tells that they are."""
-    monkeypatch.setattr(CircleSurroundings, "small", 1e-4)
+    monkeypatch.setattr(CircleNeighbourhood, "small", 1e-4)
     found = contraction_rate(McKeanVlasov(Circle(), Kuramoto(), coupling=3.0))
     for fit in (found.fit("L2"), found.fit("W1"), found.fit("relative entropy")):
         away = abs(fit.rate - found.expected(fit))
@@ -201,7 +201,7 @@ def test_the_error_of_a_fit_covers_quadratic_terms(monkeypatch):
 def test_an_evolution_that_takes_minutes_is_left_out_and_said(monkeypatch):
     problem = McKeanVlasov(Circle(), Kuramoto(), coupling=3.0)
     assert contraction_rate(problem).fit("L2").rate is not None
-    monkeypatch.setattr("solvers.circle.relaxing.AFFORDABLE_SECONDS", 0.0)
+    monkeypatch.setattr("solvers.evolution.circle.relaxing.AFFORDABLE_SECONDS", 0.0)
     found = contraction_rate(problem)
     assert found.gap == pytest.approx(1.0813316, rel=1e-6)
     assert found.fit("L2").rate is None
@@ -214,7 +214,7 @@ def test_a_path_that_cannot_be_resolved_costs_the_fits_and_not_the_gap(monkeypat
     def refused(*_, **__):
         raise ComputationFailed("too many moments")
 
-    monkeypatch.setattr(CircleSurroundings, "evolved", refused)
+    monkeypatch.setattr(CircleNeighbourhood, "evolved", refused)
     found = contraction_rate(McKeanVlasov(Circle(), Kuramoto(), coupling=3.0))
     assert found.gap == pytest.approx(1.0813316, rel=1e-6)
     assert found.fit("L2").rate is None

@@ -13,6 +13,7 @@ from meanfield import Circle, CosineSeries, Kuramoto, Logarithmic, McKeanVlasov,
 from meanfield.errors import InvalidInput, NotResolved
 from solvers import bifurcation_diagram, contraction_rate, spectrum
 from solvers.branches.rates import unknown_rates, with_rates
+from solvers.circle import CIRCLE
 from tests import oracles
 
 EPS = np.finfo(float).eps
@@ -217,7 +218,7 @@ def test_mixed_block_agrees_with_even_and_odd_blocks(kuramoto: State) -> None:
 @pytest.mark.parametrize(("beta", "interval"), [(5.0, (0.15, 0.6)), (20.0, (4e-7, 4.833e-7))])
 def test_rates_along_branches_are_those_of_the_states(beta: float, interval: tuple[float, float]) -> None:
     diagram = bifurcation_diagram(McKeanVlasov(Circle(), Transformer(beta)), interval, depth=1, rates=False)
-    branches = with_rates(diagram.problem, diagram.branches)
+    branches = with_rates(diagram.problem, CIRCLE, diagram.branches)
     for index, branch in enumerate(branches):
         if branch.symmetry == 0:
             assert branch is diagram.branches[index]
@@ -264,9 +265,9 @@ def test_lowest_eigenvalues_of_a_block_are_those_of_the_whole(monkeypatch: pytes
 
 def test_unaffordable_rates_are_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
     diagram = bifurcation_diagram(McKeanVlasov(Circle(), Kuramoto()), (1.0, 3.0), rates=False)
-    assert unknown_rates(with_rates(diagram.problem, diagram.branches)) == ()
+    assert unknown_rates(with_rates(diagram.problem, CIRCLE, diagram.branches)) == ()
     monkeypatch.setattr("solvers.lowest.LARGEST_SIZE", 12)
-    branches = with_rates(diagram.problem, diagram.branches)
+    branches = with_rates(diagram.problem, CIRCLE, diagram.branches)
     assert np.isnan(branches[1].slowest_rate[-1])
     (warning,) = unknown_rates(branches)
     assert "(1-cluster)" in warning

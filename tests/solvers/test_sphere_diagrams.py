@@ -17,9 +17,8 @@ from meanfield import (
 )
 from meanfield.harmonics.quadrature import gauss_rule, polynomials
 from solvers import bifurcation_diagram, stationary_states
-from solvers.equation import stationary_equation
-from solvers.geometry import geometry_of
 from solvers.newton import solve_at
+from solvers.sphere import SPHERE
 from solvers.sphere.groups import OCTAHEDRAL, prismatic
 from solvers.sphere.harmonics import harmonic_perturbations
 from solvers.sphere.polyhedral import invariant_equation
@@ -195,7 +194,7 @@ def test_curvature_at_onset():
 def test_unstable_counts_are_those_of_the_spectrum():
     problem = McKeanVlasov(Sphere(3), Transformer(3.0), coupling=3.0)
     for state in stationary_states(problem, rates=False)[:-1]:
-        spectrum = geometry_of(problem).spectrum(state)
+        spectrum = SPHERE.spectrum(state)
         assert spectrum.unstable == state.unstable
 
 
@@ -219,7 +218,7 @@ def test_many_states_of_even_and_odd_degrees():
 def test_classes_of_harmonics_have_the_products_of_all_harmonics(label):
     """Sums along rings for one class against those for all harmonics at once."""
     group = OCTAHEDRAL if label != "zonal 4+" else prismatic(4)
-    equation = invariant_equation(McKeanVlasov(Sphere(3), Transformer(4.0)), group, 1)
+    equation = invariant_equation(SPHERE, McKeanVlasov(Sphere(3), Transformer(4.0)), group, 1)
     field = np.random.default_rng(3).standard_normal(equation.scales.size)
     sign = -1.0 if label == "cubic" else 1.0
     modes = harmonic_perturbations(equation)
@@ -289,7 +288,7 @@ def test_branches_of_the_two_lowest_degrees_are_followed_down():
 def test_a_start_is_resolved_before_it_is_believed():
     """A spike on too few nodes solves the discrete equation, and is refused by the second rule."""
     problem = McKeanVlasov(Sphere(16), Transformer(9.0))
-    equation = stationary_equation(problem)
+    equation = SPHERE.equation(problem)
     coupling = 2.4761604
     q = coupling / equation.unit
     spike = equation.unknown_from(equation.basis.moments_from(0.99 ** np.arange(equation.basis.nodes + 1.0), None))

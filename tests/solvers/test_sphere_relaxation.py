@@ -26,10 +26,10 @@ from solvers import contraction_rate, spectrum, stationary_states
 from solvers.commands.rate import rate
 from solvers.evolution.deviations import DeviationSystem
 from solvers.evolution.sphere.axes import about, direction
+from solvers.evolution.sphere.relaxing.distances import ZonalDistances
+from solvers.evolution.sphere.relaxing.turning import Nearest, change_by
 from solvers.evolution.sphere.spherical import SphericalSystem
 from solvers.relaxation import uniform_rate
-from solvers.sphere.relaxing.distances import ZonalDistances
-from solvers.sphere.relaxing.turning import Nearest, change_by
 
 ZONAL = ("L2", "W1 of the polar angle", "W2 of the polar angle", "relative entropy")
 POLAR = Custom.from_coefficients((-1.0,))

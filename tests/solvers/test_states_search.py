@@ -18,9 +18,8 @@ from meanfield import (
     Transformer,
 )
 from solvers import bifurcation_diagram, stationary_states
-from solvers.circle import search
+from solvers.circle import CIRCLE, search
 from solvers.circle.ensemble import Ensemble
-from solvers.equation import stationary_equation
 from solvers.searched import Searched, Tally
 from tests import brute_force
 
@@ -226,7 +225,7 @@ def test_the_search_alone_meets_what_branches_lead_to(index: int, monkeypatch: p
     coupling = -2.0 / weights.min() * generator.uniform(1.1, 2.5)
     problem = McKeanVlasov(Circle(), CosineSeries(tuple(weights)), coupling=coupling)
     alone = stationary_states(problem, rates=False)
-    monkeypatch.setattr("solvers.circle.search_covers", lambda *_: False)
+    monkeypatch.setattr("solvers.circle.CircleGeometry.search_covers", lambda *_: False)
     beside = stationary_states(problem, rates=False)
     assert [state.unstable for state in alone] == [state.unstable for state in beside]
     for one, other in zip(alone, beside, strict=True):
@@ -245,7 +244,7 @@ def test_densities_of_few_modes_by_tables_are_those_of_the_transforms(
 ) -> None:
     confinement = None if field is None else CosineSeries(field)
     problem = McKeanVlasov(Circle(), CosineSeries((-1.0, 0.7, -0.9, 0.0, -1.2)), confinement=confinement)
-    equation = stationary_equation(problem, 1, 1)
+    equation = CIRCLE.equation(problem, 1, 1)
     tabulated, transformed = (Ensemble(equation, 2.5, equation.basis.confinement) for _ in range(2))
     generator = np.random.default_rng(5)
     rows = 0.3 * (generator.standard_normal((20, 4)) + 1j * generator.standard_normal((20, 4)))

@@ -13,6 +13,7 @@ from solvers.bases import EPS, CosineBasis, FourierBasis, ZonalBasis, resolved, 
 from solvers.bases.products import RecurrentProducts, TabulatedProducts
 from solvers.equation import StationaryEquation
 from solvers.newton import solve_at
+from solvers.sphere import SPHERE
 
 DIMENSIONS = (3, 4, 8, 64, 128)
 WIDER = np.finfo(np.longdouble).eps < EPS
@@ -359,7 +360,7 @@ def test_the_linear_model_by_newton(dimension: int) -> None:
     # W = -<x, y>: rho ~ e^(r u) with r = kappa m / D, m = I_(d/2)(r)/I_(d/2-1)(r).
     problem = McKeanVlasov(Sphere(dimension), Kuramoto(), noise=1.0)
     coupling = 5.0 * dimension / 3.0
-    equation = StationaryEquation(problem, basis_of(dimension, 1, 64), 1)
+    equation = StationaryEquation(problem, basis_of(dimension, 1, 64), 1, SPHERE)
     solution = solve_at(equation, np.array([0.7]), coupling / equation.unit)
     with mp.workdps(30):
         half = mp.mpf(dimension) / 2

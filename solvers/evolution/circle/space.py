@@ -10,6 +10,7 @@ from meanfield.descent import Descent, descent
 from meanfield.harmonics import CircleModes, Modes
 
 from ...bases import Floats
+from ...circle import CIRCLE
 from ...circle.linearisation import strengths_of
 from ..initial import Initial
 from ..rest import NEAR, Rest, distance, state_near
@@ -64,7 +65,7 @@ class CircleSpace:
 
     def state_near(self, problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Rest | None:
         """Return the stationary state nearest to a density, or None if none is found near."""
-        return state_near(problem, cosine, sine, rotations)
+        return state_near(problem, cosine, sine, rotations, CIRCLE)
 
     def distance(self, state: State, cosine: Floats, sine: Floats) -> float:
         """Return the distance of a density from a state, modulo rotation where there is no confinement."""
@@ -92,4 +93,4 @@ def space_for(problem: McKeanVlasov, start: Initial, full: bool) -> tuple[Circle
     return CircleSpace(angle), start
 
 
-ROOM = Room(moments_of, space_for)
+ROOM: Room = Room(moments_of, space_for)

@@ -9,6 +9,7 @@ from meanfield import McKeanVlasov, State
 from meanfield.harmonics import largest_degree, zonal_places
 
 from ...bases import Floats
+from ...sphere import SPHERE
 from ..rest import NEAR, Rest, state_near
 from .axes import about, axis_of, harmonics_at
 
@@ -23,7 +24,7 @@ def zonal_state_near(problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Res
     axis = _axis(problem, cosine, sine)
     zonal = projected(cosine, sine, axis)
     zonal[0] = 1.0
-    found = state_near(problem, zonal, np.zeros_like(zonal), about_equator)
+    found = state_near(problem, zonal, np.zeros_like(zonal), about_equator, SPHERE)
     if found is None:
         return None
     found = replace(found, distance=distance_in_orders(found.state, cosine, sine))

@@ -11,6 +11,7 @@ from meanfield.descent import Descent
 from meanfield.harmonics import Modes, SphereModes, ZonalModes
 
 from ...bases import Floats
+from ...sphere import SPHERE
 from ..initial import Initial
 from ..rest import Rest, distance, state_near
 from ..space import Room, Space
@@ -66,7 +67,7 @@ class ZonalSpace:
 
     def state_near(self, problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Rest | None:
         """Return the zonal stationary state nearest to a density, or None if none is found near."""
-        return state_near(problem, cosine, sine, about_equator)
+        return state_near(problem, cosine, sine, about_equator, SPHERE)
 
     def distance(self, state: State, cosine: Floats, sine: Floats) -> float:
         """Return the distance of a density from a state about the same axis."""
@@ -142,4 +143,4 @@ def space_for(problem: McKeanVlasov, start: Initial, full: bool) -> tuple[Space,
     return (FullSpace() if turned is start else ZonalSpace(sphere, axis)), turned
 
 
-ROOM = Room(moments_of, space_for)
+ROOM: Room = Room(moments_of, space_for)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from meanfield import McKeanVlasov
 
-from .bases import Floats
+from ..bases import Floats
 
 Complexes = NDArray[np.complex128]
 
@@ -29,7 +29,7 @@ SMALL = 1e-10
 SAME_SHAPE = 1e-7
 
 
-class Surroundings(Protocol):
+class Neighbourhood(Protocol):
     """Densities around a stable state, among which one is to be seen relaxing.
 
     A density is kept by its deviation from the state, accurate relative to the deviation.
@@ -70,7 +70,7 @@ class Surroundings(Protocol):
     def rounding(self) -> float:
         """What rounding does to rates in an evolution, whatever its accuracy."""
 
-    def stirred(self) -> Complexes:
+    def generic_perturbation(self) -> Complexes:
         """Return a generic perturbation of the state of the relative size ``GENERIC``, without mass."""
 
     def evolved(self, start: Complexes, times: Floats, coarser: bool = False) -> list[Complexes]:
@@ -79,10 +79,10 @@ class Surroundings(Protocol):
         Coarser ones have larger errors, which are seen beside those that have not.
         """
 
-    def left(self, deviation: Complexes) -> Complexes:
+    def modulo_rotation(self, deviation: Complexes) -> Complexes:
         """Return the deviation of a density turned to where it is nearest to the state, if it may be turned."""
 
-    def steepest(self, left: Complexes) -> float:
+    def steepest(self, deviation: Complexes) -> float:
         """Return the largest relative change of the density where it is not below ``VACUUM``."""
 
     def distances(self, deviation: Complexes) -> Mapping[str, Callable[[], float]]:

@@ -15,9 +15,9 @@ import numpy as np
 
 from meanfield.harmonics import largest_degree
 
-from ...bases import EPS, Floats, Integers
-from ...bases.legendre import packed
-from ...surroundings import Complexes, padded
+from ....bases import EPS, Floats, Integers
+from ....bases.legendre import packed
+from ...neighbourhood import Complexes, padded
 
 NEWTON_STEPS = 20
 TERMS = 60

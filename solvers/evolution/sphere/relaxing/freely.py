@@ -9,15 +9,15 @@ from meanfield import ComputationFailed, Spectrum
 from meanfield.entropy import excess
 from meanfield.harmonics import largest_degree, packed
 
-from ...bases import Floats
-from ...bases.spherical import SphericalTransform
-from ...evolution.deviations import DeviationPaths
-from ...evolution.sphere.rates import SphereRates
-from ...evolution.sphere.spherical import SphericalSystem
-from ...surroundings import GENERIC, SAME_SHAPE, SMALL, VACUUM, Complexes, padded
-from ..linearised.fields import UNIFORM
-from ..linearised.interaction import Interaction
-from .about_axis import generic, stirred_degree
+from ....bases import Floats
+from ....bases.spherical import SphericalTransform
+from ....sphere.linearised.fields import UNIFORM
+from ....sphere.linearised.interaction import Interaction
+from ...deviations import DeviationPaths
+from ...neighbourhood import GENERIC, SAME_SHAPE, SMALL, VACUUM, Complexes, padded
+from ..rates import SphereRates
+from ..spherical import SphericalSystem
+from .about_axis import generic, perturbed_degree
 from .distances import ZonalDistances
 from .turning import Nearest
 
@@ -29,8 +29,8 @@ BEARABLE = 120.0
 DURATION = 50.0
 
 
-class FreeSurroundings:
-    """All densities around a state; the attributes are those of :class:`solvers.surroundings.Surroundings`.
+class FreeNeighbourhood:
+    """All densities around a state, see :class:`~solvers.evolution.neighbourhood.Neighbourhood`.
 
     Parameters
     ----------
@@ -58,12 +58,12 @@ class FreeSurroundings:
         system = SphericalSystem(self.problem, degree_of(self._target))
         self._paths = DeviationPaths(system, self._target, self.tolerance)
 
-    def stirred(self) -> Complexes:
+    def generic_perturbation(self) -> Complexes:
         """Return rho (1 + eps g), g with many degrees and orders, of mass one."""
-        stirred = stirred_degree(Interaction(self.problem).felt)
-        degree = largest_degree(self._target.size) + stirred
+        perturbed = perturbed_degree(Interaction(self.problem).felt)
+        degree = largest_degree(self._target.size) + perturbed
         transform = SphericalTransform(degree, 2 * degree, 4 * degree)
-        count = packed(np.zeros(stirred + 1)).size
+        count = packed(np.zeros(perturbed + 1)).size
         coefficients = np.zeros((2, transform.degrees.size))
         coefficients[:, 1:count] = generic(2 * (count - 1)).reshape(-1, 2).T
         coefficients[1, transform.orders == 0] = 0.0
@@ -81,21 +81,21 @@ class FreeSurroundings:
         """Return the deviations at times that begin with the start."""
         return self._paths(start, degree_of(start), times, coarser)
 
-    def left(self, deviation: Complexes) -> Complexes:
+    def modulo_rotation(self, deviation: Complexes) -> Complexes:
         """Return the deviation from the state turned to where it is nearest; rotation is no relaxation."""
         return deviation if self._nearest is None else self._nearest(deviation)
 
-    def steepest(self, left: Complexes) -> float:
+    def steepest(self, deviation: Complexes) -> float:
         """Return the largest relative change of the density where there is any."""
-        degree = largest_degree(left.size)
-        transform, values = _on_grid(left, 2 * degree)
+        degree = largest_degree(deviation.size)
+        transform, values = _on_grid(deviation, 2 * degree)
         density = self._density(transform)
         felt = density > VACUUM * density.max()
         return float(np.abs(values[felt] / density[felt]).max())
 
     def distances(self, deviation: Complexes) -> Mapping[str, Callable[[], float]]:
         """Return the distances of a density to the state turned, each yet to be computed."""
-        change = self.left(deviation)
+        change = self.modulo_rotation(deviation)
         return {"L2": lambda: _l2(change), "relative entropy": lambda: self._entropy(change)}
 
     def _density(self, transform: SphericalTransform) -> Floats:

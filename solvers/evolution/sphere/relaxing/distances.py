@@ -24,7 +24,7 @@ from meanfield.gibbs import GibbsDensity
 from meanfield.harmonics import polynomials_at, zonal_sum
 from meanfield.harmonics.quadrature import gauss_rule, polynomials
 
-from ...bases import Floats
+from ....bases import Floats
 
 # Nodes beyond four times the degree at first, and the most; they are doubled until two results agree.
 SPARE, MOST_NODES = 64, 8192

@@ -1,4 +1,4 @@
-"""Densities around a stable state of a sphere: zonal ones, or where these are not the slowest all on S^2."""
+"""Zonal densities around a stable state of a sphere."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -8,23 +8,21 @@ import numpy as np
 from meanfield import Spectrum
 from meanfield.harmonics.quadrature import gauss_rule, polynomials
 
-from ...bases import Floats
-from ...evolution.deviations import DeviationPaths
-from ...evolution.sphere.systems import system_of
-from ...surroundings import GENERIC, SAME_SHAPE, SMALL, VACUUM, Complexes, Surroundings, padded
-from ..linearised.interaction import Interaction
+from ....bases import Floats
+from ....sphere.linearised.interaction import Interaction
+from ...deviations import DeviationPaths
+from ...neighbourhood import GENERIC, SAME_SHAPE, SMALL, VACUUM, Complexes, padded
+from ..systems import system_of
 from .distances import ZonalDistances, angles_of
 
 # Degrees of the generic perturbation: those that the potential feels, within limits.
-FEWEST_STIRRED, MOST_STIRRED = 8, 64
+FEWEST_PERTURBED, MOST_PERTURBED = 8, 64
 # Nodes beyond what a polynomial takes, for the factor that the density is.
 SPARE_NODES = 32
-# Rates that agree to this are the same.
-SAME_RATE = 1e-9
 
 
-class ZonalSurroundings:
-    """Zonal densities around a state; the attributes are those of :class:`solvers.surroundings.Surroundings`.
+class ZonalNeighbourhood:
+    """Zonal densities around a state, see :class:`~solvers.evolution.neighbourhood.Neighbourhood`.
 
     Parameters
     ----------
@@ -54,15 +52,15 @@ class ZonalSurroundings:
             system_of(self.problem, degree_of(self._target), 1), self._target, self.tolerance
         )
 
-    def stirred(self) -> Complexes:
+    def generic_perturbation(self) -> Complexes:
         """Return rho (1 + eps g), g with many degrees, of mass one."""
         dimension = self.problem.domain.dimension
-        stirred = stirred_degree(Interaction(self.problem).felt)
-        degree = self._target.size - 1 + stirred
+        perturbed = perturbed_degree(Interaction(self.problem).felt)
+        degree = self._target.size - 1 + perturbed
         rule = gauss_rule(dimension, 2 * degree + SPARE_NODES)
         table = polynomials(dimension, rule, degree)
-        coefficients = generic(stirred)
-        factor = 1.0 + GENERIC * (coefficients @ table[1 : stirred + 1]) / np.abs(coefficients).sum()
+        coefficients = generic(perturbed)
+        factor = 1.0 + GENERIC * (coefficients @ table[1 : perturbed + 1]) / np.abs(coefficients).sum()
         density = self._to_state.density(angles_of(rule.nodes, rule.complements))
         moments = table @ (rule.weights * density * factor)
         return np.asarray(moments / moments[0] - padded(self._target, moments.size))
@@ -76,15 +74,15 @@ class ZonalSurroundings:
         """Return the deviations at times that begin with the start."""
         return self._paths(start, degree_of(start), times, coarser)
 
-    def left(self, deviation: Complexes) -> Complexes:
+    def modulo_rotation(self, deviation: Complexes) -> Complexes:
         """Return the deviation as it is: the axis is that of the state."""
         return deviation
 
-    def steepest(self, left: Complexes) -> float:
+    def steepest(self, deviation: Complexes) -> float:
         """Return the largest relative change of the density where any of its mass is."""
         dimension = self.problem.domain.dimension
-        rule = gauss_rule(dimension, 2 * left.size + SPARE_NODES)
-        values = self._to_state.weighted(left.real) @ polynomials(dimension, rule, left.size - 1)
+        rule = gauss_rule(dimension, 2 * deviation.size + SPARE_NODES)
+        values = self._to_state.weighted(deviation.real) @ polynomials(dimension, rule, deviation.size - 1)
         density = self._to_state.density(angles_of(rule.nodes, rule.complements))
         masses = rule.weights * density
         felt = masses > VACUUM * masses.max()
@@ -111,33 +109,6 @@ def generic(count: int) -> Floats:
     return np.asarray(np.cos(degrees**2 * math.sqrt(2.0)) / degrees)
 
 
-def stirred_degree(felt: int) -> int:
+def perturbed_degree(felt: int) -> int:
     """Return how many degrees a generic perturbation has, by how many the potential feels."""
-    return min(max(felt, FEWEST_STIRRED), MOST_STIRRED)
-
-
-def surroundings(found: Spectrum) -> Surroundings:
-    """Return the densities around a stable state whose relaxation shows most at a bearable cost."""
-    from .freely import FreeSurroundings, affordable
-
-    if found.state.layout == "order":
-        return FreeSurroundings(found)
-    rates, gap = found.sectors[0], found.slowest_rate
-    zonal = -float(rates[0]) if rates.size else math.inf
-    if zonal <= gap * (1.0 + SAME_RATE):
-        return ZonalSurroundings(found)
-    dimension = found.state.problem.domain.dimension
-    if dimension == 3 and affordable(found):
-        return FreeSurroundings(found)
-    if not rates.size:
-        return ZonalSurroundings(found)
-    slowest = next(order for order, values in enumerate(found.sectors) if values.size and -values[0] <= gap)
-    reason = "takes too long" if dimension == 3 else "is beyond reach in this dimension"
-    return ZonalSurroundings(
-        found,
-        (
-            f"the slowest perturbations are of azimuthal order {slowest}, at the rate {gap:.10g}; the evolution of "
-            f"densities without an axis {reason}, so zonal ones were followed, which relax at the rate "
-            f"{zonal:.10g} of order 0",
-        ),
-    )
+    return min(max(felt, FEWEST_PERTURBED), MOST_PERTURBED)

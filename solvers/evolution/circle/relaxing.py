@@ -17,15 +17,15 @@ import numpy as np
 from meanfield import ComputationFailed, McKeanVlasov, Spectrum
 from meanfield.entropy import excess
 
-from ..bases import Floats
-from ..evolution.deviations import DeviationPaths
-from ..evolution.system import FullSystem
-from ..surroundings import DECAY, GENERIC, SAME_SHAPE, SMALL, VACUUM, padded
-from .linearisation import UNIFORM, strengths_of
-from .rotation import Complexes
+from ...bases import Floats
+from ...circle.linearisation import UNIFORM, strengths_of
+from ...circle.rotation import Complexes
+from ..deviations import DeviationPaths
+from ..neighbourhood import DECAY, GENERIC, SAME_SHAPE, SMALL, VACUUM, padded
+from ..system import FullSystem
 
 # Degrees of the generic perturbation.
-STIRRED = 8
+PERTURBED_DEGREES = 8
 # Nodes of the distances, at least, and for each moment.
 LEAST_NODES, NODES = 4096, 16
 # A deviation over a density below this share of its maximum is not known; a result of which such places hold more
@@ -39,8 +39,8 @@ TURNS = 4
 EVOLUTIONS, AFFORDABLE_SECONDS = 6, 60.0
 
 
-class CircleSurroundings:
-    """All densities around a state of the circle; the attributes are those of :class:`solvers.surroundings`.
+class CircleNeighbourhood:
+    """All densities around a state of the circle, see :class:`~solvers.evolution.neighbourhood.Neighbourhood`.
 
     Parameters
     ----------
@@ -69,18 +69,18 @@ class CircleSurroundings:
         self._densities: dict[int, Floats] = {}
         self._turns = state.problem.confinement is None and np.abs(self.target[1:]).max(initial=0.0) > UNIFORM
 
-    def stirred(self) -> Complexes:
+    def generic_perturbation(self) -> Complexes:
         """Return eps rho (g - its mean), g with cosines and sines of many degrees."""
         target = self.target
-        size = target.size + STIRRED
+        size = target.size + PERTURBED_DEGREES
         full = np.zeros(2 * size + 1, dtype=complex)
         full[size : size + target.size] = target
         full[size - target.size + 1 : size + 1] = target[::-1].conj()
-        factor = np.zeros(2 * STIRRED + 1, dtype=complex)
-        degrees = np.arange(1, STIRRED + 1)
+        factor = np.zeros(2 * PERTURBED_DEGREES + 1, dtype=complex)
+        degrees = np.arange(1, PERTURBED_DEGREES + 1)
         # Irrational phases, so that no symmetry is kept.
-        factor[STIRRED + degrees] = np.exp(1j * degrees**2 * math.sqrt(2.0)) / degrees
-        factor[:STIRRED] = factor[:STIRRED:-1].conj()
+        factor[PERTURBED_DEGREES + degrees] = np.exp(1j * degrees**2 * math.sqrt(2.0)) / degrees
+        factor[:PERTURBED_DEGREES] = factor[:PERTURBED_DEGREES:-1].conj()
         factor *= GENERIC / np.abs(factor).sum()
         product = np.convolve(full, factor, mode="same")[size:]
         return np.asarray(product - product[0] * padded(target, product.size))
@@ -94,7 +94,7 @@ class CircleSurroundings:
         """Return the deviations at times that begin with the start."""
         return self._paths(start, degree_of(start), times, coarser)
 
-    def left(self, deviation: Complexes) -> Complexes:
+    def modulo_rotation(self, deviation: Complexes) -> Complexes:
         """Return the deviation of a density turned to where it is nearest; rotation is no relaxation.
 
         Nearest by the angle a at which the derivative of the overlap, sum k Im((c_k + delta_k) conj(c_k) e^(-ika)),
@@ -114,15 +114,15 @@ class CircleSurroundings:
             np.exp(-1j * angle * degrees) * padded(deviation, size) + np.expm1(-1j * angle * degrees) * target
         )
 
-    def steepest(self, left: Complexes) -> float:
+    def steepest(self, deviation: Complexes) -> float:
         """Return the largest relative change of the density where there is any."""
-        around = self._around(left)
+        around = self._around(deviation)
         felt = around.density > VACUUM * around.density.max()
         return float(np.abs(around.change[felt] / around.density[felt]).max())
 
     def distances(self, deviation: Complexes) -> Mapping[str, Callable[[], float]]:
         """Return the distances of a density to the state turned, each yet to be computed."""
-        change = self.left(deviation)
+        change = self.modulo_rotation(deviation)
         around = self._around(change)
         methods = (around.l2, around.first, around.second, around.entropy)
         return dict(zip(self.norms, methods, strict=True))
@@ -201,6 +201,6 @@ def degree_of(moments: Complexes) -> int:
     return max(16, moments.size - 1)
 
 
-def surroundings(found: Spectrum) -> CircleSurroundings:
+def neighbourhood(found: Spectrum) -> CircleNeighbourhood:
     """Return all densities around a state."""
-    return CircleSurroundings(found)
+    return CircleNeighbourhood(found)

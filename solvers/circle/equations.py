@@ -1,0 +1,58 @@
+"""The stationary equation on the circle, sized by the decay of potential and confinement."""
+
+from meanfield import McKeanVlasov
+
+from ..bases import Basis, CosineBasis, FourierBasis, KinkedCosineBasis, KinkedFourierBasis
+from ..boltzmann import boltzmann_factor
+from ..equation import Size, StationaryEquation, starting_size
+from ..felt import confining_degree, even_size
+from ..geometry import Geometry
+
+# Nodes to start with: transforms are fast, and having twice as many costs less than taking them later.
+FEWEST = 128
+# Nodes to start with where the confinement has a kink, and at most: as many moments of exp(-V/D) are known.
+FEWEST_KINKED, MOST_KINKED = 1024, 2048
+
+
+def circle_equation(
+    geometry: Geometry,
+    problem: McKeanVlasov,
+    symmetry: int = 1,
+    sign: int = 1,
+    *,
+    even: bool = True,
+    modes: int = 0,
+    unknowns: int = 0,
+    axis: float = 0.0,
+    unfelt: bool = False,
+) -> StationaryEquation | None:
+    """Return the equation on densities of a rotation symmetry, see :meth:`solvers.geometry.Geometry.equation`.
+
+    Parameters
+    ----------
+    even
+        Whether the densities are even; otherwise cosines and sines are unknown.
+    axis
+        Angle of a reflection axis of the confinement about which they are.
+    """
+    size = starting_size(problem, symmetry, FEWEST, modes=modes, unknowns=unknowns, unfelt=unfelt)
+    if size is None:
+        return None
+    kinked = confining_degree(problem) is None
+    basis = (_kinked if kinked else _smooth)(problem, size, symmetry, even)
+    if axis and isinstance(basis, CosineBasis):
+        basis = basis.about(axis)
+    return StationaryEquation(problem, basis, sign, geometry, size.felt)
+
+
+def _smooth(problem: McKeanVlasov, size: Size, symmetry: int, even: bool) -> Basis:
+    kind = CosineBasis if even else FourierBasis
+    return kind(size.felt.degrees // symmetry, size.nodes, symmetry, size.confinement)
+
+
+def _kinked(problem: McKeanVlasov, size: Size, symmetry: int, even: bool) -> Basis:
+    cells = size.felt.degrees // symmetry
+    nodes = max(FEWEST_KINKED, even_size(4 * int(cells.max())))
+    factor = boltzmann_factor(problem, symmetry, MOST_KINKED)
+    kind = KinkedCosineBasis if even else KinkedFourierBasis
+    return kind(factor, cells, nodes, symmetry, size.confinement)

@@ -1,0 +1,38 @@
+"""The stationary equation on densities about an axis, sized by the decay of potential and confinement."""
+
+from meanfield import McKeanVlasov
+
+from ..bases import ZonalBasis
+from ..equation import SLOW, StationaryEquation, starting_size
+from ..felt import confining_error
+from ..geometry import Geometry
+
+# Nodes to start with; transforms are dense products.
+FEWEST = 64
+
+
+def zonal_equation(
+    geometry: Geometry,
+    problem: McKeanVlasov,
+    symmetry: int = 1,
+    sign: int = 1,
+    *,
+    even: bool = True,
+    modes: int = 0,
+    unknowns: int = 0,
+    unfelt: bool = False,
+) -> StationaryEquation | None:
+    """Return the equation on densities about an axis, see :meth:`solvers.geometry.Geometry.equation`.
+
+    Parameters
+    ----------
+    symmetry
+        2 for densities even about the equator.
+    even
+        Without effect: all of them are symmetric about the axis.
+    """
+    size = starting_size(problem, symmetry, FEWEST, modes=modes, unknowns=unknowns, unfelt=unfelt)
+    if size is None:
+        return None
+    basis = ZonalBasis(problem.domain, size.felt.degrees // symmetry, size.nodes, symmetry, size.confinement)
+    return StationaryEquation(problem, basis, sign, geometry, size.felt, confining_error(problem, SLOW))

@@ -1,1 +1,0 @@
-"""How densities relax to stable states of spheres."""
