@@ -8,11 +8,6 @@ from typing import TYPE_CHECKING
 from .lazy import on_first_use
 
 if TYPE_CHECKING:
-    from .comparisons import Comparison as Comparison
-    from .diagrams import Branch as Branch
-    from .diagrams import Diagram as Diagram
-    from .diagrams import PointType as PointType
-    from .diagrams import SpecialPoint as SpecialPoint
     from .domains import Circle as Circle
     from .domains import Domain as Domain
     from .domains import Sphere as Sphere
@@ -21,8 +16,6 @@ if TYPE_CHECKING:
     from .energy import first_variation as first_variation
     from .energy import free_energy_parts as free_energy_parts
     from .energy import second_variation as second_variation
-    from .ensembles import Ensemble as Ensemble
-    from .ensembles import Estimate as Estimate
     from .errors import ComputationFailed as ComputationFailed
     from .errors import InvalidInput as InvalidInput
     from .errors import MeanfieldError as MeanfieldError
@@ -31,7 +24,6 @@ if TYPE_CHECKING:
     from .export.comparisons import open_comparison as open_comparison
     from .export.ensembles import open_ensemble as open_ensemble
     from .export.trajectories import open_trajectory as open_trajectory
-    from .outcomes import Outcome as Outcome
     from .potentials import Combination as Combination
     from .potentials import CosineSeries as CosineSeries
     from .potentials import Custom as Custom
@@ -47,10 +39,19 @@ if TYPE_CHECKING:
     from .potentials import Transformer as Transformer
     from .potentials import potential_from as potential_from
     from .problem import McKeanVlasov as McKeanVlasov
-    from .relaxations import RateFit as RateFit
-    from .relaxations import Relaxation as Relaxation
-    from .states import Spectrum as Spectrum
-    from .states import State as State
+    from .records.comparison import Comparison as Comparison
+    from .records.diagram import Branch as Branch
+    from .records.diagram import Diagram as Diagram
+    from .records.diagram import PointType as PointType
+    from .records.diagram import SpecialPoint as SpecialPoint
+    from .records.ensemble import Ensemble as Ensemble
+    from .records.ensemble import Estimate as Estimate
+    from .records.outcome import Outcome as Outcome
+    from .records.relaxation import RateFit as RateFit
+    from .records.relaxation import Relaxation as Relaxation
+    from .records.state import Spectrum as Spectrum
+    from .records.state import State as State
+    from .records.trajectory import Trajectory as Trajectory
     from .theory import BranchShape as BranchShape
     from .theory import CriticalPoint as CriticalPoint
     from .theory import GlobalCriterion as GlobalCriterion
@@ -71,14 +72,13 @@ if TYPE_CHECKING:
     from .theory import resonance as resonance
     from .theory import tricritical_beta as tricritical_beta
     from .theory import vertical_branches as vertical_branches
-    from .trajectories import Trajectory as Trajectory
 
 _HOMES = {
-    "Comparison": "comparisons",
-    "Branch": "diagrams",
-    "Diagram": "diagrams",
-    "PointType": "diagrams",
-    "SpecialPoint": "diagrams",
+    "Comparison": "records.comparison",
+    "Branch": "records.diagram",
+    "Diagram": "records.diagram",
+    "PointType": "records.diagram",
+    "SpecialPoint": "records.diagram",
     "Circle": "domains",
     "Domain": "domains",
     "Sphere": "domains",
@@ -87,8 +87,8 @@ _HOMES = {
     "first_variation": "energy",
     "free_energy_parts": "energy",
     "second_variation": "energy",
-    "Ensemble": "ensembles",
-    "Estimate": "ensembles",
+    "Ensemble": "records.ensemble",
+    "Estimate": "records.ensemble",
     "ComputationFailed": "errors",
     "InvalidInput": "errors",
     "MeanfieldError": "errors",
@@ -97,7 +97,7 @@ _HOMES = {
     "open_diagram": "export",
     "open_ensemble": "export.ensembles",
     "open_trajectory": "export.trajectories",
-    "Outcome": "outcomes",
+    "Outcome": "records.outcome",
     "CosineSeries": "potentials",
     "Combination": "potentials",
     "Custom": "potentials",
@@ -113,10 +113,10 @@ _HOMES = {
     "potential_from": "potentials",
     "McKeanVlasov": "problem",
     "Number": "potentials",
-    "Spectrum": "states",
-    "State": "states",
-    "RateFit": "relaxations",
-    "Relaxation": "relaxations",
+    "Spectrum": "records.state",
+    "State": "records.state",
+    "RateFit": "records.relaxation",
+    "Relaxation": "records.relaxation",
     "BranchShape": "theory",
     "GlobalCriterion": "theory",
     "Resonance": "theory",
@@ -132,7 +132,7 @@ _HOMES = {
     "resonance": "theory",
     "tricritical_beta": "theory",
     "vertical_branches": "theory",
-    "Trajectory": "trajectories",
+    "Trajectory": "records.trajectory",
     "CriticalPoint": "theory",
     "critical_coupling": "theory",
     "critical_couplings": "theory",

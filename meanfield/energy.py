@@ -27,12 +27,12 @@ import numpy as np
 import numpy.typing as npt
 
 from .arguments import checked, shown
+from .base import Record
 from .entropy import SERIES_BELOW, excess, excess_beyond_square
 from .errors import ComputationFailed, InvalidInput
 from .harmonics import Layout, converged, modes_of
 from .harmonics.modes import EPS
 from .problem import McKeanVlasov
-from .records import Record
 
 Vector: TypeAlias = npt.NDArray[np.float64]
 

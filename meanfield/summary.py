@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .diagrams import Branch, Diagram, SpecialPoint, segments
-from .outcomes import Outcome
-from .states import State
+from .records.diagram import Branch, Diagram, SpecialPoint, segments
+from .records.outcome import Outcome
+from .records.state import State
 from .wording import LONGEST_LIST, describe, number_in_words, wrapped
 
 INDENT = "  "

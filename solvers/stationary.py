@@ -25,7 +25,7 @@ from meanfield import (
     global_criterion,
 )
 from meanfield.arguments import checked
-from meanfield.states import StationaryStates
+from meanfield.records.state import StationaryStates
 
 from .arguments import require_depth
 from .bases import EPS

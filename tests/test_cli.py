@@ -18,9 +18,9 @@ import solvers.diagram
 from meanfield import Circle, CosineSeries, InvalidInput, McKeanVlasov, Transformer
 from meanfield.cli import _commands, _description, main
 from meanfield.command_line import formatted, table
-from meanfield.diagrams import POINT_COLUMNS, SPECIAL_COLUMNS
 from meanfield.export import open_diagram
 from meanfield.export.states import STATE_COLUMNS
+from meanfield.records.diagram import POINT_COLUMNS, SPECIAL_COLUMNS
 from meanfield.theory import branch_shape, critical_couplings, tricritical_beta
 from solvers.relaxation import uniform_rate
 

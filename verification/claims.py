@@ -15,7 +15,7 @@ from typing import Any
 
 from meanfield import McKeanVlasov
 from meanfield.arguments import checked
-from meanfield.records import Record
+from meanfield.base import Record
 
 from .tools import Tools
 

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from meanfield import Comparison, Diagram, Ensemble, McKeanVlasov, Relaxation, Spectrum, State, Trajectory
 from meanfield.arguments import checked
-from meanfield.records import same
+from meanfield.base import same
 
 Answer = TypeVar("Answer")
 

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..comparisons import Comparison
-from ..diagrams import Diagram
-from ..ensembles import Ensemble
 from ..errors import InvalidInput
 from ..problem import McKeanVlasov
-from ..states import State
-from ..trajectories import Trajectory
+from ..records.comparison import Comparison
+from ..records.diagram import Diagram
+from ..records.ensemble import Ensemble
+from ..records.state import State
+from ..records.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..diagrams import Diagram
-from ..ensembles import Ensemble
 from ..errors import InvalidInput
 from ..export import KINDS, diagram_to_json_object
 from ..export.opening import open_record
-from ..trajectories import Trajectory
+from ..records.diagram import Diagram
+from ..records.ensemble import Ensemble
+from ..records.trajectory import Trajectory
 from .drawing import TRAJECTORY_QUANTITIES, draw_record, draw_sphere
 from .options import Parser, add_common, add_files, check_targets
 from .progress import progress_bar

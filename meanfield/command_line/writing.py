@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import MeanfieldError
-from ..outcomes import Outcome
 from ..process import INTERRUPTED
+from ..records.outcome import Outcome
 from .options import Parser, resolved_configuration
 from .progress import progress_bar
 from .terminal import note, say, say_json

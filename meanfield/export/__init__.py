@@ -24,10 +24,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..arguments import checked
-from ..diagrams import Diagram
+from ..base import SavedRecord
 from ..errors import InvalidInput, MeanfieldError, with_article
 from ..problem import McKeanVlasov
-from ..records import SavedRecord
+from ..records.diagram import Diagram
 from . import sets
 from .auto_reader import read_auto
 from .datasets import Content, save_content

@@ -23,9 +23,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..diagrams import Branch, Diagram
 from ..errors import InvalidInput
 from ..potentials import Number
+from ..records.diagram import Branch, Diagram
 from ..theory import critical_modes
 from . import records
 from .auto_description import Layout, description, with_digests

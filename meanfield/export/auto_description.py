@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..diagrams import Diagram
 from ..domains import Circle, Sphere
 from ..errors import InvalidInput
+from ..records.diagram import Diagram
 from . import digests, records, sets
 
 Floats = NDArray[np.float64]

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..diagrams import Branch, Diagram, PointType, SpecialPoint
 from ..errors import InvalidInput, MeanfieldError
 from ..harmonics import modes_of
-from ..outcomes import Outcome
 from ..potentials import Number
 from ..problem import McKeanVlasov
+from ..records.diagram import Branch, Diagram, PointType, SpecialPoint
+from ..records.outcome import Outcome
 from ..theory import critical_coupling
 from . import plausible, records
 from .auto import COLUMN_WIDTH, LARGEST_POINT, auto_paths

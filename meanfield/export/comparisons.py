@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..arguments import checked
-from ..comparisons import BAND, FIT_COLUMNS, ROW_COLUMNS, Comparison, Fit, Means
-from ..outcomes import Outcome
 from ..problem import McKeanVlasov
+from ..records.comparison import BAND, FIT_COLUMNS, ROW_COLUMNS, Comparison, Fit, Means
+from ..records.outcome import Outcome
 from . import records
 from .datasets import Arrays, Content, Variable, check_target, json_object, open_content
 from .plausible import require_comparison

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..diagrams import Branch, Diagram, SpecialPoint
 from ..errors import InvalidInput
+from ..records.diagram import Branch, Diagram, SpecialPoint
 from . import plausible, records
 
 KEY = "digest"

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from ..arguments import checked
-from ..ensembles import Ensemble, Floats
-from ..outcomes import Outcome
 from ..problem import McKeanVlasov
+from ..records.ensemble import Ensemble, Floats
+from ..records.outcome import Outcome
 from . import records
 from .datasets import Arrays, Content, Variable, open_content
 from .plausible import require_ensemble

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..diagrams import Branch, Diagram, SpecialPoint
+from ..records.diagram import Branch, Diagram, SpecialPoint
 from . import digests, records
 
 MATCONT_LABELS = {"branch point": "BP", "fold": "LP", "transition": "TR", "endpoint": "EP"}

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..diagrams import Branch, Diagram, SpecialPoint
 from ..domains import Domain
 from ..errors import InvalidInput
 from ..harmonics import CircleModes, Modes
-from ..states import State
+from ..records.diagram import Branch, Diagram, SpecialPoint
+from ..records.state import State
 from . import digests, records
 from .sealed import netcdf_bytes, netcdf_groups
 

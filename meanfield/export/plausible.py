@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..comparisons import Comparison
-from ..diagrams import Branch, Diagram, SpecialPoint
-from ..ensembles import Ensemble
 from ..errors import InvalidInput
-from ..trajectories import Trajectory
+from ..records.comparison import Comparison
+from ..records.diagram import Branch, Diagram, SpecialPoint
+from ..records.ensemble import Ensemble
+from ..records.trajectory import Trajectory
 
 # Of moments, whose modulus is 1 at most.
 ROUNDING = 1e-6

@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..diagrams import Branch, Diagram, SpecialPoint
 from ..errors import InvalidInput
-from ..outcomes import Outcome
 from ..problem import McKeanVlasov
+from ..records.diagram import Branch, Diagram, SpecialPoint
+from ..records.outcome import Outcome
 from .layouts import check_layout, layout_of
 
 FORMAT = "meanfield diagram"

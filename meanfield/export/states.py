@@ -12,9 +12,9 @@ import numpy as np
 
 from ..errors import InvalidInput, MeanfieldError
 from ..harmonics import moment_columns
-from ..outcomes import Outcome
 from ..problem import McKeanVlasov
-from ..states import State, StationaryStates
+from ..records.outcome import Outcome
+from ..records.state import State, StationaryStates
 from . import digests, plausible, records, sets, tables
 from .files import Writer, bytes_writer, check_writable, checked_suffix, existing_file, text_writer, write_files
 from .layouts import check_layout, layout_of

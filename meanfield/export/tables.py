@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from ..diagrams import Branch, Diagram, SpecialPoint
 from ..errors import InvalidInput
+from ..records.diagram import Branch, Diagram, SpecialPoint
 from . import digests, records, sets
 from .files import beside
 

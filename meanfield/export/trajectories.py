@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from ..arguments import checked
-from ..outcomes import Outcome
 from ..problem import McKeanVlasov
-from ..trajectories import Trajectory
+from ..records.outcome import Outcome
+from ..records.trajectory import Trajectory
 from . import records
 from .datasets import Arrays, Content, Variable, open_content
 from .layouts import check_layout, layout_of

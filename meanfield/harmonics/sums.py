@@ -4,7 +4,7 @@ With :math:`P_l` normalised to :math:`P_l(1) = 1` a density symmetric about the 
 
 .. math:: |S|\,\rho = \sum_l N_l\, p_l\, P_l(\cos\theta),
 
-and any density on :math:`S^2`, with the functions :math:`e^c_{lm}, e^s_{lm}` of :mod:`meanfield.states`,
+and any density on :math:`S^2`, with the functions :math:`e^c_{lm}, e^s_{lm}` of :mod:`meanfield.records.state`,
 
 .. math:: |S|\,\rho = \sum_l (2l + 1) \sum_m c_{lm} e^c_{lm} + s_{lm} e^s_{lm}.
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import checked
-from ..diagrams import Diagram
 from ..errors import InvalidInput
+from ..records.diagram import Diagram
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arguments import checked
-from ..comparisons import Comparison, Fit, Integers
+from ..records.comparison import Comparison, Fit, Integers
 from .appearance import COLOURS, UNIFORM_COLOUR, colour_number, plain_frame
 from .captions import caption, entitle_figure, titled_axes
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import checked
-from ..diagrams import Branch, Diagram, SpecialPoint, segments
 from ..errors import InvalidInput
-from ..outcomes import Outcome
+from ..records.diagram import Branch, Diagram, SpecialPoint, segments
+from ..records.outcome import Outcome
 from .appearance import MARKERS, STYLES, colour_number, colour_of, new_axes, plain_frame
 from .captions import COLOUR, FONT_SIZE, branch_name, caption_parts, fitted, joined, width_of
 from .labels import place_labels

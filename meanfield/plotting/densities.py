@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import checked
-from ..diagrams import Branch, Diagram
 from ..harmonics import Modes, Moments, modes_of
-from ..states import State
+from ..records.diagram import Branch, Diagram
+from ..records.state import State
 from .appearance import COLOURS, STYLES, UNIFORM_COLOUR, plain_frame
 from .captions import titled_axes
 from .globe import globe, plot_mollweide

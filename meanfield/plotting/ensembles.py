@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from ..arguments import checked, shown, takes
-from ..ensembles import Ensemble
 from ..errors import InvalidInput
 from ..harmonics import Modes
+from ..records.ensemble import Ensemble
 from .appearance import COLOURS, UNIFORM_COLOUR, colour_number, plain_frame, require_degrees
 from .captions import titled_axes
 from .densities import quarter_turns

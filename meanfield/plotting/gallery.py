@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import ITSELF, checked
-from ..diagrams import Branch, Diagram
 from ..errors import InvalidInput
 from ..harmonics import Moments
-from ..states import State
+from ..records.diagram import Branch, Diagram
+from ..records.state import State
 from .globe import colour_bar, globe, mollweide, require_sphere
 from .quantities import abscissa, coupling_symbol
 

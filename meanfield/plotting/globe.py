@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..arguments import ITSELF, checked
 from ..errors import InvalidInput
 from ..harmonics import Moments
-from ..states import State
+from ..records.state import State
 from .captions import titled_axes
 from .projections import (
     PARALLELS,

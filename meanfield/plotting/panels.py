@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arguments import checked
-from ..diagrams import Diagram
+from ..records.diagram import Diagram
 from .appearance import colour_of
 from .captions import branch_name, caption, entitle_figure
 from .curves import draw_diagram, write_names

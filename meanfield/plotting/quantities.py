@@ -4,9 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import checked
-from ..diagrams import Branch, Diagram, SpecialPoint
 from ..errors import InvalidInput
 from ..harmonics import Moments, modes_of
+from ..records.diagram import Branch, Diagram, SpecialPoint
 
 Floats = NDArray[np.float64]
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arguments import checked
-from ..relaxations import Relaxation
+from ..records.relaxation import Relaxation
 from .appearance import colour_number, plain_frame
 from .captions import titled_axes
 

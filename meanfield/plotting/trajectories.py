@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..arguments import checked
 from ..errors import InvalidInput
 from ..harmonics import Moments
-from ..trajectories import Trajectory
+from ..records.trajectory import Trajectory
 from .appearance import COLOURS, colour_number, plain_frame, require_degrees
 from .captions import titled_axes
 from .densities import drawn_values, frame_density, quarter_turns, uniform_level, uniform_value

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from ..arguments import checked
+from ..base import Record
 from ..errors import InvalidInput
 from ..harmonics.polynomials import multiplicities
 from ..potentials import Number
 from ..problem import McKeanVlasov
-from ..records import Record
 from .spheres import zonal_curvature, zonal_slope
 from .thresholds import checked_mode, critical_couplings, plain_number, require_uniform
 

@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arguments import checked
+from ..base import Record
 from ..potentials import Kuramoto, Logarithmic, Transformer
 from ..problem import McKeanVlasov
-from ..records import Record
 from .branches import ROUNDING, branch_shape
 from .exact import tricritical_beta
 from .thresholds import critical_coupling, critical_modes, require_uniform

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arguments import checked
+from ..base import Record
 from ..domains import Circle, Domain
 from ..errors import InvalidInput
 from ..harmonics.polynomials import multiplicities
@@ -20,7 +21,6 @@ from ..potentials import Logarithmic
 from ..potentials.series import as_number, scaled_bessel
 from ..potentials.zonal import exponential_coefficients
 from ..problem import McKeanVlasov
-from ..records import Record
 from .thresholds import require_circle
 
 CIRCLE = Circle()

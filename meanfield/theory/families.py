@@ -18,12 +18,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arguments import checked
+from ..base import Record
 from ..domains import Sphere
 from ..errors import InvalidInput
 from ..harmonics.polynomials import multiplicities
 from ..potentials.series import as_number, scaled_bessel
 from ..potentials.zonal import exponential_coefficients
-from ..records import Record
 
 _RECURRENCE_LIMIT = 1e4
 _LARGEST_CONCENTRATION = 1e5

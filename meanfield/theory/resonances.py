@@ -4,9 +4,9 @@ import math
 from dataclasses import dataclass
 
 from ..arguments import checked
+from ..base import Record
 from ..errors import InvalidInput
 from ..problem import McKeanVlasov
-from ..records import Record
 from .branches import ROUNDING, curvature_of
 from .thresholds import checked_mode, require_circle, require_uniform
 

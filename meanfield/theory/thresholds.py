@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arguments import LARGEST_DEGREE, checked, shown
+from ..base import Record
 from ..errors import InvalidInput
 from ..harmonics.polynomials import multiplicities
 from ..potentials import Array, Number
 from ..problem import McKeanVlasov
-from ..records import Record
 
 _COINCIDENT = 8 * float(np.finfo(float).eps)
 # The last mode looked at where the tail bound certifies nothing before.

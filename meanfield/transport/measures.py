@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import checked
+from ..base import brief, read_only
 from ..errors import InvalidInput
 from ..harmonics import CircleModes
-from ..records import brief, read_only
 from .cells import Cells
 
 Floats = NDArray[np.float64]

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import checked
+from ..base import Record
 from ..errors import InvalidInput
 from ..harmonics import zonal_density
-from ..records import Record
 
 Floats = NDArray[np.float64]
 

@@ -1,6 +1,6 @@
 r"""Tables of the associated Legendre functions on a Gauss rule, one matrix per order, folded about the equator.
 
-The functions are those of the harmonics of :mod:`meanfield.states`, without the sign of Condon and Shortley,
+The functions are those of the harmonics of :mod:`meanfield.records.state`, without the sign of Condon and Shortley,
 
 .. math:: T_{lm} = \sqrt{(2 - \delta_{m0})\tfrac{(l-m)!}{(l+m)!}}\;P_l^m(\cos\theta), \qquad
           e^c_{lm} = T_{lm}\cos m\varphi, \quad e^s_{lm} = T_{lm}\sin m\varphi ,

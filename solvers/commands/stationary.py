@@ -28,7 +28,7 @@ from meanfield.command_line import (
     write_all,
 )
 from meanfield.export.states import STATE_KINDS, check_states_target, save_states, states_to_json_object
-from meanfield.states import StationaryStates
+from meanfield.records.state import StationaryStates
 from meanfield.summary import leading_degree
 
 from .wording import EACH_BRANCH, add_on_failure, heading

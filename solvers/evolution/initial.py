@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from meanfield import InvalidInput
 from meanfield.arguments import checked
+from meanfield.base import Record
 from meanfield.harmonics import Layout
-from meanfield.records import Record
 
 from ..bases import Floats
 

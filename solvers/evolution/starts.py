@@ -25,7 +25,7 @@ from scipy.special import ive
 
 from meanfield import InvalidInput
 from meanfield.arguments import checked
-from meanfield.records import brief, read_only
+from meanfield.base import brief, read_only
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]

@@ -11,11 +11,11 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ive
 
-from meanfield.diagrams import Branch, Diagram, SpecialPoint
 from meanfield.domains import Circle
-from meanfield.outcomes import Outcome
 from meanfield.potentials import CosineSeries
 from meanfield.problem import McKeanVlasov
+from meanfield.records.diagram import Branch, Diagram, SpecialPoint
+from meanfield.records.outcome import Outcome
 
 Q = 0.8
 MODES = 24

@@ -11,12 +11,12 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ive, sph_legendre_p
 
-from meanfield.diagrams import Branch, Diagram, SpecialPoint
 from meanfield.domains import Sphere
-from meanfield.outcomes import Outcome
 from meanfield.potentials import CosineSeries, Kuramoto
 from meanfield.problem import McKeanVlasov
-from meanfield.states import State
+from meanfield.records.diagram import Branch, Diagram, SpecialPoint
+from meanfield.records.outcome import Outcome
+from meanfield.records.state import State
 
 DEGREE = 28
 # Of packed moments; what is beyond is left out, so that the densities are smooth but only nearly stationary.

@@ -9,9 +9,9 @@ import pytest
 from sample import sample
 
 from meanfield import Circle, InvalidInput, McKeanVlasov, State, Transformer
-from meanfield.diagrams import Diagram
 from meanfield.export import open_diagram, records, save, state_to_xarray
 from meanfield.export.states import save_states
+from meanfield.records.diagram import Diagram
 
 pytestmark = pytest.mark.skipif(
     np.finfo(np.longdouble).tiny > 1e-320, reason="this platform has no numbers beyond the range of doubles"

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from sample import repulsive_sample, sample
 
-from meanfield.diagrams import POINT_COLUMNS, SPECIAL_COLUMNS, Diagram
 from meanfield.export import diagram_to_json_object, open_diagram, save, state_to_xarray
+from meanfield.records.diagram import POINT_COLUMNS, SPECIAL_COLUMNS, Diagram
 
 EXACT = (".nc", ".json", ".npz")
 

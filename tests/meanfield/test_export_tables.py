@@ -10,8 +10,8 @@ import pytest
 from sample import repulsive_sample, sample
 from scipy.io import loadmat
 
-from meanfield.diagrams import POINT_COLUMNS, SPECIAL_COLUMNS
 from meanfield.export import save
+from meanfield.records.diagram import POINT_COLUMNS, SPECIAL_COLUMNS
 
 
 def rows_of(path):

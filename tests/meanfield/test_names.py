@@ -9,13 +9,13 @@ from sample import sample
 from sphere_sample import cubic, nematic, place
 
 from meanfield import Circle, InvalidInput, Sphere
-from meanfield.diagrams import POINT_NAMES
 from meanfield.export import save
 from meanfield.export.ensembles import ensemble_to_json_object
 from meanfield.export.states import state_rows
 from meanfield.export.trajectories import trajectory_to_json_object
 from meanfield.harmonics import moment_columns, moments_of
 from meanfield.plotting.quantities import values_of
+from meanfield.records.diagram import POINT_NAMES
 from solvers import VonMises, contraction_rate, evolve, simulate
 from tests.campaigns.files import KURAMOTO, ON_SPHERE
 from verification import compare

@@ -11,7 +11,6 @@ import pytest
 from sample import repulsive_sample, sample
 
 from meanfield import Circle, CosineSeries, Kuramoto, MaierSaupe, McKeanVlasov, Outcome, Sphere, Transformer
-from meanfield.diagrams import segments
 from meanfield.errors import ComputationFailed, InvalidInput
 from meanfield.plotting import (
     caption,
@@ -22,6 +21,7 @@ from meanfield.plotting import (
     plot_state,
     save_figure,
 )
+from meanfield.records.diagram import segments
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from meanfield import Circle, Kuramoto, McKeanVlasov, State
-from meanfield.records import Record
+from meanfield.base import Record
 from tests.hostile import materials
 
 # The longest text is that of an ensemble, five lines of a terminal of 120 columns.

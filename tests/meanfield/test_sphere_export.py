@@ -14,11 +14,11 @@ from test_export_auto import DIGITS, read_b, read_s
 from test_export_roundtrip import EXACT, assert_same
 
 from meanfield import Kuramoto, McKeanVlasov, Sphere
-from meanfield.diagrams import Branch, Diagram
 from meanfield.errors import InvalidInput
 from meanfield.export import open_diagram, save, state_to_xarray
 from meanfield.export.states import save_states
-from meanfield.outcomes import Outcome
+from meanfield.records.diagram import Branch, Diagram
+from meanfield.records.outcome import Outcome
 
 
 def turned(diagram):

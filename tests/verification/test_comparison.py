@@ -19,8 +19,8 @@ from meanfield import (
     Outcome,
     Transformer,
 )
-from meanfield.comparisons import Means
 from meanfield.export.comparisons import comparison_to_json_object, open_comparison
+from meanfield.records.comparison import Means
 from meanfield.transport import Density, Sample, wasserstein1, wasserstein2
 from solvers import PerturbedUniform, VonMises, evolve, simulate
 from verification import comparison as module

@@ -1,4 +1,4 @@
-r"""The harmonics of :mod:`meanfield.states` at the places of particles on S^2, and gradients of their sums.
+r"""The harmonics of :mod:`meanfield.records.state` at the places of particles on S^2, and gradients of their sums.
 
 The products :math:`r^l e^c_{lm}, r^l e^s_{lm}` are polynomials in x, y, z, the real and imaginary parts of
 :math:`S_{lm} = \nu_{lm} Q_l^m`, :math:`\nu_{lm} = \sqrt{(2-\delta_{m0})(l-m)!/(l+m)!}`, whose derivatives are

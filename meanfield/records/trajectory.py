@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .arguments import ITSELF, checked
-from .errors import InvalidInput
-from .harmonics import Layout, Moments, moment_columns, moments_of
-from .outcomes import Outcome
-from .problem import McKeanVlasov
-from .records import SavedRecord
-from .wording import describe, wrapped
+from ..arguments import ITSELF, checked
+from ..base import SavedRecord
+from ..errors import InvalidInput
+from ..harmonics import Layout, Moments, moment_columns, moments_of
+from ..problem import McKeanVlasov
+from ..wording import describe, wrapped
+from .outcome import Outcome
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .arguments import checked
-from .errors import InvalidInput, did_you_mean
-from .problem import McKeanVlasov
-from .records import Record
-from .states import State
+from ..arguments import checked
+from ..base import Record
+from ..errors import InvalidInput, did_you_mean
+from ..problem import McKeanVlasov
+from .state import State
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

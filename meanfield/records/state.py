@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .arguments import ITSELF, checked
-from .harmonics import Layout, Moments, moments_of
-from .harmonics.moments import per_unit
-from .outcomes import Outcome
-from .problem import McKeanVlasov
-from .records import Record
+from ..arguments import ITSELF, checked
+from ..base import Record
+from ..harmonics import Layout, Moments, moments_of
+from ..harmonics.moments import per_unit
+from ..problem import McKeanVlasov
+from .outcome import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -131,7 +131,7 @@ class State(Record):
         if modes.rounding(self.cosine.size) <= LARGEST_NOISE:
             return self.moments.relative_density(angle, azimuth)
         # Rounding of the moments spoils the sum, and the exponential has the relative error of rounding.
-        from .gibbs import gibbs_density
+        from ..gibbs import gibbs_density
 
         modes.check_angles(angle, azimuth)
         values = gibbs_density(self.problem, self.cosine, angle)

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .arguments import checked
-from .errors import InvalidInput, did_you_mean
-from .outcomes import Outcome
-from .problem import McKeanVlasov
-from .records import Record, SavedRecord
-from .wording import describe
+from ..arguments import checked
+from ..base import Record, SavedRecord
+from ..errors import InvalidInput, did_you_mean
+from ..problem import McKeanVlasov
+from ..wording import describe
+from .outcome import Outcome
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

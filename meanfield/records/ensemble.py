@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .arguments import checked
-from .errors import InvalidInput
-from .harmonics import Layout, Modes, Moments, modes_of
-from .outcomes import Outcome
-from .problem import McKeanVlasov
-from .records import SavedRecord
-from .wording import describe
+from ..arguments import checked
+from ..base import SavedRecord
+from ..errors import InvalidInput
+from ..harmonics import Layout, Modes, Moments, modes_of
+from ..problem import McKeanVlasov
+from ..wording import describe
+from .outcome import Outcome
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

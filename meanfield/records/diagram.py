@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .arguments import ITSELF, checked, shown
-from .domains import Circle, Domain
-from .errors import InvalidInput, did_you_mean
-from .harmonics import Layout, Moments, modes_of, moment_columns, moments_of
-from .outcomes import Outcome
-from .potentials import Number
-from .problem import McKeanVlasov
-from .records import Record, SavedRecord
-from .states import State
+from ..arguments import ITSELF, checked, shown
+from ..base import Record, SavedRecord
+from ..domains import Circle, Domain
+from ..errors import InvalidInput, did_you_mean
+from ..harmonics import Layout, Moments, modes_of, moment_columns, moments_of
+from ..potentials import Number
+from ..problem import McKeanVlasov
+from .outcome import Outcome
+from .state import State
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
