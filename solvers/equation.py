@@ -34,6 +34,7 @@ import numpy as np
 from scipy.linalg.blas import ddot
 
 from meanfield import McKeanVlasov, Number
+from meanfield.equations import Interaction
 
 from .bases import (
     EPS,
@@ -126,7 +127,7 @@ class StationaryEquation:
         self.strongest = strongest
         signed = -sign * relative / strongest
         self.gain = 0.5 / float((np.abs(signed) * basis.squares).max() or basis.squares.max())
-        self.unit = 2.0 * problem.noise / (known.scale * strongest) * self.gain
+        self.unit = 2.0 * problem.positive_noise / (known.scale * strongest) * self.gain
         self.signs = np.where(signed == 0.0, 1.0, np.sign(signed))
         self.scales = np.sqrt(np.abs(signed))
         self.signed_scales = self.signs * self.scales
@@ -353,5 +354,4 @@ def confinement_field(problem: McKeanVlasov, symmetry: int, cells: int) -> Float
     if problem.confinement is None:
         return None
     degree = symmetry * cells
-    multipliers = problem.confinement.multipliers(problem.domain, degree)
-    return np.asarray(-multipliers[symmetry::symmetry] / problem.noise, dtype=float)
+    return Interaction(problem).forces(degree)[symmetry::symmetry]

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..equations import McKeanVlasov
 from ..errors import InvalidInput
 from ..potentials import MaierSaupe, Transformer
-from ..problem import McKeanVlasov
 from ..theory import (
     GlobalCriterion,
     branch_shape,

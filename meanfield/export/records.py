@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..equations import McKeanVlasov
 from ..errors import InvalidInput
-from ..problem import McKeanVlasov
 from ..records.diagram import Branch, Diagram, SpecialPoint
 from ..records.outcome import Outcome
 from .layouts import check_layout, layout_of

@@ -8,10 +8,10 @@ import numpy as np
 
 from ..arguments import checked
 from ..base import Record
+from ..equations import McKeanVlasov
 from ..errors import InvalidInput
 from ..harmonics.polynomials import multiplicities
 from ..potentials import Number
-from ..problem import McKeanVlasov
 from .spheres import zonal_curvature, zonal_slope
 from .thresholds import checked_mode, critical_couplings, plain_number, require_uniform
 

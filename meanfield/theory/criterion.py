@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from ..arguments import checked
 from ..base import Record
+from ..equations import McKeanVlasov
 from ..potentials import Kuramoto, Logarithmic, Transformer
-from ..problem import McKeanVlasov
 from .branches import ROUNDING, branch_shape
 from .exact import tricritical_beta
 from .thresholds import critical_coupling, critical_modes, require_uniform

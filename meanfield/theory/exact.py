@@ -15,12 +15,12 @@ import numpy.typing as npt
 from ..arguments import checked
 from ..base import Record
 from ..domains import Circle, Domain
+from ..equations import McKeanVlasov
 from ..errors import InvalidInput
 from ..harmonics.polynomials import multiplicities
 from ..potentials import Logarithmic
 from ..potentials.series import as_number, scaled_bessel
 from ..potentials.zonal import exponential_coefficients
-from ..problem import McKeanVlasov
 from .thresholds import require_circle
 
 CIRCLE = Circle()

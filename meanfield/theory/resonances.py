@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from ..arguments import checked
 from ..base import Record
+from ..equations import McKeanVlasov
 from ..errors import InvalidInput
-from ..problem import McKeanVlasov
 from .branches import ROUNDING, curvature_of
 from .thresholds import checked_mode, require_circle, require_uniform
 

@@ -39,11 +39,12 @@ from functools import cached_property
 import numpy as np
 import scipy.linalg
 
+from meanfield.equations.interaction import NEGLIGIBLE
+
 from ...bases import EPS, Floats
 from ...lowest import check_size, lowest_pairs
 from .full_fields import FullField, grid_size, on_grid, transform_of, turnings
 from .harmonic_tables import ClassTable, class_tables, waves_of
-from .interaction import NEGLIGIBLE
 
 # Rotations of a class are independent if their singular values are above this share of the largest of all.
 INDEPENDENT = 1e-9
@@ -82,7 +83,7 @@ class Linearisation:
         self.tables = class_tables(field.symmetry, degree, rings)
         check_size(max(table.size for table in self.tables))
         self.values = on_grid(field, rings, meridians)
-        self.lambdas: Floats = field.interaction.strengths(degree) / (2.0 * np.arange(degree + 1.0) + 1.0)
+        self.lambdas: Floats = field.interaction.attractions(degree) / (2.0 * np.arange(degree + 1.0) + 1.0)
         self.unlisted: float = field.interaction.strongest_beyond(degree)
         self._waves = [
             waves_of(values, self.transform.weights, 2 * degree)
@@ -251,7 +252,7 @@ class ClassMatrices:
         beyond = self._beyond(values.potential * transform.synthesise(*self.table.spread(pair.x, degree)))
         weighted = values.root * transform.synthesise(*self.table.spread(pair.y, degree))
         cosine, sine = transform.analyse(weighted)
-        factors = whole.field.interaction.strengths(degree)[transform.degrees]
+        factors = whole.field.interaction.attractions(degree)[transform.degrees]
         attracted = self._beyond(values.root * transform.synthesise(factors * cosine, factors * sine))
         changed = abs(pair.level) * beyond / ((degree + 1.0) * (degree + 2.0)) + attracted
         if whole.unlisted > EPS:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from meanfield import Spectrum
+from meanfield.equations import Interaction
 from meanfield.harmonics.quadrature import gauss_rule, polynomials
 
 from ....bases import Floats
-from ....sphere.linearised.interaction import Interaction
 from ...deviations import DeviationPaths
 from ...neighbourhood import GENERIC, SAME_SHAPE, SMALL, VACUUM, Complexes, padded
 from ..systems import system_of
@@ -55,7 +55,7 @@ class ZonalNeighbourhood:
     def generic_perturbation(self) -> Complexes:
         """Return rho (1 + eps g), g with many degrees, of mass one."""
         dimension = self.problem.domain.dimension
-        perturbed = perturbed_degree(Interaction(self.problem).felt)
+        perturbed = perturbed_degree(Interaction(self.problem).significant_degree)
         degree = self._target.size - 1 + perturbed
         rule = gauss_rule(dimension, 2 * degree + SPARE_NODES)
         table = polynomials(dimension, rule, degree)

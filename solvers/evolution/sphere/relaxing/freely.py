@@ -7,12 +7,12 @@ import numpy as np
 
 from meanfield import ComputationFailed, Spectrum
 from meanfield.entropy import excess
+from meanfield.equations import Interaction
 from meanfield.harmonics import largest_degree, packed
 
 from ....bases import Floats
 from ....bases.spherical import SphericalTransform
 from ....sphere.linearised.fields import UNIFORM
-from ....sphere.linearised.interaction import Interaction
 from ...deviations import DeviationPaths
 from ...neighbourhood import GENERIC, SAME_SHAPE, SMALL, VACUUM, Complexes, padded
 from ..rates import SphereRates
@@ -60,7 +60,7 @@ class FreeNeighbourhood:
 
     def generic_perturbation(self) -> Complexes:
         """Return rho (1 + eps g), g with many degrees and orders, of mass one."""
-        perturbed = perturbed_degree(Interaction(self.problem).felt)
+        perturbed = perturbed_degree(Interaction(self.problem).significant_degree)
         degree = largest_degree(self._target.size) + perturbed
         transform = SphericalTransform(degree, 2 * degree, 4 * degree)
         count = packed(np.zeros(perturbed + 1)).size
