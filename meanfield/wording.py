@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .potentials import Combination, Custom, Number
-from .potentials.combination import joined
+from .potentials.terms import joined
 from .problem import McKeanVlasov
 
 WIDTH = 100

@@ -11,8 +11,9 @@ from ..arguments import methods_checked
 from ..domains import Domain
 from ..errors import InvalidInput
 from ..harmonics.polynomials import Extended
-from .protocol import SMALLEST, Array, Number, Potential
-from .series import as_number, scaled_bessel
+from .arrays import Array, Number
+from .protocol import Potential
+from .series import SMALLEST, as_number, scaled_bessel
 from .zonal import exponential_coefficients
 
 # Below this size 1/w_k is a normal float64 as well, so couplings keep full precision.

@@ -12,7 +12,8 @@ from ..arguments import methods_checked
 from ..domains import Domain, Sphere
 from ..errors import InvalidInput
 from ..harmonics.polynomials import Extended, multiplicities
-from .protocol import Array, Number, Potential
+from .arrays import Array, Number
+from .protocol import Potential
 from .series import as_number, sine_defect, wrapped
 from .zonal import angular_rule, projected
 

@@ -9,8 +9,8 @@ import numpy.typing as npt
 from ..domains import Domain
 from ..errors import InvalidInput
 from ..harmonics.polynomials import multiplicities
+from .arrays import Array
 from .pieces import LARGEST_DIMENSION, Pieces
-from .protocol import Array
 from .sampling import Sampled, extended
 from .series import cosine_sum, cosine_sum_slope, padded
 from .splitting import split

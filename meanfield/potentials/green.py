@@ -10,8 +10,9 @@ import numpy.typing as npt
 from ..arguments import is_number, methods_checked
 from ..domains import Circle, Domain
 from ..errors import InvalidInput
-from .protocol import SMALLEST, Array, Number, Potential
-from .series import as_number, wrapped
+from .arrays import Array, Number
+from .protocol import Potential, Terms
+from .series import SMALLEST, as_number, wrapped
 
 _NAMED_SIGNS = {"attractive": 1, "repulsive": -1}
 
@@ -75,6 +76,10 @@ class Logarithmic(Potential):
         if domain.dimension == 2:
             return 1 / following
         return (following + 0.5 * (domain.dimension - 2)) / (following * (following + domain.dimension - 2.0))
+
+    def as_terms(self) -> Terms:
+        """Return one singularity for both signs, so that sums have no difference of two infinities."""
+        return ((float(self.sign), Logarithmic()),)
 
     def parameters(self) -> dict[str, Any]:
         """Return the sign."""

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from ..arguments import methods_checked
 from ..domains import Domain
 from ..harmonics.polynomials import Extended
-from .protocol import Array, Number, Potential
+from .arrays import Array, Number
+from .protocol import Potential
 
 
 @methods_checked

@@ -30,7 +30,7 @@ from ..domains import Circle, Domain
 from ..errors import InvalidInput
 from ..harmonics.polynomials import multiplicities
 from ..harmonics.quadrature import gauss_rule
-from .protocol import Array
+from .arrays import Array
 from .series import wrapped
 from .waves import wave_sums
 from .zonal import polynomial_integrals

@@ -12,7 +12,8 @@ from ..arguments import is_whole, methods_checked
 from ..domains import Circle, Domain, Sphere
 from ..errors import InvalidInput
 from ..harmonics.polynomials import slope_at_cosines, sum_at_cosines
-from .protocol import Array, Number, Potential
+from .arrays import Array, Number
+from .protocol import Potential
 from .series import checked_coefficients, cosine_sum, cosine_sum_slope, padded
 from .zonal import cosines_to_zonal
 

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from ..harmonics.polynomials import Extended, multiplicity_ratios, zonal_polynomials
-from .protocol import Array
+from .arrays import Array
 
 
 def exponential_coefficients(size: float, dimension: int, degree: int) -> Extended:
