@@ -25,7 +25,7 @@ _LARGEST_DEGREE = 2**13
 
 
 class KinksOnOrdinarySphere:
-    """Bounds of Bernstein, and the polynomials by their recurrence."""
+    """Polynomials by their recurrence, and the bound of Bernstein."""
 
     most: ClassVar[int] = 2**13
 
@@ -45,7 +45,7 @@ class KinksOnOrdinarySphere:
 
 
 class KinksOnThreeSphere:
-    """Bounds by Cauchy and Schwarz, and the polynomials sin((l+1)t) / ((l+1) sin t), sums of waves."""
+    """Polynomials sin((l+1)t) / ((l+1) sin t): sums of waves, and their bound."""
 
     most: ClassVar[int] = 2**16
 
