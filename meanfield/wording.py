@@ -7,7 +7,7 @@ import numpy as np
 
 from .equations import McKeanVlasov
 from .potentials import Combination, Custom, Number
-from .potentials.combination import joined
+from .potentials.terms import joined
 
 WIDTH = 100
 LONGEST_LIST = 6

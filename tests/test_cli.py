@@ -417,7 +417,7 @@ def test_potential_of_another_package(capsys, monkeypatch):
         def load(self):
             return Paired
 
-    monkeypatch.setattr(meanfield.potentials, "_entry_points", lambda: [Entry()])
+    monkeypatch.setattr(meanfield.potentials.registry, "_entry_points", lambda: [Entry()])
     arguments = ("paired", "--strength", "0.25", "--potential-noise", "0.5", "--noise", "2", "--json")
     values = strict_json(succeed(capsys, "theory", *arguments))
     assert [row["multiplier"] for row in values["modes"][:2]] == [-0.5, -0.25]

@@ -295,7 +295,7 @@ def test_an_exception_inside_a_potential_names_the_place(capsys, monkeypatch):
         def load(self):
             return Raising
 
-    monkeypatch.setattr(meanfield.potentials, "_entry_points", lambda: [Entry()])
+    monkeypatch.setattr(meanfield.potentials.registry, "_entry_points", lambda: [Entry()])
     message = fail(capsys, 1, "bifurcation", "raising", "--coefficients", "1")
     assert "ZeroDivisionError in multipliers (test_cli_faults.py" in message
 

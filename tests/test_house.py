@@ -8,9 +8,9 @@ from tests.house import House, _asks
 
 # What there is today; each may fall and none may rise. The aim is twelve files that ask, and no circle.
 LIMITS = {
-    "files that switch on the domain": 45,
-    "circles of imports": 1,
-    "files in circles": 15,
+    "files that switch on the domain": 29,
+    "circles of imports": 0,
+    "files in circles": 0,
     "files over 500 lines": 0,
     "functions over 60 lines": 0,
     "median lines of a file": 150,

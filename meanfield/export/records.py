@@ -244,12 +244,13 @@ def _check_references(branches: Sequence[Branch], events: Sequence[SpecialPoint]
 
 
 def _check_layouts(problem: McKeanVlasov, branches: Sequence[Branch], events: Sequence[SpecialPoint]) -> None:
-    for branch in branches:
+    modes = [
         check_layout(branch.layout, problem.domain, branch.cosine.shape[1], f"branch {branch.label!r}")
+        for branch in branches
+    ]
     for index, event in enumerate(events):
         what = f"special point {index}"
-        check_layout(event.layout, problem.domain, event.cosine.size, what)
-        if event.layout != branches[event.branch].layout:
+        if check_layout(event.layout, problem.domain, event.cosine.size, what) != modes[event.branch]:
             raise InvalidInput(f"the moments of {what} are by {event.layout}, unlike those of its branch")
 
 

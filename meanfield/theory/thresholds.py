@@ -130,20 +130,26 @@ def growth_rates(problem: McKeanVlasov, degree: int) -> npt.NDArray[np.float64]:
     return np.asarray(-eigenvalues * (problem.noise + attraction), dtype=np.float64)
 
 
+def branching_coupling(problem: McKeanVlasov, n: int) -> Number:
+    """Return the critical coupling of a mode, where a branch leaves the uniform state.
+
+    Raises
+    ------
+    InvalidInput
+        If n is not a positive integer, w_n = 0 or there is a confinement.
+    """
+    require_uniform(problem)
+    coupling = plain_number(critical_couplings(problem, checked_mode(n))[n])
+    if not np.isfinite(coupling):
+        raise InvalidInput(f"mode {n} has w_{n} = 0, so no branch leaves the uniform state along it")
+    return coupling
+
+
 def require_uniform(problem: McKeanVlasov) -> None:
     """Refuse a confinement: the uniform state is then not stationary."""
     if problem.confinement is not None:
         raise InvalidInput(
             "these closed forms are about the uniform state, which a confinement removes; leave the confinement out"
-        )
-
-
-def require_circle(problem: McKeanVlasov, what: str) -> None:
-    """Refuse a sphere where a statement is one about the circle."""
-    if problem.domain.dimension != 2:
-        raise InvalidInput(
-            f"{what} belongs to the circle and does not apply on the sphere; there, branch_shape(problem, degree) "
-            "and global_criterion(problem) tell how and where the uniform state gives way"
         )
 
 
