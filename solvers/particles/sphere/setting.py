@@ -5,7 +5,7 @@ import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,8 @@ from meanfield.harmonics import moduli as lengths_of
 
 from ...bases.spherical import ducc
 from ..drift import OVERSHOOTING, MomentDrift, PairDrift
-from ..schemes import Scheme, WeakSecondOrder, too_long
 from ..settings import HISTOGRAM_BINS, Several, Starts
+from ..stepping import too_long
 from ..timing import Timetable
 from .cloud import SphereCloud
 from .felt import Felt, felt_degrees
@@ -64,6 +64,8 @@ class SphereSetting:
     felt: Felt
     degrees: int
     kernel: str = "auto"
+
+    flat: ClassVar[bool] = False
 
     @property
     def dimension(self) -> int:
@@ -178,19 +180,6 @@ class SphereSetting:
         angles = np.arctan2(np.sqrt((positions[:-1] ** 2).sum(axis=0)), positions[-1])
         bins = np.minimum((angles * (HISTOGRAM_BINS / math.pi)).astype(np.int64), HISTOGRAM_BINS - 1)
         return np.ascontiguousarray(positions.T), np.bincount(bins, minlength=HISTOGRAM_BINS)
-
-    def width_bias(self, scheme: Scheme, share: float) -> float:
-        r"""Return the relative bias of the variance in a force of slope -s, share = s times the step.
-
-        Of the second-order step, half of the noise, a factor :math:`f = 1 - a + a^2/2`, and the other half, the
-        exact :math:`a\frac{1+f^2}{1-f^2} - 1` for a = sh, in modulus.
-        """
-        if not isinstance(scheme, WeakSecondOrder):
-            return scheme.width_bias(share)
-        if share <= 0.0:
-            return 0.0
-        square = (1.0 - share + 0.5 * share**2) ** 2
-        return abs(share * (1.0 + square) / max(1.0 - square, 1e-3 * share) - 1.0)
 
     def warnings(self, particles: int) -> list[str]:
         """Return what a reader must know before anything is computed."""
