@@ -8,5 +8,6 @@ DEGREES = 6
 SCHEMES = {
     "weak-second-order": "solvers.particles.second_order:WeakSecondOrder",
     "euler-maruyama": "solvers.particles.euler_maruyama:EulerMaruyama",
+    "leimkuhler-matthews": "solvers.particles.leimkuhler_matthews:LeimkuhlerMatthews",
 }
 SCHEME = next(iter(SCHEMES))

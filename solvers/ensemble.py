@@ -86,7 +86,7 @@ def simulate(
     replicas
         Independent systems; standard errors need two at least.
     scheme
-        ``WeakSecondOrder()`` (default) or ``EulerMaruyama()``; any
+        ``WeakSecondOrder()`` (default), ``EulerMaruyama()`` or, on the circle, ``LeimkuhlerMatthews()``; any
         :class:`~solvers.particles.stepping.Scheme`. On a sphere the first takes half of the noise, the drift by the
         midpoint rule and the other half of the noise.
     times

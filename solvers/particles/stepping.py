@@ -1,7 +1,8 @@
 r"""What a time-stepping scheme is, and what it is made of: the drift, the noise and the displacements of particles.
 
 The three are independent. Particles know how they move on their domain and what drives them, a scheme for
-:math:`dX = b(X)\,dt + \sqrt{2D}\,dB` knows neither. One more is a frozen dataclass in a file of its own, and a line of ``solvers.defaults.SCHEMES``, which gives its name to
+:math:`dX = b(X)\,dt + \sqrt{2D}\,dB` knows neither. One more is a frozen dataclass in a file of its own, as
+:mod:`solvers.particles.leimkuhler_matthews` is, and a line of ``solvers.defaults.SCHEMES``, which gives its name to
 the command line.
 """
 
