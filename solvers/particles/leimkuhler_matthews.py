@@ -53,10 +53,14 @@ class LeimkuhlerMatthews:
         """Advance all particles by one step."""
         carried = particles.carried
         if carried:
-            share = math.sqrt(0.75 * step / float(carried["step"]) + 0.25) - 0.5
-            noise = share * carried["noise"]
+            share, noise = math.sqrt(0.75 * step / float(carried["step"]) + 0.25) - 0.5, carried.pop("noise")
         else:
-            noise = math.sqrt(0.75) * particles.noise(step)
-        fresh = particles.noise(step)
-        particles.move(particles.drift(step) + noise + 0.5 * fresh)
-        carried.update(noise=fresh, step=np.asarray(step))
+            share, noise = math.sqrt(0.75), particles.noise(step)
+        displacements = particles.drift(step)
+        # In place: of many particles no more arrays are held than in other schemes.
+        noise *= share
+        displacements += noise
+        noise = particles.noise(step)
+        displacements += 0.5 * noise
+        particles.move(displacements)
+        carried.update(noise=noise, step=np.asarray(step))

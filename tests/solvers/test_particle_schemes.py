@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from meanfield import Circle, CosineSeries, InvalidInput, Kuramoto, McKeanVlasov, Sphere, Transformer
+from meanfield import Circle, CosineSeries, InvalidInput, Kuramoto, McKeanVlasov, Sphere, Transformer, open_ensemble
 from meanfield.cli import main
 from solvers import Checkpoint, EulerMaruyama, PairDrift, VonMises, WeakSecondOrder, simulate
 from solvers.defaults import SCHEME, SCHEMES
@@ -209,6 +209,18 @@ def test_what_a_scheme_carries_follows_the_replicas_that_go_on(monkeypatch):
     assert 0 < together.completed.sum() < 12
     assert together.failures == alone.failures
     assert np.array_equal(together.positions, alone.positions, equal_nan=True)
+
+
+def test_a_line_of_the_table_gives_a_scheme_to_the_command(monkeypatch, tmp_path):
+    monkeypatch.setitem(SCHEMES, "inertial", f"{__name__}:Inertial")
+    line = ["particles", "kuramoto", "--coupling", "1", "--particles", "50", "--until", "0.2", "--step", "0.1"]
+    assert main([*line, "--scheme", "inertial", "--quiet", "--to", str(tmp_path / "e.json")]) == 0
+    found, expected = (
+        open_ensemble(tmp_path / "e.json"),
+        simulate(McKeanVlasov(Circle(), Kuramoto(), coupling=1.0), 50, 0.2, 1, step=0.1, scheme=Inertial()),
+    )
+    assert found.scheme == expected.scheme == "inertial"
+    assert np.array_equal(found.cosine, expected.cosine)
 
 
 @pytest.mark.parametrize("run", CURVED)
