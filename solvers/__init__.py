@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .evolution import Watson as Watson
     from .evolution import initial_from as initial_from
     from .particles import EulerMaruyama as EulerMaruyama
+    from .particles import LeimkuhlerMatthews as LeimkuhlerMatthews
     from .particles import MomentDrift as MomentDrift
     from .particles import PairDrift as PairDrift
     from .particles import WeakSecondOrder as WeakSecondOrder
@@ -45,6 +46,7 @@ _HOMES = {
     "ETDRK4": "evolution",
     "EulerMaruyama": "particles",
     "LSODA": "evolution",
+    "LeimkuhlerMatthews": "particles",
     "Mixture": "evolution",
     "MomentDrift": "particles",
     "PairDrift": "particles",
@@ -76,6 +78,7 @@ __all__ = [
     "Bumps",
     "Checkpoint",
     "EulerMaruyama",
+    "LeimkuhlerMatthews",
     "Mixture",
     "MomentDrift",
     "PairDrift",

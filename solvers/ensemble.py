@@ -14,14 +14,15 @@ from meanfield import ComputationFailed, Ensemble, InvalidInput, McKeanVlasov, O
 from meanfield.arguments import checked
 
 from .checkpoints import Checkpoint
-from .defaults import DEGREES
+from .defaults import DEGREES, SCHEME
 from .executors import completed
 from .particles.blocks import Block, blocks_of, run_block, running_block
 from .particles.drift import MomentDrift, PairDrift
 from .particles.planning import Options, Plan, plan
 from .particles.replicas import Recorded
-from .particles.schemes import Scheme, WeakSecondOrder
+from .particles.schemes import scheme_named
 from .particles.settings import HISTOGRAM_BINS
+from .particles.stepping import Scheme
 from .provenance import provenance
 
 # A step is called coarse where it changes local widths by more than this.
@@ -85,8 +86,9 @@ def simulate(
     replicas
         Independent systems; standard errors need two at least.
     scheme
-        ``WeakSecondOrder()`` (default) or ``EulerMaruyama()``. On a sphere the former takes half of the noise, the
-        drift by the midpoint rule and the other half of the noise.
+        ``WeakSecondOrder()`` (default), ``EulerMaruyama()`` or, on the circle, ``LeimkuhlerMatthews()``; any
+        :class:`~solvers.particles.stepping.Scheme`. On a sphere the first takes half of the noise, the drift by the
+        midpoint rule and the other half of the noise.
     times
         Times to record, increasing, or a number of equal intervals; 0 and about a hundred more by default.
     degrees
@@ -167,7 +169,15 @@ def simulation(
     if on_failure not in ("raise", "return"):
         raise InvalidInput(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
     started = time.process_time()
-    options = Options(particles, seed, replicas, degrees, scheme or WeakSecondOrder(), drift, keep_positions)
+    options = Options(
+        particles,
+        seed,
+        replicas,
+        degrees,
+        scheme_named(SCHEME) if scheme is None else scheme,
+        drift,
+        keep_positions,
+    )
     planned = plan(problem, options, until, step, times, initial, checkpoint, kernel)
     outcomes: dict[int, Recorded | Exception] = {}
     interrupted = False
@@ -320,7 +330,7 @@ def _ensemble(
 
 def _all_warnings(planned: Plan, found: Sequence[Recorded], contraction: float) -> tuple[str, ...]:
     warnings = list(planned.warnings)
-    bias = planned.setting.width_bias(planned.options.scheme, contraction)
+    bias = planned.options.scheme.width_bias(contraction, planned.setting.flat)
     if bias > COARSE:
         step = planned.timetable.largest_step
         warnings.append(
@@ -342,6 +352,7 @@ def _described(planned: Plan, contraction: float) -> dict[str, Any]:
         "step": planned.timetable.largest_step,
         "steps": planned.timetable.steps,
         "scheme": options.scheme.name,
+        "drifts_a_step": options.scheme.cost(planned.setting.flat).drifts,
         "initial": planned.initial,
         "step_times_slope": contraction,
     } | planned.setting.described()

@@ -28,8 +28,9 @@ from meanfield import (
     Outcome,
 )
 from meanfield.arguments import checked
-from solvers import Advance, EulerMaruyama, WeakSecondOrder, evolve, simulation
+from solvers import Advance, evolve, simulation
 from solvers.evolution import Initial
+from solvers.particles.stepping import Scheme
 
 from .defaults import DEGREES, REPLICAS, SIZES, TIMES
 from .measured import PARTICLE_STREAM, stream, transport
@@ -52,7 +53,7 @@ def compare(
     replicas: int = REPLICAS,
     seed: int,
     step: float | None = None,
-    scheme: EulerMaruyama | WeakSecondOrder | None = None,
+    scheme: Scheme | None = None,
     times: int | ArrayLike = TIMES,
     degrees: int = DEGREES,
     confidence: float = CONFIDENCE,
@@ -129,7 +130,7 @@ def comparing(
     replicas: int = REPLICAS,
     seed: int,
     step: float | None = None,
-    scheme: EulerMaruyama | WeakSecondOrder | None = None,
+    scheme: Scheme | None = None,
     times: int | ArrayLike = TIMES,
     degrees: int = DEGREES,
     confidence: float = CONFIDENCE,

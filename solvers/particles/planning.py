@@ -18,8 +18,9 @@ from ..provenance import version
 from .drift import MomentDrift, PairDrift
 from .replicas import Replica
 from .saving import replica_path
-from .schemes import Scheme
+from .schemes import require_scheme
 from .settings import HISTOGRAM_BINS, Setting, Start
+from .stepping import Scheme
 from .timing import Timetable, timetable
 
 LARGEST_COUNT = 10**9
@@ -82,6 +83,7 @@ def plan(
     """
     options = _checked(options)
     setting = rooms_of(problem).particles(problem, options.drift, options.degrees, options.particles)
+    require_scheme(options.scheme, setting.flat)
     table = timetable(until, setting.default_step(until) if step is None else step, times)
     _require_memory(options, setting, table)
     starts = setting.starts(initial, options.particles, options.replicas)
@@ -130,8 +132,6 @@ def _replica(common: Replica, index: int, start: Start, replicas: int) -> Replic
 
 
 def _checked(options: Options) -> Options:
-    if not hasattr(options.scheme, "advance"):
-        raise InvalidInput(f"scheme must be EulerMaruyama() or WeakSecondOrder(), not {options.scheme!r}")
     return dataclasses.replace(
         options,
         particles=_within(options.particles, "particles", 1, LARGEST_COUNT, "particles=10000"),

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from meanfield.harmonics import Layout
 
 from .drift import MomentDrift, PairDrift
-from .schemes import Cloud, Clouds, Scheme
+from .stepping import Cloud, Clouds
 from .streams import Streams
 from .timing import Timetable
 
@@ -58,6 +58,10 @@ class Setting(Protocol):
     @property
     def drift(self) -> MomentDrift | PairDrift:
         """How the drift is summed."""
+
+    @property
+    def flat(self) -> bool:
+        """Whether the domain is flat, so that displacements add up."""
 
     @property
     def layout(self) -> Layout:
@@ -115,9 +119,6 @@ class Setting(Protocol):
 
     def ended(self, positions: Floats) -> tuple[Floats, Counts]:
         """Return the positions as a record holds them and their histogram."""
-
-    def width_bias(self, scheme: Scheme, share: float) -> float:
-        """Return the relative bias of the variance in a force of slope -s, share = s times the step."""
 
     def warnings(self, particles: int) -> list[str]:
         """Return what a reader must know before anything is computed."""

@@ -20,6 +20,7 @@ import solvers.particles.circle
 import solvers.particles.clouds
 import solvers.particles.drift
 import solvers.particles.kernels
+import solvers.particles.leimkuhler_matthews
 import solvers.particles.sphere.cloud
 import solvers.particles.sphere.felt
 import verification.tabulation
@@ -107,6 +108,17 @@ def first_only(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(solvers.particles.clouds.MomentCloud, "second_order", solvers.particles.clouds.MomentCloud.euler)
 
 
+def forgetful(patch: pytest.MonkeyPatch) -> None:
+    """Let the scheme of Leimkuhler and Matthews forget its noise, so that every step is its first."""
+    right = solvers.particles.leimkuhler_matthews.LeimkuhlerMatthews.advance
+
+    def mutant(self: Any, particles: Any, step: float) -> None:
+        particles.carried.clear()
+        right(self, particles, step)
+
+    patch.setattr(solvers.particles.leimkuhler_matthews.LeimkuhlerMatthews, "advance", mutant)
+
+
 def stronger(strengths: Any, *_: Any) -> Any:
     interaction, confinement, beyond = strengths
     return 1.1 * interaction, confinement, beyond
@@ -163,6 +175,7 @@ MUTANTS: dict[str, tuple[Mutation, str, McKeanVlasov]] = {
         wrapped(solvers.particles.drift, "_strengths", stronger), "circle.schemes", circle(Transformer(3.0)),
     ),
     "Euler's step in the scheme of order two": (first_only, "circle.schemes", circle(Transformer(3.0))),
+    "Leimkuhler-Matthews without its memory": (forgetful, "circle.schemes", circle(Transformer(3.0))),
     "states pushed out of the confinement": (
         wrapped(solvers.equation, "confinement_field", lambda field, *_: None if field is None else -field),
         "circle.confined-states", FIELD,
