@@ -15,6 +15,7 @@ from meanfield.arguments import checked
 
 from .checkpoints import Checkpoint
 from .defaults import DEGREES, SCHEME
+from .domains import rooms_of
 from .executors import completed
 from .particles.blocks import Block, blocks_of, run_block, running_block
 from .particles.drift import MomentDrift, PairDrift
@@ -178,7 +179,7 @@ def simulation(
         drift,
         keep_positions,
     )
-    planned = plan(problem, options, until, step, times, initial, checkpoint, kernel)
+    planned = plan(problem, rooms_of(problem).particles, options, until, step, times, initial, checkpoint, kernel)
     outcomes: dict[int, Recorded | Exception] = {}
     interrupted = False
     try:

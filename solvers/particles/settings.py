@@ -5,12 +5,13 @@ everywhere. A setting answers the rest: where particles start, what moves them, 
 what is recorded.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from meanfield import McKeanVlasov
 from meanfield.harmonics import Layout
 
 from .drift import MomentDrift, PairDrift
@@ -128,3 +129,8 @@ class Setting(Protocol):
 
     def described(self) -> dict[str, Any]:
         """Return what the drift is made of, for the provenance."""
+
+
+# How particles move on a domain: the setting of a problem, the drift or None for the cheapest, the degrees to be
+# recorded and the number of particles.
+Motion = Callable[[McKeanVlasov, MomentDrift | PairDrift | None, int, int], Setting]
