@@ -54,7 +54,7 @@ from .bases import (
 from .boltzmann import boltzmann_factor
 from .felt import Felt, confining_degree, confining_error, even_size, felt_among, starting_degrees, strengths
 from .limits import MAX_UNKNOWNS
-from .weak import Partition, most_variance, strong_modes
+from .weak import Partition, strong_modes
 
 # Nodes to start with. On the circle, where transforms are fast, having twice as many costs less than taking them
 # later; on spheres they are dense products.
@@ -168,15 +168,15 @@ class StationaryEquation:
         """Return the Jacobian parted into strong and weak modes, or None where it is better made whole."""
         if not isinstance(self.basis, CosineBasis) or self.basis.doubts_tail:
             return None
-        shares = q * self.doubled * self.scales**2 * most_variance(moments)
-        count = strong_modes(shares)
-        if count is None:
+        strong = strong_modes(self.scales, q * self.doubled, moments)
+        if strong is None:
             return None
+        count, below = strong
         rows = self.basis.first_covariances(moments, count)
         rows *= (-q * self.doubled * self.signed_scales[:count])[:, None]
         rows *= self.signed_scales
         rows.reshape(-1)[:: self.scales.size + 1] += self.signs[:count]
-        return Partition(rows[:, :count], rows[:, count:], self.signs[count:], float(shares[count:].max()))
+        return Partition(rows[:, :count], rows[:, count:], self.signs[count:], below)
 
     def products(self, b: Floats, q: float, moments: Floats) -> tuple[Callable[[Floats], Floats], Floats]:
         """Return the product of the Jacobian of even densities with rows, a function, and the derivative in q."""

@@ -30,7 +30,7 @@ from ..geometry import BlockMatrix
 from ..inertia import count_negative
 from ..newton import NEUTRAL
 from ..pinning import count_beside_rotation, is_weak
-from ..weak import Partition, most_variance, strong_modes
+from ..weak import Partition, strong_modes
 
 # With more modes than this the blocks of a rotation symmetry are counted one by one.
 DIVIDED = 64
@@ -127,10 +127,11 @@ class Perturbations:
     def _partition(self, point: Point, parity: Parity, residue: int, neutral: float) -> Partition | None:
         """Return the matrix of a part plus ``neutral`` parted into strong and weak modes, or None if best whole."""
         part, equation = self._part(residue), point.equation
-        shares = 2.0 * point.q / equation.strongest * part.roots**2 * most_variance(point.moments)
-        count = None if equation.basis.doubts_tail else strong_modes(shares)
-        if count is None:
+        factor = 2.0 * point.q / equation.strongest
+        strong = None if equation.basis.doubts_tail else strong_modes(part.roots, factor, point.moments)
+        if strong is None:
             return None
+        count, below = strong
         rows = self.matrices([point], parity, residue, count)
         diagonals(rows)[:] += neutral
         above = neutral
@@ -138,7 +139,7 @@ class Perturbations:
             squares = (part.roots * part.degrees * np.append(point.moments, 0.0).take(part.means)) ** 2
             above += float(squares[count:].sum() / max(squares.sum(), np.finfo(float).tiny))
         signs = -equation.sign * part.signs[count:]
-        return Partition(rows[0, :, :count], rows[0, :, count:], signs, float(shares[count:].max()), above)
+        return Partition(rows[0, :, :count], rows[0, :, count:], signs, below, above)
 
     def _rotates(self, parity: Parity, residue: int) -> bool:
         """Whether the rotation mode is in a part and is moved to one."""
