@@ -1,7 +1,7 @@
 r"""Pseudo-arclength continuation of stationary states as an iterator of points.
 
-The curve is parametrised by the length in (b, q), both dimensionless. Each step extrapolates the last three
-points and tangents by the Hermite polynomial of degree five, so well that one Newton step is often enough,
+The curve is parametrised by the length in (b, q), both dimensionless. Each step extrapolates the last four
+points and tangents by the Hermite polynomial of degree seven, so well that one Newton step is often enough,
 corrects by Newton in the hyperplane orthogonal to the tangent, and adapts its length to the distance between
 prediction and correction. Every accepted point is resolved: where it is not, the equation grows and the point is
 corrected again.
@@ -21,8 +21,8 @@ from ..equation import StationaryEquation
 from ..newton import POLISHED, ROUNDING, Newton, Solution, correct, solve_at
 from .arclength import Arclength
 
-# Points from which the next one is predicted.
-PREDICTED_FROM = 3
+# Points from which the next one is predicted. From more it is predicted no better, for errors of tangents grow.
+PREDICTED_FROM = 4
 # Arclengths count from the branch point a branch is born at; one that has none starts at this value.
 REGULAR_ARCLENGTH = 1.0
 NEWTON = Newton()
@@ -178,15 +178,15 @@ def hermite(nodes: Sequence[Point], arclength: float) -> tuple[Floats, float]:
     points and (s - s_i) l_i(s)^2 for the tangents. One node gives the tangent line, two the cubic.
     """
     equation = nodes[-1].equation
-    b, q = np.zeros_like(equation.scales), 0.0
+    b, q = np.zeros(equation.scales.size), 0.0
     for node in nodes:
-        lagrange, slope = 1.0, 0.0
+        lagrange, slope, place = 1.0, 0.0, node.arclength
         for other in nodes:
             if other is not node:
-                gap = node.arclength - other.arclength
+                gap = place - other.arclength
                 lagrange *= (arclength - other.arclength) / gap
                 slope += 1.0 / gap
-        beyond = (arclength - node.arclength) * lagrange * lagrange
+        beyond = (arclength - place) * lagrange * lagrange
         weight = lagrange * lagrange - 2.0 * slope * beyond
         node_b, tangent_b = node.unknowns_on(equation)
         b = daxpy(tangent_b, daxpy(node_b, b, a=weight), a=beyond)
