@@ -1,8 +1,10 @@
 """How strongly a potential couples the degrees on a sphere, in units of the noise."""
 
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from meanfield import McKeanVlasov
 from meanfield.domains import Circle, Domain, Sphere
@@ -27,31 +29,26 @@ class Interaction:
 
     def __init__(self, problem: McKeanVlasov) -> None:
         self.problem = problem
+        self._potential: Any = problem.potential
 
     @cached_property
     def unit(self) -> np.longdouble:
         """The largest abs(sigma_l), with the sign of the coupling."""
-        scale = np.longdouble(self.problem.potential.scale(self.problem.domain))
+        scale = _scale(self._potential, self.problem.domain)
         return np.longdouble(self.problem.fixed_coupling) * scale / np.longdouble(self.problem.noise)
 
-    @cached_property
+    @property
     def felt(self) -> int:
         """A degree beyond which the potential is not felt, or the largest that is affordable."""
-        limit = 16
-        potential, domain = self.problem.potential, self.problem.domain
-        while limit < MAX_NODES and potential.relative_tail_bound(domain, limit) > NEGLIGIBLE:
-            limit *= 2
-        relative = np.abs(potential.relative_multipliers(domain, limit))
-        return int(np.flatnonzero(relative > NEGLIGIBLE).max(initial=1))
+        return _felt(self._potential, self.problem.domain)
 
     def strengths(self, degree: int) -> Floats:
         """Return sigma_0 = 0, sigma_1, ..., sigma_degree, without underflow of the multipliers."""
-        relative = self.problem.potential.extended_multipliers(self.problem.domain, degree)
-        return np.asarray(-self.unit * relative, dtype=float)
+        return np.asarray(-self.unit * _relative(self._potential, self.problem.domain, degree), dtype=float)
 
     def strongest_beyond(self, degree: int) -> float:
         """Return a bound of abs(lambda_l) beyond a degree; N_l grows with l."""
-        share = self.problem.potential.relative_tail_bound(self.problem.domain, degree)
+        share = _share_beyond(self._potential, self.problem.domain, degree)
         return float(abs(self.unit)) * share / Sphere(self.problem.domain.dimension).multiplicity(degree + 1)
 
     def beyond(self, degree: int, peak: float) -> float:
@@ -65,6 +62,33 @@ class Interaction:
         last = 2 * degree + 16
         further = float(np.abs(self.strengths(last)[degree + 1 :]).sum())
         return min(whole, further + peak * self.strongest_beyond(last))
+
+
+# All states of a branch ask for the same.
+@lru_cache(maxsize=64)
+def _felt(potential: Any, domain: Domain) -> int:
+    limit = 16
+    while limit < MAX_NODES and potential.relative_tail_bound(domain, limit) > NEGLIGIBLE:
+        limit *= 2
+    relative = np.abs(potential.relative_multipliers(domain, limit))
+    return int(np.flatnonzero(relative > NEGLIGIBLE).max(initial=1))
+
+
+@lru_cache(maxsize=64)
+def _scale(potential: Any, domain: Domain) -> np.longdouble:
+    return np.longdouble(potential.scale(domain))
+
+
+@lru_cache(maxsize=64)
+def _relative(potential: Any, domain: Domain, degree: int) -> NDArray[np.longdouble]:
+    relative: NDArray[np.longdouble] = potential.extended_multipliers(domain, degree)
+    relative.flags.writeable = False
+    return relative
+
+
+@lru_cache(maxsize=64)
+def _share_beyond(potential: Any, domain: Domain, degree: int) -> float:
+    return float(potential.relative_tail_bound(domain, degree))
 
 
 @lru_cache(maxsize=64)
