@@ -166,7 +166,7 @@ def _advance(known: list[Point], step: float, method: Arclength) -> tuple[Point 
 
 
 def _usable(known: list[Point], step: float) -> list[Point]:
-    """Return the last points, without those so close or uneven that extrapolation would only amplify their errors."""
+    """Return the last points, without those so close or uneven that extrapolation would only amplify errors."""
     nodes = known
     while len(nodes) > 1 and nodes[-1].arclength - nodes[-2].arclength < 1e-3 * step:
         nodes = nodes[-1:]
