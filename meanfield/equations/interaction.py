@@ -9,12 +9,13 @@ The field of a density with moments :math:`m_l` is
 where :math:`\lambda_l = 1`.
 """
 
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..domains import Domain
 from ..harmonics.polynomials import multiplicities
 
 if TYPE_CHECKING:
@@ -46,19 +47,17 @@ class Interaction:
 
     def __init__(self, problem: "McKeanVlasov") -> None:
         self.problem = problem
+        self._potential: Any = problem.potential
 
     @cached_property
     def unit(self) -> np.longdouble:
         """The largest abs(sigma_l), with the sign of the coupling."""
-        scale = np.longdouble(self.problem.fixed_coupling) * np.longdouble(
-            self.problem.potential.scale(self.problem.domain)
-        )
-        return scale / np.longdouble(self.problem.positive_noise)
+        scale = _scale(self._potential, self.problem.domain)
+        return np.longdouble(self.problem.fixed_coupling) * scale / np.longdouble(self.problem.positive_noise)
 
     def extended_attractions(self, degree: int) -> Extended:
         """Return sigma_l, l = 1..degree behind a leading 0, in longdouble and without underflow of multipliers."""
-        relative = self.problem.potential.extended_multipliers(self.problem.domain, degree)
-        return np.asarray(-self.unit * relative)
+        return np.asarray(-self.unit * _relative(self._potential, self.problem.domain, degree))
 
     def extended_strengths(self, degree: int) -> Extended:
         """Return lambda_l, l = 1..degree behind a leading 0, in longdouble: 1 - lambda_l may be small."""
@@ -81,18 +80,14 @@ class Interaction:
         forces[0] = 0.0
         return forces
 
-    @cached_property
+    @property
     def significant_degree(self) -> int:
         """A degree beyond which no multiplier moves a density by a rounding error, at most ``LARGEST_DEGREE``."""
-        potential, domain, limit = self.problem.potential, self.problem.domain, 16
-        while limit < LARGEST_DEGREE and potential.relative_tail_bound(domain, limit) > NEGLIGIBLE:
-            limit *= 2
-        relative = np.abs(potential.relative_multipliers(domain, limit))
-        return int(np.flatnonzero(relative > NEGLIGIBLE).max(initial=1))
+        return _significant_degree(self._potential, self.problem.domain)
 
     def strongest_beyond(self, degree: int) -> float:
         """Return a bound of abs(lambda_l) beyond a degree; N_l grows with l."""
-        share = self.problem.potential.relative_tail_bound(self.problem.domain, degree)
+        share = _share_beyond(self._potential, self.problem.domain, degree)
         return float(abs(self.unit)) * share / self.problem.domain.multiplicity(degree + 1)
 
     def beyond(self, degree: int, peak: float) -> float:
@@ -106,3 +101,30 @@ class Interaction:
         last = 2 * degree + 16
         further = float(np.abs(self.attractions(last)[degree + 1 :]).sum())
         return min(whole, further + peak * self.strongest_beyond(last))
+
+
+# All states of a branch ask for the same.
+@lru_cache(maxsize=64)
+def _significant_degree(potential: Any, domain: Domain) -> int:
+    limit = 16
+    while limit < LARGEST_DEGREE and potential.relative_tail_bound(domain, limit) > NEGLIGIBLE:
+        limit *= 2
+    relative = np.abs(potential.relative_multipliers(domain, limit))
+    return int(np.flatnonzero(relative > NEGLIGIBLE).max(initial=1))
+
+
+@lru_cache(maxsize=64)
+def _scale(potential: Any, domain: Domain) -> np.longdouble:
+    return np.longdouble(potential.scale(domain))
+
+
+@lru_cache(maxsize=64)
+def _relative(potential: Any, domain: Domain, degree: int) -> Extended:
+    relative: Extended = potential.extended_multipliers(domain, degree)
+    relative.flags.writeable = False
+    return relative
+
+
+@lru_cache(maxsize=64)
+def _share_beyond(potential: Any, domain: Domain, degree: int) -> float:
+    return float(potential.relative_tail_bound(domain, degree))

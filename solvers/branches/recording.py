@@ -12,7 +12,7 @@ from ..bases import Floats
 from ..labels import untaken
 from .continuation import Point, point_between
 from .detection import Event, interval_end
-from .following import Followed, Knot, own_count
+from .following import Followed, Knot, own_count, own_counts
 from .junctions import Arrival
 
 # A moment below this is rounding noise; the density is resolved by the moments above it.
@@ -153,14 +153,14 @@ def _filled(curve: Followed) -> list[Knot]:
     """Return the knots of a curve, with points halfway between few, so that a narrow interval shows a curve."""
     knots = curve.knots
     while 1 < len(knots) < FEWEST_POINTS:
-        filled = [knots[0]]
+        middles: list[Point] = []
         for one, other in pairwise(knots):
-            middle = 0.5 * (one.point.arclength + other.point.arclength)
-            point = point_between(one.point, other.point, middle)
-            if point is None:
+            middle = point_between(one.point, other.point, 0.5 * (one.point.arclength + other.point.arclength))
+            if middle is None:
                 return knots
-            filled += [Knot(point, own_count(point, curve)), other]
-        knots = filled
+            middles.append(middle)
+        between = [Knot(point, count) for point, count in zip(middles, own_counts(middles, curve), strict=True)]
+        knots = [knots[0], *(knot for pair in zip(between, knots[1:], strict=True) for knot in pair)]
     return knots
 
 
