@@ -18,6 +18,7 @@ from meanfield.harmonics import (
     degrees_of_places,
     modes_of,
     moduli,
+    packed_size,
     place,
     zonal_places,
 )
@@ -155,7 +156,7 @@ def _assembled(lobes: list[Lobe], sphere: Sphere, description: str) -> Initial:
             f"on the sphere in {sphere.dimension} dimensions densities are symmetric about the north pole: the "
             "mean must be 0 or pi; turn the sphere so that the axis is the pole"
         )
-    cosine, sine = np.zeros((2, place(degree + 1, 0)))
+    cosine, sine = np.zeros((2, packed_size(degree)))
     for lobe, profile in zip(lobes, profiles, strict=True):
         both = about(profile, direction(lobe.polar, lobe.azimuth))
         cosine[: both[0].size] += lobe.share * both[0]
@@ -181,7 +182,7 @@ def _random(initial: RandomPerturbation, sphere: Sphere) -> Initial:
         counts = np.array([float(sphere.multiplicity(k)) for k in range(1, degree + 1)])
         cosine = np.concatenate([[1.0], initial.amplitude * drawn / np.abs(drawn).sum() / counts])
         return Initial(cosine, np.zeros_like(cosine), repr(initial))
-    cosine, sine = generator.standard_normal((2, place(degree + 1, 0)))
+    cosine, sine = generator.standard_normal((2, packed_size(degree)))
     degrees = degrees_of_places(cosine.size)
     sine[zonal_places(degree)] = 0.0
     bound = float(moduli(cosine, sine)[1:].sum())
