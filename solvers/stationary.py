@@ -9,7 +9,6 @@ theorem, or a search that is settled.
 
 import logging
 import time
-from collections.abc import Callable
 
 import numpy as np
 
@@ -44,6 +43,7 @@ from .provenance import provenance
 from .searched import Searched
 from .spectra import spectral_gap
 from .threads import one_thread
+from .watching import Watch, unwatched
 
 logger = logging.getLogger(__name__)
 
@@ -54,8 +54,6 @@ VERTICAL = 1e-12
 FAMILY = ", one of a family"
 # Numbers of modes from here on are given by their order of magnitude.
 SPELLED_OUT = 1e9
-# Takes the states found, the whole (not known) and what is being worked on.
-Watch = Callable[[float, float | None, str], None]
 # The error of a state moves no rate by more than so many roots of its residual, in units of D.
 ROOTS_OF_RESIDUAL = 1e4
 # What is kept of the search in the provenance.
@@ -115,7 +113,7 @@ def stationary_states(
     [('1-cluster', 0), ('uniform', 2)]
     """
     started = time.process_time()
-    watch = watch or _unwatched
+    watch = watch or unwatched
     require_depth(depth)
     coupling = problem.fixed_coupling
     if not np.isfinite(BEYOND * coupling):
@@ -237,10 +235,6 @@ def _continuous(problem: McKeanVlasov) -> str:
     if not criterion.holds or not criterion.certain or critical is None or problem.fixed_coupling > critical:
         return ""
     return criterion.statement
-
-
-def _unwatched(done: float, total: float | None, label: str) -> None:
-    """Show nothing."""
 
 
 def _energy_and_stability(state: State) -> tuple[float, int]:

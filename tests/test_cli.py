@@ -229,13 +229,13 @@ def test_verbose_prints_a_line_a_branch(capsys):
 
 
 def test_the_bar_appears_when_a_single_branch_takes_long(capsys, monkeypatch):
-    explore = solvers.diagram.explore
+    right = solvers.diagram.bifurcation_diagram
 
     def slow(*arguments, **settings):
         time.sleep(0.3)
-        return (yield from explore(*arguments, **settings))
+        return right(*arguments, **settings)
 
-    monkeypatch.setattr(solvers.diagram, "explore", slow)
+    monkeypatch.setattr(solvers.diagram, "bifurcation_diagram", slow)
     for shown_after, options in ((0.05, ()), (0.05, ("--quiet",)), (10.0, ())):
         monkeypatch.setattr(meanfield.command_line.progress, "SHOWN_AFTER", shown_after)
         code, _, err = run(capsys, "bifurcation", "kuramoto", "--no-rates", *options)

@@ -100,7 +100,7 @@ def _require_given(parser: Parser, settings: argparse.Namespace) -> None:
 
 def _simulated(problem: McKeanVlasov, settings: argparse.Namespace) -> Ensemble:
     from ..checkpoints import Checkpoint
-    from ..ensemble import simulation
+    from ..ensemble import simulate
     from ..particles import PairDrift
     from ..particles.schemes import scheme_named
 
@@ -110,7 +110,7 @@ def _simulated(problem: McKeanVlasov, settings: argparse.Namespace) -> Ensemble:
         checkpoint = Checkpoint(settings.checkpoint, every)
     bar = progress_bar(not settings.quiet, "particles", "steps")
     with worker_processes(settings.workers, settings.replicas) as executor, bar as advance:
-        steps = simulation(
+        return simulate(
             problem,
             settings.particles,
             float(settings.until),
@@ -126,14 +126,8 @@ def _simulated(problem: McKeanVlasov, settings: argparse.Namespace) -> Ensemble:
             checkpoint=checkpoint,
             keep_positions=settings.positions,
             on_failure="return",
+            watch=advance,
         )
-        while True:
-            try:
-                done = next(steps)
-            except StopIteration as stop:
-                ensemble: Ensemble = stop.value
-                return ensemble
-            advance(done.done // settings.particles, done.total // settings.particles, "")
 
 
 def _writers(ensemble: Ensemble, settings: argparse.Namespace) -> list[Callable[[], Sequence[Path]]]:

@@ -7,4 +7,4 @@ from .drift import PairDrift as PairDrift
 from .schemes import EulerMaruyama as EulerMaruyama
 from .schemes import WeakSecondOrder as WeakSecondOrder
 
-__getattr__ = moved(__name__, {"Advance": "solvers", "simulate": "solvers", "simulation": "solvers"})
+__getattr__ = moved(__name__, {"simulate": "solvers"})

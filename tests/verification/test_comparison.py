@@ -129,14 +129,14 @@ def test_a_lost_replica_is_said_and_the_rest_is_kept() -> None:
 
 @pytest.mark.parametrize("stop", [ComputationFailed("no replica came to the end"), KeyboardInterrupt()])
 def test_sizes_that_were_done_are_kept(stop: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = module.simulation
+    right = module.simulate
 
     def failing(problem: Any, particles: int, *arguments: Any, **options: Any) -> Any:
         if particles > 50:
             raise stop
         return right(problem, particles, *arguments, **options)
 
-    monkeypatch.setattr(module, "simulation", failing)
+    monkeypatch.setattr(module, "simulate", failing)
     settings = SMALL | {"particles": (50, 80, 100), "replicas": 2}
     partial = compare(CONTRACTING, START, 0.2, on_failure="return", **settings)
     assert partial.particles.tolist() == [50]

@@ -91,12 +91,12 @@ def _parser(argv: Sequence[str]) -> Parser:
 
 
 def _compared(problem: McKeanVlasov, settings: argparse.Namespace) -> Comparison:
-    from ..comparison import comparing
+    from ..comparison import compare as compared
 
     with contextlib.ExitStack() as stack:
         executor = stack.enter_context(worker_processes(settings.workers, settings.replicas))
         advance = stack.enter_context(progress_bar(not settings.quiet, "particles", "steps"))
-        steps = comparing(
+        return compared(
             problem,
             initial_of(settings),
             float(settings.until),
@@ -108,14 +108,8 @@ def _compared(problem: McKeanVlasov, settings: argparse.Namespace) -> Comparison
             degrees=settings.degrees,
             executor=executor,
             on_failure="return",
+            watch=advance,
         )
-        while True:
-            try:
-                done = next(steps)
-            except StopIteration as stop:
-                comparison: Comparison = stop.value
-                return comparison
-            advance(done.done, done.total, "")
 
 
 def _writers(comparison: Comparison, settings: argparse.Namespace) -> list[Callable[[], Sequence[Path]]]:
