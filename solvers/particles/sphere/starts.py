@@ -15,7 +15,7 @@ from meanfield.transport.polar import NEGATIVE_ROUNDING, PolarLaw, polar_law, zo
 from ...checkpoints import digest_of
 from ...evolution import VonMises
 from ...evolution.sphere.initial import moments_of
-from ...evolution.sphere.profiles import Lobe, lobes_of, sufficient
+from ...evolution.sphere.profiles import Lobe, lobes_of
 from ...evolution.starts import Watson
 from ..settings import Starts
 from .harmonics import SolidHarmonics
@@ -188,7 +188,7 @@ def _law(initial: Any, lobe: Lobe, dimension: int) -> PolarLaw:
     }
     exponent = exponents.get(type(initial))
     if exponent is None:
-        return zonal_law(sufficient(lobe.moments), dimension)
+        return zonal_law(lobe.profile(), dimension)
     return polar_law(partial(_exponential, exponent, dimension), dimension)
 
 
