@@ -30,8 +30,9 @@ from meanfield.command_line import (
     word,
     worker_processes,
 )
+from meanfield.export import to_json_object
 from meanfield.export.datasets import KINDS, check_target
-from meanfield.export.ensembles import RECORD, ensemble_to_json_object
+from meanfield.export.ensembles import RECORD
 
 from ..defaults import DEGREES, EULER_MARUYAMA, WEAK_SECOND_ORDER
 from .initial_option import add_initial, initial_of
@@ -49,7 +50,7 @@ def particles(argv: Sequence[str]) -> int:
     ensemble = _simulated(problem, settings)
     ensemble = dataclasses.replace(ensemble, provenance=ensemble.provenance | origin(parser, settings))
     warnings = (*ensemble.failures, *ensemble.warnings)
-    as_object = partial(ensemble_to_json_object, ensemble)
+    as_object = partial(to_json_object, ensemble)
     publish(_writers(ensemble, settings), warnings, as_object, ensemble.summary, settings)
     return exit_code(ensemble.outcome, ensemble.partial)
 

@@ -19,7 +19,8 @@ from meanfield import (
     Outcome,
     Transformer,
 )
-from meanfield.export.comparisons import comparison_to_json_object, open_comparison
+from meanfield.export import to_json_object
+from meanfield.export.comparisons import open_comparison
 from meanfield.records.comparison import Means
 from meanfield.transport import Density, Sample, wasserstein1, wasserstein2
 from solvers import PerturbedUniform, VonMises, evolve, simulate
@@ -298,7 +299,7 @@ def test_tables(compared: Comparison, tmp_path: Path) -> None:
     fits = list(csv.DictReader((tmp_path / "run.fits.csv").read_text().splitlines()))
     assert [row["name"] for row in fits] == list(compared.distance_names)
     assert (tmp_path / "run.provenance.json").is_file()
-    assert comparison_to_json_object(compared)["record"] == "comparison"
+    assert to_json_object(compared)["record"] == "comparison"
 
 
 def test_files_that_are_no_comparison(compared: Comparison, tmp_path: Path) -> None:

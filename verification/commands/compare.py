@@ -30,7 +30,8 @@ from meanfield.command_line import (
     whole,
     worker_processes,
 )
-from meanfield.export.comparisons import check_comparison_target, comparison_to_json_object
+from meanfield.export import to_json_object
+from meanfield.export.comparisons import check_comparison_target
 from meanfield.export.datasets import KINDS
 from solvers.commands import add_initial, initial_of
 
@@ -53,7 +54,7 @@ def compare(argv: Sequence[str]) -> int:
     check_targets(settings.to, figures, settings.force, check_comparison_target)
     comparison = _compared(problem, settings)
     comparison = dataclasses.replace(comparison, provenance=comparison.provenance | origin(parser, settings))
-    as_object = partial(comparison_to_json_object, comparison)
+    as_object = partial(to_json_object, comparison)
     publish(_writers(comparison, settings), comparison.warnings, as_object, comparison.summary, settings)
     return exit_code(comparison.outcome, comparison.outcome is Outcome.PARTIAL)
 
