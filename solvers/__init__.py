@@ -10,12 +10,8 @@ from meanfield.lazy import on_first_use
 if TYPE_CHECKING:
     from .branches.arclength import Arclength as Arclength
     from .checkpoints import Checkpoint as Checkpoint
-    from .diagram import Progress as Progress
     from .diagram import bifurcation_diagram as bifurcation_diagram
-    from .diagram import explore as explore
-    from .ensemble import Advance as Advance
     from .ensemble import simulate as simulate
-    from .ensemble import simulation as simulation
     from .evolution import ETDRK4 as ETDRK4
     from .evolution import LSODA as LSODA
     from .evolution import Bumps as Bumps
@@ -39,7 +35,6 @@ if TYPE_CHECKING:
     from .trajectory import moments_of as moments_of
 
 _HOMES = {
-    "Advance": "ensemble",
     "Arclength": "branches.arclength",
     "Bumps": "evolution",
     "Checkpoint": "checkpoints",
@@ -51,7 +46,6 @@ _HOMES = {
     "MomentDrift": "particles",
     "PairDrift": "particles",
     "PerturbedUniform": "evolution",
-    "Progress": "diagram",
     "RandomPerturbation": "evolution",
     "Samples": "evolution",
     "VonMises": "evolution",
@@ -60,11 +54,9 @@ _HOMES = {
     "bifurcation_diagram": "diagram",
     "contraction_rate": "relaxation",
     "evolve": "trajectory",
-    "explore": "diagram",
     "initial_from": "evolution",
     "moments_of": "trajectory",
     "simulate": "ensemble",
-    "simulation": "ensemble",
     "spectral_gap": "spectra",
     "spectrum": "spectra",
     "stationary_states": "stationary",
@@ -73,7 +65,6 @@ _HOMES = {
 __all__ = [
     "ETDRK4",
     "LSODA",
-    "Advance",
     "Arclength",
     "Bumps",
     "Checkpoint",
@@ -83,7 +74,6 @@ __all__ = [
     "MomentDrift",
     "PairDrift",
     "PerturbedUniform",
-    "Progress",
     "RandomPerturbation",
     "Samples",
     "VonMises",
@@ -92,14 +82,15 @@ __all__ = [
     "bifurcation_diagram",
     "contraction_rate",
     "evolve",
-    "explore",
     "initial_from",
     "moments_of",
     "simulate",
-    "simulation",
     "spectral_gap",
     "spectrum",
     "stationary_states",
 ]
 
-__getattr__, __dir__ = on_first_use(globals(), _HOMES)
+# Generators of the version before.
+_FORMER = {"explore": "bifurcation_diagram", "simulation": "simulate"}
+
+__getattr__, __dir__ = on_first_use(globals(), _HOMES, _FORMER)

@@ -1,8 +1,9 @@
 """The whole bifurcation diagram: walk through the branches, record them, add rates and provenance."""
 
+import logging
 import time
-from collections.abc import Callable, Generator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict
 from functools import partial
 from typing import TypeVar
 
@@ -23,19 +24,12 @@ from .branches.walk import Task, walk
 from .domains import rooms_of
 from .provenance import provenance
 from .threads import one_thread
+from .watching import Watch, unwatched
+
+logger = logging.getLogger(__name__)
 
 DEFAULT_RELATIVE = (0.5, 3.0)
 Result = TypeVar("Result")
-
-
-@checked
-@dataclass(frozen=True)
-class Progress:
-    """What has been done: the branch just finished, branches finished and branches waiting."""
-
-    label: str
-    done: int
-    waiting: int
 
 
 @checked
@@ -49,6 +43,7 @@ def bifurcation_diagram(
     search: bool = False,
     method: Arclength | None = None,
     rates: bool = True,
+    watch: Watch | None = None,
 ) -> Diagram:
     """Compute the stationary states of a problem for all couplings in an interval.
 
@@ -69,6 +64,9 @@ def bifurcation_diagram(
         Step control.
     rates
         Whether to compute the slowest decay rate at every point.
+    watch
+        Called at the start and after every branch with the number of branches done, that of all known so far, and
+        the name of the one just finished.
 
     Returns
     -------
@@ -87,29 +85,6 @@ def bifurcation_diagram(
     >>> [branch.label for branch in diagram.branches]
     ['uniform', '1-cluster']
     """
-    exploration = explore(
-        problem, interval, relative=relative, depth=depth, search=search, method=method, rates=rates
-    )
-    while True:
-        try:
-            next(exploration)
-        except StopIteration as stop:
-            diagram: Diagram = stop.value
-            return diagram
-
-
-@checked
-def explore(
-    problem: McKeanVlasov,
-    interval: tuple[float, float] | None = None,
-    *,
-    relative: tuple[float, float] | None = None,
-    depth: int = 2,
-    search: bool = False,
-    method: Arclength | None = None,
-    rates: bool = True,
-) -> Generator[Progress, None, Diagram]:
-    """Compute a diagram like :func:`bifurcation_diagram`, yielding after every branch; returns the diagram."""
     started = time.process_time()
     require_depth(depth)
     require(problem, Capability.GIBBS_MAP, "bifurcation diagrams")
@@ -117,13 +92,13 @@ def explore(
     method = Arclength() if method is None else method
     critical = None if problem.confinement is not None else critical_coupling(problem)
     register = Register(_interval(interval, relative, critical), critical)
-    yield Progress("uniform" if problem.confinement is None else "no interaction", 1, 1)
+    _tell(watch or unwatched, "uniform" if problem.confinement is None else "no interaction", 1, 1)
     geometry = rooms_of(problem).geometry
     branches = walk(problem, geometry, register, depth, method, search or problem.confinement is not None)
     followed: list[tuple[Task, Followed]] = []
     for task, branch, waiting in branches:
         followed.append((task, branch))
-        yield Progress(task.label, len(followed) + 1, waiting)
+        _tell(watch or unwatched, task.label, len(followed) + 1, waiting)
     parts = [part for task, _ in followed for part in task.parts]
     mark = partial(_mark_exchanges, parts, problem, register)
     _beside("couplings of equal free energy may be missing", register, mark)
@@ -148,6 +123,11 @@ def explore(
         | {"searched": register.searched},
         warnings=register.sentences(),
     )
+
+
+def _tell(watch: Watch, label: str, done: int, waiting: int) -> None:
+    logger.info("%s: %d done, %d waiting", label, done, waiting)
+    watch(done, done + waiting, label)
 
 
 def _mark_exchanges(parts: list[Part], problem: McKeanVlasov, register: Register) -> None:

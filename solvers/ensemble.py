@@ -3,8 +3,7 @@
 import concurrent.futures
 import dataclasses
 import time
-from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,18 +24,10 @@ from .particles.schemes import scheme_named
 from .particles.settings import HISTOGRAM_BINS
 from .particles.stepping import Scheme
 from .provenance import provenance
+from .watching import Watch, unwatched
 
 # A step is called coarse where it changes local widths by more than this.
 COARSE = 0.05
-
-
-@checked
-@dataclass(frozen=True)
-class Advance:
-    """How far a simulation has come: particle-steps done and in all."""
-
-    done: int
-    total: int
 
 
 @checked
@@ -58,6 +49,7 @@ def simulate(
     keep_positions: bool = False,
     kernel: str = "auto",
     on_failure: str = "raise",
+    watch: Watch | None = None,
 ) -> Ensemble:
     r"""Simulate N interacting particles.
 
@@ -111,6 +103,8 @@ def simulate(
         the numbers are the same up to the tolerance of the drift, and the record says which it was.
     on_failure
         ``"raise"``, or ``"return"`` for what there is when no replica reached the end or the user interrupts.
+    watch
+        Called with the steps done, of all replicas together, those to be done, and an empty name.
 
     Returns
     -------
@@ -133,40 +127,6 @@ def simulate(
     >>> ensemble.cosine.shape
     (3, 4, 7)
     """
-    steps = simulation(
-        problem, particles, until, seed, initial=initial, step=step, replicas=replicas, scheme=scheme, times=times,
-        degrees=degrees, drift=drift, executor=executor, checkpoint=checkpoint, keep_positions=keep_positions,
-        kernel=kernel, on_failure=on_failure,
-    )  # fmt: skip
-    while True:
-        try:
-            next(steps)
-        except StopIteration as stop:
-            ensemble: Ensemble = stop.value
-            return ensemble
-
-
-@checked
-def simulation(
-    problem: McKeanVlasov,
-    particles: int,
-    until: float,
-    seed: int,
-    *,
-    initial: Any = None,
-    step: float | None = None,
-    replicas: int = 1,
-    scheme: Scheme | None = None,
-    times: int | ArrayLike | None = None,
-    degrees: int = DEGREES,
-    drift: MomentDrift | PairDrift | None = None,
-    executor: concurrent.futures.Executor | None = None,
-    checkpoint: Checkpoint | None = None,
-    keep_positions: bool = False,
-    kernel: str = "auto",
-    on_failure: str = "raise",
-) -> Generator[Advance, None, Ensemble]:
-    """Simulate like :func:`simulate`, yielding how far it is; returns the ensemble."""
     if on_failure not in ("raise", "return"):
         raise InvalidInput(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
     started = time.process_time()
@@ -184,30 +144,30 @@ def simulation(
     interrupted = False
     try:
         if executor is None:
-            yield from _inline(planned, outcomes)
+            _inline(planned, outcomes, watch or unwatched)
         else:
-            yield from _on_executor(planned, outcomes, executor)
+            _on_executor(planned, outcomes, executor, watch or unwatched)
     except KeyboardInterrupt:
         interrupted = True
     return _gathered(planned, outcomes, interrupted, on_failure, time.process_time() - started)
 
 
 def _on_executor(
-    planned: Plan, outcomes: dict[int, Recorded | Exception], executor: concurrent.futures.Executor
-) -> Generator[Advance, None, None]:
-    share = planned.options.particles * planned.timetable.steps
+    planned: Plan, outcomes: dict[int, Recorded | Exception], executor: concurrent.futures.Executor, watch: Watch
+) -> None:
+    share = planned.timetable.steps
     blocks = blocks_of(planned.replicas)
     for number, outcome in completed(run_block, blocks, executor):
         _note(blocks[number], outcome, outcomes)
-        yield Advance(len(outcomes) * share, len(planned.replicas) * share)
+        watch(len(outcomes) * share, len(planned.replicas) * share, "")
 
 
-def _inline(planned: Plan, outcomes: dict[int, Recorded | Exception]) -> Generator[Advance, None, None]:
-    share = planned.options.particles * planned.timetable.steps
+def _inline(planned: Plan, outcomes: dict[int, Recorded | Exception], watch: Watch) -> None:
+    share = planned.timetable.steps
     for block in blocks_of(planned.replicas):
         outcome: list[Recorded] | Exception
         try:
-            outcome = yield from _reporting(block, len(outcomes) * share, len(planned.replicas) * share)
+            outcome = _watched(block, len(outcomes) * share, len(planned.replicas) * share, watch)
         except Exception as error:
             outcome = error
         _note(block, outcome, outcomes)
@@ -221,7 +181,7 @@ def _note(block: Block, outcome: list[Recorded] | Exception, outcomes: dict[int,
     outcomes.update((replica.index, one) for replica, one in zip(block, each, strict=True))
 
 
-def _reporting(block: Block, before: int, total: int) -> Generator[Advance, None, list[Recorded]]:
+def _watched(block: Block, before: int, total: int, watch: Watch) -> list[Recorded]:
     steps = running_block(block)
     while True:
         try:
@@ -229,7 +189,7 @@ def _reporting(block: Block, before: int, total: int) -> Generator[Advance, None
         except StopIteration as stop:
             recorded: list[Recorded] = stop.value
             return recorded
-        yield Advance(before + len(block) * block[0].particles * done, total)
+        watch(before + len(block) * done, total, "")
 
 
 def _gathered(

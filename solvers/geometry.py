@@ -114,8 +114,8 @@ class Geometry(Protocol):
     def folds_apart(self, low: int, high: int) -> bool:
         """Whether pairs of states may be born at folds of their own where two modes are nearly critical."""
 
-    def from_no_interaction(self, problem: McKeanVlasov, sign: int) -> "Departure | None":
-        """Return the departure from the Gibbs density of the confinement, the only state at zero coupling."""
+    def confined_symmetry(self, problem: McKeanVlasov) -> int:
+        """Return the symmetry of the Gibbs density of the confinement, the only state at zero coupling."""
 
     def births_on_branch(self, event: "Event") -> list[Birth]:
         """Return the branches born at a branch point of a non-uniform branch, one of each group orbit."""

@@ -27,7 +27,6 @@ the quadratic terms change their sign there, and the other errors their size. Wh
 import cmath
 import math
 import time
-from collections.abc import Callable
 from typing import NamedTuple, overload
 
 import numpy as np
@@ -45,8 +44,7 @@ from .provenance import provenance
 from .spectra import known_gap, spectral_gap, spectrum
 from .stationary import stationary_states
 from .threads import one_thread
-
-Watch = Callable[[float, float, str], None]
+from .watching import Watch
 
 
 class Seen(NamedTuple):

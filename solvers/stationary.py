@@ -9,7 +9,6 @@ theorem, or a search that is settled.
 
 import logging
 import time
-from collections.abc import Callable
 
 import numpy as np
 
@@ -35,16 +34,17 @@ from .branches.arclength import Arclength
 from .branches.continuation import Point, state_at
 from .branches.detection import interval_end
 from .branches.following import UNFINISHED, Followed
-from .branches.recording import Register, moment_arrays
+from .branches.junctions import from_no_interaction
+from .branches.recording import Register, state_of
 from .branches.uniform import uniform_state
 from .branches.walk import walk
 from .domains import rooms_of
 from .labels import told_apart, unnumbered
-from .newton import NEUTRAL
 from .provenance import provenance
 from .searched import Searched
 from .spectra import spectral_gap
 from .threads import one_thread
+from .watching import Watch, unwatched
 
 logger = logging.getLogger(__name__)
 
@@ -53,12 +53,8 @@ BEYOND = 2.0
 # Relative distance within which a coupling is that of a vertical branch.
 VERTICAL = 1e-12
 FAMILY = ", one of a family"
-# Along a family a direction is neutral, up to the error of its members.
-FAMILY_NEUTRAL = 1e-9
 # Numbers of modes from here on are given by their order of magnitude.
 SPELLED_OUT = 1e9
-# Takes the states found, the whole (not known) and what is being worked on.
-Watch = Callable[[float, float | None, str], None]
 # The error of a state moves no rate by more than so many roots of its residual, in units of D.
 ROOTS_OF_RESIDUAL = 1e4
 # What is kept of the search in the provenance.
@@ -118,7 +114,7 @@ def stationary_states(
     [('1-cluster', 0), ('uniform', 2)]
     """
     started = time.process_time()
-    watch = watch or _unwatched
+    watch = watch or unwatched
     require_depth(depth)
     require(problem, Capability.GIBBS_MAP, "stationary states")
     coupling = problem.fixed_coupling
@@ -197,7 +193,7 @@ def _beside_branches(
 
 def _sorted(problem: McKeanVlasov, found: list[tuple[str, Point]]) -> list[State]:
     """Return the states found and the uniform one, lowest free energy first."""
-    states = [_state(problem, label, point) for label, point in found]
+    states = [state_of(problem, point, label, vertical=label.endswith(FAMILY)) for label, point in found]
     if problem.confinement is None:
         states.insert(0, uniform_state(problem))
     if not states:
@@ -241,10 +237,6 @@ def _continuous(problem: McKeanVlasov) -> str:
     if not criterion.holds or not criterion.certain or critical is None or problem.fixed_coupling > critical:
         return ""
     return criterion.statement
-
-
-def _unwatched(done: float, total: float | None, label: str) -> None:
-    """Show nothing."""
 
 
 def _energy_and_stability(state: State) -> tuple[float, int]:
@@ -296,7 +288,7 @@ def _gibbs_state(problem: McKeanVlasov, sign: int) -> Point | None:
     NotResolved
         If it is too concentrated.
     """
-    departure = rooms_of(problem).geometry.from_no_interaction(problem, sign)
+    departure = from_no_interaction(rooms_of(problem).geometry, problem, sign)
     point = None if departure is None else departure.regular()
     if departure is not None and point is None:
         raise NotResolved(
@@ -388,21 +380,3 @@ def _add(found: list[tuple[str, Point]], label: str, point: Point) -> None:
     geometry = point.equation.geometry
     if geometry.symmetry_of(point) and not any(geometry.same_orbit(point, other) for _, other in found):
         found.append((label, point))
-
-
-def _state(problem: McKeanVlasov, label: str, point: Point) -> State:
-    geometry = rooms_of(problem).geometry
-    cosine, sine, _, _, modes = moment_arrays([point])
-    neutral = FAMILY_NEUTRAL if label.endswith(FAMILY) else NEUTRAL
-    return State(
-        problem=problem,
-        cosine=cosine[0],
-        sine=sine[0],
-        free_energy_gap=point.free_energy_gap,
-        unstable=sum(geometry.unstable_counts(point, neutral)),
-        symmetry=geometry.symmetry_of(point),
-        residual=point.residual,
-        modes=int(modes[0]),
-        label=label,
-        layout=point.equation.basis.layout,
-    )

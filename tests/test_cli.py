@@ -229,13 +229,13 @@ def test_verbose_prints_a_line_a_branch(capsys):
 
 
 def test_the_bar_appears_when_a_single_branch_takes_long(capsys, monkeypatch):
-    explore = solvers.diagram.explore
+    right = solvers.diagram.bifurcation_diagram
 
     def slow(*arguments, **settings):
         time.sleep(0.3)
-        return (yield from explore(*arguments, **settings))
+        return right(*arguments, **settings)
 
-    monkeypatch.setattr(solvers.diagram, "explore", slow)
+    monkeypatch.setattr(solvers.diagram, "bifurcation_diagram", slow)
     for shown_after, options in ((0.05, ()), (0.05, ("--quiet",)), (10.0, ())):
         monkeypatch.setattr(meanfield.command_line.progress, "SHOWN_AFTER", shown_after)
         code, _, err = run(capsys, "bifurcation", "kuramoto", "--no-rates", *options)
@@ -438,7 +438,10 @@ def test_output_into_a_closed_pipe_is_quiet():
     code = "import sys; from meanfield.cli import main; sys.exit(main())"
     command = f"{sys.executable} -c '{code}' theory kuramoto --modes 2000; echo $? >&2"
     shell = subprocess.run(["bash", "-c", f"({command}) | true"], capture_output=True, text=True, timeout=60)
-    assert shell.stderr.split() == ["141"]
+    # Where the machine is busy, progress may be told before.
+    assert shell.stderr.split()[-1] == "141"
+    assert "Traceback" not in shell.stderr
+    assert "rror" not in shell.stderr
 
 
 def test_in_a_process_of_its_own(tmp_path):

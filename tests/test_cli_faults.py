@@ -234,7 +234,7 @@ def test_an_existing_file_is_refused_before_anything_is_computed(capsys, monkeyp
     def refuse(*arguments, **settings):
         raise AssertionError("computed before the targets were checked")
 
-    monkeypatch.setattr(solvers.diagram, "explore", refuse)
+    monkeypatch.setattr(solvers.diagram, "bifurcation_diagram", refuse)
     target = tmp_path / ("a.nc" if option == "--to" else "a.png")
     target.write_text("precious")
     assert "--force" in fail(capsys, 2, "bifurcation", "kuramoto", option, str(target))
@@ -312,20 +312,19 @@ def test_interruption_is_one_line(capsys, monkeypatch):
     def interrupted(*arguments, **settings):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(solvers.diagram, "explore", interrupted)
+    monkeypatch.setattr(solvers.diagram, "bifurcation_diagram", interrupted)
     assert "interrupted" in fail(capsys, 130, "bifurcation", "kuramoto")
 
 
 def test_warnings_reach_whoever_does_not_read_the_summary(capsys, monkeypatch):
     import dataclasses
 
-    explore = solvers.diagram.explore
+    right = solvers.diagram.bifurcation_diagram
 
     def warned(*arguments, **settings):
-        diagram = yield from explore(*arguments, **settings)
-        return dataclasses.replace(diagram, warnings=("a branch was refused",))
+        return dataclasses.replace(right(*arguments, **settings), warnings=("a branch was refused",))
 
-    monkeypatch.setattr(solvers.diagram, "explore", warned)
+    monkeypatch.setattr(solvers.diagram, "bifurcation_diagram", warned)
     for form in ("--quiet", "--json"):
         assert main(["bifurcation", "kuramoto", "--no-rates", form]) == 0
         captured = capsys.readouterr()

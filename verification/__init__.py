@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from .claims import Undecided as Undecided
     from .claims import Verdict as Verdict
     from .comparison import compare as compare
-    from .comparison import comparing as comparing
     from .judging import CLAIMS as CLAIMS
     from .judging import judge as judge
     from .judging import matching as matching
@@ -31,7 +30,6 @@ _HOMES = {
     "Undecided": "claims",
     "Verdict": "claims",
     "compare": "comparison",
-    "comparing": "comparison",
     "judge": "judging",
     "matching": "judging",
     "representative_problems": "catalogue",
@@ -47,11 +45,13 @@ __all__ = [
     "Undecided",
     "Verdict",
     "compare",
-    "comparing",
     "judge",
     "matching",
     "representative_problems",
     "verify",
 ]
 
-__getattr__, __dir__ = on_first_use(globals(), _HOMES)
+# The generator of the version before.
+_FORMER = {"comparing": "compare"}
+
+__getattr__, __dir__ = on_first_use(globals(), _HOMES, _FORMER)

@@ -12,7 +12,7 @@ of the potential, as in the transformer with beta beyond :math:`N^2`. Both are d
 """
 
 import dataclasses
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from typing import Any
 
@@ -28,9 +28,10 @@ from meanfield import (
     Outcome,
 )
 from meanfield.arguments import checked
-from solvers import Advance, evolve, simulation
+from solvers import evolve, simulate
 from solvers.evolution import Initial
 from solvers.particles.stepping import Scheme
+from solvers.watching import Watch, unwatched
 
 from .defaults import DEGREES, REPLICAS, SIZES, TIMES
 from .measured import PARTICLE_STREAM, stream, transport
@@ -59,6 +60,7 @@ def compare(
     confidence: float = CONFIDENCE,
     executor: Executor | None = None,
     on_failure: str = "raise",
+    watch: Watch | None = None,
 ) -> Comparison:
     r"""Compare particles with the equation: moments over time, Wasserstein distances at the end, powers of N.
 
@@ -89,6 +91,8 @@ def compare(
         Runs the replicas and their distances; the numbers do not depend on it.
     on_failure
         ``"raise"``, or ``"return"`` for the sizes done before a failure or an interrupt, marked by the outcome.
+    watch
+        Called with the particle-steps done, those to be done, and an empty name.
 
     Returns
     -------
@@ -108,36 +112,6 @@ def compare(
     fluctuations grow as well, and differences prove little; so they do where a particle has hardly any
     neighbour. ``warnings`` says so.
     """
-    steps = comparing(
-        problem, initial, until, particles=particles, replicas=replicas, seed=seed, step=step, scheme=scheme,
-        times=times, degrees=degrees, confidence=confidence, executor=executor, on_failure=on_failure,
-    )  # fmt: skip
-    while True:
-        try:
-            next(steps)
-        except StopIteration as stop:
-            made: Comparison = stop.value
-            return made
-
-
-@checked
-def comparing(
-    problem: McKeanVlasov,
-    initial: Any,
-    until: float,
-    *,
-    particles: Sequence[int] = SIZES,
-    replicas: int = REPLICAS,
-    seed: int,
-    step: float | None = None,
-    scheme: Scheme | None = None,
-    times: int | ArrayLike = TIMES,
-    degrees: int = DEGREES,
-    confidence: float = CONFIDENCE,
-    executor: Executor | None = None,
-    on_failure: str = "raise",
-) -> Generator[Advance, None, Comparison]:
-    """Compare like :func:`compare`, yielding the particle-steps done and to be done; returns the comparison."""
     sizes = checked_sizes(particles)
     if on_failure not in ("raise", "return"):
         raise InvalidInput(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
@@ -156,7 +130,8 @@ def comparing(
     stopped: ComputationFailed | KeyboardInterrupt | None = None
     try:
         for size in sizes:
-            ensemble = yield from _simulated(problem, sizes, size, until, seed, settings)
+            told = _told(watch or unwatched, size, sizes)
+            ensemble = simulate(problem, size, until, stream(seed, PARTICLE_STREAM, size), **settings, watch=told)
             values, complaint = transport(trajectory, ensemble, seed, executor)
             # The positions of all sizes together need not fit into memory.
             ensembles.append(dataclasses.replace(ensemble, positions=None))
@@ -208,16 +183,7 @@ def _check_seed(seed: int) -> None:
         raise InvalidInput(f"seed must be a whole number from 0, not {seed!r}; try seed=1")
 
 
-def _simulated(
-    problem: McKeanVlasov, sizes: Sequence[int], size: int, until: float, seed: int, settings: Mapping[str, Any]
-) -> Generator[Advance, None, Ensemble]:
-    """Simulate one size and report the work done among that of all sizes."""
-    steps = simulation(problem, size, until, stream(seed, PARTICLE_STREAM, size), **settings)
-    before, total = (sum(other for other in sizes if other < size) / size, sum(sizes) / size)
-    while True:
-        try:
-            advance = next(steps)
-        except StopIteration as stop:
-            ensemble: Ensemble = stop.value
-            return ensemble
-        yield Advance(int(before * advance.total) + advance.done, int(total * advance.total))
+def _told(watch: Watch, size: int, sizes: Sequence[int]) -> Watch:
+    """Return what counts the particle-steps of all sizes, all of the same steps, given the steps of one."""
+    before, whole = sum(other for other in sizes if other < size), sum(sizes)
+    return lambda done, total, label: watch(before * (total or 0) + size * done, whole * (total or 0), label)

@@ -1,11 +1,12 @@
 """What the solvers promise, and measurements on diagrams and sequences that no domain has for itself."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield import Diagram, McKeanVlasov, Number, State
+from meanfield import CriticalPoint, Diagram, McKeanVlasov, Number, State, critical_coupling, critical_modes
 
 from .claims import Evidence, Undecided, compare
 from .tools import Tools
@@ -20,6 +21,34 @@ RESIDUAL = 1e-12
 LOCATION = 1e-12
 MOMENT = 1e-11
 EIGENVALUE = 1e-8
+
+
+def unit_coupling(problem: McKeanVlasov) -> float:
+    """Return the least positive critical coupling without confinement, or d D / max |w_k| if no mode attracts."""
+    critical = critical_coupling(replace(problem, confinement=None))
+    if critical is not None:
+        return float(critical)
+    return problem.domain.dimension * problem.noise / float(problem.potential.scale(problem.domain))
+
+
+def first_critical(problem: McKeanVlasov) -> CriticalPoint:
+    """Return the first bifurcation of the uniform state."""
+    return critical_modes(problem, 0.0, unit_coupling(problem) * (1 + 1e-9))[0]
+
+
+def uniform_state(problem: McKeanVlasov) -> State:
+    """Return the uniform state of a problem with a coupling."""
+    return State(
+        problem=problem,
+        cosine=np.array([1.0, *np.zeros(16)]),
+        sine=np.zeros(17),
+        free_energy_gap=0.0,
+        unstable=None,
+        symmetry=0,
+        residual=0.0,
+        modes=16,
+        label="uniform",
+    )
 
 
 def spaced(count: int, most: int) -> list[int]:

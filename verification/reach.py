@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meanfield import Circle, McKeanVlasov, Trajectory
-from meanfield.harmonics import Modes
+from meanfield.harmonics import Modes, place
 from solvers import evolve
 from solvers.evolution import Initial
 
@@ -93,7 +93,7 @@ def _raised(moments: Floats, modes: Modes) -> Floats:
         above, below = np.append(moments[1:], 0.0), np.append(0.0, moments[:-1])
         return np.asarray((up * above + degrees * below) / total)
     degrees = modes.degrees(moments.size)
-    starts = degrees * (degrees + 1) // 2
+    starts = place(degrees, 0)
     padded = np.append(moments, np.zeros(int(degrees[-1]) + 2))
     above = padded[starts + degrees + 1 + orders]
     below = np.where(orders < degrees, padded[np.maximum(starts - degrees + orders, 0)], 0.0)

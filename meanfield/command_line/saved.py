@@ -6,11 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidInput
-from ..export import KINDS, diagram_to_json_object
+from ..export import KINDS, to_json_object
 from ..export.opening import open_record
-from ..records.diagram import Diagram
-from ..records.ensemble import Ensemble
-from ..records.trajectory import Trajectory
 from .drawing import TRAJECTORY_QUANTITIES, draw_record, draw_sphere
 from .options import Parser, add_common, add_files, check_targets
 from .progress import progress_bar
@@ -31,7 +28,7 @@ def show(argv: Sequence[str]) -> int:
     settings = parser.settings()
     record = _open(parser, settings, shown=True)
     if settings.json:
-        say_json(_json_object(record))
+        say_json(to_json_object(record))
     else:
         say(record.summary())
     return 0
@@ -106,19 +103,6 @@ def _open(parser: Parser, settings: argparse.Namespace, shown: bool) -> Any:
         raise InvalidInput(f"no file is given; try {parser.prog} diagram.nc")
     with progress_bar(shown, "reading"):
         return open_record(settings.file)
-
-
-def _json_object(record: Any) -> dict[str, Any]:
-    """Return what the command that made the record prints with ``--json``."""
-    from ..export.comparisons import comparison_to_json_object
-    from ..export.ensembles import ensemble_to_json_object
-    from ..export.trajectories import trajectory_to_json_object
-
-    if isinstance(record, Diagram):
-        return diagram_to_json_object(record)
-    if isinstance(record, Trajectory):
-        return trajectory_to_json_object(record)
-    return ensemble_to_json_object(record) if isinstance(record, Ensemble) else comparison_to_json_object(record)
 
 
 def _require_target(parser: Parser, targets: list[str], file: str, example: str) -> None:

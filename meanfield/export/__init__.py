@@ -21,18 +21,18 @@ CSV; MATLAB and AUTO files are refused.
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..arguments import checked
 from ..base import SavedRecord
 from ..equations import McKeanVlasov
-from ..errors import InvalidInput, MeanfieldError, with_article
+from ..errors import InvalidInput, with_article
 from ..records.diagram import Diagram
 from . import sets
 from .auto_reader import read_auto
-from .datasets import Content, save_content
+from .datasets import Content, save_content, table_object
 from .datasets import to_xarray as content_to_xarray
-from .files import Writer, bytes_writer, checked_suffix, existing_file, text_writer, write_files
+from .files import Writer, bytes_writer, checked_suffix, existing_file, reading, text_writer, write_files
 from .netcdf import diagram_to_xarray, state_to_xarray
 from .tables import diagram_to_json_object
 
@@ -48,6 +48,7 @@ __all__ = [
     "read_auto",
     "save",
     "state_to_xarray",
+    "to_json_object",
     "to_xarray",
 ]
 
@@ -95,6 +96,11 @@ def to_xarray(record: SavedRecord) -> "xarray.Dataset | xarray.DataTree":
     if isinstance(record, Diagram):
         return diagram_to_xarray(record)
     return content_to_xarray(_content(record))
+
+
+def to_json_object(record: SavedRecord) -> dict[str, Any]:
+    """Return a record but its arrays as one object that JSON can hold: what ``--json`` prints."""
+    return diagram_to_json_object(record) if isinstance(record, Diagram) else table_object(_content(record))
 
 
 def _content(record: SavedRecord) -> Content:
@@ -154,19 +160,12 @@ def open_diagram(path: str | Path, problem: McKeanVlasov | None = None, *, check
         raise InvalidInput(
             f"{path} cannot be read back: {kind} files do not hold whole diagrams; give .nc, .json, .npz or .auto"
         )
-    if kind != "auto":
-        existing_file(path)
-    try:
-        return read_auto(path, problem, check=check) if kind == "auto" else _READERS[kind](path, check)
-    except MeanfieldError as error:
-        if kind == "auto":
-            # Of three files the sentence names the one.
-            raise
-        raise InvalidInput(f"{path} cannot be read: {error}") from error
-    except Exception as error:
-        raise InvalidInput(
-            f"{path} is damaged, truncated or not {with_article(kind)} file: it cannot be read as a diagram"
-        ) from error
+    if kind == "auto":
+        # Of three files the sentences name the one.
+        return read_auto(path, problem, check=check)
+    existing_file(path)
+    with reading(path, f"not {with_article(kind)} file: it cannot be read as a diagram"):
+        return _READERS[kind](path, check)
 
 
 def _kind(path: Path, kind: str | None) -> str:

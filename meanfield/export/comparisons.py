@@ -12,7 +12,7 @@ from ..equations import McKeanVlasov
 from ..records.comparison import BAND, FIT_COLUMNS, ROW_COLUMNS, Comparison, Fit, Means
 from ..records.outcome import Outcome
 from . import records
-from .datasets import Arrays, Content, Variable, check_target, json_object, open_content
+from .datasets import Arrays, Content, Variable, check_target, open_content
 from .plausible import require_comparison
 
 RECORD = "comparison"
@@ -81,15 +81,6 @@ def _comparison(header: dict[str, Any], arrays: Arrays) -> Comparison:
     )
 
 
-def comparison_to_json_object(comparison: Comparison, arrays: bool = False) -> dict[str, Any]:
-    """Return a comparison as one object that JSON can hold: its rows, or all arrays for reading it back."""
-    if arrays:
-        return json_object(comparison_content(comparison))
-    tables = {"particles": comparison.particles, "rows": list(comparison.rows()), "record": RECORD}
-    reduced: dict[str, Any] = records.plain(_header(comparison) | tables)
-    return reduced
-
-
 def comparison_content(comparison: Comparison) -> Content:
     """Take a comparison apart into a header, labelled arrays and tables."""
     variables = {
@@ -119,6 +110,7 @@ def comparison_content(comparison: Comparison) -> Content:
 def _header(comparison: Comparison) -> dict[str, Any]:
     return {
         "problem": records.problem_values(comparison.problem),
+        "particles": comparison.particles.tolist(),
         **{name: getattr(comparison, name) for name in SCALARS},
         "outcome": comparison.outcome.name,
         "fits": [asdict(fit) for fit in comparison.fits],

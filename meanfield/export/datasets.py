@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InvalidInput, MeanfieldError, with_article
+from ..errors import InvalidInput, with_article
 from . import digests, records, sets, tables
 from .files import (
     Writer,
@@ -21,6 +21,7 @@ from .files import (
     check_writable,
     checked_suffix,
     existing_file,
+    reading,
     text_writer,
     write_files,
 )
@@ -147,18 +148,12 @@ def open_content(
         sets.require_tables(path)
     checked_suffix(path, (".nc", ".json"), f"a format from which {with_article(record)} is read")
     existing_file(path)
-    try:
+    with reading(path, f"not {with_article(record)} written by meanfield"):
         header, arrays = _read_netcdf(path, check) if path.suffix.lower() == ".nc" else _read_json(path)
         _require_record(header, record)
         built = build(header, arrays)
         if check and not digests.require_digest(header, _parts(header, arrays)):
             plausible(built)
-    except MeanfieldError as error:
-        raise InvalidInput(f"{path} cannot be read: {error}") from error
-    except Exception as error:
-        raise InvalidInput(
-            f"{path} is damaged, truncated or not {with_article(record)} written by meanfield"
-        ) from error
     return built
 
 
@@ -189,13 +184,15 @@ def json_object(content: Content) -> dict[str, Any]:
     return _complete(content) | {"arrays": arrays}
 
 
+def table_object(content: Content) -> dict[str, Any]:
+    """Return header and first table of a record as one object that JSON can hold."""
+    _, rows = content.tables[""]
+    header: dict[str, Any] = records.plain(content.header)
+    return {"record": content.record} | header | {"rows": [records.plain(row) for row in rows]}
+
+
 def _complete(content: Content) -> dict[str, Any]:
-    first = {
-        "format": f"meanfield {content.record}",
-        "record": content.record,
-        "schema_version": SCHEMA_VERSION,
-        "meanfield_version": records.package_version(),
-    }
+    first = {"record": content.record} | records.frame(f"meanfield {content.record}", SCHEMA_VERSION)
     header: dict[str, Any] = records.plain(content.header)
     arrays = {name: np.asarray(item.values) for name, item in content.variables.items()}
     whole: dict[str, Any] = records.plain(first)
@@ -267,8 +264,4 @@ def _require_record(header: Any, record: str) -> None:
     if not isinstance(header, dict) or header.get("record") != record:
         found = header.get("record", "another file") if isinstance(header, dict) else "another file"
         raise InvalidInput(f"it holds {found}, not {with_article(record)} written by meanfield")
-    if header["schema_version"] > SCHEMA_VERSION:
-        raise InvalidInput(
-            f"it has version {header['schema_version']} of the format and this program reads up to "
-            f"{SCHEMA_VERSION}; install a newer meanfield"
-        )
+    records.require_version(header, SCHEMA_VERSION)

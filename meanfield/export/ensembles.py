@@ -56,13 +56,13 @@ def _content(ensemble: Ensemble, variables: dict[str, Variable]) -> Content:
     return Content(
         record=RECORD,
         title="particle simulation of a McKean-Vlasov equation",
-        header=ensemble_header(ensemble),
+        header=_header(ensemble),
         variables=variables,
         tables={"": (tuple(rows[0]), rows)},
     )
 
 
-def ensemble_header(ensemble: Ensemble) -> dict[str, Any]:
+def _header(ensemble: Ensemble) -> dict[str, Any]:
     """Return everything about an ensemble but its arrays."""
     return {
         "problem": records.problem_values(ensemble.problem),
@@ -77,13 +77,6 @@ def ensemble_header(ensemble: Ensemble) -> dict[str, Any]:
         "provenance": ensemble.provenance,
         "layout": ensemble.layout,
     }
-
-
-def ensemble_to_json_object(ensemble: Ensemble) -> dict[str, Any]:
-    """Return header and table of an ensemble as one object that JSON can hold: what ``--json`` prints."""
-    rows = [records.plain(row) for row in ensemble.rows()]
-    header: dict[str, Any] = records.plain(ensemble_header(ensemble))
-    return {"record": RECORD} | header | {"rows": rows}
 
 
 @checked

@@ -140,6 +140,28 @@ def existing_file(path: str | Path, example: str = "run.nc") -> Path:
     return path
 
 
+@contextlib.contextmanager
+def reading(path: Path, otherwise: str) -> Iterator[None]:
+    """Refuse a file whatever goes wrong while it is read, naming it.
+
+    Parameters
+    ----------
+    otherwise
+        What it is if it is neither damaged nor truncated, such as "no file of states".
+
+    Raises
+    ------
+    InvalidInput
+        In the place of any other exception.
+    """
+    try:
+        yield
+    except MeanfieldError as error:
+        raise InvalidInput(f"{path} cannot be read: {error}") from error
+    except Exception as error:
+        raise InvalidInput(f"{path} is damaged, truncated or {otherwise}") from error
+
+
 def checked_suffix(path: Path, admissible: Collection[str], what: str) -> str:
     """Return the suffix of a name in small letters, where it chooses a format.
 

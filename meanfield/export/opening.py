@@ -1,6 +1,7 @@
 """Opening a file of ours without being told what it holds: a diagram, a trajectory, an ensemble or a comparison."""
 
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,11 @@ from . import records
 from .files import is_file
 
 DIAGRAM = "diagram"
+_OPENERS = {
+    "trajectory": (".trajectories", "open_trajectory"),
+    "ensemble": (".ensembles", "open_ensemble"),
+    "comparison": (".comparisons", "open_comparison"),
+}
 
 
 def record_of(path: str | Path) -> str:
@@ -42,22 +48,8 @@ def open_record(path: str | Path, *, check: bool = True) -> Any:
     InvalidInput
         If the file is missing, damaged or holds no such record.
     """
-    kind = record_of(path)
-    if kind == "trajectory":
-        from .trajectories import open_trajectory
-
-        return open_trajectory(path, check=check)
-    if kind == "ensemble":
-        from .ensembles import open_ensemble
-
-        return open_ensemble(path, check=check)
-    if kind == "comparison":
-        from .comparisons import open_comparison
-
-        return open_comparison(path, check=check)
-    from . import open_diagram
-
-    return open_diagram(path, check=check)
+    module, name = _OPENERS.get(record_of(path), (".", "open_diagram"))
+    return getattr(import_module(module, __package__), name)(path, check=check)
 
 
 def _in_netcdf(path: Path) -> str:

@@ -181,10 +181,7 @@ def problem_values(problem: McKeanVlasov) -> dict[str, Any]:
 
 def header(diagram: Diagram) -> dict[str, Any]:
     """Everything about a diagram but its branches and special points, as JSON can hold it."""
-    values = {
-        "format": FORMAT,
-        "schema_version": SCHEMA_VERSION,
-        "meanfield_version": package_version(),
+    values = frame(FORMAT, SCHEMA_VERSION) | {
         "problem": problem_values(diagram.problem),
         "interval": list(diagram.interval),
         "critical_coupling": diagram.critical_coupling,
@@ -205,12 +202,28 @@ def check_header(values: Any) -> dict[str, Any]:
     """
     if not isinstance(values, dict) or values.get("format") != FORMAT:
         raise InvalidInput("it is not a diagram written by meanfield")
-    if values["schema_version"] > SCHEMA_VERSION:
-        raise InvalidInput(
-            f"it has version {values['schema_version']} of the format and this program reads up to "
-            f"{SCHEMA_VERSION}; install a newer meanfield"
-        )
+    require_version(values, SCHEMA_VERSION)
     return values
+
+
+def frame(form: str, version: int) -> dict[str, Any]:
+    """Return what a file of a format and a version of it says of itself."""
+    return {"format": form, "schema_version": version, "meanfield_version": package_version()}
+
+
+def require_version(values: Mapping[str, Any], known: int) -> None:
+    """Refuse a file of a later version of its format than this program reads.
+
+    Raises
+    ------
+    InvalidInput
+        If it is one.
+    """
+    if values["schema_version"] > known:
+        raise InvalidInput(
+            f"it has version {values['schema_version']} of the format and this program reads up to {known}; "
+            "install a newer meanfield"
+        )
 
 
 def diagram_from(values: Mapping[str, Any], branches: Sequence[Branch], events: Sequence[SpecialPoint]) -> Diagram:

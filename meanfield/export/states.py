@@ -11,12 +11,21 @@ from typing import Any
 import numpy as np
 
 from ..equations import McKeanVlasov
-from ..errors import InvalidInput, MeanfieldError
+from ..errors import InvalidInput
 from ..harmonics import moment_columns
 from ..records.outcome import Outcome
 from ..records.state import State, StationaryStates
 from . import digests, plausible, records, sets, tables
-from .files import Writer, bytes_writer, check_writable, checked_suffix, existing_file, text_writer, write_files
+from .files import (
+    Writer,
+    bytes_writer,
+    check_writable,
+    checked_suffix,
+    existing_file,
+    reading,
+    text_writer,
+    write_files,
+)
 from .layouts import check_layout, layout_of
 
 FORMAT = "meanfield states"
@@ -78,7 +87,7 @@ def states_to_json_object(
     rows = state_rows(states, critical_coupling)
     if coefficients:
         rows = [row | _further(state) for row, state in zip(rows, states, strict=True)]
-    frame = {"format": FORMAT, "schema_version": SCHEMA_VERSION, "meanfield_version": records.package_version()}
+    frame = records.frame(FORMAT, SCHEMA_VERSION)
     content = {
         "problem": records.problem_values(states[0].problem) if states else None,
         "critical_coupling": critical_coupling,
@@ -193,14 +202,11 @@ def open_states(path: str | Path, *, check: bool = True) -> StationaryStates:
         sets.require_tables(path)
     suffix = checked_suffix(path, (".json", ".npz"), "a format from which states are read")
     existing_file(path)
-    try:
+    with reading(path, "no file of states written by meanfield"):
         values = _read_json(path) if suffix == ".json" else _read_npz(path)
         if values.get("format") != FORMAT:
             raise InvalidInput("it holds no states written by meanfield")
-        if values["schema_version"] > SCHEMA_VERSION:
-            raise InvalidInput(
-                f"it has version {values['schema_version']} of the format; install a newer meanfield"
-            )
+        records.require_version(values, SCHEMA_VERSION)
         states = tuple(_state(row, values) for row in values["states"])
         if check and not digests.require_digest(values, _parts(values)):
             for state in states:
@@ -209,10 +215,6 @@ def open_states(path: str | Path, *, check: bool = True) -> StationaryStates:
         found = StationaryStates(
             states, search.get("searched", ""), search.get("complete"), search.get("warnings", ())
         )
-    except MeanfieldError as error:
-        raise InvalidInput(f"{path} cannot be read: {error}") from error
-    except Exception as error:
-        raise InvalidInput(f"{path} is damaged, truncated or no file of states written by meanfield") from error
     return found
 
 

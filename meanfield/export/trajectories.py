@@ -41,7 +41,7 @@ def trajectory_content(trajectory: Trajectory) -> Content:
     return Content(
         record=RECORD,
         title="evolution of a McKean-Vlasov equation",
-        header=trajectory_header(trajectory),
+        header=_header(trajectory),
         variables=variables,
         tables={"": (tuple(rows[0]), rows)},
     )
@@ -59,7 +59,7 @@ def _labels(trajectory: Trajectory) -> dict[str, Variable]:
     }
 
 
-def trajectory_header(trajectory: Trajectory) -> dict[str, Any]:
+def _header(trajectory: Trajectory) -> dict[str, Any]:
     """Return everything about a trajectory but its arrays."""
     return {
         "problem": records.problem_values(trajectory.problem),
@@ -77,13 +77,6 @@ def trajectory_header(trajectory: Trajectory) -> dict[str, Any]:
         "warnings": list(trajectory.warnings),
         "provenance": trajectory.provenance,
     }
-
-
-def trajectory_to_json_object(trajectory: Trajectory) -> dict[str, Any]:
-    """Return header and table of a trajectory as one object that JSON can hold: what ``--json`` prints."""
-    rows = [records.plain(row) for row in trajectory.rows()]
-    header: dict[str, Any] = records.plain(trajectory_header(trajectory))
-    return {"record": RECORD} | header | {"rows": rows}
 
 
 @checked

@@ -8,10 +8,12 @@ from .modes import Modes as Modes
 from .moments import Moments as Moments
 from .moments import moment_columns as moment_columns
 from .moments import moments_of as moments_of
+from .packing import degrees_and_orders as degrees_and_orders
 from .packing import degrees_of_places as degrees_of_places
 from .packing import largest_degree as largest_degree
 from .packing import moduli as moduli
 from .packing import packed as packed
+from .packing import packed_size as packed_size
 from .packing import place as place
 from .packing import zonal_places as zonal_places
 from .polynomials import multiplicities as multiplicities

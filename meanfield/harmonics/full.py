@@ -18,7 +18,7 @@ import numpy.typing as npt
 from ..domains import Sphere
 from ..errors import InvalidInput
 from .modes import EPS, Floats, Indices, Layout, degree_of_name, entry, no_such_order
-from .packing import degrees_of_places, largest_degree, moduli, place, zonal_places
+from .packing import degrees_of_places, largest_degree, moduli, packed_size, place, zonal_places
 from .polynomials import raised
 from .quadrature import gauss_rule, polar_angles
 from .spheres import OnSphere, require_pairs
@@ -44,7 +44,7 @@ class SphereModes(OnSphere):
 
     def places(self, degree: int) -> int:
         """Return (L + 1)(L + 2)/2."""
-        return int(place(degree + 1, 0))
+        return packed_size(degree)
 
     def degree(self, places: int) -> int:
         """Return the degree up to which so many moments go."""

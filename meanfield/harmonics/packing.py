@@ -15,8 +15,13 @@ def place(degree: Any, order: Any) -> Any:
     return degree * (degree + 1) // 2 + order
 
 
+def packed_size(degree: int) -> int:
+    """Return the number of packed moments up to a degree, (l + 1)(l + 2)/2."""
+    return (degree + 1) * (degree + 2) // 2
+
+
 def largest_degree(places: int) -> int:
-    """Return the degree of packed moments of so many places, (l + 1)(l + 2)/2 for degree l."""
+    """Return the degree of packed moments of so many places."""
     return (math.isqrt(8 * places + 1) - 3) // 2
 
 
@@ -24,6 +29,12 @@ def degrees_of_places(places: int) -> Indices:
     """Return the degree of each place of packed moments, also of an incomplete last degree."""
     degrees = np.arange(largest_degree(places) + 2)
     return np.repeat(degrees, degrees + 1)[:places]
+
+
+def degrees_and_orders(degree: int) -> tuple[Indices, Indices]:
+    """Return degree and order of every place of packed moments up to a degree."""
+    degrees = degrees_of_places(packed_size(degree))
+    return degrees, np.arange(degrees.size) - place(degrees, 0)
 
 
 def zonal_places(degree: int) -> Indices:

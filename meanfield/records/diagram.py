@@ -312,18 +312,10 @@ class Diagram(SavedRecord):
                 f"give one from 0 to {len(curve) - 1}, or from the end with -1"
             )
         count, rate = int(curve.unstable[point]), float(curve.slowest_rate[point])
-        return State(
-            problem=self.problem.at(coupling=curve.coupling[point]),
-            cosine=curve.cosine[point],
-            sine=curve.sine[point],
-            free_energy_gap=float(curve.free_energy_gap[point]),
+        return state_at(self.problem, curve, point).replace(
             unstable=None if count < 0 else count,
-            symmetry=curve.symmetry,
-            residual=float(curve.residual[point]),
-            modes=int(curve.modes[point]),
             label=curve.label,
             slowest_rate=None if np.isnan(rate) else rate,
-            layout=curve.layout,
             provenance=self.provenance,
         )
 
@@ -451,3 +443,18 @@ def _is_index(value: Any, size: int) -> bool:
 
 def _known(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
+
+
+def state_at(problem: McKeanVlasov, branch: Branch, point: int) -> State:
+    """Return the density at a point of a branch as a state, its coupling in the precision of the branch."""
+    return State(
+        problem=problem.at(coupling=branch.coupling[point]),
+        cosine=branch.cosine[point],
+        sine=branch.sine[point],
+        free_energy_gap=float(branch.free_energy_gap[point]),
+        unstable=None,
+        symmetry=branch.symmetry,
+        residual=float(branch.residual[point]),
+        modes=int(branch.modes[point]),
+        layout=branch.layout,
+    )

@@ -13,11 +13,10 @@ import numpy as np
 from scipy.sparse import block_diag, csr_array
 
 from meanfield.errors import InvalidInput
-from meanfield.harmonics import Layout
+from meanfield.harmonics import Layout, packed_size, place, zonal_places
 
 from ..limits import MAX_HARMONIC_DEGREE, MAX_SPHERICAL_DEGREE
 from .base import SMALL_FIELD, Floats, Gibbs, Integers, exp_beyond_quadratic
-from .legendre import packed_size
 from .representations import TRIVIAL, Group, representation, rotation_generators
 from .second_moments import SecondMoments, second_moments
 from .spherical import SphericalTransform
@@ -82,8 +81,7 @@ class InvariantBasis:
             )
         cosine = np.zeros(self._size)
         count = min(confinement.size, self.nodes)
-        degrees = np.arange(1, count + 1)
-        cosine[degrees * (degrees + 1) // 2] = confinement[:count]
+        cosine[zonal_places(count)[1:]] = confinement[:count]
         return self._transform.synthesise(cosine, np.zeros(self._size))
 
     def resized(self, cells: Integers, nodes: int) -> "InvariantBasis":
@@ -235,7 +233,7 @@ def mode_matrix(group: Group, cells: Integers, nodes: int) -> csr_array:
     start = 0
     for degree in cells.tolist():
         functions = group.harmonics(degree)
-        first = degree * (degree + 1) // 2
+        first = place(degree, 0)
         places = np.concatenate([first + np.arange(degree + 1), size + first + np.arange(1, degree + 1)])
         row, column = np.nonzero(functions)
         rows.append(start + row)

@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from meanfield.harmonics import place
 from meanfield.harmonics.quadrature import Rule, gauss_rule
 
 from .base import Floats, Integers
@@ -72,7 +73,7 @@ class LegendreTables:
         tables = order_tables(degree, self.orders, rule.fine[: self._half])
         for order, table in zip(self.orders.tolist(), tables, strict=True):
             degrees = np.arange(order, degree + 1)
-            places += [_place(degrees[::2], order), _place(degrees[1::2], order)]
+            places += [place(degrees[::2], order), place(degrees[1::2], order)]
             middle, stop = start + places[-2].size, start + degrees.size
             even, odd = np.ascontiguousarray(table[:, ::2]), np.ascontiguousarray(table[:, 1::2])
             self._tables.append(Order(even, odd, slice(start, middle), slice(middle, stop)))
@@ -179,18 +180,3 @@ def _upwards(degree: int, orders: Integers, tops: NDArray[Any], cosine: NDArray[
         before[begun], values[begun], lower[begun] = values[begun], ahead, upper
     for table, order in zip(tables, orders.tolist(), strict=True):
         yield table[order - first :].T
-
-
-def packed(degree: int) -> tuple[Integers, Integers]:
-    """Return degree and order of every place l (l + 1)/2 + m of packed arrays up to a degree."""
-    degrees = np.repeat(np.arange(degree + 1), np.arange(1, degree + 2))
-    return degrees, np.arange(degrees.size) - degrees * (degrees + 1) // 2
-
-
-def packed_size(degree: int) -> int:
-    """Return the size of packed arrays up to a degree."""
-    return (degree + 1) * (degree + 2) // 2
-
-
-def _place(degrees: Integers, order: int) -> Integers:
-    return np.asarray(degrees * (degrees + 1) // 2 + order)

@@ -23,10 +23,11 @@ from typing import Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
+from meanfield.harmonics import packed_size, place
 from meanfield.harmonics.quadrature import gauss_rule
 
 from .base import Floats, Integers
-from .legendre import legendre_tables, packed_size, ring_table
+from .legendre import legendre_tables, ring_table
 from .representations import Group
 from .spherical import SphericalTransform
 
@@ -184,7 +185,7 @@ class RingProducts:
         for order in range(0, top + 1, symmetry):
             here = degrees[degrees >= order]
             columns.append(ring_table(top, order, self._waves.rings)[:, here - order])
-            places.append(here * (here + 1) // 2 + order)
+            places.append(place(here, order))
             self._blocks.append(slice(start, start + here.size))
             start += here.size
         self._table = np.concatenate(columns, axis=1)

@@ -25,10 +25,10 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from meanfield import InvalidInput
+from meanfield.harmonics import degrees_and_orders
 from meanfield.harmonics.quadrature import Rule, gauss_rule
 
 from .base import Floats
-from .legendre import packed
 from .spherical_ducc import DuccEngine
 from .spherical_tables import TableEngine
 
@@ -131,7 +131,7 @@ class SphericalTransform:
         self.polar = 2.0 * np.arcsin(np.sqrt(0.5 * self.rule.complements))
         self.polar[self.cosines < 0] = np.pi - self.polar[self.cosines < 0]
         self.azimuths = 2.0 * np.pi * np.arange(self.meridians // symmetry) / self.meridians
-        self.degrees, self.orders = packed(degree)
+        self.degrees, self.orders = degrees_and_orders(degree)
         self.multiplicities = 2.0 * self.degrees + 1.0
         self._engine: Engine = TableEngine(self) if self.backend == "numpy" else DuccEngine(self, ducc())
 

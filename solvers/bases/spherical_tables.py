@@ -4,9 +4,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from meanfield.harmonics import degrees_and_orders, packed_size, place
+
 from ..transforms import FourierTransform
 from .base import Floats
-from .legendre import legendre_tables, packed, packed_size
+from .legendre import legendre_tables
 
 if TYPE_CHECKING:
     from .spherical import SphericalTransform
@@ -107,14 +109,14 @@ class GradientStep:
     """
 
     def __init__(self, degree: int, component: int, up: bool) -> None:
-        degrees, orders = packed(degree)
+        degrees, orders = degrees_and_orders(degree)
         lower = degrees - component
         target = orders - 1 if up else orders + 1
         # The azimuthal derivative of order 0 vanishes.
         used = (target >= 0) & (target <= lower) & ((orders > 0) | (component == 0))
         self.component = component
         self.places = np.flatnonzero(used)
-        self.table_places = (lower * (lower + 1) // 2 + target)[used]
+        self.table_places = place(lower, target)[used]
         below, above = slice(0, -1), slice(1, None)
         self.orders: slice = above if up else below
         self.table_orders: slice = below if up else above

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import ddot
 
-from meanfield import Number
+from meanfield import McKeanVlasov, Number
 
 from ..bases import Floats
 from ..equation import StationaryEquation
+from ..geometry import Geometry
 from ..newton import POLISHED, ROUNDING, Solution, correct
 from .continuation import REGULAR_ARCLENGTH, Point, state_at
 from .detection import eigenvalues
@@ -109,6 +110,15 @@ class Departure:
             b, direction = (self.equation.transfer(vector, first.equation) for vector in (self.b, self.direction))
             slope = slope_towards(first, b, self.q, direction)
         return branch_end(self.equation, self.b, self.q, self.direction, slope)
+
+
+def from_no_interaction(geometry: Geometry, problem: McKeanVlasov, sign: int) -> Departure | None:
+    """Return the departure from the Gibbs density of the confinement, the only state at zero coupling."""
+    equation = geometry.equation(problem, geometry.confined_symmetry(problem), sign, unfelt=True)
+    if equation is None:
+        return None
+    b = equation.unknown_from(equation.basis.gibbs(np.zeros(equation.scales.size)).moments)
+    return Departure(equation, b, 0.0, np.zeros_like(b), 0)
 
 
 def slope_towards(point: Point, b: Floats, q: float, kernel: Floats) -> float:

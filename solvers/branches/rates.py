@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield import Branch, ComputationFailed, McKeanVlasov, Outcome, State
+from meanfield import Branch, ComputationFailed, McKeanVlasov, Outcome
+from meanfield.records.diagram import state_at
 
 from ..bases import Floats
 from ..geometry import Geometry
@@ -65,21 +66,6 @@ def _contradicted(branch: Branch, rates: Floats) -> NDArray[np.bool_]:
         ordinary[-1] = False
     wrong = ((branch.unstable > 0) & (rates > 0.0)) | ((branch.unstable == 0) & (rates < 0.0))
     return np.asarray(ordinary & wrong)
-
-
-def state_at(problem: McKeanVlasov, branch: Branch, point: int) -> State:
-    """Return a point of a branch as a state, its coupling in the precision of the branch."""
-    return State(
-        problem=problem.at(coupling=branch.coupling[point]),
-        cosine=branch.cosine[point],
-        sine=branch.sine[point],
-        free_energy_gap=float(branch.free_energy_gap[point]),
-        unstable=None,
-        symmetry=branch.symmetry,
-        residual=float(branch.residual[point]),
-        modes=int(branch.modes[point]),
-        layout=branch.layout,
-    )
 
 
 def _known_rates(

@@ -5,14 +5,15 @@ from itertools import groupby, pairwise
 
 import numpy as np
 
-from meanfield import Branch, Number, Outcome, SpecialPoint
-from meanfield.harmonics import Layout
+from meanfield import Branch, McKeanVlasov, Number, Outcome, SpecialPoint, State
+from meanfield.harmonics import modes_of
 
 from ..bases import Floats
 from ..labels import untaken
+from ..newton import NEUTRAL
 from .continuation import Point, point_between
 from .detection import Event, interval_end
-from .following import Followed, Knot, own_count, own_counts
+from .following import VERTICAL_NEUTRAL, Followed, Knot, own_count, own_counts
 from .junctions import Arrival
 
 # A moment below this is rounding noise; the density is resolved by the moments above it.
@@ -279,15 +280,39 @@ def _describe(event: Event) -> str:
     return "critical: " + ", ".join(block.words(symmetry) for block in event.blocks)
 
 
+def state_of(problem: McKeanVlasov, point: Point, label: str = "", *, vertical: bool = False) -> State:
+    """Return a point of a branch as a state of a problem at its coupling.
+
+    Parameters
+    ----------
+    vertical
+        Whether it is of a family at one coupling; along it a direction is neutral up to the error of its members.
+    """
+    geometry = point.equation.geometry
+    cosine, sine, _, _, modes = moment_arrays([point])
+    return State(
+        problem=problem,
+        cosine=cosine[0],
+        sine=sine[0],
+        free_energy_gap=point.free_energy_gap,
+        unstable=sum(geometry.unstable_counts(point, VERTICAL_NEUTRAL if vertical else NEUTRAL)),
+        symmetry=geometry.symmetry_of(point),
+        residual=point.residual,
+        modes=int(modes[0]),
+        label=label,
+        layout=point.equation.basis.layout,
+    )
+
+
 def moment_arrays(points: list[Point]) -> tuple[Floats, Floats, Floats, Floats, np.ndarray]:
     """Return moments and their derivatives along the branch, by point and place, and the resolved degrees."""
-    basis = points[0].equation.basis
-    geometry = points[0].equation.geometry
+    equation = points[0].equation
+    layout, geometry = modes_of(equation.problem.domain, equation.basis.layout), equation.geometry
     groups = [list(group) for _, group in groupby(points, key=lambda point: point.equation)]
     parts = [geometry.moment_arrays(group) for group in groups]
     places = np.concatenate([_last_significant(part) for part in parts])
-    modes = places if basis.layout == "degree" else _degree_at(places)
-    width = places_of(max(int(modes.max()), 4), basis.layout)
+    modes = layout.degrees(int(places.max()) + 1)[places]
+    width = layout.places(max(int(modes.max()), 4))
     arrays = np.zeros((4, len(points), width))
     row = 0
     for part in parts:
@@ -300,13 +325,3 @@ def moment_arrays(points: list[Point]) -> tuple[Floats, Floats, Floats, Floats, 
 def _last_significant(arrays: Floats) -> np.ndarray:
     large = np.abs(arrays[:2]).max(axis=0) > SIGNIFICANT
     return np.asarray(large.shape[1] - 1 - np.argmax(large[:, ::-1], axis=1))
-
-
-def _degree_at(places: np.ndarray) -> np.ndarray:
-    """Return the degree l of the places l (l + 1)/2 + m."""
-    return np.asarray((np.sqrt(8.0 * places + 1.0) - 1.0) // 2.0, dtype=np.int64)
-
-
-def places_of(degree: int, layout: Layout) -> int:
-    """Return how many moments there are up to a degree."""
-    return degree + 1 if layout == "degree" else (degree + 1) * (degree + 2) // 2

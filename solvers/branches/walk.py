@@ -18,7 +18,7 @@ from .arclength import Arclength
 from .continuation import Point
 from .detection import Event, interval_end
 from .following import Followed, follow
-from .junctions import Departure
+from .junctions import Departure, from_no_interaction
 from .recording import Part, Register, largest_modulus, nearest_part, parts_of
 from .resonance import joined, merged
 from .uniform import counts_below, record_uniform
@@ -152,7 +152,7 @@ def _start_confined(problem: McKeanVlasov, geometry: Geometry, register: Registe
     """Start from the Gibbs density of the confinement, upwards and downwards in the coupling."""
     tasks: deque[Task | Threshold] = deque()
     for sign, edge in ((1, register.interval[1]), (-1, -register.interval[0])):
-        departure = geometry.from_no_interaction(problem, sign) if edge > 0 else None
+        departure = from_no_interaction(geometry, problem, sign) if edge > 0 else None
         if departure is not None:
             tasks.append(Task(departure, "primary", departure.equation.basis.symmetry, 1, None))
     return tasks

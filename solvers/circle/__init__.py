@@ -1,7 +1,8 @@
 """What is particular to the circle: its symmetries, the branches they allow, and its linearisation."""
 
+from ..felt import confining_symmetry
 from .births import births, first_threshold, folds_apart, reaches_down
-from .branching import births_on_branch, from_no_interaction
+from .branching import births_on_branch
 from .equations import circle_equation
 from .meeting import meeting, nearest_image, same_place
 from .moments import moment_arrays
@@ -17,10 +18,10 @@ class CircleGeometry:
 
     equation = circle_equation
     births = births
-    from_no_interaction = from_no_interaction
     search_covers = search_covers
     search_all = search_all
 
+    confined_symmetry = staticmethod(confining_symmetry)
     first_threshold = staticmethod(first_threshold)
     folds_apart = staticmethod(folds_apart)
     reaches_down = staticmethod(reaches_down)

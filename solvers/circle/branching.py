@@ -19,27 +19,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from meanfield import McKeanVlasov
-
 from ..bases import CosineBasis, Floats, Integers
 from ..branches.continuation import Point
 from ..branches.detection import Event
 from ..branches.junctions import Departure, imperfection
 from ..equation import StationaryEquation
-from ..felt import confining_symmetry
-from ..geometry import Birth, Geometry
+from ..geometry import Birth
 from ..newton import Solution
 from .equations import circle_equation
 from .stability import Block
-
-
-def from_no_interaction(geometry: Geometry, problem: McKeanVlasov, sign: int) -> Departure | None:
-    """Return the departure from the Gibbs density of the confinement, the only state at zero coupling."""
-    equation = circle_equation(geometry, problem, confining_symmetry(problem), sign, unfelt=True)
-    if equation is None:
-        return None
-    b = equation.unknown_from(equation.basis.gibbs(np.zeros(equation.scales.size)).moments)
-    return Departure(equation, b, 0.0, np.zeros_like(b), 0)
 
 
 def births_on_branch(event: Event) -> list[Birth]:

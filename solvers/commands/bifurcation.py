@@ -2,7 +2,6 @@
 
 import argparse
 import dataclasses
-import logging
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -31,8 +30,6 @@ from meanfield.export import KINDS, diagram_to_json_object, save
 from ..branches.arclength import Arclength
 from .wording import EACH_BRANCH
 
-logger = logging.getLogger(__name__)
-
 SMALLEST_STEP = 1e-9
 
 
@@ -45,18 +42,19 @@ def bifurcation(argv: Sequence[str]) -> int:
     figures = [name for name in (settings.plot, settings.panels) if name is not None]
     check_targets(settings.to, figures, settings.force)
     set_verbosity(settings.verbose)
-    from ..diagram import explore
+    from ..diagram import bifurcation_diagram
 
-    exploration = explore(
-        problem,
-        _pair(settings.coupling),
-        relative=_pair(settings.relative),
-        depth=settings.depth,
-        search=settings.search,
-        method=method,
-        rates=not settings.no_rates,
-    )
-    diagram = _watched(exploration, shown=not settings.quiet and not settings.verbose)
+    with progress_bar(not settings.quiet and not settings.verbose, "branches") as advance:
+        diagram = bifurcation_diagram(
+            problem,
+            _pair(settings.coupling),
+            relative=_pair(settings.relative),
+            depth=settings.depth,
+            search=settings.search,
+            method=method,
+            rates=not settings.no_rates,
+            watch=advance,
+        )
     diagram = _with_origin(diagram, origin(parser, settings))
     as_object = partial(diagram_to_json_object, diagram)
     publish(_diagram_writers(diagram, settings), diagram.warnings, as_object, diagram.summary, settings)
@@ -109,21 +107,6 @@ def _method(settings: argparse.Namespace) -> Arclength:
 
 def _pair(values: list[Any] | None) -> tuple[Any, Any] | None:
     return None if values is None else (values[0], values[1])
-
-
-def _watched(exploration: Any, shown: bool) -> Diagram:
-    """Run an exploration to its end; the bar appears when it takes longer than a second."""
-    from ..threads import one_thread
-
-    with one_thread(), progress_bar(shown, "branches") as advance:
-        while True:
-            try:
-                progress = next(exploration)
-            except StopIteration as stop:
-                diagram: Diagram = stop.value
-                return diagram
-            logger.info("%s: %d done, %d waiting", progress.label, progress.done, progress.waiting)
-            advance(progress.done, progress.done + progress.waiting, progress.label)
 
 
 def _with_origin(diagram: Diagram, where: dict[str, Any]) -> Diagram:

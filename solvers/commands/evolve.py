@@ -30,8 +30,9 @@ from meanfield.command_line import (
     whole,
     word,
 )
+from meanfield.export import to_json_object
 from meanfield.export.datasets import KINDS, check_target
-from meanfield.export.trajectories import RECORD, trajectory_to_json_object
+from meanfield.export.trajectories import RECORD
 
 from ..defaults import TIMES
 from .initial_option import add_initial, add_initial_parameters, initial_of
@@ -54,7 +55,7 @@ def evolve(argv: Sequence[str]) -> int:
     _check(settings)
     trajectory = _evolved(problem, method, settings)
     trajectory = dataclasses.replace(trajectory, provenance=trajectory.provenance | origin(parser, settings))
-    as_object = partial(trajectory_to_json_object, trajectory)
+    as_object = partial(to_json_object, trajectory)
     publish(_writers(trajectory, settings), trajectory.warnings, as_object, trajectory.summary, settings)
     return exit_code(trajectory.outcome, trajectory.partial)
 

@@ -30,8 +30,9 @@ from meanfield.command_line import (
     word,
     worker_processes,
 )
+from meanfield.export import to_json_object
 from meanfield.export.datasets import KINDS, check_target
-from meanfield.export.ensembles import RECORD, ensemble_to_json_object
+from meanfield.export.ensembles import RECORD
 
 from ..defaults import DEGREES, SCHEME, SCHEMES
 from .initial_option import add_initial, initial_of
@@ -49,7 +50,7 @@ def particles(argv: Sequence[str]) -> int:
     ensemble = _simulated(problem, settings)
     ensemble = dataclasses.replace(ensemble, provenance=ensemble.provenance | origin(parser, settings))
     warnings = (*ensemble.failures, *ensemble.warnings)
-    as_object = partial(ensemble_to_json_object, ensemble)
+    as_object = partial(to_json_object, ensemble)
     publish(_writers(ensemble, settings), warnings, as_object, ensemble.summary, settings)
     return exit_code(ensemble.outcome, ensemble.partial)
 
@@ -100,7 +101,7 @@ def _require_given(parser: Parser, settings: argparse.Namespace) -> None:
 
 def _simulated(problem: McKeanVlasov, settings: argparse.Namespace) -> Ensemble:
     from ..checkpoints import Checkpoint
-    from ..ensemble import simulation
+    from ..ensemble import simulate
     from ..particles import PairDrift
     from ..particles.schemes import scheme_named
 
@@ -110,7 +111,7 @@ def _simulated(problem: McKeanVlasov, settings: argparse.Namespace) -> Ensemble:
         checkpoint = Checkpoint(settings.checkpoint, every)
     bar = progress_bar(not settings.quiet, "particles", "steps")
     with worker_processes(settings.workers, settings.replicas) as executor, bar as advance:
-        steps = simulation(
+        return simulate(
             problem,
             settings.particles,
             float(settings.until),
@@ -126,14 +127,8 @@ def _simulated(problem: McKeanVlasov, settings: argparse.Namespace) -> Ensemble:
             checkpoint=checkpoint,
             keep_positions=settings.positions,
             on_failure="return",
+            watch=advance,
         )
-        while True:
-            try:
-                done = next(steps)
-            except StopIteration as stop:
-                ensemble: Ensemble = stop.value
-                return ensemble
-            advance(done.done // settings.particles, done.total // settings.particles, "")
 
 
 def _writers(ensemble: Ensemble, settings: argparse.Namespace) -> list[Callable[[], Sequence[Path]]]:

@@ -1,5 +1,6 @@
 """Initial densities: the record, and the checks that all of them must pass."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -7,17 +8,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from meanfield import InvalidInput
+from meanfield import InvalidInput, NotResolved
 from meanfield.arguments import checked
 from meanfield.base import Record
-from meanfield.harmonics import Layout
+from meanfield.harmonics import Layout, Modes
 
-from ..bases import Floats
+from ..bases import EPS, Floats
+from ..bases.base import RESOLUTION_TOLERANCE
 
 # A density may miss mass one by this and is then divided by its mass; more is a mistake.
 MASS_TOLERANCE = 1e-8
 # Negative values of this size relative to the largest are rounding of moments or of the function given.
 NEGATIVE_ROUNDING = 1e-10
+# Moments below this are rounding of sums.
+ROUNDING = 64.0 * EPS
+# Degree up to which moments of a function are computed first.
+SMALLEST_DEGREE = 16
 
 
 @checked
@@ -106,3 +112,48 @@ def sampled(density: Callable[..., Any], *angles: Floats) -> Floats:
         raise InvalidInput(
             f"the function for the initial density returns no number at an angle: {type(error).__name__}: {error}"
         ) from error
+
+
+def converged(moments: Callable[[int], tuple[Floats, Floats]], modes: Modes, largest: int) -> tuple[Floats, Floats]:
+    """Return moments of a function whose last ones are rounding, on which two grids agree.
+
+    On one grid alone fast oscillations look like slow ones.
+
+    Parameters
+    ----------
+    moments
+        Gives those up to a degree, by a grid that is the finer the larger the degree.
+    modes, largest
+        What the moments mean, and the largest degree to try.
+
+    Raises
+    ------
+    NotResolved
+        If there is no such degree.
+    """
+    degree, previous, tail = SMALLEST_DEGREE, None, math.inf
+    while degree <= largest:
+        found = moments(degree)
+        both = np.stack(found)
+        tail = float(np.hypot(*both[:, modes.places(degree - degree // 8 - 1) :]).max())
+        change = math.inf if previous is None else np.hypot(*(both[:, : previous.shape[1]] - previous)).max()
+        if max(tail, change) <= RESOLUTION_TOLERANCE:
+            return found
+        previous, degree = both, 2 * degree
+    raise NotResolved(
+        f"the moments of the initial density do not decay: the last, of degree {degree // 2}, is {tail:.1e}, so it "
+        "has a jump or a corner, or it is too narrow; give a smooth density, such as a steep tanh for a jump"
+    )
+
+
+def of_mass_one(cosine: Floats, sine: Floats, modes: Modes, description: str, rounded: bool = True) -> Initial:
+    """Return a density divided by its mass, its moments up to the last degree that does not vanish."""
+    mass = float(cosine[0])
+    require_mass(mass)
+    c, s = cosine / mass, sine / mass
+    if rounded:
+        c, s = (np.where(np.abs(values) <= ROUNDING, 0.0, values) for values in (c, s))
+    c[0] = 1.0
+    last = int(np.flatnonzero((c != 0.0) | (s != 0.0))[-1])
+    end = modes.places(int(modes.degrees(c.size)[last]))
+    return Initial(c[:end].copy(), s[:end].copy(), description, (), modes.layout)

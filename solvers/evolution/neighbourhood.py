@@ -8,13 +8,14 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from meanfield import McKeanVlasov
+from meanfield.harmonics import Layout, modes_of
 
 from ..bases import Floats
-
-Complexes = NDArray[np.complex128]
+from .deviations import Complexes as Complexes
+from .deviations import DeviationPaths
+from .system import System
 
 # Logarithm of the factor by which a deviation decays in the evolution whose rate is fitted.
 DECAY = math.log(1e5)
@@ -87,6 +88,36 @@ class Neighbourhood(Protocol):
 
     def distances(self, deviation: Complexes) -> Mapping[str, Callable[[], float]]:
         """Return the distances of a density to the state by name, turned likewise, each yet to be computed."""
+
+
+class Followed:
+    """A neighbourhood whose deviations are followed by the equation, from a system of all of its densities."""
+
+    small = SMALL
+    same_shape = SAME_SHAPE
+    densities = ""
+    warnings: tuple[str, ...] = ()
+
+    problem: McKeanVlasov
+    tolerance: float
+
+    def _follow(self, make: Callable[[int], System], target: Complexes, layout: Layout = "degree") -> None:
+        """Set how a system of a degree is made, and the state, its moments in the layout of the deviations."""
+        self._modes = modes_of(self.problem.domain, layout)
+        self._paths = DeviationPaths(make(self._degree(target)), target, self.tolerance)
+
+    def _degree(self, moments: Complexes) -> int:
+        """Return the resolution for moments."""
+        return max(16, self._modes.degree(moments.size))
+
+    @property
+    def rounding(self) -> float:
+        """What rounding does to rates in an evolution."""
+        return self._paths.rounding
+
+    def evolved(self, start: Complexes, times: Floats, coarser: bool = False) -> list[Complexes]:
+        """Return the deviations at times that begin with the start."""
+        return self._paths(start, self._degree(start), times, coarser)
 
 
 def padded(moments: Complexes, size: int) -> Complexes:

@@ -22,7 +22,8 @@ from meanfield import ComputationFailed, McKeanVlasov, Outcome, State
 
 from ..bases import EPS, Floats
 from ..branches.continuation import Point, state_at
-from ..branches.recording import moment_arrays
+from ..branches.junctions import from_no_interaction
+from ..branches.recording import state_of
 from ..branches.uniform import uniform_state
 from ..geometry import Geometry
 
@@ -157,29 +158,14 @@ def _in_symmetry(
         return None
     start = equation.unknown_from(equation.basis.moments_from(cosine, sine))
     point = state_at(equation, start, float(abs(coupling) / equation.unit))
-    return _state(problem, point) if isinstance(point, Point) else None
+    return state_of(problem, point) if isinstance(point, Point) else None
 
 
 def _without_interaction(problem: McKeanVlasov, geometry: Geometry) -> Iterator[State]:
-    departure = None if problem.confinement is None else geometry.from_no_interaction(problem, 1)
+    departure = None if problem.confinement is None else from_no_interaction(geometry, problem, 1)
     point = None if departure is None else departure.regular()
     if point is not None:
-        yield _state(problem, point)
-
-
-def _state(problem: McKeanVlasov, point: Point) -> State:
-    cosine, sine, _, _, modes = moment_arrays([point])
-    geometry = point.equation.geometry
-    return State(
-        problem=problem,
-        cosine=cosine[0],
-        sine=sine[0],
-        free_energy_gap=point.free_energy_gap,
-        unstable=sum(geometry.unstable_counts(point)),
-        symmetry=geometry.symmetry_of(point),
-        residual=point.residual,
-        modes=int(modes[0]),
-    )
+        yield state_of(problem, point)
 
 
 def distance(state: State, cosine: Floats, sine: Floats, *, free: bool) -> float:

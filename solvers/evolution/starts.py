@@ -17,7 +17,7 @@ On a sphere the same names stand for the densities of :math:`\langle x, n\rangle
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,6 +29,7 @@ from meanfield.base import brief, read_only
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
+Values = TypeVar("Values", Floats, Complexes)
 
 EPS = float(np.finfo(float).eps)
 # Moments beyond this are not looked for: the density is too narrow.
@@ -339,7 +340,7 @@ def without_rounding(moments: Complexes, level: float = 16.0 * EPS) -> Complexes
     return np.asarray(real + 1j * np.where(np.abs(moments.imag) <= level, 0.0, moments.imag))
 
 
-def closed_form(moments: Callable[[int], Complexes]) -> Complexes:
+def sufficient(moments: Callable[[int], Values], largest: int = LARGEST_DEGREE) -> Values:
     """Return moments up to the last that matters beside the largest.
 
     Raises
@@ -348,7 +349,7 @@ def closed_form(moments: Callable[[int], Complexes]) -> Complexes:
         If the density is so narrow that this takes too many.
     """
     degree = 32
-    while degree <= LARGEST_DEGREE:
+    while degree <= largest:
         values = moments(degree)
         sizes = np.abs(values[1:])
         if not np.isfinite(sizes).all():
@@ -358,8 +359,13 @@ def closed_form(moments: Callable[[int], Complexes]) -> Complexes:
         if last < degree:
             return values[: last + 1]
         degree *= 2
-    raise InvalidInput(
-        f"the initial density is so narrow that {LARGEST_DEGREE} moments do not hold it; give a wider one"
+    raise too_narrow(largest)
+
+
+def too_narrow(degree: int) -> InvalidInput:
+    """Return that moments up to a degree do not hold a density."""
+    return InvalidInput(
+        f"the initial density is so narrow that moments up to degree {degree} do not hold it; give a wider one"
     )
 
 

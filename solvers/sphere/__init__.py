@@ -1,8 +1,8 @@
 """What is particular to the spheres: their symmetries, the branches they allow, and their linearisation."""
 
 from .births import births, first_threshold, folds_apart, reaches_down
-from .branching import births_on_branch, from_no_interaction
-from .equations import zonal_equation
+from .branching import births_on_branch
+from .equations import confined_symmetry, zonal_equation
 from .identity import same_orbit, symmetry_of
 from .linearised.layouts import slowest_rate, slowest_rates, spectrum
 from .meeting import meeting, nearest_image, same_place
@@ -25,10 +25,10 @@ class SphereGeometry:
 
     equation = zonal_equation
     births = births
-    from_no_interaction = from_no_interaction
     search_covers = search_covers
     search_all = search_all
 
+    confined_symmetry = staticmethod(confined_symmetry)
     first_threshold = staticmethod(first_threshold)
     folds_apart = staticmethod(folds_apart)
     reaches_down = staticmethod(reaches_down)

@@ -2,15 +2,12 @@
 
 import numpy as np
 
-from meanfield import McKeanVlasov
-
 from ..bases import Floats, Integers
 from ..branches.continuation import Point
 from ..branches.detection import Event
 from ..branches.junctions import Departure, imperfection
 from ..equation import StationaryEquation
-from ..felt import confining_symmetry
-from ..geometry import Birth, Geometry
+from ..geometry import Birth
 from .equations import zonal_equation
 from .harmonics import HarmonicClass
 from .naming import name_of_departure
@@ -59,13 +56,3 @@ def _asymmetric(old: StationaryEquation) -> StationaryEquation | None:
     modes = old.basis.symmetry * old.basis.nodes // 2
     largest = int(old.basis.degrees.max())
     return zonal_equation(old.geometry, old.problem, 1, old.sign, modes=modes, unknowns=largest)
-
-
-def from_no_interaction(geometry: Geometry, problem: McKeanVlasov, sign: int) -> Departure | None:
-    """Return the departure from the Gibbs density of the confinement, the only state at zero coupling."""
-    symmetry = 2 if confining_symmetry(problem) % 2 == 0 else 1
-    equation = zonal_equation(geometry, problem, symmetry, sign, unfelt=True)
-    if equation is None:
-        return None
-    b = equation.unknown_from(equation.basis.gibbs(np.zeros(equation.scales.size)).moments)
-    return Departure(equation, b, 0.0, np.zeros_like(b), 0)

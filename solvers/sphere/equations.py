@@ -1,10 +1,12 @@
 """The stationary equation on densities about an axis, sized by the decay of potential and confinement."""
 
+import math
+
 from meanfield import McKeanVlasov
 
 from ..bases import ZonalBasis
 from ..equation import SLOW, StationaryEquation, starting_size
-from ..felt import confining_error
+from ..felt import confining_error, confining_symmetry
 from ..geometry import Geometry
 
 # Nodes to start with; transforms are dense products.
@@ -36,3 +38,8 @@ def zonal_equation(
         return None
     basis = ZonalBasis(problem.domain, size.felt.degrees // symmetry, size.nodes, symmetry, size.confinement)
     return StationaryEquation(problem, basis, sign, geometry, size.felt, confining_error(problem, SLOW))
+
+
+def confined_symmetry(problem: McKeanVlasov) -> int:
+    """Return 2 where the confinement, if there is one, is even about the equator, else 1."""
+    return math.gcd(confining_symmetry(problem), 2)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from meanfield.harmonics import moduli
+from meanfield.harmonics import largest_degree, moduli, zonal_places
 
 from ..bases import Floats
 from ..branches.continuation import Point
@@ -61,5 +61,4 @@ def _about_the_axis(point: Point) -> Floats:
     cosine, _ = point.equation.basis.expand(point.moments)
     if point.equation.basis.layout == "degree":
         return cosine
-    degrees = np.arange(int(np.sqrt(2 * cosine.size)))
-    return np.asarray(cosine[degrees * (degrees + 1) // 2])
+    return np.asarray(cosine[zonal_places(largest_degree(cosine.size))])

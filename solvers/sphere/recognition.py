@@ -18,10 +18,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield.harmonics import largest_degree
+from meanfield.harmonics import degrees_and_orders, largest_degree, place
 
 from ..bases import Floats, Integers
-from ..bases.legendre import packed
 from ..bases.representations import Group, representation, rotation_generators
 from .groups import axial_group, solids
 
@@ -98,7 +97,7 @@ def _frames(cosine: Floats, sine: Floats) -> list[Floats]:
 
 
 def _of_degree(cosine: Floats, sine: Floats, degree: int) -> Floats:
-    first = degree * (degree + 1) // 2
+    first = place(degree, 0)
     return np.concatenate([cosine[first : first + degree + 1], sine[first + 1 : first + degree + 1]])
 
 
@@ -106,7 +105,7 @@ def _turned(cosine: Floats, sine: Floats, element: Floats) -> tuple[Floats, Floa
     """Return packed moments of the density turned by an orthogonal transformation."""
     cosine, sine = cosine.copy(), sine.copy()
     for degree in range(1, largest_degree(cosine.size) + 1):
-        first = degree * (degree + 1) // 2
+        first = place(degree, 0)
         values = _acting(element.tobytes(), degree) @ _of_degree(cosine, sine, degree)
         cosine[first : first + degree + 1] = values[: degree + 1]
         sine[first + 1 : first + degree + 1] = values[degree + 1 :]
@@ -135,7 +134,7 @@ def _about_axis(cosine: Floats, sine: Floats, flips: bool) -> _AboutAxis | None:
     """
     waves = cosine + 1j * sine
     waves[0] = 0.0
-    degrees, orders = packed(largest_degree(cosine.size))
+    degrees, orders = degrees_and_orders(largest_degree(cosine.size))
     allowed = ABSENT * float(np.abs(waves).max())
     here = np.abs(waves) > allowed
     turns = int(np.gcd.reduce(orders[here]))
@@ -166,7 +165,7 @@ def _first(
 def _standing(symmetry: _AboutAxis, cosine: Floats, sine: Floats) -> Recognised:
     """Return the density with its mirror, else its half turn, at azimuth 0."""
     angle = symmetry.mirror if symmetry.mirror is not None else symmetry.half_turn or 0.0
-    _, orders = packed(largest_degree(cosine.size))
+    _, orders = degrees_and_orders(largest_degree(cosine.size))
     waves = (cosine + 1j * sine) * np.exp(-1j * orders * angle)
     mirror, half_turn = symmetry.mirror is not None, symmetry.half_turn is not None
     group = axial_group(symmetry.turns, mirror, symmetry.equator, half_turn)

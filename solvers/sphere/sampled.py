@@ -20,12 +20,13 @@ from numpy.typing import NDArray
 from scipy.special import eval_legendre
 
 from meanfield import Sphere
+from meanfield.harmonics import packed_size
 from meanfield.harmonics.quadrature import gauss_rule
 
 from ..bases import Floats, Integers
 from ..bases.gegenbauer import polynomial_table
 from ..bases.invariant import mode_matrix, turnings
-from ..bases.legendre import packed_size, ring_table
+from ..bases.legendre import ring_table
 from ..bases.representations import Group
 from ..bases.second_moments import orbits
 from ..bases.spherical import SphericalTransform

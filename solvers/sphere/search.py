@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from meanfield import McKeanVlasov, Number, Sphere
-from meanfield.harmonics import largest_degree, place
+from meanfield.harmonics import largest_degree, zonal_places
 
 from ..bases import EPS, Floats
 from ..bases.representations import Group
@@ -168,7 +168,7 @@ def _polished(task: _Task, met: Met) -> Point | None:
     if group is not None:
         group, cosine, sine = recognised(group, cosine, sine, problem.confinement is not None, even)
         if group is None:
-            along = [place(degree, 0) for degree in range(largest_degree(cosine.size) + 1)]
+            along = zonal_places(largest_degree(cosine.size))
             cosine, sine = cosine[along], sine[along]
     if group is None:
         odd = np.flatnonzero(np.abs(cosine[1::2]) > ODD)

@@ -9,10 +9,8 @@ from sample import sample
 from sphere_sample import cubic, nematic, place
 
 from meanfield import Circle, InvalidInput, Sphere
-from meanfield.export import save
-from meanfield.export.ensembles import ensemble_to_json_object
+from meanfield.export import save, to_json_object
 from meanfield.export.states import state_rows
-from meanfield.export.trajectories import trajectory_to_json_object
 from meanfield.harmonics import moment_columns, moments_of
 from meanfield.plotting.quantities import values_of
 from meanfield.records.diagram import POINT_NAMES
@@ -136,15 +134,15 @@ def test_trajectories_and_ensembles_have_the_same_names():
     # About the south pole odd moments are negative.
     problem = ON_SPHERE.at(coupling=4.0)
     trajectory = evolve(problem, VonMises(np.pi, 1.0), 0.5, times=3)
-    row = trajectory_to_json_object(trajectory)["rows"][-1]
+    row = to_json_object(trajectory)["rows"][-1]
     assert row["p1"] == trajectory.cosine[-1, 1] < 0.0
     assert (row["m1"], row["m2"]) == (-row["p1"], row["p2"])
     ensemble = simulate(problem, 50, 0.1, 1, initial=VonMises(np.pi, 5.0))
-    row = ensemble_to_json_object(ensemble)["rows"][-1]
+    row = to_json_object(ensemble)["rows"][-1]
     assert row["p1"] == pytest.approx(float(ensemble.cosine[0, -1, 1]), rel=1e-14)
     assert row["p1"] < 0.0 < row["m1"] == row["order_parameter"]
     with_sines = evolve(KURAMOTO.at(coupling=3.0), VonMises(0.7, 1.0), 0.5, times=3)
-    row = trajectory_to_json_object(with_sines)["rows"][-1]
+    row = to_json_object(with_sines)["rows"][-1]
     assert (row["m2"], row["s2"]) == (with_sines.cosine[-1, 2], with_sines.sine[-1, 2])
 
 

@@ -8,8 +8,8 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import lpmv
 
 from meanfield import GegenbauerSeries, InvalidInput, McKeanVlasov, Sphere
+from meanfield.harmonics import degrees_and_orders
 from solvers.bases.invariant import FullBasis, InvariantBasis, acting
-from solvers.bases.legendre import packed
 from solvers.bases.representations import TRIVIAL, representation
 from solvers.bases.second_moments import PointProducts, RingProducts
 from solvers.bases.zonal import ZonalBasis
@@ -103,7 +103,7 @@ def test_zonal_fields_have_zonal_densities():
     field = np.array([2.0, -1.0, 0.5])
     expected = zonal.gibbs(field)
     basis = InvariantBasis(pyramidal(2), cells, 64)
-    _, orders = packed(64)
+    _, orders = degrees_and_orders(64)
     unknown = np.array([field[list(cells).index(degree)] for degree in basis.degrees])
     first = np.concatenate([[True], np.diff(basis.degrees) > 0])
     gibbs = basis.gibbs(np.where(first, unknown, 0.0))

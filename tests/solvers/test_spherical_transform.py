@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from meanfield import InvalidInput
-from solvers.bases.legendre import packed, packed_size
+from meanfield.harmonics import degrees_and_orders, packed_size
 from solvers.bases.spherical import SphericalTransform, ducc, harmonics_backend_name
 
 EPS = np.finfo(float).eps
@@ -44,7 +44,7 @@ def harmonic(degree, order, theta):
 
 def noise(degree, seed=1):
     cosine, sine = np.random.default_rng(seed).standard_normal((2, packed_size(degree)))
-    sine[packed(degree)[1] == 0] = 0.0
+    sine[degrees_and_orders(degree)[1] == 0] = 0.0
     return cosine, sine
 
 

@@ -74,13 +74,12 @@ def test_warnings_reach_standard_error(capsys: pytest.CaptureFixture[str]) -> No
 def test_a_partial_comparison_ends_with_1(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     import dataclasses
 
-    right = comparison.comparing
+    right = comparison.compare
 
     def partial(*arguments: Any, **options: Any) -> Any:
-        found = yield from right(*arguments, **options)
-        return dataclasses.replace(found, outcome=Outcome.PARTIAL)
+        return dataclasses.replace(right(*arguments, **options), outcome=Outcome.PARTIAL)
 
-    monkeypatch.setattr(comparison, "comparing", partial)
+    monkeypatch.setattr(comparison, "compare", partial)
     assert main(["compare", *SMALL]) == 1
     assert capsys.readouterr().out
 

@@ -19,7 +19,8 @@ from meanfield import (
     Outcome,
     Transformer,
 )
-from meanfield.export.comparisons import comparison_to_json_object, open_comparison
+from meanfield.export import to_json_object
+from meanfield.export.comparisons import open_comparison
 from meanfield.records.comparison import Means
 from meanfield.transport import Density, Sample, wasserstein1, wasserstein2
 from solvers import PerturbedUniform, VonMises, evolve, simulate
@@ -129,14 +130,14 @@ def test_a_lost_replica_is_said_and_the_rest_is_kept() -> None:
 
 @pytest.mark.parametrize("stop", [ComputationFailed("no replica came to the end"), KeyboardInterrupt()])
 def test_sizes_that_were_done_are_kept(stop: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = module.simulation
+    right = module.simulate
 
     def failing(problem: Any, particles: int, *arguments: Any, **options: Any) -> Any:
         if particles > 50:
             raise stop
         return right(problem, particles, *arguments, **options)
 
-    monkeypatch.setattr(module, "simulation", failing)
+    monkeypatch.setattr(module, "simulate", failing)
     settings = SMALL | {"particles": (50, 80, 100), "replicas": 2}
     partial = compare(CONTRACTING, START, 0.2, on_failure="return", **settings)
     assert partial.particles.tolist() == [50]
@@ -298,7 +299,7 @@ def test_tables(compared: Comparison, tmp_path: Path) -> None:
     fits = list(csv.DictReader((tmp_path / "run.fits.csv").read_text().splitlines()))
     assert [row["name"] for row in fits] == list(compared.distance_names)
     assert (tmp_path / "run.provenance.json").is_file()
-    assert comparison_to_json_object(compared)["record"] == "comparison"
+    assert to_json_object(compared)["record"] == "comparison"
 
 
 def test_files_that_are_no_comparison(compared: Comparison, tmp_path: Path) -> None:

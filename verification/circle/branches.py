@@ -11,10 +11,11 @@ import numpy as np
 from meanfield import BranchShape, McKeanVlasov, branch_shape
 
 from ..claims import Evidence, Undecided, claim, compare, missing, worst
+from ..measures import first_critical
 from ..tools import Tools
 from .measures import EIGENVALUE, interval, polynomial_at_zero
 from .onset import BranchMissing, Onset, branch_coefficient, gap_coefficient, harmonic_coefficient, onset
-from .uniform import attractive, first_critical
+from .uniform import attractive
 
 MODES = (1, 2, 3)
 # The harmonics 2n and 3n are slaved to n only where they are well away from critical themselves.

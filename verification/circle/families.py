@@ -7,9 +7,10 @@ import numpy as np
 from meanfield import Kuramoto, Logarithmic, McKeanVlasov, State
 
 from ..claims import Evidence, claim, compare, missing, worst
+from ..measures import uniform_state
 from ..tools import Tools
 from .measures import EIGENVALUE, LOCATION, MOMENT, clustered_states, interval
-from .uniform import LEADING, uniform_state
+from .uniform import LEADING
 
 
 def kuramoto(problem: McKeanVlasov) -> str | None:

@@ -6,11 +6,10 @@ With :math:`\lambda_k = -\kappa w_k/2D` a stationary density is :math:`e^V/Z`,
 """
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
-from meanfield import Branch, Diagram, McKeanVlasov, Potential, State, critical_coupling
+from meanfield import Branch, Diagram, McKeanVlasov, Potential, State
 
 from ..measures import EIGENVALUE as EIGENVALUE
 from ..measures import EPS as EPS
@@ -21,17 +20,10 @@ from ..measures import Floats as Floats
 from ..measures import clustered_states as clustered_states
 from ..measures import polynomial_at_zero as polynomial_at_zero
 from ..measures import spaced as spaced
+from ..measures import unit_coupling as unit_coupling
 
 # Couplings relative to the smallest positive critical one between which the diagrams are computed.
 LOW, HIGH = 0.5, 2.5
-
-
-def unit_coupling(problem: McKeanVlasov) -> float:
-    """Return the least positive critical coupling without confinement, or 2 D / max |w_k| if no mode attracts."""
-    critical = critical_coupling(replace(problem, confinement=None))
-    if critical is not None:
-        return float(critical)
-    return 2.0 * problem.noise / float(problem.potential.scale(problem.domain))
 
 
 def interval(problem: McKeanVlasov) -> tuple[float, float]:

@@ -5,6 +5,7 @@ and only if :math:`B = D/\rho + \kappa W*` has no negative direction.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 from meanfield import McKeanVlasov, Outcome
 
@@ -38,13 +39,9 @@ def outcome(problem: McKeanVlasov, tools: Tools) -> Evidence:
 
 def _endings(problem: McKeanVlasov, tools: Tools) -> Iterator[Evidence]:
     unit, resting = unit_coupling(problem), RESTING / problem.noise
-    uniform = ([1.0, *[0.0] * 16], [0.0] * 17)
-    for factor, expected in ((BELOW, Outcome.STATIONARY), (ABOVE, Outcome.METASTABLE)):
-        path = tools.evolve(problem.at(coupling=factor * unit), uniform, resting, times=2)
-        yield word(path.outcome, expected, f"at the uniform state, {factor:g} of its threshold")
+    yield from around_uniform(problem, tools, unit)
     coupled = problem.at(coupling=ABOVE * unit)
-    path = tools.evolve(coupled, start(), MOVING / problem.noise, times=2)
-    yield word(path.outcome, Outcome.REACHED_TIME, "from two bumps, after a short time")
+    yield on_the_way(coupled, tools, start(), MOVING, "from two bumps")
     clustered = [state for state in tools.states(coupled) if state.symmetry]
     if not clustered:
         raise Undecided("there is no clustered state")
@@ -53,10 +50,24 @@ def _endings(problem: McKeanVlasov, tools: Tools) -> Iterator[Evidence]:
         if margin > CRITICAL:
             path = tools.evolve(coupled, (state.cosine, state.sine), resting, times=2)
             expected = Outcome.METASTABLE if inertia else Outcome.STATIONARY
-            yield word(path.outcome, expected, f"at the {state.label} at coupling {float(state.coupling):.9g}")
+            yield _word(path.outcome, expected, f"at the {state.label} at coupling {float(state.coupling):.9g}")
 
 
-def word(found: Outcome, expected: Outcome, where: str) -> Evidence:
+def around_uniform(problem: McKeanVlasov, tools: Tools, threshold: float) -> Iterator[Evidence]:
+    """Yield how evolutions from the uniform state end on both sides of its threshold."""
+    uniform = ([1.0, *[0.0] * 16], [0.0] * 17)
+    for factor, expected in ((BELOW, Outcome.STATIONARY), (ABOVE, Outcome.METASTABLE)):
+        path = tools.evolve(problem.at(coupling=factor * threshold), uniform, RESTING / problem.noise, times=2)
+        yield _word(path.outcome, expected, f"at the uniform state, {factor:g} of its threshold")
+
+
+def on_the_way(problem: McKeanVlasov, tools: Tools, initial: Any, time: float, where: str) -> Evidence:
+    """Return how an evolution ends that is too short, in units of 1/D, to come to rest."""
+    path = tools.evolve(problem, initial, time / problem.noise, times=2)
+    return _word(path.outcome, Outcome.REACHED_TIME, f"{where}, after a short time")
+
+
+def _word(found: Outcome, expected: Outcome, where: str) -> Evidence:
     """Return the evidence that an evolution ended with the outcome expected."""
     return compare(
         float(found is expected), 1.0, 0.0, f"{where}: {found.name.lower()}, expected {expected.name.lower()}"

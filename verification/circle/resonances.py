@@ -15,9 +15,10 @@ import numpy as np
 from meanfield import Branch, CosineSeries, Diagram, McKeanVlasov, Resonance, branch_shape, resonance
 
 from ..claims import Evidence, Undecided, claim, compare, missing, worst
+from ..measures import first_critical
 from ..tools import Tools
 from .measures import LOCATION, MOMENT, RESIDUAL, Floats, interval, order, polynomial_at_zero
-from .uniform import attractive, first_critical
+from .uniform import attractive
 
 SMALLEST, LARGEST, POINTS = 1e-4, 0.25, 7
 

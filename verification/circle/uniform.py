@@ -8,9 +8,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from meanfield import CriticalPoint, McKeanVlasov, Outcome, State, Transformer, critical_modes, tricritical_beta
+from meanfield import McKeanVlasov, State, Transformer, tricritical_beta
 
 from ..claims import Evidence, at_least, claim, compare, missing, worst
+from ..measures import uniform_state
 from ..tools import Tools
 from .measures import (
     EIGENVALUE,
@@ -50,28 +51,6 @@ def transformer(problem: McKeanVlasov) -> str | None:
     if not isinstance(problem.potential, Transformer) or problem.potential.beta < 0:
         return "it is about the transformer with beta > 0"
     return anywhere(problem)
-
-
-def first_critical(problem: McKeanVlasov) -> CriticalPoint:
-    """Return the first bifurcation of the uniform state."""
-    unit = unit_coupling(problem)
-    return critical_modes(problem, 0.0, unit * (1 + 1e-9))[0]
-
-
-def uniform_state(problem: McKeanVlasov) -> State:
-    """Return the uniform state of a problem with a coupling."""
-    return State(
-        problem=problem,
-        cosine=np.array([1.0, *np.zeros(16)]),
-        sine=np.zeros(17),
-        free_energy_gap=0.0,
-        unstable=None,
-        symmetry=0,
-        residual=0.0,
-        modes=16,
-        outcome=Outcome.CONVERGED,
-        label="uniform",
-    )
 
 
 @claim(

@@ -30,7 +30,8 @@ from meanfield.command_line import (
     whole,
     worker_processes,
 )
-from meanfield.export.comparisons import check_comparison_target, comparison_to_json_object
+from meanfield.export import to_json_object
+from meanfield.export.comparisons import check_comparison_target
 from meanfield.export.datasets import KINDS
 from solvers.commands import add_initial, initial_of
 
@@ -53,7 +54,7 @@ def compare(argv: Sequence[str]) -> int:
     check_targets(settings.to, figures, settings.force, check_comparison_target)
     comparison = _compared(problem, settings)
     comparison = dataclasses.replace(comparison, provenance=comparison.provenance | origin(parser, settings))
-    as_object = partial(comparison_to_json_object, comparison)
+    as_object = partial(to_json_object, comparison)
     publish(_writers(comparison, settings), comparison.warnings, as_object, comparison.summary, settings)
     return exit_code(comparison.outcome, comparison.outcome is Outcome.PARTIAL)
 
@@ -91,12 +92,12 @@ def _parser(argv: Sequence[str]) -> Parser:
 
 
 def _compared(problem: McKeanVlasov, settings: argparse.Namespace) -> Comparison:
-    from ..comparison import comparing
+    from ..comparison import compare as compared
 
     with contextlib.ExitStack() as stack:
         executor = stack.enter_context(worker_processes(settings.workers, settings.replicas))
         advance = stack.enter_context(progress_bar(not settings.quiet, "particles", "steps"))
-        steps = comparing(
+        return compared(
             problem,
             initial_of(settings),
             float(settings.until),
@@ -108,14 +109,8 @@ def _compared(problem: McKeanVlasov, settings: argparse.Namespace) -> Comparison
             degrees=settings.degrees,
             executor=executor,
             on_failure="return",
+            watch=advance,
         )
-        while True:
-            try:
-                done = next(steps)
-            except StopIteration as stop:
-                comparison: Comparison = stop.value
-                return comparison
-            advance(done.done, done.total, "")
 
 
 def _writers(comparison: Comparison, settings: argparse.Namespace) -> list[Callable[[], Sequence[Path]]]:

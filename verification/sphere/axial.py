@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from meanfield import Branch, Diagram, McKeanVlasov, State, critical_couplings
+from meanfield.harmonics import place
 
 from ..claims import Evidence, Undecided, at_least, claim, compare, missing, worst
 from ..measures import LOCATION, MOMENT, RESIDUAL, Floats, Integers, polynomial_at_zero, spaced
@@ -125,7 +126,7 @@ def invariant(degree: int, cosine: Floats, sine: Floats) -> float:
 
 def _placed(degree: int, cosine: Floats, sine: Floats) -> tuple[Floats, Floats]:
     """Return coefficients by order in the places of a degree among all."""
-    places = degree * (degree + 1) // 2 + np.arange(degree + 1)
+    places = place(degree, np.arange(degree + 1))
     whole = np.zeros((2, places[-1] + 1))
     whole[0, places], whole[1, places] = cosine, sine
     return whole[0], whole[1]

@@ -14,11 +14,11 @@ import numpy as np
 from meanfield import McKeanVlasov, critical_couplings
 
 from ..claims import Evidence, Undecided, claim, compare, worst
-from ..measures import EIGENVALUE, Floats, polynomial_at_zero
+from ..measures import EIGENVALUE, Floats, first_critical, polynomial_at_zero
 from ..tools import Tools
 from .measures import multipliers, numbers, product_mean
 from .onset import Onset, gap_of, measured_at_onset, moment_of, slope_of
-from .uniform import attractive, felt_degrees, first_critical
+from .uniform import attractive, felt_degrees
 
 # Degrees beyond the first; those of long series are born deep inside the unstable region and are slow to compute.
 HIGHER, HIGHER_OF_FINITE = (2, 3), (2, 3, 4)

@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from meanfield import State
+from meanfield.harmonics import largest_degree, packed_size, place
 
 from ..measures import Floats, Integers
 
@@ -21,20 +22,12 @@ PANELS, POINTS = 24, 20
 
 def degrees_of(state: State) -> Integers:
     """Return the degree of each place of the moments of a state."""
-    size = state.cosine.size
-    return np.arange(size, dtype=np.int64) if state.moments.has_axis else degrees_by_order(size)
-
-
-def degrees_by_order(size: int) -> Integers:
-    """Return the degree of each place of moments by degree and order."""
-    last = (math.isqrt(8 * size + 1) - 3) // 2
-    return np.repeat(np.arange(last + 1, dtype=np.int64), np.arange(1, last + 2))
+    return state.moments.modes.degrees(state.cosine.size)
 
 
 def order_places(degree: int, order: int) -> Integers:
     """Return the places of one order, by ascending degree up to a last one."""
-    degrees = np.arange(order, degree + 1, dtype=np.int64)
-    return degrees * (degrees + 1) // 2 + order
+    return np.asarray(place(np.arange(order, degree + 1, dtype=np.int64), order))
 
 
 @functools.lru_cache(maxsize=4)
@@ -71,7 +64,7 @@ def _azimuths(degree: int) -> Floats:
 
 def grid_values(cosine: Floats, sine: Floats) -> Floats:
     """Return the sum of cosine e^c + sine e^s on the grid of polar angles and azimuths."""
-    degree = int(degrees_by_order(cosine.size)[-1])
+    degree = largest_degree(cosine.size)
     azimuths = _azimuths(degree)
     total = np.zeros((polar_rule()[0].size, azimuths.size))
     for order in range(degree + 1):
@@ -85,7 +78,7 @@ def grid_values(cosine: Floats, sine: Floats) -> Floats:
 
 def point_values(cosine: Floats, sine: Floats, angles: Floats, azimuths: Floats) -> Floats:
     """Return the sum of cosine e^c + sine e^s at single points."""
-    degree = int(degrees_by_order(cosine.size)[-1])
+    degree = largest_degree(cosine.size)
     table, total = functions(degree, angles), np.zeros(angles.size)
     for order in range(degree + 1):
         places = order_places(degree, order)
@@ -111,7 +104,7 @@ def gibbs_of_orders(cosine: Floats, sine: Floats) -> tuple[Floats, float]:
 def moments_of_orders(values: Floats, degree: int) -> tuple[Floats, Floats]:
     """Return the moments of a density on the grid, by degree and order up to a last degree."""
     azimuths = 2.0 * np.pi * np.arange(values.shape[1]) / values.shape[1]
-    cosine, sine = np.zeros((2, (degree + 1) * (degree + 2) // 2))
+    cosine, sine = np.zeros((2, packed_size(degree)))
     weights = polar_rule()[1] / values.shape[1]
     for order in range(degree + 1):
         shapes = _table(degree)[order:, order] * weights
@@ -126,7 +119,7 @@ def turned_to(zonal: Floats, axis: Floats) -> tuple[Floats, Floats]:
     degree = zonal.size - 1
     polar, azimuth = math.acos(axis[2] / float(np.linalg.norm(axis))), math.atan2(axis[1], axis[0])
     table = functions(degree, np.array([polar]))[:, :, 0]
-    cosine, sine = np.zeros((2, (degree + 1) * (degree + 2) // 2))
+    cosine, sine = np.zeros((2, packed_size(degree)))
     for order in range(degree + 1):
         places = order_places(degree, order)
         cosine[places] = zonal[order:] * table[order:, order] * math.cos(order * azimuth)

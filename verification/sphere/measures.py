@@ -7,13 +7,13 @@ rules of sixteen points on panels that shrink towards the poles, where concentra
 
 import functools
 import math
-from dataclasses import replace
 
 import numpy as np
 
-from meanfield import McKeanVlasov, Potential, Sphere, State, critical_coupling
+from meanfield import McKeanVlasov, Potential, Sphere, State
 
 from ..measures import Floats
+from ..measures import unit_coupling as unit_coupling
 from .harmonics import degrees_of, gibbs_of_orders, moments_of_orders
 
 # Couplings relative to the smallest positive critical one between which the diagrams of most claims are computed.
@@ -22,14 +22,6 @@ LOW, HIGH = 0.5, 1.5
 PANELS, GRADED, SMALLEST, POINTS = 64, 24, 1e-3, 16
 # Degree beyond which no potential of the catalogue differs from zero by more than rounding, at moderate beta.
 FELT_DEGREE = 64
-
-
-def unit_coupling(problem: McKeanVlasov) -> float:
-    """Return the smallest positive critical coupling without confinement, or d D / max |w_l| if none attracts."""
-    critical = critical_coupling(replace(problem, confinement=None))
-    if critical is not None:
-        return float(critical)
-    return problem.domain.dimension * problem.noise / float(problem.potential.scale(problem.domain))
 
 
 def interval(problem: McKeanVlasov) -> tuple[float, float]:

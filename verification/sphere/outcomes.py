@@ -2,11 +2,9 @@
 
 from collections.abc import Iterator
 
-import numpy as np
+from meanfield import McKeanVlasov
 
-from meanfield import McKeanVlasov, Outcome
-
-from ..circle.outcomes import ABOVE, BELOW, word
+from ..circle.outcomes import ABOVE, around_uniform, on_the_way
 from ..claims import Evidence, claim, worst
 from ..tools import Tools
 from .dynamics import spread, two_lobes
@@ -14,7 +12,7 @@ from .measures import unit_coupling
 from .uniform import attractive
 
 # In units of 1/D.
-RESTING, MOVING = 1.0, 0.02
+MOVING = 0.02
 
 
 def moderately_attractive(problem: McKeanVlasov) -> str | None:
@@ -39,11 +37,7 @@ def outcome(problem: McKeanVlasov, tools: Tools) -> Evidence:
 
 
 def _endings(problem: McKeanVlasov, tools: Tools) -> Iterator[Evidence]:
-    unit, scale = unit_coupling(problem), 1.0 / problem.noise
-    uniform = np.array([1.0, *[0.0] * 16]), np.zeros(17)
-    for factor, expected in ((BELOW, Outcome.STATIONARY), (ABOVE, Outcome.METASTABLE)):
-        path = tools.evolve(problem.at(coupling=factor * unit), uniform, RESTING * scale, times=2)
-        yield word(path.outcome, expected, f"at the uniform state, {factor:g} of its threshold")
+    unit = unit_coupling(problem)
+    yield from around_uniform(problem, tools, unit)
     lobes = two_lobes(problem.domain.dimension)
-    path = tools.evolve(problem.at(coupling=ABOVE * unit), lobes, MOVING * scale, times=2)
-    yield word(path.outcome, Outcome.REACHED_TIME, "from two lobes, after a short time")
+    yield on_the_way(problem.at(coupling=ABOVE * unit), tools, lobes, MOVING, "from two lobes")

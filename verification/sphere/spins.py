@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from meanfield import McKeanVlasov, State, Trajectory
+from meanfield.harmonics import degrees_of_places
 
 from ..claims import Evidence, at_least, claim, compare, missing, worst
 from ..measures import MOMENT, Floats, clustered_states
@@ -25,7 +26,6 @@ from .dynamics import (
     two_lobes,
     without_axis,
 )
-from .harmonics import degrees_by_order
 from .measures import interval, multipliers, numbers
 from .uniform import anywhere, felt_degrees
 
@@ -141,7 +141,7 @@ def _powers(path: Trajectory) -> Floats:
     """Return |f_l|^2 = N_l |m_l|^2 at every time."""
     squares = path.cosine**2 + path.sine**2
     if not path.moments.has_axis:
-        degrees = degrees_by_order(squares.shape[1])
+        degrees = degrees_of_places(squares.shape[1])
         starts = np.flatnonzero(np.diff(degrees, prepend=-1))
         squares = np.add.reduceat(squares, starts, axis=1)
     return np.asarray(numbers(path.problem.domain.dimension, squares.shape[1] - 1) * squares)

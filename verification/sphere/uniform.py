@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from meanfield import CriticalPoint, McKeanVlasov, Outcome, State, Transformer, critical_coupling, critical_modes
+from meanfield import McKeanVlasov, Transformer, critical_coupling
 
 from ..claims import Evidence, claim, compare, worst
-from ..measures import EIGENVALUE, LOCATION, Floats, nothing_but_uniform
+from ..measures import EIGENVALUE, LOCATION, Floats, nothing_but_uniform, uniform_state
 from ..tools import Tools
 from .measures import FELT_DEGREE, HIGH, interval, multiplier, multipliers, numbers, unit_coupling
 
@@ -55,28 +55,6 @@ def attracting_degrees(problem: McKeanVlasov) -> list[int]:
 def felt_degrees(problem: McKeanVlasov) -> list[int]:
     """Return the degrees of multipliers that are not zero, up to the last that is looked at."""
     return [int(degree) for degree in np.flatnonzero(multipliers(problem, FELT_DEGREE))]
-
-
-def first_critical(problem: McKeanVlasov) -> CriticalPoint:
-    """Return the first bifurcation of the uniform state."""
-    return critical_modes(problem, 0.0, unit_coupling(problem) * (1 + 1e-9))[0]
-
-
-def uniform_state(problem: McKeanVlasov) -> State:
-    """Return the uniform state of a problem with a coupling."""
-    moments = np.array([1.0, *np.zeros(16)])
-    return State(
-        problem=problem,
-        cosine=moments,
-        sine=np.zeros_like(moments),
-        free_energy_gap=0.0,
-        unstable=None,
-        symmetry=0,
-        residual=0.0,
-        modes=16,
-        outcome=Outcome.CONVERGED,
-        label="uniform",
-    )
 
 
 @claim(

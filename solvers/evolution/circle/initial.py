@@ -2,18 +2,29 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from meanfield import InvalidInput, McKeanVlasov, NotResolved
+from meanfield import InvalidInput, McKeanVlasov
 from meanfield.arguments import shown
+from meanfield.harmonics import CircleModes
 
-from ...bases.base import RESOLUTION_TOLERANCE
 from ...transforms import FourierTransform
-from ..initial import NEGATIVE_ROUNDING, Initial, given_moments, kind_of, require_mass, sampled
-from ..starts import EPS, LARGEST_DEGREE, Complexes, Floats, Samples, closed_form, without_rounding
+from ..initial import (
+    NEGATIVE_ROUNDING,
+    ROUNDING,
+    Initial,
+    converged,
+    given_moments,
+    kind_of,
+    of_mass_one,
+    require_mass,
+    sampled,
+)
+from ..starts import EPS, LARGEST_DEGREE, Complexes, Floats, Samples, sufficient
 
 SMALLEST_GRID = 64
 
@@ -55,30 +66,22 @@ def aligned(problem: McKeanVlasov, start: Initial, full: bool) -> tuple[Initial,
 
 def from_function(density: Callable[[Any], Any]) -> Initial:
     """Return the moments of a density given as a function of the angle, in units of 1/radian."""
-    nodes, previous = SMALLEST_GRID, None
-    while nodes <= 4 * LARGEST_DEGREE:
-        angles = 2.0 * np.pi * np.arange(nodes) / nodes
-        values = sampled(density, angles)
-        _require_density(values, angles)
-        moments = _analysed(values)
-        known = nodes // 4
-        tail = float(np.abs(moments[known - known // 8 : known + 1]).max())
-        # Two grids must agree: on one alone, fast oscillations look like slow ones.
-        if previous is not None and tail <= RESOLUTION_TOLERANCE:
-            change = np.abs(moments[: previous.size // 2] - previous[: previous.size // 2]).max()
-            if change <= RESOLUTION_TOLERANCE:
-                return _of_mass_one(moments[: known + 1], getattr(density, "__name__", "function"))
-        previous, nodes = moments, 2 * nodes
-    raise NotResolved(
-        f"the moments of the initial density do not decay: its last of {LARGEST_DEGREE} is {tail:.1e}, so it has a "
-        "jump or a corner; give a smooth density, for example a jump replaced by a steep tanh"
-    )
+    found = converged(partial(_moments, density), CircleModes(), LARGEST_DEGREE)
+    return of_mass_one(*found, CircleModes(), getattr(density, "__name__", "function"))
+
+
+def _moments(density: Callable[[Any], Any], degree: int) -> tuple[Floats, Floats]:
+    angles = 2.0 * np.pi * np.arange(4 * degree) / (4 * degree)
+    values = sampled(density, angles)
+    _require_density(values, angles)
+    moments = _analysed(values)[: degree + 1]
+    return moments.real, -moments.imag
 
 
 def _named(initial: Any) -> Initial:
     if getattr(initial, "azimuth", 0.0):
         raise InvalidInput(f"the circle has no azimuth; leave it out of {initial!r}, or use --domain sphere")
-    moments = closed_form(initial.moments)
+    moments = sufficient(initial.moments)
     warnings: tuple[str, ...] = ()
     description = repr(initial)
     if isinstance(initial, Samples):
@@ -114,23 +117,10 @@ def _checked(cosine: ArrayLike, sine: ArrayLike, description: str) -> Initial:
     m, s = given_moments(cosine, sine)
     if s[0] != 0.0:
         raise InvalidInput(f"the sine moment of degree 0 must be 0, not {s[0]!r}")
-    moments = m - 1j * s
     require_mass(float(m[0]))
     nodes = max(SMALLEST_GRID, 8 * m.size)
-    _require_density(_synthesised(moments, nodes), 2.0 * np.pi * np.arange(nodes) / nodes)
-    return _of_mass_one(moments, description, rounded=False)
-
-
-def _of_mass_one(moments: Complexes, description: str, rounded: bool = True) -> Initial:
-    mass = float(moments[0].real)
-    require_mass(mass)
-    scaled = moments if mass == 1.0 else moments / mass
-    if rounded:
-        scaled = without_rounding(scaled, 64.0 * EPS)
-    scaled[0] = 1.0
-    large = np.flatnonzero(scaled)
-    scaled = scaled[: int(large[-1]) + 1]
-    return Initial(scaled.real.copy(), -scaled.imag, description)
+    _require_density(_synthesised(m - 1j * s, nodes), 2.0 * np.pi * np.arange(nodes) / nodes)
+    return of_mass_one(m, s, CircleModes(), description, rounded=False)
 
 
 def _require_density(values: Floats, angles: Floats) -> None:
@@ -140,7 +130,7 @@ def _require_density(values: Floats, angles: Floats) -> None:
             f"the initial density is {values[bad[0]]} at angle {angles[bad[0]]:.6g}; it must be finite"
         )
     lowest = int(np.argmin(values))
-    if values[lowest] < -max(NEGATIVE_ROUNDING * float(values.max()), 64.0 * EPS):
+    if values[lowest] < -max(NEGATIVE_ROUNDING * float(values.max()), ROUNDING):
         raise InvalidInput(
             f"the initial density is negative, {values[lowest]:.3g} at angle {angles[lowest]:.4g}; "
             "give a density >= 0"

@@ -11,6 +11,7 @@ the second as long as the displacement :math:`v = (H - a)/\rho` has a small deri
 
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 
@@ -21,8 +22,7 @@ from meanfield.equations import Interaction
 from ...bases import Floats
 from ...circle.linearisation import UNIFORM
 from ...circle.rotation import Complexes
-from ..deviations import DeviationPaths
-from ..neighbourhood import DECAY, GENERIC, SAME_SHAPE, SMALL, VACUUM, padded
+from ..neighbourhood import DECAY, GENERIC, VACUUM, Followed, padded
 from ..system import FullSystem
 
 # Degrees of the generic perturbation.
@@ -40,7 +40,7 @@ TURNS = 4
 EVOLUTIONS, AFFORDABLE_SECONDS = 6, 60.0
 
 
-class CircleNeighbourhood:
+class CircleNeighbourhood(Followed):
     """All densities around a state of the circle, see :class:`~solvers.evolution.neighbourhood.Neighbourhood`.
 
     Parameters
@@ -51,16 +51,12 @@ class CircleNeighbourhood:
 
     norms: tuple[str, ...] = ("L2", "W1", "W2", "relative entropy")
     tolerance = 1e-12
-    small = SMALL
-    same_shape = SAME_SHAPE
-    densities = ""
-    warnings: tuple[str, ...] = ()
 
     def __init__(self, found: Spectrum) -> None:
         state = found.state
         self.problem, self.rate = state.problem, found.slowest_rate
         self.target: Complexes = state.cosine - 1j * state.sine
-        self._paths = DeviationPaths(FullSystem(self.problem, degree_of(self.target)), self.target, self.tolerance)
+        self._follow(partial(FullSystem, self.problem), self.target)
         seconds = EVOLUTIONS * self._paths.seconds(DECAY / self.rate)
         self.hopeless = (
             f"evolutions of {self.target.size - 1} moments would take about {seconds:.1g} seconds"
@@ -85,15 +81,6 @@ class CircleNeighbourhood:
         factor *= GENERIC / np.abs(factor).sum()
         product = np.convolve(full, factor, mode="same")[size:]
         return np.asarray(product - product[0] * padded(target, product.size))
-
-    @property
-    def rounding(self) -> float:
-        """What rounding does to rates in an evolution."""
-        return self._paths.rounding
-
-    def evolved(self, start: Complexes, times: Floats, coarser: bool = False) -> list[Complexes]:
-        """Return the deviations at times that begin with the start."""
-        return self._paths(start, degree_of(start), times, coarser)
 
     def modulo_rotation(self, deviation: Complexes) -> Complexes:
         """Return the deviation of a density turned to where it is nearest; rotation is no relaxation.
@@ -195,11 +182,6 @@ class _Grid:
         if not lost <= KNOWN * total:
             raise ComputationFailed(f"the density all but vanishes where the {name} is decided")
         return 2.0 * math.pi / parts.size * total
-
-
-def degree_of(moments: Complexes) -> int:
-    """Return the resolution for moments."""
-    return max(16, moments.size - 1)
 
 
 def neighbourhood(found: Spectrum) -> CircleNeighbourhood:

@@ -9,7 +9,15 @@ import math
 
 import numpy as np
 
-from meanfield.harmonics import SphereModes, degrees_of_places, largest_degree, packed, place, zonal_places
+from meanfield.harmonics import (
+    SphereModes,
+    degrees_of_places,
+    largest_degree,
+    packed,
+    packed_size,
+    place,
+    zonal_places,
+)
 
 from ...bases import EPS, Floats
 from ..initial import Initial
@@ -28,7 +36,7 @@ def harmonics_at(vector: Floats, degree: int) -> tuple[Floats, Floats]:
     """Return all e^c_lm and e^s_lm up to a degree at a unit vector, at their places."""
     across, height = math.hypot(vector[0], vector[1]), float(vector[2])
     phase = complex(vector[0], vector[1]) / across if across > 0.0 else 1.0
-    values = np.zeros(place(degree + 1, 0), dtype=complex)
+    values = np.zeros(packed_size(degree), dtype=complex)
     leading = complex(1.0)
     for order in range(degree + 1):
         if order:

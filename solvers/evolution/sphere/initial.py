@@ -3,12 +3,13 @@
 import inspect
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from meanfield import InvalidInput, McKeanVlasov, NotResolved, Sphere
+from meanfield import InvalidInput, McKeanVlasov, Sphere
 from meanfield.arguments import shown
 from meanfield.harmonics import (
     Modes,
@@ -18,25 +19,21 @@ from meanfield.harmonics import (
     degrees_of_places,
     modes_of,
     moduli,
-    place,
+    packed_size,
     zonal_places,
 )
 from meanfield.harmonics.quadrature import gauss_rule, polynomials
 
 from ...bases import EPS, Floats
-from ...bases.base import RESOLUTION_TOLERANCE
 from ...bases.spherical import SphericalTransform
-from ..initial import NEGATIVE_ROUNDING, Initial, given_moments, kind_of, require_mass, sampled
+from ..initial import NEGATIVE_ROUNDING, ROUNDING, Initial, converged, given_moments, kind_of, of_mass_one, sampled
 from ..starts import RandomPerturbation
 from .axes import about, direction
-from .profiles import LARGEST_DEGREE, Lobe, lobes_of, sufficient
+from .profiles import LARGEST_DEGREE, Lobe, lobes_of
 from .rates import multiplicities
 
-SMALLEST_RULE = 32
 # Functions of two angles are known up to this degree.
 LARGEST_FULL = 255
-# Moments below this are rounding of sums.
-ROUNDING = 64.0 * EPS
 
 
 def moments_of(problem: McKeanVlasov, initial: Any) -> Initial:
@@ -69,56 +66,27 @@ def from_function(density: Callable[..., Any], sphere: Sphere) -> Initial:
     """
     name = getattr(density, "__name__", "function")
     if _arguments(density) < 2:
-        found = _converged(lambda nodes: _zonal_moments(density, sphere, nodes))
-        return _of_mass_one(*found, ZonalModes(sphere), name)
+        zonal = partial(_zonal_moments, density, sphere)
+        return of_mass_one(*converged(zonal, ZonalModes(sphere), LARGEST_DEGREE), ZonalModes(sphere), name)
     if not sphere.has_azimuth:
         raise InvalidInput(
             f"a density on the sphere in {sphere.dimension} dimensions is a function of the angle to the north "
             "pole alone; only the ordinary sphere has densities of two angles"
         )
-    return _of_mass_one(*_converged(lambda nodes: _full_moments(density, nodes)), SphereModes(), name)
+    full = partial(_full_moments, density)
+    return of_mass_one(*converged(full, SphereModes(), LARGEST_FULL), SphereModes(), name)
 
 
-def _converged(moments: Callable[[int], tuple[Floats, Floats] | None]) -> tuple[Floats, Floats]:
-    """Return moments of a function whose last ones are rounding, on which two rules agree."""
-    nodes, previous, tail = SMALLEST_RULE, None, math.inf
-    while (found := moments(nodes)) is not None:
-        both = np.stack(found)
-        degree = nodes // 2
-        last = both[..., _first(both, degree - degree // 8, degree) :]
-        tail = float(np.abs(last).max())
-        if previous is not None and tail <= RESOLUTION_TOLERANCE:
-            size = previous.shape[1]
-            if np.abs(both[:, :size] - previous).max() <= RESOLUTION_TOLERANCE:
-                return found
-        previous, nodes = both, 2 * nodes
-    raise NotResolved(
-        f"the moments of the initial density do not decay: the last, of degree {nodes // 4}, is {tail:.1e}, so it "
-        "has a jump or a corner, or it is too narrow; give a smooth density, such as a steep tanh for a jump"
-    )
-
-
-def _first(both: Floats, first: int, degree: int) -> int:
-    return first if both.shape[1] == degree + 1 else place(first, 0)
-
-
-def _zonal_moments(density: Callable[[Any], Any], sphere: Sphere, nodes: int) -> tuple[Floats, Floats] | None:
-    """Return moments up to degree nodes/2 by a Gauss rule, or None beyond the largest degree."""
-    degree = nodes // 2
-    if degree > LARGEST_DEGREE:
-        return None
-    rule = gauss_rule(sphere.dimension, nodes)
+def _zonal_moments(density: Callable[[Any], Any], sphere: Sphere, degree: int) -> tuple[Floats, Floats]:
+    rule = gauss_rule(sphere.dimension, 2 * degree)
     values = sampled(density, _angles(rule.nodes, rule.complements))
     _require_density(values, 0.0)
     cosine = polynomials(sphere.dimension, rule, degree) @ (rule.weights * values) * sphere.volume
     return cosine, np.zeros_like(cosine)
 
 
-def _full_moments(density: Callable[[Any, Any], Any], nodes: int) -> tuple[Floats, Floats] | None:
-    degree = nodes // 2
-    if degree > LARGEST_FULL:
-        return None
-    transform = SphericalTransform(degree, nodes, 2 * nodes)
+def _full_moments(density: Callable[[Any, Any], Any], degree: int) -> tuple[Floats, Floats]:
+    transform = SphericalTransform(degree, 2 * degree, 4 * degree)
     polar, azimuth = np.meshgrid(transform.polar, transform.azimuths, indexing="ij")
     values = sampled(density, polar, azimuth)
     _require_density(values, 0.0)
@@ -142,26 +110,26 @@ def _arguments(density: Callable[..., Any]) -> int:
 
 def _assembled(lobes: list[Lobe], sphere: Sphere, description: str) -> Initial:
     """Return the sum of zonal densities about their axes."""
-    profiles = [sufficient(lobe.moments) for lobe in lobes]
+    profiles = [lobe.profile() for lobe in lobes]
     degree = max(profile.size for profile in profiles) - 1
     ends = [_pole(lobe.polar) for lobe in lobes]
     if all(ends):
         cosine = np.zeros(degree + 1)
         for lobe, profile, end in zip(lobes, profiles, ends, strict=True):
             cosine[: profile.size] += lobe.share * profile * float(end) ** np.arange(profile.size)
-        return _of_mass_one(cosine, np.zeros_like(cosine), ZonalModes(sphere), description)
+        return of_mass_one(cosine, np.zeros_like(cosine), ZonalModes(sphere), description)
     if not sphere.has_azimuth:
         raise InvalidInput(
             f"on the sphere in {sphere.dimension} dimensions densities are symmetric about the north pole: the "
             "mean must be 0 or pi; turn the sphere so that the axis is the pole"
         )
-    cosine, sine = np.zeros((2, place(degree + 1, 0)))
+    cosine, sine = np.zeros((2, packed_size(degree)))
     for lobe, profile in zip(lobes, profiles, strict=True):
         both = about(profile, direction(lobe.polar, lobe.azimuth))
         cosine[: both[0].size] += lobe.share * both[0]
         sine[: both[1].size] += lobe.share * both[1]
     # Sums over several lobes that cancel by symmetry leave rounding; of one axis everything is needed.
-    return _of_mass_one(cosine, sine, SphereModes(), description, rounded=len(lobes) > 1)
+    return of_mass_one(cosine, sine, SphereModes(), description, rounded=len(lobes) > 1)
 
 
 def _pole(polar: float) -> int:
@@ -181,7 +149,7 @@ def _random(initial: RandomPerturbation, sphere: Sphere) -> Initial:
         counts = np.array([float(sphere.multiplicity(k)) for k in range(1, degree + 1)])
         cosine = np.concatenate([[1.0], initial.amplitude * drawn / np.abs(drawn).sum() / counts])
         return Initial(cosine, np.zeros_like(cosine), repr(initial))
-    cosine, sine = generator.standard_normal((2, place(degree + 1, 0)))
+    cosine, sine = generator.standard_normal((2, packed_size(degree)))
     degrees = degrees_of_places(cosine.size)
     sine[zonal_places(degree)] = 0.0
     bound = float(moduli(cosine, sine)[1:].sum())
@@ -205,7 +173,7 @@ def _checked(cosine: ArrayLike, sine: ArrayLike, modes: Modes, description: str)
     counts = multiplicities(modes.domain, modes.degree(c.size))[modes.degrees(c.size)]
     rounding = EPS * float(counts @ (np.abs(c) + np.abs(s)))
     _require_density(_values(Moments(modes, c, s)), rounding)
-    return _of_mass_one(c, s, modes, description, rounded=False)
+    return of_mass_one(c, s, modes, description, rounded=False)
 
 
 def _values(moments: Moments) -> Floats:
@@ -216,19 +184,6 @@ def _values(moments: Moments) -> Floats:
     transform = SphericalTransform(degree, 2 * degree + 8, 4 * degree + 16)
     counts = transform.multiplicities
     return transform.synthesise(counts * moments.cosine, counts * moments.sine)
-
-
-def _of_mass_one(cosine: Floats, sine: Floats, modes: Modes, description: str, rounded: bool = True) -> Initial:
-    """Return a density divided by its mass, its moments up to the last that does not vanish."""
-    mass = float(cosine[0])
-    require_mass(mass)
-    c, s = cosine / mass, sine / mass
-    if rounded:
-        c, s = (np.where(np.abs(values) <= ROUNDING, 0.0, values) for values in (c, s))
-    c[0] = 1.0
-    last = int(np.flatnonzero((c != 0.0) | (s != 0.0))[-1])
-    end = modes.places(int(modes.degrees(c.size)[last]))
-    return Initial(c[:end].copy(), s[:end].copy(), description, (), modes.layout)
 
 
 def _require_density(values: Floats, rounding: float) -> None:

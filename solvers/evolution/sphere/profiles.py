@@ -15,15 +15,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from meanfield import InvalidInput, Sphere
+from meanfield import Sphere
 from meanfield.harmonics.quadrature import gauss_rule, polynomials
 
 from ...bases import EPS, Floats
-from ..starts import Bumps, Mixture, PerturbedUniform, VonMises, Watson
+from ..starts import Bumps, Mixture, PerturbedUniform, VonMises, Watson, sufficient, too_narrow
 
 # Moments beyond this are not looked for: the density is too narrow.
 LARGEST_DEGREE = 1024
-TOO_NARROW = f"the initial density is so narrow that {LARGEST_DEGREE} degrees do not hold it; give a wider one"
 
 Moments = Callable[[int], Floats]
 
@@ -35,6 +34,10 @@ class Lobe(NamedTuple):
     polar: float
     azimuth: float
     moments: Moments
+
+    def profile(self) -> Floats:
+        """Return the moments about the axis up to the last that matters, see :func:`sufficient`."""
+        return sufficient(self.moments, LARGEST_DEGREE)
 
 
 def lobes_of(initial: Any, sphere: Sphere) -> list[Lobe] | None:
@@ -78,7 +81,7 @@ def _single(initial: Any, sphere: Sphere) -> Moments | None:
 def _require_held(concentration: float) -> None:
     r"""Refuse what is narrower than the moments hold: :math:`e^{-l^2/2\gamma}` is below rounding at the last."""
     if math.sqrt(-2.0 * math.log(EPS) * concentration) > LARGEST_DEGREE:
-        raise InvalidInput(TOO_NARROW)
+        raise too_narrow(LARGEST_DEGREE)
 
 
 def perturbed(place: int, value: float, degree: int) -> Floats:
@@ -124,23 +127,3 @@ def watson(dimension: int, concentration: float, degree: int) -> Floats:
     result[0], result[1::2] = 1.0, 0.0
     # The sum has the rounding of the polynomials in all degrees, however small the moments are.
     return np.where(np.abs(result) <= 64.0 * EPS, 0.0, result)
-
-
-def sufficient(moments: Moments) -> Floats:
-    """Return moments up to the last that matters beside the largest.
-
-    Raises
-    ------
-    InvalidInput
-        If the density is so narrow that this takes too many.
-    """
-    degree = 32
-    while degree <= LARGEST_DEGREE:
-        values = moments(degree)
-        sizes = np.abs(values[1:])
-        large = np.flatnonzero(sizes > 0.1 * EPS * sizes.max())
-        last = int(large[-1]) + 1 if large.size else 0
-        if last < degree:
-            return values[: last + 1]
-        degree *= 2
-    raise InvalidInput(TOO_NARROW)

@@ -16,7 +16,7 @@ harmonics up to degree L - 1.
 import numpy as np
 from numpy.typing import NDArray
 
-from ...bases.legendre import packed, packed_size
+from meanfield.harmonics import degrees_and_orders, packed_size
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -38,7 +38,7 @@ class SolidHarmonics:
 
     def __init__(self, degree: int) -> None:
         self.degree = degree
-        self.degrees, self.orders = packed(degree)
+        self.degrees, self.orders = degrees_and_orders(degree)
         self.size = packed_size(degree)
         orders = np.arange(1, degree + 1)
         factors = np.sqrt((2.0 * orders - 1.0) / (2.0 * orders)) * np.where(orders == 1, np.sqrt(2.0), 1.0)
@@ -89,7 +89,7 @@ class SolidGradient:
     """The matrix that makes gradients of sums up to a degree from the harmonics below it."""
 
     def __init__(self, degree: int) -> None:
-        degrees, orders = packed(degree)
+        degrees, orders = degrees_and_orders(degree)
         size = packed_size(degree - 1)
         self._vertical = _Move(size, degrees, orders, degrees > orders, 0)
         self._up = _Move(size, degrees, orders, degrees > orders + 1, 1)

@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meanfield import InvalidInput, McKeanVlasov, Sphere
-from meanfield.harmonics import SphereModes, ZonalModes, largest_degree, place
+from meanfield.harmonics import SphereModes, ZonalModes, degrees_and_orders, largest_degree, place
 from meanfield.transport.polar import NEGATIVE_ROUNDING, PolarLaw, polar_law, zonal_law
 
-from ...bases.legendre import packed
 from ...checkpoints import digest_of
 from ...evolution import Initial, VonMises
 from ...evolution.sphere.initial import moments_of
-from ...evolution.sphere.profiles import Lobe, lobes_of, sufficient
+from ...evolution.sphere.profiles import Lobe, lobes_of
 from ...evolution.starts import Watson
 from ..settings import Starts
 from .harmonics import SolidHarmonics
@@ -115,7 +114,7 @@ class FromOrders:
 
     def _waves(self, degree: int, polar: Floats) -> tuple[Floats, Floats]:
         """Return the Fourier coefficients in the azimuth at polar angles, (L + 1, n) each."""
-        degrees, orders = packed(degree)
+        degrees, orders = degrees_and_orders(degree)
         meridian = np.array([np.sin(polar), np.zeros_like(polar), np.cos(polar)])
         values = SolidHarmonics(degree).values(meridian)[0]
         weights = (2.0 * degrees + 1.0) * (np.arange(degree + 1)[:, np.newaxis] == orders)
@@ -194,7 +193,7 @@ def _law(initial: Any, lobe: Lobe, dimension: int) -> PolarLaw:
     }
     exponent = exponents.get(type(initial))
     if exponent is None:
-        return zonal_law(sufficient(lobe.moments), dimension)
+        return zonal_law(lobe.profile(), dimension)
     return polar_law(partial(_exponential, exponent, dimension), dimension)
 
 

@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from meanfield import McKeanVlasov, NotResolved, State
 from meanfield.equations import Interaction
 from meanfield.equations.interaction import NEGLIGIBLE
-from meanfield.harmonics import largest_degree, place
+from meanfield.harmonics import degrees_and_orders, largest_degree, packed_size, place, zonal_places
 
 from ...bases import Floats, Integers
-from ...bases.legendre import packed
 from ...bases.representations import CYCLE, representation
 from ...bases.spherical import SphericalTransform
 from ...equation import confinement_field
@@ -109,7 +108,7 @@ def full_field(state: State) -> FullField:
     """Return the field of a state given by degree and order."""
     interaction = Interaction(state.problem)
     degree = largest_degree(state.cosine.size)
-    degrees, _ = packed(degree)
+    degrees, _ = degrees_and_orders(degree)
     strengths = interaction.attractions(degree)[degrees]
     cosine, sine = strengths * state.cosine, strengths * state.sine
     fixed = confinement_field(state.problem, 1, MAX_SPHERICAL_DEGREE)
@@ -121,21 +120,21 @@ def full_field(state: State) -> FullField:
 def _with_confinement(cosine: Floats, sine: Floats, fixed: Floats) -> tuple[Floats, Floats]:
     """Add zonal coefficients from degree 1 on."""
     last = int(np.flatnonzero(np.abs(fixed) > NEGLIGIBLE * np.abs(fixed).max()).max(initial=0)) + 1
-    size = max(cosine.size, place(last + 1, 0))
+    size = max(cosine.size, packed_size(last))
     both = np.zeros((2, size))
     both[0, : cosine.size], both[1, : sine.size] = cosine, sine
-    both[0, [place(degree, 0) for degree in range(1, last + 1)]] += fixed[:last]
+    both[0, zonal_places(last)[1:]] += fixed[:last]
     return both[0], both[1]
 
 
 def _cleaned(interaction: Interaction, cosine: Floats, sine: Floats) -> FullField:
     """Return the field without the coefficients that are not felt or break a symmetry by rounding."""
     sizes = np.maximum(np.abs(cosine), np.abs(sine))
-    degrees, orders = packed(largest_degree(sizes.size))
+    degrees, orders = degrees_and_orders(largest_degree(sizes.size))
     degree = int(degrees[sizes > NEGLIGIBLE * sizes.max()].max())
     noise = max(ROUNDING * float(sizes.max()), UNIFORM * float(np.abs(interaction.attractions(degree)).max()))
     turns = int(np.gcd.reduce(orders[sizes > noise])) or ALL_TURNS
-    size = place(degree + 1, 0)
+    size = packed_size(degree)
     parts = np.where(orders % turns == 0, np.stack([cosine, sine]), 0.0)[:, :size]
     odd = {sides: _odd(sides, degrees[:size], orders[:size]) for sides in SIDES}
     for places in odd.values():

@@ -10,8 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from meanfield.harmonics import packed_size, place
+
 from ...bases import Floats, Integers
-from ...bases.legendre import packed_size, ring_tables
+from ...bases.legendre import ring_tables
 from ..harmonics import HarmonicClass, classes_of, listed
 from .full_fields import Symmetry
 
@@ -46,7 +48,7 @@ class ClassTable:
         self.degrees, self.orders, self.sines = harmonics
         self.rings, self.own, self.copies = rings, own, copies
         self.roots: Floats = np.sqrt(2.0 * self.degrees + 1.0)
-        self._packed = self.degrees * (self.degrees + 1) // 2 + self.orders
+        self._packed = place(self.degrees, self.orders)
         starts = np.flatnonzero(np.append(True, np.diff(2 * self.orders + self.sines) != 0))
         ends = np.append(starts[1:], self.degrees.size)
         self.blocks = [

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 
@@ -10,8 +11,7 @@ from meanfield.equations import Interaction
 from meanfield.harmonics.quadrature import gauss_rule, polynomials
 
 from ....bases import Floats
-from ...deviations import DeviationPaths
-from ...neighbourhood import GENERIC, SAME_SHAPE, SMALL, VACUUM, Complexes, padded
+from ...neighbourhood import GENERIC, VACUUM, Complexes, Followed, padded
 from ..systems import system_of
 from .distances import ZonalDistances, angles_of
 
@@ -21,7 +21,7 @@ FEWEST_PERTURBED, MOST_PERTURBED = 8, 64
 SPARE_NODES = 32
 
 
-class ZonalNeighbourhood:
+class ZonalNeighbourhood(Followed):
     """Zonal densities around a state, see :class:`~solvers.evolution.neighbourhood.Neighbourhood`.
 
     Parameters
@@ -34,8 +34,6 @@ class ZonalNeighbourhood:
 
     norms: tuple[str, ...] = ("L2", "W1 of the polar angle", "W2 of the polar angle", "relative entropy")
     tolerance = 1e-12
-    small = SMALL
-    same_shape = SAME_SHAPE
     densities = "zonal"
 
     def __init__(self, found: Spectrum, warnings: tuple[str, ...] = ()) -> None:
@@ -48,9 +46,7 @@ class ZonalNeighbourhood:
         )
         self._target: Complexes = state.cosine.astype(complex)
         self._to_state = ZonalDistances(state)
-        self._paths = DeviationPaths(
-            system_of(self.problem, degree_of(self._target), 1), self._target, self.tolerance
-        )
+        self._follow(partial(system_of, self.problem, symmetry=1), self._target)
 
     def generic_perturbation(self) -> Complexes:
         """Return rho (1 + eps g), g with many degrees, of mass one."""
@@ -64,15 +60,6 @@ class ZonalNeighbourhood:
         density = self._to_state.density(angles_of(rule.nodes, rule.complements))
         moments = table @ (rule.weights * density * factor)
         return np.asarray(moments / moments[0] - padded(self._target, moments.size))
-
-    @property
-    def rounding(self) -> float:
-        """What rounding does to rates in an evolution."""
-        return self._paths.rounding
-
-    def evolved(self, start: Complexes, times: Floats, coarser: bool = False) -> list[Complexes]:
-        """Return the deviations at times that begin with the start."""
-        return self._paths(start, degree_of(start), times, coarser)
 
     def modulo_rotation(self, deviation: Complexes) -> Complexes:
         """Return the deviation as it is: the axis is that of the state."""
@@ -96,11 +83,6 @@ class ZonalNeighbourhood:
             name: lambda method=method: method(change)  # type: ignore[misc]
             for name, method in zip(self.norms, methods, strict=True)
         }
-
-
-def degree_of(moments: Complexes) -> int:
-    """Return the resolution for moments."""
-    return max(16, moments.size - 1)
 
 
 def generic(count: int) -> Floats:

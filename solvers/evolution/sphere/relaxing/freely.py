@@ -2,19 +2,19 @@
 
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 
 from meanfield import ComputationFailed, Spectrum
 from meanfield.entropy import excess
 from meanfield.equations import Interaction
-from meanfield.harmonics import largest_degree, packed
+from meanfield.harmonics import largest_degree, packed, packed_size
 
 from ....bases import Floats
 from ....bases.spherical import SphericalTransform
 from ....sphere.linearised.fields import UNIFORM
-from ...deviations import DeviationPaths
-from ...neighbourhood import GENERIC, SAME_SHAPE, SMALL, VACUUM, Complexes, padded
+from ...neighbourhood import GENERIC, VACUUM, Complexes, Followed, padded
 from ..rates import SphereRates
 from ..spherical import SphericalSystem
 from .about_axis import generic, perturbed_degree
@@ -29,7 +29,7 @@ BEARABLE = 120.0
 DURATION = 50.0
 
 
-class FreeNeighbourhood:
+class FreeNeighbourhood(Followed):
     """All densities around a state, see :class:`~solvers.evolution.neighbourhood.Neighbourhood`.
 
     Parameters
@@ -41,10 +41,6 @@ class FreeNeighbourhood:
     norms: tuple[str, ...] = ("L2", "relative entropy")
     # The formulas are of fourth order, and smooth in the step.
     tolerance = 1e-8
-    small = SMALL
-    same_shape = SAME_SHAPE
-    densities = ""
-    warnings: tuple[str, ...] = ()
 
     def __init__(self, found: Spectrum) -> None:
         state = found.state
@@ -55,15 +51,14 @@ class FreeNeighbourhood:
         turns = state.problem.confinement is None and np.abs(self._target[1:]).max(initial=0.0) > UNIFORM
         self._nearest = Nearest(self._target) if turns else None
         self._zonal = ZonalDistances(state) if zonal else None
-        system = SphericalSystem(self.problem, degree_of(self._target))
-        self._paths = DeviationPaths(system, self._target, self.tolerance)
+        self._follow(partial(SphericalSystem, self.problem), self._target, "order")
 
     def generic_perturbation(self) -> Complexes:
         """Return rho (1 + eps g), g with many degrees and orders, of mass one."""
         perturbed = perturbed_degree(Interaction(self.problem).significant_degree)
         degree = largest_degree(self._target.size) + perturbed
         transform = SphericalTransform(degree, 2 * degree, 4 * degree)
-        count = packed(np.zeros(perturbed + 1)).size
+        count = packed_size(perturbed)
         coefficients = np.zeros((2, transform.degrees.size))
         coefficients[:, 1:count] = generic(2 * (count - 1)).reshape(-1, 2).T
         coefficients[1, transform.orders == 0] = 0.0
@@ -71,15 +66,6 @@ class FreeNeighbourhood:
         factor = 1.0 + GENERIC * factor / np.abs(factor).max()
         cosine, sine = transform.analyse(self._density(transform) * factor)
         return np.asarray((cosine - 1j * sine) / cosine[0] - padded(self._target, cosine.size))
-
-    @property
-    def rounding(self) -> float:
-        """What rounding does to rates in an evolution."""
-        return self._paths.rounding
-
-    def evolved(self, start: Complexes, times: Floats, coarser: bool = False) -> list[Complexes]:
-        """Return the deviations at times that begin with the start."""
-        return self._paths(start, degree_of(start), times, coarser)
 
     def modulo_rotation(self, deviation: Complexes) -> Complexes:
         """Return the deviation from the state turned to where it is nearest; rotation is no relaxation."""
@@ -115,11 +101,6 @@ class FreeNeighbourhood:
                 return total
             rings, last = 3 * rings // 2, total
         raise ComputationFailed("the density is too concentrated for its relative entropy")
-
-
-def degree_of(moments: Complexes) -> int:
-    """Return the resolution for packed moments."""
-    return max(16, largest_degree(moments.size))
 
 
 def _on_grid(change: Complexes, rings: int, degree: int = 0) -> tuple[SphericalTransform, Floats]:

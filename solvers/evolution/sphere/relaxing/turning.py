@@ -13,10 +13,9 @@ import functools
 
 import numpy as np
 
-from meanfield.harmonics import largest_degree
+from meanfield.harmonics import degrees_and_orders, largest_degree
 
 from ....bases import EPS, Floats, Integers
-from ....bases.legendre import packed
 from ...neighbourhood import Complexes, padded
 
 NEWTON_STEPS = 20
@@ -28,7 +27,7 @@ SYMMETRIC = 1e-9
 @functools.lru_cache(maxsize=16)
 def _ladder(size: int) -> tuple[Floats, Floats, Floats, Integers]:
     """Return what takes moments to B, the roots beside m - 1 and m + 1, and m."""
-    degrees, orders = packed(largest_degree(size))
+    degrees, orders = degrees_and_orders(largest_degree(size))
     scale = np.where(orders > 0, np.sqrt(0.5), 1.0) * np.where(orders % 2 == 1, -1.0, 1.0)
     below = np.sqrt((degrees - orders + 1.0) * (degrees + orders))
     above = np.sqrt((degrees + orders + 1.0) * (degrees - orders))
@@ -74,7 +73,7 @@ class Nearest:
     """
 
     def __init__(self, target: Complexes) -> None:
-        degrees, _ = packed(largest_degree(target.size))
+        degrees, _ = degrees_and_orders(largest_degree(target.size))
         self._target, self._roots = target, np.sqrt(2.0 * degrees + 1.0)
         changes = np.array([self._flat(generated(target, axis)) for axis in np.eye(3)])
         # Where a turn changes nothing, about an axis of symmetry, it is left out.
