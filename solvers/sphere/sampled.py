@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from scipy.special import eval_legendre
 
 from meanfield import Sphere
@@ -45,6 +46,8 @@ ITERATIONS = 30
 RELAXATIONS = 60
 # Densities need so many of the degrees that their curvature asks for.
 WIDER = 1.1
+# Shares of harmonics in products below this are rounding.
+NO_PART = 1e-13
 # Amplitudes of random fields, as powers of ten in units of the root mean square of the harmonics.
 AMPLITUDES = (-0.8, 0.9)
 
@@ -67,8 +70,8 @@ class Harmonics(NamedTuple):
     turnings : tuple of (size, size) float
         Generators of the rotations that lead from such densities to others of them.
     products : callable
-        Functions on the points, (count, points), the first of them one, and how the products of all pairs are
-        written in them, (count, size * size); None if the others are themselves the products.
+        Functions on the points, (count, points), the first of them one, then the harmonics, and how the products of
+        all pairs are written in them, (size * size, count); None if the others are themselves the products.
     """
 
     degrees: Integers
@@ -77,7 +80,7 @@ class Harmonics(NamedTuple):
     log_weights: Floats
     zonal: Floats
     turnings: tuple[Floats, ...]
-    products: Callable[[], tuple[Floats, Floats | None]]
+    products: Callable[[], tuple[Floats, csr_array | None]]
 
 
 class Field(NamedTuple):
@@ -152,7 +155,7 @@ def about_axis(domain: Sphere, field: Field, degrees: Integers, nodes: int) -> H
 
     def products() -> tuple[Floats, None]:
         # Points on a line are so few that products are summed over them.
-        return np.concatenate([np.ones((1, nodes)), (values[:, None] * values).reshape(-1, nodes)]), None
+        return np.concatenate([np.ones((1, nodes)), values, (values[:, None] * values).reshape(-1, nodes)]), None
 
     return Harmonics(degrees, squares, values, rule.log_weights, table[: field.confining + 1], (), products)
 
@@ -164,10 +167,11 @@ def invariant(group: Group, field: Field, degrees: Integers, rings: int) -> Harm
     cosines, weights, values = _on_points(group, degrees, rings)
     of_each = np.repeat(degrees, [group.dimension(degree) for degree in degrees.tolist()])
 
-    def products() -> tuple[Floats, Floats]:
+    def products() -> tuple[Floats, csr_array]:
         # A product of two harmonics has degrees up to twice theirs, and the symmetry of both.
-        wider = _on_points(group, group.admissible(2 * int(degrees.max())), rings).values
-        return np.concatenate([np.ones((1, weights.size)), wider]), _couplings(group, tuple(degrees.tolist()))
+        others, couplings = _couplings(group, tuple(degrees.tolist()))
+        wider = _on_points(group, group.admissible(2 * int(degrees.max())), rings).values[others]
+        return np.concatenate([np.ones((1, weights.size)), values, wider]), couplings
 
     return Harmonics(
         of_each,
@@ -207,15 +211,28 @@ def _on_points(group: Group, degrees: Integers, rings: int) -> _Points:
 
 
 @functools.lru_cache(maxsize=128)
-def _couplings(group: Group, degrees: tuple[int, ...]) -> Floats:
-    """Return the products of two invariants of some degrees written in those up to twice the largest, 1 first."""
+def _couplings(group: Group, degrees: tuple[int, ...]) -> tuple[Integers, csr_array]:
+    """Return how the products of two invariants of some degrees are written in those up to twice the largest.
+
+    Returns
+    -------
+    others : (count,) int
+        Which of the wider ones are needed beside 1 and the invariants themselves.
+    couplings : (size * size, 1 + size + count)
+        Every product in 1, the invariants and those others.
+    """
     wider = group.admissible(2 * max(degrees))
     of_wider = np.repeat(wider, [group.dimension(degree) for degree in wider.tolist()])
     # Exact for products of three of degrees l, l and 2 l.
     _, weights, values = _on_points(group, wider, int(wider.max()) + 1)
     scaled = np.concatenate([weights[None], (2.0 * of_wider + 1.0)[:, None] * values * weights])
-    inside = values[np.isin(of_wider, degrees)]
-    return np.concatenate([scaled @ (inside * row).T for row in inside], axis=1)
+    own = np.flatnonzero(np.isin(of_wider, degrees))
+    inside = values[own]
+    written = np.concatenate([scaled @ (inside * row).T for row in inside], axis=1).T
+    # Most products of two orders or parities have no part in a third.
+    written[np.abs(written) < NO_PART] = 0.0
+    others = np.setdiff1d(np.flatnonzero(written[:, 1:].any(axis=0)), own)
+    return others, csr_array(written[:, np.concatenate([[0], 1 + own, 1 + others])])
 
 
 class Sampled:
@@ -246,12 +263,23 @@ class Sampled:
         self._scaled: Floats = self._roots * self._signs
 
     @functools.cached_property
-    def _products(self) -> tuple[Floats, Floats | None]:
-        """The functions whose means give those of products, and how these enter the Jacobian."""
+    def _products(self) -> tuple[Floats, csr_array | None]:
+        """The functions whose means give those of products, and how the upper ones enter the Jacobian."""
         functions, couplings = self._harmonics.products()
         if couplings is not None:
-            couplings = couplings * np.multiply.outer(-self._scaled, self._scaled).ravel()
+            factors = np.multiply.outer(-self._scaled, self._scaled)
+            upper = np.triu(np.ones(factors.shape, dtype=bool)).ravel()
+            couplings = csr_array(factors.ravel()[upper, None] * couplings[upper])
         return functions.T.copy(), couplings
+
+    @functools.cached_property
+    def _unfolded(self) -> Integers:
+        """Where the entries of a symmetric matrix stand in its upper triangle."""
+        size = self.degrees.size
+        rows, columns = np.triu_indices(size)
+        places = np.empty((size, size), dtype=np.int64)
+        places[rows, columns] = places[columns, rows] = np.arange(rows.size)
+        return places.ravel()
 
     @property
     def attractive(self) -> float:
@@ -260,9 +288,10 @@ class Sampled:
 
     @property
     def work(self) -> float:
-        """Multiplications in a step of Newton's method."""
+        """Multiplications in a step of Newton's method, were every harmonic in every product."""
         functions, couplings = self._products
-        return float(functions.size + (0 if couplings is None else couplings.size) + self.degrees.size**3)
+        size = self.degrees.size
+        return float(functions.size + (0 if couplings is None else functions.shape[1] * size**2) + size**3)
 
     def random(self, generator: np.random.Generator, count: int) -> Floats:
         """Return the moments of Gibbs densities of random fields, of few and many modes, weak and strong."""
@@ -330,12 +359,11 @@ class Sampled:
         functions, couplings = self._products
         sums = masses @ functions
         sums /= sums[:, :1]
+        means = sums[:, 1 : size + 1]
         if couplings is None:
-            products = sums[:, 1:] * np.multiply.outer(-self._scaled, self._scaled).ravel()
+            products = sums[:, size + 1 :] * np.multiply.outer(-self._scaled, self._scaled).ravel()
         else:
-            products = sums @ couplings
-        totals = masses @ self._sums
-        means = totals[:, :-1] / totals[:, -1:]
+            products = np.ascontiguousarray((couplings @ sums.T).T)[:, self._unfolded]
         lengths = np.sqrt(np.maximum((moments**2).sum(axis=1, keepdims=True), np.finfo(float).tiny))
         dyads = [
             self._scaled * means,
