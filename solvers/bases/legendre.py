@@ -121,9 +121,9 @@ def legendre_tables(degree: int, rings: int, symmetry: int = 1) -> LegendreTable
 
 
 def folded(degree: int, orders: Integers, rings: int) -> list[tuple[Floats, Floats]]:
-    """Return T_lm of some orders on the northern rings, those of even and those of odd l - m, (rings, degrees) each.
+    """Return T_lm of some orders on the northern rings, those of even and of odd l - m, (rings, degrees) each.
 
-    Those that other symmetries have asked for are theirs.
+    Symmetries share the tables of the orders that they have in common.
     """
     known = _folded(degree, rings)
     missing = orders[[order not in known for order in orders.tolist()]]
