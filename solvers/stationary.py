@@ -33,7 +33,7 @@ from .branches.arclength import Arclength
 from .branches.continuation import Point, state_at
 from .branches.detection import interval_end
 from .branches.following import UNFINISHED, Followed
-from .branches.recording import Register, moment_arrays
+from .branches.recording import Register, significant_moments
 from .branches.uniform import unstable_uniform
 from .branches.walk import walk
 from .geometry import geometry_of
@@ -404,17 +404,17 @@ def _add(found: list[tuple[str, Point]], label: str, point: Point) -> None:
 
 def _state(problem: McKeanVlasov, label: str, point: Point) -> State:
     geometry = geometry_of(problem)
-    cosine, sine, _, _, modes = moment_arrays([point])
+    cosine, sine, modes = significant_moments(point)
     neutral = FAMILY_NEUTRAL if label.endswith(FAMILY) else NEUTRAL
     return State(
         problem=problem,
-        cosine=cosine[0],
-        sine=sine[0],
+        cosine=cosine,
+        sine=sine,
         free_energy_gap=point.free_energy_gap,
         unstable=sum(geometry.unstable_counts(point, neutral)),
         symmetry=geometry.symmetry_of(point),
         residual=point.residual,
-        modes=int(modes[0]),
+        modes=modes,
         label=label,
         layout=point.equation.basis.layout,
     )

@@ -133,7 +133,7 @@ def folded(degree: int, orders: Integers, rings: int) -> list[tuple[Floats, Floa
     return [known[order] for order in orders.tolist()]
 
 
-@functools.lru_cache(maxsize=8)
+@functools.lru_cache(maxsize=16)
 def _folded(degree: int, rings: int) -> dict[int, tuple[Floats, Floats]]:
     return {}
 
@@ -191,7 +191,9 @@ def _upwards(degree: int, orders: Integers, tops: NDArray[Any], cosine: NDArray[
         begun = slice(int(np.searchsorted(orders, current, side="right")))
         tables[begun, current - first] = values[begun]
         upper = np.sqrt(kind(current + 1) ** 2 - squares[begun])
-        ahead = ((2 * current + 1) * cosine * values[begun] - lower[begun] * before[begun]) / upper
+        share = kind(1) / upper
+        ahead = (2 * current + 1) * cosine * values[begun] - lower[begun] * before[begun]
+        ahead *= share
         before[begun], values[begun], lower[begun] = values[begun], ahead, upper
     for table, order in zip(tables, orders.tolist(), strict=True):
         yield table[order - first :].T

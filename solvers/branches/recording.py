@@ -298,6 +298,18 @@ def moment_arrays(points: list[Point]) -> tuple[Floats, Floats, Floats, Floats, 
     return arrays[0], arrays[1], arrays[2], arrays[3], modes
 
 
+def significant_moments(point: Point) -> tuple[Floats, Floats, int]:
+    """Return the moments of a point by place, and the resolved degrees."""
+    basis = point.equation.basis
+    both = np.array(basis.expand(point.moments))
+    place = _last_significant(both[:, None])
+    modes = int((place if basis.layout == "degree" else _degree_at(place))[0])
+    width = places_of(max(modes, 4), basis.layout)
+    moments = np.zeros((2, width))
+    moments[:, : both.shape[1]] = both[:, :width]
+    return moments[0], moments[1], modes
+
+
 def _last_significant(arrays: Floats) -> np.ndarray:
     large = np.abs(arrays[:2]).max(axis=0) > SIGNIFICANT
     return np.asarray(large.shape[1] - 1 - np.argmax(large[:, ::-1], axis=1))
