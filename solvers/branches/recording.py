@@ -289,16 +289,16 @@ def state_of(problem: McKeanVlasov, point: Point, label: str = "", *, vertical: 
         Whether it is of a family at one coupling; along it a direction is neutral up to the error of its members.
     """
     geometry = point.equation.geometry
-    cosine, sine, _, _, modes = moment_arrays([point])
+    cosine, sine, modes = significant_moments(point)
     return State(
         problem=problem,
-        cosine=cosine[0],
-        sine=sine[0],
+        cosine=cosine,
+        sine=sine,
         free_energy_gap=point.free_energy_gap,
         unstable=sum(geometry.unstable_counts(point, VERTICAL_NEUTRAL if vertical else NEUTRAL)),
         symmetry=geometry.symmetry_of(point),
         residual=point.residual,
-        modes=int(modes[0]),
+        modes=modes,
         label=label,
         layout=point.equation.basis.layout,
     )
@@ -320,6 +320,18 @@ def moment_arrays(points: list[Point]) -> tuple[Floats, Floats, Floats, Floats, 
         arrays[:, row : row + part.shape[1], :count] = part[:, :, :count]
         row += part.shape[1]
     return arrays[0], arrays[1], arrays[2], arrays[3], modes
+
+
+def significant_moments(point: Point) -> tuple[Floats, Floats, int]:
+    """Return the moments of a point by place, and the resolved degrees."""
+    equation = point.equation
+    layout = modes_of(equation.problem.domain, equation.basis.layout)
+    both = np.array(equation.basis.expand(point.moments))
+    degree = int(layout.degrees(int(_last_significant(both[:, None])[0]) + 1)[-1])
+    width = layout.places(max(degree, 4))
+    moments = np.zeros((2, width))
+    moments[:, : both.shape[1]] = both[:, :width]
+    return moments[0], moments[1], degree
 
 
 def _last_significant(arrays: Floats) -> np.ndarray:
