@@ -165,7 +165,7 @@ def _alone(problem: McKeanVlasov, watch: Watch) -> Searched | None:
 
 def _named(points: list[Point]) -> list[tuple[str, Point]]:
     """Return states with the names that they have by themselves."""
-    return [(point.equation.geometry.name_of(point), point) for point in points]
+    return [(point.equation.densities.name_of(point), point) for point in points]
 
 
 def _beside_branches(
@@ -389,7 +389,7 @@ def _add(found: list[tuple[str, Point]], label: str, point: Point) -> None:
 
 
 def _state(problem: McKeanVlasov, label: str, point: Point) -> State:
-    geometry = rooms_of(problem).geometry
+    equation = point.equation
     cosine, sine, _, _, modes = moment_arrays([point])
     neutral = FAMILY_NEUTRAL if label.endswith(FAMILY) else NEUTRAL
     return State(
@@ -397,10 +397,10 @@ def _state(problem: McKeanVlasov, label: str, point: Point) -> State:
         cosine=cosine[0],
         sine=sine[0],
         free_energy_gap=point.free_energy_gap,
-        unstable=sum(geometry.unstable_counts(point, neutral)),
-        symmetry=geometry.symmetry_of(point),
+        unstable=sum(equation.densities.unstable_counts(point, neutral)),
+        symmetry=equation.geometry.symmetry_of(point),
         residual=point.residual,
         modes=int(modes[0]),
         label=label,
-        layout=point.equation.basis.layout,
+        layout=equation.basis.modes.layout,
     )

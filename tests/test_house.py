@@ -8,7 +8,7 @@ from tests.house import House, _asks
 
 # What there is today; each may fall and none may rise. The aim is twelve files that ask, and no circle.
 LIMITS = {
-    "files that switch on the domain": 45,
+    "files that switch on the domain": 21,
     "circles of imports": 1,
     "files in circles": 15,
     "files over 500 lines": 0,

@@ -6,7 +6,6 @@ from itertools import groupby, pairwise
 import numpy as np
 
 from meanfield import Branch, Number, Outcome, SpecialPoint
-from meanfield.harmonics import Layout
 
 from ..bases import Floats
 from ..labels import untaken
@@ -227,7 +226,7 @@ def _record_piece(knots: list[Knot], part: Part, symmetry: int, parent: int | No
         tangent_sine=tangent_sine,
         point_labels=tuple(labels),
         outcome=part.curve.outcome,
-        layout=points[0].equation.basis.layout,
+        layout=points[0].equation.basis.modes.layout,
     )
     register.branches.append(branch)
     _record_events(knots, branch, register)
@@ -282,31 +281,21 @@ def _describe(event: Event) -> str:
 def moment_arrays(points: list[Point]) -> tuple[Floats, Floats, Floats, Floats, np.ndarray]:
     """Return moments and their derivatives along the branch, by point and place, and the resolved degrees."""
     basis = points[0].equation.basis
-    geometry = points[0].equation.geometry
+    densities = points[0].equation.densities
     groups = [list(group) for _, group in groupby(points, key=lambda point: point.equation)]
-    parts = [geometry.moment_arrays(group) for group in groups]
+    parts = [densities.moment_arrays(group) for group in groups]
     places = np.concatenate([_last_significant(part) for part in parts])
-    modes = places if basis.layout == "degree" else _degree_at(places)
-    width = places_of(max(int(modes.max()), 4), basis.layout)
+    degrees = basis.modes.degrees(int(places.max()) + 1)[places]
+    width = basis.modes.places(max(int(degrees.max()), 4))
     arrays = np.zeros((4, len(points), width))
     row = 0
     for part in parts:
         count = min(width, part.shape[2])
         arrays[:, row : row + part.shape[1], :count] = part[:, :, :count]
         row += part.shape[1]
-    return arrays[0], arrays[1], arrays[2], arrays[3], modes
+    return arrays[0], arrays[1], arrays[2], arrays[3], degrees
 
 
 def _last_significant(arrays: Floats) -> np.ndarray:
     large = np.abs(arrays[:2]).max(axis=0) > SIGNIFICANT
     return np.asarray(large.shape[1] - 1 - np.argmax(large[:, ::-1], axis=1))
-
-
-def _degree_at(places: np.ndarray) -> np.ndarray:
-    """Return the degree l of the places l (l + 1)/2 + m."""
-    return np.asarray((np.sqrt(8.0 * places + 1.0) - 1.0) // 2.0, dtype=np.int64)
-
-
-def places_of(degree: int, layout: Layout) -> int:
-    """Return how many moments there are up to a degree."""
-    return degree + 1 if layout == "degree" else (degree + 1) * (degree + 2) // 2

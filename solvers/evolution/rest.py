@@ -169,14 +169,14 @@ def _without_interaction(problem: McKeanVlasov, geometry: Geometry) -> Iterator[
 
 def _state(problem: McKeanVlasov, point: Point) -> State:
     cosine, sine, _, _, modes = moment_arrays([point])
-    geometry = point.equation.geometry
+    equation = point.equation
     return State(
         problem=problem,
         cosine=cosine[0],
         sine=sine[0],
         free_energy_gap=point.free_energy_gap,
-        unstable=sum(geometry.unstable_counts(point)),
-        symmetry=geometry.symmetry_of(point),
+        unstable=sum(equation.densities.unstable_counts(point)),
+        symmetry=equation.geometry.symmetry_of(point),
         residual=point.residual,
         modes=int(modes[0]),
     )
