@@ -119,6 +119,11 @@ class Sphere:
         return self.dimension == 3
 
     @property
+    def equator(self) -> "Domain":
+        """The directions around an axis: the sphere of one dimension less, a circle on the ordinary sphere."""
+        return Circle() if self.has_azimuth else Sphere(self.dimension - 1)
+
+    @property
     def volume(self) -> float:
         r"""Surface, :math:`2 \pi^{d/2} / \Gamma(d/2)`."""
         half = 0.5 * self.dimension

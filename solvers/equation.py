@@ -39,7 +39,6 @@ from meanfield.equations import Interaction
 from .bases import (
     EPS,
     Basis,
-    CosineBasis,
     Floats,
     Gibbs,
     log1p_beyond_linear,
@@ -83,7 +82,7 @@ class StationaryEquation:
     sign
         Sign of the couplings covered: coupling = sign * q * unit with q > 0.
     geometry
-        Symmetry and perturbations of densities on the domain.
+        What is particular to the domain.
     felt
         What is known of the modes that the potential feels; by default the basis has them all.
     truncation
@@ -91,6 +90,8 @@ class StationaryEquation:
 
     Attributes
     ----------
+    densities : Densities
+        What is particular to the densities of the basis.
     unit : float
         Coupling at q = 1, where the first of the modes is critical at the uniform state, if it attracts.
     gain : float
@@ -119,6 +120,7 @@ class StationaryEquation:
         self.basis = basis
         self.sign = sign
         self.geometry = geometry
+        self.densities = geometry.densities(basis)
         self.truncation = truncation
         known = strengths(problem, int(basis.degrees.max()))
         relative = known.relative[basis.degrees]
@@ -170,13 +172,14 @@ class StationaryEquation:
 
     def partition(self, q: float, moments: Floats) -> Partition | None:
         """Return the Jacobian parted into strong and weak modes, or None where it is better made whole."""
-        if not isinstance(self.basis, CosineBasis) or self.basis.doubts_tail:
+        cosines = self.basis.cosines
+        if cosines is None or self.basis.doubts_tail:
             return None
         strong = strong_modes(self.scales, q * self.doubled, moments)
         if strong is None:
             return None
         count, below = strong
-        rows = self.basis.first_covariances(moments, count)
+        rows = cosines.first_covariances(moments, count)
         rows *= (-q * self.doubled * self.signed_scales[:count])[:, None]
         rows *= self.signed_scales
         rows.reshape(-1)[:: self.scales.size + 1] += self.signs[:count]
@@ -184,14 +187,14 @@ class StationaryEquation:
 
     def products(self, b: Floats, q: float, moments: Floats) -> tuple[Callable[[Floats], Floats], Floats]:
         """Return the product of the Jacobian of even densities with rows, a function, and the derivative in q."""
-        basis = self.basis
-        assert isinstance(basis, CosineBasis)
+        cosines = self.basis.cosines
+        assert cosines is not None
 
         def times(rows: Floats) -> Floats:
-            answer = basis.covariances_times(moments, self.signed_scales * rows)
+            answer = cosines.covariances_times(moments, self.signed_scales * rows)
             return np.asarray(self.signs * rows - q * self.doubled * self.signed_scales * answer)
 
-        answer = basis.covariances_times(moments, (self.signed_scales * b)[None])[0]
+        answer = cosines.covariances_times(moments, (self.signed_scales * b)[None])[0]
         return times, np.asarray(-self.doubled * self.signed_scales * answer)
 
     def distances(self, q: float) -> Floats:

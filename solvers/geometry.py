@@ -2,8 +2,9 @@
 
 The stationary equation, its continuation and the events along it are the same everywhere. What differs is the
 symmetry: how perturbations split into blocks, which branches are born where, and which states are copies of each
-other. An object of each domain answers these questions; every equation carries its own, and the table of
-:mod:`solvers.domains` has that of a domain.
+other. Two objects answer these questions: the :class:`Geometry` of the domain, and its :class:`Densities` of one
+kind, even or not on the circle, about an axis or not on spheres. Every equation carries both, and the table of
+:mod:`solvers.domains` has the geometry of a domain.
 """
 
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from meanfield import CriticalPoint, McKeanVlasov, Number, Spectrum, State
 
-from .bases import Floats, Integers
+from .bases import Basis, Floats, Integers
 
 if TYPE_CHECKING:
     from .branches.continuation import Point
@@ -64,8 +65,63 @@ class Birth(NamedTuple):
     symmetry: int
 
 
+class Densities(Protocol):
+    """Symmetry and perturbations of the densities of one kind on a domain."""
+
+    def births_on_branch(self, event: "Event") -> list[Birth]:
+        """Return the branches born at a branch point of a non-uniform branch, one of each group orbit."""
+
+    def unstable_counts(self, point: "Point", neutral: float = ...) -> tuple[int, int]:
+        """Return the numbers of unstable directions, of those that keep the axis of the state and of the others.
+
+        Eigenvalues of J above ``-neutral`` do not count.
+        """
+
+    def unstable_along(self, points: Sequence["Point"]) -> list[tuple[int, int]]:
+        """Return the unstable counts at points of a branch."""
+        return [self.unstable_counts(point) for point in points]
+
+    def counted_together(self, point: "Point") -> int:
+        """Return how many points of the branch of a point are best counted at once."""
+        return 1
+
+    def is_stable(self, point: "Point") -> bool:
+        """Whether no direction is unstable, up to rounding."""
+        return not any(self.unstable_counts(point))
+
+    def blocks_of(self, point: "Point") -> Sequence[Block]:
+        """Return all symmetry blocks at a point."""
+
+    def block_matrix(self, point: "Point", block: Any) -> BlockMatrix:
+        """Return the matrix of one block at a point."""
+
+    def copies(self, point: "Point", one: Any, other: Any) -> bool:
+        """Whether two blocks have the same eigenvalues by symmetry."""
+
+    def rotations(self, point: "Point", block: Any) -> int:
+        """Return how many rotations of a state, which the matrix moves to one, are in a block."""
+
+    def meeting(self, last: "Point", point: "Point") -> "Arrival | None":
+        """Return where the curve meets a more symmetric one between two points, if it does."""
+
+    def nearest_image(self, symmetric: "Point", last: "Point") -> Floats:
+        """Return a more symmetric state, turned to where a branch comes in, in the unknowns of the branch."""
+
+    def name_of(self, point: "Point") -> str:
+        """Return a state in words, such as "2-cluster"."""
+
+    def moment_arrays(self, points: list["Point"]) -> Floats:
+        """Return moments and derivatives along the branch of points of one equation, (4, points, places).
+
+        Cosine and sine moments, then their derivatives, in the layout of the records.
+        """
+
+
 class Geometry(Protocol):
-    """Symmetry and perturbations of densities on a domain."""
+    """Symmetries of a domain, the branches they allow, and the linearisation there."""
+
+    def densities(self, basis: Basis) -> Densities:
+        """Return what is particular to the densities of a basis."""
 
     def equation(
         self,
@@ -111,44 +167,14 @@ class Geometry(Protocol):
     def reaches_down(self, problem: McKeanVlasov, point: CriticalPoint) -> bool:
         """Whether a branch born at a critical point may extend to smaller couplings in modulus."""
 
+    def follows_all(self, problem: McKeanVlasov) -> bool:
+        """Whether branches of all symmetries are followed."""
+
     def folds_apart(self, low: int, high: int) -> bool:
         """Whether pairs of states may be born at folds of their own where two modes are nearly critical."""
 
     def confined_symmetry(self, problem: McKeanVlasov) -> int:
         """Return the symmetry of the Gibbs density of the confinement, the only state at zero coupling."""
-
-    def births_on_branch(self, event: "Event") -> list[Birth]:
-        """Return the branches born at a branch point of a non-uniform branch, one of each group orbit."""
-
-    def unstable_counts(self, point: "Point", neutral: float = ...) -> tuple[int, int]:
-        """Return the numbers of unstable directions, of those that keep the axis of the state and of the others.
-
-        Eigenvalues of J above ``-neutral`` do not count.
-        """
-
-    def unstable_along(self, points: Sequence["Point"]) -> list[tuple[int, int]]:
-        """Return the unstable counts at points of a branch."""
-
-    def counted_together(self, point: "Point") -> int:
-        """Return how many points of the branch of a point are best counted at once."""
-
-    def blocks_of(self, point: "Point") -> Sequence[Block]:
-        """Return all symmetry blocks at a point."""
-
-    def block_matrix(self, point: "Point", block: Any) -> BlockMatrix:
-        """Return the matrix of one block at a point."""
-
-    def copies(self, point: "Point", one: Any, other: Any) -> bool:
-        """Whether two blocks have the same eigenvalues by symmetry."""
-
-    def rotations(self, point: "Point", block: Any) -> int:
-        """Return how many rotations of a state, which the matrix moves to one, are in a block."""
-
-    def meeting(self, last: "Point", point: "Point") -> "Arrival | None":
-        """Return where the curve meets a more symmetric one between two points, if it does."""
-
-    def nearest_image(self, symmetric: "Point", last: "Point") -> Floats:
-        """Return a more symmetric state, turned to where a branch comes in, in the unknowns of the branch."""
 
     def same_place(self, departure: "Departure", arrival: "Arrival") -> bool:
         """Whether a departure starts at a place where another branch has arrived."""
@@ -164,15 +190,6 @@ class Geometry(Protocol):
 
     def symmetry_of(self, point: "Point") -> int:
         """Return the rotation symmetry of a state as State.symmetry counts it; 0 if uniform."""
-
-    def name_of(self, point: "Point") -> str:
-        """Return a state in words, such as "2-cluster"."""
-
-    def moment_arrays(self, points: list["Point"]) -> Floats:
-        """Return moments and derivatives along the branch of points of one equation, (4, points, places).
-
-        Cosine and sine moments, then their derivatives, in the layout of the records.
-        """
 
     def spectrum(self, state: State) -> Spectrum:
         """Return the eigenvalues of the equation linearised at a state."""

@@ -163,7 +163,7 @@ def _alone(problem: McKeanVlasov, watch: Watch) -> Searched | None:
 
 def _named(points: list[Point]) -> list[tuple[str, Point]]:
     """Return states with the names that they have by themselves."""
-    return [(point.equation.geometry.name_of(point), point) for point in points]
+    return [(point.equation.densities.name_of(point), point) for point in points]
 
 
 def _beside_branches(

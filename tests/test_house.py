@@ -9,7 +9,7 @@ from tests.house import House, _asks
 
 # What there is today; each may fall and none may rise. The aim is twelve files that ask, and no circle.
 LIMITS = {
-    "files that switch on the domain": 27,
+    "files that switch on the domain": 3,
     "circles of imports": 0,
     "files in circles": 0,
     "files over 500 lines": 0,

@@ -95,9 +95,9 @@ class SphereModes(OnSphere):
         """Return the lengths of the moments of each degree (..., L + 1), which no rotation changes."""
         return moduli(cosine, sine)
 
-    def signed(self, cosine: Floats, sine: Floats, degree: int) -> Floats:
-        """Return the length of the moments of a degree (...)."""
-        return entry(moduli(cosine, sine), degree)
+    def signed(self, cosine: Floats, sine: Floats) -> Floats:
+        """Return the lengths of the moments of each degree (..., L + 1)."""
+        return moduli(cosine, sine)
 
     def named(self, cosine: Floats, sine: Floats, name: str) -> Floats:
         """Return the lengths m1, m2, ... or the moments p1, p2, ... about the north pole."""

@@ -164,8 +164,8 @@ class Modes(Protocol):
         """Return the lengths of the moments of each degree (..., L + 1), which no rotation changes."""
         ...
 
-    def signed(self, cosine: Floats, sine: Floats, degree: int) -> Floats:
-        """Return the moment of a degree (...): with the cosine, about the axis, or the length of those by order."""
+    def signed(self, cosine: Floats, sine: Floats) -> Floats:
+        """Return a moment of each degree (..., L + 1): with the cosine, about the axis, or the length by order."""
         ...
 
     def named(self, cosine: Floats, sine: Floats, name: str) -> Floats:
@@ -294,9 +294,9 @@ class ByDegree:
         """Return the lengths of the moments of each degree (..., L + 1), which no rotation changes."""
         return np.hypot(cosine, sine)
 
-    def signed(self, cosine: Floats, sine: Floats, degree: int) -> Floats:
-        """Return the moment of a degree with the cosine or about the axis (...)."""
-        return entry(cosine, degree)
+    def signed(self, cosine: Floats, sine: Floats) -> Floats:
+        """Return the moments with the cosine or about the axis (..., L + 1)."""
+        return cosine
 
 
 def degree_of_name(name: str, kinds: str) -> tuple[str, int]:

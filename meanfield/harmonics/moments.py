@@ -95,7 +95,7 @@ class Moments:
 
     def signed(self, degree: int) -> Floats:
         """Return the moment of a degree (...): with the cosine, about the axis, or the length of those by order."""
-        return self.modes.signed(self.cosine, self.sine, degree)
+        return entry(self.modes.signed(self.cosine, self.sine), degree)
 
     def named(self, name: str) -> Floats:
         """Return the moment of a name (...), zero beyond those that are kept.

@@ -11,13 +11,18 @@ modes is likewise a sum of modes, though a longer one.
 """
 
 import math
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import dger
 
-from meanfield.harmonics import Layout
+from meanfield import Domain
+from meanfield.harmonics import Modes
+from meanfield.harmonics.quadrature import Rule
+
+if TYPE_CHECKING:
+    from .representations import Group
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -40,13 +45,61 @@ class Gibbs(NamedTuple):
     log_partition: float
 
 
+class Cosines(Protocol):
+    """What cosines of one reflection axis of the circle can do."""
+
+    def about(self, axis: float) -> "Basis":
+        """Return the densities even about another reflection axis of the confinement."""
+
+    def confinement_turns(self, cell: int) -> bool:
+        """Whether rotation by half the angle of a cell leaves the confinement, if there is one, as it is."""
+
+    def phases(self, count: int) -> NDArray[np.complex128]:
+        """Return exp(-i degree axis) of so many cells from 0: what turns moments from the axis to angle 0."""
+
+    def first_covariances(self, moments: Floats, count: int) -> Floats:
+        """Return the first rows of the covariance matrix of the modes."""
+
+    def covariances_times(self, moments: Floats, rows: Floats) -> Floats:
+        """Return the products of the covariance matrix of the modes with rows, by transforms."""
+
+
+class Harmonics(Protocol):
+    """What densities on spheres can do."""
+
+    def response(self, field: Floats, change: Floats) -> Floats:
+        """Return the derivative of the moments of the Gibbs density when its field changes."""
+
+
+class Profiles(Harmonics, Protocol):
+    """What densities about an axis of a sphere can do."""
+
+    domain: Domain
+    rule: Rule
+
+    def masses(self, field: Floats) -> Floats:
+        """Return the shares of the nodes in the Gibbs density of a field, (n,) with sum one."""
+
+
+class Invariants(Harmonics, Protocol):
+    """What densities on S^2 that are invariant under a finite group can do."""
+
+    group: "Group"
+
+    def harmonics(self, field: Floats) -> tuple[Floats, Floats]:
+        """Return packed cosine and sine coefficients of a sum of modes."""
+
+
 class Basis(Protocol):
     """Modes of densities invariant under some symmetries of the domain, and a quadrature for these densities.
 
-    Densities even about an axis of the circle have its angle in ``axis``; elsewhere that is 0.
+    Densities even about an axis of the circle have its angle in ``axis``; elsewhere that is 0. ``even`` says that
+    no sine moment about that axis is there, ``modes`` what expanded moments mean. ``cosines``, ``profiles`` and
+    ``invariants`` are for what not every basis can do: the basis itself where it can, else None.
     """
 
-    layout: Layout
+    modes: Modes
+    even: bool
     most_nodes: int
     most_cells: int
     doubts_tail: bool
@@ -57,6 +110,21 @@ class Basis(Protocol):
     nodes: int
     confinement: Floats | None
     axis: float
+
+    @property
+    def cosines(self) -> Cosines | None:
+        """What cosines on the circle can do."""
+        return None
+
+    @property
+    def profiles(self) -> Profiles | None:
+        """What densities about an axis of a sphere can do."""
+        return None
+
+    @property
+    def invariants(self) -> Invariants | None:
+        """What densities on S^2 of finite symmetry can do."""
+        return None
 
     def admissible(self, limit: int) -> Integers:
         """Return the degrees up to a limit that densities of the symmetry can have, ascending."""

@@ -12,12 +12,13 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield.harmonics import Layout
+from meanfield.harmonics import CircleModes, Modes
 
 from ..limits import MAX_NODES, MAX_UNKNOWNS
 from ..transforms import CosineTransform, planned
 from .base import (
     SMALL_FIELD,
+    Basis,
     Floats,
     Gibbs,
     Integers,
@@ -35,7 +36,7 @@ LARGE_FIELD = 300.0
 SMALL_TABLE = 4096
 
 
-class CosineBasis:
+class CosineBasis(Basis):
     """Cosines of degree n, 2n, ..., with a trapezoid rule on half a period.
 
     Parameters
@@ -52,7 +53,8 @@ class CosineBasis:
         Angle of the reflection axis.
     """
 
-    layout: Layout = "degree"
+    modes: Modes = CircleModes()
+    even: bool = True
     most_nodes: int = MAX_NODES
     most_cells: int = MAX_UNKNOWNS
     doubts_tail: bool = False
@@ -94,6 +96,11 @@ class CosineBasis:
     def _first_pairs(self, count: int) -> tuple[Integers, Integers]:
         first = self.cells[:count, None]
         return first + self.cells, np.abs(first - self.cells)
+
+    @property
+    def cosines(self) -> "CosineBasis":
+        """The basis itself."""
+        return self
 
     def resized(self, cells: Integers, nodes: int) -> "CosineBasis":
         """Return the same basis with other cells and another number of nodes."""

@@ -12,14 +12,14 @@ import math
 
 import numpy as np
 
-from meanfield.harmonics import Layout
+from meanfield.harmonics import CircleModes, Modes
 
 from ..limits import MAX_NODES, MAX_UNKNOWNS
 from ..transforms import FourierTransform, planned
-from .base import SMALL_FIELD, Floats, Gibbs, Integers, exp_beyond_quadratic, multiples
+from .base import SMALL_FIELD, Basis, Floats, Gibbs, Integers, exp_beyond_quadratic, multiples
 
 
-class FourierBasis:
+class FourierBasis(Basis):
     """Cosines and sines of degree n, 2n, ..., with a trapezoid rule on one period.
 
     Parameters
@@ -34,7 +34,8 @@ class FourierBasis:
         Cosine coefficients, per cell from 1, of the fixed part -V/D of the field.
     """
 
-    layout: Layout = "degree"
+    modes: Modes = CircleModes()
+    even: bool = False
     most_nodes: int = MAX_NODES
     axis: float = 0.0
     most_cells: int = MAX_UNKNOWNS

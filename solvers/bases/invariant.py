@@ -13,10 +13,10 @@ import numpy as np
 from scipy.sparse import block_diag, csr_array
 
 from meanfield.errors import InvalidInput
-from meanfield.harmonics import Layout, packed_size, place, zonal_places
+from meanfield.harmonics import Modes, SphereModes, packed_size, place, zonal_places
 
 from ..limits import MAX_HARMONIC_DEGREE, MAX_SPHERICAL_DEGREE
-from .base import SMALL_FIELD, Floats, Gibbs, Integers, exp_beyond_quadratic
+from .base import SMALL_FIELD, Basis, Floats, Gibbs, Integers, exp_beyond_quadratic
 from .representations import TRIVIAL, Group, representation, rotation_generators
 from .second_moments import SecondMoments, second_moments
 from .spherical import SphericalTransform
@@ -25,7 +25,7 @@ from .spherical import SphericalTransform
 LARGE_FIELD = 300.0
 
 
-class InvariantBasis:
+class InvariantBasis(Basis):
     """Invariant harmonics of given degrees, with a Gauss rule in the polar angle and equal steps in azimuth.
 
     Parameters
@@ -52,7 +52,8 @@ class InvariantBasis:
         If the group does not leave the confinement as it is.
     """
 
-    layout: Layout = "order"
+    modes: Modes = SphereModes()
+    even: bool = False
     most_nodes: int = MAX_SPHERICAL_DEGREE
     axis: float = 0.0
     most_cells: int = MAX_HARMONIC_DEGREE
@@ -87,6 +88,11 @@ class InvariantBasis:
         count = min(confinement.size, self.nodes)
         cosine[zonal_places(count)[1:]] = confinement[:count]
         return self._transform.synthesise(cosine, np.zeros(self._size))
+
+    @property
+    def invariants(self) -> "InvariantBasis":
+        """The basis itself."""
+        return self
 
     def resized(self, cells: Integers, nodes: int) -> "InvariantBasis":
         """Return the same basis with other degrees and another resolution."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from meanfield import Domain, InvalidInput
-from meanfield.harmonics import Layout
+from meanfield.harmonics import Modes, modes_of
 from meanfield.harmonics.quadrature import Rule, gauss_rule
 
 from ..limits import MAX_UNKNOWNS, MAX_ZONAL_NODES
@@ -20,6 +20,7 @@ from .base import (
     EPS,
     RESOLUTION_TOLERANCE,
     SMALL_FIELD,
+    Basis,
     Floats,
     Gibbs,
     Integers,
@@ -35,7 +36,7 @@ from .products import Products, products_of
 LARGE_FIELD = 300.0
 
 
-class ZonalBasis:
+class ZonalBasis(Basis):
     """The polynomials P_n, P_2n, ... with n = ``symmetry``, on a Gauss rule.
 
     The rule has 9/8 as many nodes as degrees are resolved: where the last eighth of the moments is at rounding,
@@ -62,7 +63,7 @@ class ZonalBasis:
         Nodes and weights; for symmetry 2 the northern half, weights doubled.
     """
 
-    layout: Layout = "degree"
+    even: bool = True
     most_nodes: int = MAX_ZONAL_NODES
     axis: float = 0.0
     most_cells: int = MAX_UNKNOWNS
@@ -81,6 +82,7 @@ class ZonalBasis:
                 f"zonal densities have symmetry 1, or 2 where they are even about the equator, not {symmetry}"
             )
         self.domain = domain
+        self.modes: Modes = modes_of(domain)
         self.cells = cells
         self.symmetry = symmetry
         self.degrees = symmetry * cells
@@ -107,6 +109,11 @@ class ZonalBasis:
     def polynomials(self) -> Floats:
         """P_l on the nodes for every resolved cell from 0, shape (nodes + 1, n)."""
         return self._sampled.polynomials
+
+    @property
+    def profiles(self) -> "ZonalBasis":
+        """The basis itself."""
+        return self
 
     def resized(self, cells: Integers, nodes: int) -> "ZonalBasis":
         """Return the same basis with other cells and another number of nodes."""

@@ -179,7 +179,7 @@ def _transitions(curve: _Curve) -> list[Event]:
 
 def _branch_points(curve: _Curve, folds: list[Point]) -> list[Event]:
     events: list[Event] = []
-    for block in curve.second.equation.geometry.blocks_of(curve.second):
+    for block in curve.second.equation.densities.blocks_of(curve.second):
         events += _crossings(curve, block, folds)
     return _merged(events)
 
@@ -274,14 +274,14 @@ def _merged(events: list[Event]) -> list[Event]:
 
 def _coincide(one: Event, other: Event) -> bool:
     """Tell whether two crossings are one: copies of a symmetry type, or equal to rounding."""
-    geometry = one.point.equation.geometry
-    twofold = all(geometry.copies(one.point, *pair) for pair in product(one.blocks, other.blocks))
+    densities = one.point.equation.densities
+    twofold = all(densities.copies(one.point, *pair) for pair in product(one.blocks, other.blocks))
     distance = abs(one.point.arclength - other.point.arclength)
     return distance <= (1e-8 if twofold else 1e-12)
 
 
 def _matrix(point: Point, block: Block) -> BlockMatrix:
-    return point.equation.geometry.block_matrix(point, block)
+    return point.equation.densities.block_matrix(point, block)
 
 
 def eigenvalues(point: Point, block: Block) -> Floats:

@@ -204,7 +204,7 @@ def _difference(first: Point, second: Point) -> tuple[float, float]:
 def _work(point: Point, symmetric: Point) -> tuple[float, float] | None:
     """Return the work from a state to a more symmetric one, and its error; None where they are far apart."""
     equation = point.equation
-    image = equation.geometry.nearest_image(symmetric, point)
+    image = equation.densities.nearest_image(symmetric, point)
     way = image - point.b
     distance = length(way, 0.0)
     if distance > NEAR or greatest(equation.evaluate(image, point.q).residual) > IMAGE:

@@ -126,14 +126,14 @@ def _nothing_between(departure: Departure, point: Point, step: float, shaped: bo
     shaped
         Whether the shape of the branch has shown the power of the eigenvalue along it.
     """
-    geometry = point.equation.geometry
+    densities = point.equation.densities
     start = departure.state_on(point.equation)
     nearer: Point | None = None
-    spectra = {block: _spectrum(start, block) for block in geometry.blocks_of(point)}
+    spectra = {block: _spectrum(start, block) for block in densities.blocks_of(point)}
     along = min(float(np.abs(values).min(initial=1.0)) for block, values in spectra.items() if block.own)
     kernel = KERNEL + 2.0 * departure.kernel + TIMES * along
     for block, values_before in spectra.items():
-        born = geometry.rotations(point, block) - geometry.rotations(start, block)
+        born = densities.rotations(point, block) - densities.rotations(start, block)
         before, after = _without(values_before, born, 0.0), _without(_spectrum(point, block), born, 1.0)
         critical = np.abs(before) <= kernel
         growth = np.where(critical, 0.0, (after - before) * np.sign(before)) / np.maximum(np.abs(before), kernel)
@@ -161,7 +161,7 @@ def _straight(start: Point, nearer: Point, point: Point) -> bool:
 
 
 def _spectrum(point: Point, block: object) -> Floats:
-    matrix = point.equation.geometry.block_matrix(point, block).matrix
+    matrix = point.equation.densities.block_matrix(point, block).matrix
     return np.asarray(np.linalg.eigvalsh(matrix), dtype=float)
 
 

@@ -77,10 +77,10 @@ def own_count(point: Point, followed: Followed) -> int:
 
 def own_counts(points: list[Point], followed: Followed) -> list[int]:
     """Return the unstable directions of points of a branch, counted there."""
-    geometry = points[0].equation.geometry
+    densities = points[0].equation.densities
     if followed.vertical:
-        return [sum(geometry.unstable_counts(point, VERTICAL_NEUTRAL)) for point in points]
-    return [sum(counts) for counts in geometry.unstable_along(points)]
+        return [sum(densities.unstable_counts(point, VERTICAL_NEUTRAL)) for point in points]
+    return [sum(counts) for counts in densities.unstable_along(points)]
 
 
 def follow(departure: Departure, method: Arclength, highest: float) -> Followed | None:
@@ -106,8 +106,7 @@ def follow(departure: Departure, method: Arclength, highest: float) -> Followed 
     leaves = not vertical and first.q > highest and first.solution.tangent_q > 0.0
     if leaves and departure.q >= highest:
         return Followed(departure, [], Outcome.LEFT_INTERVAL)
-    geometry = first.equation.geometry
-    counts = geometry.unstable_counts(first, VERTICAL_NEUTRAL if vertical else NEUTRAL)
+    counts = first.equation.densities.unstable_counts(first, VERTICAL_NEUTRAL if vertical else NEUTRAL)
     followed = Followed(departure, [Knot(base.on(first.equation), sum(counts))], Outcome.MAX_STEPS)
     if not complete:
         followed.warn(
@@ -133,7 +132,7 @@ def _follow_regular(departure: Departure, method: Arclength, highest: float) -> 
     if start is None:
         return None
     start.oriented(np.zeros_like(start.b), 1.0 if departure.q == 0.0 else -1.0)
-    counts = start.equation.geometry.unstable_counts(start)
+    counts = start.equation.densities.unstable_counts(start)
     followed = Followed(None, [Knot(start, sum(counts))], Outcome.MAX_STEPS)
     _extend(followed, method, method.max_step / 4, counts, highest)
     return followed
@@ -160,7 +159,7 @@ def _extend(
     turn onto another branch, and is taken again in smaller ones. So it is where there may be two folds in one step.
     """
     last = followed.knots[-1].point
-    geometry = last.equation.geometry
+    densities = last.equation.densities
     points = _counted(last, method, first_step, highest)
     while True:
         # Every trace counts its own points; taken again and again, they must not go on for ever.
@@ -168,7 +167,7 @@ def _extend(
         if isinstance(point, End):
             _stop(followed, point)
             return
-        arrival = geometry.meeting(last, point)
+        arrival = densities.meeting(last, point)
         if arrival is not None:
             step = point.arclength - last.arclength
             if not _through(arrival, last, point) and step > _finest(last):
@@ -210,11 +209,11 @@ def _counted(
     Points are counted in stretches, each twice as long as the one before: where the branch ends or a step is taken
     again, no more points have been traced in vain than were of use.
     """
-    geometry = start.equation.geometry
+    densities = start.equation.densities
     points = trace(start, method, first_step)
     stretch, longest = [start], 1
     while True:
-        stretch, end, longest = [], None, min(2 * longest, geometry.counted_together(stretch[-1]))
+        stretch, end, longest = [], None, min(2 * longest, densities.counted_together(stretch[-1]))
         for point in points:
             if isinstance(point, End):
                 end = point
@@ -222,7 +221,7 @@ def _counted(
             stretch.append(point)
             if len(stretch) >= longest or _left(point, highest):
                 break
-        yield from zip(stretch, geometry.unstable_along(stretch), strict=True)
+        yield from zip(stretch, densities.unstable_along(stretch), strict=True)
         if end is not None:
             yield end, (0, 0)
             return
@@ -339,8 +338,8 @@ def _say_unexplained(followed: Followed, last: Point, point: Point, passage: _Pa
 
 def _nearly_neutral(point: Point) -> int:
     """Count the eigenvalues, over all blocks, that are within rounding of zero."""
-    geometry = point.equation.geometry
-    matrices = [geometry.block_matrix(point, block).matrix for block in geometry.blocks_of(point)]
+    densities = point.equation.densities
+    matrices = [densities.block_matrix(point, block).matrix for block in densities.blocks_of(point)]
     return sum(int(np.count_nonzero(np.abs(np.linalg.eigvalsh(m)) < 1e3 * NEUTRAL)) for m in matrices)
 
 
@@ -376,8 +375,7 @@ def _append_crossing(followed: Followed, arrival: Arrival, point: Point, counts:
 def _met(last: Point, arrival: Arrival) -> Point:
     """Return the more symmetric state that a branch meets, with the tangent of the branch."""
     equation = last.equation
-    geometry = equation.geometry
-    b = geometry.nearest_image(arrival.point, last)
+    b = equation.densities.nearest_image(arrival.point, last)
     q = float(arrival.coupling / (equation.sign * equation.unit))
     kernel = _kernel(equation, b, q, last)
     return branch_end(equation, b, q, kernel, 0.0 if arrival.reflecting else slope_towards(last, b, q, kernel))

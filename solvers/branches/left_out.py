@@ -31,7 +31,7 @@ def say_left_out(problem: McKeanVlasov, geometry: Geometry, depth: int, register
     uniform = [("uniform", point.coupling) for point in register.special_points if point.branch == 0]
     if problem.confinement is None and depth == 0:
         _say_not_followed(uniform, deeper, register)
-    axes_only = problem.domain.dimension > 3
+    axes_only = not geometry.follows_all(problem)
     if problem.confinement is None and depth > 0 and axes_only:
         several = [
             ("uniform", point.coupling)
@@ -41,7 +41,7 @@ def say_left_out(problem: McKeanVlasov, geometry: Geometry, depth: int, register
         _say_not_followed(several, WITHOUT_AXIS, register)
     barren, shut = [(label, event.point.coupling) for label, event in register.barren], []
     for label, event in register.beyond_depth:
-        births = geometry.births_on_branch(event)
+        births = event.point.equation.densities.births_on_branch(event)
         if not births:
             barren.append((label, event.point.coupling))
         elif not all(_arrived_at(birth, register) for birth in births):

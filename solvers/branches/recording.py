@@ -6,7 +6,6 @@ from itertools import groupby, pairwise
 import numpy as np
 
 from meanfield import Branch, McKeanVlasov, Number, Outcome, SpecialPoint, State
-from meanfield.harmonics import modes_of
 
 from ..bases import Floats
 from ..labels import untaken
@@ -228,7 +227,7 @@ def _record_piece(knots: list[Knot], part: Part, symmetry: int, parent: int | No
         tangent_sine=tangent_sine,
         point_labels=tuple(labels),
         outcome=part.curve.outcome,
-        layout=points[0].equation.basis.layout,
+        layout=points[0].equation.basis.modes.layout,
     )
     register.branches.append(branch)
     _record_events(knots, branch, register)
@@ -288,47 +287,46 @@ def state_of(problem: McKeanVlasov, point: Point, label: str = "", *, vertical: 
     vertical
         Whether it is of a family at one coupling; along it a direction is neutral up to the error of its members.
     """
-    geometry = point.equation.geometry
+    equation = point.equation
     cosine, sine, modes = significant_moments(point)
     return State(
         problem=problem,
         cosine=cosine,
         sine=sine,
         free_energy_gap=point.free_energy_gap,
-        unstable=sum(geometry.unstable_counts(point, VERTICAL_NEUTRAL if vertical else NEUTRAL)),
-        symmetry=geometry.symmetry_of(point),
+        unstable=sum(equation.densities.unstable_counts(point, VERTICAL_NEUTRAL if vertical else NEUTRAL)),
+        symmetry=equation.geometry.symmetry_of(point),
         residual=point.residual,
         modes=modes,
         label=label,
-        layout=point.equation.basis.layout,
+        layout=equation.basis.modes.layout,
     )
 
 
 def moment_arrays(points: list[Point]) -> tuple[Floats, Floats, Floats, Floats, np.ndarray]:
     """Return moments and their derivatives along the branch, by point and place, and the resolved degrees."""
-    equation = points[0].equation
-    layout, geometry = modes_of(equation.problem.domain, equation.basis.layout), equation.geometry
+    basis = points[0].equation.basis
+    densities = points[0].equation.densities
     groups = [list(group) for _, group in groupby(points, key=lambda point: point.equation)]
-    parts = [geometry.moment_arrays(group) for group in groups]
+    parts = [densities.moment_arrays(group) for group in groups]
     places = np.concatenate([_last_significant(part) for part in parts])
-    modes = layout.degrees(int(places.max()) + 1)[places]
-    width = layout.places(max(int(modes.max()), 4))
+    degrees = basis.modes.degrees(int(places.max()) + 1)[places]
+    width = basis.modes.places(max(int(degrees.max()), 4))
     arrays = np.zeros((4, len(points), width))
     row = 0
     for part in parts:
         count = min(width, part.shape[2])
         arrays[:, row : row + part.shape[1], :count] = part[:, :, :count]
         row += part.shape[1]
-    return arrays[0], arrays[1], arrays[2], arrays[3], modes
+    return arrays[0], arrays[1], arrays[2], arrays[3], degrees
 
 
 def significant_moments(point: Point) -> tuple[Floats, Floats, int]:
     """Return the moments of a point by place, and the resolved degrees."""
-    equation = point.equation
-    layout = modes_of(equation.problem.domain, equation.basis.layout)
-    both = np.array(equation.basis.expand(point.moments))
-    degree = int(layout.degrees(int(_last_significant(both[:, None])[0]) + 1)[-1])
-    width = layout.places(max(degree, 4))
+    basis = point.equation.basis
+    both = np.array(basis.expand(point.moments))
+    degree = int(basis.modes.degrees(int(_last_significant(both[:, None])[0]) + 1)[-1])
+    width = basis.modes.places(max(degree, 4))
     moments = np.zeros((2, width))
     moments[:, : both.shape[1]] = both[:, :width]
     return moments[0], moments[1], degree

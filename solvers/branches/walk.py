@@ -214,7 +214,7 @@ def _branching_off(task: Task, followed: Followed, depth: int, register: Registe
 
 def _children(task: Task, event: Event) -> list[Task]:
     """Return the branches born at a branch point of a branch, inside the interval or not."""
-    births = event.point.equation.geometry.births_on_branch(event)
+    births = event.point.equation.densities.births_on_branch(event)
     parent = task.label_at(event.point.arclength)
     return [
         Task(departure, f"{name} from {parent}", symmetry, task.depth + 1, event)
@@ -287,7 +287,7 @@ def _strays(
         known = [point for _, point in ends if point.equation.sign == sign]
         for point in _sought(problem, geometry, sign, edge, known, register):
             departure = Departure(point.equation, point.b, point.q, np.zeros_like(point.b), 0)
-            label = f"{geometry.name_of(point)} from the search"
+            label = f"{point.equation.densities.name_of(point)} from the search"
             yield Task(departure, label, geometry.symmetry_of(point), 1, None)
 
 

@@ -80,6 +80,11 @@ def reaches_down(problem: McKeanVlasov, point: CriticalPoint) -> bool:
     return any(branch_shape(problem, mode).type != "supercritical" for mode in point.modes)
 
 
+def follows_all(problem: McKeanVlasov) -> bool:
+    """Whether branches of all symmetries are followed: even states and others."""
+    return True
+
+
 def folds_apart(low: int, high: int) -> bool:
     """Whether pairs of states may be born at folds of their own where two modes are nearly critical."""
     return high == 3 * low

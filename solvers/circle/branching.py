@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..bases import CosineBasis, Floats, Integers
+from ..bases import Floats, Integers
 from ..branches.continuation import Point
 from ..branches.detection import Event
 from ..branches.junctions import Departure, imperfection
@@ -37,7 +37,7 @@ def births_on_branch(event: Event) -> list[Birth]:
 
 def _birth(departure: Departure) -> Birth:
     basis = departure.equation.basis
-    kind = "" if isinstance(basis, CosineBasis) else "uneven "
+    kind = "" if basis.even else "uneven "
     return Birth(departure, f"{kind}{basis.symmetry}-cluster", basis.symmetry)
 
 
@@ -93,11 +93,11 @@ def rotated(point: Point) -> Point:
 
     Without a confinement that is the state rotated; with one whose axes differ, the confinement is turned along.
     """
-    basis = point.equation.basis
-    assert isinstance(basis, CosineBasis)
     solution, equation = point.solution, point.equation
-    if not basis.confinement_turns(1):
-        equation = equation.on(basis.about(basis.axis + np.pi / basis.symmetry))
+    basis, cosines = equation.basis, equation.basis.cosines
+    assert cosines is not None
+    if not cosines.confinement_turns(1):
+        equation = equation.on(cosines.about(basis.axis + np.pi / basis.symmetry))
     flip = np.where(basis.cells % 2 == 1, -1.0, 1.0)
     b = flip * solution.b
     turned = Solution(

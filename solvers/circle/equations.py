@@ -40,8 +40,8 @@ def circle_equation(
         return None
     kinked = confining_degree(problem) is None
     basis = (_kinked if kinked else _smooth)(problem, size, symmetry, even)
-    if axis and isinstance(basis, CosineBasis):
-        basis = basis.about(axis)
+    if axis and basis.cosines is not None:
+        basis = basis.cosines.about(axis)
     return StationaryEquation(problem, basis, sign, geometry, size.felt)
 
 

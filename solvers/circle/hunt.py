@@ -17,7 +17,6 @@ from .ensemble import Ensemble
 from .equations import circle_equation
 from .orbits import CLOSE, evened, images_of, row_of, same_orbit, symmetry_of, upright
 from .rotation import Complexes
-from .stability import unstable_counts
 
 # Rows are the same if their lengths and energies agree to this; runs converge to 1e-9, less along flat directions.
 SAME, SAME_ENERGY = 1e-6, 1e-8
@@ -208,7 +207,7 @@ class Hunt:
     def _is_stable(self, point: Point | None) -> bool:
         if point is None:
             return bool((self.ensemble.strengths <= 1.0).all())
-        return not any(unstable_counts(point))
+        return not any(point.equation.densities.unstable_counts(point))
 
     def _alike(self, rows: Complexes, energies: np.ndarray, row: Complexes, energy: float) -> np.ndarray:
         """Tell which rows are the same as one up to rotation and reflection."""

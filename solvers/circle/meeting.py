@@ -1,22 +1,22 @@
 """Where a branch meets a more symmetric one.
 
 At such a point the part of the state outside the larger symmetry changes sign: the modes that are no multiples of a
-larger rotation symmetry, or, at a state without reflection axis, the sines about the axis that appears. The point
-itself is located on the more symmetric branch, where it is the zero of an eigenvalue and Newton is regular.
+larger rotation symmetry, or, at a state without reflection axis, the sines about the axis that appears, see
+:mod:`.uneven`. The point itself is located on the more symmetric branch, where it is the zero of an eigenvalue and
+Newton is regular.
 """
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
-from ..bases import Basis, CosineBasis, Floats, Integers
+from ..bases import Basis, Floats
 from ..branches.continuation import Point, length
 from ..branches.junctions import COLLAPSE, Arrival, Departure, at_uniform, critical_point, leads_back, same_moments
 from ..equation import StationaryEquation
 from .equations import circle_equation
 from .moments import complex_moments
-from .rotation import best_angle, overlaps, turned
+from .rotation import overlaps, turned
 from .stability import Block
 
 PRIMES = (2, 3, 5, 7, 11, 13)
@@ -27,13 +27,11 @@ SAME_AXIS = 1e-6
 
 
 def meeting(last: Point, point: Point) -> Arrival | None:
-    """Return where the curve meets a more symmetric one between two points, if it does.
+    """Return where the curve of even states meets a more symmetric one between two points, if it does.
 
     The part of the state outside the larger symmetry changes sign there.
     """
     basis = point.equation.basis
-    if not isinstance(basis, CosineBasis):
-        return _meeting_even(last.on(point.equation), point)
     older = last.on(point.equation)
     kept = older.b * (point.b - COLLAPSE * older.b)
     if kept.item(kept.argmin()) >= 0.0:
@@ -102,7 +100,6 @@ def _located(
     equation: StationaryEquation, b: Floats, q: float, symmetry: int, kernel: Floats, reach: float
 ) -> Arrival | None:
     """Locate the branch point on the more symmetric branch by the secant method on its critical eigenvalue."""
-    assert isinstance(equation.basis, CosineBasis)
     target = circle_equation(
         equation.geometry,
         equation.problem,
@@ -136,90 +133,17 @@ def _located(
     )
 
 
-def _meeting_even(last: Point, point: Point) -> Arrival | None:
-    """Return where a state gains a reflection axis."""
-    equation = point.equation
-    old, new = _complex_modes(last), _complex_modes(point)
-    degrees = equation.basis.degrees[: new.size] // equation.basis.symmetry
-    for before_angle, angle in _axes(equation, old, new, degrees):
-        after = new * np.exp(-1j * degrees * angle)
-        before = old * np.exp(-1j * degrees * before_angle)
-        sizes = float(np.linalg.norm(before.imag)), float(np.linalg.norm(after.imag))
-        # Vectors on two sides of zero are as far apart as they are long; elsewhere opposite signs are chance.
-        apart = float(np.linalg.norm(after.imag - before.imag))
-        if float(after.imag @ before.imag) < 0.0 and sum(sizes) <= 1.2 * apart:
-            share = sizes[0] / sum(sizes)
-            aligned = (1 - share) * before.real + share * after.real
-            axis = angle / equation.basis.symmetry if equation.basis.confinement is not None else 0.0
-            q = (1 - share) * last.q + share * point.q
-            reach = math.hypot(float(np.linalg.norm(after - before)), point.q - last.q)
-            arrival = _located_even(equation, aligned, q, axis, reach)
-            if arrival is not None:
-                return arrival
-    return None
-
-
-def _axes(
-    equation: StationaryEquation, old: Floats, new: Floats, degrees: Integers
-) -> Iterator[tuple[float, float]]:
-    """Yield the angles of the axes that two neighbouring states may gain between them, at each of the two.
-
-    The strongest mode has a crest or a trough on the axis. A confinement has its axes at angle zero and, if it is
-    invariant under rotations, at the multiples of half their angle.
-    """
-    if equation.basis.confinement is not None:
-        cells = int(np.gcd.reduce(np.flatnonzero(equation.basis.confinement) + 1))
-        for angle in np.pi * np.arange(cells) / cells:
-            yield float(angle), float(angle)
-        return
-    strongest = int(np.argmax(np.abs(new) * (np.abs(old) > 0.0)))
-    degree = int(degrees[strongest])
-    turn = float(np.angle(new[strongest] / old[strongest])) / degree
-    for trough in range(2 * degree):
-        angle = float(np.angle(new[strongest]) + np.pi * trough) / degree
-        yield angle - turn, angle
-
-
-def _complex_modes(point: Point) -> Floats:
-    """Return b as complex amplitudes, phases counted like those of exp(i k theta) shifted to the state."""
-    cosine, sine = np.split(point.b, 2)
-    return np.asarray(cosine + 1j * sine)
-
-
-def _located_even(equation: StationaryEquation, b: Floats, q: float, axis: float, reach: float) -> Arrival | None:
-    """Locate, on the even branch, the point at which its sine block is critical."""
-    symmetry = equation.basis.symmetry
-    target = circle_equation(
-        equation.geometry,
-        equation.problem,
-        symmetry,
-        equation.sign,
-        modes=symmetry * equation.basis.nodes,
-        unknowns=int(equation.basis.degrees.max()) // symmetry,
-        axis=axis,
-    )
-    if target is None or target.scales.size != b.size:
-        return None
-    found = critical_point(target, b, q, Block(0, "odd"), reach)
-    if found is None:
-        return None
-    met, error = found
-    return Arrival(met, met.coupling, True, f"a branch of {symmetry} clusters", even=False, error=error * q)
-
-
 def nearest_image(symmetric: Point, last: Point) -> Floats:
-    """Return a more symmetric state, turned to where a branch comes in, in the unknowns of the branch."""
+    """Return a more symmetric state, turned to where a branch of even states comes in, in the unknowns of that.
+
+    Only turns by multiples of half its own angle keep it even.
+    """
     basis = last.equation.basis
     moments = complex_moments(symmetric)
     if basis.confinement is None:
-        goal = complex_moments(last)
-        if isinstance(basis, CosineBasis):
-            # Only these turns keep an even state of that symmetry even.
-            symmetry = symmetric.equation.basis.symmetry
-            turns = np.pi * np.arange(2 * symmetry) / symmetry
-            moments = turned(moments, float(turns[np.argmax(overlaps(moments, goal, turns))]))
-        else:
-            moments = turned(moments, best_angle(moments, goal))
+        symmetry = symmetric.equation.basis.symmetry
+        turns = np.pi * np.arange(2 * symmetry) / symmetry
+        moments = turned(moments, float(turns[np.argmax(overlaps(moments, complex_moments(last), turns))]))
     return last.equation.unknown_from(basis.moments_from(moments.real, -moments.imag))
 
 
@@ -230,7 +154,7 @@ def same_place(departure: Departure, arrival: Arrival) -> bool:
         return departure.equation.basis.symmetry == point.equation.basis.symmetry and leads_back(departure, arrival)
     if np.abs(departure.coupling - arrival.coupling) > 1e-7 * np.abs(arrival.coupling):
         return False
-    if arrival.even != isinstance(departure.equation.basis, CosineBasis):
+    if arrival.even != departure.equation.basis.even:
         return False
     one, other = complex_moments(departure.base()), complex_moments(point)
     symmetry = point.equation.basis.symmetry

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..bases import CosineBasis, Integers
+from ..bases import Integers
 from ..branches.continuation import Point
 from ..felt import confining_symmetry
 from .rotation import Complexes, turned
@@ -40,10 +40,8 @@ def symmetry_of(point: Point) -> int:
 
 
 def name_of(point: Point) -> str:
-    """Return a state in words."""
-    even = isinstance(point.equation.basis, CosineBasis)
-    even = even or evened(moments_of(point), SAME, turning=True) is not None
-    return f"{'' if even else 'uneven '}{symmetry_of(point)}-cluster"
+    """Return a state with a reflection axis in words."""
+    return f"{symmetry_of(point)}-cluster"
 
 
 def evened(moments: Complexes, vanishing: float, *, turning: bool) -> Complexes | None:

@@ -34,7 +34,7 @@ from .ensemble import MODES, Ensemble
 from .equations import circle_equation
 from .hunt import Hunt
 from .orbits import copies_of
-from .stability import unstable_counts, unstable_halfway
+from .stability import unstable_halfway
 from .starts import random_starts, starts_between, starts_on_axes
 
 logger = logging.getLogger(__name__)
@@ -156,5 +156,6 @@ def _doubt(hunt: Hunt) -> str:
     points = [point for point in hunt.points if point is not None]
     if not ensemble.confined:
         points = [point for point in points if unstable_halfway(point) % 2 == 0]
-    total = sum((-1) ** sum(unstable_counts(point)) * copies_of(point, symmetry) for point in points)
+    counts = [sum(point.equation.densities.unstable_counts(point)) for point in points]
+    total = sum((-1) ** count * copies_of(point, symmetry) for count, point in zip(counts, points, strict=True))
     return "" if total == expected else MISSING

@@ -22,7 +22,7 @@ import numpy as np
 
 from meanfield import McKeanVlasov
 
-from ..bases import CosineBasis, Floats, Integers, covariance
+from ..bases import Floats, Integers, covariance
 from ..branches.continuation import Point
 from ..equation import StationaryEquation, plus_projector, projectors
 from ..felt import felt_degrees, strengths
@@ -293,14 +293,12 @@ def perturbations(point: Point) -> Perturbations:
 
 
 def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
-    """Return the numbers of unstable even and odd directions; at an uneven state all count as even.
+    """Return the numbers of unstable even and odd directions at an even state.
 
     Within the state's own block the count is that of Newton's factorisation. In the others an eigenvalue must be
     below ``-neutral``: phases between modes can be locked by terms of so high an order that their eigenvalues are
     lost in rounding, and those are neither stable nor unstable.
     """
-    if not isinstance(point.equation.basis, CosineBasis):
-        return perturbations(point).count_mixed(point, neutral), 0
     return _counts([point], neutral)[0]
 
 
@@ -318,8 +316,6 @@ def unstable_along(points: Sequence[Point]) -> list[tuple[int, int]]:
 
 def counted_together(point: Point) -> int:
     """Return how many points of the branch of a point are best counted at once."""
-    if not isinstance(point.equation.basis, CosineBasis):
-        return 1
     modes = perturbations(point)
     largest = 2 * modes.degrees.size // modes.symmetry if _divided(modes) else modes.degrees.size
     return max(1, min(TOGETHER, NUMBERS_AT_ONCE // max(largest, 1) ** 2))
@@ -358,9 +354,9 @@ def unstable_halfway(point: Point) -> int:
     symmetry = point.equation.basis.symmetry
     if symmetry % 2:
         return 0
-    modes = perturbations(point)
-    parities = [block.parity for block in blocks_of(point) if block.residue == symmetry // 2]
-    return sum(_count(*modes.block(point, Block(symmetry // 2, parity)), NEUTRAL) for parity in parities)
+    blocks = [block for block in point.equation.densities.blocks_of(point) if isinstance(block, Block)]
+    half = [block for block in blocks if block.residue == symmetry // 2]
+    return sum(_count(*perturbations(point).block(point, block), NEUTRAL) for block in half)
 
 
 def _count(matrix: Floats, degrees: Integers, repulsive: int, neutral: float) -> int:
@@ -369,12 +365,14 @@ def _count(matrix: Floats, degrees: Integers, repulsive: int, neutral: float) ->
 
 
 def blocks_of(point: Point) -> list[Block]:
-    """Return all symmetry blocks at a point."""
-    symmetry = point.equation.basis.symmetry
+    """Return all symmetry blocks at an even state."""
     parities: tuple[Parity, ...] = ("even", "odd")
-    if not isinstance(point.equation.basis, CosineBasis):
-        parities = ("mixed",)
-    return [Block(residue, parity) for residue in range(symmetry // 2 + 1) for parity in parities]
+    return [Block(residue, parity) for residue in classes_of(point) for parity in parities]
+
+
+def classes_of(point: Point) -> range:
+    """Return the classes of degrees at a point, each with its opposite."""
+    return range(point.equation.basis.symmetry // 2 + 1)
 
 
 def block_matrix(point: Point, block: Block) -> BlockMatrix:

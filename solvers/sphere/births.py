@@ -59,6 +59,11 @@ def first_threshold(problem: McKeanVlasov) -> Number | None:
     return first if first is None or not positive.size else max(first, plain_number(positive.max()))
 
 
+def follows_all(problem: McKeanVlasov) -> bool:
+    """Whether branches of all symmetries are followed: on S^2, in higher dimensions those about an axis only."""
+    return problem.domain.has_azimuth
+
+
 def folds_apart(low: int, high: int) -> bool:
     """Whether pairs of states may be born at folds of their own where two degrees are nearly critical.
 

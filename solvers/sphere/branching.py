@@ -1,4 +1,4 @@
-"""Leaving a branch point of a zonal branch."""
+"""Leaving a branch point of a branch of zonal states, or of one of states without an axis."""
 
 import numpy as np
 
@@ -23,11 +23,20 @@ def births_on_branch(event: Event) -> list[Birth]:
     """Return the branches born at a branch point of a zonal branch, one of each group orbit."""
     found: list[Birth] = []
     for block, (degrees, kernel) in zip(event.blocks, event.kernels, strict=True):
-        if isinstance(block, AzimuthalBlock):
-            leave = _about_the_axis if block.order == 0 else broken_axis
-            found += leave(event.origin, block, degrees, kernel)
-        elif isinstance(block, HarmonicClass) and min(event.before or 0, event.after or 0) <= FOLLOWED:
-            found += broken_symmetry(event.origin, block, kernel)
+        assert isinstance(block, AzimuthalBlock)
+        leave = _about_the_axis if block.order == 0 else broken_axis
+        found += leave(event.origin, block, degrees, kernel)
+    return found
+
+
+def births_without_axis(event: Event) -> list[Birth]:
+    """Return the branches born at a branch point of states without an axis, one of each group orbit."""
+    if min(event.before or 0, event.after or 0) > FOLLOWED:
+        return []
+    found: list[Birth] = []
+    for block, (_, kernel) in zip(event.blocks, event.kernels, strict=True):
+        assert isinstance(block, HarmonicClass)
+        found += broken_symmetry(event.origin, block, kernel)
     return found
 
 

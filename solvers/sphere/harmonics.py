@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..bases import Floats, Integers
-from ..bases.invariant import FullBasis, InvariantBasis
+from ..bases.invariant import FullBasis
 from ..bases.representations import Group
 from ..bases.second_moments import ClassProducts, RingWaves
 from ..branches.continuation import Point
@@ -68,14 +68,15 @@ class HarmonicPerturbations:
 
     def __init__(self, equation: StationaryEquation) -> None:
         basis, problem = equation.basis, equation.problem
-        assert isinstance(basis, InvariantBasis)
+        assert basis.invariants is not None
+        self.group: Group = basis.invariants.group
         degrees = felt_degrees(problem, int(basis.degrees.max()))
         # Products of harmonics have degrees up to twice theirs; nothing else is asked of the density.
         self.basis: FullBasis = FullBasis(degrees, 2 * int(degrees.max()), basis.confinement)
         relative = problem.potential.relative_multipliers(problem.domain, int(degrees.max()))[self.basis.degrees]
         self.signs: Floats = np.sign(relative)
         self.roots: Floats = np.sqrt(np.abs(relative))
-        reflections, turns = reflections_of(basis.group), basis.group.turns
+        reflections, turns = reflections_of(self.group), self.group.turns
         self.classes: list[HarmonicClass] = classes_of(reflections, turns, degrees)
         # With a mirror at azimuth 0 the density has cosines only, and cosines and sines are never in one class.
         self.waves: RingWaves | None = RingWaves(int(degrees.max()), turns) if (1, -1, 1) in reflections else None
@@ -237,9 +238,22 @@ def _unstable_in(modes: HarmonicPerturbations, point: Point, block: HarmonicClas
     return count_negative(inside) - repulsive
 
 
+def blocks_of(point: Point) -> list[HarmonicClass]:
+    """Return the classes of harmonics at a point."""
+    return harmonic_perturbations(point.equation).classes
+
+
 def block_matrix(point: Point, block: HarmonicClass) -> BlockMatrix:
     """Return the matrix of one class at a point."""
     return harmonic_perturbations(point.equation).block(point, block)
+
+
+def copies(point: Point, one: HarmonicClass, other: HarmonicClass) -> bool:
+    """Whether two classes may have the same eigenvalues by symmetry; those of one branch point are then merged.
+
+    Classes of harmonics are finer than the symmetry of a polyhedral state, whose eigenvalues are multiple.
+    """
+    return True
 
 
 def rotations(point: Point, block: HarmonicClass) -> int:

@@ -2,8 +2,6 @@
 
 import numpy as np
 
-from meanfield.harmonics import largest_degree, moduli, zonal_places
-
 from ..bases import Floats
 from ..branches.continuation import Point
 from ..felt import confining_symmetry
@@ -16,8 +14,8 @@ SAME = 1e-6
 
 def powers(point: Point) -> Floats:
     """Return the moments by degree: signed about the axis, else the length of all those of a degree."""
-    cosine, sine = point.equation.basis.expand(point.moments)
-    return cosine if point.equation.basis.layout == "degree" else moduli(cosine, sine)
+    basis = point.equation.basis
+    return basis.modes.signed(*basis.expand(point.moments))
 
 
 def symmetry_of(point: Point) -> int:
@@ -40,7 +38,7 @@ def same_orbit(one: Point, other: Point) -> bool:
     if abs(one.free_energy_gap - other.free_energy_gap) > 1e-10 * max(1.0, abs(one.free_energy_gap)):
         return False
     first, second = powers(one), powers(other)
-    if one.equation.basis.layout != other.equation.basis.layout:
+    if one.equation.basis.modes != other.equation.basis.modes:
         first, second = np.abs(first), np.abs(second)
     pairs = [(first, second)]
     if problem.confinement is not None:
@@ -58,7 +56,6 @@ def _same_up_to_mirror(first: Floats, second: Floats, mirror: bool) -> bool:
 
 def _about_the_axis(point: Point) -> Floats:
     """Return the moments by degree about the axis of the confinement."""
+    modes = point.equation.basis.modes
     cosine, _ = point.equation.basis.expand(point.moments)
-    if point.equation.basis.layout == "degree":
-        return cosine
-    return np.asarray(cosine[zonal_places(largest_degree(cosine.size))])
+    return np.asarray(cosine[modes.axial(modes.degree(cosine.size))])

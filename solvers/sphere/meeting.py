@@ -12,7 +12,7 @@ point itself; the means of such pairs are even functions of the distance, and ar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bases import Basis, Floats, InvariantBasis, ZonalBasis
+from ..bases import Basis, Floats
 from ..branches.continuation import Point, length, point_between, turning_point
 from ..branches.junctions import COLLAPSE, Arrival, Departure, at_uniform, critical_point, leads_back, same_moments
 from ..equation import StationaryEquation
@@ -28,20 +28,30 @@ IMAGE = 1e-2
 
 
 def meeting(last: Point, point: Point) -> Arrival | None:
-    """Return where the curve meets a more symmetric one between two points, if it does."""
+    """Return where the curve of zonal states meets a more symmetric one between two points, if it does."""
     older = last.on(point.equation)
     if point.equation.basis.confinement is not None:
         return None
-    zonal = isinstance(point.equation.basis, ZonalBasis)
-    if not zonal and last.solution.tangent_q * point.solution.tangent_q < 0.0:
-        return _meeting_image(older, point)
-    every = np.ones(older.b.size, dtype=bool)
-    if _vanish(every, older.b, point.b):
+    if _all_vanish(older, point):
         return at_uniform(older, point)
     odd = point.equation.basis.degrees % 2 == 1
-    if zonal and odd.any() and _vanish(odd, older.b, point.b):
+    if odd.any() and _vanish(odd, older.b, point.b):
         return _meeting_even(older, point, odd)
     return None
+
+
+def meeting_without_axis(last: Point, point: Point) -> Arrival | None:
+    """Return where the curve of other states meets a more symmetric one between two points, if it does."""
+    older = last.on(point.equation)
+    if point.equation.basis.confinement is not None:
+        return None
+    if last.solution.tangent_q * point.solution.tangent_q < 0.0:
+        return _meeting_image(older, point)
+    return at_uniform(older, point) if _all_vanish(older, point) else None
+
+
+def _all_vanish(last: Point, point: Point) -> bool:
+    return _vanish(np.ones(last.b.size, dtype=bool), last.b, point.b)
 
 
 def _vanish(modes: NDArray[np.bool_], before: Floats, after: Floats) -> bool:
@@ -123,7 +133,7 @@ def same_place(departure: Departure, arrival: Arrival) -> bool:
         return _same_class(departure.equation.basis, point.equation.basis) and leads_back(departure, arrival)
     if np.abs(departure.coupling - arrival.coupling) > 1e-7 * np.abs(arrival.coupling):
         return False
-    if point.equation.basis.layout != departure.equation.basis.layout:
+    if point.equation.basis.modes != departure.equation.basis.modes:
         return False
     pairs = departure.equation.basis.expand(departure.base().moments), point.equation.basis.expand(point.moments)
     first, other = (np.stack(pair) for pair in pairs)
@@ -132,6 +142,7 @@ def same_place(departure: Departure, arrival: Arrival) -> bool:
 
 def _same_class(one: Basis, other: Basis) -> bool:
     """Whether two bases are of densities of the same symmetry."""
-    if isinstance(one, InvariantBasis) and isinstance(other, InvariantBasis):
-        return one.group.name == other.group.name
-    return one.layout == other.layout and one.symmetry == other.symmetry
+    first, second = one.invariants, other.invariants
+    if first is not None and second is not None:
+        return first.group.name == second.group.name
+    return one.modes == other.modes and one.symmetry == other.symmetry

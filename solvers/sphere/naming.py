@@ -11,7 +11,7 @@ import numpy as np
 from meanfield.harmonics import full_density
 
 from ..bases import Floats, Integers
-from ..bases.invariant import InvariantBasis
+from ..bases.base import Invariants
 from ..bases.representations import Group
 from ..branches.continuation import Point
 from ..branches.junctions import AMPLITUDE, Departure
@@ -48,8 +48,8 @@ def _name(equation: StationaryEquation, b: Floats) -> str:
     np.add.at(shares, basis.degrees[present], (equation.signs * basis.squares * b**2)[present])
     binding = np.flatnonzero(shares > 0.0)
     binding = binding[np.argsort(-shares[binding], kind="stable")]
-    if isinstance(basis, InvariantBasis):
-        return _name_in_group(basis, binding, b)
+    if basis.invariants is not None:
+        return _name_in_group(basis.invariants, basis.degrees, binding, b)
     # A state that differs at antipodes is born with an odd degree.
     odd = binding[binding % 2 == 1]
     degree = int([*odd, *binding, basis.degrees[np.argmax(np.abs(b))]][0])
@@ -65,16 +65,16 @@ def _zonal(degree: int, side: int) -> str:
     return f"zonal {degree}{'+' if side > 0 else '-'}"
 
 
-def _name_in_group(basis: InvariantBasis, binding: Integers, b: Floats) -> str:
+def _name_in_group(invariants: Invariants, degrees: Integers, binding: Integers, b: Floats) -> str:
     """Return a state of finite symmetry in words; the degree is added but for the lowest of a solid."""
-    name = basis.group.name
-    degree = next((degree for degree in binding.tolist() if _is_axial(basis.group, degree)), None)
+    name = invariants.group.name
+    degree = next((degree for degree in binding.tolist() if _is_axial(invariants.group, degree)), None)
     if degree is None:
         return name
     if name not in SOLIDS:
         return f"{name} {degree}"
     first, shapes = SOLIDS[name]
-    shape = shapes[0 if _rises_at_vertices(basis, np.where(basis.degrees == degree, b, 0.0)) else 1]
+    shape = shapes[0 if _rises_at_vertices(invariants, np.where(degrees == degree, b, 0.0)) else 1]
     return shape if degree == first else f"{shape} {degree}"
 
 
@@ -83,7 +83,7 @@ def _is_axial(group: Group, degree: int) -> bool:
     return group.dimension(degree) == 1 and group.name in [axial.name for axial in axial_groups(degree)]
 
 
-def _rises_at_vertices(basis: InvariantBasis, change: Floats) -> bool:
+def _rises_at_vertices(invariants: Invariants, change: Floats) -> bool:
     """Whether a sum of modes is positive at the vertices of the first solid of a symmetry."""
-    x, y, z = np.array(VERTICES[basis.group.name]) / np.linalg.norm(VERTICES[basis.group.name])
-    return bool(full_density(*basis.harmonics(change), np.arccos(z), np.arctan2(y, x)) > 0.0)
+    x, y, z = np.array(VERTICES[invariants.group.name]) / np.linalg.norm(VERTICES[invariants.group.name])
+    return bool(full_density(*invariants.harmonics(change), np.arccos(z), np.arctan2(y, x)) > 0.0)

@@ -73,7 +73,7 @@ def polyhedral_births(
     found
         The branches about an axis.
     """
-    if problem.domain.dimension != 3:
+    if not problem.domain.has_azimuth:
         return []
     groups = [group for degree in reversed(point.modes) for group in axial_groups(degree)]
     if len(point.modes) > 1:
@@ -122,15 +122,13 @@ def broken_symmetry(point: Point, block: HarmonicClass, kernel: Floats) -> list[
     They have the symmetries that leave the function as it is. If another one turns it into its negative, its two
     directions are images of each other; otherwise they are different states.
     """
-    old = point.equation
-    assert isinstance(old.basis, InvariantBasis)
-    modes = harmonic_perturbations(old)
+    old, modes = point.equation, harmonic_perturbations(point.equation)
     change = np.zeros(modes.basis.degrees.size)
     change[list(block.places)] = kernel / modes.roots[list(block.places)]
-    images = np.array([_turned(modes.basis, change, element) for element in old.basis.group.elements])
+    images = np.array([_turned(modes.basis, change, element) for element in modes.group.elements])
     scale = SAME_FUNCTION * float(np.abs(change).max())
     kept = np.abs(images - change).max(axis=1) <= scale
-    group = Group(old.basis.group.elements[kept]) if np.count_nonzero(kept) > 1 else TRIVIAL
+    group = Group(modes.group.elements[kept]) if np.count_nonzero(kept) > 1 else TRIVIAL
     reversed_by_one = bool((np.abs(images + change).max(axis=1) <= scale).any())
     equation = invariant_equation(
         old.geometry, old.problem, group, old.sign, modes=old.basis.nodes, unknowns=int(old.basis.degrees.max())
@@ -157,7 +155,7 @@ def _turned(basis: FullBasis, coefficients: Floats, element: Floats) -> Floats:
 def broken_axis(point: Point, block: AzimuthalBlock, degrees: Integers, kernel: Floats) -> list[Birth]:
     """Return the branch born where a zonal state on S^2 loses stability in an azimuthal order."""
     old, order = point.equation, block.order
-    if old.problem.domain.dimension != 3:
+    if not old.problem.domain.has_azimuth:
         return []
     equator = 0 if block.parity is None else (1 if (order + block.parity) % 2 == 0 else -1)
     group = breaking_group(order, equator)

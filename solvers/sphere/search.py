@@ -13,7 +13,6 @@ from meanfield.harmonics import largest_degree, zonal_places
 
 from ..bases import EPS, Floats
 from ..bases.representations import Group
-from ..bases.zonal import ZonalBasis
 from ..branches.continuation import Point, state_at
 from ..branches.uniform import unstable_uniform
 from ..equation import StationaryEquation
@@ -21,10 +20,8 @@ from ..felt import confining_symmetry
 from ..geometry import Geometry
 from ..searched import Searched, Tally
 from .equations import zonal_equation
-from .harmonics import is_stable
 from .identity import powers, same_orbit, symmetry_of
 from .multistart import Met, Search, Space, about_an_axis, among_harmonics, field_of
-from .perturbations import unstable_counts
 from .polyhedral import invariant_equation
 from .recognition import recognised
 from .sampled import WIDER, Field
@@ -59,20 +56,18 @@ def search_all(
     zonal = zonal_states(geometry, problem, sign, coupling, field, known)
     if count + len(zonal) >= most:
         return Searched(zonal, "", theorem=theorem)
-    domain = problem.domain
-    assert isinstance(domain, Sphere)
-    if domain.dimension == 3:
+    if problem.domain.has_azimuth:
         spaces = among_harmonics(field, task.even)
         words = f"all densities on the sphere, in {len(spaces)} symmetries up to degree {field.strengths.size - 1}"
     else:
-        spaces = about_an_axis(domain, field, task.even)
+        spaces = about_an_axis(Sphere(problem.domain.dimension), field, task.even)
         words = "densities about an axis (others were not searched)"
     return _searched(task, spaces, known, zonal, words)
 
 
 def _field(problem: McKeanVlasov, coupling: Number) -> Field:
     """Return the field of a problem at a coupling, up to the degree to which it is searched."""
-    return field_of(problem, coupling, LARGEST_DEGREE if problem.domain.dimension == 3 else LARGEST_ZONAL_DEGREE)
+    return field_of(problem, coupling, LARGEST_DEGREE if problem.domain.has_azimuth else LARGEST_ZONAL_DEGREE)
 
 
 class _Task:
@@ -141,7 +136,7 @@ def _searched(task: _Task, spaces: list[Space], known: list[Point], zonal: list[
         if lost and not task.field.cut
         else ""
     )
-    apart = task.problem.domain.dimension == 3 and all(space.resolves_all for space in spaces)
+    apart = task.problem.domain.has_azimuth and all(space.resolves_all for space in spaces)
     return Searched(new, words, Tally.of(runs), Tally.of(minima), doubt=doubt, lost=lost, by_symmetry=apart)
 
 
@@ -159,10 +154,10 @@ def _stable(task: _Task, point: Point | None) -> bool:
     """Whether a state, the uniform one if it is None, is stable among the densities that are searched."""
     if point is None:
         return not unstable_uniform(task.problem, task.coupling)
-    if not isinstance(point.equation.basis, ZonalBasis):
-        return is_stable(point)
-    about_axis, others = unstable_counts(point)
-    return not about_axis and (task.problem.domain.dimension > 3 or not others)
+    densities = point.equation.densities
+    if not task.problem.domain.has_azimuth:
+        return not densities.unstable_counts(point)[0]
+    return densities.is_stable(point)
 
 
 def _polished(task: _Task, met: Met) -> Point | None:

@@ -23,11 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from meanfield.domains import Circle, Domain, Sphere
-
 from ..bases import Floats, Integers
 from ..bases.gegenbauer import sector_functions
-from ..bases.zonal import ZonalBasis
 from ..branches.continuation import Point
 from ..equation import StationaryEquation, plus_projector
 from ..felt import felt_degrees, strengths
@@ -35,6 +32,7 @@ from ..geometry import BlockMatrix
 from ..inertia import count_negative
 from ..newton import NEUTRAL
 from ..pinning import count_beside_rotation, is_weak
+from .linearised.interaction import repetitions
 from .traces import SectorTraces
 
 # A block with a trace above this may have lost an unstable direction since the last point.
@@ -95,17 +93,17 @@ class Perturbations:
     """
 
     def __init__(self, equation: StationaryEquation, degrees: Integers, relative: Floats) -> None:
-        basis = equation.basis
-        assert isinstance(basis, ZonalBasis)
-        self.domain = basis.domain
-        self.basis = basis
+        basis, profiles = equation.basis, equation.basis.profiles
+        assert profiles is not None
+        self.domain, self.rule = profiles.domain, profiles.rule
+        self.basis, self.profiles = basis, profiles
         self.degrees = degrees
         self.relative = relative
         self.fixed_axis = equation.problem.confinement is not None
         self._parts: dict[AzimuthalBlock, Part] = {}
         parities: tuple[int | None, ...] = (None,) if basis.symmetry == 1 else (0, 1)
         self.sectors = [
-            [AzimuthalBlock(order, parity, _copies(self.domain, order)) for parity in parities]
+            [AzimuthalBlock(order, parity, repetitions(self.domain.dimension, order)) for parity in parities]
             for order in range(int(degrees.max()) + 1)
         ]
         attractive = 2.0 * np.maximum(-equation.sign * relative, 0.0)
@@ -128,8 +126,8 @@ class Perturbations:
 
     def _bounds(self, weights: Floats) -> Floats:
         """Return upper bounds of the traces of all sectors, without their tables."""
-        rule = self.basis.rule
-        return self._all_traces.bounds(np.sqrt(rule.fine * (2.0 - rule.fine)).astype(float), weights)
+        fine = self.rule.fine
+        return self._all_traces.bounds(np.sqrt(fine * (2.0 - fine)).astype(float), weights)
 
     @functools.cached_property
     def _all_traces(self) -> SectorTraces:
@@ -138,14 +136,14 @@ class Perturbations:
         return SectorTraces(by_degree)
 
     def _functions(self, order: int, degrees: Integers) -> Floats:
-        table = sector_functions(self.domain.dimension, order, self.basis.rule, int(self.degrees.max()))
+        table = sector_functions(self.domain.dimension, order, self.rule, int(self.degrees.max()))
         return np.ascontiguousarray(table[degrees - order])
 
     def active(self, point: Point, weights: Floats, least: float = 1.0) -> list[AzimuthalBlock]:
         """Return the blocks in which a trace reaches a bound; below one nothing is unstable."""
         strength = 0.5 * point.equation.doubled * point.q / point.equation.strongest
         possible = np.flatnonzero(strength * self._largest_traces >= least)
-        if self.domain.dimension == 3 and possible.size > MANY:
+        if self.domain.has_azimuth and possible.size > MANY:
             possible = possible[strength * self._bounds(weights)[possible] >= least]
         return [
             block
@@ -206,7 +204,7 @@ class Perturbations:
         confinement = self.basis.confinement
         assert confinement is not None
         degrees = self.basis.symmetry * (1 + np.flatnonzero(confinement))
-        table = sector_functions(self.domain.dimension, 1, self.basis.rule, int(degrees.max(initial=1)))
+        table = sector_functions(self.domain.dimension, 1, self.rule, int(degrees.max(initial=1)))
         slopes = np.sqrt(degrees * (degrees + self.domain.dimension - 2.0)) * confinement[confinement != 0.0]
         return np.asarray(slopes @ table[degrees - 1])
 
@@ -218,12 +216,6 @@ class Perturbations:
         padded[:count] = moments[:count]
         degrees = part.degrees
         return np.asarray(np.sqrt(degrees * (degrees + self.domain.dimension - 2.0)) * padded[degrees])
-
-
-def _copies(domain: Domain, order: int) -> int:
-    """Return the number of harmonics of a degree on S^(d-2)."""
-    inner: Domain = Circle() if domain.dimension == 3 else Sphere(domain.dimension - 1)
-    return inner.multiplicity(order)
 
 
 @functools.lru_cache(maxsize=64)
@@ -238,8 +230,7 @@ def perturbations(equation: StationaryEquation) -> Perturbations:
 def masses(point: Point) -> Floats:
     """Return the masses of the density of a point at the nodes of its basis."""
     equation = point.equation
-    assert isinstance(equation.basis, ZonalBasis)
-    return equation.basis.masses(equation.field(point.b, point.q))
+    return perturbations(equation).profiles.masses(equation.field(point.b, point.q))
 
 
 def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
@@ -271,6 +262,11 @@ def blocks_of(point: Point) -> list[AzimuthalBlock]:
 def block_matrix(point: Point, block: AzimuthalBlock) -> BlockMatrix:
     """Return the matrix of one block at a point."""
     return perturbations(point.equation).matrix(point, block, masses(point))
+
+
+def copies(point: Point, one: AzimuthalBlock, other: AzimuthalBlock) -> bool:
+    """Whether two blocks have the same eigenvalues by symmetry: each counts its copies itself."""
+    return False
 
 
 def rotations(point: Point, block: AzimuthalBlock) -> int:

@@ -86,6 +86,6 @@ def _known(equation: StationaryEquation, points: list[Point]) -> list[Floats]:
     known = [] if equation.basis.confinement is not None else [np.zeros(equation.basis.degrees.size)]
     for point in points:
         basis = point.equation.basis
-        if basis.layout == "degree" and symmetry_of(point) % equation.basis.symmetry == 0:
+        if basis.modes == equation.basis.modes and symmetry_of(point) % equation.basis.symmetry == 0:
             known.append(equation.unknown_from(equation.basis.moments_from(*basis.expand(point.moments))))
     return known

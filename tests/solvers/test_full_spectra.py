@@ -46,7 +46,7 @@ def solved(problem, basis, start):
     moments = solution.evaluation.gibbs.moments
     assert basis.tail(moments) < 512 * EPS
     cosine, sine = basis.expand(moments)
-    state = State(problem, cosine, sine, 0.0, None, 1, solution.residual, basis.nodes, layout=basis.layout)
+    state = State(problem, cosine, sine, 0.0, None, 1, solution.residual, basis.nodes, layout=basis.modes.layout)
     return state, Point(equation, solution, 0.0)
 
 

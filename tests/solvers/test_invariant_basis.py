@@ -287,4 +287,4 @@ def test_full_basis_counts_the_modes_of_every_degree():
     assert np.allclose(basis.squares, 1.0 / (2 * basis.degrees + 1), rtol=4 * EPS)
     assert basis.admissible(4).tolist() == [1, 2, 3, 4]
     assert basis.symmetry == 1
-    assert basis.layout == "order"
+    assert basis.modes.layout == "order"

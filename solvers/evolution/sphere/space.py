@@ -8,7 +8,7 @@ import numpy as np
 
 from meanfield import InvalidInput, McKeanVlasov, Sphere, State
 from meanfield.descent import Descent
-from meanfield.harmonics import Modes, SphereModes, ZonalModes
+from meanfield.harmonics import Modes, SphereModes, ZonalModes, modes_of
 
 from ...bases import Floats
 from ...sphere import SPHERE
@@ -127,9 +127,8 @@ def space_for(problem: McKeanVlasov, start: Initial, full: bool) -> tuple[Space,
     InvalidInput
         If all shall be unknown in a dimension where they are not followed.
     """
-    sphere = problem.domain
-    assert isinstance(sphere, Sphere)
-    zonal = start.layout == ZonalModes.layout
+    sphere = Sphere(problem.domain.dimension)
+    zonal = modes_of(sphere, start.layout).angles == 1
     if full:
         if not sphere.has_azimuth:
             raise InvalidInput(

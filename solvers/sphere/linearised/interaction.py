@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from meanfield.domains import Circle, Domain, Sphere
+from meanfield.domains import Sphere
 
 from ...bases import Floats
 
@@ -21,5 +21,4 @@ def multiplicities(dimension: int, first: int, last: int) -> Floats:
 
 def repetitions(dimension: int, order: int) -> int:
     """Return how often everything in an azimuthal sector is repeated: the harmonics of S^(d-2) of its degree."""
-    around: Domain = Circle() if dimension == 3 else Sphere(dimension - 1)
-    return around.multiplicity(order)
+    return Sphere(dimension).equator.multiplicity(order)

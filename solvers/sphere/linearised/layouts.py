@@ -1,7 +1,8 @@
 """Decay rates at a state of a sphere: by azimuthal sectors about its axis, else by classes of harmonics."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,23 +11,38 @@ from meanfield import Spectrum, State
 from . import full_rates, full_spectra, rates, spectra
 
 
+class Linearised(NamedTuple):
+    """The equation linearised at states of one kind: the largest eigenvalues, and the slowest decay rate alone."""
+
+    spectrum: Callable[[State], Spectrum]
+    slowest_rate: Callable[[State], float]
+
+
+ABOUT_AXIS = Linearised(spectra.spectrum, rates.slowest_rate)
+WITHOUT_AXIS = Linearised(full_spectra.spectrum, full_rates.slowest_rate)
+
+
+def _linearised(state: State) -> Linearised:
+    return ABOUT_AXIS if state.moments.has_axis else WITHOUT_AXIS
+
+
 def spectrum(state: State) -> Spectrum:
     """Return the largest eigenvalues of the equation linearised at a state.
 
     See :func:`.spectra.spectrum` for zonal states given by degree, and
     :func:`.full_spectra.spectrum` for states on S^2 given by degree and order.
     """
-    return full_spectra.spectrum(state) if state.layout == "order" else spectra.spectrum(state)
+    return _linearised(state).spectrum(state)
 
 
 def slowest_rate(state: State) -> float:
     """Return the slowest decay rate of perturbations of a state, rotation excluded, negative when unstable."""
-    return full_rates.slowest_rate(state) if state.layout == "order" else rates.slowest_rate(state)
+    return _linearised(state).slowest_rate(state)
 
 
 def slowest_rates(states: Sequence[State]) -> list[float | Exception]:
     """Return the slowest decay rates of states of one equation at several couplings, or why one is not known."""
-    zonal = np.flatnonzero([state.layout == "degree" for state in states]).tolist()
+    zonal = np.flatnonzero([state.moments.has_axis for state in states]).tolist()
     found = np.full(len(states), np.nan)
     found[zonal] = rates.rates_together([states[place] for place in zonal])
     known = found.tolist()

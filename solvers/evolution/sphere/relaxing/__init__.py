@@ -14,19 +14,19 @@ SAME_RATE = 1e-9
 
 def neighbourhood(found: Spectrum) -> Neighbourhood:
     """Return the densities around a stable state whose relaxation shows most at a bearable cost."""
-    if found.state.layout == "order":
+    if not found.state.moments.has_axis:
         return FreeNeighbourhood(found)
     rates, gap = found.sectors[0], found.slowest_rate
     zonal = -float(rates[0]) if rates.size else math.inf
     if zonal <= gap * (1.0 + SAME_RATE):
         return ZonalNeighbourhood(found)
-    dimension = found.state.problem.domain.dimension
-    if dimension == 3 and affordable(found):
+    followed = found.state.problem.domain.has_azimuth
+    if followed and affordable(found):
         return FreeNeighbourhood(found)
     if not rates.size:
         return ZonalNeighbourhood(found)
     slowest = next(order for order, values in enumerate(found.sectors) if values.size and -values[0] <= gap)
-    reason = "takes too long" if dimension == 3 else "is beyond reach in this dimension"
+    reason = "takes too long" if followed else "is beyond reach in this dimension"
     return ZonalNeighbourhood(
         found,
         (

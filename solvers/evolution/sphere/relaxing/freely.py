@@ -46,7 +46,7 @@ class FreeNeighbourhood(Followed):
         state = found.state
         self.problem, self.rate = state.problem, found.slowest_rate
         self.hopeless = "" if affordable(found) else "densities without an axis take too long to evolve to it"
-        zonal = state.layout == "degree"
+        zonal = state.moments.has_axis
         self._target: Complexes = packed(state.cosine).astype(complex) if zonal else state.cosine - 1j * state.sine
         turns = state.problem.confinement is None and np.abs(self._target[1:]).max(initial=0.0) > UNIFORM
         self._nearest = Nearest(self._target) if turns else None
@@ -119,6 +119,6 @@ def _l2(change: Complexes) -> float:
 def affordable(found: Spectrum) -> bool:
     """Whether an evolution of all densities long enough to show the slowest rate is a matter of a minute or two."""
     state = found.state
-    degree = max(32, state.cosine.size - 1 if state.layout == "degree" else largest_degree(state.cosine.size))
+    degree = max(32, state.moments.degree)
     steps = DURATION / found.slowest_rate * SphereRates(state.problem, degree).explicit_steps()
     return steps * (5e-4 + 4e-9 * degree**3) <= BEARABLE

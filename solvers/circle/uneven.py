@@ -1,0 +1,128 @@
+"""Densities on the circle that need not have a reflection axis: cosines and sines are unknown.
+
+A branch of them meets one of even states where its sines about some axis change sign, see :mod:`.meeting`.
+"""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..bases import Floats, Integers
+from ..branches.continuation import Point
+from ..branches.junctions import Arrival, critical_point
+from ..equation import StationaryEquation
+from ..newton import NEUTRAL
+from .equations import circle_equation
+from .moments import by_degree, complex_moments, field_slopes, moment_derivatives, significant_moments
+from .orbits import SAME, evened, moments_of
+from .orbits import name_of as name_with_axis
+from .rotation import Complexes, best_angle, turned
+from .stability import Block, classes_of, perturbations
+
+
+def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
+    """Return the number of unstable directions among all modes, and none apart from them."""
+    return perturbations(point).count_mixed(point, neutral), 0
+
+
+def blocks_of(point: Point) -> list[Block]:
+    """Return all symmetry blocks at a point, of cosines and sines together."""
+    return [Block(residue, "mixed") for residue in classes_of(point)]
+
+
+def name_of(point: Point) -> str:
+    """Return a state in words; it may have an axis nevertheless."""
+    even = evened(moments_of(point), SAME, turning=True) is not None
+    return f"{'' if even else 'uneven '}{name_with_axis(point)}"
+
+
+def moment_arrays(points: list[Point]) -> Floats:
+    """Return moments and derivatives along the branch of points of one equation, (4, points, degree + 1)."""
+    density = _complex_rows(*significant_moments(points))
+    slopes = _complex_rows(*np.split(field_slopes(points), 2, axis=1))
+    return by_degree(points, density, moment_derivatives(points, density, slopes))
+
+
+def _complex_rows(cosine: Floats, sine: Floats) -> Complexes:
+    return np.asarray(cosine - 1j * sine)
+
+
+def meeting(last: Point, point: Point) -> Arrival | None:
+    """Return where the curve of states without a reflection axis gains one between two points, if it does."""
+    equation = point.equation
+    old, new = _complex_modes(last.on(equation)), _complex_modes(point)
+    degrees = equation.basis.degrees[: new.size] // equation.basis.symmetry
+    for before_angle, angle in _axes(equation, old, new, degrees):
+        after = new * np.exp(-1j * degrees * angle)
+        before = old * np.exp(-1j * degrees * before_angle)
+        sizes = float(np.linalg.norm(before.imag)), float(np.linalg.norm(after.imag))
+        # Vectors on two sides of zero are as far apart as they are long; elsewhere opposite signs are chance.
+        apart = float(np.linalg.norm(after.imag - before.imag))
+        if float(after.imag @ before.imag) < 0.0 and sum(sizes) <= 1.2 * apart:
+            share = sizes[0] / sum(sizes)
+            aligned = (1 - share) * before.real + share * after.real
+            axis = angle / equation.basis.symmetry if equation.basis.confinement is not None else 0.0
+            q = (1 - share) * last.q + share * point.q
+            reach = math.hypot(float(np.linalg.norm(after - before)), point.q - last.q)
+            arrival = _located_even(equation, aligned, q, axis, reach)
+            if arrival is not None:
+                return arrival
+    return None
+
+
+def _axes(
+    equation: StationaryEquation, old: Floats, new: Floats, degrees: Integers
+) -> Iterator[tuple[float, float]]:
+    """Yield the angles of the axes that two neighbouring states may gain between them, at each of the two.
+
+    The strongest mode has a crest or a trough on the axis. A confinement has its axes at angle zero and, if it is
+    invariant under rotations, at the multiples of half their angle.
+    """
+    if equation.basis.confinement is not None:
+        cells = int(np.gcd.reduce(np.flatnonzero(equation.basis.confinement) + 1))
+        for angle in np.pi * np.arange(cells) / cells:
+            yield float(angle), float(angle)
+        return
+    strongest = int(np.argmax(np.abs(new) * (np.abs(old) > 0.0)))
+    degree = int(degrees[strongest])
+    turn = float(np.angle(new[strongest] / old[strongest])) / degree
+    for trough in range(2 * degree):
+        angle = float(np.angle(new[strongest]) + np.pi * trough) / degree
+        yield angle - turn, angle
+
+
+def _complex_modes(point: Point) -> Floats:
+    """Return b as complex amplitudes, phases counted like those of exp(i k theta) shifted to the state."""
+    cosine, sine = np.split(point.b, 2)
+    return np.asarray(cosine + 1j * sine)
+
+
+def _located_even(equation: StationaryEquation, b: Floats, q: float, axis: float, reach: float) -> Arrival | None:
+    """Locate, on the even branch, the point at which its sine block is critical."""
+    symmetry = equation.basis.symmetry
+    target = circle_equation(
+        equation.geometry,
+        equation.problem,
+        symmetry,
+        equation.sign,
+        modes=symmetry * equation.basis.nodes,
+        unknowns=int(equation.basis.degrees.max()) // symmetry,
+        axis=axis,
+    )
+    if target is None or target.scales.size != b.size:
+        return None
+    found = critical_point(target, b, q, Block(0, "odd"), reach)
+    if found is None:
+        return None
+    met, error = found
+    return Arrival(met, met.coupling, True, f"a branch of {symmetry} clusters", even=False, error=error * q)
+
+
+def nearest_image(symmetric: Point, last: Point) -> Floats:
+    """Return a more symmetric state, turned to where a branch comes in, in the unknowns of the branch."""
+    basis = last.equation.basis
+    moments = complex_moments(symmetric)
+    if basis.confinement is None:
+        moments = turned(moments, best_angle(moments, complex_moments(last)))
+    return last.equation.unknown_from(basis.moments_from(moments.real, -moments.imag))
