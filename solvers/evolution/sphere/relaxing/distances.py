@@ -169,7 +169,7 @@ class ZonalDistances:
         """Return the masses of the state at Gauss's nodes, its density there, and the polynomials."""
         if (nodes, size) not in self._rules:
             rule = gauss_rule(self._dimension, nodes)
-            density = self.density(angles_of(rule.nodes, rule.complements))
+            density = self.density(rule.polar)
             self._rules[nodes, size] = rule.weights * density, density, polynomials(self._dimension, rule, size - 1)
         return self._rules[nodes, size]
 
@@ -204,12 +204,6 @@ def _line_rule(nodes: int) -> tuple[Floats, Floats]:
     """Return Gauss's rule on [-1, 1]."""
     rule = gauss_rule(3, nodes)
     return rule.nodes[::-1], 2.0 * rule.weights[::-1]
-
-
-def angles_of(nodes: Floats, complements: Floats) -> Floats:
-    """Return the polar angles of u, from 1 - abs(u)."""
-    acute = 2.0 * np.arcsin(np.sqrt(0.5 * complements))
-    return np.where(nodes < 0.0, math.pi - acute, acute)
 
 
 def _floor(values: Floats) -> float:
