@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from meanfield import ComputationFailed, Ensemble, InvalidInput, McKeanVlasov, Outcome
 from meanfield.arguments import checked
 
+from .arguments import require_on_failure
 from .checkpoints import Checkpoint
 from .defaults import DEGREES
 from .executors import completed
@@ -124,8 +125,7 @@ def simulate(
     >>> ensemble.cosine.shape
     (3, 4, 7)
     """
-    if on_failure not in ("raise", "return"):
-        raise InvalidInput(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
+    require_on_failure(on_failure)
     started = time.process_time()
     options = Options(particles, seed, replicas, degrees, scheme or WeakSecondOrder(), drift, keep_positions)
     planned = plan(problem, options, until, step, times, initial, checkpoint, kernel)
