@@ -20,6 +20,7 @@ from solvers.particles import compiled
 from solvers.particles.clouds import MomentCloud, in_cells
 from solvers.particles.drift import truncation
 from solvers.particles.kernels import BLOCK, ArrayKernel
+from solvers.particles.stepping import advance
 from solvers.provenance import version
 from solvers.transforms import backend_name
 
@@ -135,7 +136,7 @@ def _row(scheme: Any, kind: Any, count: int) -> Row:
         scheme=scheme,
         kernel=kernel,
         particles=count,
-        step=functools.partial(scheme.advance, cloud, STEP),
+        step=functools.partial(advance, scheme, cloud, STEP),
         numbers=functools.partial(_numbers(kernel), generator, np.empty(BLOCK), count),
         moments=functools.partial(kernel.deposit, positions, sums),
         times=dict.fromkeys(("step", "numbers", "moments"), float("inf")),

@@ -17,6 +17,7 @@ from meanfield import Kuramoto, MaierSaupe, McKeanVlasov, Sphere, Transformer
 from solvers import EulerMaruyama, MomentDrift, VonMises, WeakSecondOrder
 from solvers.bases.spherical import ducc
 from solvers.particles.sphere.setting import SphereSetting, sphere_setting
+from solvers.particles.stepping import advance
 
 STEP = 0.003
 DEGREE = 12
@@ -85,8 +86,8 @@ def _row(setting: SphereSetting, count: int) -> Row:
     cloud = setting.cloud(setting.placed(start, count, generator), generator)
     field_of, noise = setting.field(), np.empty((setting.dimension, 4096))
     parts: dict[str, Callable[[], None]] = {
-        "euler": functools.partial(EulerMaruyama().advance, cloud, STEP),
-        "second": functools.partial(WeakSecondOrder().advance, cloud, STEP),
+        "euler": functools.partial(advance, EulerMaruyama(), cloud, STEP),
+        "second": functools.partial(advance, WeakSecondOrder(), cloud, STEP),
         "moments": functools.partial(field_of.gather, cloud.positions),
         "noise": functools.partial(_drawn, generator, noise, count),
     }

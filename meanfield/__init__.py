@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .energy import first_variation as first_variation
     from .energy import free_energy_parts as free_energy_parts
     from .energy import second_variation as second_variation
+    from .equations import McKeanVlasov as McKeanVlasov
     from .errors import ComputationFailed as ComputationFailed
     from .errors import InvalidInput as InvalidInput
     from .errors import MeanfieldError as MeanfieldError
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from .potentials import Potential as Potential
     from .potentials import Transformer as Transformer
     from .potentials import potential_from as potential_from
-    from .problem import McKeanVlasov as McKeanVlasov
     from .records.comparison import Comparison as Comparison
     from .records.diagram import Branch as Branch
     from .records.diagram import Diagram as Diagram
@@ -111,7 +111,7 @@ _HOMES = {
     "Potential": "potentials",
     "Transformer": "potentials",
     "potential_from": "potentials",
-    "McKeanVlasov": "problem",
+    "McKeanVlasov": "equations",
     "Number": "potentials",
     "Spectrum": "records.state",
     "State": "records.state",

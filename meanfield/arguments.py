@@ -42,6 +42,7 @@ EXAMPLES = {
     "RateFit": "relaxation.fit('L2')",
     "Arclength": "Arclength(max_step=0.02)",
     "Integrator": "LSODA or ETDRK4",
+    "Scheme": "EulerMaruyama() or WeakSecondOrder()",
     "Checkpoint": "Checkpoint('run.checkpoint', every=1.0)",
     "Claim": "matching('circle.T8')[0]",
     "Tools": "Tools()",
@@ -101,10 +102,10 @@ def _wrapped(function: Any, called: str, in_record: bool) -> Any:
     @functools.wraps(function)
     def wrapper(*args: Any, **named: Any) -> Any:
         rules = _rules_of(function, in_record)
-        for (name, rule), value in zip(rules.items(), args, strict=False):
-            _require(rule, name, called, value)
-        for name, value in named.items():
-            _require(rules.get(name), name, called, value)
+        for name, value in (*zip(rules, args, strict=False), *named.items()):
+            rule = rules.get(name)
+            if rule is not None and not rule.fits(value):
+                raise InvalidInput(f"{name} must be {rule.words}, not {shown(value)}, in the call of {called}")
         others = [name for name in named if name not in rules]
         return function(*args, **named) if not others else _passing_on(function, args, named, others, called)
 
@@ -121,11 +122,6 @@ def _passing_on(function: Any, args: tuple[Any, ...], named: dict[str, Any], oth
         given = ", ".join(f"{name}={shown(named[name])}" for name in others)
         near = did_you_mean(others[0], inspect.signature(function).parameters)
         raise InvalidInput(f"{called} cannot be called with {given}: {near}{error}") from error
-
-
-def _require(rule: Rule | None, name: str, called: str, value: Any) -> None:
-    if rule is not None and not rule.fits(value):
-        raise InvalidInput(f"{name} must be {rule.words}, not {shown(value)}, in the call of {called}")
 
 
 @functools.cache
@@ -231,6 +227,8 @@ def is_number(value: Any) -> bool:
 
 def _is_double(value: Any) -> bool:
     """Whether a number is none that only becomes infinite as a double."""
+    if isinstance(value, float):
+        return True
     try:
         with np.errstate(over="ignore"):
             return not math.isinf(float(value)) or bool(float(value) == value)

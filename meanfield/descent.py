@@ -20,8 +20,8 @@ import numpy.typing as npt
 from scipy.special import xlog1py
 
 from .entropy import excess_beyond_square
+from .equations import Interaction, McKeanVlasov
 from .harmonics import growing
-from .problem import McKeanVlasov
 
 Vector = npt.NDArray[np.float64]
 Complexes = npt.NDArray[np.complex128]
@@ -201,12 +201,6 @@ def _values(coefficients: Complexes, points: int) -> Vector:
 
 
 def _strengths(problem: McKeanVlasov, degree: int) -> tuple[Vector, Vector]:
-    """Return lambda_k, whose small coupling meets the large multiplier first, and v_k/D, k = 0..degree."""
-    multipliers = problem.potential.multipliers(problem.domain, degree)
-    strengths = np.asarray(-np.longdouble(problem.fixed_coupling) * multipliers / (2 * problem.noise), dtype=float)
-    strengths[0] = 0.0
-    force = np.zeros(degree + 1)
-    if problem.confinement is not None:
-        force = np.asarray(problem.confinement.multipliers(problem.domain, degree) / problem.noise, dtype=float)
-        force[0] = 0.0
-    return strengths, force
+    """Return lambda_k and v_k/D, k = 0..degree."""
+    interaction = Interaction(problem)
+    return interaction.strengths(degree), -interaction.forces(degree)

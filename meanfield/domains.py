@@ -37,6 +37,7 @@ class Circle:
 
     name: ClassVar[str] = "circle"
     in_words: ClassVar[str] = "the circle"
+    in_code: ClassVar[str] = "Circle()"
     has_azimuth: ClassVar[bool] = False
     dimension: ClassVar[int] = 2
 
@@ -108,6 +109,11 @@ class Sphere:
         return "the sphere" if self.dimension == 3 else f"the sphere of dimension {self.dimension}"
 
     @property
+    def in_code(self) -> str:
+        """The call that makes the domain."""
+        return f"Sphere({self.dimension})"
+
+    @property
     def has_azimuth(self) -> bool:
         """Whether a point has one azimuth besides its polar angle: on the ordinary sphere."""
         return self.dimension == 3
@@ -149,6 +155,17 @@ def is_domain(candidate: object) -> bool:
     return isinstance(candidate, Circle | Sphere)
 
 
+def unit_sphere(dimension: int) -> Domain:
+    """Return the unit sphere of the space of a dimension, in the plane the circle.
+
+    Raises
+    ------
+    InvalidInput
+        If the dimension is not an integer from 2 to 1024.
+    """
+    return Circle() if is_whole(dimension) and dimension == 2 else Sphere(dimension)
+
+
 def domain_named(name: str, dimension: int | None = None) -> Domain:
     """Return the domain of a name; a sphere of dimension 2 is the circle.
 
@@ -158,7 +175,7 @@ def domain_named(name: str, dimension: int | None = None) -> Domain:
         If there is no such domain, or the dimension is not one of its own.
     """
     if name == Sphere.name:
-        return Circle() if dimension == 2 else Sphere(3 if dimension is None else dimension)
+        return unit_sphere(3 if dimension is None else dimension)
     if name != Circle.name:
         raise InvalidInput(f"unknown domain {name!r}; known: {Circle.name}, {Sphere.name}")
     if dimension not in (None, 2):

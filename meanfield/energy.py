@@ -29,10 +29,10 @@ import numpy.typing as npt
 from .arguments import checked, shown
 from .base import Record
 from .entropy import SERIES_BELOW, excess, excess_beyond_square
+from .equations import McKeanVlasov
 from .errors import ComputationFailed, InvalidInput
 from .harmonics import Layout, converged, modes_of
 from .harmonics.modes import EPS
-from .problem import McKeanVlasov
 
 Vector: TypeAlias = npt.NDArray[np.float64]
 
@@ -395,5 +395,5 @@ def _lengthened(moments: Vector, places: int) -> Vector:
 def _products(problem: McKeanVlasov, degrees: npt.NDArray[np.intp]) -> Vector:
     """Return kappa w_k / (2 D) of each place; the small coupling meets the large multiplier first."""
     multipliers = problem.potential.multipliers(problem.domain, int(degrees[-1]))
-    products = np.longdouble(problem.fixed_coupling) * multipliers / (2 * problem.noise)
+    products = np.longdouble(problem.fixed_coupling) * multipliers / (2 * problem.positive_noise)
     return np.asarray(products, dtype=float)[degrees]

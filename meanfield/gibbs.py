@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
+from .equations import Interaction, McKeanVlasov
 from .harmonics import growing, refined_until_two_agree, zonal_sum
 from .harmonics.quadrature import gauss_rule, polynomials
-from .problem import McKeanVlasov
 
 Floats = NDArray[np.float64]
 
@@ -74,12 +74,8 @@ def _log_mean(terms: Floats, dimension: int) -> float:
 
 def _exponent(problem: McKeanVlasov, moments: Floats) -> Floats:
     """Coefficients of f up to the last that matters; the constant is left to the normalisation."""
-    domain, degree = problem.domain, moments.size - 1
-    # The coupling may be too small for a double where the potential is large.
-    strength = problem.fixed_coupling * problem.potential.scale(domain) / problem.noise
-    terms = -float(strength) * problem.potential.relative_multipliers(domain, degree) * moments
-    if problem.confinement is not None:
-        terms = terms - np.asarray(problem.confinement.multipliers(domain, degree), dtype=float) / problem.noise
+    interaction, degree = Interaction(problem), moments.size - 1
+    terms = interaction.attractions(degree) * moments + interaction.forces(degree)
     terms[0] = 0.0
     # The field is smoother than the density and needs far fewer degrees; the rest is below its rounding.
     beyond = np.cumsum(np.abs(terms)[::-1])[::-1]

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from .equations import McKeanVlasov
 from .potentials import Combination, Custom, Number
-from .potentials.combination import joined
-from .problem import McKeanVlasov
+from .potentials.terms import joined
 
 WIDTH = 100
 LONGEST_LIST = 6

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .evolution import Watson as Watson
     from .evolution import initial_from as initial_from
     from .particles import EulerMaruyama as EulerMaruyama
+    from .particles import LeimkuhlerMatthews as LeimkuhlerMatthews
     from .particles import MomentDrift as MomentDrift
     from .particles import PairDrift as PairDrift
     from .particles import WeakSecondOrder as WeakSecondOrder
@@ -40,6 +41,7 @@ _HOMES = {
     "ETDRK4": "evolution",
     "EulerMaruyama": "particles",
     "LSODA": "evolution",
+    "LeimkuhlerMatthews": "particles",
     "Mixture": "evolution",
     "MomentDrift": "particles",
     "PairDrift": "particles",
@@ -67,6 +69,7 @@ __all__ = [
     "Bumps",
     "Checkpoint",
     "EulerMaruyama",
+    "LeimkuhlerMatthews",
     "Mixture",
     "MomentDrift",
     "PairDrift",
@@ -87,4 +90,7 @@ __all__ = [
     "stationary_states",
 ]
 
-__getattr__, __dir__ = on_first_use(globals(), _HOMES)
+# Generators of the version before.
+_FORMER = {"explore": "bifurcation_diagram", "simulation": "simulate"}
+
+__getattr__, __dir__ = on_first_use(globals(), _HOMES, _FORMER)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from meanfield import McKeanVlasov
+from meanfield.equations import Interaction
 
 
 def bounded_below(problem: McKeanVlasov) -> bool:
@@ -14,8 +15,6 @@ def bounded_below(problem: McKeanVlasov) -> bool:
     logarithmic Hardy-Littlewood-Sobolev inequality the entropy holds it exactly up to :math:`\kappa a = 2(d-1)D`.
     """
     degrees, dimension = np.arange(2**11, 2**12), problem.domain.dimension
-    relative = problem.potential.relative_multipliers(problem.domain, int(degrees[-1]))[degrees]
-    scale = problem.potential.scale(problem.domain)
-    strengths = -float(problem.fixed_coupling * scale / problem.noise) * relative
+    strengths = Interaction(problem).attractions(int(degrees[-1]))[degrees]
     strengths *= degrees * (degrees + dimension - 2) / (degrees + 0.5 * (dimension - 2))
     return bool(strengths.min() <= 2.0 * (dimension - 1))

@@ -4,5 +4,10 @@
 TIMES = 100
 # Moments of particles that are recorded.
 DEGREES = 6
-# Names of the schemes for particles, the default first.
-WEAK_SECOND_ORDER, EULER_MARUYAMA = "weak-second-order", "euler-maruyama"
+# Schemes for particles, the default first: names in records and on the command line, and where their classes are.
+SCHEMES = {
+    "weak-second-order": "solvers.particles.second_order:WeakSecondOrder",
+    "euler-maruyama": "solvers.particles.euler_maruyama:EulerMaruyama",
+    "leimkuhler-matthews": "solvers.particles.leimkuhler_matthews:LeimkuhlerMatthews",
+}
+SCHEME = next(iter(SCHEMES))

@@ -11,6 +11,7 @@ import numpy as np
 
 from meanfield import Diagram, InvalidInput, McKeanVlasov, Number, critical_coupling
 from meanfield.arguments import checked
+from meanfield.equations import Capability, require
 
 from .arguments import require_depth
 from .branches.arclength import Arclength
@@ -86,6 +87,7 @@ def bifurcation_diagram(
     """
     started = time.process_time()
     require_depth(depth)
+    require(problem, Capability.GIBBS_MAP, "bifurcation diagrams")
     problem = problem.at(coupling=None)
     method = Arclength() if method is None else method
     critical = None if problem.confinement is not None else critical_coupling(problem)

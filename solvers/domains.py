@@ -14,13 +14,9 @@ from .evolution.sphere.relaxing import neighbourhood as neighbourhood_on_spheres
 from .evolution.sphere.space import ROOM as EVOLUTION_ON_SPHERES
 from .geometry import Geometry
 from .particles.circle import circle_setting
-from .particles.drift import MomentDrift, PairDrift
-from .particles.settings import Setting
+from .particles.settings import Motion
 from .particles.sphere import sphere_setting
 from .sphere import SPHERE
-
-# A problem, the drift or None for the cheapest, the degrees to be recorded and the number of particles.
-Particles = Callable[[McKeanVlasov, MomentDrift | PairDrift | None, int, int], Setting]
 
 
 class Rooms(NamedTuple):
@@ -41,7 +37,7 @@ class Rooms(NamedTuple):
     geometry: Geometry
     neighbourhood: Callable[[Spectrum], Neighbourhood]
     evolution: Room
-    particles: Particles
+    particles: Motion
 
 
 ROOMS = {

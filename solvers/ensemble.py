@@ -14,14 +14,16 @@ from meanfield.arguments import checked
 
 from .arguments import require_on_failure
 from .checkpoints import Checkpoint
-from .defaults import DEGREES
+from .defaults import DEGREES, SCHEME
+from .domains import rooms_of
 from .executors import completed
 from .particles.blocks import Block, blocks_of, run_block, running_block
 from .particles.drift import MomentDrift, PairDrift
 from .particles.planning import Options, Plan, plan
 from .particles.replicas import Recorded
-from .particles.schemes import Scheme, WeakSecondOrder
+from .particles.schemes import scheme_named
 from .particles.settings import HISTOGRAM_BINS
+from .particles.stepping import Scheme
 from .provenance import provenance
 from .watching import Watch, unwatched
 
@@ -78,8 +80,9 @@ def simulate(
     replicas
         Independent systems; standard errors need two at least.
     scheme
-        ``WeakSecondOrder()`` (default) or ``EulerMaruyama()``. On a sphere the former takes half of the noise, the
-        drift by the midpoint rule and the other half of the noise.
+        ``WeakSecondOrder()`` (default), ``EulerMaruyama()`` or, on the circle, ``LeimkuhlerMatthews()``; any
+        :class:`~solvers.particles.stepping.Scheme`. On a sphere the first takes half of the noise, the drift by the
+        midpoint rule and the other half of the noise.
     times
         Times to record, increasing, or a number of equal intervals; 0 and about a hundred more by default.
     degrees
@@ -127,8 +130,16 @@ def simulate(
     """
     require_on_failure(on_failure)
     started = time.process_time()
-    options = Options(particles, seed, replicas, degrees, scheme or WeakSecondOrder(), drift, keep_positions)
-    planned = plan(problem, options, until, step, times, initial, checkpoint, kernel)
+    options = Options(
+        particles,
+        seed,
+        replicas,
+        degrees,
+        scheme_named(SCHEME) if scheme is None else scheme,
+        drift,
+        keep_positions,
+    )
+    planned = plan(problem, rooms_of(problem).particles, options, until, step, times, initial, checkpoint, kernel)
     outcomes: dict[int, Recorded | Exception] = {}
     interrupted = False
     try:
@@ -280,7 +291,7 @@ def _ensemble(
 
 def _all_warnings(planned: Plan, found: Sequence[Recorded], contraction: float) -> tuple[str, ...]:
     warnings = list(planned.warnings)
-    bias = planned.setting.width_bias(planned.options.scheme, contraction)
+    bias = planned.options.scheme.width_bias(contraction, planned.setting.flat)
     if bias > COARSE:
         step = planned.timetable.largest_step
         warnings.append(
@@ -302,6 +313,7 @@ def _described(planned: Plan, contraction: float) -> dict[str, Any]:
         "step": planned.timetable.largest_step,
         "steps": planned.timetable.steps,
         "scheme": options.scheme.name,
+        "drifts_a_step": options.scheme.cost(planned.setting.flat).drifts,
         "initial": planned.initial,
         "step_times_slope": contraction,
     } | planned.setting.described()

@@ -34,6 +34,7 @@ import numpy as np
 from scipy.linalg.blas import ddot
 
 from meanfield import McKeanVlasov, Number
+from meanfield.equations import Interaction
 
 from .bases import (
     EPS,
@@ -48,7 +49,7 @@ from .bases import (
 )
 from .felt import Felt, confining_degree, even_size, felt_among, starting_degrees, strengths
 from .limits import MAX_UNKNOWNS
-from .weak import Partition, most_variance, strong_modes
+from .weak import Partition, strong_modes
 
 if TYPE_CHECKING:
     from .geometry import Geometry
@@ -126,7 +127,7 @@ class StationaryEquation:
         self.strongest = strongest
         signed = -sign * relative / strongest
         self.gain = 0.5 / float((np.abs(signed) * basis.squares).max() or basis.squares.max())
-        self.unit = 2.0 * problem.noise / (known.scale * strongest) * self.gain
+        self.unit = 2.0 * problem.positive_noise / (known.scale * strongest) * self.gain
         self.signs = np.where(signed == 0.0, 1.0, np.sign(signed))
         self.scales = np.sqrt(np.abs(signed))
         self.signed_scales = self.signs * self.scales
@@ -171,15 +172,15 @@ class StationaryEquation:
         """Return the Jacobian parted into strong and weak modes, or None where it is better made whole."""
         if not isinstance(self.basis, CosineBasis) or self.basis.doubts_tail:
             return None
-        shares = q * self.doubled * self.scales**2 * most_variance(moments)
-        count = strong_modes(shares)
-        if count is None:
+        strong = strong_modes(self.scales, q * self.doubled, moments)
+        if strong is None:
             return None
+        count, below = strong
         rows = self.basis.first_covariances(moments, count)
         rows *= (-q * self.doubled * self.signed_scales[:count])[:, None]
         rows *= self.signed_scales
         rows.reshape(-1)[:: self.scales.size + 1] += self.signs[:count]
-        return Partition(rows[:, :count], rows[:, count:], self.signs[count:], float(shares[count:].max()))
+        return Partition(rows[:, :count], rows[:, count:], self.signs[count:], below)
 
     def products(self, b: Floats, q: float, moments: Floats) -> tuple[Callable[[Floats], Floats], Floats]:
         """Return the product of the Jacobian of even densities with rows, a function, and the derivative in q."""
@@ -353,5 +354,4 @@ def confinement_field(problem: McKeanVlasov, symmetry: int, cells: int) -> Float
     if problem.confinement is None:
         return None
     degree = symmetry * cells
-    multipliers = problem.confinement.multipliers(problem.domain, degree)
-    return np.asarray(-multipliers[symmetry::symmetry] / problem.noise, dtype=float)
+    return Interaction(problem).forces(degree)[symmetry::symmetry]

@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from meanfield import Domain, McKeanVlasov, Number
+from meanfield.equations.interaction import NEGLIGIBLE, Interaction
 
 from .bases import EPS, Floats, Integers, multiples
 
-# Multipliers below this share of the strongest move no density by a rounding error.
-NEGLIGIBLE = EPS / 16.0
 # Allowance for a density beside the kink of a confinement that is larger than the uniform one.
 DENSE = 10.0
 
@@ -115,10 +114,10 @@ def confining_error(problem: McKeanVlasov, degree: int) -> float:
     Where the density is uniform the moment l answers a field -v_l/D by that over N_l, and its products with the
     field itself are what reaches the moments that are kept; a density answers as it is larger.
     """
-    domain, confinement = problem.domain, problem.confinement
-    if confinement is None or confining_degree(problem) is not None:
+    domain = problem.domain
+    if problem.confinement is None or confining_degree(problem) is not None:
         return 0.0
-    cut = np.asarray(confinement.multipliers(domain, 4 * degree)[degree + 1 :], dtype=float) / problem.noise
+    cut = Interaction(problem).forces(4 * degree)[degree + 1 :]
     numbers = np.array([float(domain.multiplicity(k)) for k in range(degree + 1, 4 * degree + 1)])
     return DENSE * float((cut**2 / numbers).sum())
 
@@ -130,7 +129,7 @@ def confining_degree(problem: McKeanVlasov) -> int | None:
         return 0
     for limit in (32, 64, 128, 256, 512):
         known = _strengths(confinement, problem.domain, limit)
-        share = float(known.scale) / problem.noise
+        share = float(known.scale) / problem.positive_noise
         if known.beyond * share <= EPS:
             return int(np.flatnonzero(np.abs(known.relative) * share > EPS).max(initial=0))
     return None

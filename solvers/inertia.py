@@ -22,9 +22,12 @@ def negative_pivots(factor: Floats, pivots: Integers) -> int:
     return int(np.count_nonzero(diagonal[single] < 0.0)) + doubles // 2
 
 
-def count_negative(matrix: Floats) -> int:
-    """Count the negative eigenvalues of a symmetric matrix, which is overwritten."""
-    if not matrix.size:
+def count_negative(matrix: Floats, *, definite: bool = False) -> int:
+    """Count the negative eigenvalues of a symmetric matrix, which is overwritten.
+
+    With ``definite`` it is expected that there are none, and Cholesky's factorisation is tried first.
+    """
+    if not matrix.size or (definite and lapack.dpotrf(matrix.T, lower=1, clean=0)[1] == 0):
         return 0
     factor, pivots, _ = lapack.dsytrf(matrix.T, lower=1, lwork=BLOCK * matrix.shape[0], overwrite_a=1)
     return negative_pivots(factor, pivots)

@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 
 from meanfield import ComputationFailed, InvalidInput, McKeanVlasov, Relaxation, State, growth_rates
 from meanfield.arguments import checked
+from meanfield.equations import Capability, require
 from meanfield.records.relaxation import NORMS, RateFit
 
 from .bases import EPS, Floats
@@ -126,6 +127,7 @@ def contraction_rate(
     if isinstance(subject, State):
         return spectral_gap(subject)
     started = time.process_time()
+    require(subject, Capability.GIBBS_MAP, "contraction rates to a stationary state")
     target = _stable_state(subject) if state is None else state
     found = spectrum(target)
     if known_gap(found) <= 0.0:

@@ -24,6 +24,7 @@ from meanfield import (
     global_criterion,
 )
 from meanfield.arguments import checked
+from meanfield.equations import Capability, require
 from meanfield.records.state import StationaryStates
 
 from .arguments import require_depth, require_on_failure
@@ -115,6 +116,7 @@ def stationary_states(
     started = time.process_time()
     watch = watch or unwatched
     require_depth(depth)
+    require(problem, Capability.GIBBS_MAP, "stationary states")
     coupling = problem.fixed_coupling
     if not np.isfinite(BEYOND * coupling):
         raise InvalidInput(

@@ -115,20 +115,28 @@ class Partition:
         return complement
 
 
-def strong_modes(shares: Floats) -> int | None:
-    """Return how many modes come before those that are weak, or None where dense matrices are better.
+def strong_modes(roots: Floats, factor: float, moments: Floats) -> tuple[int, float] | None:
+    """Return how many modes come before those that are weak, and by how much at most these depart from their signs.
 
     Parameters
     ----------
-    shares
-        By how much at most the part of each mode in the matrix departs from its sign.
+    roots, factor
+        The part of a mode in the matrix is at most its squared root times this factor and the largest covariance.
+    moments
+        Those of the density, from 0.
+
+    Returns
+    -------
+    tuple or None
+        None where dense matrices are better.
     """
-    if shares.size < MANY:
+    if roots.size < MANY:
         return None
+    shares = factor * roots**2 * _most_variance(moments)
     first = int(np.flatnonzero(shares > WEAK).max(initial=-1)) + 1
-    return first if 0 < first <= shares.size // 2 else None
+    return (first, float(shares[first:].max())) if 0 < first <= shares.size // 2 else None
 
 
-def most_variance(moments: Floats) -> float:
-    """Return a bound of the covariances of cosines or sines as a matrix: pi max rho, of the moments from 0."""
+def _most_variance(moments: Floats) -> float:
+    """Return a bound of the covariances of cosines or sines as a matrix: pi max rho."""
     return 0.5 + float(np.abs(moments[1:]).sum())

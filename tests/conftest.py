@@ -1,5 +1,6 @@
-"""Marks the tests of ``slow.txt``, which take about a second of one core or more."""
+"""Marks the tests of ``slow.txt``, which take about a second of one core or more, and gives them all one thread."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,3 +15,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         path = item.path.relative_to(SLOW.parent).as_posix()
         if slow & {f"{path}::{item.name}", f"{path}::{item.name.partition('[')[0]}"}:
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread() -> Iterator[None]:
+    """Linear algebra takes one thread in a process of the tests, which are as many as there are cores.
+
+    What is public takes one by itself, and ``test_threads.py`` asks for two. Oracles and inner functions, called
+    directly, would let threads wait for each other, in twice the time. Commands in processes of their own have the
+    threads that a user has.
+    """
+    import scipy.linalg  # noqa: F401, loads the libraries whose threads are limited
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, user_api="blas"):
+        yield

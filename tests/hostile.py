@@ -276,6 +276,7 @@ def argument_for(name: str) -> Any:
         "description": have["problem"].to_dict(),
         "coupling": 2.0,
         "changes": {},
+        "capability": meanfield.equations.Capability.GIBBS_MAP,
     }[name]
 
 

@@ -417,7 +417,7 @@ def test_potential_of_another_package(capsys, monkeypatch):
         def load(self):
             return Paired
 
-    monkeypatch.setattr(meanfield.potentials, "_entry_points", lambda: [Entry()])
+    monkeypatch.setattr(meanfield.potentials.registry, "_entry_points", lambda: [Entry()])
     arguments = ("paired", "--strength", "0.25", "--potential-noise", "0.5", "--noise", "2", "--json")
     values = strict_json(succeed(capsys, "theory", *arguments))
     assert [row["multiplier"] for row in values["modes"][:2]] == [-0.5, -0.25]
@@ -438,7 +438,10 @@ def test_output_into_a_closed_pipe_is_quiet():
     code = "import sys; from meanfield.cli import main; sys.exit(main())"
     command = f"{sys.executable} -c '{code}' theory kuramoto --modes 2000; echo $? >&2"
     shell = subprocess.run(["bash", "-c", f"({command}) | true"], capture_output=True, text=True, timeout=60)
-    assert shell.stderr.split() == ["141"]
+    # Where the machine is busy, progress may be told before.
+    assert shell.stderr.split()[-1] == "141"
+    assert "Traceback" not in shell.stderr
+    assert "rror" not in shell.stderr
 
 
 def test_in_a_process_of_its_own(tmp_path):
@@ -449,30 +452,15 @@ def test_in_a_process_of_its_own(tmp_path):
     assert result.stderr.endswith(f"wrote {tmp_path / 'a.nc'}\n")
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "bifurcation",
-        "stationary",
-        "rate",
-        "evolve",
-        "particles",
-        "theory",
-        "show",
-        "plot",
-        "export",
-        "compare",
-        "verify",
-    ],
-)
-def test_help_needs_no_solver(command):
+def test_help_needs_no_solver():
     """Half of a second of every ``--help`` went into scipy; importing anything of it brings that back."""
     code = (
         "import sys; from meanfield.cli import main\n"
-        f"try: main([{command!r}, '--help'])\n"
-        "except SystemExit: pass\n"
         "heavy = ('scipy.linalg', 'scipy.interpolate', 'scipy.optimize', 'matplotlib', 'xarray', 'solvers.equation')\n"
-        "print([name for name in heavy if name in sys.modules], file=sys.stderr)"
+        "for command in sys.argv[1:]:\n"
+        "    assert main([command, '--help']) == 0\n"
+        "    print(command, [name for name in heavy if name in sys.modules], file=sys.stderr)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stderr == "[]\n"
+    commands = [entry.name for entry in entry_points(group="meanfield.commands")]
+    done = subprocess.run([sys.executable, "-c", code, *commands], capture_output=True, text=True, check=True)
+    assert done.stderr.splitlines() == [f"{command} []" for command in commands]

@@ -4,13 +4,14 @@ import ast
 
 import pytest
 
+from tests import structure
 from tests.house import House, _asks
 
 # What there is today; each may fall and none may rise. The aim is twelve files that ask, and no circle.
 LIMITS = {
-    "files that switch on the domain": 45,
-    "circles of imports": 1,
-    "files in circles": 15,
+    "files that switch on the domain": 27,
+    "circles of imports": 0,
+    "files in circles": 0,
     "files over 500 lines": 0,
     "functions over 60 lines": 0,
     "median lines of a file": 150,
@@ -63,3 +64,16 @@ def test_lazy_imports_and_fronts_count(tmp_path):
     for other in ("meanfield", "verification"):
         (tmp_path / other).mkdir()
     assert House(tmp_path).circles == [["solvers.first", "solvers.second", "solvers.third"]]
+
+
+def test_the_picture_shows_every_layer_with_arrows_that_go_down_or_along(tmp_path):
+    """As the import contract says; a room of it that does not exist has neither files nor arrows."""
+    modules = House().imports
+    for rows in structure.layers().values():
+        levels = {room: level for level, row in enumerate(rows) for room in row}
+        found = structure.arrows(rows)
+        assert all(levels[start] <= levels[end] for start, end in found)
+        for room in levels:
+            assert any(module == room or module.startswith(f"{room}.") for module in modules), room
+    structure.draw(tmp_path / "structure.svg")
+    assert "branches" in (tmp_path / "structure.svg").read_text()

@@ -1,5 +1,6 @@
 """What the package promises before any mathematics: light imports, types, README commands."""
 
+import importlib
 import importlib.util
 import re
 import runpy
@@ -10,7 +11,10 @@ import sys
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+import meanfield
 
 ROOT = Path(__file__).parent.parent
 HEAVY = {
@@ -158,3 +162,26 @@ def test_versions_agree() -> None:
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\nversion: {project['version']}\n" in citation
     assert f"## [{project['version']}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("package", "name", "arguments"),
+    [
+        ("solvers", "explore", {"interval": (1.0, 3.0), "rates": False}),
+        ("solvers", "simulation", {"particles": 8, "until": 0.1, "seed": 1}),
+        (
+            "verification",
+            "comparing",
+            {"initial": "uniform", "until": 0.1, "particles": (8,), "replicas": 2, "seed": 1},
+        ),
+    ],
+)
+def test_former_generators_return_what_their_successors_do(package, name, arguments):
+    problem = meanfield.McKeanVlasov(meanfield.Circle(), meanfield.Kuramoto(), coupling=2.0)
+    if arguments.get("initial"):
+        arguments = arguments | {"initial": (np.array([1.0, 0.2]), np.zeros(2))}
+    generator = getattr(importlib.import_module(package), name)
+    steps = generator(problem, **arguments)
+    with pytest.warns(DeprecationWarning, match=f"{package}.{name} is"), pytest.raises(StopIteration) as stop:
+        next(steps)
+    assert stop.value.value.problem.potential == problem.potential

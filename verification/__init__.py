@@ -51,4 +51,7 @@ __all__ = [
     "verify",
 ]
 
-__getattr__, __dir__ = on_first_use(globals(), _HOMES)
+# The generator of the version before.
+_FORMER = {"comparing": "compare"}
+
+__getattr__, __dir__ = on_first_use(globals(), _HOMES, _FORMER)

@@ -16,6 +16,7 @@ from typing import Any
 from meanfield import McKeanVlasov
 from meanfield.arguments import checked
 from meanfield.base import Record
+from meanfield.equations import Capability
 
 from .tools import Tools
 
@@ -90,6 +91,8 @@ class Claim:
         Returns None for a problem the claim applies to, else the reason why not.
     check : callable
         Measures the claim on a problem with the given tools.
+    needs : tuple of Capability
+        What an equation must have for the claim to be about it.
     """
 
     identifier: str
@@ -99,6 +102,15 @@ class Claim:
     source: str
     hypotheses: Hypotheses
     check: Check
+    needs: tuple[Capability, ...] = (Capability.GIBBS_MAP,)
+
+    def inapplicable(self, problem: McKeanVlasov) -> str | None:
+        """Return why the claim is not about a problem, None if it is."""
+        for capability in self.needs:
+            reason = problem.lacks(capability)
+            if reason:
+                return f"it needs {capability}, and {reason}"
+        return self.hypotheses(problem)
 
     @property
     def domain(self) -> str:

@@ -28,9 +28,10 @@ from meanfield import (
     Outcome,
 )
 from meanfield.arguments import checked
-from solvers import EulerMaruyama, WeakSecondOrder, evolve, simulate
+from solvers import evolve, simulate
 from solvers.arguments import require_on_failure
 from solvers.evolution import Initial
+from solvers.particles.stepping import Scheme
 from solvers.watching import Watch, unwatched
 
 from .defaults import DEGREES, REPLICAS, SIZES, TIMES
@@ -54,7 +55,7 @@ def compare(
     replicas: int = REPLICAS,
     seed: int,
     step: float | None = None,
-    scheme: EulerMaruyama | WeakSecondOrder | None = None,
+    scheme: Scheme | None = None,
     times: int | ArrayLike = TIMES,
     degrees: int = DEGREES,
     confidence: float = CONFIDENCE,

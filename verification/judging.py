@@ -162,7 +162,7 @@ def judge_all(identifiers: Sequence[str], problem: McKeanVlasov, tools: Tools) -
 
 def _judged(item: Claim, problem: McKeanVlasov, tools: Tools) -> tuple[Verdict, str, Evidence | None]:
     try:
-        reason = _elsewhere(item, problem) or item.hypotheses(problem)
+        reason = _elsewhere(item, problem) or item.inapplicable(problem)
         if reason is not None:
             return Verdict.NOT_APPLICABLE, f"{Verdict.NOT_APPLICABLE.value}: {reason}", None
         evidence = item.check(problem, tools)

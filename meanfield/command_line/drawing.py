@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..equations import McKeanVlasov
 from ..errors import InvalidInput
-from ..problem import McKeanVlasov
 from ..records.comparison import Comparison
 from ..records.diagram import Diagram
 from ..records.ensemble import Ensemble

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..domains import Circle, Domain, Sphere, domain_named
+from ..equations import McKeanVlasov
 from ..errors import InvalidInput
 from ..potentials import POTENTIALS, Custom, GegenbauerSeries, Potential, known_potentials, potential_class
-from ..problem import McKeanVlasov
 from ..theory import critical_coupling
 from .options import Parser
 from .readers import number, whole, word

@@ -2,14 +2,14 @@
 
 import dataclasses
 import math
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
+from ..equations import McKeanVlasov
 from ..errors import InvalidInput
 from ..potentials import MaierSaupe, Transformer
-from ..problem import McKeanVlasov
 from ..theory import (
     GlobalCriterion,
     branch_shape,
@@ -21,6 +21,7 @@ from ..theory import (
     maier_saupe_transition,
     tricritical_beta,
 )
+from ..theory.forms import theory_of
 from ..wording import describe
 from .options import Parser, add_common, add_coupling
 from .potential_options import add_problem, at_coupling, problem_from
@@ -71,8 +72,8 @@ def _mode_row(problem: McKeanVlasov, mode: int) -> dict[str, Any]:
         "type": None,
         "note": "",
     }
-    if _on_sphere(problem):
-        row |= {"multiplicity": problem.domain.multiplicity(mode), "slope": None}
+    more = {"multiplicity": problem.domain.multiplicity(mode), "slope": None}
+    row |= {name: more[name] for name in theory_of(problem.domain).more}
     if problem.coupling is not None:
         row["growth_rate"] = float(growth_rates(problem, mode)[mode])
     if not np.isfinite(coupling):
@@ -86,20 +87,17 @@ def _mode_row(problem: McKeanVlasov, mode: int) -> dict[str, Any]:
         "type": shape.type,
         "note": shape.note,
     }
-    if _on_sphere(problem):
+    if "slope" in row:
         known["slope"] = shape.slope
     return row | {"coupling": coupling} | known
-
-
-def _on_sphere(problem: McKeanVlasov) -> bool:
-    return problem.domain.dimension > 2
 
 
 def _tricritical(problem: McKeanVlasov, mode: int) -> float | None:
     # For beta < 0 the even modes repel, so that the value belongs to beta > 0 only.
     potential = problem.potential
-    largest = 1 if _on_sphere(problem) else 300
-    if not isinstance(potential, Transformer) or potential.beta < 0 or mode > largest:
+    if not isinstance(potential, Transformer) or potential.beta < 0:
+        return None
+    if mode > theory_of(problem.domain).last_tricritical:
         return None
     return tricritical_beta(mode, problem.domain)
 
@@ -109,18 +107,20 @@ def _known(value: float) -> float | None:
 
 
 def _theory_object(problem: McKeanVlasov, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    criterion = global_criterion(problem)
     known: dict[str, Any] = {
         "problem": problem.to_dict() | {"coupling": problem.coupling},
         "critical_coupling": critical_coupling(problem),
-        "global_criterion": dataclasses.asdict(global_criterion(problem)),
+        "global_criterion": dataclasses.asdict(criterion),
     }
-    if _is_nematic(problem):
+    if _is_nematic(problem, criterion):
         known |= {"fold": _nematic_fold(problem), "transition": _nematic_transition(problem)}
     return known | {"modes": rows}
 
 
-def _is_nematic(problem: McKeanVlasov) -> bool:
-    return isinstance(problem.potential, MaierSaupe) and _on_sphere(problem)
+def _is_nematic(problem: McKeanVlasov, criterion: GlobalCriterion) -> bool:
+    """Whether clustered states are born in the fold of the Maier-Saupe potential, before its transition."""
+    return isinstance(problem.potential, MaierSaupe) and criterion.continuous is False
 
 
 def _nematic_fold(problem: McKeanVlasov) -> float:
@@ -132,53 +132,37 @@ def _nematic_transition(problem: McKeanVlasov) -> float:
 
 
 def _theory_text(problem: McKeanVlasov, rows: list[dict[str, Any]]) -> str:
-    critical = critical_coupling(problem)
-    names = _Names("degree", "l") if _on_sphere(problem) else _Names("mode", "k")
+    critical, criterion = critical_coupling(problem), global_criterion(problem)
+    known = theory_of(problem.domain)
+    modes, letter = f"{known.word.capitalize()}s", known.letter
     lines = [
         describe(problem),
         _formula(problem),
-        f"transition: {_criterion(global_criterion(problem))}",
-        *_nematic_lines(problem),
+        f"transition: {_criterion(criterion)}",
+        *_nematic_lines(problem, criterion),
         "",
-        f"{names.plural} of the uniform state (kappa_c = {formatted(critical)}, the smallest positive "
-        f"kappa_{names.letter})"
+        f"{modes} of the uniform state (kappa_c = {formatted(critical)}, the smallest positive kappa_{letter})"
         if critical is not None
-        else f"{names.plural} of the uniform state (no kappa_{names.letter} is positive)",
+        else f"{modes} of the uniform state (no kappa_{letter} is positive)",
         "",
-        table(_mode_columns(rows, names.letter), "  "),
+        table(_mode_columns(rows, letter), "  "),
     ]
     shaped = [row for row in rows if row["type"] is not None]
-    if shaped and _on_sphere(problem):
-        law = "kappa/kappa_l = 1 + slope p_l (l even) or 1 + b1 p_l^2 (l odd) + ..., p_l = <P_l>"
-        lines += ["", f"Zonal branches leaving it, {law}", "", table(_zonal_columns(shaped), "  ")]
-    elif shaped:
-        lines += ["", "Branches leaving it, kappa/kappa_n = 1 + b1 m_n^2 + b2 m_n^4 + ...", ""]
-        lines.append(table(_branch_columns(shaped), "  "))
-    notes = [f"  {names.singular} {row['mode']}: {row['note']}" for row in shaped if row["note"]]
+    if shaped:
+        lines += ["", known.expansion, "", table(_branch_columns(shaped, known.columns), "  ")]
+    notes = [f"  {known.word} {row['mode']}: {row['note']}" for row in shaped if row["note"]]
     return "\n".join([*lines, *([""] if notes else []), *notes])
 
 
-class _Names(NamedTuple):
-    """What the rows are called, and the letter that counts them."""
-
-    singular: str
-    letter: str
-
-    @property
-    def plural(self) -> str:
-        return self.singular.capitalize() + "s"
-
-
-def _nematic_lines(problem: McKeanVlasov) -> list[str]:
-    if not _is_nematic(problem):
+def _nematic_lines(problem: McKeanVlasov, criterion: GlobalCriterion) -> list[str]:
+    if not _is_nematic(problem, criterion):
         return []
     fold, transition = formatted(_nematic_fold(problem)), formatted(_nematic_transition(problem))
     return [f"clustered states from kappa = {fold}, with the free energy of uniform at kappa = {transition}"]
 
 
 def _formula(problem: McKeanVlasov) -> str:
-    series = "sum_l w_l P_l(cos t)" if _on_sphere(problem) else "sum_k w_k cos kt"
-    formula = problem.potential.formula
+    series, formula = theory_of(problem.domain).series, problem.potential.formula
     return f"W(t) = {series}" if formula == series else f"W(t) = {formula} = {series}"
 
 
@@ -200,25 +184,11 @@ def _mode_columns(rows: list[dict[str, Any]], letter: str) -> dict[str, list[str
     return columns
 
 
-def _branch_columns(rows: list[dict[str, Any]]) -> dict[str, list[str]]:
-    columns = {
-        "n": [str(row["mode"]) for row in rows],
-        "b1": [formatted(row["b1"]) for row in rows],
-        "b2": [formatted(row["b2"]) for row in rows],
-        "beta*_n": [formatted(row["tricritical_beta"]) for row in rows],
-        "type": [row["type"] for row in rows],
-    }
-    if all(text == UNKNOWN for text in columns["beta*_n"]):
-        del columns["beta*_n"]
-    return columns
-
-
-def _zonal_columns(rows: list[dict[str, Any]]) -> dict[str, list[str]]:
-    columns = {
-        "l": [str(row["mode"]) for row in rows],
-        "slope": [formatted(row["slope"]) for row in rows],
-        "b1": [formatted(row["b1"]) for row in rows],
-        "beta*": [formatted(row["tricritical_beta"]) for row in rows],
-        "type": [row["type"] for row in rows],
-    }
+def _branch_columns(rows: list[dict[str, Any]], known: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the columns in which something is known."""
+    columns = {name: [_shown(row[key]) for row in rows] for name, key in known.items()}
     return {name: texts for name, texts in columns.items() if any(text != UNKNOWN for text in texts)}
+
+
+def _shown(value: Any) -> str:
+    return str(value) if isinstance(value, str | int) else formatted(value)

@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..arguments import checked
 from ..base import SavedRecord
+from ..equations import McKeanVlasov
 from ..errors import InvalidInput, with_article
-from ..problem import McKeanVlasov
 from ..records.diagram import Diagram
 from . import sets
 from .auto_reader import read_auto

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..equations import McKeanVlasov
 from ..errors import InvalidInput, MeanfieldError
 from ..harmonics import modes_of
 from ..potentials import Number
-from ..problem import McKeanVlasov
 from ..records.diagram import Branch, Diagram, PointType, SpecialPoint
 from ..records.outcome import Outcome
 from ..theory import critical_coupling

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arguments import checked
-from ..problem import McKeanVlasov
+from ..equations import McKeanVlasov
 from ..records.comparison import BAND, FIT_COLUMNS, ROW_COLUMNS, Comparison, Fit, Means
 from ..records.outcome import Outcome
 from . import records

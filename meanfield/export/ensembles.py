@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..arguments import checked
-from ..problem import McKeanVlasov
+from ..equations import McKeanVlasov
 from ..records.ensemble import Ensemble, Floats
 from ..records.outcome import Outcome
 from . import records

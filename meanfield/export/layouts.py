@@ -5,7 +5,7 @@ from typing import Any, cast, get_args
 
 from ..domains import Domain
 from ..errors import InvalidInput
-from ..harmonics import Layout, modes_of
+from ..harmonics import Layout, Modes, modes_of
 
 
 def layout_of(values: Mapping[str, Any]) -> Layout:
@@ -23,8 +23,8 @@ def layout_of(values: Mapping[str, Any]) -> Layout:
     return cast(Layout, str(layout))
 
 
-def check_layout(layout: Layout, domain: Domain, places: int, what: str) -> None:
-    """Refuse moments by order that are not on the ordinary sphere or not of a whole number of degrees.
+def check_layout(layout: Layout, domain: Domain, places: int, what: str) -> Modes:
+    """Return what stored moments mean.
 
     Parameters
     ----------
@@ -36,6 +36,8 @@ def check_layout(layout: Layout, domain: Domain, places: int, what: str) -> None
     Raises
     ------
     InvalidInput
-        If that is so.
+        If they are by order and not on the ordinary sphere, or not of a whole number of degrees.
     """
-    modes_of(domain, layout).check_number(places, what)
+    modes = modes_of(domain, layout)
+    modes.check_number(places, what)
+    return modes

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..equations import McKeanVlasov
 from ..errors import InvalidInput
-from ..problem import McKeanVlasov
 from ..records.diagram import Branch, Diagram, SpecialPoint
 from ..records.outcome import Outcome
 from .layouts import check_layout, layout_of
@@ -257,12 +257,13 @@ def _check_references(branches: Sequence[Branch], events: Sequence[SpecialPoint]
 
 
 def _check_layouts(problem: McKeanVlasov, branches: Sequence[Branch], events: Sequence[SpecialPoint]) -> None:
-    for branch in branches:
+    modes = [
         check_layout(branch.layout, problem.domain, branch.cosine.shape[1], f"branch {branch.label!r}")
+        for branch in branches
+    ]
     for index, event in enumerate(events):
         what = f"special point {index}"
-        check_layout(event.layout, problem.domain, event.cosine.size, what)
-        if event.layout != branches[event.branch].layout:
+        if check_layout(event.layout, problem.domain, event.cosine.size, what) != modes[event.branch]:
             raise InvalidInput(f"the moments of {what} are by {event.layout}, unlike those of its branch")
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ..equations import McKeanVlasov
 from ..errors import InvalidInput
 from ..harmonics import moment_columns
-from ..problem import McKeanVlasov
 from ..records.outcome import Outcome
 from ..records.state import State, StationaryStates
 from . import digests, plausible, records, sets, tables

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from ..arguments import checked
-from ..problem import McKeanVlasov
+from ..equations import McKeanVlasov
 from ..records.outcome import Outcome
 from ..records.trajectory import Trajectory
 from . import records

@@ -1,14 +1,17 @@
 """Which modes belong to which domain: the one place that asks."""
 
-from typing import get_args
+from collections.abc import Callable
+from typing import Any, get_args
 
 from ..arguments import shown
-from ..domains import Circle, Domain
+from ..domains import Circle, Domain, Sphere
 from ..errors import InvalidInput
 from .circle import CircleModes
 from .full import SphereModes
 from .modes import Layout, Modes
 from .zonal import ZonalModes
+
+_BY_DEGREE: dict[str, Callable[[Any], Modes]] = {Circle.name: lambda _: CircleModes(), Sphere.name: ZonalModes}
 
 
 def modes_of(domain: Domain, layout: str = "degree") -> Modes:
@@ -29,4 +32,4 @@ def modes_of(domain: Domain, layout: str = "degree") -> Modes:
                 "layout='degree'"
             )
         return SphereModes()
-    return CircleModes() if isinstance(domain, Circle) else ZonalModes(domain)
+    return _BY_DEGREE[domain.name](domain)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..arguments import checked
-from ..problem import McKeanVlasov
+from ..equations import McKeanVlasov
 from ..wording import number_in_words, potential_in_words
 from .appearance import AXES_SIZE
 

@@ -20,18 +20,14 @@ A package adds its own through an entry point of the group ``meanfield.potential
 potential's and whose object is the class.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
-from ..arguments import checked
-from ..errors import InvalidInput, did_you_mean
+from .arrays import Array, Number
 from .attention import Transformer
-from .combination import Combination
 from .confidence import HegselmannKrause
 from .custom import Custom
 from .green import KellerSegel, Logarithmic
 from .models import Kuramoto, MaierSaupe, Onsager
-from .protocol import Array, Number, Potential
+from .protocol import Combination, Potential
+from .registry import COMPOSED, POTENTIALS, known_potentials, potential_class, potential_from
 from .sums import CosineSeries, GegenbauerSeries
 
 __all__ = [
@@ -55,10 +51,9 @@ __all__ = [
     "potential_from",
 ]
 
-ENTRY_POINT_GROUP = "meanfield.potentials"
-
-POTENTIALS: dict[str, type[Potential]] = {
-    kind.name: kind
+COMPOSED[Combination.name] = Combination
+POTENTIALS.update(
+    (kind.name, kind)
     for kind in (
         Transformer,
         Kuramoto,
@@ -71,66 +66,4 @@ POTENTIALS: dict[str, type[Potential]] = {
         KellerSegel,
         Custom,
     )
-}
-
-# The Kuramoto model on a sphere goes by the number of components of its spins.
-ALIASES = {"o-n": Kuramoto.name}
-
-
-def known_potentials() -> list[str]:
-    """Return the sorted names of the built-in and the installed potentials."""
-    return sorted({*POTENTIALS, *(entry.name for entry in _entry_points())})
-
-
-def potential_class(name: str) -> type[Potential]:
-    """Return the class registered under a name.
-
-    Raises
-    ------
-    InvalidInput
-        If there is none; the message suggests the nearest names and lists all.
-    """
-    name = ALIASES.get(name, name)
-    if name in POTENTIALS:
-        return POTENTIALS[name]
-    for entry in _entry_points():
-        if entry.name == name:
-            return _loaded(entry)
-    known = known_potentials()
-    hint = did_you_mean(str(name), known, most=2)
-    raise InvalidInput(f"unknown potential {name!r}; {hint}known potentials: {', '.join(known)}")
-
-
-@checked
-def potential_from(name: str, parameters: Mapping[str, Any]) -> Potential:
-    """Build a potential from its name and the dictionary its ``parameters()`` returns.
-
-    Raises
-    ------
-    InvalidInput
-        If the name is unknown or the parameters do not fit the class.
-    """
-    kind = Combination if name == Combination.name else potential_class(name)
-    try:
-        return kind(**parameters)
-    except TypeError as error:
-        given = ", ".join(sorted(map(str, parameters))) or "none"
-        raise InvalidInput(
-            f"the potential {name!r} does not take the parameters given ({given}): {error}"
-        ) from error
-
-
-def _entry_points() -> Any:
-    from importlib.metadata import entry_points
-
-    return entry_points(group=ENTRY_POINT_GROUP)
-
-
-def _loaded(entry: Any) -> type[Potential]:
-    try:
-        kind: type[Potential] = entry.load()
-    except Exception as error:
-        raise InvalidInput(
-            f"the potential {entry.name!r} is registered by an installed package but does not load: {error}"
-        ) from error
-    return kind
+)

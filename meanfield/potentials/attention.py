@@ -11,9 +11,10 @@ from ..arguments import methods_checked
 from ..domains import Domain
 from ..errors import InvalidInput
 from ..harmonics.polynomials import Extended
-from .protocol import SMALLEST, Array, Number, Potential
-from .series import as_number, scaled_bessel
-from .zonal import exponential_coefficients
+from .arrays import Array, Number
+from .formulas import formulas_of
+from .protocol import Potential
+from .series import SMALLEST, as_number
 
 # Below this size 1/w_k is a normal float64 as well, so couplings keep full precision.
 _LARGEST_DOUBLE = 1e300
@@ -106,12 +107,7 @@ class Transformer(Potential):
 
     def _decayed(self, domain: Domain, degree: int) -> Array:
         """Return w_k exp(-abs(beta)) in longdouble; on the sphere also those beyond, as far as they matter."""
-        if domain.dimension == 2:
-            decayed = -2 * scaled_bessel(abs(self.beta), degree) / np.longdouble(self.beta)
-            decayed[0] /= 2
-        else:
-            terms = exponential_coefficients(abs(self.beta), domain.dimension, degree)
-            decayed = -terms / np.longdouble(self.beta)
+        decayed = -formulas_of(domain).exponential(abs(self.beta), degree) / np.longdouble(self.beta)
         if self.beta < 0:
             decayed[1::2] *= -1
         return np.asarray(decayed)

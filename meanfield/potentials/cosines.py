@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .protocol import Array
+from .arrays import Array
 from .sampling import Sampled
 from .series import cosine_sum
 

@@ -16,11 +16,12 @@ import numpy.typing as npt
 from ..arguments import methods_checked
 from ..domains import Circle, Domain
 from ..errors import InvalidInput
+from .arrays import Array, Number
 from .cosines import cosine_coefficients
 from .expressions import compiled
 from .finite import Cosines
 from .pieces import Pieces, pieces_from
-from .protocol import Array, Number, Potential
+from .protocol import Potential
 from .sampling import PI, Sampled, UserFunction, formula_values, name_of, roughness, sampled
 from .series import as_number, checked_coefficients
 from .splitting import Rough, split, zeros_of

@@ -10,8 +10,8 @@ import numpy as np
 from ..arguments import is_potential
 from ..domains import Domain
 from ..errors import ComputationFailed, InvalidInput, MeanfieldError
-from .combination import Combination
 from .consistency import require_consistent
+from .protocol import Combination
 
 # Degrees at which the answers are looked at.
 _DEGREES = (4, 33)

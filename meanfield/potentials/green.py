@@ -8,10 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arguments import is_number, methods_checked
-from ..domains import Circle, Domain
+from ..domains import Domain
 from ..errors import InvalidInput
-from .protocol import SMALLEST, Array, Number, Potential
-from .series import as_number, wrapped
+from .arrays import Array, Number
+from .formulas import formulas_of
+from .protocol import Potential, Terms
+from .series import SMALLEST, as_number, wrapped
 
 _NAMED_SIGNS = {"attractive": 1, "repulsive": -1}
 
@@ -59,33 +61,25 @@ class Logarithmic(Potential):
             return np.asarray(self.sign * np.cos(half) / (2 * np.sin(half)))
 
     def multipliers(self, domain: Domain, degree: int) -> Array:
-        """Return w_0, 0 on the circle, and -sign (1/k + 1/(k+d-2)) / 2."""
+        """Return the mean, and -sign (1/k + 1/(k+d-2)) / 2."""
+        modes, shift = np.arange(1, degree + 1), domain.dimension - 2.0
         multipliers = np.zeros(int(degree) + 1)
-        modes, dimension = np.arange(1, degree + 1), domain.dimension
-        if dimension == 2:
-            multipliers[1:] = -self.sign / modes
-            return multipliers
-        multipliers[0] = self.sign * _mean_logarithm(dimension)
-        multipliers[1:] = -self.sign * (modes + 0.5 * (dimension - 2)) / (modes * (modes + dimension - 2.0))
+        multipliers[0] += self.sign * formulas_of(domain).mean_logarithm
+        multipliers[1:] = -self.sign * (modes + 0.5 * shift) / (modes * (modes + shift))
         return multipliers
 
     def tail_bound(self, domain: Domain, degree: int) -> Number:
-        """Return the modulus at degree + 1, on the circle 1/(degree + 1): it decreases."""
-        following = int(degree) + 1
-        if domain.dimension == 2:
-            return 1 / following
-        return (following + 0.5 * (domain.dimension - 2)) / (following * (following + domain.dimension - 2.0))
+        """Return the modulus at degree + 1: it decreases."""
+        following, shift = int(degree) + 1, domain.dimension - 2.0
+        return (following + 0.5 * shift) / (following * (following + shift))
+
+    def as_terms(self) -> Terms:
+        """Return one singularity for both signs, so that sums have no difference of two infinities."""
+        return ((float(self.sign), Logarithmic()),)
 
     def parameters(self) -> dict[str, Any]:
         """Return the sign."""
         return {"sign": self.sign}
-
-
-def _mean_logarithm(dimension: int) -> float:
-    """Return the mean of log(2 sin(t/2)) over the sphere: log 2 + (psi((d-1)/2) - psi(d-1)) / 2."""
-    from scipy.special import psi
-
-    return float(math.log(2) + 0.5 * (psi(0.5 * (dimension - 1)) - psi(dimension - 1.0)))
 
 
 @methods_checked
@@ -141,7 +135,7 @@ class KellerSegel(Potential):
 
     def multipliers(self, domain: Domain, degree: int) -> Array:
         """Return w_0 = -1/(2 pi s^2) (0 when s = 0) and w_k = -1/(pi (k^2 + s^2))."""
-        _require_circle(domain)
+        formulas_of(domain).require_screened()
         modes, s = np.arange(int(degree) + 1, dtype=float), self.screening
         multipliers = np.zeros(modes.size)
         multipliers[1:] = -1 / (np.pi * (modes[1:] ** 2 + s**2))
@@ -150,7 +144,7 @@ class KellerSegel(Potential):
 
     def extended_multipliers(self, domain: Domain, degree: int) -> npt.NDArray[np.longdouble]:
         """Return w_k / abs(w_1) for k = 1..degree behind a leading 0."""
-        _require_circle(domain)
+        formulas_of(domain).require_screened()
         modes = np.arange(int(degree) + 1).astype(np.longdouble)
         square = np.longdouble(self.screening) ** 2
         relative = -(1 + square) / (modes**2 + square + (modes == 0))
@@ -159,18 +153,9 @@ class KellerSegel(Potential):
 
     def tail_bound(self, domain: Domain, degree: int) -> Number:
         """Return the modulus of w_(degree+1): it decreases in k."""
-        _require_circle(domain)
+        formulas_of(domain).require_screened()
         return 1 / (math.pi * ((int(degree) + 1.0) ** 2 + self.screening**2))
 
     def parameters(self) -> dict[str, Any]:
         """Return the screening."""
         return {"screening": self.screening}
-
-
-def _require_circle(domain: Domain) -> None:
-    if not isinstance(domain, Circle):
-        raise InvalidInput(
-            "keller-segel is the Green function of the circle; that of a sphere is another function of the angle: "
-            "on Sphere(3) without screening it is Logarithmic() at the coupling kappa/(2 pi), else give "
-            "w_l = -N_l / (volume (s^2 + l (l+d-2))) to GegenbauerSeries"
-        )

@@ -1,7 +1,5 @@
 r"""Potentials that are one function of the angle on every domain: Kuramoto, Maier-Saupe, Onsager."""
 
-import functools
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,7 +9,9 @@ import numpy.typing as npt
 from ..arguments import methods_checked
 from ..domains import Domain
 from ..harmonics.polynomials import Extended
-from .protocol import Array, Number, Potential
+from .arrays import Array, Number
+from .formulas import formulas_of
+from .protocol import Potential
 
 
 @methods_checked
@@ -111,19 +111,11 @@ class Onsager(Potential):
 
     def multipliers(self, domain: Domain, degree: int) -> Array:
         """Return w_0, ..., w_degree; odd ones are exactly 0."""
-        if domain.dimension > 2:
-            return self._on_sphere(domain, int(degree)).astype(np.float64)
-        modes = np.arange(int(degree) + 1, dtype=float)
-        multipliers = np.zeros(modes.size)
-        multipliers[::2] = -4 / (np.pi * (modes[::2] ** 2 - 1))
-        multipliers[0] = 2 / np.pi
-        return multipliers
+        return formulas_of(domain).sine(int(degree)).astype(np.float64)
 
     def extended_multipliers(self, domain: Domain, degree: int) -> Extended:
         """Return w_k / scale for k = 1..degree behind a leading 0."""
-        if domain.dimension == 2:
-            return super().extended_multipliers(domain, degree)
-        multipliers = self._on_sphere(domain, max(int(degree), 2))
+        multipliers = formulas_of(domain).sine(max(int(degree), 2)).astype(np.longdouble)
         relative = multipliers / np.abs(multipliers[2])
         relative[0] = 0.0
         return np.asarray(relative[: degree + 1])
@@ -131,26 +123,8 @@ class Onsager(Potential):
     def tail_bound(self, domain: Domain, degree: int) -> Number:
         """Return the modulus at the next even degree: it decreases."""
         following = 2 * (int(degree) // 2 + 1)
-        if domain.dimension > 2:
-            return float(-self._on_sphere(domain, following)[-1])
-        return 4 / (math.pi * (following**2 - 1))
-
-    def _on_sphere(self, domain: Domain, degree: int) -> Extended:
-        d, k = domain.dimension, np.arange(0, degree - 1, 2).astype(np.longdouble)
-        ratios = (2 * k + d + 2) * (k + d - 2) * (k - 1) / ((2 * k + d - 2) * (k + 2) * (k + d + 1))
-        multipliers = np.zeros(degree + 1, dtype=np.longdouble)
-        multipliers[::2] = _mean_sine(d) * np.cumprod(np.concatenate([np.ones(1, dtype=np.longdouble), ratios]))
-        return multipliers
+        return float(-formulas_of(domain).sine(following)[-1])
 
     def parameters(self) -> dict[str, Any]:
         """Return nothing: there are no parameters."""
         return {}
-
-
-@functools.lru_cache(maxsize=64)
-def _mean_sine(dimension: int) -> np.longdouble:
-    """Return the mean of sin t over the sphere: pi/4 for d = 3, 2/pi for d = 2, times d^2/(d^2-1) from d to d+2."""
-    pi = 4 * np.arctan(np.longdouble(1))
-    first = 2 + dimension % 2
-    steps = np.arange(first, dimension, 2).astype(np.longdouble) ** 2
-    return np.longdouble((pi / 4 if first == 3 else 2 / pi) * np.prod(steps / (steps - 1)))

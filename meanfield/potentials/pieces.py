@@ -18,7 +18,6 @@ where :math:`|P_l| \le \sqrt{2/(\pi(l+\frac12)\sin t)}` for d = 3 (Bernstein) an
 """
 
 import functools
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,21 +25,17 @@ import numpy as np
 import numpy.typing as npt
 from numpy.polynomial import chebyshev
 
-from ..domains import Circle, Domain
+from ..domains import Domain
 from ..errors import InvalidInput
 from ..harmonics.polynomials import multiplicities
 from ..harmonics.quadrature import gauss_rule
-from .protocol import Array
+from .arrays import Array
+from .formulas import formulas_of
 from .series import wrapped
-from .waves import wave_sums
-from .zonal import polynomial_integrals
+from .zonal import polar_mass
 
 _EPS = float(np.finfo(float).eps)
-_PI = 4 * np.arctan(np.longdouble(1))
 _DERIVATIVES = 6
-LARGEST_DIMENSION = 4
-# Largest degrees by dimension: waves have fast sums, the polynomials of the ordinary sphere a recurrence.
-_LARGEST_DEGREE = {2: 2**16, 3: 2**13, 4: 2**16}
 # Half the phase of waves over a panel of nodes.
 _LARGEST_PHASE = 150.0
 
@@ -78,25 +73,18 @@ class Pieces:
 
     def multipliers(self, domain: Domain, degree: int) -> Array:
         """Return w_0, ..., w_degree; what is below the errors is 0."""
-        _require_admitted(domain, degree)
+        kinks = formulas_of(domain).kinks
+        if degree > kinks.most:
+            raise InvalidInput(
+                f"the multipliers of a function with kinks are computed up to degree {kinks.most}, not {degree}; "
+                "take a smaller range of couplings"
+            )
         # Powers of two, so that a growing degree finds what was computed before.
-        most = min(1 << max(degree, 15).bit_length(), _LARGEST_DEGREE[domain.dimension])
-        return _multipliers(self, domain, most)[: degree + 1].copy()
+        return _multipliers(self, domain, min(1 << max(degree, 15).bit_length(), kinks.most))[: degree + 1].copy()
 
     def tail_bound(self, domain: Domain, degree: int) -> float:
         """Return a bound of the multipliers beyond a degree."""
-        _require_admitted(domain, 0)
-        following = float(degree + 1)
-        if isinstance(domain, Circle):
-            jumps, integrals = self._variations
-            powers = following ** -np.arange(1.0, jumps.size + 1)
-            before = np.concatenate([[0.0], np.cumsum(jumps * powers)])
-            bounds = before + integrals * np.concatenate([[1.0], powers])
-            return float(2 / np.pi * bounds.min())
-        size = self._laplacian(domain.dimension) / (following * (following + domain.dimension - 2))
-        if domain.dimension == 3:
-            return math.sqrt((following + 0.5) * 2 / math.pi) * size
-        return (following + 1) * size * 2 / math.pi
+        return formulas_of(domain).kinks.bound(self, float(degree + 1))
 
     def _sum(self, distance: Array, order: int) -> Array:
         """Return a derivative of the function at distances from 0."""
@@ -117,8 +105,8 @@ class Pieces:
         return found
 
     @functools.cached_property
-    def _variations(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Return the sums of jumps of each derivative and bounds of the integrals of its modulus."""
+    def variations(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Sums of jumps of each derivative and bounds of the integrals of its modulus."""
         jumps, integrals = [], []
         for order, coefficients in enumerate(self._derivatives):
             left, right = (chebyshev.chebval(end, coefficients.T) for end in (-1.0, 1.0))
@@ -130,13 +118,13 @@ class Pieces:
             integrals.append(float((sizes * np.diff(self.ends)).sum()))
         return np.array(jumps[:-1]), np.array(integrals)
 
-    def _laplacian(self, dimension: int) -> float:
-        """Return the integral of abs(d(sin^(d-2) p')) against the bound of P_l but for its factor of l."""
+    def laplacian(self, dimension: int) -> float:
+        r"""Return the integral of :math:`|d(\sin^{d-2}t\,p')| / \sin^{(d-2)/2}t`."""
         power = dimension - 2
         first = self._derivatives[1]
         left, right = (chebyshev.chebval(end, first.T) for end in (-1.0, 1.0))
         inner = np.sin(self.ends[1:-1].astype(float))
-        jumps = float((np.abs(right[:-1] - left[1:]) * inner ** (0.5 if dimension == 3 else 1.0)).sum())
+        jumps = float((np.abs(right[:-1] - left[1:]) * inner ** (power / 2)).sum())
         # Panels halved towards the poles, where the bound of P_l is singular.
         small = np.pi * 0.5 ** np.arange(2, 60)
         panels = np.unique(np.concatenate([self.ends.astype(float), small, np.pi - small[:-10]]))
@@ -145,7 +133,7 @@ class Pieces:
         sine, cosine = np.sin(angles), np.cos(angles)
         slope, bend = self._sum(angles, 1), self._sum(angles, 2)
         density = np.abs(power * sine ** (power - 1) * cosine * slope + sine**power * bend)
-        weighted = density / (np.sqrt(sine) if dimension == 3 else sine)
+        weighted = density / sine ** (power / 2)
         # One in a hundred covers the quadrature of a modulus.
         return jumps + 1.01 * float(((weighted @ rule.weights) * np.diff(panels)).sum())
 
@@ -196,25 +184,15 @@ def _multipliers(pieces: Pieces, domain: Domain, degree: int) -> npt.NDArray[np.
     values = chebyshev.chebval(places, np.moveaxis(pieces.coefficients[place], -1, 0), tensor=False)
     lengths = np.diff(pieces.ends).astype(np.longdouble)[place]
     points = pieces.ends[:-1].astype(np.longdouble)[place] + lengths * (1 + places) / 2
-    masses = {2: _PI, 3: np.longdouble(2), 4: _PI / 2}
-    measure = weights * lengths * np.sin(points) ** (domain.dimension - 2) / masses[domain.dimension]
+    measure = weights * lengths * np.sin(points) ** (domain.dimension - 2) / polar_mass(domain.dimension)
     # The mean is taken apart, so that it rounds no other multiplier.
     mean = (values * measure).sum() / measure.sum()
     numbers = multiplicities(domain, degree)
-    result = _projected((values - mean) * measure, points, domain.dimension, degree) * numbers
+    result = formulas_of(domain).kinks.integrals((values - mean) * measure, points, degree) * numbers
     # By Cauchy and Schwarz.
     result[np.abs(result) <= pieces.error * np.sqrt(numbers)] = 0
     result[0] = (mean if abs(mean) > pieces.error else 0) + pieces.constant
     return np.asarray(result, dtype=np.float64)
-
-
-def _projected(weighted: Any, angles: Any, dimension: int, degree: int) -> Any:
-    """Return the sums against P_l, on the circle cos lt and for d = 4 sin((l+1)t) / ((l+1) sin t)."""
-    if dimension == 2:
-        return wave_sums(weighted, angles, degree).real
-    if dimension == 4:
-        return -wave_sums(weighted / np.sin(angles), angles, degree + 1).imag[1:] / np.arange(1, degree + 2)
-    return polynomial_integrals(weighted, angles, dimension, degree)
 
 
 def _nodes(ends: npt.NDArray[Any], size: int, degree: int) -> tuple[tuple[Any, Any], Any]:
@@ -233,17 +211,3 @@ def _nodes(ends: npt.NDArray[Any], size: int, degree: int) -> tuple[tuple[Any, A
         found.append((np.full(weights.size, piece), ((centres + places) / several).ravel(), weights))
     which, places, weights = (np.concatenate(parts) for parts in zip(*found, strict=True))
     return (which, places), weights
-
-
-def _require_admitted(domain: Domain, degree: int) -> None:
-    if domain.dimension > LARGEST_DIMENSION:
-        raise InvalidInput(
-            f"on the sphere of dimension {domain.dimension} the multipliers of a function with kinks decay like "
-            f"l^{domain.dimension / 2 - 3:g}, too slowly to certify a critical coupling; use it up to dimension "
-            f"{LARGEST_DIMENSION}, or smooth the kinks"
-        )
-    if degree > _LARGEST_DEGREE[domain.dimension]:
-        raise InvalidInput(
-            "the multipliers of a function with kinks are computed up to degree "
-            f"{_LARGEST_DEGREE[domain.dimension]}, not {degree}; take a smaller range of couplings"
-        )

@@ -13,21 +13,24 @@ Degree l is attractive when :math:`w_l < 0`. Everything computed from a potentia
 the function itself is never sampled on a grid, so potentials with a kink or a singularity cost nothing.
 """
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import methods_checked
+from ..arguments import is_potential, methods_checked
 from ..domains import Domain
-from ..errors import ComputationFailed
+from ..errors import ComputationFailed, InvalidInput
+from .arrays import Array, Number
+from .series import as_number
+from .terms import collected, joined
 
-Array: TypeAlias = npt.NDArray[np.floating[Any]]
-Number: TypeAlias = float | np.longdouble
+Terms: TypeAlias = "tuple[tuple[float, Potential], ...]"
 
 _LARGEST_DEGREE = 2**20
-# Parameters below this have squares that are not numbers any more.
-SMALLEST = 1e-150
+# Roundings of the terms of a sum within which the sum is taken as cancelled.
+_CANCELLED = 4 * float(np.finfo(float).eps)
 
 
 @methods_checked
@@ -46,9 +49,7 @@ class Potential(Protocol):
 
     def __add__(self, other: "Potential | int") -> "Potential":
         """Return the sum with another potential."""
-        from .combination import added
-
-        return added(self, other)
+        return _added(self, other)
 
     def __radd__(self, other: "Potential | int") -> "Potential":
         """Return the sum; ``sum`` starts from 0."""
@@ -56,9 +57,7 @@ class Potential(Protocol):
 
     def __sub__(self, other: "Potential | int") -> "Potential":
         """Return the difference from another potential."""
-        from .combination import added
-
-        return added(self, other, -1.0)
+        return _added(self, other, -1.0)
 
     def __rsub__(self, other: "Potential | int") -> "Potential":
         """Return the difference of another potential from this one."""
@@ -70,9 +69,7 @@ class Potential(Protocol):
 
     def __mul__(self, factor: float) -> "Potential":
         """Return the multiple by a finite number."""
-        from .combination import multiple
-
-        return multiple(factor, self)
+        return _multiple(factor, self)
 
     def __rmul__(self, factor: float) -> "Potential":
         """Return the multiple by a finite number."""
@@ -80,9 +77,7 @@ class Potential(Protocol):
 
     def __truediv__(self, divisor: float) -> "Potential":
         """Return the potential over a finite number other than 0."""
-        from .combination import quotient
-
-        return quotient(self, divisor)
+        return _quotient(self, divisor)
 
     def values(self, angle: npt.ArrayLike) -> Array:
         """Return W at the angles, in the shape given."""
@@ -103,6 +98,10 @@ class Potential(Protocol):
     def parameters(self) -> dict[str, Any]:
         """Return the constructor arguments as values JSON can hold."""
         ...
+
+    def as_terms(self) -> Terms:
+        """Return the terms as which the potential enters a sum: factors and potentials."""
+        return ((1.0, self),)
 
     def scale(self, domain: Domain) -> Number:
         """Return max |w_k| over all k >= 1 (0 for a constant potential).
@@ -147,3 +146,161 @@ class Potential(Protocol):
         """Return a bound of sup |w_k| / scale over k > degree."""
         scale = self.scale(domain)
         return float(self.tail_bound(domain, degree) / scale) if scale > 0 else 0.0
+
+
+@methods_checked
+@dataclass(frozen=True, eq=False, repr=False)
+class Combination(Potential):
+    """A sum of multiples of potentials; write it as ``2 * Kuramoto() + Transformer(beta=3)``.
+
+    Parameters
+    ----------
+    terms
+        Pairs of a finite factor and a potential, or their descriptions by ``parameters``. Sums within the sum are
+        taken apart and equal potentials together.
+
+    Raises
+    ------
+    InvalidInput
+        If there are no terms, or something is not a potential or not a finite factor.
+
+    Notes
+    -----
+    A multiplier within four roundings of its terms is exactly 0: they cancel.
+
+    Examples
+    --------
+    >>> from meanfield.potentials import Kuramoto, MaierSaupe
+    >>> 2 * Kuramoto() - MaierSaupe() / 2
+    2.0*Kuramoto() - 0.5*MaierSaupe()
+    """
+
+    terms: Terms
+    name: ClassVar[str] = "combination"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "terms", collected(self.terms))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Combination) and frozenset(self.terms) == frozenset(other.terms)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.terms))
+
+    def __repr__(self) -> str:
+        return joined([(factor, repr(potential)) for factor, potential in self.terms], "*")
+
+    @property
+    def formula(self) -> str:  # type: ignore[override]
+        """The sum of the formulas of the terms."""
+        return joined([(factor, f"({potential.formula})") for factor, potential in self.terms], " ")
+
+    def values(self, angle: npt.ArrayLike) -> Array:
+        """Return the sum of the values at the angles."""
+        return self._summed([potential.values(angle) for _, potential in self.terms])
+
+    def slope(self, angle: npt.ArrayLike) -> Array:
+        """Return the sum of the slopes at the angles."""
+        return self._summed([potential.slope(angle) for _, potential in self.terms])
+
+    def multipliers(self, domain: Domain, degree: int) -> Array:
+        """Return the sums of the multipliers, longdouble where they do not fit float64."""
+        rows = [np.longdouble(f) * potential.multipliers(domain, degree) for f, potential in self.terms]
+        total = _without_cancelled(rows)
+        largest, limits = np.abs(total).max(), np.finfo(np.float64)
+        fits = largest == 0 or limits.tiny / limits.eps <= largest <= limits.max
+        return np.asarray(total.astype(np.float64) if fits else total)
+
+    def tail_bound(self, domain: Domain, degree: int) -> Number:
+        """Return the sum of the bounds."""
+        bounds = [abs(np.longdouble(f)) * potential.tail_bound(domain, degree) for f, potential in self.terms]
+        total = np.sum(bounds, dtype=np.longdouble)
+        return float(total) if total == 0 or 1e-290 < total < 1e300 else np.longdouble(total)
+
+    def scale(self, domain: Domain) -> Number:
+        """Return the largest modulus of the multipliers."""
+        if len(self.terms) > 1:
+            return super().scale(domain)
+        ((factor, potential),) = self.terms
+        size = abs(np.longdouble(factor)) * potential.scale(domain)
+        return float(size) if size == 0 or 1e-290 < size < 1e300 else np.longdouble(size)
+
+    def extended_multipliers(self, domain: Domain, degree: int) -> npt.NDArray[np.longdouble]:
+        """Return w_k / scale for k = 1..degree behind a leading 0."""
+        if len(self.terms) == 1:
+            ((factor, potential),) = self.terms
+            return np.asarray(np.sign(factor) * potential.extended_multipliers(domain, degree))
+        scale = np.longdouble(self.scale(domain))
+        if scale == 0:
+            return np.zeros(degree + 1, dtype=np.longdouble)
+        return _without_cancelled(
+            [
+                np.longdouble(f) * potential.scale(domain) / scale * potential.extended_multipliers(domain, degree)
+                for f, potential in self.terms
+            ]
+        )
+
+    def relative_tail_bound(self, domain: Domain, degree: int) -> float:
+        """Return a bound of the multipliers beyond over the largest."""
+        if len(self.terms) > 1:
+            return super().relative_tail_bound(domain, degree)
+        ((factor, potential),) = self.terms
+        return potential.relative_tail_bound(domain, degree) if factor else 0.0
+
+    def as_terms(self) -> Terms:
+        """Return the terms, which a sum of sums takes apart."""
+        return self.terms
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the factors, names and parameters of the terms."""
+        return {
+            "terms": [
+                {"factor": factor, "name": potential.name, "parameters": potential.parameters()}
+                for factor, potential in self.terms
+            ]
+        }
+
+    def _summed(self, rows: list[Array]) -> Array:
+        total = np.zeros_like(rows[0])
+        for (factor, _), row in zip(self.terms, rows, strict=True):
+            if factor:
+                total = total + factor * row
+        return total
+
+
+def _multiple(factor: Any, potential: Potential) -> Potential:
+    """Return a potential times a number."""
+    return _plain([(as_number(factor, "the factor of a potential", "a finite number"), potential)])
+
+
+def _quotient(potential: Potential, divisor: Any) -> Potential:
+    """Return a potential over a number; each factor is divided once."""
+    number = as_number(divisor, "the divisor of a potential", "a finite number other than 0")
+    if number == 0:
+        raise InvalidInput("the divisor of a potential must be a finite number other than 0, not 0.0")
+    return _plain([(factor / number, part) for factor, part in potential.as_terms()])
+
+
+def _added(first: Potential, second: Any, sign: float = 1.0) -> Potential:
+    """Return a potential plus a sign times another; 0, from which ``sum`` starts, is no potential but admitted."""
+    if isinstance(second, int) and second == 0 and not isinstance(second, bool):
+        return first
+    if not is_potential(second):
+        raise InvalidInput(
+            f"only a potential can be added to a potential, not {second!r}; constants move no particle and are "
+            f"left out"
+        )
+    return _plain([(1.0, first), (sign, second)])
+
+
+def _plain(terms: list[tuple[float, Potential]]) -> Potential:
+    """Return the sum, or its only term where that is not multiplied."""
+    total = Combination(tuple(terms))
+    ((factor, potential), *others) = total.terms
+    return potential if factor == 1 and not others else total
+
+
+def _without_cancelled(rows: list[Any]) -> npt.NDArray[np.longdouble]:
+    total = np.asarray(np.sum(rows, axis=0, dtype=np.longdouble))
+    total[np.abs(total) <= _CANCELLED * np.abs(rows).sum(axis=0)] = 0
+    return np.asarray(total)

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ComputationFailed, InvalidInput
+from .arrays import Array
 from .expressions import Formula
-from .protocol import Array
 from .series import SMALLEST_SIZE
 
 Angles = npt.NDArray[Any]

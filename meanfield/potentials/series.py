@@ -11,11 +11,13 @@ import numpy.typing as npt
 
 from ..arguments import shown
 from ..errors import InvalidInput
-from .protocol import Array
+from .arrays import Array
 
 _MOST_COEFFICIENTS = 2**20
 # Numbers below have lost digits to underflow, or would in a product.
 SMALLEST_SIZE = 1e-290
+# Parameters below this have squares that are not numbers any more.
+SMALLEST = 1e-150
 
 
 def as_number(value: object, what: str, admissible: str) -> float:

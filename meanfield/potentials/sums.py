@@ -1,6 +1,5 @@
 r"""Potentials that are finite sums: of cosines, and of the polynomials of a sphere."""
 
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -8,13 +7,14 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import is_whole, methods_checked
-from ..domains import Circle, Domain, Sphere
+from ..arguments import methods_checked
+from ..domains import Domain, unit_sphere
 from ..errors import InvalidInput
 from ..harmonics.polynomials import slope_at_cosines, sum_at_cosines
-from .protocol import Array, Number, Potential
+from .arrays import Array, Number
+from .formulas import formulas_of
+from .protocol import Potential
 from .series import checked_coefficients, cosine_sum, cosine_sum_slope, padded
-from .zonal import cosines_to_zonal
 
 
 @methods_checked
@@ -32,20 +32,6 @@ class FiniteSum(Potential):
     def _on(self, domain: Domain) -> npt.NDArray[np.float64]:
         """Return all multipliers on a domain, from w_0."""
         raise NotImplementedError
-
-
-@functools.lru_cache(maxsize=256)
-def converted(coefficients: tuple[float, ...], dimension: int) -> npt.NDArray[np.float64]:
-    """Return the multipliers of sum_k c_k cos kt, from k = 0, read-only; in dimension 2 the coefficients."""
-    with np.errstate(over="ignore"):
-        multipliers = cosines_to_zonal(np.array(coefficients), dimension).astype(np.float64)
-    if not np.isfinite(multipliers).all():
-        raise InvalidInput(
-            f"{len(coefficients) - 1} cosine coefficients have multipliers beyond the range of numbers on a sphere "
-            f"of dimension {dimension}; give fewer, or a GegenbauerSeries"
-        )
-    multipliers.flags.writeable = False
-    return multipliers
 
 
 def named_once(w: Any, coefficients: Any, name: str) -> tuple[float, ...]:
@@ -104,7 +90,7 @@ class CosineSeries(FiniteSum):
         return cosine_sum_slope(np.array([0.0, *self.w]), angle)
 
     def _on(self, domain: Domain) -> npt.NDArray[np.float64]:
-        return converted((0.0, *self.w), domain.dimension)
+        return formulas_of(domain).of_cosines(np.array([0.0, *self.w]))
 
     def parameters(self) -> dict[str, Any]:
         """Return the coefficients as a list."""
@@ -148,8 +134,7 @@ class GegenbauerSeries(FiniteSum):
         self, w: Sequence[float] | None = None, dimension: int = 3, *, coefficients: Sequence[float] | None = None
     ) -> None:
         object.__setattr__(self, "w", named_once(w, coefficients, "GegenbauerSeries"))
-        whole = dimension if is_whole(dimension) and dimension == 2 else Sphere(dimension).dimension
-        object.__setattr__(self, "dimension", int(whole))
+        object.__setattr__(self, "dimension", unit_sphere(dimension).dimension)
 
     @property
     def coefficients(self) -> tuple[float, ...]:
@@ -172,8 +157,7 @@ class GegenbauerSeries(FiniteSum):
 
     def _on(self, domain: Domain) -> npt.NDArray[np.float64]:
         if domain.dimension != self.dimension:
-            own = "Circle()" if self.dimension == 2 else f"Sphere({self.dimension})"
-            there = "Circle()" if isinstance(domain, Circle) else f"Sphere({domain.dimension})"
+            own, there = unit_sphere(self.dimension).in_code, domain.in_code
             raise InvalidInput(
                 f"this series is in the polynomials of {own} and cannot be used on {there}, where they are others; "
                 f"give coefficients for it as GegenbauerSeries(w, dimension={domain.dimension})"

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from ..harmonics.polynomials import Extended, multiplicity_ratios, zonal_polynomials
-from .protocol import Array
+from .arrays import Array
 
 
 def exponential_coefficients(size: float, dimension: int, degree: int) -> Extended:
@@ -64,10 +64,8 @@ def cosines_to_zonal(coefficients: Array, dimension: int) -> Extended:
               \frac{(k-j-1)!\,(-\lambda)_j}{j!\,(\lambda+1)_{k-j}} \frac{(2\lambda)_l}{l!} P_l,
               \qquad l = k-2j,\ \lambda = d/2 - 1 .
 
-    What is below the rounding of its own sum is set to exactly 0. In dimension 2 the P_k are the cosines.
+    What is below the rounding of its own sum is set to exactly 0.
     """
-    if dimension == 2:
-        return coefficients.astype(np.longdouble)
     total = np.zeros(coefficients.size, dtype=np.longdouble)
     sizes = np.zeros_like(total)
     total[0] = sizes[0] = coefficients[0]
@@ -101,18 +99,24 @@ def angular_rule(dimension: int, size: int) -> Extended:
     Exact for cosine polynomials of degree at most :math:`n - d` at least: the trapezoid rule where the weight is
     a cosine polynomial itself (even d), the rule of Clenshaw and Curtis for one factor sin t where it is not.
     """
-    angles = np.arange(size + 1).astype(np.longdouble) * (4 * np.arctan(np.longdouble(1))) / size
+    sines = np.sin(np.arange(size + 1).astype(np.longdouble) * (4 * np.arctan(np.longdouble(1))) / size)
+    sines[[0, -1]] = 0.0
     if dimension % 2 == 0:
-        weights = np.sin(angles) ** (dimension - 2)
-        weights[[0, -1]] = 0.0
-        return np.asarray(weights / weights.sum())
-    modes = np.arange(0, size + 1, 2)
-    integrals = np.zeros(size + 1, dtype=np.longdouble)
-    integrals[::2] = 2 / (1 - modes.astype(np.longdouble) ** 2)
-    spectrum = np.concatenate([integrals, integrals[-2:0:-1]])
-    weights = np.fft.fft(spectrum).real[: size + 1] * np.sin(angles) ** (dimension - 3)
-    weights[[0, -1]] *= 0.5 if dimension == 3 else 0.0
+        weights = sines ** (dimension - 2)
+    else:
+        modes = np.arange(0, size + 1, 2)
+        integrals = np.zeros(size + 1, dtype=np.longdouble)
+        integrals[::2] = 2 / (1 - modes.astype(np.longdouble) ** 2)
+        spectrum = np.concatenate([integrals, integrals[-2:0:-1]])
+        weights = np.fft.fft(spectrum).real[: size + 1] * sines ** (dimension - 3)
+    weights[[0, -1]] *= 0.5
     return np.asarray(weights / weights.sum())
+
+
+def polar_mass(dimension: int) -> np.longdouble:
+    r"""Return :math:`\int_0^\pi \sin^{d-2} t\,dt`: pi for d = 2, 2 for d = 3, times (d-1)/d from d to d+2."""
+    steps = np.arange(2 + dimension % 2, dimension, 2).astype(np.longdouble)
+    return np.longdouble((4 * np.arctan(np.longdouble(1)), 2)[dimension % 2] * np.prod((steps - 1) / steps))
 
 
 def projected(values: Array, weights: Array, cosine: Array, dimension: int, degree: int) -> Array:
@@ -139,8 +143,7 @@ def polynomial_integrals(weighted: Array, angles: Array, dimension: int, degree:
         sums[k] = (odd if k % 2 else even) @ value
         np.multiply(versine, value, out=driven)
         driven *= np.longdouble(2 * k + dimension - 2) / (k + dimension - 2)
-        if dimension > 2:
-            change *= np.longdouble(k) / (k + dimension - 2)
+        change *= np.longdouble(k) / (k + dimension - 2)
         change -= driven
         value += change
     return sums

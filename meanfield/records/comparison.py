@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from ..arguments import checked
 from ..base import Record, SavedRecord
+from ..equations import McKeanVlasov
 from ..errors import InvalidInput, did_you_mean
-from ..problem import McKeanVlasov
 from ..wording import describe
 from .outcome import Outcome
 

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from ..arguments import ITSELF, checked, shown
 from ..base import Record, SavedRecord
 from ..domains import Circle, Domain
+from ..equations import McKeanVlasov
 from ..errors import InvalidInput, did_you_mean
 from ..harmonics import Layout, Moments, modes_of, moment_columns, moments_of
 from ..potentials import Number
-from ..problem import McKeanVlasov
 from .outcome import Outcome
 from .state import State
 

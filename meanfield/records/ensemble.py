@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from ..arguments import checked
 from ..base import SavedRecord
+from ..equations import McKeanVlasov
 from ..errors import InvalidInput
 from ..harmonics import Layout, Modes, Moments, modes_of
-from ..problem import McKeanVlasov
 from ..wording import describe
 from .outcome import Outcome
 

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from ..arguments import checked
 from ..base import Record
+from ..equations import McKeanVlasov
 from ..errors import InvalidInput, did_you_mean
-from ..problem import McKeanVlasov
 from .state import State
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import ITSELF, checked
 from ..base import Record
+from ..equations import McKeanVlasov
 from ..harmonics import Layout, Moments, moments_of
 from ..harmonics.moments import per_unit
-from ..problem import McKeanVlasov
 from .outcome import Outcome
 
 if TYPE_CHECKING:

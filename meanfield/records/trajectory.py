@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import ITSELF, checked
 from ..base import SavedRecord
+from ..equations import McKeanVlasov
 from ..errors import InvalidInput
 from ..harmonics import Layout, Moments, moment_columns, moments_of
-from ..problem import McKeanVlasov
 from ..wording import describe, wrapped
 from .outcome import Outcome
 

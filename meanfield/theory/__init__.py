@@ -13,8 +13,8 @@ and eliminating the modes that are not critical gives the normal forms below; th
 large beta.
 """
 
-from .branches import BranchShape, branch_shape
-from .criterion import GlobalCriterion, global_criterion
+from .branches import branch_shape
+from .criterion import global_criterion
 from .exact import (
     VerticalBranch,
     continuous_radius,
@@ -32,6 +32,7 @@ from .families import (
     maier_saupe_transition,
 )
 from .resonances import Resonance, resonance
+from .results import BranchShape, GlobalCriterion
 from .thresholds import (
     CriticalPoint,
     critical_coupling,

@@ -15,13 +15,12 @@ import numpy.typing as npt
 from ..arguments import checked
 from ..base import Record
 from ..domains import Circle, Domain
+from ..equations import McKeanVlasov
 from ..errors import InvalidInput
-from ..harmonics.polynomials import multiplicities
 from ..potentials import Logarithmic
-from ..potentials.series import as_number, scaled_bessel
-from ..potentials.zonal import exponential_coefficients
-from ..problem import McKeanVlasov
-from .thresholds import require_circle
+from ..potentials.series import as_number
+from .forms import theory_of
+from .tricritical import tricritical_between
 
 CIRCLE = Circle()
 
@@ -29,7 +28,6 @@ _MOST_VERTICAL = 10**6
 
 
 @checked
-@functools.lru_cache(maxsize=256)
 def tricritical_beta(n: int = 1, domain: Domain = CIRCLE) -> float:
     r"""Return beta*_n, where the n-branch of the transformer turns from super- to subcritical.
 
@@ -57,39 +55,9 @@ def tricritical_beta(n: int = 1, domain: Domain = CIRCLE) -> float:
     >>> round(tricritical_beta(1, Sphere(3)), 12)
     1.816154525436
     """
-    from scipy.optimize import brentq
-
     if not 1 <= n <= 300:
         raise InvalidInput(f"n must be an integer from 1 to 300, not {n!r}; try tricritical_beta(1)")
-    if domain.dimension > 2:
-        return _tricritical_on_sphere(n, domain)
-
-    def excess(beta: float) -> float:
-        bessel = scaled_bessel(beta, 2 * n)
-        return float(2 * bessel[2 * n] / bessel[n] - 1)
-
-    guess = 1.5 * n**2 / math.log(2)
-    return float(brentq(excess, 0.8 * guess, 1.3 * guess + 1, xtol=1e-300, rtol=4 * np.finfo(float).eps))
-
-
-def _tricritical_on_sphere(n: int, domain: Domain) -> float:
-    from scipy.optimize import brentq
-
-    if n != 1:
-        raise InvalidInput(
-            f"on the sphere the threshold is known for the branch of degree 1, not {n}: even degrees are "
-            f"transcritical at every beta, and for odd ones see branch_shape; try tricritical_beta(1, {domain!r})"
-        )
-    dimension = domain.dimension
-    numbers = multiplicities(domain, 2)
-
-    def excess(beta: float) -> float:
-        terms = exponential_coefficients(beta, dimension, 2)[:3] / numbers
-        return float(dimension * terms[2] / terms[1] - 1)
-
-    # I_(n+1)/I_n lies between beta/(beta + 2n + 2) and beta/(2n + 2), n = d/2; this brackets the root.
-    low, high = (dimension + 2) / dimension, (dimension + 2) / (dimension - 1)
-    return float(brentq(excess, low, high, xtol=1e-300, rtol=4 * np.finfo(float).eps))
+    return tricritical_between(n, domain, theory_of(domain).tricritical_bracket(n))
 
 
 @checked
@@ -150,7 +118,7 @@ def vertical_branches(problem: McKeanVlasov, low: float, high: float) -> list[Ve
         If the potential is not logarithmic, there is a confinement, the domain is a sphere, or the range is
         reversed or unbounded.
     """
-    require_circle(problem, "the vertical branch of the logarithmic potential")
+    theory_of(problem.domain).require_waves("the vertical branch of the logarithmic potential")
     if not isinstance(problem.potential, Logarithmic) or problem.confinement is not None:
         raise InvalidInput(
             f"vertical branches belong to Logarithmic() without confinement, not to {problem.potential!r}"
@@ -173,6 +141,6 @@ def vertical_spectrum(problem: McKeanVlasov, degree: int) -> npt.NDArray[np.floa
 
     They do not depend on the member; the two zeros are rotation and the family itself.
     """
-    require_circle(problem, "the vertical branch of the logarithmic potential")
+    theory_of(problem.domain).require_waves("the vertical branch of the logarithmic potential")
     modes = np.arange(1, degree + 1)
     return np.asarray(-problem.noise * modes * (modes - 1.0))

@@ -19,13 +19,13 @@ import numpy as np
 
 from ..arguments import checked
 from ..base import Record
-from ..domains import Sphere
+from ..domains import Domain, Sphere, unit_sphere
 from ..errors import InvalidInput
 from ..harmonics.polynomials import multiplicities
-from ..potentials.series import as_number, scaled_bessel
-from ..potentials.zonal import exponential_coefficients
+from ..potentials.formulas import formulas_of
+from ..potentials.series import as_number
+from .forms import theory_of
 
-_RECURRENCE_LIMIT = 1e4
 _LARGEST_CONCENTRATION = 1e5
 _EPS = float(np.finfo(float).eps)
 
@@ -54,8 +54,8 @@ def kuramoto_order_parameter(ratio: float, dimension: int = 2) -> float:
     >>> round(kuramoto_order_parameter(5.0, dimension=3), 12)
     0.725881987191
     """
-    ratio, n = as_number(ratio, "ratio", "a finite number kappa/D"), _checked_dimension(dimension)
-    return _concentration(ratio, n) / ratio if ratio > n else 0.0
+    ratio, domain = as_number(ratio, "ratio", "a finite number kappa/D"), unit_sphere(dimension)
+    return _concentration(ratio, domain) / ratio if ratio > domain.dimension else 0.0
 
 
 @checked
@@ -74,64 +74,36 @@ def kuramoto_gap(ratio: float, dimension: int = 2) -> float:
     InvalidInput
         If the ratio is not a finite number or the dimension is not that of a domain.
     """
-    ratio, n = as_number(ratio, "ratio", "a finite number kappa/D"), _checked_dimension(dimension)
+    ratio, domain = as_number(ratio, "ratio", "a finite number kappa/D"), unit_sphere(dimension)
+    n = domain.dimension
     if ratio <= n:
         return 0.0
-    x = _concentration(ratio, n)
-    return _small_gap(x, n) if x < max(1.0, n / 4) else _large_gap(x, ratio, n)
+    x = _concentration(ratio, domain)
+    return _small_gap(x, n) if x < max(1.0, n / 4) else _large_gap(x, ratio, domain)
 
 
-def _checked_dimension(dimension: int) -> int:
-    return 2 if dimension == 2 else Sphere(dimension).dimension
-
-
-def _concentration(ratio: float, n: int) -> float:
+def _concentration(ratio: float, domain: Domain) -> float:
     from scipy.optimize import brentq
 
-    excess = ratio - n
-    if ratio > _expansion_limit(n):
+    excess, theory = ratio - domain.dimension, theory_of(domain)
+    if ratio > theory.expansion_limit:
         # x = ratio * r(x), a contraction by (n - 1)/(2 ratio).
         x = ratio
         for _ in range(8):
-            x = ratio * _expanded(x, n)
+            x = ratio * theory.large_mean(x)
         return x
 
     def defect(x: float) -> float:
-        return float(x * _bessel_ratio(x, n) - np.longdouble(excess))
+        return float(x * _bessel_ratio(x, domain) - np.longdouble(excess))
 
-    # I_(n/2+1)/I_(n/2) lies between x/(x + n + 2) and 1.
-    high = ratio if n == 2 else (excess + math.sqrt(excess * (excess + 4 * (n + 2)))) / 2 * (1 + 4 * _EPS)
-    return float(brentq(defect, excess, high, xtol=1e-300, rtol=4 * _EPS))
+    # I_(n/2+1)/I_(n/2) is at most 1.
+    return float(brentq(defect, excess, theory.highest_concentration(ratio), xtol=1e-300, rtol=4 * _EPS))
 
 
-def _bessel_ratio(x: float, n: int) -> np.longdouble:
+def _bessel_ratio(x: float, domain: Domain) -> np.longdouble:
     """Return I_(n/2+1)(x) / I_(n/2)(x)."""
-    if n == 2:
-        bessel = scaled_bessel(x, 2)
-        return np.longdouble(bessel[2] / bessel[1])
-    terms = exponential_coefficients(x, n, 2)[:3] / multiplicities(Sphere(n), 2)
+    terms = formulas_of(domain).exponential(x, 2)[:3] / multiplicities(domain, 2)
     return np.longdouble(terms[2] / terms[1])
-
-
-def _expansion_limit(n: int) -> float:
-    return _RECURRENCE_LIMIT if n == 2 else max(_RECURRENCE_LIMIT, 100.0 * n**2)
-
-
-def _expanded(x: float, n: int) -> float:
-    """Return I_(n/2)(x) / I_(n/2-1)(x) for large x."""
-    if n == 2:
-        return 1 - 1 / (2 * x) - 1 / (8 * x**2) - 1 / (8 * x**3) - 25 / (128 * x**4)
-    return math.fsum(c / x**j for j, c in enumerate(_expansion(n)))
-
-
-@functools.lru_cache(maxsize=64)
-def _expansion(n: int) -> tuple[float, ...]:
-    """Return the coefficients of 1/x^j in the ratio, from its equation r' = 1 - (n-1) r/x - r^2."""
-    coefficients = [1.0]
-    for j in range(1, 13):
-        products = sum(coefficients[i] * coefficients[j - i] for i in range(1, j))
-        coefficients.append(((j - n) * coefficients[j - 1] - products) / 2)
-    return tuple(coefficients)
 
 
 def _small_gap(x: float, n: int) -> float:
@@ -143,22 +115,9 @@ def _small_gap(x: float, n: int) -> float:
     return math.fsum(terms)
 
 
-def _large_gap(x: float, ratio: float, n: int) -> float:
+def _large_gap(x: float, ratio: float, domain: Domain) -> float:
     wide = np.longdouble(x)
-    return float(wide * (wide / np.longdouble(ratio) / 2 - 1) - _log_scaled_mean(x, n))
-
-
-def _log_scaled_mean(x: float, n: int) -> float | np.longdouble:
-    """Return log <e^(x (u - 1))>."""
-    if x <= _expansion_limit(n):
-        if n == 2:
-            return float(np.log(scaled_bessel(x, 0)[0]))
-        return np.longdouble(np.log(exponential_coefficients(x, n, 0)[0]))
-    if n == 2:
-        return -0.5 * math.log(2 * math.pi * x) + math.log1p(1 / (8 * x) + 9 / (128 * x**2))
-    constant = math.lgamma(n / 2) + (n / 2 - 1) * math.log(2) - 0.5 * math.log(2 * math.pi)
-    tail = math.fsum(c / ((j - 1) * x ** (j - 1)) for j, c in enumerate(_expansion(n)) if j > 1)
-    return constant - 0.5 * (n - 1) * math.log(x) - tail
+    return float(wide * (wide / np.longdouble(ratio) / 2 - 1) - theory_of(domain).log_scaled_mean(x))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 
 from ..arguments import checked
 from ..base import Record
+from ..equations import McKeanVlasov
 from ..errors import InvalidInput
-from ..problem import McKeanVlasov
-from .branches import ROUNDING, curvature_of
-from .thresholds import checked_mode, require_circle, require_uniform
+from .forms import theory_of
+from .on_circle import curvature_of
+from .results import ROUNDING
+from .thresholds import checked_mode, require_uniform
 
 
 @checked
@@ -71,7 +73,7 @@ def resonance(problem: McKeanVlasov, n: int, m: int) -> Resonance:
         critical too.
     """
     require_uniform(problem)
-    require_circle(problem, "the reduced energy of two modes")
+    theory_of(problem.domain).require_waves("the reduced energy of two modes")
     if checked_mode(n) >= checked_mode(m):
         nearest = f"resonance(problem, {min(n, m)}, {max(n, m) + (n == m)})"
         raise InvalidInput(f"modes must ascend, not {n}, {m}; try {nearest}")

@@ -14,10 +14,10 @@ import numpy.typing as npt
 
 from ..arguments import LARGEST_DEGREE, checked, shown
 from ..base import Record
+from ..equations import McKeanVlasov
 from ..errors import InvalidInput
 from ..harmonics.polynomials import multiplicities
 from ..potentials import Array, Number
-from ..problem import McKeanVlasov
 
 _COINCIDENT = 8 * float(np.finfo(float).eps)
 # The last mode looked at where the tail bound certifies nothing before.
@@ -61,13 +61,14 @@ def critical_couplings(problem: McKeanVlasov, degree: int) -> Array:
         If the problem has a confinement.
     """
     require_uniform(problem)
+    noise = problem.positive_noise
     multipliers = problem.potential.multipliers(problem.domain, int(degree))
     couplings = np.full(multipliers.shape, np.inf, dtype=multipliers.dtype)
     nonzero = multipliers != 0
     nonzero[0] = False
     with np.errstate(over="ignore"):
         numbers = multiplicities(problem.domain, degree).astype(multipliers.dtype)
-        couplings[nonzero] = -numbers[nonzero] * problem.noise / multipliers[nonzero]
+        couplings[nonzero] = -numbers[nonzero] * noise / multipliers[nonzero]
     return couplings
 
 
@@ -112,7 +113,9 @@ def critical_modes(problem: McKeanVlasov, low: Number, high: Number) -> list[Cri
 
 @checked
 def growth_rates(problem: McKeanVlasov, degree: int) -> npt.NDArray[np.float64]:
-    """Return mu_k = -D k (k+d-2) (1 - lambda_k) at index k, shape (degree + 1,), each of multiplicity N_k.
+    """Return mu_k = -k (k+d-2) (D + kappa w_k/N_k) at index k, shape (degree + 1,), each of multiplicity N_k.
+
+    In other words -D k (k+d-2) (1 - lambda_k); without noise they are the rates of the attraction alone.
 
     Raises
     ------
@@ -122,10 +125,24 @@ def growth_rates(problem: McKeanVlasov, degree: int) -> npt.NDArray[np.float64]:
     require_uniform(problem)
     modes = np.arange(int(degree) + 1)
     multipliers = problem.potential.multipliers(problem.domain, degree)
-    sizes = multiplicities(problem.domain, degree) * np.longdouble(problem.noise)
-    products = np.longdouble(problem.fixed_coupling) * multipliers / sizes
+    attraction = np.longdouble(problem.fixed_coupling) * multipliers / multiplicities(problem.domain, degree)
     eigenvalues = modes * (modes + problem.domain.dimension - 2)
-    return np.asarray(-problem.noise * eigenvalues * (1 + products), dtype=np.float64)
+    return np.asarray(-eigenvalues * (problem.noise + attraction), dtype=np.float64)
+
+
+def branching_coupling(problem: McKeanVlasov, n: int) -> Number:
+    """Return the critical coupling of a mode, where a branch leaves the uniform state.
+
+    Raises
+    ------
+    InvalidInput
+        If n is not a positive integer, w_n = 0 or there is a confinement.
+    """
+    require_uniform(problem)
+    coupling = plain_number(critical_couplings(problem, checked_mode(n))[n])
+    if not np.isfinite(coupling):
+        raise InvalidInput(f"mode {n} has w_{n} = 0, so no branch leaves the uniform state along it")
+    return coupling
 
 
 def require_uniform(problem: McKeanVlasov) -> None:
@@ -133,15 +150,6 @@ def require_uniform(problem: McKeanVlasov) -> None:
     if problem.confinement is not None:
         raise InvalidInput(
             "these closed forms are about the uniform state, which a confinement removes; leave the confinement out"
-        )
-
-
-def require_circle(problem: McKeanVlasov, what: str) -> None:
-    """Refuse a sphere where a statement is one about the circle."""
-    if problem.domain.dimension != 2:
-        raise InvalidInput(
-            f"{what} belongs to the circle and does not apply on the sphere; there, branch_shape(problem, degree) "
-            "and global_criterion(problem) tell how and where the uniform state gives way"
         )
 
 
@@ -196,7 +204,7 @@ def _reference(problem: McKeanVlasov, couplings: Array) -> Number | None:
 def _degree_for(problem: McKeanVlasov, largest: Number) -> int:
     """Return a degree beyond which every critical coupling exceeds ``largest`` in modulus."""
     degree = 16
-    threshold = problem.noise * (1 - 2 * _COINCIDENT)
+    threshold = problem.positive_noise * (1 - 2 * _COINCIDENT)
     while _beyond(problem, largest, degree) >= threshold:
         if degree >= _LAST_MODE:
             raise InvalidInput(

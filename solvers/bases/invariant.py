@@ -66,7 +66,11 @@ class InvariantBasis:
         self.squares = np.array(1.0 / (2.0 * self.degrees + 1.0), dtype=float)
         self.nodes = nodes
         self.confinement = confinement
-        self._transform = SphericalTransform(nodes, symmetry=group.turns)
+        self._transform = grid = SphericalTransform(nodes, symmetry=group.turns)
+        # A field has the degrees of the modes only, the density has all.
+        top = int(cells.max())
+        self._of_fields = SphericalTransform(top, grid.rings, grid.meridians, symmetry=group.turns)
+        self._field_modes = mode_matrix(group, cells, top)
         self._size = packed_size(nodes)
         self._modes = mode_matrix(group, cells, nodes)
         self._fixed = None if confinement is None else self._confined(confinement)
@@ -99,7 +103,8 @@ class InvariantBasis:
 
     def _values(self, field: Floats) -> Floats:
         """Return a field on the grid, without the confinement."""
-        return self._transform.synthesise(*self.harmonics(field))
+        cosine, sine = np.split(self._field_modes.T @ field, 2)
+        return self._of_fields.synthesise(cosine, sine)
 
     def gibbs(self, field: Floats) -> Gibbs:
         """Return the packed moments up to degree ``nodes`` and the logarithm of Z, the uniform mean of e^f."""

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meanfield.harmonics import place
-from meanfield.harmonics.quadrature import Rule, gauss_rule
+from meanfield.harmonics.quadrature import gauss_rule
 
 from .base import Floats, Integers
 
@@ -50,8 +50,8 @@ class LegendreTables:
     ----------
     degree
         Largest degree L.
-    rule
-        Gauss rule in dimension 3; rings go from north to south.
+    rings
+        Nodes of the Gauss rule in dimension 3; rings go from north to south.
     symmetry
         Only orders that are multiples of this have tables.
 
@@ -63,19 +63,17 @@ class LegendreTables:
         The packed places l (l + 1)/2 + m of the coefficients, in the order in which ``sum`` takes them.
     """
 
-    def __init__(self, degree: int, rule: Rule, symmetry: int = 1) -> None:
+    def __init__(self, degree: int, rings: int, symmetry: int = 1) -> None:
         self.orders: Integers = np.arange(0, degree + 1, symmetry)
-        self.rings = rule.nodes.size
-        self._half = (self.rings + 1) // 2
+        self.rings = rings
+        self._half = (rings + 1) // 2
         self._tables: list[Order] = []
         places: list[Integers] = []
         start = 0
-        tables = order_tables(degree, self.orders, rule.fine[: self._half])
-        for order, table in zip(self.orders.tolist(), tables, strict=True):
+        for order, (even, odd) in zip(self.orders.tolist(), folded(degree, self.orders, rings), strict=True):
             degrees = np.arange(order, degree + 1)
             places += [place(degrees[::2], order), place(degrees[1::2], order)]
             middle, stop = start + places[-2].size, start + degrees.size
-            even, odd = np.ascontiguousarray(table[:, ::2]), np.ascontiguousarray(table[:, 1::2])
             self._tables.append(Order(even, odd, slice(start, middle), slice(middle, stop)))
             start = stop
         self.places: Integers = np.concatenate(places)
@@ -120,7 +118,25 @@ class LegendreTables:
 @functools.lru_cache(maxsize=8)
 def legendre_tables(degree: int, rings: int, symmetry: int = 1) -> LegendreTables:
     """Return the tables of a degree on the Gauss rule with a number of rings; they are kept and shared."""
-    return LegendreTables(degree, gauss_rule(3, rings), symmetry)
+    return LegendreTables(degree, rings, symmetry)
+
+
+def folded(degree: int, orders: Integers, rings: int) -> list[tuple[Floats, Floats]]:
+    """Return T_lm of some orders on the northern rings, those of even and of odd l - m, (rings, degrees) each.
+
+    Symmetries share the tables of the orders that they have in common.
+    """
+    known = _folded(degree, rings)
+    missing = orders[[order not in known for order in orders.tolist()]]
+    northern = gauss_rule(3, rings).fine[: (rings + 1) // 2]
+    for order, table in zip(missing.tolist(), order_tables(degree, missing, northern), strict=True):
+        known[order] = np.ascontiguousarray(table[:, ::2]), np.ascontiguousarray(table[:, 1::2])
+    return [known[order] for order in orders.tolist()]
+
+
+@functools.lru_cache(maxsize=16)
+def _folded(degree: int, rings: int) -> dict[int, tuple[Floats, Floats]]:
+    return {}
 
 
 def ring_table(degree: int, order: int, rings: int) -> Floats:
@@ -176,7 +192,9 @@ def _upwards(degree: int, orders: Integers, tops: NDArray[Any], cosine: NDArray[
         begun = slice(int(np.searchsorted(orders, current, side="right")))
         tables[begun, current - first] = values[begun]
         upper = np.sqrt(kind(current + 1) ** 2 - squares[begun])
-        ahead = ((2 * current + 1) * cosine * values[begun] - lower[begun] * before[begun]) / upper
+        share = kind(1) / upper
+        ahead = (2 * current + 1) * cosine * values[begun] - lower[begun] * before[begun]
+        ahead *= share
         before[begun], values[begun], lower[begun] = values[begun], ahead, upper
     for table, order in zip(tables, orders.tolist(), strict=True):
         yield table[order - first :].T

@@ -1,15 +1,16 @@
 r"""Pseudo-arclength continuation of stationary states as an iterator of points.
 
 The curve is parametrised by the length in (b, q), both dimensionless. Each step extrapolates the last three
-points and tangents by the Hermite polynomial of degree five, so well that one Newton step is often enough,
-corrects by Newton in the hyperplane orthogonal to the tangent, and adapts its length to the distance between
-prediction and correction. Every accepted point is resolved: where it is not, the equation grows and the point is
-corrected again.
+points and tangents by the Hermite polynomial of degree five, the last four by that of degree seven where steps are
+even, so well that one Newton step is often enough, corrects by Newton in the hyperplane orthogonal to the tangent,
+and adapts its length to the distance between prediction and correction. Every accepted point is resolved: where it
+is not, the equation grows and the point is corrected again.
 """
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from scipy.linalg.blas import daxpy, ddot
@@ -21,8 +22,9 @@ from ..equation import StationaryEquation
 from ..newton import POLISHED, ROUNDING, Newton, Solution, correct, solve_at
 from .arclength import Arclength
 
-# Points from which the next one is predicted.
-PREDICTED_FROM = 3
+# Points from which the next one is predicted; from more no better, for errors of tangents grow with the order. They
+# grow with uneven steps, too: it is one less where the longest is longer than the shortest by this factor.
+PREDICTED_FROM, UNEVEN = 4, 1.1
 # Arclengths count from the branch point a branch is born at; one that has none starts at this value.
 REGULAR_ARCLENGTH = 1.0
 NEWTON = Newton()
@@ -164,10 +166,13 @@ def _advance(known: list[Point], step: float, method: Arclength) -> tuple[Point 
 
 
 def _usable(known: list[Point], step: float) -> list[Point]:
-    """Return the last points, without those so close together that extrapolation would only amplify rounding."""
+    """Return the last points, without those so close or uneven that extrapolation would only amplify errors."""
     nodes = known
     while len(nodes) > 1 and nodes[-1].arclength - nodes[-2].arclength < 1e-3 * step:
         nodes = nodes[-1:]
+    if len(nodes) == PREDICTED_FROM:
+        steps = [step, *(after.arclength - before.arclength for before, after in pairwise(nodes))]
+        nodes = nodes[1:] if max(steps) > UNEVEN * min(steps) else nodes
     return nodes
 
 
@@ -178,15 +183,15 @@ def hermite(nodes: Sequence[Point], arclength: float) -> tuple[Floats, float]:
     points and (s - s_i) l_i(s)^2 for the tangents. One node gives the tangent line, two the cubic.
     """
     equation = nodes[-1].equation
-    b, q = np.zeros_like(equation.scales), 0.0
+    b, q = np.zeros(equation.scales.size), 0.0
     for node in nodes:
-        lagrange, slope = 1.0, 0.0
+        lagrange, slope, place = 1.0, 0.0, node.arclength
         for other in nodes:
             if other is not node:
-                gap = node.arclength - other.arclength
+                gap = place - other.arclength
                 lagrange *= (arclength - other.arclength) / gap
                 slope += 1.0 / gap
-        beyond = (arclength - node.arclength) * lagrange * lagrange
+        beyond = (arclength - place) * lagrange * lagrange
         weight = lagrange * lagrange - 2.0 * slope * beyond
         node_b, tangent_b = node.unknowns_on(equation)
         b = daxpy(tangent_b, daxpy(node_b, b, a=weight), a=beyond)

@@ -72,8 +72,15 @@ class Followed:
 
 def own_count(point: Point, followed: Followed) -> int:
     """Return the unstable directions of a point of a branch, counted there; one of a vertical branch is neutral."""
-    neutral = VERTICAL_NEUTRAL if followed.vertical else NEUTRAL
-    return sum(point.equation.geometry.unstable_counts(point, neutral))
+    return own_counts([point], followed)[0]
+
+
+def own_counts(points: list[Point], followed: Followed) -> list[int]:
+    """Return the unstable directions of points of a branch, counted there."""
+    geometry = points[0].equation.geometry
+    if followed.vertical:
+        return [sum(geometry.unstable_counts(point, VERTICAL_NEUTRAL)) for point in points]
+    return [sum(counts) for counts in geometry.unstable_along(points)]
 
 
 def follow(departure: Departure, method: Arclength, highest: float) -> Followed | None:

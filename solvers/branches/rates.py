@@ -48,7 +48,11 @@ def _with_rates(problem: McKeanVlasov, geometry: Geometry, branch: Branch, failu
     if branch.symmetry == 0:
         return branch
     rates = np.full(len(branch), np.nan)
-    known = np.flatnonzero(np.isfinite(branch.cosine).all(axis=1))
+    finite = np.isfinite(branch.cosine).all(axis=1)
+    # The direction that is neutral at a fold is the slowest there where none is unstable.
+    neutral = finite & (np.array(branch.point_labels) == "LP") & (branch.unstable == 0)
+    rates[neutral] = 0.0
+    known = np.flatnonzero(finite & ~neutral)
     rates[known] = _known_rates(problem, geometry, branch, known, failures)
     return replace(branch, slowest_rate=np.where(_contradicted(branch, rates), np.nan, rates))
 
@@ -57,7 +61,7 @@ def _contradicted(branch: Branch, rates: Floats) -> NDArray[np.bool_]:
     """Tell where the sign of a rate is lost in rounding: it disagrees with the inertia, which is not lost."""
     # At a branch point, also one that the branch ends at, and at a fold the rate is zero up to rounding, of either
     # sign.
-    ordinary = np.array([label not in ("BP", "LP") for label in branch.point_labels])
+    ordinary = ~np.isin(branch.point_labels, ("BP", "LP"))
     if branch.outcome is Outcome.JOINED_BRANCH:
         ordinary[-1] = False
     wrong = ((branch.unstable > 0) & (rates > 0.0)) | ((branch.unstable == 0) & (rates < 0.0))

@@ -13,7 +13,7 @@ from ..labels import untaken
 from ..newton import NEUTRAL
 from .continuation import Point, point_between
 from .detection import Event, interval_end
-from .following import VERTICAL_NEUTRAL, Followed, Knot, own_count
+from .following import VERTICAL_NEUTRAL, Followed, Knot, own_count, own_counts
 from .junctions import Arrival
 
 # A moment below this is rounding noise; the density is resolved by the moments above it.
@@ -154,14 +154,14 @@ def _filled(curve: Followed) -> list[Knot]:
     """Return the knots of a curve, with points halfway between few, so that a narrow interval shows a curve."""
     knots = curve.knots
     while 1 < len(knots) < FEWEST_POINTS:
-        filled = [knots[0]]
+        middles: list[Point] = []
         for one, other in pairwise(knots):
-            middle = 0.5 * (one.point.arclength + other.point.arclength)
-            point = point_between(one.point, other.point, middle)
-            if point is None:
+            middle = point_between(one.point, other.point, 0.5 * (one.point.arclength + other.point.arclength))
+            if middle is None:
                 return knots
-            filled += [Knot(point, own_count(point, curve)), other]
-        knots = filled
+            middles.append(middle)
+        between = [Knot(point, count) for point, count in zip(middles, own_counts(middles, curve), strict=True)]
+        knots = [knots[0], *(knot for pair in zip(between, knots[1:], strict=True) for knot in pair)]
     return knots
 
 
@@ -289,16 +289,16 @@ def state_of(problem: McKeanVlasov, point: Point, label: str = "", *, vertical: 
         Whether it is of a family at one coupling; along it a direction is neutral up to the error of its members.
     """
     geometry = point.equation.geometry
-    cosine, sine, _, _, modes = moment_arrays([point])
+    cosine, sine, modes = significant_moments(point)
     return State(
         problem=problem,
-        cosine=cosine[0],
-        sine=sine[0],
+        cosine=cosine,
+        sine=sine,
         free_energy_gap=point.free_energy_gap,
         unstable=sum(geometry.unstable_counts(point, VERTICAL_NEUTRAL if vertical else NEUTRAL)),
         symmetry=geometry.symmetry_of(point),
         residual=point.residual,
-        modes=int(modes[0]),
+        modes=modes,
         label=label,
         layout=point.equation.basis.layout,
     )
@@ -320,6 +320,18 @@ def moment_arrays(points: list[Point]) -> tuple[Floats, Floats, Floats, Floats, 
         arrays[:, row : row + part.shape[1], :count] = part[:, :, :count]
         row += part.shape[1]
     return arrays[0], arrays[1], arrays[2], arrays[3], modes
+
+
+def significant_moments(point: Point) -> tuple[Floats, Floats, int]:
+    """Return the moments of a point by place, and the resolved degrees."""
+    equation = point.equation
+    layout = modes_of(equation.problem.domain, equation.basis.layout)
+    both = np.array(equation.basis.expand(point.moments))
+    degree = int(layout.degrees(int(_last_significant(both[:, None])[0]) + 1)[-1])
+    width = layout.places(max(degree, 4))
+    moments = np.zeros((2, width))
+    moments[:, : both.shape[1]] = both[:, :width]
+    return moments[0], moments[1], degree
 
 
 def _last_significant(arrays: Floats) -> np.ndarray:

@@ -12,7 +12,7 @@ many modes a density needs.
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -260,19 +260,22 @@ class Ensemble:
         np.subtract(minus, plus, out=matrix[:, count:, count:])
         matrix[:, :count, count:], matrix[:, count:, :count] = mixed, mixed.transpose(0, 2, 1)
         means = np.concatenate([cosine[:, degrees], sine[:, degrees]], axis=1)
-        self._weighted(matrix, means, slice(2 * count))
+        turning = []
         if not self.confined:
-            turning = np.concatenate([-degrees * sine[:, degrees], degrees * cosine[:, degrees]], axis=1)
-            turning *= self._roots
-            turning /= np.sqrt((turning**2).sum(axis=1, keepdims=True)) + 1e-300
-            matrix += turning[:, :, None] * turning[:, None, :]
-        return matrix
+            turning.append(np.concatenate([-degrees * sine[:, degrees], degrees * cosine[:, degrees]], axis=1))
+            turning[0] *= self._roots
+            turning[0] /= np.sqrt((turning[0] ** 2).sum(axis=1, keepdims=True)) + 1e-300
+        return self._weighted(matrix, means, slice(2 * count), turning)
 
-    def _weighted(self, matrix: Floats, means: Floats, modes: slice) -> Floats:
-        """Return sigma - 2 A sigma Cov sigma A from twice the second moments, overwritten, and the means."""
+    def _weighted(self, matrix: Floats, means: Floats, modes: slice, added: Sequence[Floats] = ()) -> Floats:
+        """Return sigma - 2 A sigma Cov sigma A from twice the second moments, overwritten, and the means.
+
+        The squares of the vectors ``added`` are in it, too.
+        """
         signs, weights = self._signs[modes], (self._signs * self._roots)[modes]
-        matrix -= 2.0 * means[:, :, None] * means[:, None, :]
         matrix *= -np.multiply.outer(weights, weights)
+        vectors = np.stack([np.sqrt(2.0) * weights * means, *added], axis=1)
+        matrix += vectors.transpose(0, 2, 1) @ vectors
         places = np.arange(weights.size)
         matrix[:, places, places] += signs
         return matrix

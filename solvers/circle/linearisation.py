@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meanfield import McKeanVlasov, State
+from meanfield.equations import Interaction
 
 from ..bases import EPS, Floats, Integers
 from ..felt import even_size
@@ -135,13 +136,6 @@ class Block:
     spurious: Matrix | None
 
 
-def strengths_of(problem: McKeanVlasov, degree: int) -> NDArray[np.longdouble]:
-    """Return lambda_k = -kappa w_k/(2D), k = 0..degree, without underflow of the multipliers."""
-    scale = np.longdouble(problem.fixed_coupling) * np.longdouble(problem.potential.scale(problem.domain))
-    relative = problem.potential.extended_multipliers(problem.domain, degree)
-    return np.asarray(-scale / np.longdouble(2.0 * problem.noise) * relative)
-
-
 def complex_moments(state: State) -> Matrix:
     """Return the integrals of rho exp(-ik theta) up to the last degree that is not rounding noise."""
     moments = state.cosine - 1j * state.sine
@@ -178,7 +172,7 @@ def field_of(problem: McKeanVlasov, moments: Matrix, degree: int) -> Field:
 
     Everything is kept to twice that degree, so that what truncation leaves out can be measured.
     """
-    return gibbs_field(problem, strengths_of(problem, 2 * degree).astype(float), moments)
+    return gibbs_field(problem, Interaction(problem).strengths(2 * degree), moments)
 
 
 def gibbs_field(problem: McKeanVlasov, strengths: Floats, moments: Matrix) -> Field:
@@ -188,8 +182,7 @@ def gibbs_field(problem: McKeanVlasov, strengths: Floats, moments: Matrix) -> Fi
     known = min(moments.shape[-1], wide + 1)
     coefficients[..., :known] = strengths[..., :known] * moments[..., :known]
     if problem.confinement is not None:
-        fixed = problem.confinement.multipliers(problem.domain, wide)[1:].astype(float)
-        coefficients[..., 1:] -= fixed / (2.0 * problem.noise)
+        coefficients[..., 1:] += 0.5 * Interaction(problem).forces(wide)[1:]
     points = even_size(4 * wide)
     values = np.fft.irfft(coefficients, points, norm="forward")
     values -= values.max(axis=-1, keepdims=True)

@@ -6,7 +6,6 @@ import scipy.fft
 from ..bases import CosineBasis, Floats
 from ..branches.continuation import Point
 from ..branches.recording import SIGNIFICANT
-from ..felt import even_size
 from .rotation import Complexes
 
 
@@ -53,12 +52,12 @@ def moment_derivatives(points: list[Point], density: np.ndarray) -> np.ndarray:
         half = slopes.shape[1] // 2
         slopes = slopes[:, :half] - 1j * slopes[:, half:]
     cells = basis.degrees[: slopes.shape[1]] // basis.symmetry
-    # A product of degree d reaches back to 2 nodes - d, which must stay above the degrees that are asked for.
-    nodes = even_size(density.shape[1] + int(cells[-1]))
+    # On n nodes a product of degree d reaches back to n - d, which must stay above the degrees that are asked for.
+    nodes = scipy.fft.next_fast_len(2 * (density.shape[1] + int(cells[-1])), real=True)
     series = np.zeros((len(points), int(cells[-1]) + 1), dtype=slopes.dtype)
     series[:, cells] = 0.5 * slopes
-    product = scipy.fft.irfft(series, 2 * nodes) * scipy.fft.irfft(density, 2 * nodes)
-    covariances = scipy.fft.rfft(product)[:, : density.shape[1]] * (2 * nodes)
+    product = scipy.fft.irfft(series, nodes) * scipy.fft.irfft(density, nodes)
+    covariances = scipy.fft.rfft(product)[:, : density.shape[1]] * nodes
     derivative = covariances - density * covariances[:, :1].real
     return derivative if np.iscomplexobj(density) else derivative.real
 

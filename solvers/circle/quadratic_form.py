@@ -13,9 +13,11 @@ the kernel summed in extended precision.
 
 import numpy as np
 
+from meanfield.equations import Interaction
+
 from ..bases import EPS, Floats
 from ..felt import even_size
-from .linearisation import Field, Matrix, felt, strengths_of
+from .linearisation import Field, Matrix, felt
 
 # Safety factor on first-order rounding bounds.
 SAFETY = 8.0
@@ -65,7 +67,7 @@ def _kernel(field: Field, points: int) -> tuple[Floats, float]:
     """Return sum lambda_k k^2 cos(k t) on the grid, summed in extended precision, and its rounding error."""
     degree = min(points // 2, field.strengths.size - 1)
     degrees = np.arange(1, degree + 1)
-    weights = strengths_of(field.problem, degree)[1:] * degrees**2
+    weights = Interaction(field.problem).extended_strengths(degree)[1:] * degrees**2
     half_turns = np.arange(points) * (2 * np.arccos(np.longdouble(-1.0)) / points)
     table = np.cos(half_turns)
     half = np.array([weights @ table[degrees * shift % points] for shift in range(points // 2 + 1)])

@@ -21,6 +21,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from meanfield import NotResolved, State
+from meanfield.equations import Interaction
 
 from ..bases import EPS, Floats, Integers
 from ..lowest import check_size, lowest_pairs
@@ -34,7 +35,6 @@ from .linearisation import (
     gibbs_field,
     last_degree,
     of_class,
-    strengths_of,
     symmetric_pair,
     symmetric_sines,
     symmetric_whole,
@@ -161,7 +161,7 @@ def _stacked(group: Sequence[Prepared]) -> Field:
     first, degree = group[0].state.problem, max(one.degree for one in group)
     couplings = np.array([one.state.problem.fixed_coupling for one in group], dtype=np.longdouble)
     # Strengths are proportional to the coupling.
-    strengths = strengths_of(first.at(coupling=1.0), degree) * couplings[:, np.newaxis]
+    strengths = Interaction(first.at(coupling=1.0)).extended_strengths(degree) * couplings[:, np.newaxis]
     padded = np.zeros((len(group), max(one.moments.size for one in group)), dtype=complex)
     for row, one in zip(padded, group, strict=True):
         row[: one.moments.size] = one.moments

@@ -24,6 +24,7 @@ import numpy as np
 import scipy.linalg
 
 from meanfield import McKeanVlasov, NotResolved, Spectrum, State
+from meanfield.equations import Interaction
 
 from ..bases import EPS, Floats
 from ..felt import confining_degree
@@ -49,7 +50,6 @@ from .linearisation import (
     odd_factors,
     of_class,
     root_cosines,
-    strengths_of,
 )
 from .quadratic_form import SAFETY, quadratic_form
 
@@ -179,7 +179,7 @@ def _uniform_spectrum(state: State) -> Spectrum:
 def uniform_eigenvalues(problem: McKeanVlasov, degree: int) -> Floats:
     """Return -D k^2 (1 - lambda_k), k = 1..degree, at the uniform state, largest first."""
     degrees = np.arange(1.0, degree + 1.0)
-    values = -problem.noise * degrees**2 * (1.0 - strengths_of(problem, degree)[1:].astype(float))
+    values = -problem.noise * degrees**2 * (1.0 - Interaction(problem).strengths(degree)[1:])
     return np.sort(values)[::-1]
 
 

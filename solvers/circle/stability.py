@@ -30,12 +30,14 @@ from ..geometry import BlockMatrix
 from ..inertia import count_negative
 from ..newton import NEUTRAL
 from ..pinning import count_beside_rotation, is_weak
-from ..weak import Partition, most_variance, strong_modes
+from ..weak import Partition, strong_modes
 
 # With more modes than this the blocks of a rotation symmetry are counted one by one.
 DIVIDED = 64
-# Points with fewer modes are counted so many at once, since calling numpy costs more than their matrices.
-TOGETHER = 16
+# Points that are counted at once, at most, since calling numpy costs more than small matrices, and their numbers.
+TOGETHER, NUMBERS_AT_ONCE = 16, 2**16
+# Numbers of rows of tables are multiples of this.
+ROWS_AT_ONCE = 64
 # Parts of the modes: all of them, and all that are not multiples of the symmetry.
 ALL, OTHERS = -1, -2
 
@@ -66,15 +68,19 @@ class Block:
 
 
 class Part(NamedTuple):
-    """Some of the modes, with the index tables of their covariances in the moments of states of a symmetry."""
+    """Some of the modes, with the places of their means in the moments of states of a symmetry."""
 
     degrees: Integers
-    relative: Floats
     signs: Floats
     roots: Floats
-    weights: Floats
     repulsive: tuple[int, int]
     means: Integers
+
+
+class Tables(NamedTuple):
+    """The first rows of the weights of covariances, and of their places in the moments."""
+
+    weights: Floats
     total: Integers
     difference: Integers
 
@@ -89,6 +95,7 @@ class Perturbations:
     symmetry: int
     moments: int
     _parts: dict[int, Part] = field(default_factory=dict)
+    _tabled: dict[int, Tables] = field(default_factory=dict)
 
     def block(self, point: Point, block: Block) -> tuple[Floats, Integers, int]:
         """Return the symmetric matrix of a block, its degrees and its number of repulsive modes."""
@@ -122,15 +129,20 @@ class Perturbations:
             return np.array([proved - repulsive])
         matrices = self.matrices(points, parity, residue)
         diagonals(matrices)[:] += neutral
-        return np.array([count_negative(matrix) for matrix in matrices]) - repulsive
+        found: list[int] = []
+        for matrix in matrices:
+            # Where nothing is negative, as at the point before, Cholesky's factorisation shows it faster.
+            found.append(count_negative(matrix, definite=found[-1:] == [0]))
+        return np.array(found) - repulsive
 
     def _partition(self, point: Point, parity: Parity, residue: int, neutral: float) -> Partition | None:
         """Return the matrix of a part plus ``neutral`` parted into strong and weak modes, or None if best whole."""
         part, equation = self._part(residue), point.equation
-        shares = 2.0 * point.q / equation.strongest * part.roots**2 * most_variance(point.moments)
-        count = None if equation.basis.doubts_tail else strong_modes(shares)
-        if count is None:
+        factor = 2.0 * point.q / equation.strongest
+        strong = None if equation.basis.doubts_tail else strong_modes(part.roots, factor, point.moments)
+        if strong is None:
             return None
+        count, below = strong
         rows = self.matrices([point], parity, residue, count)
         diagonals(rows)[:] += neutral
         above = neutral
@@ -138,7 +150,7 @@ class Perturbations:
             squares = (part.roots * part.degrees * np.append(point.moments, 0.0).take(part.means)) ** 2
             above += float(squares[count:].sum() / max(squares.sum(), np.finfo(float).tiny))
         signs = -equation.sign * part.signs[count:]
-        return Partition(rows[0, :, :count], rows[0, :, count:], signs, float(shares[count:].max()), above)
+        return Partition(rows[0, :, :count], rows[0, :, count:], signs, below, above)
 
     def _rotates(self, parity: Parity, residue: int) -> bool:
         """Whether the rotation mode is in a part and is moved to one."""
@@ -176,20 +188,29 @@ class Perturbations:
             elif residue == OTHERS:
                 inside = classes != 0
             degrees, relative = self.degrees[inside], self.relative[inside]
-            signs, roots = np.sign(relative), np.sqrt(np.abs(relative))
-            places = self._places(np.arange(2 * int(self.degrees.max(initial=0)) + 1))
             self._parts[residue] = Part(
                 degrees,
-                relative,
-                signs,
-                roots,
-                np.multiply.outer(signs * roots, signs * roots),
+                np.sign(relative),
+                np.sqrt(np.abs(relative)),
                 (int(np.count_nonzero(relative > 0.0)), int(np.count_nonzero(relative < 0.0))),
-                places[degrees],
-                places[np.add.outer(degrees, degrees)],
-                places[np.abs(np.subtract.outer(degrees, degrees))],
+                self._places(degrees),
             )
         return self._parts[residue]
+
+    def _tables(self, residue: int, count: int) -> Tables:
+        """Return the tables of a part with so many rows; some more are made, which the next may ask for."""
+        known = self._tabled.get(residue)
+        if known is None or len(known.total) < count:
+            part = self._part(residue)
+            degrees, scaled = part.degrees, part.signs * part.roots
+            first = slice(min(degrees.size, ROWS_AT_ONCE * -(-count // ROWS_AT_ONCE)))
+            places = self._places(np.arange(2 * int(self.degrees.max(initial=0)) + 1))
+            known = self._tabled[residue] = Tables(
+                np.multiply.outer(scaled[first], scaled),
+                places[np.add.outer(degrees[first], degrees)],
+                places[np.abs(np.subtract.outer(degrees[first], degrees))],
+            )
+        return Tables(known.weights[:count], known.total[:count], known.difference[:count])
 
     def _places(self, degrees: Integers) -> Integers:
         """Return where the moments of some degrees are; the place after the last stands for those that vanish."""
@@ -205,20 +226,21 @@ class Perturbations:
         The shape is (points, count, size), without a count (points, size, size).
         """
         equation, part = points[0].equation, self._part(residue)
+        tables = self._tables(residue, part.degrees.size if count is None else count)
         # The place behind the moments stands for those that vanish.
         moments = np.zeros((len(points), self.moments + 1))
         for row, point in zip(moments, points, strict=True):
             row[:-1] = point.moments
         scaled = moments * np.array([[-point.q / equation.strongest] for point in points])
-        matrices: Floats = scaled.take(part.difference[:count], axis=1)
+        matrices: Floats = scaled.take(tables.difference, axis=1)
         if parity == "even":
-            matrices += scaled.take(part.total[:count], axis=1)
+            matrices += scaled.take(tables.total, axis=1)
             if residue in (0, ALL):
                 means = moments.take(part.means, axis=1)
                 matrices -= 2.0 * scaled.take(part.means[:count], axis=1)[:, :, None] * means[:, None]
         else:
-            matrices -= scaled.take(part.total[:count], axis=1)
-        matrices *= part.weights[:count]
+            matrices -= scaled.take(tables.total, axis=1)
+        matrices *= tables.weights
         diagonals(matrices)[:] -= equation.sign * part.signs[:count]
         if self._rotates(parity, residue):
             rotations = part.roots * part.degrees * moments.take(part.means, axis=1)
@@ -277,11 +299,8 @@ def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
     below ``-neutral``: phases between modes can be locked by terms of so high an order that their eigenvalues are
     lost in rounding, and those are neither stable nor unstable.
     """
-    modes = perturbations(point)
     if not isinstance(point.equation.basis, CosineBasis):
-        return modes.count_mixed(point, neutral), 0
-    if point.equation.basis.symmetry > 1 and modes.degrees.size > DIVIDED:
-        return _counts_by_class(point, modes, neutral)
+        return perturbations(point).count_mixed(point, neutral), 0
     return _counts([point], neutral)[0]
 
 
@@ -290,23 +309,43 @@ def unstable_along(points: Sequence[Point]) -> list[tuple[int, int]]:
     counts: list[tuple[int, int]] = []
     for _, group in groupby(points, attrgetter("equation")):
         alike = list(group)
-        counts += [unstable_counts(alike[0])] if len(alike) == 1 else _counts(alike, NEUTRAL)
+        together = counted_together(alike[0])
+        for start in range(0, len(alike), together):
+            part = alike[start : start + together]
+            counts += [unstable_counts(part[0])] if len(part) == 1 else _counts(part, NEUTRAL)
     return counts
 
 
 def counted_together(point: Point) -> int:
     """Return how many points of the branch of a point are best counted at once."""
-    even = isinstance(point.equation.basis, CosineBasis)
-    return TOGETHER if even and perturbations(point).degrees.size <= DIVIDED else 1
+    if not isinstance(point.equation.basis, CosineBasis):
+        return 1
+    modes = perturbations(point)
+    largest = 2 * modes.degrees.size // modes.symmetry if _divided(modes) else modes.degrees.size
+    return max(1, min(TOGETHER, NUMBERS_AT_ONCE // max(largest, 1) ** 2))
+
+
+def _divided(modes: Perturbations) -> bool:
+    """Whether classes are counted one by one, cheaper for many modes."""
+    return modes.symmetry > 1 and modes.degrees.size > DIVIDED
 
 
 def _counts(points: Sequence[Point], neutral: float) -> list[tuple[int, int]]:
     """Return the numbers of unstable even and odd directions at even states of one equation, counted at once."""
     modes = perturbations(points[0])
     even = np.array([_own(point, neutral) for point in points])
-    if modes.symmetry > 1:
-        even += modes.count_even(points, neutral)
-    return list(zip(even.tolist(), modes.count_odd(points, ALL, neutral).tolist(), strict=True))
+    if _divided(modes):
+        odd = modes.count_odd(points, 0, neutral)
+        for residue in range(1, modes.symmetry // 2 + 1):
+            shared = modes.counts(points, "even", residue, neutral)
+            even += shared
+            # Cosines and sines agree except in the extreme classes.
+            odd += modes.counts(points, "odd", residue, neutral) if 2 * residue == modes.symmetry else shared
+    else:
+        odd = modes.count_odd(points, ALL, neutral)
+        if modes.symmetry > 1:
+            even += modes.count_even(points, neutral)
+    return list(zip(even.tolist(), odd.tolist(), strict=True))
 
 
 def _own(point: Point, neutral: float) -> int:
@@ -322,19 +361,6 @@ def unstable_halfway(point: Point) -> int:
     modes = perturbations(point)
     parities = [block.parity for block in blocks_of(point) if block.residue == symmetry // 2]
     return sum(_count(*modes.block(point, Block(symmetry // 2, parity)), NEUTRAL) for parity in parities)
-
-
-def _counts_by_class(point: Point, modes: Perturbations, neutral: float) -> tuple[int, int]:
-    """Count class by class, cheaper for many modes; cosines and sines agree except in the extreme classes."""
-    symmetry = point.equation.basis.symmetry
-    shared = 0
-    for residue in range(1, (symmetry + 1) // 2):
-        shared += int(modes.counts([point], "even", residue, neutral)[0])
-    even, odd = _own(point, neutral), int(modes.count_odd([point], 0, neutral)[0])
-    if symmetry % 2 == 0:
-        even += int(modes.counts([point], "even", symmetry // 2, neutral)[0])
-        odd += int(modes.counts([point], "odd", symmetry // 2, neutral)[0])
-    return even + shared, odd + shared
 
 
 def _count(matrix: Floats, degrees: Integers, repulsive: int, neutral: float) -> int:

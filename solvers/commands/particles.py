@@ -34,7 +34,7 @@ from meanfield.export import to_json_object
 from meanfield.export.datasets import KINDS, check_target
 from meanfield.export.ensembles import RECORD
 
-from ..defaults import DEGREES, EULER_MARUYAMA, WEAK_SECOND_ORDER
+from ..defaults import DEGREES, SCHEME, SCHEMES
 from .initial_option import add_initial, initial_of
 
 
@@ -68,9 +68,9 @@ def _parser(argv: Sequence[str]) -> Parser:
     parser.add_argument(
         "--scheme",
         type=word,
-        default=WEAK_SECOND_ORDER,
+        default=SCHEME,
         metavar="NAME",
-        help=f"{EULER_MARUYAMA} or {WEAK_SECOND_ORDER} (default: {WEAK_SECOND_ORDER})",
+        help=f"{', '.join(SCHEMES)} (default: {SCHEME})",
     )
     parser.add_argument("--times", type=whole, metavar="N", help="record after each of N equal intervals")
     parser.add_argument(

@@ -1,5 +1,7 @@
 """Jacobians of the moment equations, from Toeplitz and Hankel matrices that are views of vectors."""
 
+from typing import TypeVar
+
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
@@ -8,6 +10,7 @@ from ..bases import Floats
 from .rates import Rates
 
 Complexes = NDArray[np.complex128]
+Entry = TypeVar("Entry", bound=np.generic)
 
 
 class EvenDerivatives:
@@ -89,7 +92,7 @@ class FullDerivatives:
         return matrix
 
 
-def toeplitz_and_hankel(vector: NDArray[np.generic], size: int) -> tuple[NDArray[np.generic], NDArray[np.generic]]:
+def toeplitz_and_hankel(vector: NDArray[Entry], size: int) -> tuple[NDArray[Entry], NDArray[Entry]]:
     """Return views [k, l] of the entries k - l and k + l, k, l = 1..size, of a vector centred at 2 size."""
     (step,) = vector.strides
     toeplitz = as_strided(vector[2 * size :], (size, size), (step, -step), writeable=False)

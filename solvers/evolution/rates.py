@@ -5,8 +5,9 @@ import math
 import numpy as np
 
 from meanfield import McKeanVlasov
+from meanfield.equations import Interaction
 
-from ..circle.linearisation import strengths_of
+from ..bases import Floats
 
 # Steps of exponential integrators in a cluster, as a share of its largest rate, and without any.
 EXPLICIT_SHARE = 0.3
@@ -29,19 +30,16 @@ class Rates:
     """
 
     def __init__(self, problem: McKeanVlasov, degree: int, symmetry: int) -> None:
-        cells = np.arange(1.0, degree + 1.0)
-        strengths = strengths_of(problem, symmetry * degree)[symmetry::symmetry].astype(float)
+        cells, interaction = np.arange(1.0, degree + 1.0), Interaction(problem)
+        strengths = interaction.strengths(symmetry * degree)[symmetry::symmetry]
         self.problem = problem
         self.noise = problem.noise * symmetry**2
         self.cells = cells
-        self.attraction = cells * strengths
+        self.attraction: Floats = cells * strengths
         self.linear = -self.noise * cells**2 * (1.0 - strengths)
         self.divergence = self.noise * cells
         self.confined = problem.confinement is not None
-        self.force = np.zeros(degree)
-        if problem.confinement is not None:
-            multipliers = problem.confinement.multipliers(problem.domain, symmetry * degree)[symmetry::symmetry]
-            self.force = -cells * multipliers.astype(float) / (2.0 * problem.noise)
+        self.force: Floats = 0.5 * cells * interaction.forces(symmetry * degree)[symmetry::symmetry]
 
     def explicit_steps(self) -> float:
         r"""Estimate how many steps a unit of time takes for which N is explicit.

@@ -4,7 +4,8 @@ from meanfield.lazy import moved
 
 from .drift import MomentDrift as MomentDrift
 from .drift import PairDrift as PairDrift
-from .schemes import EulerMaruyama as EulerMaruyama
-from .schemes import WeakSecondOrder as WeakSecondOrder
+from .euler_maruyama import EulerMaruyama as EulerMaruyama
+from .leimkuhler_matthews import LeimkuhlerMatthews as LeimkuhlerMatthews
+from .second_order import WeakSecondOrder as WeakSecondOrder
 
 __getattr__ = moved(__name__, {"simulate": "solvers"})

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from .drift import OVERSHOOTING
 from .replicas import BETWEEN_REPORTS, Recorded, Replica, failed, interrupted, running
-from .schemes import too_long
 from .settings import Several
+from .stepping import advance, too_long
 from .streams import Streams, streams
 
 Block: TypeAlias = tuple[Replica, ...]
@@ -80,7 +80,7 @@ class _Walks:
         first = self.first
         between = max(1, BETWEEN_REPORTS // (first.particles * len(self.block)))
         for done, (record, remaining, step) in enumerate(first.timetable.steps_from(0), start=1):
-            first.scheme.advance(self._clouds, step)
+            advance(first.scheme, self._clouds, step)
             self._time = first.timetable.times[record] - remaining * step
             self._watch(step)
             if remaining == 0 and self._running.size:
@@ -130,5 +130,9 @@ class _Walks:
         self._running = self._running[kept]
         if kept.size:
             self._streams.keep(kept)
+            carried = self._clouds.carried
             self._clouds = self.several.clouds(self._clouds.rows[kept], self._streams)
+            self._clouds.carried.update(
+                {name: array[kept] if array.ndim else array for name, array in carried.items()}
+            )
             self._clouds.contractions[:] = steepest[kept]

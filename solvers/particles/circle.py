@@ -4,7 +4,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,8 @@ from .drift import OVERSHOOTING, MomentDrift, MomentForce, PairDrift, Truncation
 from .few import FewParticles, are_few, together
 from .kernels import ArrayKernel, Kernel
 from .sampling import FromDensity, FromPositions
-from .schemes import Scheme, too_long
 from .settings import HISTOGRAM_BINS, Several, Starts
+from .stepping import too_long
 from .streams import Streams
 from .timing import Timetable
 
@@ -59,6 +59,7 @@ class CircleSetting:
     few: bool = False
 
     layout: Layout = "degree"
+    flat: ClassVar[bool] = True
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -158,10 +159,6 @@ class CircleSetting:
         """Return the angles and their histogram."""
         angles = in_radians(positions, self.modes.cells)
         return angles, histogram(angles)
-
-    def width_bias(self, scheme: Scheme, share: float) -> float:
-        """Return the relative bias of the variance in a force of slope -s, share = s times the step."""
-        return scheme.width_bias(share)
 
     def warnings(self, particles: int) -> list[str]:
         """Return what a reader must know before anything is computed."""

@@ -4,6 +4,7 @@ Positions are counted in cells of the circle and wrapped only after many turns.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,10 @@ from numpy.typing import NDArray
 from meanfield import ComputationFailed, InvalidInput, McKeanVlasov
 
 from .drift import MomentForce, Truncation
+from .euler_maruyama import EulerMaruyama
 from .kernels import ArrayKernel, Kernel
+from .second_order import WeakSecondOrder
+from .stepping import Passes
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
@@ -21,8 +25,62 @@ FAR, FARTHEST = 2.0**24, 2.0**36
 PAIRS_AT_ONCE = 2**19
 
 
-class MomentCloud:
-    """Particles whose drift comes from their moments, in passes over blocks."""
+class CircleParticles:
+    """Particles on the circle: displacements in cells are added to their places.
+
+    Parameters
+    ----------
+    noise
+        D.
+    cells
+        Number of cells of the circle.
+    places : (..., N) float
+        In cells; they are moved in place.
+    generator
+        Fills arrays like ``places`` with normal numbers.
+
+    Attributes
+    ----------
+    flat, carried
+        As in :class:`~solvers.particles.stepping.Particles`.
+    """
+
+    flat = True
+
+    def __init__(self, noise: float, cells: int, places: Floats, generator: Any) -> None:
+        self.places, self.generator = places, generator
+        self.carried: dict[str, Floats] = {}
+        self._noise, self._cells = noise, cells
+
+    @property
+    def passes(self) -> Passes:
+        """Quicker ways to take a step: none."""
+        return {}
+
+    def noise(self, time: float) -> Floats:
+        """Return displacements by the noise of a time."""
+        numbers: Floats = np.empty_like(self.places)
+        self.generator.standard_normal(out=numbers)
+        numbers *= amplitude(self._noise, time, self._cells)
+        return numbers
+
+    def move(self, displacements: Floats) -> None:
+        """Add displacements."""
+        self.places += displacements
+
+    def place(self, origins: Floats, displacements: Floats) -> None:
+        """Put the particles where displacements take others."""
+        np.add(origins, displacements, out=self.places)
+
+
+class SummedParticles(CircleParticles):
+    """Particles of one replica with their sums over cells, which give the moments for the record and the slope.
+
+    Attributes
+    ----------
+    contraction
+        Largest product of a step and the slope -b' met so far.
+    """
 
     def __init__(
         self,
@@ -30,96 +88,96 @@ class MomentCloud:
         modes: Truncation,
         degrees: int,
         positions: Floats,
-        generator: np.random.Generator,
+        generator: Any,
         kernel: Kernel,
     ) -> None:
-        self.positions = positions
-        self.generator = generator
+        super().__init__(problem.noise, modes.cells, positions, generator)
         self.contraction = 0.0
-        self._noise = problem.noise
         self._force = MomentForce(modes, degrees)
         self._kernel = kernel
-        self._drift: Floats = np.empty(0)
-        kernel.deposit(positions, self._force.sums)
+        self._summed = False
+
+    @property
+    def positions(self) -> Floats:
+        """The positions (N,), in cells."""
+        return self.places
+
+    def move(self, displacements: Floats) -> None:
+        """Add displacements."""
+        super().move(displacements)
+        self._summed = False
+
+    def place(self, origins: Floats, displacements: Floats) -> None:
+        """Put the particles where displacements take others."""
+        super().place(origins, displacements)
+        self._summed = False
 
     def moments(self) -> Complexes:
         """Return c_0, c_1, ... of the particles."""
-        return self._force.moments(self.positions.size)
+        if not self._summed:
+            self._kernel.deposit(self.places, self._force.sums)
+            self._summed = True
+        return self._force.moments(self.places.size)
+
+    def _prepare(self, step: float, watched: bool) -> None:
+        """Fill the table of the force, and note its slope."""
+        moments = self.moments()
+        self._force.prepare(moments, step)
+        if watched:
+            self.contraction = max(self.contraction, self._force.contraction(moments, step, self._noise))
+
+
+class MomentCloud(SummedParticles):
+    """Particles whose drift comes from their moments, in passes over blocks."""
+
+    _drift: Floats = np.empty(0)
+
+    @property
+    def passes(self) -> Passes:
+        """Steps in passes that displace and sum at once."""
+        return {EulerMaruyama: self.euler, WeakSecondOrder: self.second_order}
+
+    def drift(self, step: float, watched: bool = True) -> Floats:
+        """Return the displacements by the drift."""
+        self._prepare(step, watched)
+        displacements: Floats = np.empty_like(self.places)
+        self._kernel.drift(self.places, self._force.table, displacements)
+        return displacements
 
     def euler(self, step: float) -> None:
         """Advance by the drift and the noise of a step."""
         force = self._force
-        self._prepare(step)
-        width = amplitude(self._noise, step, force.cells)
-        self._kernel.euler(self.positions, force.table, width, self.generator, force.sums)
+        self._prepare(step, watched=True)
+        width = amplitude(self._noise, step, self._cells)
+        self._kernel.euler(self.places, force.table, width, self.generator, force.sums)
 
     def second_order(self, step: float) -> None:
         """Advance by the mean of the drifts before and after, and the noise of a step."""
         force = self._force
         if self._drift.size == 0:
-            self._drift = np.empty_like(self.positions)
-        self._prepare(step)
-        width = amplitude(self._noise, step, force.cells)
-        self._kernel.predict(self.positions, force.table, width, self.generator, self._drift, force.sums)
-        force.prepare(self.moments(), step)
-        self._kernel.correct(self.positions, force.table, self._drift, force.sums)
-
-    def _prepare(self, step: float) -> None:
-        moments = self.moments()
-        self._force.prepare(moments, step)
-        self.contraction = max(self.contraction, self._force.contraction(moments, step, self._noise))
+            self._drift = np.empty_like(self.places)
+        self._prepare(step, watched=True)
+        width = amplitude(self._noise, step, self._cells)
+        self._kernel.predict(self.places, force.table, width, self.generator, self._drift, force.sums)
+        self._prepare(step, watched=False)
+        self._kernel.correct(self.places, force.table, self._drift, force.sums)
 
 
-class PairCloud:
+class PairCloud(SummedParticles):
     """Particles whose drift is summed over all pairs; moments serve for the record and to watch the step."""
 
     def __init__(
-        self,
-        problem: McKeanVlasov,
-        modes: Truncation,
-        degrees: int,
-        positions: Floats,
-        generator: np.random.Generator,
+        self, problem: McKeanVlasov, modes: Truncation, degrees: int, positions: Floats, generator: Any
     ) -> None:
-        self.positions = positions
-        self.generator = generator
-        self.contraction = 0.0
+        super().__init__(problem, modes, degrees, positions, generator, ArrayKernel(modes.cells))
         self._problem = problem
-        self._force = MomentForce(modes, degrees)
-        self._kernel = ArrayKernel(modes.cells)
-        self._kernel.deposit(positions, self._force.sums)
 
-    def moments(self) -> Complexes:
-        """Return c_0, c_1, ... of the particles."""
-        return self._force.moments(self.positions.size)
-
-    def euler(self, step: float) -> None:
-        """Advance by the drift and the noise of a step."""
-        self._watch(step)
-        self.positions += self._displacements(step) + self._draw(step)
-        self._kernel.deposit(self.positions, self._force.sums)
-
-    def second_order(self, step: float) -> None:
-        """Advance by the mean of the drifts before and after, and the noise of a step."""
-        self._watch(step)
-        first, noise = self._displacements(step), self._draw(step)
-        start = self.positions.copy()
-        self.positions += first + noise
-        self.positions[:] = start + 0.5 * (first + self._displacements(step)) + noise
-        self._kernel.deposit(self.positions, self._force.sums)
-
-    def _displacements(self, step: float) -> Floats:
-        width = 2.0 * np.pi / self._force.cells
-        return pair_drift(self._problem, self.positions * width) * (step / width)
-
-    def _draw(self, step: float) -> Floats:
-        width = amplitude(self._problem.noise, step, self._force.cells)
-        return width * self.generator.standard_normal(self.positions.size)
-
-    def _watch(self, step: float) -> None:
-        moments = self.moments()
-        self._force.prepare(moments, step)
-        self.contraction = max(self.contraction, self._force.contraction(moments, step, self._problem.noise))
+    def drift(self, step: float, watched: bool = True) -> Floats:
+        """Return the displacements by the drift."""
+        if watched:
+            self._prepare(step, watched)
+        width = 2.0 * np.pi / self._cells
+        return pair_drift(self._problem, self.places * width) * (step / width)
 
 
 def pair_drift(problem: McKeanVlasov, angles: Floats) -> Floats:

@@ -53,6 +53,10 @@ class CompiledKernel:
         """Sum 1, d, d^2 and d^3 over the particles of every cell."""
         self._functions["deposit"](positions, sums, self._cell, self._distance, self._mask)
 
+    def drift(self, positions: Floats, table: Floats, drift: Floats) -> None:
+        """Write the displacements by the drift to ``drift`` (N,)."""
+        self._functions["drift"](positions, table, drift, self._mask)
+
     def euler(
         self, positions: Floats, table: Floats, amplitude: float, generator: np.random.Generator, sums: Floats
     ) -> None:
@@ -92,7 +96,8 @@ class CompiledKernel:
 
 @functools.cache
 def _functions() -> dict[str, Callable[..., None]]:
-    return {"deposit": _compile(_deposit), "displace": _compile(_displace), "correct": _compile(_correct)}
+    passes: tuple[Callable[..., None], ...] = (_deposit, _drift, _displace, _correct)
+    return {function.__name__.removeprefix("_"): _compile(function) for function in passes}
 
 
 def _compile(function: Callable[..., None]) -> Callable[..., None]:
@@ -123,6 +128,18 @@ def _deposit(positions: Floats, sums: Floats, cells: Any, distances: Floats, mas
             sums[1, cell] += distance
             sums[2, cell] += square
             sums[3, cell] += square * distance
+
+
+def _drift(positions: Floats, table: Floats, drift: Floats, mask: int) -> None:
+    for i in range(positions.size):
+        place = positions[i]
+        rounded = np.rint(place)
+        cell = np.int64(rounded) & mask
+        distance = place - rounded
+        value = table[3, cell]
+        value = value * distance + table[2, cell]
+        value = value * distance + table[1, cell]
+        drift[i] = value * distance + table[0, cell]
 
 
 def _displace(

@@ -15,8 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .clouds import amplitude, in_radians
+from .clouds import CircleParticles, in_radians
 from .drift import OVERSHOOTING, Truncation
+from .euler_maruyama import EulerMaruyama
+from .second_order import WeakSecondOrder
+from .stepping import Passes
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
@@ -41,7 +44,7 @@ def together(particles: int, modes: Truncation) -> int:
     return min(MOST_REPLICAS, max(1, MOST_TERMS_TOGETHER // (particles * modes.degree)))
 
 
-class FewParticles:
+class FewParticles(CircleParticles):
     """The particles of several replicas.
 
     Parameters
@@ -57,16 +60,14 @@ class FewParticles:
 
     Attributes
     ----------
-    rows : (R, N) float
-        The positions.
     contractions : (R,) float
         Largest product of a step and the slope -b' of each met so far.
     """
 
     def __init__(self, noise: float, modes: Truncation, positions: Floats, streams: Any) -> None:
-        self.rows, self.generator = positions, streams
+        super().__init__(noise, modes.cells, positions, streams)
         self.contractions: Floats = np.zeros(positions.shape[0])
-        self._noise, self._modes = noise, modes
+        self._modes = modes
         degrees = np.arange(1, modes.degree + 1)
         self._degrees = degrees
         self._waves = _Waves(modes.degree, positions.shape)
@@ -74,12 +75,21 @@ class FewParticles:
         grid = np.linspace(0.0, 2.0 * np.pi, points, endpoint=False)
         phases = degrees[:, np.newaxis] * grid
         self._table: Floats = np.concatenate([-np.cos(phases), np.sin(phases)])
-        self._normal: Floats = np.empty_like(positions)
+
+    @property
+    def passes(self) -> Passes:
+        """Steps that add one displacement after the other."""
+        return {EulerMaruyama: self.euler, WeakSecondOrder: self.second_order}
+
+    @property
+    def rows(self) -> Floats:
+        """The positions (R, N)."""
+        return self.places
 
     @property
     def positions(self) -> Floats:
         """The positions (N,) of the only replica."""
-        return np.asarray(self.rows[0])
+        return np.asarray(self.places[0])
 
     @property
     def contraction(self) -> float:
@@ -88,27 +98,27 @@ class FewParticles:
 
     def moments(self, degree: int) -> Complexes:
         """Return c_0, ..., c_degree of each replica, (R, degree + 1)."""
-        waves = _Waves(max(degree, 1), self.rows.shape)
-        waves.fill(in_radians(self.rows, self._modes.cells))
+        waves = _Waves(max(degree, 1), self.places.shape)
+        waves.fill(in_radians(self.places, self._modes.cells))
         cosine, sine = waves.means()
-        return np.concatenate([np.ones((len(self.rows), 1)), (cosine - 1j * sine)[:, :degree]], axis=1)
+        return np.concatenate([np.ones((len(self.places), 1)), (cosine - 1j * sine)[:, :degree]], axis=1)
 
     def euler(self, step: float) -> None:
         """Advance by the drift and the noise of a step."""
-        self.rows += self._displacements(step, watched=True)
-        self.rows += self._draw(step)
+        self.places += self.drift(step)
+        self.places += self.noise(step)
 
     def second_order(self, step: float) -> None:
         """Advance by the mean of the drifts before and after, and the noise of a step."""
-        first = self._displacements(step, watched=True)
-        self.rows += first
-        self.rows += self._draw(step)
-        self.rows += 0.5 * (self._displacements(step) - first)
+        first = self.drift(step)
+        self.places += first
+        self.places += self.noise(step)
+        self.places += 0.5 * (self.drift(step, watched=False) - first)
 
-    def _displacements(self, step: float, watched: bool = False) -> Floats:
+    def drift(self, step: float, watched: bool = True) -> Floats:
         """Return what the drift moves the particles by in a step, in cells."""
         modes = self._modes
-        self._waves.fill(in_radians(self.rows, modes.cells))
+        self._waves.fill(in_radians(self.places, modes.cells))
         cosine, sine = self._waves.means()
         real = modes.interaction[1:] * cosine + modes.confinement[1:]
         imaginary = -modes.interaction[1:] * sine
@@ -116,11 +126,6 @@ class FewParticles:
             self._watch(real, imaginary, step)
         factor = self._degrees * (step * modes.cells / (2.0 * np.pi))
         return self._waves.sum(factor * imaginary, factor * real)
-
-    def _draw(self, step: float) -> Floats:
-        self.generator.standard_normal(out=self._normal)
-        self._normal *= amplitude(self._noise, step, self._modes.cells)
-        return self._normal
 
     def _watch(self, real: Floats, imaginary: Floats, step: float) -> None:
         """Note the largest slope -b', over the noise of a step where it overshoots, as :mod:`.drift` says."""

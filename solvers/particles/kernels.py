@@ -26,6 +26,9 @@ class Kernel(Protocol):
     def deposit(self, positions: Floats, sums: Floats) -> None:
         """Sum 1, d, d^2 and d^3 over the particles of every cell."""
 
+    def drift(self, positions: Floats, table: Floats, drift: Floats) -> None:
+        """Write the displacements by the drift to ``drift`` (N,)."""
+
     def euler(
         self, positions: Floats, table: Floats, amplitude: float, generator: np.random.Generator, sums: Floats
     ) -> None:
@@ -64,6 +67,11 @@ class ArrayKernel:
         sums[:] = 0.0
         for start in range(0, positions.size, BLOCK):
             self._add(positions[start : start + BLOCK], sums)
+
+    def drift(self, positions: Floats, table: Floats, drift: Floats) -> None:
+        """Write the displacements by the drift to ``drift`` (N,)."""
+        for start in range(0, positions.size, BLOCK):
+            drift[start : start + BLOCK] = self._drift(positions[start : start + BLOCK], table)
 
     def euler(
         self, positions: Floats, table: Floats, amplitude: float, generator: np.random.Generator, sums: Floats

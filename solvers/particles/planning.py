@@ -12,14 +12,14 @@ from meanfield.arguments import shown
 
 from ..checkpoints import Checkpoint, digest_of, require_writable
 from ..defaults import DEGREES
-from ..domains import rooms_of
 from ..limits import require_memory
 from ..provenance import version
 from .drift import MomentDrift, PairDrift
 from .replicas import Replica
 from .saving import replica_path
-from .schemes import Scheme
-from .settings import HISTOGRAM_BINS, Setting, Start
+from .schemes import require_scheme
+from .settings import HISTOGRAM_BINS, Motion, Setting, Start
+from .stepping import Scheme
 from .timing import Timetable, timetable
 
 LARGEST_COUNT = 10**9
@@ -65,6 +65,7 @@ class Plan:
 
 def plan(
     problem: McKeanVlasov,
+    motion: Motion,
     options: Options,
     until: float,
     step: float | None,
@@ -75,13 +76,19 @@ def plan(
 ) -> Plan:
     """Check the arguments of a simulation and make its replicas.
 
+    Parameters
+    ----------
+    motion
+        How particles move on the domain.
+
     Raises
     ------
     InvalidInput
         If one of them is not admissible.
     """
     options = _checked(options)
-    setting = rooms_of(problem).particles(problem, options.drift, options.degrees, options.particles)
+    setting = motion(problem, options.drift, options.degrees, options.particles)
+    require_scheme(options.scheme, setting.flat)
     table = timetable(until, setting.default_step(until) if step is None else step, times)
     _require_memory(options, setting, table)
     starts = setting.starts(initial, options.particles, options.replicas)
@@ -130,8 +137,6 @@ def _replica(common: Replica, index: int, start: Start, replicas: int) -> Replic
 
 
 def _checked(options: Options) -> Options:
-    if not hasattr(options.scheme, "advance"):
-        raise InvalidInput(f"scheme must be EulerMaruyama() or WeakSecondOrder(), not {options.scheme!r}")
     return dataclasses.replace(
         options,
         particles=_within(options.particles, "particles", 1, LARGEST_COUNT, "particles=10000"),

@@ -16,8 +16,8 @@ from meanfield import ComputationFailed
 from ..checkpoints import Checkpoint
 from .drift import OVERSHOOTING
 from .saving import Progress, due, load, save
-from .schemes import Scheme, too_long
 from .settings import Setting, Start
+from .stepping import Scheme, advance, too_long
 from .streams import streams
 from .timing import Timetable
 
@@ -118,8 +118,9 @@ class _Walk:
         self.progress = Progress({name: np.full((times, *one), np.nan) for name, one in setting.shapes.items()})
         resumed = None if replica.checkpoint is None else load(replica.checkpoint.path, replica.run, noise)
         if resumed is not None:
-            self.progress, positions = resumed
-            self.cloud = setting.cloud(positions, noise)
+            self.progress = resumed.progress
+            self.cloud = setting.cloud(resumed.positions, noise)
+            self.cloud.carried.update(resumed.carried)
             return
         self.cloud = setting.cloud(setting.placed(replica.start, replica.particles, sampling), noise)
         if replica.timetable.counts[0] == 0:
@@ -130,7 +131,7 @@ class _Walk:
         replica, cloud, progress = self.replica, self.cloud, self.progress
         between = max(1, BETWEEN_REPORTS // replica.particles)
         for record, remaining, step in replica.timetable.steps_from(progress.done):
-            replica.scheme.advance(cloud, step)
+            advance(replica.scheme, cloud, step)
             before, progress.time = progress.time, replica.timetable.times[record] - remaining * step
             progress.done += 1
             self._watch(step)

@@ -1,22 +1,24 @@
 """Checkpoints of replicas: positions, generator and moments recorded so far; all else follows from the task.
 
-The scheme needs nothing but the positions from one step to the next, so that a checkpoint after any step resumes to
-the same bits.
+With what the scheme carries from one step to the next that is all there is between two steps, so that a checkpoint
+after any of them resumes to the same bits.
 """
 
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import checkpoints
-from .schemes import Cloud
+from .stepping import Cloud
 
 Floats = NDArray[np.float64]
 
+# Before the names of the arrays that a scheme carries.
+CARRIED = "carried "
 # A quotient of times this close below a whole number has reached it.
 QUOTIENT_ROUNDING = 1e-9
 
@@ -43,6 +45,14 @@ class Progress:
     warnings: tuple[str, ...] = ()
 
 
+class Resumed(NamedTuple):
+    """Where a replica goes on from: its progress, its positions and what its scheme carries."""
+
+    progress: Progress
+    positions: Floats
+    carried: dict[str, Floats]
+
+
 def replica_path(path: str | Path, index: int, replicas: int) -> Path:
     """Return the base name of the checkpoints of one replica of several."""
     path = Path(path)
@@ -62,7 +72,8 @@ def save(path: str | Path, run: dict[str, Any], cloud: Cloud, progress: Progress
     ComputationFailed
         If the disk refuses; the checkpoint before this one is unchanged.
     """
-    arrays = {"positions": cloud.positions} | progress.recorded
+    carried = {f"{CARRIED}{name}": array for name, array in cloud.carried.items()}
+    arrays = {"positions": cloud.positions} | carried | progress.recorded
     meta = {
         "run": run,
         "done": progress.done,
@@ -74,8 +85,8 @@ def save(path: str | Path, run: dict[str, Any], cloud: Cloud, progress: Progress
     checkpoints.write(path, progress.saved, arrays | {"stream": stream}, meta | {"stream": counters})
 
 
-def load(path: str | Path, run: dict[str, Any], generator: np.random.Generator) -> tuple[Progress, Floats] | None:
-    """Return the progress and the positions saved last, the generator put where it was; None if nothing is saved.
+def load(path: str | Path, run: dict[str, Any], generator: np.random.Generator) -> Resumed | None:
+    """Return where a replica goes on from, the generator put where it was; None if nothing is saved.
 
     Raises
     ------
@@ -86,16 +97,19 @@ def load(path: str | Path, run: dict[str, Any], generator: np.random.Generator) 
     if saved is None:
         return None
     checkpoints.require_same_run(path, saved.meta["run"], run)
-    _restore(generator, saved.arrays["stream"], saved.meta["stream"])
+    arrays = dict(saved.arrays)
+    _restore(generator, arrays.pop("stream"), saved.meta["stream"])
+    positions = arrays.pop("positions")
+    carried = {name.removeprefix(CARRIED): arrays.pop(name) for name in saved.arrays if name.startswith(CARRIED)}
     progress = Progress(
-        recorded={name: array for name, array in saved.arrays.items() if name not in ("positions", "stream")},
+        recorded=arrays,
         done=int(saved.meta["done"]),
         time=float(saved.meta["time"]),
         contraction=float(saved.meta["contraction"]),
         saved=saved.number,
         warnings=saved.warnings,
     )
-    return progress, saved.arrays["positions"]
+    return Resumed(progress, positions, carried)
 
 
 def _stream(generator: np.random.Generator) -> tuple[NDArray[np.uint64], dict[str, Any]]:

@@ -5,16 +5,17 @@ everywhere. A setting answers the rest: where particles start, what moves them, 
 what is recorded.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from meanfield import McKeanVlasov
 from meanfield.harmonics import Layout
 
 from .drift import MomentDrift, PairDrift
-from .schemes import Cloud, Clouds, Scheme
+from .stepping import Cloud, Clouds
 from .streams import Streams
 from .timing import Timetable
 
@@ -58,6 +59,10 @@ class Setting(Protocol):
     @property
     def drift(self) -> MomentDrift | PairDrift:
         """How the drift is summed."""
+
+    @property
+    def flat(self) -> bool:
+        """Whether the domain is flat, so that displacements add up."""
 
     @property
     def layout(self) -> Layout:
@@ -116,9 +121,6 @@ class Setting(Protocol):
     def ended(self, positions: Floats) -> tuple[Floats, Counts]:
         """Return the positions as a record holds them and their histogram."""
 
-    def width_bias(self, scheme: Scheme, share: float) -> float:
-        """Return the relative bias of the variance in a force of slope -s, share = s times the step."""
-
     def warnings(self, particles: int) -> list[str]:
         """Return what a reader must know before anything is computed."""
 
@@ -127,3 +129,8 @@ class Setting(Protocol):
 
     def described(self) -> dict[str, Any]:
         """Return what the drift is made of, for the provenance."""
+
+
+# How particles move on a domain: the setting of a problem, the drift or None for the cheapest, the degrees to be
+# recorded and the number of particles.
+Motion = Callable[[McKeanVlasov, MomentDrift | PairDrift | None, int, int], Setting]

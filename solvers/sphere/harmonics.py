@@ -221,10 +221,20 @@ def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
     modes = harmonic_perturbations(point.equation)
     counts = {True: 0, False: 0}
     for block in modes.classes:
-        inside, degrees, repulsive = modes.block(point, block)
-        inside.flat[:: degrees.size + 1] += neutral
-        counts[block.own] += count_negative(inside) - repulsive
+        counts[block.own] += _unstable_in(modes, point, block, neutral)
     return counts[True], counts[False]
+
+
+def is_stable(point: Point) -> bool:
+    """Whether no direction is unstable, up to rounding."""
+    modes = harmonic_perturbations(point.equation)
+    return not any(_unstable_in(modes, point, block, NEUTRAL) for block in modes.classes)
+
+
+def _unstable_in(modes: HarmonicPerturbations, point: Point, block: HarmonicClass, neutral: float) -> int:
+    inside, degrees, repulsive = modes.block(point, block)
+    inside.flat[:: degrees.size + 1] += neutral
+    return count_negative(inside) - repulsive
 
 
 def block_matrix(point: Point, block: HarmonicClass) -> BlockMatrix:

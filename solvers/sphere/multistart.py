@@ -74,7 +74,7 @@ def field_of(problem: McKeanVlasov, coupling: Number, largest: int) -> Field:
     felt = starting_degrees(problem, partial(multiples, 1))
     known = strengths(problem, int(felt.degrees.max()))
     values = np.zeros(known.relative.size)
-    values[felt.degrees] = -float(coupling / problem.noise * known.scale) * known.relative[felt.degrees]
+    values[felt.degrees] = -float(coupling / problem.positive_noise * known.scale) * known.relative[felt.degrees]
     # Summed from the last, so that nothing is left of it where none is missing.
     beyond = np.append(np.cumsum(np.abs(values[:0:-1]))[::-1], 0.0)
     last = min(int(np.argmax(beyond <= LEFT_OUT)), largest)

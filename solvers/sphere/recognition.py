@@ -105,8 +105,10 @@ def _turned(cosine: Floats, sine: Floats, element: Floats) -> tuple[Floats, Floa
     """Return packed moments of the density turned by an orthogonal transformation."""
     cosine, sine = cosine.copy(), sine.copy()
     for degree in range(1, largest_degree(cosine.size) + 1):
-        first = place(degree, 0)
-        values = _acting(element.tobytes(), degree) @ _of_degree(cosine, sine, degree)
+        first, values = place(degree, 0), _of_degree(cosine, sine, degree)
+        if not values.any():
+            continue
+        values = _acting(element.tobytes(), degree) @ values
         cosine[first : first + degree + 1] = values[: degree + 1]
         sine[first + 1 : first + degree + 1] = values[degree + 1 :]
     return cosine, sine

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from scipy.special import eval_legendre
 
 from meanfield import Sphere
@@ -31,6 +32,7 @@ from ..bases.representations import Group
 from ..bases.second_moments import orbits
 from ..bases.spherical import SphericalTransform
 from ..batched import relaxed, solutions
+from .tabulated import Functions, Separated, Tabulated, chosen
 
 # Entries of the arrays that are worked on at once: they stay in the cache.
 BATCH = 400_000
@@ -46,6 +48,8 @@ ITERATIONS = 30
 RELAXATIONS = 60
 # Densities need so many of the degrees that their curvature asks for.
 WIDER = 1.1
+# Shares of harmonics in products below this are rounding.
+NO_PART = 1e-13
 # Amplitudes of random fields, as powers of ten in units of the root mean square of the harmonics.
 AMPLITUDES = (-0.8, 0.9)
 
@@ -59,8 +63,8 @@ class Harmonics(NamedTuple):
         The degree of each.
     squares : (size,) float
         Their uniform mean squares.
-    values : (size, points) float
-        Their values.
+    functions
+        They themselves.
     log_weights : (points,) float
         Logarithms of the weights of the rule, which has mass one.
     zonal : (L + 1, points) float
@@ -68,17 +72,17 @@ class Harmonics(NamedTuple):
     turnings : tuple of (size, size) float
         Generators of the rotations that lead from such densities to others of them.
     products : callable
-        Functions on the points, (count, points), the first of them one, and how the products of all pairs are
-        written in them, (count, size * size); None if the others are themselves the products.
+        Functions, the first of them one, then the harmonics, and how the products of all pairs are written in them,
+        (size * size, count); None if the others are themselves the products.
     """
 
     degrees: Integers
     squares: Floats
-    values: Floats
+    functions: Functions
     log_weights: Floats
     zonal: Floats
     turnings: tuple[Floats, ...]
-    products: Callable[[], tuple[Floats, Floats | None]]
+    products: Callable[[], tuple[Functions, csr_array | None]]
 
 
 class Field(NamedTuple):
@@ -151,29 +155,32 @@ def about_axis(domain: Sphere, field: Field, degrees: Integers, nodes: int) -> H
     squares = np.array([1.0 / domain.multiplicity(degree) for degree in degrees.tolist()])
     values = table[degrees]
 
-    def products() -> tuple[Floats, None]:
+    def products() -> tuple[Functions, None]:
         # Points on a line are so few that products are summed over them.
-        return np.concatenate([np.ones((1, nodes)), (values[:, None] * values).reshape(-1, nodes)]), None
+        pairs = (values[:, None] * values).reshape(-1, nodes)
+        return Tabulated(np.concatenate([np.ones((1, nodes)), values, pairs])), None
 
-    return Harmonics(degrees, squares, values, rule.log_weights, table[: field.confining + 1], (), products)
+    return Harmonics(
+        degrees, squares, Tabulated(values), rule.log_weights, table[: field.confining + 1], (), products
+    )
 
 
 def invariant(group: Group, field: Field, degrees: Integers, rings: int) -> Harmonics:
     """Return the harmonics on S^2 that a group leaves fixed, on one point of each orbit of a grid."""
     # Products have degrees up to twice as large, and are taken on the same points.
     rings = max(rings, field.confining + 1, 2 * int(degrees.max()) + 1)
-    cosines, weights, values = _on_points(group, degrees, rings)
+    cosines, weights, functions = _on_points(group, degrees, rings)
     of_each = np.repeat(degrees, [group.dimension(degree) for degree in degrees.tolist()])
 
-    def products() -> tuple[Floats, Floats]:
+    def products() -> tuple[Functions, csr_array]:
         # A product of two harmonics has degrees up to twice theirs, and the symmetry of both.
-        wider = _on_points(group, group.admissible(2 * int(degrees.max())), rings).values
-        return np.concatenate([np.ones((1, weights.size)), wider]), _couplings(group, tuple(degrees.tolist()))
+        needed, couplings = _couplings(group, tuple(degrees.tolist()))
+        return chosen(_on_points(group, _with_one(group, degrees), rings).functions, needed), couplings
 
     return Harmonics(
         of_each,
         np.asarray(1.0 / (2.0 * of_each + 1.0), dtype=float),
-        values,
+        functions,
         np.log(weights),
         np.array([eval_legendre(degree, cosines) for degree in range(field.confining + 1)]),
         tuple(each.toarray() for each in turnings(group, degrees, field.confinement is not None)),
@@ -182,11 +189,11 @@ def invariant(group: Group, field: Field, degrees: Integers, rings: int) -> Harm
 
 
 class _Points(NamedTuple):
-    """One point of each orbit of a grid: cos theta, weights of mass one, and the values of invariant harmonics."""
+    """One point of each orbit of a grid: cos theta, weights of mass one, and invariant harmonics."""
 
     cosines: Floats
     weights: Floats
-    values: Floats
+    functions: Functions
 
 
 def _on_points(group: Group, degrees: Integers, rings: int) -> _Points:
@@ -195,28 +202,57 @@ def _on_points(group: Group, degrees: Integers, rings: int) -> _Points:
     grid = SphericalTransform(top, rings, 2 * group.turns * -(-rings // group.turns), "numpy", group.turns)
     places, shares = orbits(group, grid)
     ring, meridian = np.divmod(places, grid.azimuths.size)
+    some_rings, some_meridians = np.unique(ring), np.unique(meridian)
     modes = mode_matrix(group, degrees, top)
     used = np.unique(modes.indices)
-    where = used % packed_size(top)
-    values = np.empty((used.size, places.size))
-    for order in np.unique(grid.orders[where]).tolist():
-        along = ring_table(top, order, rings)[ring].T
-        for wave, sine in ((np.cos, False), (np.sin, True)):
-            here = (grid.orders[where] == order) & ((used >= packed_size(top)) == sine)
-            values[here] = along[grid.degrees[where[here]] - order] * wave(order * grid.azimuths)[meridian]
-    return _Points(grid.cosines[ring], shares * grid.weights[ring], modes[:, used].toarray() @ values)
+    where, sine = used % packed_size(top), used >= packed_size(top)
+    waves, of_wave = np.unique(2 * grid.orders[where] + sine, return_inverse=True)
+    around, along = np.empty((waves.size, some_meridians.size)), np.zeros((waves.size, top + 1, some_rings.size))
+    for place, (order, is_sine) in enumerate(zip((waves // 2).tolist(), (waves % 2).tolist(), strict=True)):
+        around[place] = (np.sin if is_sine else np.cos)(order * grid.azimuths[some_meridians])
+        along[place, order:] = ring_table(top, order, rings)[some_rings].T
+    columns = of_wave * (top + 1) + grid.degrees[where]
+    spread = csr_array((np.ones(used.size), (np.arange(used.size), columns)), (used.size, waves.size * (top + 1)))
+    separated = Separated(around, along, csr_array(modes[:, used] @ spread))
+    if places.size < some_rings.size * some_meridians.size:
+        # With a ring at the equator, half of which is enough.
+        inside = np.searchsorted(some_rings, ring) * some_meridians.size + np.searchsorted(some_meridians, meridian)
+        functions: Functions = Tabulated(separated.values()[:, inside])
+    else:
+        functions = separated if separated.pays else Tabulated(separated.values())
+    return _Points(grid.cosines[ring], shares * grid.weights[ring], functions)
+
+
+def _with_one(group: Group, degrees: Integers) -> Integers:
+    """Return the degrees of products of two invariants of some degrees, zero first."""
+    return np.append(0, group.admissible(2 * int(degrees.max())))
 
 
 @functools.lru_cache(maxsize=128)
-def _couplings(group: Group, degrees: tuple[int, ...]) -> Floats:
-    """Return the products of two invariants of some degrees written in those up to twice the largest, 1 first."""
-    wider = group.admissible(2 * max(degrees))
+def _couplings(group: Group, degrees: tuple[int, ...]) -> tuple[Integers, csr_array]:
+    """Return how the products of two invariants of some degrees are written in those up to twice the largest.
+
+    Returns
+    -------
+    needed : (count,) int
+        Which of the wider ones are needed: 1, the invariants themselves, others.
+    couplings : (size * size, count)
+        Every product in these.
+    """
+    wider = _with_one(group, np.array(degrees))
     of_wider = np.repeat(wider, [group.dimension(degree) for degree in wider.tolist()])
     # Exact for products of three of degrees l, l and 2 l.
-    _, weights, values = _on_points(group, wider, int(wider.max()) + 1)
-    scaled = np.concatenate([weights[None], (2.0 * of_wider + 1.0)[:, None] * values * weights])
-    inside = values[np.isin(of_wider, degrees)]
-    return np.concatenate([scaled @ (inside * row).T for row in inside], axis=1)
+    _, weights, functions = _on_points(group, wider, int(wider.max()) + 1)
+    values = functions.values()
+    scaled = (2.0 * of_wider + 1.0)[:, None] * values * weights
+    own = np.flatnonzero(np.isin(of_wider, degrees))
+    inside = values[own]
+    written = np.concatenate([scaled @ (inside * row).T for row in inside], axis=1).T
+    # Most products of two orders or parities have no part in a third.
+    written[np.abs(written) < NO_PART] = 0.0
+    others = np.setdiff1d(np.flatnonzero(written.any(axis=0)), np.append(0, own))
+    needed = np.concatenate([[0], own, others])
+    return needed, csr_array(written[:, needed])
 
 
 class Sampled:
@@ -236,9 +272,8 @@ class Sampled:
         fixed = harmonics.log_weights
         if field.confinement is not None:
             fixed = fixed + field.confinement[: field.confining] @ harmonics.zonal[1:]
-        # What is fixed is one more function, whose coefficient is one; the total mass one more mean.
-        self._exponents: Floats = np.concatenate([harmonics.values, fixed[None]])
-        self._sums: Floats = np.concatenate([harmonics.values, np.ones((1, fixed.size))]).T.copy()
+        self._fixed: Floats = fixed
+        self._functions = harmonics.functions
         self._field = field
         self._turnings = harmonics.turnings
         self._harmonics = harmonics
@@ -247,12 +282,23 @@ class Sampled:
         self._scaled: Floats = self._roots * self._signs
 
     @functools.cached_property
-    def _products(self) -> tuple[Floats, Floats | None]:
-        """The functions whose means give those of products, and how these enter the Jacobian."""
+    def _products(self) -> tuple[Functions, csr_array | None]:
+        """The functions whose means give those of products, and how the upper ones enter the Jacobian."""
         functions, couplings = self._harmonics.products()
         if couplings is not None:
-            couplings = couplings * np.multiply.outer(-self._scaled, self._scaled).ravel()
-        return functions.T.copy(), couplings
+            factors = np.multiply.outer(-self._scaled, self._scaled)
+            upper = np.triu(np.ones(factors.shape, dtype=bool)).ravel()
+            couplings = csr_array(factors.ravel()[upper, None] * couplings[upper])
+        return functions, couplings
+
+    @functools.cached_property
+    def _unfolded(self) -> Integers:
+        """Where the entries of a symmetric matrix stand in its upper triangle."""
+        size = self.degrees.size
+        rows, columns = np.triu_indices(size)
+        places = np.empty((size, size), dtype=np.int64)
+        places[rows, columns] = places[columns, rows] = np.arange(rows.size)
+        return places.ravel()
 
     @property
     def attractive(self) -> float:
@@ -261,9 +307,11 @@ class Sampled:
 
     @property
     def work(self) -> float:
-        """Multiplications in a step of Newton's method."""
+        """Multiplications in a step of Newton's method, were every harmonic in every product."""
         functions, couplings = self._products
-        return float(functions.size + (0 if couplings is None else couplings.size) + self.degrees.size**3)
+        size = self.degrees.size
+        coupled = 0 if couplings is None else functions.count * size**2
+        return float(functions.count * self._fixed.size + coupled + size**3)
 
     def random(self, generator: np.random.Generator, count: int) -> Floats:
         """Return the moments of Gibbs densities of random fields, of few and many modes, weak and strong."""
@@ -316,7 +364,7 @@ class Sampled:
 
     def _parts(self, rows: Integers) -> list[Integers]:
         """Return rows in parts of which the arrays stay in the cache."""
-        entries = self._sums.shape[0] + self.degrees.size**2
+        entries = self._fixed.size + self.degrees.size**2
         return np.array_split(rows, 1 + rows.size * entries // BATCH)
 
     def _step(self, moments: Floats) -> Floats:
@@ -329,14 +377,13 @@ class Sampled:
         masses, _ = self._gibbs(moments * self._strengths)
         size = self.degrees.size
         functions, couplings = self._products
-        sums = masses @ functions
-        sums /= sums[:, :1]
+        sums = functions.means(masses)
+        sums = sums / sums[:, :1]
+        means = sums[:, 1 : size + 1]
         if couplings is None:
-            products = sums[:, 1:] * np.multiply.outer(-self._scaled, self._scaled).ravel()
+            products = sums[:, size + 1 :] * np.multiply.outer(-self._scaled, self._scaled).ravel()
         else:
-            products = sums @ couplings
-        totals = masses @ self._sums
-        means = totals[:, :-1] / totals[:, -1:]
+            products = np.ascontiguousarray((couplings @ sums.T).T)[:, self._unfolded]
         lengths = np.sqrt(np.maximum((moments**2).sum(axis=1, keepdims=True), np.finfo(float).tiny))
         dyads = [
             self._scaled * means,
@@ -350,7 +397,8 @@ class Sampled:
 
     def _gibbs(self, coefficients: Floats) -> tuple[Floats, Floats]:
         """Return multiples of the masses of the Gibbs densities of fields, row by row, and the shift of log Z."""
-        values = np.concatenate([coefficients, np.ones((len(coefficients), 1))], axis=1) @ self._exponents
+        values = self._functions.sums(coefficients)
+        values += self._fixed
         top = values.max(axis=1, initial=-np.inf)
         values -= top[:, None]
         return np.exp(values, out=values), top
@@ -358,8 +406,8 @@ class Sampled:
     def _means(self, coefficients: Floats) -> tuple[Floats, Floats]:
         """Return the moments of the Gibbs densities of fields, a row for each row of coefficients, and log Z."""
         masses, top = self._gibbs(coefficients)
-        sums = masses @ self._sums
-        return sums[:, :-1] / sums[:, -1:], top + np.log(sums[:, -1])
+        totals = masses.sum(axis=1)
+        return self._functions.means(masses) / totals[:, None], top + np.log(totals)
 
     def invariants(self, moments: Floats) -> Floats:
         """Return what tells states apart: the length of the moments of each degree and, first, (F - F_uniform)/D.

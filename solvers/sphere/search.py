@@ -13,6 +13,7 @@ from meanfield.harmonics import largest_degree, zonal_places
 
 from ..bases import EPS, Floats
 from ..bases.representations import Group
+from ..bases.zonal import ZonalBasis
 from ..branches.continuation import Point, state_at
 from ..branches.uniform import unstable_uniform
 from ..equation import StationaryEquation
@@ -20,6 +21,7 @@ from ..felt import confining_symmetry
 from ..geometry import Geometry
 from ..searched import Searched, Tally
 from .equations import zonal_equation
+from .harmonics import is_stable
 from .identity import powers, same_orbit, symmetry_of
 from .multistart import Met, Search, Space, about_an_axis, among_harmonics, field_of
 from .perturbations import unstable_counts
@@ -157,6 +159,8 @@ def _stable(task: _Task, point: Point | None) -> bool:
     """Whether a state, the uniform one if it is None, is stable among the densities that are searched."""
     if point is None:
         return not unstable_uniform(task.problem, task.coupling)
+    if not isinstance(point.equation.basis, ZonalBasis):
+        return is_stable(point)
     about_axis, others = unstable_counts(point)
     return not about_axis and (task.problem.domain.dimension > 3 or not others)
 

@@ -12,8 +12,8 @@ from scipy.optimize import brentq
 from scipy.special import ive
 
 from meanfield.domains import Circle
+from meanfield.equations import McKeanVlasov
 from meanfield.potentials import CosineSeries
-from meanfield.problem import McKeanVlasov
 from meanfield.records.diagram import Branch, Diagram, SpecialPoint
 from meanfield.records.outcome import Outcome
 

@@ -12,8 +12,8 @@ from scipy.optimize import brentq
 from scipy.special import ive, sph_legendre_p
 
 from meanfield.domains import Sphere
+from meanfield.equations import McKeanVlasov
 from meanfield.potentials import CosineSeries, Kuramoto
-from meanfield.problem import McKeanVlasov
 from meanfield.records.diagram import Branch, Diagram, SpecialPoint
 from meanfield.records.outcome import Outcome
 from meanfield.records.state import State

@@ -214,3 +214,37 @@ def test_twice_the_potential_is_half_the_coupling():
     (fold,), (half,) = single.events("fold"), double.events("fold")
     assert half.coupling == pytest.approx(fold.coupling / 2, rel=1e-11)
     assert half.relative_coupling == pytest.approx(fold.relative_coupling, rel=1e-11)
+
+
+class Plain:
+    """A potential that inherits nothing, so that it has no operators of its own."""
+
+    name, formula = "plain", "cos t"
+
+    def values(self, angle):
+        return np.cos(angle)
+
+    def slope(self, angle):
+        return -np.sin(angle)
+
+    def multipliers(self, domain, degree):
+        return np.eye(degree + 1)[1]
+
+    def tail_bound(self, domain, degree):
+        return 0.0 if degree else 1.0
+
+    def parameters(self):
+        return {}
+
+
+def test_a_potential_that_inherits_nothing_is_its_own_term():
+    plain = Plain()
+    total = Kuramoto() + plain
+    assert total.terms == ((1.0, Kuramoto()), (1.0, plain))
+    assert (total - plain) == Kuramoto()
+    assert not total.multipliers(Circle(), 3).any()
+
+
+def test_logarithms_of_both_signs_are_one_term():
+    assert (3 * Logarithmic(-1)).terms == ((-3.0, Logarithmic()),)
+    assert (Logarithmic(-1) / 2 + Logarithmic()).terms == ((0.5, Logarithmic()),)

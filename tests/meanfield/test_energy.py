@@ -7,9 +7,9 @@ from scipy.special import ive
 
 from meanfield.domains import Circle
 from meanfield.energy import dissipation, first_variation, free_energy_parts, second_variation
+from meanfield.equations import McKeanVlasov
 from meanfield.errors import ComputationFailed, InvalidInput
 from meanfield.potentials import CosineSeries, Kuramoto, Logarithmic, Transformer
-from meanfield.problem import McKeanVlasov
 from meanfield.theory import kuramoto_gap, kuramoto_order_parameter, vertical_branches
 from tests import oracles
 

@@ -234,7 +234,7 @@ def test_third_party_potentials_come_from_entry_points(monkeypatch):
         def load(self):
             raise ImportError("no module")
 
-    monkeypatch.setattr("meanfield.potentials._entry_points", lambda: [Entry(), Broken()])
+    monkeypatch.setattr("meanfield.potentials.registry._entry_points", lambda: [Entry(), Broken()])
     assert potential_from("mine", {}) == Kuramoto()
     assert "mine" in known_potentials()
     with pytest.raises(InvalidInput, match="does not load: no module"):

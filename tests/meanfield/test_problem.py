@@ -62,9 +62,9 @@ def test_a_coupling_that_is_no_finite_number(value):
         McKeanVlasov(Circle(), Kuramoto()).at(coupling=value)
 
 
-@pytest.mark.parametrize("value", [np.array([1.0]), Fraction(1), 10**400, 0.0, -1.0, True])
-def test_a_noise_that_is_no_positive_number(value):
-    with pytest.raises(InvalidInput, match="noise must be positive and finite"):
+@pytest.mark.parametrize("value", [np.array([1.0]), Fraction(1), 10**400, -1.0, True])
+def test_a_noise_that_is_no_number_or_negative(value):
+    with pytest.raises(InvalidInput, match="noise must be a finite number, at least 0"):
         McKeanVlasov(Circle(), Kuramoto(), noise=value)
 
 

@@ -7,10 +7,10 @@ from scipy.special import ive, sph_harm_y
 
 from meanfield.domains import Circle, Sphere
 from meanfield.energy import dissipation, first_variation, free_energy_parts, second_variation
+from meanfield.equations import McKeanVlasov
 from meanfield.errors import ComputationFailed, InvalidInput
 from meanfield.harmonics import ZonalModes, packed
 from meanfield.potentials import GegenbauerSeries, Kuramoto, MaierSaupe, Onsager, Transformer
-from meanfield.problem import McKeanVlasov
 from meanfield.theory import kuramoto_gap, kuramoto_order_parameter, maier_saupe_states
 
 EPS = float(np.finfo(float).eps)

@@ -26,7 +26,7 @@ from meanfield.potentials import (
     potential_class,
     potential_from,
 )
-from meanfield.potentials.zonal import angular_rule
+from meanfield.potentials.zonal import angular_rule, polar_mass
 
 EPS = float(np.finfo(float).eps)
 
@@ -337,3 +337,10 @@ def test_multiplicities_fit_long_doubles():
         exact = [Sphere(dimension).multiplicity(k) for k in range(41)]
         assert multiplicities(Sphere(dimension), 40).astype(float) == pytest.approx(exact, rel=2 * EPS)
     assert multiplicities(Circle(), 3).tolist() == [1, 2, 2, 2]
+
+
+@pytest.mark.parametrize("dimension", [2, 3, 4, 9])
+def test_polar_mass_is_the_integral_of_the_measure(dimension):
+    angles, weights = np.polynomial.legendre.leggauss(64)
+    expected = weights @ np.sin(np.pi * (angles + 1) / 2) ** (dimension - 2) * np.pi / 2
+    assert float(polar_mass(dimension)) == pytest.approx(expected, rel=8 * EPS)

@@ -8,6 +8,7 @@ import pytest
 from meanfield import theory
 from meanfield.cli import main
 from meanfield.domains import Circle, Sphere
+from meanfield.equations import McKeanVlasov
 from meanfield.errors import InvalidInput
 from meanfield.potentials import (
     CosineSeries,
@@ -18,7 +19,6 @@ from meanfield.potentials import (
     Onsager,
     Transformer,
 )
-from meanfield.problem import McKeanVlasov
 from meanfield.theory.spheres import squared_polynomial
 
 EPS = float(np.finfo(float).eps)

@@ -6,8 +6,8 @@ from sample import repulsive_sample, sample
 from sphere_sample import cubic, nematic
 
 from meanfield.domains import Circle
+from meanfield.equations import McKeanVlasov
 from meanfield.potentials import CosineSeries, Kuramoto, Transformer
-from meanfield.problem import McKeanVlasov
 from meanfield.summary import leading_degree, stability_in_words, summarise
 from meanfield.wording import WIDTH, describe
 

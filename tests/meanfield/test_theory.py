@@ -6,6 +6,7 @@ import pytest
 
 from meanfield import theory
 from meanfield.domains import Circle
+from meanfield.equations import McKeanVlasov
 from meanfield.errors import InvalidInput
 from meanfield.potentials import (
     CosineSeries,
@@ -16,7 +17,6 @@ from meanfield.potentials import (
     Onsager,
     Transformer,
 )
-from meanfield.problem import McKeanVlasov
 from tests import oracles
 
 EPS = float(np.finfo(float).eps)

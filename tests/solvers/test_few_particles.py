@@ -7,7 +7,7 @@ import pytest
 
 from meanfield import Circle, Kuramoto, McKeanVlasov, Outcome, Transformer
 from solvers import Checkpoint, EulerMaruyama, PairDrift, WeakSecondOrder, simulate
-from solvers.particles import few
+from solvers.particles import blocks, few
 from solvers.particles.streams import Streams, streams
 
 PROBLEMS = [
@@ -95,17 +95,17 @@ def test_a_replica_that_fails_leaves_its_block_and_the_others_go_on(monkeypatch)
 
 
 def test_interrupts_keep_what_was_done(monkeypatch):
-    advance, count = WeakSecondOrder.advance, 0
+    advance, count = blocks.advance, 0
 
-    def interrupted(self, cloud, step):
+    def interrupted(scheme, cloud, step):
         nonlocal count
         count += 1
         if count == 16:
             raise KeyboardInterrupt
-        advance(self, cloud, step)
+        advance(scheme, cloud, step)
 
     monkeypatch.setattr(few, "MOST_REPLICAS", 2)
-    monkeypatch.setattr(WeakSecondOrder, "advance", interrupted)
+    monkeypatch.setattr(blocks, "advance", interrupted)
     ensemble = simulate(PROBLEMS[0], 10, 1.0, 1, step=0.1, replicas=5, on_failure="return")
     assert ensemble.outcome is Outcome.INTERRUPTED
     assert list(ensemble.completed) == [True, True, False, False, False]

@@ -21,6 +21,7 @@ from meanfield import (
     Transformer,
 )
 from solvers import EulerMaruyama, MomentDrift, PairDrift, VonMises, WeakSecondOrder, simulate
+from solvers.particles import replicas
 from solvers.particles.clouds import in_cells, pair_drift, wrap
 from solvers.particles.drift import MomentForce, cell_errors, cubic_factors, truncation
 from solvers.particles.kernels import BLOCK, ArrayKernel
@@ -317,16 +318,16 @@ def test_failures_are_returned_where_that_is_asked_for():
 
 
 def test_interrupts_keep_what_was_done(monkeypatch):
-    advance, count = WeakSecondOrder.advance, 0
+    advance, count = replicas.advance, 0
 
-    def interrupted(self, cloud, step):
+    def interrupted(scheme, cloud, step):
         nonlocal count
         count += 1
         if count == 16:
             raise KeyboardInterrupt
-        advance(self, cloud, step)
+        advance(scheme, cloud, step)
 
-    monkeypatch.setattr(WeakSecondOrder, "advance", interrupted)
+    monkeypatch.setattr(replicas, "advance", interrupted)
     ensemble = simulate(problem(Kuramoto()), 200, 1.0, 1, step=0.1, replicas=3, on_failure="return")
     assert ensemble.outcome is Outcome.INTERRUPTED
     assert list(ensemble.completed) == [True, False, False]

@@ -86,10 +86,10 @@ def test_checkpoints_change_nothing_and_finished_replicas_are_not_done_again(tmp
     names = {f"run.replica-{index}.{slot}" for index in (0, 1) for slot in "ab"}
     assert {path.name for path in tmp_path.iterdir()} == names
 
-    def advance(self, cloud, step):
+    def advance(scheme, cloud, step):
         raise AssertionError("a finished replica takes a step")
 
-    monkeypatch.setattr("solvers.particles.schemes.WeakSecondOrder.advance", advance)
+    monkeypatch.setattr("solvers.particles.replicas.advance", advance)
     assert same(run(tmp_path / "run", every=0.25), uninterrupted)
 
 

@@ -18,7 +18,7 @@ from solvers import (
     simulate,
 )
 from solvers.evolution.described import initial_from
-from solvers.particles.schemes import WeakSecondOrder
+from solvers.particles import replicas
 
 SMALL = ("kuramoto", "--coupling", "1", "--particles", "50", "--until", "0.5", "--step", "0.1")
 
@@ -97,16 +97,16 @@ def test_partial_results_are_written_and_reported(capsys, tmp_path):
 
 
 def test_an_interrupt_keeps_what_there_is(capsys, tmp_path, monkeypatch):
-    advance, count = WeakSecondOrder.advance, 0
+    advance, count = replicas.advance, 0
 
-    def interrupted(self, cloud, step):
+    def interrupted(scheme, cloud, step):
         nonlocal count
         count += 1
         if count > 7:
             raise KeyboardInterrupt
-        advance(self, cloud, step)
+        advance(scheme, cloud, step)
 
-    monkeypatch.setattr(WeakSecondOrder, "advance", interrupted)
+    monkeypatch.setattr(replicas, "advance", interrupted)
     code, out, _ = run(capsys, *SMALL, "--particles", "200", "--replicas", "2", "--to", str(tmp_path / "e.json"))
     assert code == 130
     assert "replica 1 was interrupted at time 0.2" in out

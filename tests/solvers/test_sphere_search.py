@@ -13,6 +13,7 @@ from solvers.batched import relaxed
 from solvers.sphere.groups import OCTAHEDRAL, axial_group, prismatic, searched_groups, solids
 from solvers.sphere.recognition import recognised
 from solvers.sphere.sampled import Field, Sampled, about_axis, invariant
+from solvers.sphere.tabulated import Separated, Tabulated
 from tests import brute_force
 from tests.campaign import subjects, trial
 from tests.campaigns import Verdict
@@ -184,8 +185,8 @@ def test_relaxations_lower_the_free_energy(confinement):
     # The first by the integral of rho log rho + V rho / D over the rule.
     masses, _ = sampled._gibbs(fields)
     masses /= masses.sum(axis=1, keepdims=True)
-    means = masses @ sampled._exponents[:-1].T
-    direct = (masses * (np.log(masses) - sampled._exponents[-1])).sum(axis=1) - 0.5 * means**2 @ strengths[degrees]
+    means = sampled._functions.means(masses)
+    direct = (masses * (np.log(masses) - sampled._fixed)).sum(axis=1) - 0.5 * means**2 @ strengths[degrees]
     np.testing.assert_allclose(levels[0], direct, rtol=0.0, atol=1e-11)
     ends, _ = relaxed(fields, strengths[degrees], sampled._described, 256)
     left = np.abs(sampled._means(ends * strengths[degrees])[0] - ends).max(axis=1)
@@ -254,3 +255,16 @@ def test_reported_rates_are_those_of_the_spectrum(weights):
     for state in states:
         found = spectrum(state)
         assert abs(state.slowest_rate - found.slowest_rate) <= 2e-9 * abs(found.slowest_rate) + 2.0 * found.error
+
+
+@pytest.mark.parametrize("group", [TRIVIAL, prismatic(2)], ids=lambda group: group.name)
+def test_sums_taken_along_meridians_and_rings_are_those_of_a_table(group):
+    field = Field(np.r_[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0], None, False)
+    degrees = np.array([degree for degree in range(1, 7) if group.dimension(degree)])
+    functions = invariant(group, field, degrees, 30).products()[0]
+    assert isinstance(functions, Separated)
+    table, generator = Tabulated(functions.values()), np.random.default_rng(3)
+    coefficients, masses = generator.standard_normal((5, functions.count)), generator.uniform(size=(5, 1))
+    masses = masses * generator.uniform(size=table.values().shape[1])
+    np.testing.assert_allclose(functions.sums(coefficients), table.sums(coefficients), rtol=0.0, atol=1e-12)
+    np.testing.assert_allclose(functions.means(masses), table.means(masses), rtol=0.0, atol=1e-11)

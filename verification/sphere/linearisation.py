@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from meanfield import McKeanVlasov, Spectrum, State
+from meanfield.domains import unit_sphere
 
 from ..claims import Evidence, at_least, claim, compare, missing, worst
 from ..measures import EIGENVALUE, Floats, clustered_states
@@ -79,9 +80,7 @@ def _spectrum_evidence(state: State, spectrum: Spectrum) -> Iterator[Evidence]:
 
 def repetitions(dimension: int, order: int) -> int:
     """Return the number of harmonics of one degree on S^(d-2)."""
-    if dimension == 3:
-        return 1 if order == 0 else 2
-    return int(numbers(dimension - 1, order)[order])
+    return unit_sphere(dimension - 1).multiplicity(order)
 
 
 def sector_functions(dimension: int, order: int, degree: int) -> tuple[Floats, Floats]:

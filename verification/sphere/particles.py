@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from meanfield import McKeanVlasov
-from solvers import EulerMaruyama, WeakSecondOrder
+from solvers.particles.schemes import schemes
 
 from ..circle.confined import confined
 from ..circle.fluctuations import FALSE_ALARM, SEED
@@ -22,7 +22,6 @@ from ..tools import Tools
 from .confined import gibbs_moments
 from .uniform import anywhere
 
-SCHEMES = (EulerMaruyama(), WeakSecondOrder())
 SYSTEMS, PARTICLES = 32, 10_000
 # The slowest direction is forgotten by a factor e; the mean direction is exact at every step.
 FORGETTING, STEPS = 1.0, 4
@@ -43,7 +42,7 @@ def free(problem: McKeanVlasov) -> str | None:
     "noise alone is Brownian motion",
     statement="Without any force the mean direction decays like exp(-(d-1) D t), for every N and every step.",
     assumptions="no interaction, no confinement; false alarm with probability 1e-4",
-    source="the heat equation; 32 systems of 10000 particles, 4 steps of both schemes, fixed seed",
+    source="the heat equation; 32 systems of 10000 particles, 4 steps of every scheme, fixed seed",
     hypotheses=free,
 )
 def free_particles(problem: McKeanVlasov, tools: Tools) -> Evidence:
@@ -53,7 +52,7 @@ def free_particles(problem: McKeanVlasov, tools: Tools) -> Evidence:
     pole = np.zeros((PARTICLES, dimension))
     pole[:, -1] = 1.0
     found = []
-    for scheme in SCHEMES:
+    for scheme in schemes(flat=False):
         ensemble = tools.simulate(
             problem.at(coupling=0.0), PARTICLES, end, SEED, initial=pole,
             step=end / STEPS, replicas=SYSTEMS, times=1, degrees=1, scheme=scheme,
@@ -76,7 +75,7 @@ def _mean(values: np.ndarray, expected: float, what: str) -> Evidence:
     "particles in a confinement have its Gibbs density",
     statement="Without interaction the law of a particle tends to exp(-V/D)/Z.",
     assumptions="a confinement; false alarm with probability 1e-4; the bias of the step measured by halving it",
-    source="invariant measure of the overdamped Langevin equation; both schemes, fixed seed",
+    source="invariant measure of the overdamped Langevin equation; every scheme, fixed seed",
     hypotheses=confined,
 )
 def confined_particles(problem: McKeanVlasov, tools: Tools) -> Evidence:
@@ -88,7 +87,7 @@ def _rests(problem: McKeanVlasov, tools: Tools) -> Iterator[Evidence]:
     dimension = problem.domain.dimension
     unit = 1.0 / ((dimension - 1) * problem.noise)
     expected = float(gibbs_moments(problem, np.array([1.0, 0.0, 0.0]))[0][1])
-    for scheme in SCHEMES:
+    for scheme in schemes(flat=False):
         means, errors = [], []
         for step in (2 * STEP, STEP):
             ensemble = tools.simulate(
@@ -100,5 +99,5 @@ def _rests(problem: McKeanVlasov, tools: Tools) -> Iterator[Evidence]:
             errors.append(float(found.standard_error))
         noise = student(1 - FALSE_ALARM, CONFINED_SYSTEMS - 1) * math.hypot(*errors)
         # A bias of order p is the difference of the two over 2^p - 1; its estimate scatters like they do.
-        bound = abs(means[0] - means[1]) / (2**scheme.weak_order - 1) + noise
+        bound = abs(means[0] - means[1]) / (2**scheme.stationary_order - 1) + noise
         yield compare(means[1], expected, bound, f"mean direction at rest, {scheme.name}")

@@ -17,9 +17,10 @@ import numpy as np
 
 from meanfield import ComputationFailed, McKeanVlasov, Spectrum
 from meanfield.entropy import excess
+from meanfield.equations import Interaction
 
 from ...bases import Floats
-from ...circle.linearisation import UNIFORM, strengths_of
+from ...circle.linearisation import UNIFORM
 from ...circle.rotation import Complexes
 from ..neighbourhood import DECAY, GENERIC, VACUUM, Followed, padded
 from ..system import FullSystem
@@ -126,7 +127,7 @@ class CircleNeighbourhood(Followed):
 def _density(problem: McKeanVlasov, target: Complexes, nodes: int) -> Floats:
     """Return a stationary density at equal angles, from its exponential."""
     angles = 2.0 * math.pi * np.arange(nodes) / nodes
-    felt = strengths_of(problem, target.size - 1).astype(float) * target
+    felt = Interaction(problem).strengths(target.size - 1) * target
     felt[0] = 0.0
     exponent = np.fft.irfft(felt, nodes, norm="forward")
     if problem.confinement is not None:

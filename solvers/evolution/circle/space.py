@@ -7,11 +7,11 @@ import numpy as np
 
 from meanfield import McKeanVlasov, State
 from meanfield.descent import Descent, descent
+from meanfield.equations import Interaction
 from meanfield.harmonics import CircleModes, Modes
 
 from ...bases import Floats
 from ...circle import CIRCLE
-from ...circle.linearisation import strengths_of
 from ..initial import Initial
 from ..rest import NEAR, Rest, distance, state_near
 from ..space import Room
@@ -56,7 +56,7 @@ class CircleSpace:
 
     def curvature(self, problem: McKeanVlasov, degree: int) -> float | None:
         """Return the sum of k^2 lambda_k over the attractive modes up to a degree."""
-        strengths = np.maximum(strengths_of(problem, degree)[1:].astype(float), 0.0)
+        strengths = np.maximum(Interaction(problem).strengths(degree)[1:], 0.0)
         return float(np.arange(1, degree + 1) ** 2.0 @ strengths)
 
     def descent(self, problem: McKeanVlasov, cosine: Floats, sine: Floats, accuracy: float) -> Descent:

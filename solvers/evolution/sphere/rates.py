@@ -8,10 +8,10 @@ With :math:`p_l` the moment with :math:`P_l`, or with any harmonic of degree l n
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from meanfield import McKeanVlasov
 from meanfield.domains import Domain
+from meanfield.equations import Interaction
 
 from ...bases import EPS, Floats
 
@@ -48,14 +48,12 @@ class SphereRates:
         self.degrees = degrees.astype(float)
         self.harmonics = multiplicities(domain, symmetry * degree)[degrees]
         self.eigenvalues = self.degrees * (self.degrees + domain.dimension - 2)
-        attraction = attractions(problem, symmetry * degree)[degrees]
+        interaction = Interaction(problem)
+        attraction = interaction.extended_attractions(symmetry * degree)[degrees]
         self.attraction = attraction.astype(float)
         self.linear = -problem.noise * self.eigenvalues * (1.0 - (attraction / self.harmonics).astype(float))
         self.confined = problem.confinement is not None
-        self.force = np.zeros(degree)
-        if problem.confinement is not None:
-            multipliers = problem.confinement.multipliers(domain, symmetry * degree)[degrees]
-            self.force = -multipliers.astype(float) / problem.noise
+        self.force = interaction.forces(symmetry * degree)[degrees]
         self.constant = problem.noise * self.eigenvalues * self.force / self.harmonics
 
     def explicit_steps(self) -> float:
@@ -67,13 +65,6 @@ class SphereRates:
         slope = float(self.degrees @ attraction) + float(self.degrees @ np.abs(self.force))
         modes = 8.5 * math.sqrt(curvature(self.problem, int(self.degrees[-1])))
         return self.problem.noise * (EXPLICIT_LEAST + EXPLICIT_SHARE * modes * slope)
-
-
-def attractions(problem: McKeanVlasov, degree: int) -> NDArray[np.longdouble]:
-    """Return N_l lambda_l = -kappa w_l/D, l = 1..degree behind a leading 0, without underflow of multipliers."""
-    scale = np.longdouble(problem.fixed_coupling) * np.longdouble(problem.potential.scale(problem.domain))
-    relative = problem.potential.extended_multipliers(problem.domain, degree)
-    return np.asarray(-scale / np.longdouble(problem.noise) * relative)
 
 
 def multiplicities(domain: Domain, degree: int) -> Floats:
@@ -89,7 +80,7 @@ def curvature(problem: McKeanVlasov, degree: int) -> float:
     """
     dimension = problem.domain.dimension
     degrees = np.arange(degree + 1.0)
-    attractive = np.maximum(attractions(problem, degree).astype(float), 0.0)
+    attractive = np.maximum(Interaction(problem).attractions(degree), 0.0)
     return float(degrees * (degrees + dimension - 2) @ attractive) / (dimension - 1)
 
 

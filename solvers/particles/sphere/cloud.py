@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from meanfield import McKeanVlasov
 
 from ..drift import OVERSHOOTING
+from ..euler_maruyama import EulerMaruyama
+from ..second_order import WeakSecondOrder
+from ..stepping import Passes
 from .fields import Field, equal_parts
 from .noise import tangent_variance
 
@@ -40,19 +43,65 @@ class SphereCloud:
         Unit vectors; they are moved in place.
     generator
         Source of the noise.
+
+    Attributes
+    ----------
+    flat, carried
+        As in :class:`~solvers.particles.stepping.Particles`.
     """
+
+    flat = False
 
     def __init__(
         self, problem: McKeanVlasov, field: Field, positions: Floats, generator: np.random.Generator
     ) -> None:
         self.positions, self.generator = positions, generator
         self.contraction = 0.0
+        self.carried: dict[str, Floats] = {}
         self._field, self._noise, self._step = field, problem.noise, 0.0
         self._few = max(16, BLOCK_NUMBERS // positions.shape[0])
         self._numbers: Floats = np.empty(self._few * positions.shape[0])
 
+    @property
+    def places(self) -> Floats:
+        """The unit vectors."""
+        return self.positions
+
+    @property
+    def passes(self) -> Passes:
+        """Steps in parts that stay in the cache."""
+        return {EulerMaruyama: self.euler, WeakSecondOrder: self.second_order}
+
+    def drift(self, step: float, watched: bool = True) -> Floats:
+        """Return the tangent vectors of the drift; its slope is looked at where particles are recorded."""
+        if watched:
+            self._step = step
+        self._field.gather(self.positions)
+        displacements = np.empty_like(self.positions)
+        for part in equal_parts(self.positions.shape[1], self._field.block):
+            block = self.positions[:, part]
+            displacements[:, part] = step * self._felt(block, part)
+        return displacements
+
+    def noise(self, time: float) -> Floats:
+        """Return vectors whose tangent parts are the noise of a time, drawn a few particles at a time."""
+        displacements = np.empty_like(self.positions)
+        width = self._width(time)
+        for part in self._parts(self.positions.shape[1]):
+            displacements[:, part] = self._drawn(part, width)
+        return displacements
+
+    def move(self, displacements: Floats) -> None:
+        """Move along the great circles of the tangent parts of displacements."""
+        for part in self._parts(self.positions.shape[1]):
+            follow(self.positions[:, part], displacements[:, part])
+
+    def place(self, origins: Floats, displacements: Floats) -> None:
+        """Put the particles where displacements take others, straight and then back to the sphere."""
+        self.positions[:] = shifted(origins, displacements)
+
     def euler(self, step: float) -> None:
-        r"""Advance by the drift and the noise of a step, weak order 1.
+        r"""Advance by the drift and the noise of a step.
 
         The tangent vector :math:`h\,b(x) + \sigma\xi` is followed along its great circle.
         """
@@ -63,25 +112,34 @@ class SphereCloud:
             block = self.positions[:, part]
             moves = self._field.drift(block, part)
             moves *= step
-            self._displace(block, moves, width)
+            for few in self._parts(block.shape[1]):
+                noise = self._drawn(few, width)
+                noise += moves[:, few]
+                follow(block[:, few], noise)
 
     def second_order(self, step: float) -> None:
-        """Advance by half of the noise, the drift by the midpoint rule, and the other half: weak order 2.
-
-        The generators of diffusion and drift are composed as Strang does, each step being right to second order.
-        """
+        """Advance by half of the noise, the drift by the midpoint rule, and the other half."""
         self._step = step
         self._diffuse(0.5 * step)
         self._field.gather(self.positions)
         middle = np.empty_like(self.positions)
         for part in equal_parts(self.positions.shape[1], self._field.block):
             block = self.positions[:, part]
-            middle[:, part] = shifted(block, tangent(block, self._field.drift(block, part)), 0.5 * step)
+            middle[:, part] = shifted(block, 0.5 * step * self._felt(block, part))
         self._field.gather(middle)
         for part in equal_parts(self.positions.shape[1], self._field.block):
-            between, block = middle[:, part], self.positions[:, part]
-            block[:] = shifted(block, tangent(between, self._field.drift(between, part)), step)
+            block = self.positions[:, part]
+            block[:] = shifted(block, step * self._felt(middle[:, part], part))
         self._diffuse(0.5 * step)
+
+    def _diffuse(self, time: float) -> None:
+        width = self._width(time)
+        for part in self._parts(self.positions.shape[1]):
+            follow(self.positions[:, part], self._drawn(part, width))
+
+    def _felt(self, points: Floats, part: slice) -> Floats:
+        """Return the tangent drift at the points gathered of some of the particles."""
+        return tangent(points, self._field.drift(points, part))
 
     def watch(self) -> None:
         """Note the slope of the drift here times the last step."""
@@ -118,20 +176,17 @@ class SphereCloud:
         onwards = math.cos(angle) * direction - math.sin(angle) * points
         return np.asarray(np.einsum("in,in->n", onwards, self._field.drift(places)))
 
-    def _diffuse(self, time: float) -> None:
-        self._displace(self.positions, None, self._width(time))
+    def _parts(self, count: int) -> list[slice]:
+        """Divide so many particles into those whose noise is drawn at a time."""
+        return [slice(start, min(start + self._few, count)) for start in range(0, count, self._few)]
 
-    def _displace(self, points: Floats, moves: Floats | None, width: float) -> None:
-        """Follow moves and noise of a width, a few particles at a time."""
-        dimension, count = points.shape
-        for start in range(0, count, self._few):
-            part = slice(start, min(start + self._few, count))
-            noise = self._numbers[: dimension * (part.stop - start)].reshape(dimension, -1)
-            self.generator.standard_normal(out=noise)
-            noise *= width
-            if moves is not None:
-                noise += moves[:, part]
-            follow(points[:, part], noise)
+    def _drawn(self, part: slice, width: float) -> Floats:
+        """Return noise of a width for some of the particles."""
+        dimension = self.positions.shape[0]
+        noise = self._numbers[: dimension * (part.stop - part.start)].reshape(dimension, -1)
+        self.generator.standard_normal(out=noise)
+        noise *= width
+        return noise
 
     def _width(self, time: float) -> float:
         return math.sqrt(tangent_variance(self.positions.shape[0] - 1, self._noise * time))
@@ -142,9 +197,9 @@ def tangent(points: Floats, vectors: Floats) -> Floats:
     return np.asarray(vectors - points * np.einsum("in,in->n", points, vectors))
 
 
-def shifted(points: Floats, drift: Floats, step: float) -> Floats:
-    """Return the points x + step * drift, brought back to the sphere."""
-    moved = points + step * drift
+def shifted(points: Floats, displacements: Floats) -> Floats:
+    """Return the points moved straight, brought back to the sphere."""
+    moved = points + displacements
     moved /= np.sqrt(np.einsum("in,in->n", moved, moved))
     return moved
 

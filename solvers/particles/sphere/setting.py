@@ -5,7 +5,7 @@ import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,8 @@ from meanfield.harmonics import moduli as lengths_of
 
 from ...bases.spherical import ducc
 from ..drift import OVERSHOOTING, MomentDrift, PairDrift
-from ..schemes import Scheme, WeakSecondOrder, too_long
 from ..settings import HISTOGRAM_BINS, Several, Starts
+from ..stepping import too_long
 from ..timing import Timetable
 from .cloud import SphereCloud
 from .felt import Felt, felt_degrees
@@ -47,7 +47,7 @@ WATCHED = 2000
 
 @dataclass(frozen=True, eq=False)
 class SphereSetting:
-    """A sphere.
+    """A sphere of any dimension: forces from means of monomials or from pairs, moments about the north pole.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class SphereSetting:
     degrees
         Moments are recorded up to this degree.
     kernel
-        What sums harmonics on S^2: ``auto`` while it is open, ``numpy`` or ``ducc0``.
+        What sums harmonics where there are any: ``auto`` while it is open, ``numpy`` or ``ducc0``.
     """
 
     problem: McKeanVlasov
@@ -65,22 +65,50 @@ class SphereSetting:
     degrees: int
     kernel: str = "auto"
 
+    flat: ClassVar[bool] = False
+    layout: ClassVar[Layout] = "degree"
+
+    @classmethod
+    def suitable_drift(
+        cls, felt: Felt, dimension: int, drift: MomentDrift | PairDrift | None, particles: int
+    ) -> MomentDrift | PairDrift:
+        """Return the drift asked for, or the cheaper of moments and pairs.
+
+        Raises
+        ------
+        InvalidInput
+            If moments are asked for that are too many.
+        """
+        moments = MomentDrift() if drift is None else drift
+        if isinstance(moments, PairDrift):
+            return moments
+        objection = _objection(felt, dimension, moments.tolerance)
+        if drift is None and (objection or _pairs_are_cheaper(felt.degree, dimension, particles)):
+            return PairDrift()
+        if objection:
+            raise InvalidInput(objection)
+        return moments
+
     @property
     def dimension(self) -> int:
         """The dimension d of the space around the sphere."""
         return self.problem.domain.dimension
 
     @property
-    def layout(self) -> Layout:
-        """On S^2 all moments are recorded, on others those about the north pole."""
-        return "order" if self.dimension == 3 else "degree"
-
-    @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Names and shapes of what is recorded at a time."""
         size = (self.degrees + 1,)
-        packed = ((self.degrees + 1) * (self.degrees + 2) // 2,) if self.layout == "order" else size
-        return {"cosine": packed, "sine": packed, "mean_vector": (self.dimension,), "moduli": size}
+        return {"cosine": size, "sine": size, "mean_vector": (self.dimension,), "moduli": size}
+
+    @property
+    def harmonic(self) -> bool:
+        """Whether the drift is a sum of harmonics."""
+        return False
+
+    @property
+    def evaluation_error(self) -> float:
+        """Bound of the error made in evaluating the drift from moments, relative to its scale."""
+        return _power_error(self.felt, self.dimension)
 
     def position_shape(self, particles: int) -> tuple[int, ...]:
         """Return the shape of the positions in the record."""
@@ -92,15 +120,14 @@ class SphereSetting:
             raise InvalidInput("numba moves particles on the circle only; on the sphere take kernel='auto'")
         if kernel not in KERNELS:
             raise InvalidInput(f"kernel must be one of {', '.join(KERNELS)}, not {kernel!r}")
-        possible = self.dimension == 3 and isinstance(self.drift, MomentDrift)
-        if kernel == "ducc0" and not possible:
+        if kernel == "ducc0" and not self.harmonic:
             raise InvalidInput("ducc0 sums harmonics on the ordinary sphere only; leave kernel='auto'")
         if kernel == "ducc0" and ducc() is None:
             raise InvalidInput(
                 "ducc0 is not installed; pip install 'meanfield-pde[sphere]', or leave kernel='auto'"
             )
         if kernel == "auto":
-            wanted = possible and self.felt.degree > FEW_DEGREES and ducc() is not None
+            wanted = self.harmonic and self.felt.degree > FEW_DEGREES and ducc() is not None
             kernel = "ducc0" if wanted else "numpy"
         return dataclasses.replace(self, kernel=kernel)
 
@@ -149,11 +176,11 @@ class SphereSetting:
         """Return the drift as a function of the place, still without particles."""
         if isinstance(self.drift, PairDrift):
             return PairField(self.problem, self.felt)
-        if self.dimension > 3:
-            return TensorField(self.felt, self.dimension)
-        if self.kernel == "ducc0":
-            return DuccField(self.felt, self.drift.tolerance, ducc())
-        return HarmonicField(self.felt)
+        return self.moment_field(self.drift.tolerance)
+
+    def moment_field(self, tolerance: float) -> Field:
+        """Return the drift from moments."""
+        return TensorField(self.felt, self.dimension)
 
     @property
     def several(self) -> Several | None:
@@ -163,34 +190,19 @@ class SphereSetting:
     def record(self, cloud: Any) -> dict[str, Floats]:
         """Return the moments of the particles; the slope of the drift is looked at as well."""
         cloud.watch()
-        positions = cloud.positions
-        vector = positions.mean(axis=1)
-        if self.layout == "order":
-            cosine, sine = _harmonics(self.degrees).means(positions)
-            return {"cosine": cosine, "sine": sine, "mean_vector": vector, "moduli": lengths_of(cosine, sine)}
+        return self.moments(cloud.positions) | {"mean_vector": cloud.positions.mean(axis=1)}
+
+    def moments(self, positions: Floats) -> dict[str, Floats]:
+        """Return cosines, sines and moduli of particles (d, N)."""
         heights = zip(range(self.degrees + 1), zonal_values(positions[-1], self.dimension), strict=False)
         zonal = np.array([values.mean() for _, values in heights])
-        moduli = moment_lengths(positions, self.degrees)
-        return {"cosine": zonal, "sine": np.zeros_like(zonal), "mean_vector": vector, "moduli": moduli}
+        return {"cosine": zonal, "sine": np.zeros_like(zonal), "moduli": moment_lengths(positions, self.degrees)}
 
     def ended(self, positions: Floats) -> tuple[Floats, NDArray[np.int64]]:
         """Return the unit vectors (N, d) and the histogram of their angles from the north pole."""
         angles = np.arctan2(np.sqrt((positions[:-1] ** 2).sum(axis=0)), positions[-1])
         bins = np.minimum((angles * (HISTOGRAM_BINS / math.pi)).astype(np.int64), HISTOGRAM_BINS - 1)
         return np.ascontiguousarray(positions.T), np.bincount(bins, minlength=HISTOGRAM_BINS)
-
-    def width_bias(self, scheme: Scheme, share: float) -> float:
-        r"""Return the relative bias of the variance in a force of slope -s, share = s times the step.
-
-        Of the second-order step, half of the noise, a factor :math:`f = 1 - a + a^2/2`, and the other half, the
-        exact :math:`a\frac{1+f^2}{1-f^2} - 1` for a = sh, in modulus.
-        """
-        if not isinstance(scheme, WeakSecondOrder):
-            return scheme.width_bias(share)
-        if share <= 0.0:
-            return 0.0
-        square = (1.0 - share + 0.5 * share**2) ** 2
-        return abs(share * (1.0 + square) / max(1.0 - square, 1e-3 * share) - 1.0)
 
     def warnings(self, particles: int) -> list[str]:
         """Return what a reader must know before anything is computed."""
@@ -231,9 +243,54 @@ class SphereSetting:
             "drift_degree": felt.degree,
             "drift_scale": felt.scale,
             "drift_truncation_error": felt.truncation_error,
-            "drift_evaluation_error": _evaluation_error(self),
+            "drift_evaluation_error": self.evaluation_error,
             "drift_random_share_left_out": felt.random_share,
         }
+
+
+@dataclass(frozen=True, eq=False)
+class OrdinarySphereSetting(SphereSetting):
+    """The ordinary sphere: forces from harmonics or from pairs, and all moments."""
+
+    layout: ClassVar[Layout] = "order"
+
+    @classmethod
+    def suitable_drift(
+        cls, felt: Felt, dimension: int, drift: MomentDrift | PairDrift | None, particles: int
+    ) -> MomentDrift | PairDrift:
+        """Return the drift asked for, or moments: harmonics are never too many."""
+        return MomentDrift() if drift is None else drift
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Names and shapes of what is recorded at a time."""
+        packed = ((self.degrees + 1) * (self.degrees + 2) // 2,)
+        return super().shapes | {"cosine": packed, "sine": packed}
+
+    @property
+    def harmonic(self) -> bool:
+        """Whether the drift is a sum of harmonics."""
+        return isinstance(self.drift, MomentDrift)
+
+    @property
+    def evaluation_error(self) -> float:
+        """Bound of the error made in evaluating the drift from moments, relative to its scale."""
+        if self.kernel == "ducc0" and isinstance(self.drift, MomentDrift):
+            return self.drift.tolerance
+        return 64.0 * EPS
+
+    def moment_field(self, tolerance: float) -> Field:
+        """Return the drift from moments."""
+        return DuccField(self.felt, tolerance, ducc()) if self.kernel == "ducc0" else HarmonicField(self.felt)
+
+    def moments(self, positions: Floats) -> dict[str, Floats]:
+        """Return cosines, sines and moduli of particles (3, N)."""
+        cosine, sine = _harmonics(self.degrees).means(positions)
+        return {"cosine": cosine, "sine": sine, "moduli": lengths_of(cosine, sine)}
+
+
+# Spheres with a setting of their own, by the dimension of the space around them.
+OF_DIMENSION = {3: OrdinarySphereSetting}
 
 
 def sphere_setting(
@@ -247,16 +304,9 @@ def sphere_setting(
         If the coupling is free, or moments are asked for that are too many.
     """
     dimension = problem.domain.dimension
-    chosen = MomentDrift() if drift is None else drift
-    by_moments = chosen if isinstance(chosen, MomentDrift) else MomentDrift()
-    felt = felt_degrees(problem, by_moments, LARGEST_HARMONIC)
-    if dimension > 3 and isinstance(chosen, MomentDrift):
-        objection = _objection(felt, dimension, chosen.tolerance)
-        if drift is None and (objection or _pairs_are_cheaper(felt.degree, dimension, particles)):
-            chosen = PairDrift()
-        elif objection:
-            raise InvalidInput(objection)
-    return SphereSetting(problem, chosen, felt, degrees)
+    felt = felt_degrees(problem, drift if isinstance(drift, MomentDrift) else MomentDrift(), LARGEST_HARMONIC)
+    kind = OF_DIMENSION.get(dimension, SphereSetting)
+    return kind(problem, kind.suitable_drift(felt, dimension, drift, particles), felt, degrees)
 
 
 def moment_lengths(positions: Floats, degree: int) -> Floats:
@@ -300,14 +350,6 @@ def _power_error(felt: Felt, dimension: int) -> float:
     powers = power_coefficients(dimension, felt.interaction)
     total = float(np.abs(np.arange(powers.size) * powers).sum())
     return 8.0 * EPS * total / felt.scale if felt.scale > 0.0 else 0.0
-
-
-def _evaluation_error(setting: SphereSetting) -> float:
-    if setting.dimension > 3:
-        return _power_error(setting.felt, setting.dimension)
-    if setting.kernel == "ducc0" and isinstance(setting.drift, MomentDrift):
-        return setting.drift.tolerance
-    return 64.0 * EPS
 
 
 @functools.lru_cache(maxsize=4)

@@ -3,17 +3,17 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from meanfield import InvalidInput, McKeanVlasov, Sphere
-from meanfield.harmonics import ZonalModes, degrees_and_orders, largest_degree, place
+from meanfield.harmonics import SphereModes, ZonalModes, degrees_and_orders, largest_degree, place
 from meanfield.transport.polar import NEGATIVE_ROUNDING, PolarLaw, polar_law, zonal_law
 
 from ...checkpoints import digest_of
-from ...evolution import VonMises
+from ...evolution import Initial, VonMises
 from ...evolution.sphere.initial import moments_of
 from ...evolution.sphere.profiles import Lobe, lobes_of
 from ...evolution.starts import Watson
@@ -144,7 +144,7 @@ def sphere_starts(problem: McKeanVlasov, initial: Any, particles: int, replicas:
     InvalidInput
         If the initial state is not admissible.
     """
-    sphere = _sphere(problem)
+    sphere = cast(Sphere, problem.domain)
     vectors = _vectors(initial, (replicas, particles, sphere.dimension))
     if vectors is not None:
         return Starts([FromVectors(row) for row in vectors], f"{particles} given positions", ())
@@ -154,9 +154,7 @@ def sphere_starts(problem: McKeanVlasov, initial: Any, particles: int, replicas:
     if lobes is not None:
         return Starts([_from_lobes(initial, lobes, sphere)] * replicas, repr(initial), ())
     density = moments_of(problem, initial)
-    start: SphereStart = FromOrders(density.cosine, density.sine)
-    if density.layout == ZonalModes.layout:
-        start = about_pole(density.cosine, sphere.dimension)
+    start = OF_LAYOUT[density.layout](density, sphere.dimension)
     start.positions(1, np.random.default_rng(0))
     return Starts([start] * replicas, density.description, density.warnings)
 
@@ -171,6 +169,13 @@ def about_pole(moments: Floats, dimension: int) -> FromLobes:
     pole = np.zeros((1, dimension))
     pole[0, -1] = 1.0
     return FromLobes(np.ones(1), pole, (zonal_law(moments, dimension),))
+
+
+# How a start is made from moments in the layouts that they come in, of a given dimension.
+OF_LAYOUT: dict[str, Callable[[Initial, int], SphereStart]] = {
+    ZonalModes.layout: lambda density, dimension: about_pole(density.cosine, dimension),
+    SphereModes.layout: lambda density, dimension: FromOrders(density.cosine, density.sine),
+}
 
 
 def _from_lobes(initial: Any, lobes: list[Lobe], sphere: Sphere) -> FromLobes:
@@ -259,9 +264,3 @@ def _vectors(initial: Any, shape: tuple[int, int, int]) -> Floats | None:
             "be unit vectors: divide them by their lengths"
         )
     return np.asarray(vectors / lengths)
-
-
-def _sphere(problem: McKeanVlasov) -> Sphere:
-    if not isinstance(problem.domain, Sphere):
-        raise TypeError("the circle has starts of its own")
-    return problem.domain

@@ -18,12 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meanfield import McKeanVlasov, NotResolved, Potential, State
+from meanfield.equations import Interaction
+from meanfield.equations.interaction import NEGLIGIBLE
 from meanfield.harmonics.quadrature import Rule, polynomials
 
 from ...bases import Floats
 from ...limits import MAX_NODES
 from .grids import Grid, harmonics, last_functions, rule_of, slopes, stepped
-from .interaction import NEGLIGIBLE, Interaction, multiplicities
+from .interaction import multiplicities
 
 # Moments below this are a uniform density.
 UNIFORM = 1e-14
@@ -147,8 +149,8 @@ class Exponent(NamedTuple):
 def exponent_of(state: State) -> Exponent:
     """Return the exponent of a zonal state, up to the last degree that matters."""
     problem, interaction = state.problem, Interaction(state.problem)
-    felt = min(state.cosine.size - 1, interaction.felt)
-    whole = interaction.strengths(felt) * state.cosine[: felt + 1]
+    felt = min(state.cosine.size - 1, interaction.significant_degree)
+    whole = interaction.attractions(felt) * state.cosine[: felt + 1]
     if problem.confinement is not None:
         whole = _with_confinement(problem, problem.confinement, whole)
     large = np.flatnonzero(np.abs(whole) > NEGLIGIBLE * np.abs(whole).max())
@@ -186,11 +188,11 @@ def field_of(exponent: Exponent, grid: Grid) -> ZonalField:
     log_mass = float(shares.max() + np.log(np.exp(shares - shares.max()).sum()))
     highest = max(float(values.max()), float(coefficients.sum())) - log_mass
     peak = float(np.exp(min(highest, LARGEST_LOGARITHM)))
-    degree = min(interaction.felt, int(grid.size * 2.0 ** (0.5 * grid.level)))
+    degree = min(interaction.significant_degree, int(grid.size * 2.0 ** (0.5 * grid.level)))
     return ZonalField(
         interaction.problem,
         grid,
-        interaction.strengths(degree),
+        interaction.attractions(degree),
         values - log_mass,
         np.asarray(coefficients[1:] @ slopes(grid, stepped(coefficients.size))[: coefficients.size - 1]),
         peak,
@@ -231,7 +233,7 @@ def _with_confinement(problem: McKeanVlasov, confinement: Potential, coupled: Fl
     degree = 64
     while degree < MAX_NODES and confinement.relative_tail_bound(problem.domain, degree) > NEGLIGIBLE:
         degree *= 2
-    fixed = -confinement.multipliers(problem.domain, degree)[1:].astype(float) / problem.noise
+    fixed = Interaction(problem).forces(degree)[1:]
     whole = np.zeros(max(coupled.size, 1 + int(np.flatnonzero(np.append(1.0, fixed))[-1])))
     whole[: coupled.size] += coupled
     whole[1:] += fixed[: whole.size - 1]

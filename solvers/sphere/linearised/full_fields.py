@@ -16,6 +16,8 @@ import scipy.fft
 from numpy.typing import NDArray
 
 from meanfield import McKeanVlasov, NotResolved, State
+from meanfield.equations import Interaction
+from meanfield.equations.interaction import NEGLIGIBLE
 from meanfield.harmonics import degrees_and_orders, largest_degree, packed_size, place, zonal_places
 
 from ...bases import Floats, Integers
@@ -25,7 +27,6 @@ from ...equation import confinement_field
 from ...limits import MAX_SPHERICAL_DEGREE
 from ..harmonics import Reflections, Signs, signs_under
 from .fields import UNIFORM
-from .interaction import NEGLIGIBLE, Interaction
 
 # Coefficients of f that break a symmetry are rounding below this share of the largest, or if moments are.
 ROUNDING = 1e-12
@@ -108,7 +109,7 @@ def full_field(state: State) -> FullField:
     interaction = Interaction(state.problem)
     degree = largest_degree(state.cosine.size)
     degrees, _ = degrees_and_orders(degree)
-    strengths = interaction.strengths(degree)[degrees]
+    strengths = interaction.attractions(degree)[degrees]
     cosine, sine = strengths * state.cosine, strengths * state.sine
     fixed = confinement_field(state.problem, 1, MAX_SPHERICAL_DEGREE)
     if fixed is not None:
@@ -131,7 +132,7 @@ def _cleaned(interaction: Interaction, cosine: Floats, sine: Floats) -> FullFiel
     sizes = np.maximum(np.abs(cosine), np.abs(sine))
     degrees, orders = degrees_and_orders(largest_degree(sizes.size))
     degree = int(degrees[sizes > NEGLIGIBLE * sizes.max()].max())
-    noise = max(ROUNDING * float(sizes.max()), UNIFORM * float(np.abs(interaction.strengths(degree)).max()))
+    noise = max(ROUNDING * float(sizes.max()), UNIFORM * float(np.abs(interaction.attractions(degree)).max()))
     turns = int(np.gcd.reduce(orders[sizes > noise])) or ALL_TURNS
     size = packed_size(degree)
     parts = np.where(orders % turns == 0, np.stack([cosine, sine]), 0.0)[:, :size]

@@ -39,11 +39,12 @@ from functools import cached_property
 import numpy as np
 import scipy.linalg
 
-from ...bases import EPS, Floats
+from meanfield.equations.interaction import NEGLIGIBLE
+
+from ...bases import EPS, Floats, Integers
 from ...lowest import check_size, lowest_pairs
 from .full_fields import FullField, grid_size, on_grid, transform_of, turnings
 from .harmonic_tables import ClassTable, class_tables, waves_of
-from .interaction import NEGLIGIBLE
 
 # Rotations of a class are independent if their singular values are above this share of the largest of all.
 INDEPENDENT = 1e-9
@@ -59,8 +60,8 @@ LEAST_SHIFT = 0.1
 SOLVED = 1e-11
 
 
-class Linearisation:
-    """The linearised equation at a field on harmonics up to a degree.
+class LinearisedEquation:
+    """The linearised equation at a field on a grid that resolves harmonics up to a degree.
 
     Parameters
     ----------
@@ -68,26 +69,15 @@ class Linearisation:
         The field of the state.
     degree
         L.
-
-    Raises
-    ------
-    NotResolved
-        If a class has more harmonics than a dense matrix affords.
+    rings, meridians
+        The size of the grid.
     """
 
-    def __init__(self, field: FullField, degree: int) -> None:
+    def __init__(self, field: FullField, degree: int, rings: int, meridians: int) -> None:
         self.field, self.degree = field, degree
-        rings, meridians = grid_size(field, degree)
         self.transform = transform_of(degree, rings, meridians)
-        self.tables = class_tables(field.symmetry, degree, rings)
-        check_size(max(table.size for table in self.tables))
         self.values = on_grid(field, rings, meridians)
-        self.lambdas: Floats = field.interaction.strengths(degree) / (2.0 * np.arange(degree + 1.0) + 1.0)
         self.unlisted: float = field.interaction.strongest_beyond(degree)
-        self._waves = [
-            waves_of(values, self.transform.weights, 2 * degree)
-            for values in (self.values.potential, self.values.root)
-        ]
 
     @property
     def noise(self) -> float:
@@ -113,37 +103,91 @@ class Linearisation:
         lengths = [self.transform.multiplicities @ (cosine**2 + sine**2) for cosine, sine in self.kernels[1:]]
         return float(np.sqrt(max(lengths)))
 
+    def mass(self, table: ClassTable) -> Floats:
+        """Return the root of the density in a class as a column of unit length, if it is there."""
+        column = table.pick(*self.kernels[0])[:, None]
+        return column / np.linalg.norm(column) if table.own else column[:, :0]
+
+    def rotations(self, table: ClassTable) -> Floats:
+        """Return an orthonormal basis of the rotations in a class, as columns."""
+        columns = np.stack([table.pick(*pair) for pair in self.kernels[1:]], axis=1)
+        least = INDEPENDENT * self.fastest
+        if np.linalg.norm(columns) <= least:
+            return columns[:, :0]
+        mass = self.mass(table)
+        directions, sizes, _ = np.linalg.svd(columns - mass @ (mass.T @ columns), full_matrices=False)
+        return np.asarray(directions[:, sizes > least])
+
+    def truncation(self, table: ClassTable, pair: "Pair") -> float:
+        """Return how much the harmonics left out change the rate of a pair in a class, to leading order."""
+        transform, values, degree = self.transform, self.values, self.degree
+        beyond = self._beyond(values.potential * transform.synthesise(*table.spread(pair.x, degree)))
+        weighted = values.root * transform.synthesise(*table.spread(pair.y, degree))
+        cosine, sine = transform.analyse(weighted)
+        factors = self.field.interaction.attractions(degree)[transform.degrees]
+        attracted = self._beyond(values.root * transform.synthesise(factors * cosine, factors * sine))
+        changed = abs(pair.level) * beyond / ((degree + 1.0) * (degree + 2.0)) + attracted
+        if self.unlisted > EPS:
+            changed += self.unlisted * self._beyond(weighted)
+        return changed
+
+    def _beyond(self, values: Floats) -> float:
+        """Return the mean square of what values on the grid have beyond the last degree."""
+        transform = self.transform
+        cosine, sine = transform.analyse(values)
+        factors = transform.multiplicities
+        rest = values - transform.synthesise(factors * cosine, factors * sine)
+        return transform.mean(rest * rest)
+
+
+class Linearisation(LinearisedEquation):
+    """The linearised equation by matrices on harmonics up to a degree.
+
+    Parameters
+    ----------
+    field
+        The field of the state.
+    degree
+        L.
+
+    Raises
+    ------
+    NotResolved
+        If a class has more harmonics than a dense matrix affords.
+    """
+
+    def __init__(self, field: FullField, degree: int) -> None:
+        rings, meridians = grid_size(field, degree)
+        self.tables = class_tables(field.symmetry, degree, rings)
+        check_size(max(table.size for table in self.tables))
+        super().__init__(field, degree, rings, meridians)
+        self.lambdas: Floats = field.interaction.attractions(degree) / (2.0 * np.arange(degree + 1.0) + 1.0)
+        self._waves = [
+            waves_of(values, self.transform.weights, 2 * degree)
+            for values in (self.values.potential, self.values.root)
+        ]
+
     def matrices(self, table: ClassTable) -> "ClassMatrices":
         """Return the matrices of a class."""
         potential, root = self._waves
         witten = table.products(potential)
         witten.flat[:: table.size + 1] += table.degrees * (table.degrees + 1.0)
-        strongest = float(np.abs(self.lambdas).max())
-        felt = np.flatnonzero(np.abs(self.lambdas[table.degrees]) > NEGLIGIBLE * strongest)
+        felt = np.flatnonzero(np.isin(table.degrees, felt_degrees(self.lambdas)))
         return ClassMatrices(
             self,
             table,
             witten,
             table.products(root, felt),
             self.lambdas[table.degrees[felt]],
-            self._mass(table),
-            self._rotations(table),
+            self.mass(table),
+            self.rotations(table),
         )
 
-    def _mass(self, table: ClassTable) -> Floats:
-        """Return the root of the density in a class as a column of unit length, if it is there."""
-        column = table.pick(*self.kernels[0])[:, None]
-        return column / np.linalg.norm(column) if table.own else column[:, :0]
 
-    def _rotations(self, table: ClassTable) -> Floats:
-        """Return an orthonormal basis of the rotations in a class, as columns."""
-        columns = np.stack([table.pick(*pair) for pair in self.kernels[1:]], axis=1)
-        least = INDEPENDENT * self.fastest
-        if np.linalg.norm(columns) <= least:
-            return columns[:, :0]
-        mass = self._mass(table)
-        directions, sizes, _ = np.linalg.svd(columns - mass @ (mass.T @ columns), full_matrices=False)
-        return np.asarray(directions[:, sizes > least])
+def felt_degrees(strengths: Floats) -> Integers:
+    """Return the degrees whose strengths are not negligible beside the strongest."""
+    sizes = np.abs(strengths)
+    return np.flatnonzero(sizes > NEGLIGIBLE * sizes.max())
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,16 +266,19 @@ class ClassMatrices:
         y = factor.T @ vectors
         return [Pair(float(level), x[:, k], y[:, k]) for k, level in enumerate(values)]
 
-    def slowest(self, bound: float) -> Pair:
-        """Return the pair of the lowest rate, rotations left out, quickly if not far above an estimated bound."""
-        inverse = _inverse_below(self, max(-bound, LEAST_SHIFT) if np.isfinite(bound) else FIRST_SHIFT)
+    def slowest(self, bound: float) -> tuple[Pair, "Inverse"]:
+        """Return the pair of the lowest rate, rotations left out, and the inverse that it is found by.
+
+        That is quick if the rate is not far above an estimated bound.
+        """
+        inverse = inverse_below(self, max(-bound, LEAST_SHIFT) if np.isfinite(bound) else FIRST_SHIFT)
         # What is left of other eigenvectors is small, but of rates as large as they are: once more the inverse.
-        x = inverse(_largest(inverse))
+        x = inverse(largest(inverse))
         y = inverse.witten(x)
         length = np.sqrt(x @ y)
         x, y = x / length, y / length
         attracted = self.modes.T @ y
-        return Pair(float(y @ y - (self.lambdas * attracted) @ attracted), x, y)
+        return Pair(float(y @ y - (self.lambdas * attracted) @ attracted), x, y), inverse
 
     def rounding(self, pair: Pair) -> float:
         """Return a first order bound of the rounding error of a rate, but for that of an eigenvalue solver."""
@@ -246,25 +293,7 @@ class ClassMatrices:
 
     def truncation(self, pair: Pair) -> float:
         """Return how much the harmonics left out change a rate, to leading order."""
-        whole, degree = self.whole, self.whole.degree
-        transform, values = whole.transform, whole.values
-        beyond = self._beyond(values.potential * transform.synthesise(*self.table.spread(pair.x, degree)))
-        weighted = values.root * transform.synthesise(*self.table.spread(pair.y, degree))
-        cosine, sine = transform.analyse(weighted)
-        factors = whole.field.interaction.strengths(degree)[transform.degrees]
-        attracted = self._beyond(values.root * transform.synthesise(factors * cosine, factors * sine))
-        changed = abs(pair.level) * beyond / ((degree + 1.0) * (degree + 2.0)) + attracted
-        if whole.unlisted > EPS:
-            changed += whole.unlisted * self._beyond(weighted)
-        return changed
-
-    def _beyond(self, values: Floats) -> float:
-        """Return the mean square of what values on the grid have beyond the last degree."""
-        transform = self.whole.transform
-        cosine, sine = transform.analyse(values)
-        factors = transform.multiplicities
-        rest = values - transform.synthesise(factors * cosine, factors * sine)
-        return transform.mean(rest * rest)
+        return self.whole.truncation(self.table, pair)
 
 
 def lowest_vectors(matrix: Floats, count: int) -> tuple[Floats, Floats]:
@@ -275,8 +304,8 @@ def lowest_vectors(matrix: Floats, count: int) -> tuple[Floats, Floats]:
     return values, vectors
 
 
-class _Inverse:
-    """x -> (CW + s)^{-1} x off the known kernels of a class.
+class Inverse:
+    """x -> (CW + s)^{-1} x off the known kernels of a class, on harmonics up to a degree.
 
     Raises
     ------
@@ -286,6 +315,7 @@ class _Inverse:
 
     def __init__(self, block: ClassMatrices, shift: float) -> None:
         self.shift, self.size = shift, block.table.size
+        self.degree, self.coupled = block.whole.degree, block.coupled
         self._witten, self._kernel = block.witten, block.kernel
         shifted = block.witten.copy()
         shifted.flat[:: self.size + 1] += shift
@@ -306,6 +336,7 @@ class _Inverse:
             raise np.linalg.LinAlgError
 
     def __call__(self, vector: Floats) -> Floats:
+        """Return (CW + s)^{-1} x off the known kernels."""
         felt = self._vectors @ ((self._vectors.T @ (self._right.T @ vector)) / self._values)
         return np.asarray(self._solved(vector) + self._moved @ felt)
 
@@ -323,11 +354,11 @@ class _Inverse:
         return np.asarray(solved - self._reached @ np.linalg.solve(self._schur, self._kernel.T @ solved))
 
 
-def _inverse_below(block: ClassMatrices, shift: float) -> _Inverse:
+def inverse_below(block: ClassMatrices, shift: float) -> Inverse:
     """Return (CW + s)^{-1} with s the first of some growing shifts that has no rate below -s."""
     while True:
         try:
-            return _Inverse(block, shift)
+            return Inverse(block, shift)
         except np.linalg.LinAlgError:
             # No rate is beyond the norm of the matrices, unless they are not finite.
             if shift > block.top * block.table.size * block.coupled:
@@ -335,7 +366,7 @@ def _inverse_below(block: ClassMatrices, shift: float) -> _Inverse:
             shift = max(FIRST_SHIFT, SHIFT_GROWTH * shift)
 
 
-def _largest(inverse: _Inverse) -> Floats:
+def largest(inverse: Inverse) -> Floats:
     """Return the eigenvector x of the largest eigenvalue of (CW + s)^{-1}, <x, Wx> = 1, by Lanczos."""
     size = inverse.size
     basis, images, projected = np.empty((size, size)), np.empty((size, size)), np.zeros((size, size))

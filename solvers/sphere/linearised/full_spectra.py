@@ -169,7 +169,7 @@ def _state_error(block: ClassMatrices, state: State) -> float:
     inner = np.eye(len(triangle)) - (triangle * block.lambdas) @ triangle.T
     amplification = 1.0 / max(float(np.abs(np.linalg.eigvalsh(inner)).min(initial=1.0)), EPS)
     residual = max(float(state.residual), EPS)
-    strongest = float(np.abs(block.whole.field.interaction.strengths(block.whole.degree)).max())
+    strongest = float(np.abs(block.whole.field.interaction.attractions(block.whole.degree)).max())
     return strongest * float(min(residual * amplification, np.sqrt(residual)))
 
 

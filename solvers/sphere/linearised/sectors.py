@@ -56,7 +56,7 @@ class SectorMatrices:
     order : int
         m.
     slopes : (2 n, r) float
-        Q, the gradients of the h_k on the nodes, each times the root of its weight.
+        Q, the gradients of the h_k on the nodes, each times the root of its weight; (n, r) in sector 0.
     modes : (r, j) float
         The vectors v_l, l = m..L.
     strengths : (j,) float
@@ -168,12 +168,20 @@ def sector_of(field: ZonalField, order: int, size: int) -> SectorMatrices:
     nodes, complements = field.rule.nodes[heavy], field.rule.complements[heavy]
     across = complements * (2.0 - complements)
     sines = np.sqrt(across)
-    values, first, second = _polynomials(_centred(nodes, complements, weights), weights, size)
-    slope = across * first - order * nodes * values
+    values, (first, second) = _polynomials(_centred(nodes, complements, weights), weights, size)
+    slope = across * first
     drift = field.slope[..., heavy]
-    images = order * (order + field.dimension - 2) * values - drift[..., None, :] * slope
-    images -= across * second - (2 * order + field.dimension - 1) * nodes * first
-    turning = np.sqrt(order * (order + field.dimension - 3.0)) * values
+    # In place as far as possible: fresh memory costs more than the sums do.
+    images = np.multiply((2 * order + field.dimension - 1) * nodes, first, out=first)
+    images -= np.multiply(across, second, out=second)
+    if order:
+        slope -= np.multiply(order * nodes, values, out=second)
+        images += np.multiply(order * (order + field.dimension - 2.0), values, out=second)
+    images -= np.multiply(drift[..., None, :], slope, out=second)
+    gradients = [slope / sines]
+    if order:
+        gradients.append(np.sqrt(order * (order + field.dimension - 3.0)) / sines * values)
+    slopes = np.concatenate(gradients, axis=-1)
     plain = weights / sines**order
     functions = harmonics(field.grid, order, field.strengths.shape[-1] - 1)[:, heavy] * plain[..., None, :]
     shares = np.sum(functions**2, axis=-1)
@@ -181,14 +189,14 @@ def sector_of(field: ZonalField, order: int, size: int) -> SectorMatrices:
         # Without constants: they are the first polynomial.
         constant = values[..., :1, :]
         functions -= (functions @ constant.swapaxes(-1, -2)) @ constant
-        values, slope, turning, images = (table[..., 1:, :] for table in (values, slope, turning, images))
+        values, slopes, images = (table[..., 1:, :] for table in (values, slopes, images))
     modes = values @ functions.swapaxes(-1, -2)
     last = np.abs(last_functions(field.grid, order, 0)[:, heavy] @ values[..., -1, :, None])
     rotates = order == 1 and field.rotates
     return SectorMatrices(
         field,
         order,
-        np.concatenate([slope / sines, turning / sines], axis=-1).swapaxes(-1, -2),
+        slopes.swapaxes(-1, -2),
         modes,
         field.strengths[..., order:],
         values,
@@ -221,14 +229,15 @@ def _centred(nodes: Floats, complements: Floats, weights: Floats) -> Floats:
     return np.where(np.abs(mean) <= 0.5, nodes - mean, beside)
 
 
-def _polynomials(position: Floats, weights: Floats, size: int) -> tuple[Floats, Floats, Floats]:
-    """Return the orthonormal polynomials times the root of the weight, their first and second derivatives.
+def _polynomials(position: Floats, weights: Floats, size: int) -> tuple[Floats, Floats]:
+    """Return the orthonormal polynomials times the root of the weight, and their first and second derivatives.
 
     Lanczos with each vector orthogonalised against all before: what this adds to the recurrence is rounding.
     """
     *states, nodes = position.shape
-    values, first, second = np.zeros((3, *states, size, nodes))
+    values, derivatives = np.zeros((*states, size, nodes)), np.zeros((2, *states, size, nodes))
     values[..., 0, :] = weights / np.linalg.norm(weights, axis=-1, keepdims=True)
+    before = np.zeros((2, *states, nodes))
     previous: Floats | float = 0.0
     for k in range(size - 1):
         here, known = values[..., k, :], values[..., : k + 1, :]
@@ -239,13 +248,17 @@ def _polynomials(position: Floats, weights: Floats, size: int) -> tuple[Floats, 
             vector -= previous * values[..., k - 1, :]
         vector -= ((known @ vector[..., None]).swapaxes(-1, -2) @ known)[..., 0, :]
         norm = np.sqrt(_products(vector, vector))
-        shifted = position - diagonal
-        values[..., k + 1, :] = vector / norm
-        first[..., k + 1, :] = (shifted * first[..., k, :] + here - previous * first[..., k - 1, :]) / norm
-        curved = shifted * second[..., k, :] + 2.0 * first[..., k, :] - previous * second[..., k - 1, :]
-        second[..., k + 1, :] = curved / norm
+        np.divide(vector, norm, out=values[..., k + 1, :])
+        # The recurrence of a derivative is that of the one before it, differentiated.
+        now = derivatives[..., k, :]
+        after = now * (position - diagonal)
+        after[0] += here
+        after[1] += 2.0 * now[0]
+        after -= previous * before
+        np.divide(after, norm, out=derivatives[..., k + 1, :])
+        before = now
         previous = norm
-    return values, first, second
+    return values, derivatives
 
 
 def _products(one: Floats, other: Floats) -> Floats:

@@ -7,9 +7,10 @@ Perturbations of degree l decay at the rate :math:`l(l+d-2)\,D\,(1-\lambda_l)`,
 import numpy as np
 
 from meanfield import McKeanVlasov, Spectrum, State
+from meanfield.equations import Interaction
 
 from ...bases import EPS, Floats, Integers
-from .interaction import Interaction, multiplicities, repetitions
+from .interaction import multiplicities, repetitions
 
 # Degrees are listed from the first so many on, until all beyond have lambda_l below this.
 FEWEST = 32
@@ -40,7 +41,7 @@ def _slowest(problem: McKeanVlasov, first: int, count: int) -> tuple[Floats, Flo
     while last < first + count or interaction.strongest_beyond(last) > WEAK:
         last *= 2
     degrees = np.arange(first, last + 1)
-    lambdas = interaction.strengths(last)[first:] / multiplicities(dimension, first, last)
+    lambdas = interaction.attractions(last)[first:] / multiplicities(dimension, first, last)
     free = problem.noise * degrees * (degrees + dimension - 2.0)
     values = -free * (1.0 - lambdas)
     beyond = problem.noise * (last + 1) * (last + dimension - 1.0) * (1.0 - interaction.strongest_beyond(last))

@@ -238,7 +238,7 @@ class Vacuum:
     def _modes(self, found: Functions, order: int, size: int) -> tuple[Floats, Floats, list[Floats]]:
         """Return the v_l on functions of the whole meridian, the sigma_l, and the kernels to be left out."""
         interaction, shape, dimension = self._exponent.interaction, found.shape, self._exponent.dimension
-        degree = min(interaction.felt, 2 * size)
+        degree = min(interaction.significant_degree, 2 * size)
         # The root of the weights, without that of the functions, as a density of mass one.
         _, weights = np.polynomial.legendre.leggauss(shape.angles.size)
         logs = shape.values + (dimension - 2) * np.log(np.sin(shape.angles)) + np.log(weights)
@@ -250,7 +250,7 @@ class Vacuum:
         if degree < order:
             return np.zeros((size, 0)), np.zeros(0), kernels
         functions = sector_functions(dimension, order, rule_at(shape.angles), degree)
-        return found.values @ (functions * root).T, interaction.strengths(degree)[order:], kernels
+        return found.values @ (functions * root).T, interaction.attractions(degree)[order:], kernels
 
 
 def _below_rounding(order: int) -> NotResolved:

@@ -7,10 +7,10 @@ from functools import partial
 import numpy as np
 
 from meanfield import Spectrum
+from meanfield.equations import Interaction
 from meanfield.harmonics.quadrature import gauss_rule, polynomials
 
 from ....bases import Floats
-from ....sphere.linearised.interaction import Interaction
 from ...neighbourhood import GENERIC, VACUUM, Complexes, Followed, padded
 from ..systems import system_of
 from .distances import ZonalDistances
@@ -51,7 +51,7 @@ class ZonalNeighbourhood(Followed):
     def generic_perturbation(self) -> Complexes:
         """Return rho (1 + eps g), g with many degrees, of mass one."""
         dimension = self.problem.domain.dimension
-        perturbed = perturbed_degree(Interaction(self.problem).felt)
+        perturbed = perturbed_degree(Interaction(self.problem).significant_degree)
         degree = self._target.size - 1 + perturbed
         rule = gauss_rule(dimension, 2 * degree + SPARE_NODES)
         table = polynomials(dimension, rule, degree)

@@ -8,12 +8,12 @@ import numpy as np
 
 from meanfield import Spectrum
 from meanfield.entropy import excess
+from meanfield.equations import Interaction
 from meanfield.harmonics import growing, largest_degree, packed, packed_size, refined_until_two_agree
 
 from ....bases import Floats
 from ....bases.spherical import SphericalTransform
 from ....sphere.linearised.fields import UNIFORM
-from ....sphere.linearised.interaction import Interaction
 from ...neighbourhood import GENERIC, VACUUM, Complexes, Followed, padded
 from ..rates import SphereRates
 from ..spherical import SphericalSystem
@@ -55,7 +55,7 @@ class FreeNeighbourhood(Followed):
 
     def generic_perturbation(self) -> Complexes:
         """Return rho (1 + eps g), g with many degrees and orders, of mass one."""
-        perturbed = perturbed_degree(Interaction(self.problem).felt)
+        perturbed = perturbed_degree(Interaction(self.problem).significant_degree)
         degree = largest_degree(self._target.size) + perturbed
         transform = SphericalTransform(degree, 2 * degree, 4 * degree)
         count = packed_size(perturbed)

@@ -18,11 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from .arguments import shown
-from .domains import Domain, domain_named, is_domain
-from .errors import InvalidInput
-from .potentials import Number, Potential, potential_from
-from .potentials.foreign import require_potential
+from ..arguments import shown
+from ..domains import Domain, domain_named, is_domain
+from ..errors import InvalidInput
+from ..potentials import Number, Potential, potential_from
+from ..potentials.foreign import require_potential
+from .capabilities import Capability
 
 # Couplings are proportional to the noise and would leave the range of doubles with it.
 SMALLEST_NOISE = 1e-100
@@ -39,7 +40,8 @@ class McKeanVlasov:
     potential
         Interaction potential W, even.
     noise
-        D > 0, in units of angle squared over time.
+        D >= 0, in units of angle squared over time. Without noise, D = 0, the equation can be named, saved and
+        described; whatever divides by the noise refuses it.
     coupling
         kappa, finite, of either sign; ``None`` leaves it free, as a bifurcation diagram does.
     confinement
@@ -49,7 +51,7 @@ class McKeanVlasov:
     Raises
     ------
     InvalidInput
-        If the noise is not positive and finite, the coupling is not finite, or the confinement is constant.
+        If the noise is negative or not finite, the coupling is not finite, or the confinement is constant.
 
     Examples
     --------
@@ -77,12 +79,12 @@ class McKeanVlasov:
             value: Any = getattr(self, name)
             if isinstance(value, np.generic) and not isinstance(value, np.longdouble):
                 object.__setattr__(self, name, value.item())
-        if not (_is_finite(self.noise) and self.noise > 0):
-            raise InvalidInput(f"noise must be positive and finite, not {self.noise!r}; try noise=1.0")
-        if not SMALLEST_NOISE <= self.noise <= 1.0 / SMALLEST_NOISE:
+        if not (_is_finite(self.noise) and self.noise >= 0):
+            raise InvalidInput(f"noise must be a finite number, at least 0, not {self.noise!r}; try noise=1.0")
+        if self.noise != 0 and not SMALLEST_NOISE <= self.noise <= 1.0 / SMALLEST_NOISE:
             raise InvalidInput(
-                f"noise must be between {SMALLEST_NOISE:g} and {1 / SMALLEST_NOISE:g}, not {self.noise!r}; only "
-                "coupling/noise matters for the states, so measure both in another unit"
+                f"noise must be 0 or between {SMALLEST_NOISE:g} and {1 / SMALLEST_NOISE:g}, not {self.noise!r}; "
+                "only coupling/noise matters for the states, so measure both in another unit"
             )
         if self.coupling is not None and not _is_finite(self.coupling):
             raise InvalidInput(
@@ -105,6 +107,29 @@ class McKeanVlasov:
         if self.coupling is None:
             raise InvalidInput("this needs a coupling and the problem's is free; use problem.at(coupling=...)")
         return self.coupling
+
+    @property
+    def positive_noise(self) -> float:
+        """The noise, for computations that divide by it.
+
+        Raises
+        ------
+        InvalidInput
+            If there is none.
+        """
+        if self.noise == 0:
+            raise InvalidInput("this needs noise and the problem has none; give noise > 0, such as noise=1.0")
+        return self.noise
+
+    def lacks(self, capability: Capability) -> str:
+        """Return why the equation does not have a capability, a clause; empty if it has it."""
+        if self.noise > 0:
+            return ""
+        reasons = {
+            Capability.GIBBS_MAP: "without noise no density is exp(-(kappa W*rho + V)/D)/Z; give noise > 0",
+            Capability.FREE_ENERGY: "it is measured in units of the noise, of which there is none; give noise > 0",
+        }
+        return reasons[capability]
 
     def to_dict(self) -> dict[str, Any]:
         """Describe the problem in plain values that JSON can hold."""

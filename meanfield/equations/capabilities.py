@@ -1,0 +1,48 @@
+"""What an equation may have beyond its drift, asked for by whoever needs it and refused in one sentence.
+
+An equation says with ``lacks(capability)`` why it does not have one; the empty text means that it has it.
+"""
+
+from enum import Enum
+from typing import Protocol
+
+from ..errors import InvalidInput
+
+
+class Capability(Enum):
+    """A property of an equation that some computations need; the value is its name in sentences."""
+
+    GIBBS_MAP = "a Gibbs map"
+    FREE_ENERGY = "a free energy"
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+class Capable(Protocol):
+    """Whatever can tell why it lacks a capability."""
+
+    def lacks(self, capability: Capability) -> str:
+        """Return why the equation does not have a capability, a clause; empty if it has it."""
+
+
+def require(equation: Capable, capability: Capability, what: str) -> None:
+    """Refuse an equation that does not have what a computation needs.
+
+    Parameters
+    ----------
+    equation
+        The equation.
+    capability
+        What is needed.
+    what
+        The computation, in the plural, such as ``"stationary states"``.
+
+    Raises
+    ------
+    InvalidInput
+        If the equation does not have it; the message says why.
+    """
+    reason = equation.lacks(capability)
+    if reason:
+        raise InvalidInput(f"{what} need {capability}, and {reason}")

@@ -1,0 +1,130 @@
+r"""How strongly a potential couples the modes of a density, and a confinement pushes them, in units of the noise.
+
+The field of a density with moments :math:`m_l` is
+
+.. math:: f = -\frac{\kappa W*\rho + V}{D} = \sum_l (\sigma_l m_l + f_l) P_l, \qquad
+          \sigma_l = -\frac{\kappa w_l}{D} = N_l\lambda_l, \qquad f_l = -\frac{v_l}{D},
+
+:math:`N_l` being the number of harmonics of degree l, 2 on the circle. Degree l is critical at the uniform state
+where :math:`\lambda_l = 1`.
+"""
+
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..domains import Domain
+from ..harmonics.polynomials import multiplicities
+
+if TYPE_CHECKING:
+    from .mckean_vlasov import McKeanVlasov
+
+Floats = npt.NDArray[np.float64]
+Extended = npt.NDArray[np.longdouble]
+
+EPS = float(np.finfo(float).eps)
+# Multipliers below this share of the strongest move no density by a rounding error.
+NEGLIGIBLE = EPS / 16.0
+# More degrees are not asked for.
+LARGEST_DEGREE = 8192
+
+
+class Interaction:
+    """The coefficients of the field of a problem, by degree.
+
+    Parameters
+    ----------
+    problem
+        The equation, at a fixed coupling.
+
+    Raises
+    ------
+    InvalidInput
+        Where a coefficient is asked for, if the coupling is free or there is no noise.
+    """
+
+    def __init__(self, problem: "McKeanVlasov") -> None:
+        self.problem = problem
+        self._potential: Any = problem.potential
+
+    @cached_property
+    def unit(self) -> np.longdouble:
+        """The largest abs(sigma_l), with the sign of the coupling."""
+        scale = _scale(self._potential, self.problem.domain)
+        return np.longdouble(self.problem.fixed_coupling) * scale / np.longdouble(self.problem.positive_noise)
+
+    def extended_attractions(self, degree: int) -> Extended:
+        """Return sigma_l, l = 1..degree behind a leading 0, in longdouble and without underflow of multipliers."""
+        return np.asarray(-self.unit * _relative(self._potential, self.problem.domain, degree))
+
+    def extended_strengths(self, degree: int) -> Extended:
+        """Return lambda_l, l = 1..degree behind a leading 0, in longdouble: 1 - lambda_l may be small."""
+        return np.asarray(self.extended_attractions(degree) / multiplicities(self.problem.domain, degree))
+
+    def attractions(self, degree: int) -> Floats:
+        """Return sigma_l, l = 1..degree behind a leading 0."""
+        return self.extended_attractions(degree).astype(float)
+
+    def strengths(self, degree: int) -> Floats:
+        """Return lambda_l, l = 1..degree behind a leading 0."""
+        return self.extended_strengths(degree).astype(float)
+
+    def forces(self, degree: int) -> Floats:
+        """Return f_l, l = 1..degree behind a leading 0; all zero without a confinement."""
+        if self.problem.confinement is None:
+            return np.zeros(degree + 1)
+        multipliers = self.problem.confinement.multipliers(self.problem.domain, degree)
+        forces = np.asarray(-multipliers.astype(float) / self.problem.positive_noise)
+        forces[0] = 0.0
+        return forces
+
+    @property
+    def significant_degree(self) -> int:
+        """A degree beyond which no multiplier moves a density by a rounding error, at most ``LARGEST_DEGREE``."""
+        return _significant_degree(self._potential, self.problem.domain)
+
+    def strongest_beyond(self, degree: int) -> float:
+        """Return a bound of abs(lambda_l) beyond a degree; N_l grows with l."""
+        share = _share_beyond(self._potential, self.problem.domain, degree)
+        return float(abs(self.unit)) * share / self.problem.domain.multiplicity(degree + 1)
+
+    def beyond(self, degree: int, peak: float) -> float:
+        """Return a bound of the interaction beyond a degree, in units of D, at a density of the peak abs(S) rho.
+
+        By the peak times the strongest lambda_l, or by traces, at most abs(sigma_l) each, of some degrees more.
+        """
+        whole = peak * self.strongest_beyond(degree)
+        if whole <= EPS:
+            return whole
+        last = 2 * degree + 16
+        further = float(np.abs(self.attractions(last)[degree + 1 :]).sum())
+        return min(whole, further + peak * self.strongest_beyond(last))
+
+
+# All states of a branch ask for the same.
+@lru_cache(maxsize=64)
+def _significant_degree(potential: Any, domain: Domain) -> int:
+    limit = 16
+    while limit < LARGEST_DEGREE and potential.relative_tail_bound(domain, limit) > NEGLIGIBLE:
+        limit *= 2
+    relative = np.abs(potential.relative_multipliers(domain, limit))
+    return int(np.flatnonzero(relative > NEGLIGIBLE).max(initial=1))
+
+
+@lru_cache(maxsize=64)
+def _scale(potential: Any, domain: Domain) -> np.longdouble:
+    return np.longdouble(potential.scale(domain))
+
+
+@lru_cache(maxsize=64)
+def _relative(potential: Any, domain: Domain, degree: int) -> Extended:
+    relative: Extended = potential.extended_multipliers(domain, degree)
+    relative.flags.writeable = False
+    return relative
+
+
+@lru_cache(maxsize=64)
+def _share_beyond(potential: Any, domain: Domain, degree: int) -> float:
+    return float(potential.relative_tail_bound(domain, degree))

@@ -1,0 +1,22 @@
+"""The types of what potentials return, and of functions with kinks."""
+
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Array: TypeAlias = npt.NDArray[np.floating[Any]]
+Number: TypeAlias = float | np.longdouble
+
+
+class Kinked(Protocol):
+    """A function that is smooth but for kinks, as far as bounds of its multipliers know it."""
+
+    @property
+    def variations(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Sums of jumps of each derivative and bounds of the integrals of its modulus."""
+        ...
+
+    def laplacian(self, dimension: int) -> float:
+        r"""Return the integral of :math:`|d(\sin^{d-2}t\,p')| / \sin^{(d-2)/2}t`."""
+        ...

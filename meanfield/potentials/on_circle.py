@@ -1,0 +1,100 @@
+r"""Formulas of potentials on the circle, where :math:`P_k(\cos t) = \cos kt`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ..domains import Circle
+from ..harmonics.polynomials import Extended, Floats
+from .arrays import Kinked, Number
+from .sampling import Sampled
+from .series import scaled_bessel, sine_defect
+from .waves import wave_sums
+
+
+class _Kinks:
+    """Multipliers of functions with kinks, sums of waves."""
+
+    most: ClassVar[int] = 2**16
+
+    def integrals(self, weighted: Any, angles: Any, degree: int) -> Any:
+        """Return the sums against cos kt."""
+        return wave_sums(weighted, angles, degree).real
+
+    def bound(self, function: Kinked, following: float) -> float:
+        """Return the best of the bounds by partial integration."""
+        jumps, integrals = function.variations
+        powers = following ** -np.arange(1.0, jumps.size + 1)
+        before = np.concatenate([[0.0], np.cumsum(jumps * powers)])
+        bounds = before + integrals * np.concatenate([[1.0], powers])
+        return float(2 / np.pi * bounds.min())
+
+
+@dataclass(frozen=True)
+class _Confidence:
+    r"""Bounded confidence, :math:`w_k = -\frac2\pi (kR - \sin kR)/k^3` and :math:`w_0 = -R^3/(6\pi)`."""
+
+    radius: float
+
+    def multipliers(self, degree: int) -> Floats:
+        """Return w_0, ..., w_degree."""
+        multipliers = -(2 / np.pi) * self.radius**3 * self._shape(degree).astype(np.float64)
+        multipliers[0] /= 2
+        return np.asarray(multipliers)
+
+    def relative(self, degree: int, scale: Callable[[], Number]) -> Extended:
+        """Return w_k over the modulus of w_1, the largest, in which nothing is rounded twice."""
+        shape = self._shape(max(degree, 1))
+        return np.asarray((-shape / shape[1])[: degree + 1])
+
+    def bound(self, following: int) -> float:
+        """Return the modulus itself: (x - sin x)/x^3 decreases, as 3 sin x < x (2 + cos x)."""
+        angle = np.array([np.longdouble(self.radius) * following])
+        return float(2 / np.pi * self.radius**3 * sine_defect(angle)[0])
+
+    def _shape(self, degree: int) -> npt.NDArray[np.longdouble]:
+        """Return (x - sin x)/x^3 at x = kR."""
+        return sine_defect(np.longdouble(self.radius) * np.arange(degree + 1))
+
+
+@dataclass(frozen=True)
+class OnCircle:
+    """The formulas of the circle."""
+
+    domain: Circle
+
+    mean_logarithm: ClassVar[float] = 0.0
+    kinks: ClassVar[_Kinks] = _Kinks()
+    prefers_pieces: ClassVar[bool] = False
+
+    def exponential(self, size: float, degree: int) -> Extended:
+        r"""Return :math:`2 e^{-x} I_k(x)`, half of it at k = 0."""
+        terms = 2 * scaled_bessel(size, degree)
+        terms[0] /= 2
+        return np.asarray(terms)
+
+    def sine(self, degree: int) -> Floats:
+        r"""Return :math:`-4/(\pi(k^2-1))` for even k, and the mean :math:`2/\pi`."""
+        modes = np.arange(degree + 1, dtype=float)
+        multipliers = np.zeros(modes.size)
+        multipliers[::2] = -4 / (np.pi * (modes[::2] ** 2 - 1))
+        multipliers[0] = 2 / np.pi
+        return multipliers
+
+    def confidence(self, radius: float) -> _Confidence:
+        """Return the closed form of bounded confidence."""
+        return _Confidence(radius)
+
+    def require_screened(self) -> None:
+        """Accept the Green function, which is that of the circle."""
+
+    def of_cosines(self, series: Floats) -> Floats:
+        """Return the series."""
+        return series
+
+    def of_function(self, function: Sampled, series: Floats, constant: float) -> Floats:
+        """Return the series."""
+        return series

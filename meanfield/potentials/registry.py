@@ -1,0 +1,78 @@
+"""How to find a potential by name: those of the package, which names itself here, and installed ones."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..arguments import checked
+from ..errors import InvalidInput, did_you_mean
+
+if TYPE_CHECKING:
+    from .protocol import Potential
+
+ENTRY_POINT_GROUP = "meanfield.potentials"
+
+# Filled where the package is put together: the potentials that go by a name, and those made of others.
+POTENTIALS: "dict[str, type[Potential]]" = {}
+COMPOSED: "dict[str, type[Potential]]" = {}
+
+# The Kuramoto model on a sphere goes by the number of components of its spins.
+ALIASES = {"o-n": "kuramoto"}
+
+
+def known_potentials() -> list[str]:
+    """Return the sorted names of the built-in and the installed potentials."""
+    return sorted({*POTENTIALS, *(entry.name for entry in _entry_points())})
+
+
+def potential_class(name: str) -> "type[Potential]":
+    """Return the class registered under a name.
+
+    Raises
+    ------
+    InvalidInput
+        If there is none; the message suggests the nearest names and lists all.
+    """
+    name = ALIASES.get(name, name)
+    if name in POTENTIALS:
+        return POTENTIALS[name]
+    for entry in _entry_points():
+        if entry.name == name:
+            return _loaded(entry)
+    known = known_potentials()
+    hint = did_you_mean(str(name), known, most=2)
+    raise InvalidInput(f"unknown potential {name!r}; {hint}known potentials: {', '.join(known)}")
+
+
+@checked
+def potential_from(name: str, parameters: Mapping[str, Any]) -> "Potential":
+    """Build a potential from its name and the dictionary its ``parameters()`` returns.
+
+    Raises
+    ------
+    InvalidInput
+        If the name is unknown or the parameters do not fit the class.
+    """
+    kind = COMPOSED[name] if name in COMPOSED else potential_class(name)
+    try:
+        return kind(**parameters)
+    except TypeError as error:
+        given = ", ".join(sorted(map(str, parameters))) or "none"
+        raise InvalidInput(
+            f"the potential {name!r} does not take the parameters given ({given}): {error}"
+        ) from error
+
+
+def _entry_points() -> Any:
+    from importlib.metadata import entry_points
+
+    return entry_points(group=ENTRY_POINT_GROUP)
+
+
+def _loaded(entry: Any) -> "type[Potential]":
+    try:
+        kind: type[Potential] = entry.load()
+    except Exception as error:
+        raise InvalidInput(
+            f"the potential {entry.name!r} is registered by an installed package but does not load: {error}"
+        ) from error
+    return kind

@@ -1,0 +1,79 @@
+"""The terms of a sum of potentials: read, checked, taken together and written in words."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from ..arguments import is_potential
+from ..errors import InvalidInput
+from .registry import potential_from
+from .series import as_number, require_size
+
+
+def collected(terms: Any) -> tuple[tuple[float, Any], ...]:
+    """Return checked terms with equal potentials taken together, those that vanish left out unless all do.
+
+    Raises
+    ------
+    InvalidInput
+        If there are none, or something is not a potential or not a finite factor.
+    """
+    factors: dict[Any, float] = {}
+    for factor, potential in _read(terms):
+        factors[potential] = factors.get(potential, 0.0) + factor
+    if not factors:
+        raise InvalidInput("a sum of potentials needs at least one term; try Kuramoto() + Transformer(beta=3)")
+    for potential, factor in factors.items():
+        require_size(
+            abs(as_number(factor, f"the factor of {potential!r}", "a finite number")), "the factor of a potential"
+        )
+    kept = tuple((factor, potential) for potential, factor in factors.items() if factor)
+    return kept or ((0.0, next(iter(factors))),)
+
+
+def joined(terms: list[tuple[float, str]], times: str, shown: Callable[[float], str] = repr) -> str:
+    """Return a sum in words, such as ``2.0*A - B``, its factors shown in a given way."""
+    text = ""
+    for factor, name in terms:
+        size = abs(factor) if text else factor
+        sign = (" - " if factor < 0 else " + ") if text else ""
+        text += sign + (name if size == 1 else f"{shown(size)}{times}{name}")
+    return text
+
+
+def _read(terms: Any) -> Iterable[tuple[float, Any]]:
+    """Yield checked pairs, of sums within the sum their own."""
+    iterable = hasattr(terms, "__iter__") and getattr(terms, "ndim", 1) != 0
+    if isinstance(terms, str | bytes | Mapping) or not iterable:
+        raise InvalidInput(f"terms must be pairs of a factor and a potential, not {terms!r}; try 2 * Kuramoto()")
+    for term in terms:
+        factor, potential = _described(term) if isinstance(term, Mapping) else _paired(term)
+        factor = as_number(factor, "the factor of a potential", "a finite number")
+        if not is_potential(potential):
+            raise InvalidInput(f"a term must be a potential such as Kuramoto(), not {potential!r}")
+        for other, part in _parts(potential):
+            if factor and other and not factor * other:
+                raise InvalidInput(
+                    f"{factor:g} times {other:g} is 0 by underflow; measure {part!r} in another unit"
+                )
+            yield factor * other, part
+
+
+def _paired(term: Any) -> tuple[Any, Any]:
+    if not isinstance(term, tuple | list) or len(term) != 2:
+        raise InvalidInput(
+            f"a term must be a pair of a factor and a potential, not {term!r}; try (2.0, Kuramoto())"
+        )
+    return term[0], term[1]
+
+
+def _described(term: Mapping[Any, Any]) -> tuple[Any, Any]:
+    if set(term) != {"factor", "name", "parameters"}:
+        raise InvalidInput(
+            f"a term is described by factor, name and parameters, not by {', '.join(map(str, term))}"
+        )
+    return term["factor"], potential_from(term["name"], term["parameters"])
+
+
+def _parts(potential: Any) -> tuple[tuple[float, Any], ...]:
+    """Return the terms of a potential; one that does not inherit the operators is its own."""
+    return potential.as_terms() if hasattr(potential, "as_terms") else ((1.0, potential),)

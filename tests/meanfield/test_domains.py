@@ -1,0 +1,38 @@
+"""The domains, and the tables of what differs between them."""
+
+from typing import get_args
+
+import numpy as np
+import pytest
+
+from meanfield.domains import Circle, Domain, Sphere, domain_named, unit_sphere
+from meanfield.errors import InvalidInput
+from meanfield.harmonics import modes_of
+from meanfield.potentials.formulas import formulas_of
+from meanfield.theory.forms import theory_of
+
+
+@pytest.mark.parametrize("kind", get_args(Domain))
+def test_every_domain_is_in_every_table(kind):
+    domain = kind()
+    for table in (modes_of, formulas_of, theory_of):
+        assert table(domain).domain == domain
+
+
+@pytest.mark.parametrize("domain", [Circle(), Sphere(3), Sphere(7)])
+def test_a_domain_comes_back_from_its_description_dimension_and_code(domain):
+    assert domain_named(**domain.to_dict()) == domain
+    assert unit_sphere(domain.dimension) == domain
+    assert eval(domain.in_code, {"Circle": Circle, "Sphere": Sphere}) == domain
+
+
+@pytest.mark.parametrize("dimension", [1, 2.0, True, 1025])
+def test_a_dimension_is_a_whole_number_from_two_on(dimension):
+    with pytest.raises(InvalidInput, match="dimension of a sphere"):
+        unit_sphere(dimension)
+
+
+def test_the_exponential_is_the_sum_of_its_terms_on_every_domain():
+    for domain in (Circle(), Sphere(3), Sphere(7)):
+        terms = formulas_of(domain).exponential(3.0, 80)
+        assert float(terms.sum()) == pytest.approx(1.0, rel=4 * np.finfo(float).eps)
