@@ -12,7 +12,8 @@ error, log rho is not known: the free energy does not notice, but the dissipatio
 over a gap lives in that gap. It is nan where more than a share of it comes from there.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +21,12 @@ from scipy.special import xlog1py
 
 from .entropy import excess_beyond_square
 from .equations import Interaction, McKeanVlasov
+from .harmonics import growing
 
 Vector = npt.NDArray[np.float64]
 Complexes = npt.NDArray[np.complex128]
+Indices = npt.NDArray[np.intp]
+Grid = TypeVar("Grid")
 
 EPS = float(np.finfo(float).eps)
 LARGEST_GRID = 2**17
@@ -33,6 +37,11 @@ NEGATIVE = 1e-10
 # Share of the dissipation that may come from where the density is below its error.
 DOUBTFUL = 0.1
 SETTLED = 64.0 * EPS
+# In high dimensions values far from the peak are lost in the errors of the terms they are summed from; where these
+# are beyond this share of the uniform density a smallest value is not known.
+LOST = 1e-6
+# Free energies with a larger relative error are not given.
+USELESS = 1e-3
 # Numbers of values treated at a time, to stay within the caches.
 BLOCK = 2**17
 
@@ -79,41 +88,66 @@ def _block(problem: McKeanVlasov, cosine: Vector, sine: Vector, accuracy: float)
     floor = 8.0 * EPS * (1.0 + 2.0 * sizes)
     strengths, force = _strengths(problem, cosine.shape[1] - 1)
     points = 1 << (2 * cosine.shape[1] + 14).bit_length()
-    coarse = _on_grid(problem, moments, strengths, force, floor, accuracy, points)
-    settled, chosen = coarse, np.arange(cosine.shape[0])
-    gap, dissipation = coarse.entropy.copy(), coarse.dissipation.copy()
-    while chosen.size and points < LARGEST_GRID:
-        points *= 2
-        fine = _on_grid(problem, moments[chosen], strengths, force, floor[chosen], accuracy, points)
-        gap[chosen], dissipation[chosen] = fine.entropy, fine.dissipation
-        open_ = _unsettled(settled, fine)
-        chosen, settled = chosen[open_], _Grid(*(column[open_] for column in fine))
-    gap[chosen] = dissipation[chosen] = np.nan
-    negative = coarse.minimum < -NEGATIVE * coarse.maximum
-    gap[negative] = dissipation[negative] = np.nan
+
+    def means(points: int, chosen: Indices) -> Means:
+        return _on_grid(problem, moments[chosen], strengths, force, floor[chosen], accuracy, points)
+
+    grids = growing(points, max(points, LARGEST_GRID))
+    gap, dissipation, minimum, maximum = settled_means(means, grids, cosine.shape[0])
     near = 2.0 * sizes < NEAR
     squares = np.abs(moments[:, 1:]) ** 2
     gap += np.where(near, squares @ (1.0 - strengths[1:]), -(squares @ strengths[1:]))
     gap += cosine[:, 1:] @ force[1:]
     scale = 1.0 / (2.0 * np.pi)
-    return Descent(gap, dissipation, scale * coarse.minimum, scale * coarse.maximum)
+    return Descent(gap, dissipation, scale * minimum, scale * maximum)
 
 
-class _Grid(NamedTuple):
-    """Means over one grid; the sizes before cancellation set the rounding level."""
+class Means(NamedTuple):
+    """Means over one grid and their rounding, and the extreme values of the density there."""
 
     entropy: Vector
-    entropy_size: Vector
+    entropy_error: Vector
     dissipation: Vector
-    dissipation_size: Vector
+    dissipation_error: Vector
     minimum: Vector
     maximum: Vector
 
 
-def _unsettled(coarse: _Grid, fine: _Grid) -> npt.NDArray[np.bool_]:
-    entropy = np.abs(coarse.entropy - fine.entropy) > SETTLED * fine.entropy_size
+def settled_means(
+    means: Callable[[Grid, Indices], Means], grids: Iterable[Grid], count: int
+) -> tuple[Vector, Vector, Vector, Vector]:
+    """Return entropy, dissipation, smallest and largest value of densities, refined until two grids agree on each.
+
+    Parameters
+    ----------
+    means
+        Those of some of the densities on a grid.
+    grids
+        Ever finer ones, at least one.
+    count
+        Of the densities.
+    """
+    grids, chosen = iter(grids), np.arange(count)
+    first = settled = means(next(grids), chosen)
+    entropy, dissipation = first.entropy.copy(), first.dissipation.copy()
+    for grid in grids:
+        fine = means(grid, chosen)
+        entropy[chosen], dissipation[chosen] = fine.entropy, fine.dissipation
+        open_ = _unsettled(settled, fine)
+        chosen, settled = chosen[open_], Means(*(column[open_] for column in fine))
+        if not chosen.size:
+            break
+    entropy[chosen] = dissipation[chosen] = np.nan
+    negative = np.nan_to_num(first.minimum) < -NEGATIVE * first.maximum
+    entropy[negative] = dissipation[negative] = np.nan
+    return entropy, dissipation, first.minimum, first.maximum
+
+
+def _unsettled(coarse: Means, fine: Means) -> npt.NDArray[np.bool_]:
+    entropy = np.abs(coarse.entropy - fine.entropy) > fine.entropy_error
+    entropy |= fine.entropy_error > USELESS * np.abs(fine.entropy) + LOST
     # Diffusion and drift cancel at stationary states; what remains is the rounding of their sizes.
-    lost = np.abs(coarse.dissipation - fine.dissipation) > SETTLED * fine.dissipation_size
+    lost = np.abs(coarse.dissipation - fine.dissipation) > fine.dissipation_error
     return np.asarray(entropy | lost)
 
 
@@ -125,7 +159,7 @@ def _on_grid(
     floor: Vector,
     accuracy: float,
     points: int,
-) -> _Grid:
+) -> Means:
     degrees = np.arange(moments.shape[1])
     fluctuation = moments.copy()
     fluctuation[:, 0] = 0.0
@@ -134,7 +168,7 @@ def _on_grid(
     minimum, maximum = density.min(axis=1), density.max(axis=1)
     near = 2.0 * np.abs(fluctuation).sum(axis=1) < NEAR
     entropy, entropy_size = np.empty((2, moments.shape[0]))
-    for rows, function in ((near, excess_beyond_square), (~near, _excess)):
+    for rows, function in ((near, excess_beyond_square), (~near, excess_of_large)):
         if rows.any():
             values = function(np.maximum(f[rows], -1.0))
             entropy[rows], entropy_size[rows] = values.mean(axis=1), np.abs(values).mean(axis=1)
@@ -148,10 +182,11 @@ def _on_grid(
     size = ((np.abs(slope) + np.abs(drift)) ** 2 * weight).mean(axis=1)
     # What is at the level of rounding is as good as zero, and known to be.
     known = (doubtful <= DOUBTFUL * dissipation) | (dissipation <= 1e-13 * size)
-    return _Grid(entropy, entropy_size, np.where(known, dissipation, np.nan), size, minimum, maximum)
+    dissipation = np.where(known, dissipation, np.nan)
+    return Means(entropy, SETTLED * entropy_size, dissipation, SETTLED * size, minimum, maximum)
 
 
-def _excess(f: Vector) -> Vector:
+def excess_of_large(f: Vector) -> Vector:
     """Return (1+f) log(1+f) - f, to the rounding of f: its mean over a density away from uniform is much larger."""
     return np.asarray(xlog1py(1.0 + f, f) - f)
 

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
 from .equations import Interaction, McKeanVlasov
-from .errors import ComputationFailed
-from .harmonics import zonal_sum
+from .harmonics import growing, refined_until_two_agree, zonal_sum
 from .harmonics.quadrature import gauss_rule, polynomials
 
 Floats = NDArray[np.float64]
@@ -63,15 +62,14 @@ class GibbsDensity:
 def _log_mean(terms: Floats, dimension: int) -> float:
     """Logarithm of the uniform mean of exp(sum of terms[l] P_l)."""
     tolerance = AGREEMENT * max(1.0, float(np.sum(np.abs(terms))))
-    nodes, last = 2 * terms.size + SPARE_NODES, np.inf
-    while nodes <= MOST_NODES:
+
+    def logarithm(nodes: int) -> tuple[float, float]:
         rule = gauss_rule(dimension, nodes)
         logarithms = terms @ polynomials(dimension, rule, terms.size - 1) + rule.log_weights
-        mean = float(logsumexp(logarithms))
-        if abs(mean - last) <= tolerance:
-            return mean
-        nodes, last = 2 * nodes, mean
-    raise ComputationFailed(f"the density is too concentrated to be normalised with {MOST_NODES} nodes")
+        return float(logsumexp(logarithms)), tolerance
+
+    otherwise = f"the density is too concentrated to be normalised with {MOST_NODES} nodes"
+    return refined_until_two_agree(logarithm, growing(2 * terms.size + SPARE_NODES, MOST_NODES), otherwise)
 
 
 def _exponent(problem: McKeanVlasov, moments: Floats) -> Floats:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from meanfield import ComputationFailed, Ensemble, InvalidInput, McKeanVlasov, Outcome
 from meanfield.arguments import checked
 
+from .arguments import require_on_failure
 from .checkpoints import Checkpoint
 from .defaults import DEGREES, SCHEME
 from .domains import rooms_of
@@ -127,8 +128,7 @@ def simulate(
     >>> ensemble.cosine.shape
     (3, 4, 7)
     """
-    if on_failure not in ("raise", "return"):
-        raise InvalidInput(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
+    require_on_failure(on_failure)
     started = time.process_time()
     options = Options(
         particles,

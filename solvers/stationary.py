@@ -27,7 +27,7 @@ from meanfield.arguments import checked
 from meanfield.equations import Capability, require
 from meanfield.records.state import StationaryStates
 
-from .arguments import require_depth
+from .arguments import require_depth, require_on_failure
 from .bases import EPS
 from .bounds import bounded_below
 from .branches.arclength import Arclength
@@ -122,8 +122,7 @@ def stationary_states(
         raise InvalidInput(
             f"coupling {coupling:g} is too large to look for branches around it; measure in other units"
         )
-    if on_failure not in ("raise", "return"):
-        raise InvalidInput(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
+    require_on_failure(on_failure)
     register = Register((min(BEYOND * coupling, 0.0), max(BEYOND * coupling, 0.0)), _critical(problem))
     alone = _alone(problem, watch)
     enough = alone is not None and (alone.settled or alone.by_symmetry)

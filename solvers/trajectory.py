@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from meanfield import ComputationFailed, InvalidInput, McKeanVlasov, NotResolved, Outcome, Trajectory
+from meanfield import ComputationFailed, McKeanVlasov, NotResolved, Outcome, Trajectory
 from meanfield.arguments import checked
 from meanfield.descent import NEGATIVE, Descent
 
+from .arguments import require_on_failure
 from .bases import Floats
 from .checkpoints import Checkpoint
 from .domains import rooms_of
@@ -103,8 +104,7 @@ def evolve(
     >>> trajectory.outcome.name, round(float(trajectory.order_parameter()[-1]), 6)
     ('STATIONARY', 0.724159)
     """
-    if on_failure not in ("raise", "return"):
-        raise InvalidInput(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
+    require_on_failure(on_failure)
     started = clock.process_time()
     room, stop = rooms_of(problem).evolution, stop_at_stationarity
     request = plan(problem, room, initial, until, times, method, tolerance, stop, checkpoint, modes, full)

@@ -29,6 +29,7 @@ from meanfield import (
 )
 from meanfield.arguments import checked
 from solvers import evolve, simulate
+from solvers.arguments import require_on_failure
 from solvers.evolution import Initial
 from solvers.particles.stepping import Scheme
 from solvers.watching import Watch, unwatched
@@ -113,8 +114,7 @@ def compare(
     neighbour. ``warnings`` says so.
     """
     sizes = checked_sizes(particles)
-    if on_failure not in ("raise", "return"):
-        raise InvalidInput(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
+    require_on_failure(on_failure)
     _check_seed(seed)
     student(confidence, 1)
     # The growth of deviations is counted from the start.

@@ -3,6 +3,8 @@
 from .circle import CircleModes as CircleModes
 from .full import SphereModes as SphereModes
 from .integrals import converged as converged
+from .integrals import growing as growing
+from .integrals import refined_until_two_agree as refined_until_two_agree
 from .modes import Layout as Layout
 from .modes import Modes as Modes
 from .moments import Moments as Moments

@@ -20,7 +20,7 @@ from ..errors import InvalidInput
 from .modes import EPS, Floats, Indices, Layout, degree_of_name, entry, no_such_order
 from .packing import degrees_of_places, largest_degree, moduli, packed_size, place, zonal_places
 from .polynomials import raised
-from .quadrature import gauss_rule, polar_angles
+from .quadrature import gauss_rule
 from .spheres import OnSphere, require_pairs
 from .sums import full_density, zonal_sum
 
@@ -139,15 +139,15 @@ class SphereModes(OnSphere):
     def grid(self, points: int) -> Floats:
         """Return polar angles and longitudes, shape (2, points, 2 points)."""
         around = np.pi * np.arange(2 * points) / points
-        return np.array(np.meshgrid(polar_angles(3, points), around, indexing="ij"))
+        return np.array(np.meshgrid(gauss_rule(3, points).polar, around, indexing="ij"))
 
     def values(self, cosine: Floats, sine: Floats, points: int) -> Floats:
         """Return the sum, shape (points, 2 points): rings from the north pole, longitudes from 0."""
-        return _on_rings(cosine, sine, polar_angles(3, points), points)
+        return _on_rings(cosine, sine, gauss_rule(3, points).polar, points)
 
     def gradient(self, cosine: Floats, sine: Floats, points: int) -> list[Floats]:
         """Return the derivative in the polar angle and the one in the longitude over sin(polar)."""
-        polar, degree = polar_angles(3, points), largest_degree(cosine.size)
+        polar, degree = gauss_rule(3, points).polar, largest_degree(cosine.size)
         south, east = np.zeros((2, degree + 1, points), dtype=complex)
         for m in range(degree + 1):
             slope = _along(cosine, sine, m, polar, derivative=True)

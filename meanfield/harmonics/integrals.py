@@ -1,9 +1,47 @@
-"""Uniform means of functions of a density on grids that are refined until two agree."""
+"""Integrals on grids that are refined until two agree."""
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable, Iterator
 
 from ..errors import ComputationFailed
 from .modes import EPS, Floats, Modes
+
+
+def refined_until_two_agree(
+    integral: Callable[[int], tuple[float, float]], sizes: Iterable[int], otherwise: str
+) -> float:
+    """Return the first of the values of an integral on ever finer grids that agrees with the one before.
+
+    Parameters
+    ----------
+    integral
+        Gives the value on a grid of a size and the difference that is none; nan where no finer grid helps.
+    sizes
+        Of the grids, increasing.
+    otherwise
+        What is said if no two values agree.
+
+    Raises
+    ------
+    ComputationFailed
+        In that case.
+    """
+    coarse = math.nan
+    for size in sizes:
+        fine, tolerance = integral(size)
+        if math.isnan(tolerance):
+            break
+        if abs(fine - coarse) <= tolerance:
+            return fine
+        coarse = fine
+    raise ComputationFailed(otherwise)
+
+
+def growing(first: int, most: int, factor: float = 2) -> Iterator[int]:
+    """Yield sizes of grids up to the largest, each larger than the one before by a factor."""
+    while first <= most:
+        yield first
+        first = int(factor * first)
 
 
 def converged(modes: Modes, places: int, integrand: Callable[[int], tuple[Floats, Floats]]) -> float:
@@ -16,16 +54,13 @@ def converged(modes: Modes, places: int, integrand: Callable[[int], tuple[Floats
     ComputationFailed
         If no two grids agree.
     """
-    points = modes.coarsest(places)
-    coarse = modes.mean(integrand(points)[0], points)
-    while points < modes.finest:
-        points *= 2
+
+    def integral(points: int) -> tuple[float, float]:
         values, sizes = integrand(points)
-        fine = modes.mean(values, points)
-        if abs(fine - coarse) <= 16 * EPS * modes.mean(sizes, points):
-            return fine
-        coarse = fine
-    raise ComputationFailed(
-        f"an integral over the density did not settle on {points} points; the density touches zero: "
+        return modes.mean(values, points), 16 * EPS * modes.mean(sizes, points)
+
+    otherwise = (
+        "an integral over the density did not settle on the finest grid; the density touches zero: "
         "use moments of a smooth positive density"
     )
+    return refined_until_two_agree(integral, growing(modes.coarsest(places), 2 * modes.finest - 1), otherwise)

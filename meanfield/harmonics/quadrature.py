@@ -54,6 +54,12 @@ class Rule(NamedTuple):
     fine: Working
     weights: Floats
 
+    @property
+    def polar(self) -> Floats:
+        """The polar angles of the nodes, exact near both poles."""
+        northern = 2.0 * np.arcsin(np.sqrt(0.5 * self.complements))
+        return np.asarray(np.where(self.nodes >= 0.0, northern, np.pi - northern))
+
 
 @functools.lru_cache(maxsize=64)
 def gauss_rule(dimension: int, count: int) -> Rule:
@@ -108,13 +114,6 @@ def _northern(dimension: int, count: int, precision: type[np.floating[Any]]) -> 
         fine[-1] = 1.0
     logs += (dimension - 2) * np.log(fine * (2.0 - fine))
     return fine, logs
-
-
-def polar_angles(dimension: int, points: int) -> Floats:
-    """Return the polar angles of Gauss nodes, exact near both poles."""
-    rule = gauss_rule(dimension, points)
-    northern = 2 * np.arcsin(np.sqrt(rule.complements / 2))
-    return np.asarray(np.where(rule.nodes >= 0, northern, np.pi - northern))
 
 
 def polynomials(dimension: int, rule: Rule, degree: int) -> Floats:

@@ -10,7 +10,7 @@ from ..domains import Sphere
 from ..errors import InvalidInput
 from .modes import EPS, ByDegree, Floats, degree_of_name, entry, no_azimuth
 from .polynomials import multiplicities, raised, zonal_polynomials
-from .quadrature import gauss_rule, polar_angles
+from .quadrature import gauss_rule
 from .spheres import OnSphere, require_pairs
 from .sums import zonal_density, zonal_sensitivity, zonal_sum
 
@@ -105,7 +105,7 @@ class ZonalModes(ByDegree, OnSphere):
 
     def grid(self, points: int) -> Floats:
         """Return the polar angles of Gauss nodes."""
-        return polar_angles(self._dimension, points)
+        return gauss_rule(self._dimension, points).polar
 
     def values(self, cosine: Floats, sine: Floats, points: int) -> Floats:
         """Return sum_l c_l P_l(u)."""

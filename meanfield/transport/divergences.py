@@ -6,7 +6,7 @@ import numpy as np
 
 from ..arguments import checked
 from ..entropy import excess
-from ..errors import ComputationFailed
+from ..harmonics import growing, refined_until_two_agree
 from .measures import Complexes, Density, Floats, moment_difference
 
 MOST_NODES = 1 << 18
@@ -39,19 +39,16 @@ def relative_entropy(one: Density, other: Density) -> float:
     ComputationFailed
         If it matters more, or the integral does not settle.
     """
-    nodes = 1 << (4 * max(one.degree, other.degree) + 16).bit_length()
-    coarse = _entropy(one, other, nodes)[0]
-    while nodes < MOST_NODES:
-        nodes *= 2
-        fine, rounding, unknown = _entropy(one, other, nodes)
-        if unknown > KNOWN * fine:
-            break
-        if abs(fine - coarse) <= AGREEMENT * fine + rounding + unknown:
-            return fine
-        coarse = fine
-    raise ComputationFailed(
+
+    def entropy(nodes: int) -> tuple[float, float]:
+        value, rounding, unknown = _entropy(one, other, nodes)
+        return value, math.nan if unknown > KNOWN * value else AGREEMENT * value + rounding + unknown
+
+    return refined_until_two_agree(
+        entropy,
+        growing(1 << (4 * max(one.degree, other.degree) + 16).bit_length(), MOST_NODES),
         "a relative entropy is not known, for the second density all but vanishes where the first does not; "
-        "use wasserstein1"
+        "use wasserstein1",
     )
 
 

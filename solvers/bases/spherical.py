@@ -128,8 +128,7 @@ class SphericalTransform:
         self.rule: Rule = gauss_rule(3, self.rings)
         self.cosines = self.rule.nodes
         self.weights = self.rule.weights
-        self.polar = 2.0 * np.arcsin(np.sqrt(0.5 * self.rule.complements))
-        self.polar[self.cosines < 0] = np.pi - self.polar[self.cosines < 0]
+        self.polar = self.rule.polar
         self.azimuths = 2.0 * np.pi * np.arange(self.meridians // symmetry) / self.meridians
         self.degrees, self.orders = degrees_and_orders(degree)
         self.multiplicities = 2.0 * self.degrees + 1.0

@@ -110,7 +110,7 @@ def directions_in(
     return found
 
 
-def felt_degrees(direction: Floats, equation: StationaryEquation) -> list[int]:
+def degrees_in(direction: Floats, equation: StationaryEquation) -> list[int]:
     """Return the degrees that a direction has a part in."""
     degrees = equation.basis.degrees[np.abs(direction) > FELT]
     return [int(degree) for degree in np.unique(degrees)]

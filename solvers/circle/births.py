@@ -9,7 +9,7 @@ from meanfield import BranchShape, CriticalPoint, McKeanVlasov, Number, branch_s
 
 from ..branches.junctions import AMPLITUDE, Departure
 from ..branches.recording import Register
-from ..branches.resonance import directions_in, felt_degrees, spread
+from ..branches.resonance import degrees_in, directions_in, spread
 from ..geometry import Birth, Geometry, Threshold
 from .equations import circle_equation
 
@@ -66,7 +66,7 @@ def _resonant(
     return [
         Departure(equation, zero, q, direction, None, kernel=width)
         for direction in directions_in(equation, q, kernel, modes, register)
-        if math.gcd(*felt_degrees(direction, equation)) == symmetry
+        if math.gcd(*degrees_in(direction, equation)) == symmetry
     ]
 
 

@@ -69,40 +69,17 @@ SymmetryClass = tuple[str, int]
 
 
 def spectrum(state: State) -> Spectrum:
-    r"""Return the eigenvalues of the equation linearised at a stationary state.
+    r"""Return the eigenvalues of the equation linearised at a state of the circle, as :func:`solvers.spectrum`.
 
-    Parameters
-    ----------
-    state
-        A stationary state; its field is recomputed from its moments.
-
-    Returns
-    -------
-    Spectrum
-        All eigenvalues that the resolution of the state determines to about 1e-10 of their size, largest
-        first, in units of 1/time: positive ones grow. The lowest ones, which oscillate as fast as the last
-        resolved degree, are left out. Rotation is recognised by its overlap with the generator
-        :math:`\rho'` in the inner product in which the linearisation is symmetric, and deflated exactly, so
-        it does not disturb small eigenvalues beside it. Blocks of more than 600 degrees are solved for their
-        20 largest eigenvalues only.
+    These are all that the resolution of the state determines to about 1e-10 of their size, of blocks of more than
+    600 degrees the 20 largest. Rotation is recognised by its overlap with the generator :math:`\rho'` and deflated
+    exactly, so it does not disturb small eigenvalues beside it. The field is symmetrised about the reflection axis
+    of the state where it has one.
 
     Raises
     ------
     NotResolved
         If the state needs more degrees than a dense matrix affords; the message names the number.
-
-    Notes
-    -----
-    At the uniform state the eigenvalues are :math:`-Dk^2(1-\lambda_k)`, each on the cosine and the sine. The
-    field is symmetrised about the reflection axis of the state where it has one.
-
-    Examples
-    --------
-    >>> from meanfield import Circle, Kuramoto, McKeanVlasov
-    >>> from solvers import bifurcation_diagram
-    >>> diagram = bifurcation_diagram(McKeanVlasov(Circle(), Kuramoto()), (1.0, 3.0), rates=False)
-    >>> round(spectrum(diagram.state("1-cluster", -1)).slowest_rate, 6)
-    1.081332
     """
     moments = complex_moments(state)
     if np.abs(moments[1:]).max(initial=0.0) <= UNIFORM and state.problem.confinement is None:

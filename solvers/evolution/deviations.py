@@ -39,7 +39,7 @@ FINER = 3
 COARSER = 10.0
 
 
-class DeviationSystem:
+class DeviationSystem(System):
     """Deviations from a stationary state; the attributes are those of the system.
 
     Parameters
@@ -70,10 +70,6 @@ class DeviationSystem:
         ahead, behind = self.system.nonlinear(self.point + unit), self.system.nonlinear(self.point - unit)
         curved = 0.5 * (ahead + behind) - self._rest
         return np.asarray(size * (0.5 * (ahead - behind) + self.scale * size * curved))
-
-    def derivative(self, time: float, unknown: Floats) -> Floats:
-        """Return the time derivative of the deviation."""
-        return self.nonlinear(unknown) + self.linear * unknown
 
     def jacobian(self, time: float, unknown: Floats) -> Floats:
         """Return its matrix of partial derivatives."""

@@ -78,6 +78,9 @@ class System(Protocol):
 
     def derivative(self, time: float, unknown: Floats) -> Floats:
         """Return y', shape (size,)."""
+        result = self.nonlinear(unknown)
+        result += self.linear * unknown
+        return result
 
     def jacobian(self, time: float, unknown: Floats) -> Floats:
         """Return its matrix of partial derivatives, (size, size), in a buffer that the next call overwrites."""
@@ -95,7 +98,8 @@ class System(Protocol):
         """Return the size of the moments of each of the K cells, (K,)."""
 
     def beyond(self, unknown: Floats, share: float) -> Floats:
-        """Return the unknowns of the cells beyond that share of K."""
+        """Return the unknowns of the cells beyond that share of K; by default each cell has as many."""
+        return unknown[math.ceil(share * self.size) :]
 
     def costs(self, duration: float) -> tuple[float, float]:
         """Estimate the seconds that LSODA and exponential formulas take for a time."""
@@ -104,7 +108,7 @@ class System(Protocol):
         """Return the same system with another K."""
 
 
-class EvenSystem:
+class EvenSystem(System):
     """Even densities: the unknowns are the cosine moments of degree n, 2n, ..., nK.
 
     With e the density and o the slope of the field, both without their mean, the product e o is half the odd
@@ -158,12 +162,6 @@ class EvenSystem:
             result += self._constant
         return result
 
-    def derivative(self, time: float, unknown: Floats) -> Floats:
-        """Return the time derivative of the moments."""
-        result = self.nonlinear(unknown)
-        result += self.linear * unknown
-        return result
-
     def jacobian(self, time: float, unknown: Floats) -> Floats:
         """Return its matrix of partial derivatives in the moments."""
         if self._derivatives is None:
@@ -189,10 +187,6 @@ class EvenSystem:
         """Return the moduli of the moments."""
         return np.abs(unknown)
 
-    def beyond(self, unknown: Floats, share: float) -> Floats:
-        """Return the moments of the cells beyond that share of K."""
-        return unknown[math.ceil(share * self.size) :]
-
     def costs(self, duration: float) -> tuple[float, float]:
         """Estimate the seconds that LSODA and exponential formulas take for a time."""
         return costs(self.rates, self.size, duration)
@@ -202,7 +196,7 @@ class EvenSystem:
         return EvenSystem(self.problem, degree, self.symmetry)
 
 
-class FullSystem:
+class FullSystem(System):
     """All densities: the unknowns are real and imaginary parts of c_n, c_2n, ..., c_nK, in turn.
 
     Parameters
@@ -250,12 +244,6 @@ class FullSystem:
             result += self._constant
         return result.view(float)
 
-    def derivative(self, time: float, unknown: Floats) -> Floats:
-        """Return the time derivative of the moments."""
-        result = self.nonlinear(unknown)
-        result += self.linear * unknown
-        return result
-
     def jacobian(self, time: float, unknown: Floats) -> Floats:
         """Return its matrix of partial derivatives in real and imaginary parts."""
         if self._derivatives is None:
@@ -283,10 +271,6 @@ class FullSystem:
     def sizes(self, unknown: Floats) -> Floats:
         """Return the larger modulus of real and imaginary part of each moment."""
         return np.asarray(np.abs(unknown).reshape(self.degree, 2).max(axis=1))
-
-    def beyond(self, unknown: Floats, share: float) -> Floats:
-        """Return the moments of the cells beyond that share of K."""
-        return unknown[math.ceil(share * self.size) :]
 
     def costs(self, duration: float) -> tuple[float, float]:
         """Estimate the seconds that LSODA and exponential formulas take for a time."""

@@ -11,7 +11,7 @@ from meanfield import CriticalPoint, McKeanVlasov, Number, branch_shape, critica
 from meanfield.theory.thresholds import plain_number
 
 from ..branches.recording import Register
-from ..branches.resonance import felt_degrees
+from ..branches.resonance import degrees_in
 from ..geometry import Birth, Geometry, Threshold
 from .critical import departures
 from .equations import zonal_equation
@@ -44,7 +44,7 @@ def _zonal(
     return [
         Birth(departure, name_of_departure(departure), symmetry)
         for departure in departures(equation, point, degrees, register)
-        if symmetry == 2 or any(degree % 2 for degree in felt_degrees(departure.direction, equation))
+        if symmetry == 2 or any(degree % 2 for degree in degrees_in(departure.direction, equation))
     ]
 
 

@@ -18,12 +18,11 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from scipy.special import xlog1py
 
 from meanfield import McKeanVlasov, Sphere
-from meanfield.descent import DOUBTFUL, NEAR, NEGATIVE, SETTLED, Descent
+from meanfield.descent import DOUBTFUL, LOST, NEAR, SETTLED, Descent, Means, excess_of_large, settled_means
 from meanfield.entropy import excess_beyond_square
-from meanfield.harmonics import Modes, moduli
+from meanfield.harmonics import Modes, growing, moduli
 from meanfield.harmonics.quadrature import gauss_rule, polynomials
 
 from ...bases import EPS, Floats
@@ -33,11 +32,6 @@ from .rates import WEIGHTED, SphereRates, multiplicities
 
 LARGEST_RULE = 4096
 LARGEST_FULL = 768
-# In high dimensions values far from the peak are lost in the errors of the terms they are summed from; where these
-# are beyond this share of the uniform density a smallest value is not known.
-LOST = 1e-6
-# Free energies with a larger relative error are not given.
-USELESS = 1e-3
 # Values treated at a time, to stay within the caches.
 BLOCK = 2**17
 
@@ -130,17 +124,6 @@ class FullGrid:
 Grids = Callable[[int], Iterator[Grid]]
 
 
-class Means(NamedTuple):
-    """Means over one grid and their rounding, and the extreme values of the density there."""
-
-    entropy: Floats
-    entropy_error: Floats
-    dissipation: Floats
-    dissipation_error: Floats
-    minimum: Floats
-    maximum: Floats
-
-
 class Path(NamedTuple):
     """Densities as coefficients of f and of the field, (T, size) each, by degree or by degree and order."""
 
@@ -206,44 +189,21 @@ def _blocks(path: Path) -> Iterator[slice]:
 
 def zonal_grids(sphere: Sphere, degree: int) -> Iterator[Grid]:
     """Yield ever finer Gauss rules, the first of which carries products of two densities."""
-    nodes = degree + 24
-    while nodes <= LARGEST_RULE:
-        yield ZonalGrid(sphere, degree, nodes)
-        nodes *= 2
+    return (ZonalGrid(sphere, degree, nodes) for nodes in growing(degree + 24, LARGEST_RULE))
 
 
 def full_grids(degree: int) -> Iterator[Grid]:
     """Yield ever finer product grids, the first of which carries products of two densities."""
-    rings = degree + 24
-    while rings <= LARGEST_FULL:
-        yield FullGrid(degree, rings)
-        rings = 3 * rings // 2
+    return (FullGrid(degree, rings) for rings in growing(degree + 24, LARGEST_FULL, 1.5))
 
 
 def _block(
     problem: McKeanVlasov, path: Path, near: np.ndarray, grids: Iterator[Grid], accuracy: float
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    first = settled = _means(problem, next(grids), path, near, accuracy)
-    chosen = np.arange(near.size)
-    gap, dissipation = first.entropy.copy(), first.dissipation.copy()
-    for grid in grids:
-        fine = _means(problem, grid, path.rows(chosen), near[chosen], accuracy)
-        gap[chosen], dissipation[chosen] = fine.entropy, fine.dissipation
-        open_ = _unsettled(settled, fine)
-        chosen, settled = chosen[open_], Means(*(column[open_] for column in fine))
-        if not chosen.size:
-            break
-    gap[chosen] = dissipation[chosen] = np.nan
-    negative = np.nan_to_num(first.minimum) < -NEGATIVE * first.maximum
-    gap[negative] = dissipation[negative] = np.nan
-    return gap, dissipation, first.minimum, first.maximum
+    def means(grid: Grid, chosen: np.ndarray) -> Means:
+        return _means(problem, grid, path.rows(chosen), near[chosen], accuracy)
 
-
-def _unsettled(coarse: Means, fine: Means) -> np.ndarray:
-    entropy = np.abs(coarse.entropy - fine.entropy) > fine.entropy_error
-    entropy |= fine.entropy_error > USELESS * np.abs(fine.entropy) + LOST
-    lost = np.abs(coarse.dissipation - fine.dissipation) > fine.dissipation_error
-    return np.asarray(entropy | lost)
+    return settled_means(means, grids, near.size)
 
 
 def _means(problem: McKeanVlasov, grid: Grid, path: Path, near: np.ndarray, accuracy: float) -> Means:
@@ -252,7 +212,7 @@ def _means(problem: McKeanVlasov, grid: Grid, path: Path, near: np.ndarray, accu
     floor = 8.0 * EPS * (1.0 + grid.rounding(path.cosine, path.sine)) + np.zeros_like(f)
     floor += grid.error(path.cosine, ABSOLUTE_SHARE * accuracy)
     entropy, size = np.empty((2, near.size))
-    for rows, function in ((near, excess_beyond_square), (~near, _excess)):
+    for rows, function in ((near, excess_beyond_square), (~near, excess_of_large)):
         if rows.any():
             values = function(np.maximum(f[rows], -1.0))
             entropy[rows], size[rows] = values @ grid.weights, np.abs(values) @ grid.weights
@@ -277,8 +237,3 @@ def _means(problem: McKeanVlasov, grid: Grid, path: Path, near: np.ndarray, accu
     known = (doubtful <= DOUBTFUL * dissipation) | (dissipation <= 1e-13 * whole)
     dissipation = np.where(known, dissipation, np.nan)
     return Means(entropy, SETTLED * size + rounding, dissipation, SETTLED * whole, minimum, maximum)
-
-
-def _excess(f: Floats) -> Floats:
-    """Return (1+f) log(1+f) - f, to the rounding of f."""
-    return np.asarray(xlog1py(1.0 + f, f) - f)

@@ -79,7 +79,7 @@ def from_function(density: Callable[..., Any], sphere: Sphere) -> Initial:
 
 def _zonal_moments(density: Callable[[Any], Any], sphere: Sphere, degree: int) -> tuple[Floats, Floats]:
     rule = gauss_rule(sphere.dimension, 2 * degree)
-    values = sampled(density, _angles(rule.nodes, rule.complements))
+    values = sampled(density, rule.polar)
     _require_density(values, 0.0)
     cosine = polynomials(sphere.dimension, rule, degree) @ (rule.weights * values) * sphere.volume
     return cosine, np.zeros_like(cosine)
@@ -91,11 +91,6 @@ def _full_moments(density: Callable[[Any, Any], Any], degree: int) -> tuple[Floa
     values = sampled(density, polar, azimuth)
     _require_density(values, 0.0)
     return transform.analyse(4.0 * math.pi * values)
-
-
-def _angles(nodes: Floats, complements: Floats) -> Floats:
-    half = 2.0 * np.arcsin(np.sqrt(0.5 * complements))
-    return np.where(nodes >= 0.0, half, math.pi - half)
 
 
 def _arguments(density: Callable[..., Any]) -> int:

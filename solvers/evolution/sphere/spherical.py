@@ -22,14 +22,14 @@ from meanfield.harmonics import place, zonal_places
 
 from ...bases import Floats
 from ...bases.spherical import SphericalTransform
-from ..system import smooth_above
+from ..system import System, smooth_above
 from .rates import SphereRates, felt_degree
 
 # A derivative at this degree takes a second without ducc0, and the tables a gigabyte.
 LARGEST = 511
 
 
-class SphericalSystem:
+class SphericalSystem(System):
     """All densities on S^2: the unknowns are the packed moments with cosines, then those with sines, from l = 1.
 
     Parameters
@@ -84,12 +84,6 @@ class SphericalSystem:
         np.multiply(along[1:], self.problem.noise, out=result[:half])
         np.multiply(across[1:], self._waves, out=result[half:])
         result[:half] += self._constant[1:]
-        return result
-
-    def derivative(self, time: float, unknown: Floats) -> Floats:
-        """Return the time derivative of the moments."""
-        result = self.nonlinear(unknown)
-        result += self.linear * unknown
         return result
 
     def jacobian(self, time: float, unknown: Floats) -> Floats:

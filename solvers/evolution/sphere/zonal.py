@@ -22,7 +22,6 @@ beside the moments. Beyond a hundred dimensions moments are all that double prec
 """
 
 import functools
-import math
 
 import numpy as np
 
@@ -30,6 +29,7 @@ from meanfield import McKeanVlasov
 from meanfield.harmonics.quadrature import gauss_rule, northern_half, polynomials
 
 from ...bases import Floats
+from ..system import System
 from .rates import MOST_HARMONICS, WEIGHTED, SphereRates
 
 # Dense tables of this degree take some fifty megabytes.
@@ -38,7 +38,7 @@ LARGEST = 1024
 KEPT_TABLES = 8
 
 
-class ZonalSystem:
+class ZonalSystem(System):
     """Zonal densities: the unknowns are p_n, p_2n, ..., p_nK.
 
     Parameters
@@ -91,12 +91,6 @@ class ZonalSystem:
             result += self.rates.constant
         return result
 
-    def derivative(self, time: float, unknown: Floats) -> Floats:
-        """Return the time derivative of the moments."""
-        result = self.nonlinear(unknown)
-        result += self.linear * unknown
-        return result
-
     def jacobian(self, time: float, unknown: Floats) -> Floats:
         """Return its matrix of partial derivatives in the moments.
 
@@ -140,10 +134,6 @@ class ZonalSystem:
             return moduli
         coefficients = self.weights * moduli
         return np.maximum(moduli, coefficients / max(1.0, float(coefficients.max())))
-
-    def beyond(self, unknown: Floats, share: float) -> Floats:
-        """Return the moments of the cells beyond that share of K."""
-        return unknown[math.ceil(share * self.size) :]
 
     def costs(self, duration: float) -> tuple[float, float]:
         """Estimate the seconds that LSODA and exponential formulas take for a time.

@@ -44,16 +44,6 @@ MOST_VECTORS = 40
 def slowest_rate(state: State) -> float:
     """Return the slowest decay rate of perturbations of a state given by degree and order, rotation excluded.
 
-    Parameters
-    ----------
-    state
-        A stationary state on S^2.
-
-    Returns
-    -------
-    float
-        In units of 1/time; negative when unstable.
-
     Raises
     ------
     NotResolved

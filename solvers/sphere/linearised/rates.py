@@ -42,16 +42,6 @@ RELATIVE_TOLERANCE = 1e-8
 def slowest_rate(state: State) -> float:
     """Return the slowest decay rate of perturbations of a zonal state, rotation excluded.
 
-    Parameters
-    ----------
-    state
-        A zonal stationary state.
-
-    Returns
-    -------
-    float
-        In units of 1/time; negative when unstable.
-
     Raises
     ------
     NotResolved

@@ -13,7 +13,7 @@ from meanfield.harmonics.quadrature import gauss_rule, polynomials
 from ....bases import Floats
 from ...neighbourhood import GENERIC, VACUUM, Complexes, Followed, padded
 from ..systems import system_of
-from .distances import ZonalDistances, angles_of
+from .distances import ZonalDistances
 
 # Degrees of the generic perturbation: those that the potential feels, within limits.
 FEWEST_PERTURBED, MOST_PERTURBED = 8, 64
@@ -57,7 +57,7 @@ class ZonalNeighbourhood(Followed):
         table = polynomials(dimension, rule, degree)
         coefficients = generic(perturbed)
         factor = 1.0 + GENERIC * (coefficients @ table[1 : perturbed + 1]) / np.abs(coefficients).sum()
-        density = self._to_state.density(angles_of(rule.nodes, rule.complements))
+        density = self._to_state.density(rule.polar)
         moments = table @ (rule.weights * density * factor)
         return np.asarray(moments / moments[0] - padded(self._target, moments.size))
 
@@ -70,7 +70,7 @@ class ZonalNeighbourhood(Followed):
         dimension = self.problem.domain.dimension
         rule = gauss_rule(dimension, 2 * deviation.size + SPARE_NODES)
         values = self._to_state.weighted(deviation.real) @ polynomials(dimension, rule, deviation.size - 1)
-        density = self._to_state.density(angles_of(rule.nodes, rule.complements))
+        density = self._to_state.density(rule.polar)
         masses = rule.weights * density
         felt = masses > VACUUM * masses.max()
         return float(np.abs(values[felt] / density[felt]).max())

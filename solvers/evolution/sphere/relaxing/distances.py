@@ -18,10 +18,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from meanfield import ComputationFailed, State
+from meanfield import State
 from meanfield.entropy import excess
 from meanfield.gibbs import GibbsDensity
-from meanfield.harmonics import polynomials_at, zonal_sum
+from meanfield.harmonics import growing, polynomials_at, refined_until_two_agree, zonal_sum
 from meanfield.harmonics.quadrature import gauss_rule, polynomials
 
 from ....bases import Floats
@@ -169,7 +169,7 @@ class ZonalDistances:
         """Return the masses of the state at Gauss's nodes, its density there, and the polynomials."""
         if (nodes, size) not in self._rules:
             rule = gauss_rule(self._dimension, nodes)
-            density = self.density(angles_of(rule.nodes, rule.complements))
+            density = self.density(rule.polar)
             self._rules[nodes, size] = rule.weights * density, density, polynomials(self._dimension, rule, size - 1)
         return self._rules[nodes, size]
 
@@ -206,26 +206,16 @@ def _line_rule(nodes: int) -> tuple[Floats, Floats]:
     return rule.nodes[::-1], 2.0 * rule.weights[::-1]
 
 
-def angles_of(nodes: Floats, complements: Floats) -> Floats:
-    """Return the polar angles of u, from 1 - abs(u)."""
-    acute = 2.0 * np.arcsin(np.sqrt(0.5 * complements))
-    return np.where(nodes < 0.0, math.pi - acute, acute)
-
-
 def _floor(values: Floats) -> float:
     return UNKNOWN * float(values.max())
 
 
 def _settled(integral: Callable[[int], tuple[float, float]], size: int, name: str) -> float:
     """Double the nodes until two results agree; each comes with its part where the density is not known."""
-    nodes = 4 * size + SPARE
-    coarse = integral(nodes)[0]
-    while 2 * nodes <= MOST_NODES:
-        nodes *= 2
-        fine, unknown = integral(nodes)
-        if unknown > KNOWN * fine:
-            break
-        if abs(fine - coarse) <= AGREEMENT * fine:
-            return fine
-        coarse = fine
-    raise ComputationFailed(f"the density all but vanishes where the {name} is decided")
+
+    def judged(nodes: int) -> tuple[float, float]:
+        value, unknown = integral(nodes)
+        return value, math.nan if unknown > KNOWN * value else AGREEMENT * value
+
+    otherwise = f"the density all but vanishes where the {name} is decided"
+    return refined_until_two_agree(judged, growing(4 * size + SPARE, MOST_NODES), otherwise)

@@ -6,10 +6,10 @@ from functools import partial
 
 import numpy as np
 
-from meanfield import ComputationFailed, Spectrum
+from meanfield import Spectrum
 from meanfield.entropy import excess
 from meanfield.equations import Interaction
-from meanfield.harmonics import largest_degree, packed, packed_size
+from meanfield.harmonics import growing, largest_degree, packed, packed_size, refined_until_two_agree
 
 from ....bases import Floats
 from ....bases.spherical import SphericalTransform
@@ -92,15 +92,14 @@ class FreeNeighbourhood(Followed):
         return np.maximum(values, np.finfo(float).tiny)
 
     def _entropy(self, change: Complexes) -> float:
-        rings, last = 2 * largest_degree(change.size), math.nan
-        while rings <= MOST_RINGS:
+        def entropy(rings: int) -> tuple[float, float]:
             transform, values = _on_grid(change, rings)
             density = self._density(transform)
             total = transform.mean(density * excess(np.maximum(values / density, -1.0)))
-            if abs(total - last) <= AGREEMENT * total:
-                return total
-            rings, last = 3 * rings // 2, total
-        raise ComputationFailed("the density is too concentrated for its relative entropy")
+            return total, AGREEMENT * total
+
+        rings = growing(2 * largest_degree(change.size), MOST_RINGS, 1.5)
+        return refined_until_two_agree(entropy, rings, "the density is too concentrated for its relative entropy")
 
 
 def _on_grid(change: Complexes, rings: int, degree: int = 0) -> tuple[SphericalTransform, Floats]:
