@@ -12,7 +12,7 @@ from .wording import LONGEST_LIST, describe, number_in_words, wrapped
 INDENT = "  "
 ROUNDING = 1e-12
 # A branch has the moments that exceed this somewhere on it.
-FELT = 1e-8
+SIGNIFICANT = 1e-8
 
 
 def summarise(diagram: Diagram) -> str:
@@ -110,8 +110,8 @@ def leading_degree(record: Branch | State) -> int:
     if moments.modes.rotation_numbers:
         return 1
     largest = np.nan_to_num(np.atleast_2d(moments.lengths)).max(axis=0)
-    felt = np.flatnonzero(largest[1:] > FELT)
-    return int(felt[0]) + 1 if felt.size else 1
+    significant = np.flatnonzero(largest[1:] > SIGNIFICANT)
+    return int(significant[0]) + 1 if significant.size else 1
 
 
 def _event(event: SpecialPoint, degree: int) -> str:

@@ -89,8 +89,8 @@ def simulate(
         Moments are recorded up to this degree.
     drift
         ``MomentDrift(tolerance=1e-9)``, O(N), or ``PairDrift()``, O(N^2). By default moments; on a sphere of more
-        than three dimensions pairs where the moments of the degrees that are felt are too many to be cheaper, which
-        the record says.
+        than three dimensions pairs where the moments of significant degree are too many to be cheaper, which the
+        record says.
     executor
         Any ``concurrent.futures.Executor``, one task a replica, or a block of replicas where their particles are so
         few that they are moved together; it is not shut down.

@@ -46,8 +46,15 @@ from .bases import (
     plus_dyad,
     resolved,
 )
-from .felt import Felt, confining_degree, even_size, felt_among, starting_degrees, strengths
 from .limits import MAX_UNKNOWNS
+from .significant import (
+    SignificantDegrees,
+    confining_degree,
+    even_size,
+    significant_among,
+    starting_degrees,
+    strengths,
+)
 from .weak import Partition, strong_modes
 
 if TYPE_CHECKING:
@@ -83,8 +90,8 @@ class StationaryEquation:
         Sign of the couplings covered: coupling = sign * q * unit with q > 0.
     geometry
         What is particular to the domain.
-    felt
-        What is known of the modes that the potential feels; by default the basis has them all.
+    significant
+        What is known of the significant modes of the potential; by default the basis has them all.
     truncation
         Estimate of the error of moments from cutting a confinement that decays slowly.
 
@@ -102,7 +109,7 @@ class StationaryEquation:
     strongest : float
         The strongest multiplier of the basis relative to the strongest of the potential; one if all vanish.
     complete : bool
-        Whether the basis has every mode of its symmetry that the potential feels.
+        Whether the basis has every significant mode of its symmetry.
     reach : int
         The degree up to which it has them in any case.
     """
@@ -113,7 +120,7 @@ class StationaryEquation:
         basis: Basis,
         sign: int,
         geometry: "Geometry",
-        felt: Felt | None = None,
+        significant: SignificantDegrees | None = None,
         truncation: float = 0.0,
     ) -> None:
         self.problem = problem
@@ -124,7 +131,7 @@ class StationaryEquation:
         self.truncation = truncation
         known = strengths(problem, int(basis.degrees.max()))
         relative = known.relative[basis.degrees]
-        # A potential that does not feel these densities at all leaves the one state that the confinement has there.
+        # A potential that does not act on these densities leaves the one state that the confinement has there.
         strongest = float(np.abs(relative).max()) or 1.0
         self.strongest = strongest
         signed = -sign * relative / strongest
@@ -136,8 +143,12 @@ class StationaryEquation:
         self.doubled = 2.0 * self.gain
         self._weights = -self.doubled * np.multiply.outer(self.signed_scales, self.signed_scales)
         self.repulsive = int(np.count_nonzero(self.signs < 0))
-        felt = Felt(basis.degrees, True, int(basis.degrees.max())) if felt is None else felt
-        self.complete, self.reach = felt.complete, felt.reach
+        significant = (
+            SignificantDegrees(basis.degrees, True, int(basis.degrees.max()))
+            if significant is None
+            else significant
+        )
+        self.complete, self.reach = significant.complete, significant.reach
 
     def coupling(self, q: float) -> Number:
         """Return the coupling at the dimensionless coupling q."""
@@ -254,12 +265,12 @@ class StationaryEquation:
         """Return the equation with twice the nodes or unknowns that failed, or None at the limits."""
         basis = self.basis
         nodes = basis.nodes if self._nodes_suffice(b, q, moments) else 2 * basis.nodes
-        cells, felt = basis.cells, Felt(basis.degrees, self.complete, self.reach)
+        cells, significant = basis.cells, SignificantDegrees(basis.degrees, self.complete, self.reach)
         if not self._unknowns_suffice(b):
-            felt = felt_among(self.problem, basis.admissible(2 * self.reach))
-            if felt.reach > basis.symmetry * basis.most_cells:
+            significant = significant_among(self.problem, basis.admissible(2 * self.reach))
+            if significant.reach > basis.symmetry * basis.most_cells:
                 return None
-            cells = felt.degrees // basis.symmetry
+            cells = significant.degrees // basis.symmetry
             nodes = max(nodes, even_size(2 * int(cells.max())))
         if nodes > basis.most_nodes or cells.size > MAX_UNKNOWNS:
             return None
@@ -268,9 +279,9 @@ class StationaryEquation:
             return None
         if resized.degrees.size == basis.degrees.size:
             finer = self.on(resized)
-            finer.complete, finer.reach = felt.complete, felt.reach
+            finer.complete, finer.reach = significant.complete, significant.reach
             return finer
-        return StationaryEquation(self.problem, resized, self.sign, self.geometry, felt, self.truncation)
+        return StationaryEquation(self.problem, resized, self.sign, self.geometry, significant, self.truncation)
 
     def on(self, basis: Basis) -> "StationaryEquation":
         """Return the same equation in a basis of the same modes."""
@@ -318,13 +329,13 @@ def orthonormal(columns: Floats, size: float = 0.0) -> Floats:
 class Size(NamedTuple):
     """The modes that an equation begins with, its number of nodes, and the field of the confinement on them."""
 
-    felt: Felt
+    significant: SignificantDegrees
     nodes: int
     confinement: Floats | None
 
 
 def starting_size(
-    problem: McKeanVlasov, symmetry: int, fewest: int, *, modes: int, unknowns: int, unfelt: bool
+    problem: McKeanVlasov, symmetry: int, fewest: int, *, modes: int, unknowns: int, negligible: bool
 ) -> Size | None:
     """Return the size of an equation on densities of a symmetry by the decay of potential and confinement.
 
@@ -332,24 +343,24 @@ def starting_size(
     ----------
     fewest
         Smallest number of nodes.
-    symmetry, modes, unknowns, unfelt
+    symmetry, modes, unknowns, negligible
         As for :meth:`solvers.geometry.Geometry.equation`.
 
     Returns
     -------
     Size or None
-        None if the potential does not feel this symmetry at all, unless that is asked for.
+        None if the potential does not act on densities of this symmetry at all, unless that is asked for.
     """
-    felt = starting_degrees(problem, partial(multiples, symmetry), symmetry, unknowns)
-    if unfelt and not felt.degrees.size:
-        felt = Felt(multiples(symmetry, symmetry), True, symmetry)
-    if not felt.degrees.size:
+    significant = starting_degrees(problem, partial(multiples, symmetry), symmetry, unknowns)
+    if negligible and not significant.degrees.size:
+        significant = SignificantDegrees(multiples(symmetry, symmetry), True, symmetry)
+    if not significant.degrees.size:
         return None
     confining = confining_degree(problem)
-    largest = int((felt.degrees // symmetry).max())
+    largest = int((significant.degrees // symmetry).max())
     most = max(largest, modes // symmetry, (SLOW if confining is None else confining) // symmetry)
     nodes = even_size(max(2 * most, fewest))
-    return Size(felt, nodes, confinement_field(problem, symmetry, nodes))
+    return Size(significant, nodes, confinement_field(problem, symmetry, nodes))
 
 
 def confinement_field(problem: McKeanVlasov, symmetry: int, cells: int) -> Floats | None:

@@ -132,7 +132,7 @@ class Geometry(Protocol):
         even: bool = True,
         modes: int = 0,
         unknowns: int = 0,
-        unfelt: bool = False,
+        negligible: bool = False,
     ) -> "StationaryEquation | None":
         """Return the equation on densities of a symmetry, sized by the decay of the potential.
 
@@ -148,14 +148,14 @@ class Geometry(Protocol):
             Smallest number of moments to resolve; the basis grows from there as the state asks.
         unknowns
             Smallest last cell to include, for potentials whose multipliers decay slowly.
-        unfelt
+        negligible
             Whether to return an equation, with one mode that does not act, where the potential does not feel the
             symmetry: its state is that of the confinement alone.
 
         Returns
         -------
         StationaryEquation or None
-            None if the potential does not feel this symmetry at all, unless that is asked for.
+            None if the potential does not act on densities of this symmetry at all, unless that is asked for.
         """
 
     def births(self, problem: McKeanVlasov, threshold: Threshold, register: "Register") -> list[Birth]:

@@ -280,7 +280,7 @@ def _without_interaction(problem: McKeanVlasov) -> tuple[list[tuple[str, Point]]
 
 
 def _gibbs_state(problem: McKeanVlasov, sign: int) -> Point | None:
-    """Return the Gibbs density of the confinement, which the potential does not feel if this is None.
+    """Return the Gibbs density of the confinement, on which the potential does not act if this is None.
 
     Raises
     ------
@@ -292,8 +292,8 @@ def _gibbs_state(problem: McKeanVlasov, sign: int) -> Point | None:
     if departure is not None and point is None:
         raise NotResolved(
             "the density without interaction, exp(-V/D), is too concentrated to be resolved by the modes that are "
-            "allowed, or it has a kink that a potential with a kink feels in all of its modes; take a larger noise "
-            f"than {problem.noise:g}, a weaker confinement or a smooth one"
+            "allowed, or it has a kink that a potential with a kink acts on in all of its modes; take a larger "
+            f"noise than {problem.noise:g}, a weaker confinement or a smooth one"
         )
     return point
 

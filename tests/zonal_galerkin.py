@@ -130,13 +130,13 @@ def attracted(problem: McKeanVlasov, start: Any) -> Any | None:
     dimension = problem.domain.dimension
     u, weights = _rule(dimension, 1500)
     moments = np.array(start, dtype=float)
-    degrees, felt = moments.size, _coefficients(problem, moments).size
-    table = np.ones((max(felt, 2), u.size))
+    degrees, significant = moments.size, _coefficients(problem, moments).size
+    table = np.ones((max(significant, 2), u.size))
     table[1] = u
-    for k in range(1, felt - 1):
+    for k in range(1, significant - 1):
         table[k + 1] = ((2 * k + dimension - 2) * u * table[k] - k * table[k - 1]) / (k + dimension - 2)
     for _ in range(2000):
-        f = _coefficients(problem, moments) @ table[:felt]
+        f = _coefficients(problem, moments) @ table[:significant]
         masses = weights * np.exp(f - f.max())
         new = table[:degrees] @ masses / masses.sum()
         change = float(np.abs(new - moments).max())

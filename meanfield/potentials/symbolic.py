@@ -65,7 +65,7 @@ def _text(node: Any, sympy: Any) -> str:
         return f"{_FUNCTIONS[node.func.__name__]}({arguments[0]})"
     if node.func.__name__ in _EXTREMES:
         return f"{node.func.__name__}({', '.join(arguments)})"
-    # The value at the jump, sympy's second argument, is felt by no integral.
+    # The value at the jump, sympy's second argument, is significant by no integral.
     if node.func.__name__ == "Heaviside":
         return f"Heaviside({arguments[0]})"
     raise InvalidInput(

@@ -50,7 +50,7 @@ class State(Record):
         The state is invariant under rotation by 2 pi/symmetry; on spheres 2 where it is the same at antipodes, else
         1; 0 for the uniform state.
     residual : float
-        Largest error of the self-consistency equation over the modes the potential feels, each weighted by
+        Largest error of the self-consistency equation over the significant modes of the potential, each weighted by
         sqrt(|w_k| / max |w|), as in the symmetric form that is solved.
     modes : int
         Degree up to which the density was resolved.

@@ -1,6 +1,6 @@
 r"""What the stationary equation needs from a discretisation.
 
-A basis lists the modes that the potential feels, turns a field on them into the moments of its Gibbs density
+A basis lists the significant modes of the potential, turns a field on them into the moments of its Gibbs density
 :math:`e^{f}/Z`, and assembles covariances of the modes under that density. Covariances need no integrals: for
 cosines,
 
@@ -35,7 +35,7 @@ RESOLUTION_TOLERANCE = 512.0 * EPS
 # Fields smaller than this are exponentiated as e^f - 1.
 SMALL_FIELD = 0.5
 # Modes below this share of the largest do not count for the symmetry of a state.
-FELT = 1e-8
+SIGNIFICANT = 1e-8
 
 
 class Gibbs(NamedTuple):
@@ -207,9 +207,9 @@ def log1p_beyond_linear(y: float) -> float:
     return float(sum((-1.0) ** (order + 1) * y**order / order for order in range(2, 16)))
 
 
-def felt(b: Floats) -> NDArray[np.bool_]:
+def significant(b: Floats) -> NDArray[np.bool_]:
     """Return which modes count for the symmetry of a state."""
-    return np.asarray(np.abs(b) > FELT * np.abs(b).max(initial=0.0))
+    return np.asarray(np.abs(b) > SIGNIFICANT * np.abs(b).max(initial=0.0))
 
 
 def slice_of(cells: Integers) -> slice | Integers:

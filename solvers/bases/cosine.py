@@ -23,10 +23,10 @@ from .base import (
     Gibbs,
     Integers,
     exp_beyond_quadratic,
-    felt,
     greatest,
     multiples,
     plus_dyad,
+    significant,
     slice_of,
 )
 
@@ -210,7 +210,7 @@ class CosineBasis(Basis):
 
     def images(self, b: Floats) -> list[Floats]:
         """Return a state and its other even rotation: by half the angle that leaves it as it is."""
-        cells = self.cells[felt(b)]
+        cells = self.cells[significant(b)]
         common = int(np.gcd.reduce(cells))
         if not cells.size or not self.confinement_turns(common):
             return [b]

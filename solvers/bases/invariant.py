@@ -1,6 +1,6 @@
 r"""Densities on S^2 that are invariant under a finite group, down to all densities for the trivial one.
 
-The modes are the invariant harmonics of the degrees that the potential feels, orthonormal combinations of
+The modes are the invariant harmonics of the significant degrees of the potential, orthonormal combinations of
 :math:`e^c_{lm}` and :math:`e^s_{lm}`, so that the invariant part of :math:`P_l(\langle x,y\rangle)` is the sum of
 their products. Moments are those with all harmonics up to ``nodes``, packed cosines and then packed sines.
 """

@@ -101,8 +101,8 @@ class ZonalBasis(Basis):
         table = polynomial_table(dimension, count, symmetry * cells, symmetry)
         fixed = None
         if self.confinement is not None:
-            felt = min(self.confinement.size, cells)
-            fixed = self.confinement[:felt] @ table[1 : felt + 1]
+            significant = min(self.confinement.size, cells)
+            fixed = self.confinement[:significant] @ table[1 : significant + 1]
         return _Sampled(rule, table, np.ascontiguousarray(table[self._modes].T), fixed)
 
     @property
@@ -175,8 +175,8 @@ class ZonalBasis(Basis):
     @functools.cached_property
     def _second(self) -> "_Sampled":
         """Modes, and all moments their covariances need, on a rule with half as many nodes again."""
-        felt = 0 if self.confinement is None else 1 + int(np.flatnonzero(self.confinement).max(initial=-1))
-        return self._sample(3 * self._count // 2, max(2 * int(self.cells[-1]), felt))
+        significant = 0 if self.confinement is None else 1 + int(np.flatnonzero(self.confinement).max(initial=-1))
+        return self._sample(3 * self._count // 2, max(2 * int(self.cells[-1]), significant))
 
     def agrees(self, field: Floats, moments: Floats) -> bool:
         """Whether a rule with half as many nodes again gives the same means and covariances within rounding.

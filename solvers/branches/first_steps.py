@@ -167,7 +167,7 @@ def _spectrum(point: Point, block: object) -> Floats:
 
 def _without(eigenvalues: Floats, rotations: int, value: float) -> Floats:
     """Return ascending eigenvalues without those of rotations: zero where they are not yet, one where they are."""
-    # A block whose degrees the potential hardly feels is empty, and holds no rotation either.
+    # A block on whose degrees the potential hardly acts is empty, and holds no rotation either.
     for _ in range(min(rotations, eigenvalues.size)):
         eigenvalues = np.delete(eigenvalues, np.argmin(np.abs(eigenvalues - value)))
     return eigenvalues

@@ -114,7 +114,7 @@ class Departure:
 
 def from_no_interaction(geometry: Geometry, problem: McKeanVlasov, sign: int) -> Departure | None:
     """Return the departure from the Gibbs density of the confinement, the only state at zero coupling."""
-    equation = geometry.equation(problem, geometry.confined_symmetry(problem), sign, unfelt=True)
+    equation = geometry.equation(problem, geometry.confined_symmetry(problem), sign, negligible=True)
     if equation is None:
         return None
     b = equation.unknown_from(equation.basis.gibbs(np.zeros(equation.scales.size)).moments)

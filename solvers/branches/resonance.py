@@ -31,8 +31,8 @@ AGREEING, RAISED, LARGEST_AMPLITUDE = 0.999, 4.0, 2e-2
 STARTS, ITERATIONS, LONGEST, CRITICAL = 40, 40, 0.3, 1e-6
 # A circle of directions is listed from here: just off the axes, which are often directions.
 FIRST_ANGLE = 0.01
-# Components of a direction above this are felt; images differ by less than the other.
-FELT, SAME = 0.05, 0.02
+# Components of a direction above this are significant; images differ by less than the other.
+SIGNIFICANT, SAME = 0.05, 0.02
 
 
 def merged(criticals: list[CriticalPoint], register: Register) -> list[list[CriticalPoint]]:
@@ -112,7 +112,7 @@ def directions_in(
 
 def degrees_in(direction: Floats, equation: StationaryEquation) -> list[int]:
     """Return the degrees that a direction has a part in."""
-    degrees = equation.basis.degrees[np.abs(direction) > FELT]
+    degrees = equation.basis.degrees[np.abs(direction) > SIGNIFICANT]
     return [int(degree) for degree in np.unique(degrees)]
 
 

@@ -1,8 +1,8 @@
 """What is particular to the circle: its symmetries, the branches they allow, and its linearisation."""
 
 from ..bases import Basis
-from ..felt import confining_symmetry
 from ..geometry import Densities
+from ..significant import confining_symmetry
 from . import uneven
 from .births import births, first_threshold, folds_apart, follows_all, reaches_down
 from .branching import births_on_branch

@@ -1,7 +1,6 @@
 r"""Many densities on the circle at once: Newton's method and relaxation of whole arrays of starts.
 
-A density is a row of its moments :math:`c_k = \int e^{-ik\theta}\rho` of the modes that the potential feels. The
-densities are
+A density is a row of its moments :math:`c_k = \int e^{-ik\theta}\rho` of the significant modes. The densities are
 
 .. math:: \rho = e^f/Z, \qquad f = \sum_k 2\lambda_k \mathrm{Re}(c_k e^{ik\theta}) - V/D,
 
@@ -20,11 +19,11 @@ import numpy as np
 from ..bases import Floats, Integers
 from ..batched import relaxed, solutions
 from ..equation import StationaryEquation
-from ..felt import even_size
+from ..significant import even_size
 from .rotation import Complexes
 
 # Modes below the first do not move a density by more than the search is exact to, those below the second little.
-FELT, STRONG = 1e-9, 1e-3
+SIGNIFICANT, STRONG = 1e-9, 1e-3
 # Of slowly decaying potentials no more modes than these take part. Half of them are solved for as strong, if that
 # is a number between the other two: those left to the iteration slow Newton's method down where clusters are sharp.
 MODES, SOLVED = 256, (24, 48)
@@ -68,9 +67,9 @@ class Ensemble:
 
     def __init__(self, equation: StationaryEquation, q: float, confinement: Floats | None) -> None:
         strengths = q * equation.gain * equation.signs * equation.scales**2
-        felt = np.flatnonzero(np.abs(strengths) > FELT)[:MODES]
-        felt = felt if felt.size else np.array([np.argmax(np.abs(strengths))])
-        self.degrees, self.strengths = equation.basis.degrees[felt], strengths[felt]
+        significant = np.flatnonzero(np.abs(strengths) > SIGNIFICANT)[:MODES]
+        significant = significant if significant.size else np.array([np.argmax(np.abs(strengths))])
+        self.degrees, self.strengths = equation.basis.degrees[significant], strengths[significant]
         self.confined = confinement is not None
         curvature = 2.0 * float(np.abs(self.strengths) @ self.degrees**2)
         if confinement is not None:
@@ -81,9 +80,9 @@ class Ensemble:
         if confinement is not None:
             count = min(confinement.size, self.nodes // 2)
             self._fixed[1 : count + 1] = 0.5 * confinement[:count]
-        strong = np.argsort(-np.abs(self.strengths), kind="stable")[: int(np.clip(felt.size // 2, *SOLVED))]
+        strong = np.argsort(-np.abs(self.strengths), kind="stable")[: int(np.clip(significant.size // 2, *SOLVED))]
         # What a weak confinement leaves of the slope along rotations must not be lost among weak modes.
-        least_strong = FELT if self.confined else STRONG
+        least_strong = SIGNIFICANT if self.confined else STRONG
         # However weak all of them are, the strongest is one.
         least_strong = min(least_strong, 0.5 * float(np.abs(self.strengths).max()))
         self.strong: Integers = np.sort(strong[np.abs(self.strengths[strong]) > least_strong])
@@ -125,9 +124,9 @@ class Ensemble:
             return None
         angles = 2.0 * np.pi * np.arange(self.nodes) / self.nodes
         phases = np.exp(1j * np.multiply.outer(angles, np.arange(count)))
-        felt = 2.0 * phases[:, self.degrees]
+        significant = 2.0 * phases[:, self.degrees]
         fixed = np.fft.irfft(self._fixed, self.nodes, norm="forward")
-        synthesis = np.concatenate([felt.real, -felt.imag, fixed[:, None]], axis=1).T
+        synthesis = np.concatenate([significant.real, -significant.imag, fixed[:, None]], axis=1).T
         return synthesis, np.concatenate([phases.real, -phases.imag], axis=1) / self.nodes
 
     def _transformed(self, fields: Complexes) -> tuple[Complexes, Floats]:

@@ -5,8 +5,8 @@ from meanfield import McKeanVlasov
 from ..bases import Basis, CosineBasis, FourierBasis, KinkedCosineBasis, KinkedFourierBasis
 from ..boltzmann import boltzmann_factor
 from ..equation import Size, StationaryEquation, starting_size
-from ..felt import confining_degree, even_size
 from ..geometry import Geometry
+from ..significant import confining_degree, even_size
 
 # Nodes to start with: transforms are fast, and having twice as many costs less than taking them later.
 FEWEST = 128
@@ -24,7 +24,7 @@ def circle_equation(
     modes: int = 0,
     unknowns: int = 0,
     axis: float = 0.0,
-    unfelt: bool = False,
+    negligible: bool = False,
 ) -> StationaryEquation | None:
     """Return the equation on densities of a rotation symmetry, see :meth:`solvers.geometry.Geometry.equation`.
 
@@ -35,23 +35,23 @@ def circle_equation(
     axis
         Angle of a reflection axis of the confinement about which they are.
     """
-    size = starting_size(problem, symmetry, FEWEST, modes=modes, unknowns=unknowns, unfelt=unfelt)
+    size = starting_size(problem, symmetry, FEWEST, modes=modes, unknowns=unknowns, negligible=negligible)
     if size is None:
         return None
     kinked = confining_degree(problem) is None
     basis = (_kinked if kinked else _smooth)(problem, size, symmetry, even)
     if axis and basis.cosines is not None:
         basis = basis.cosines.about(axis)
-    return StationaryEquation(problem, basis, sign, geometry, size.felt)
+    return StationaryEquation(problem, basis, sign, geometry, size.significant)
 
 
 def _smooth(problem: McKeanVlasov, size: Size, symmetry: int, even: bool) -> Basis:
     kind = CosineBasis if even else FourierBasis
-    return kind(size.felt.degrees // symmetry, size.nodes, symmetry, size.confinement)
+    return kind(size.significant.degrees // symmetry, size.nodes, symmetry, size.confinement)
 
 
 def _kinked(problem: McKeanVlasov, size: Size, symmetry: int, even: bool) -> Basis:
-    cells = size.felt.degrees // symmetry
+    cells = size.significant.degrees // symmetry
     nodes = max(FEWEST_KINKED, even_size(4 * int(cells.max())))
     factor = boltzmann_factor(problem, symmetry, MOST_KINKED)
     kind = KinkedCosineBasis if even else KinkedFourierBasis

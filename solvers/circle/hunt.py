@@ -10,9 +10,9 @@ from ..bases import Integers
 from ..branches.continuation import Point
 from ..branches.deflation import resolved_at
 from ..equation import StationaryEquation
-from ..felt import confining_symmetry
 from ..geometry import Geometry
 from ..searched import Tally
+from ..significant import confining_symmetry
 from .ensemble import Ensemble
 from .equations import circle_equation
 from .orbits import CLOSE, evened, images_of, row_of, same_orbit, symmetry_of, upright
@@ -197,8 +197,8 @@ class Hunt:
 
     def _symmetry(self, moments: Complexes) -> int:
         """Return n of the rotation symmetry of moments that the problem has as well."""
-        felt: Integers = np.flatnonzero(np.abs(moments[1:]) > VANISHING) + 1
-        return max(1, math.gcd(int(np.gcd.reduce(felt, initial=0)), self._confining))
+        significant: Integers = np.flatnonzero(np.abs(moments[1:]) > VANISHING) + 1
+        return max(1, math.gcd(int(np.gcd.reduce(significant, initial=0)), self._confining))
 
     def _row(self, point: Point | None) -> Complexes:
         degrees = self.ensemble.degrees

@@ -35,7 +35,7 @@ from meanfield import McKeanVlasov, State
 from meanfield.equations import Interaction
 
 from ..bases import EPS, Floats, Integers
-from ..felt import even_size
+from ..significant import even_size
 
 Matrix = NDArray[Any]
 
@@ -43,8 +43,8 @@ Matrix = NDArray[Any]
 AXIS_TOLERANCE = 1e-12
 # Moments below this are a uniform density.
 UNIFORM = 1e-14
-# Degrees whose share of the interaction in S is below this are not felt.
-FELT = 1e-3 * EPS
+# Degrees whose share of the interaction in S is below this are not significant.
+SIGNIFICANT = 1e-3 * EPS
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,10 +329,10 @@ def root_sines(field: Field, sines: Integers, modes: Integers) -> Floats:
     return np.asarray(difference / (2.0 * np.sqrt(np.pi)), dtype=float)
 
 
-def felt(field: Field, modes: Integers) -> Integers:
+def significant(field: Field, modes: Integers) -> Integers:
     """Return those of the degrees whose part in the interaction is not far below rounding."""
     weights = np.abs(field.strengths[..., np.abs(modes)]) * modes**2.0
-    there = weights > FELT * weights.max(axis=-1, initial=0.0, keepdims=True)
+    there = weights > SIGNIFICANT * weights.max(axis=-1, initial=0.0, keepdims=True)
     return np.asarray(modes[there.reshape(-1, modes.size).any(axis=0)])
 
 
@@ -342,7 +342,7 @@ def symmetric_sines(field: Field, rows: Integers, columns: Integers) -> Floats:
     difference = np.abs(rows[:, None] - columns)
     matrix = potential.take(difference, -1) - potential.take(rows[:, None] + columns, -1)
     matrix += np.where(difference == 0, columns**2.0, 0.0)
-    modes = felt(field, columns[columns > 0])
+    modes = significant(field, columns[columns > 0])
     left, right = root_sines(field, rows, modes), root_sines(field, columns, modes)
     weights = 2.0 * field.strengths[..., np.newaxis, modes] * modes**2
     return np.asarray(field.noise * (matrix - (left * weights) @ right.swapaxes(-1, -2)), dtype=float)
@@ -355,7 +355,7 @@ def symmetric_cosines(field: Field, rows: Integers, columns: Integers) -> Floats
     matrix = potential.take(difference, -1) + potential.take(rows[:, None] + columns, -1)
     matrix *= np.where(rows == 0, np.sqrt(0.5), 1.0)[:, None] * np.where(columns == 0, np.sqrt(0.5), 1.0)
     matrix += np.where(difference == 0, columns**2.0, 0.0)
-    modes = felt(field, columns[columns > 0])
+    modes = significant(field, columns[columns > 0])
     left, right = root_cosines(field, rows, modes), root_cosines(field, columns, modes)
     weights = 2.0 * field.strengths[..., np.newaxis, modes] * modes**2
     return np.asarray(field.noise * (matrix - (left * weights) @ right.swapaxes(-1, -2)), dtype=float)
@@ -368,7 +368,7 @@ def symmetric_pair(field: Field, degrees: Integers) -> tuple[Floats, Floats]:
     share: together they take half of the time, and they are made for every state of a branch.
     """
     first = int(degrees[0] == 0)
-    modes = felt(field, degrees[first:])
+    modes = significant(field, degrees[first:])
     places = np.searchsorted(degrees, modes)
     difference, total = np.abs(degrees[:, None] - degrees), degrees[:, None] + degrees
     # Of v_j on normalised waves, the halves of weights 2 lambda_j j^2 and of norms pi.
@@ -394,7 +394,7 @@ def symmetric_pair(field: Field, degrees: Integers) -> tuple[Floats, Floats]:
 
 def _symmetric_mixed(field: Field, rows: Integers, columns: Integers) -> Matrix:
     matrix = _convolution(field.schroedinger, rows, columns)
-    modes = felt(field, columns[columns != 0])
+    modes = significant(field, columns[columns != 0])
     left, right = (_convolution(field.root, d, modes) / np.sqrt(2.0 * np.pi) for d in (rows, columns))
     weights = field.strengths[np.abs(modes)] * modes**2
     return np.asarray(field.noise * (matrix - (left * weights) @ right.conj().T))
@@ -417,7 +417,7 @@ def symmetric_whole(field: Field, degree: int) -> Floats:
     matrix[..., sines, cosines] = matrix[..., cosines, sines].swapaxes(-1, -2)
     places = np.arange(2 * degree + 1)
     matrix[..., places, places] += np.concatenate([[0], degrees, degrees]) ** 2.0
-    modes = felt(field, degrees)
+    modes = significant(field, degrees)
     weights = 2.0 * field.strengths[..., np.newaxis, modes] * modes**2
     for vectors in _root_waves(field, degrees, modes):
         matrix -= (vectors * weights) @ vectors.swapaxes(-1, -2)

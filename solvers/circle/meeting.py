@@ -21,7 +21,7 @@ from .stability import Block
 
 PRIMES = (2, 3, 5, 7, 11, 13)
 # Modes of the state between two points count for its symmetry above this share of the largest, or of the way.
-FELT_AT_CROSSING, MISSED = 1e-3, 0.05
+SIGNIFICANT_AT_CROSSING, MISSED = 1e-3, 0.05
 # Axes are the same if they differ by less than this share of the angle between two.
 SAME_AXIS = 1e-6
 
@@ -83,9 +83,9 @@ def _meeting_branch(last: Point, point: Point, outside: np.ndarray) -> Arrival |
     crossing_q = (1 - share) * last.q + share * point.q
     # The chord misses the curve by a part of its length.
     largest = float(np.abs(crossing_b).max())
-    levels = (FELT_AT_CROSSING * largest, min(MISSED * sum(sizes), 0.5 * largest))
-    felt = [basis.degrees[np.abs(crossing_b) > level].tolist() for level in levels]
-    for symmetry in dict.fromkeys(math.gcd(*degrees) for degrees in felt):
+    levels = (SIGNIFICANT_AT_CROSSING * largest, min(MISSED * sum(sizes), 0.5 * largest))
+    significant = [basis.degrees[np.abs(crossing_b) > level].tolist() for level in levels]
+    for symmetry in dict.fromkeys(math.gcd(*degrees) for degrees in significant):
         if symmetry <= basis.symmetry or not _admits(basis, symmetry):
             continue
         kernel = np.where(basis.degrees % symmetry != 0, point.b - last.b, 0.0)

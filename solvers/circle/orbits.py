@@ -4,11 +4,11 @@ import numpy as np
 
 from ..bases import Integers
 from ..branches.continuation import Point
-from ..felt import confining_symmetry
+from ..significant import confining_symmetry
 from .rotation import Complexes, turned
 
 # A moment below this is rounding noise of a state that does not have it.
-FELT = 1e-8
+SIGNIFICANT = 1e-8
 # A nearly neutral direction leaves the position along it known to half of the digits only.
 SAME = 1e-6
 SAME_ENERGY = 1e-10
@@ -35,8 +35,8 @@ def symmetry_of(point: Point) -> int:
     """
     sizes = np.abs(moments_of(point)[1:])
     scale = 1.0 if point.equation.problem.confinement is None else min(1.0, float(sizes.max()))
-    felt = np.flatnonzero(sizes > FELT * scale) + 1
-    return int(np.gcd.reduce(felt)) if felt.size else confining_symmetry(point.equation.problem)
+    significant = np.flatnonzero(sizes > SIGNIFICANT * scale) + 1
+    return int(np.gcd.reduce(significant)) if significant.size else confining_symmetry(point.equation.problem)
 
 
 def name_of(point: Point) -> str:

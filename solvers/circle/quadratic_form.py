@@ -16,8 +16,8 @@ import numpy as np
 from meanfield.equations import Interaction
 
 from ..bases import EPS, Floats
-from ..felt import even_size
-from .linearisation import Field, Matrix, felt
+from ..significant import even_size
+from .linearisation import Field, Matrix, significant
 
 # Safety factor on first-order rounding bounds.
 SAFETY = 8.0
@@ -27,9 +27,9 @@ SHIFTS_AT_ONCE = 16
 def quadratic_form(field: Field, vectors: Matrix) -> tuple[Matrix, Matrix, Floats]:
     """Return the form of S on columns z, their Gram matrix off rotation, and the rounding error."""
     degree = vectors.shape[0] // 2
-    # Products of two columns and a cosine that is felt are integrated exactly.
-    felt_degree = int(felt(field, np.arange(1, field.strengths.size)).max(initial=1))
-    points = even_size(2 * degree + 2 * min(felt_degree, degree))
+    # Products of two columns and a cosine that is significant are integrated exactly.
+    significant_degree = int(significant(field, np.arange(1, field.strengths.size)).max(initial=1))
+    points = even_size(2 * degree + 2 * min(significant_degree, degree))
     derivatives = 1j * np.arange(-degree, degree + 1)[:, None] * vectors
     samples, slopes = _sampled(vectors, points), _sampled(derivatives, points)
     count = field.coefficients.size
@@ -43,8 +43,8 @@ def quadratic_form(field: Field, vectors: Matrix) -> tuple[Matrix, Matrix, Float
     kernel, floor = _kernel(field, points)
     # The double integral of the square is twice that of z^2, off rotation.
     bound = np.diag(form).real + 2.0 * (floor / EPS) * np.diag(gram).real
-    felt_shifts = 1 + np.flatnonzero(np.abs(kernel[1 : points // 2 + 1]) > floor)
-    for shifts in np.array_split(felt_shifts, 1 + felt_shifts.size // SHIFTS_AT_ONCE):
+    significant_shifts = 1 + np.flatnonzero(np.abs(kernel[1 : points // 2 + 1]) > floor)
+    for shifts in np.array_split(significant_shifts, 1 + significant_shifts.size // SHIFTS_AT_ONCE):
         back = (np.arange(points) - shifts[:, None]) % points
         pairs = samples * root[back][:, :, None] - samples[back] * root[:, None]
         weights = np.where(2 * shifts < points, 2.0, 1.0) * step**2 * kernel[shifts]

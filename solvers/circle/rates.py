@@ -24,7 +24,7 @@ from meanfield import NotResolved, State
 from meanfield.equations import Interaction
 
 from ..bases import EPS, Floats, Integers
-from ..lowest import check_size, lowest_pairs
+from ..lanczos import check_size, lowest_pairs
 from .linearisation import (
     UNIFORM,
     Field,

@@ -27,9 +27,9 @@ from ..bounds import bounded_below
 from ..branches.continuation import Point
 from ..branches.deflation import ARTEFACT
 from ..equation import StationaryEquation
-from ..felt import confining_symmetry
 from ..geometry import Geometry
 from ..searched import Searched
+from ..significant import confining_symmetry
 from .ensemble import MODES, Ensemble
 from .equations import circle_equation
 from .hunt import Hunt
@@ -57,7 +57,7 @@ DEGENERATE = 1e-7
 
 
 def search_covers(geometry: Geometry, problem: McKeanVlasov, coupling: Number) -> bool:
-    """Whether the search has all modes that the potential feels."""
+    """Whether the search has all significant modes of the potential."""
     equation = circle_equation(geometry, problem, 1, 1 if coupling > 0 else -1)
     return equation is not None and equation.complete and not equation.basis.doubts_tail
 

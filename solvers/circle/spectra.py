@@ -8,12 +8,12 @@ Nothing in Q and C grows where the density nearly vanishes. Clusters that exchan
 :math:`\mathrm{eps}\,\|S\|` of an eigenvalue solver. It is the square of a singular value of Q, and those
 have the error :math:`\mathrm{eps}\,\|Q\|` only: with :math:`Q = U \Sigma V^*` and :math:`M = V^* C V` the
 eigenvalues of :math:`\Sigma M \Sigma` are taken from this matrix where they are large and from its inverse
-:math:`\Sigma^{-1} M^{-1} \Sigma^{-1}` where they are small, see :mod:`solvers.graded`.
+:math:`\Sigma^{-1} M^{-1} \Sigma^{-1}` where they are small, see :mod:`solvers.accurate`.
 
 Clusters that attract each other over a distance have a tiny eigenvalue too, by cancellation in C. There a
 Rayleigh-Ritz step with :mod:`solvers.circle.quadratic_form` is made on the doubtful eigenvectors.
 
-Of large blocks only the largest eigenvalues are computed, from S itself, see :mod:`solvers.lowest`, and refined
+Of large blocks only the largest eigenvalues are computed, from S itself, see :mod:`solvers.lanczos`, and refined
 in the same way.
 """
 
@@ -26,10 +26,10 @@ import scipy.linalg
 from meanfield import McKeanVlasov, NotResolved, Spectrum, State
 from meanfield.equations import Interaction
 
+from ..accurate import Eigenvalues, complement, graded, recognised
 from ..bases import EPS, Floats
-from ..felt import confining_degree
-from ..graded import Eigenvalues, complement, graded, recognised
-from ..lowest import check_size, lowest_pairs, without
+from ..lanczos import check_size, lowest_pairs, without
+from ..significant import confining_degree
 from .linearisation import (
     UNIFORM,
     Block,
@@ -41,7 +41,6 @@ from .linearisation import (
     cosine_vector,
     even_block,
     even_factors,
-    felt,
     field_of,
     last_degree,
     mixed_block,
@@ -50,6 +49,7 @@ from .linearisation import (
     odd_factors,
     of_class,
     root_cosines,
+    significant,
 )
 from .quadratic_form import SAFETY, quadratic_form
 
@@ -197,7 +197,7 @@ def _uncertainty(state: State, field: Field) -> float:
 def amplification(field: Field, symmetry: int) -> float:
     """Return the factor from residual to error of the state, by C within the symmetry of the state."""
     degrees = np.arange(0, field.root.size // 4 + 1, max(symmetry, 1))
-    modes = felt(field, degrees[1:])
+    modes = significant(field, degrees[1:])
     vectors = root_cosines(field, degrees, modes)
     kernel = cosine_vector(field.root.real, degrees)
     kernel /= np.linalg.norm(kernel)

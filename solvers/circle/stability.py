@@ -25,11 +25,11 @@ from meanfield import McKeanVlasov
 from ..bases import Floats, Integers, covariance
 from ..branches.continuation import Point
 from ..equation import StationaryEquation, plus_projector, projectors
-from ..felt import felt_degrees, strengths
 from ..geometry import BlockMatrix
 from ..inertia import count_negative
 from ..newton import NEUTRAL
 from ..pinning import count_beside_rotation, is_weak
+from ..significant import significant_degrees, strengths
 from ..weak import Partition, strong_modes
 
 # With more modes than this the blocks of a rotation symmetry are counted one by one.
@@ -87,7 +87,7 @@ class Tables(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Perturbations:
-    """All modes the potential feels up to a degree, seen from states of a symmetry and a number of moments."""
+    """All significant modes up to a degree, seen from states of a symmetry and a number of moments."""
 
     degrees: Integers
     relative: Floats
@@ -282,7 +282,7 @@ def _perturbations(equation: StationaryEquation) -> Perturbations:
 @functools.lru_cache(maxsize=32)
 def _shared(problem: McKeanVlasov, degree: int, symmetry: int, moments: int) -> Perturbations:
     """Return the modes of a problem, whose tables all branches of a symmetry have in common."""
-    degrees = felt_degrees(problem, degree)
+    degrees = significant_degrees(problem, degree)
     relative = strengths(problem, int(degrees.max())).relative[degrees]
     return Perturbations(degrees, relative, problem.confinement is not None, symmetry, moments)
 

@@ -74,9 +74,9 @@ def _of_fields(
         # Clusters of as many parts as a mode that attracts are the commonest.
         parts = np.concatenate([degrees, degrees[ensemble.strengths[ensemble.strong] > 0.0]])
         fields = fields * (degrees % generator.choice(parts, (count, 1)) == 0)
-    felt = np.zeros((count, ensemble.degrees.size), dtype=complex)
-    felt[:, ensemble.strong] = 0.5 * fields
-    rows = ensemble.densities_of(felt)[0][:, ensemble.degrees]
+    significant = np.zeros((count, ensemble.degrees.size), dtype=complex)
+    significant[:, ensemble.strong] = 0.5 * fields
+    rows = ensemble.densities_of(significant)[0][:, ensemble.degrees]
     return np.where(even, rows.real, rows)
 
 

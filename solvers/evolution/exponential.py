@@ -207,7 +207,7 @@ class ExponentialStepper:
 
     def advance(self, limit: float, steps: int) -> None:
         """Make at most so many steps; stop behind the limit."""
-        # A step that goes astray overflows before its error refuses it.
+        # A step that is not finite any more overflows before its error refuses it.
         with np.errstate(over="ignore", invalid="ignore"):
             for _ in range(steps):
                 if self.time >= limit:
@@ -260,7 +260,7 @@ class ExponentialStepper:
         self.steps += 1
 
     def _error(self, made: Step) -> float:
-        """Return the estimated error in units of the tolerances; nan where the step went astray."""
+        """Return the estimated error in units of the tolerances; nan where the step is not finite."""
         last = self.system.beyond(made.error, 1.0 - LAST)
         of_tail = math.sqrt(float(last.dot(last))) / self._tail
         error = max(self._relative_error(made) / self._tolerance, of_tail)

@@ -156,7 +156,7 @@ class March:
         time, unknown = self._stepper.time, self._stepper.unknown
         size = float(np.abs(unknown).max())
         if not size < math.inf:
-            self._went_astray()
+            self._not_finite()
         if not resolved(self.system, unknown, self._tail):
             self._grow(unknown)
             return
@@ -200,7 +200,7 @@ class March:
         self._safe = (self._safe[0], self.system.pack(cosine, sine))
         self._restart()
 
-    def _went_astray(self) -> None:
+    def _not_finite(self) -> None:
         if self.method.step is not None:
             raise ComputationFailed(
                 too_large(self.system, self._safe[1], type(self.method).__name__, self.method.step, self._safe[0])

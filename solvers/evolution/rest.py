@@ -152,7 +152,7 @@ def _in_symmetry(
     sign = 1 if coupling > 0.0 else -1
     equation = geometry.equation(problem, symmetry, sign, even=even, modes=cosine.size - 1)
     if equation is None and symmetry > 1:
-        # The potential is not felt among densities of this symmetry, which the confinement may shape.
+        # The potential does not act among densities of this symmetry, which the confinement may shape.
         return _in_symmetry(problem, cosine, sine, 1, geometry)
     if equation is None:
         return None

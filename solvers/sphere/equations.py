@@ -6,8 +6,8 @@ from meanfield import McKeanVlasov
 
 from ..bases import ZonalBasis
 from ..equation import SLOW, StationaryEquation, starting_size
-from ..felt import confining_error, confining_symmetry
 from ..geometry import Geometry
+from ..significant import confining_error, confining_symmetry
 
 # Nodes to start with; transforms are dense products.
 FEWEST = 64
@@ -22,7 +22,7 @@ def zonal_equation(
     even: bool = True,
     modes: int = 0,
     unknowns: int = 0,
-    unfelt: bool = False,
+    negligible: bool = False,
 ) -> StationaryEquation | None:
     """Return the equation on densities about an axis, see :meth:`solvers.geometry.Geometry.equation`.
 
@@ -33,11 +33,11 @@ def zonal_equation(
     even
         Without effect: all of them are symmetric about the axis.
     """
-    size = starting_size(problem, symmetry, FEWEST, modes=modes, unknowns=unknowns, unfelt=unfelt)
+    size = starting_size(problem, symmetry, FEWEST, modes=modes, unknowns=unknowns, negligible=negligible)
     if size is None:
         return None
-    basis = ZonalBasis(problem.domain, size.felt.degrees // symmetry, size.nodes, symmetry, size.confinement)
-    return StationaryEquation(problem, basis, sign, geometry, size.felt, confining_error(problem, SLOW))
+    basis = ZonalBasis(problem.domain, size.significant.degrees // symmetry, size.nodes, symmetry, size.confinement)
+    return StationaryEquation(problem, basis, sign, geometry, size.significant, confining_error(problem, SLOW))
 
 
 def confined_symmetry(problem: McKeanVlasov) -> int:

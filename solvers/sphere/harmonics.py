@@ -1,6 +1,6 @@
 r"""Unstable directions of a state on S^2 that is not axisymmetric, among all harmonics.
 
-The matrix of the stationary equation on all the harmonics that the potential feels,
+The matrix of the stationary equation on all significant harmonics of the potential,
 
 .. math:: S = \sigma - 2 A\sigma\,\mathrm{Cov}\,\sigma A ,
 
@@ -21,10 +21,10 @@ from ..bases.representations import Group
 from ..bases.second_moments import ClassProducts, RingWaves
 from ..branches.continuation import Point
 from ..equation import StationaryEquation, orthonormal
-from ..felt import felt_degrees
 from ..geometry import BlockMatrix
 from ..inertia import count_negative
 from ..newton import NEUTRAL
+from ..significant import significant_degrees
 
 # Signs of x, y and z.
 Signs = tuple[int, int, int]
@@ -64,13 +64,13 @@ class HarmonicClass:
 
 
 class HarmonicPerturbations:
-    """All harmonics that the potential feels, seen from states of a group."""
+    """All significant harmonics of the potential, seen from states of a group."""
 
     def __init__(self, equation: StationaryEquation) -> None:
         basis, problem = equation.basis, equation.problem
         assert basis.invariants is not None
         self.group: Group = basis.invariants.group
-        degrees = felt_degrees(problem, int(basis.degrees.max()))
+        degrees = significant_degrees(problem, int(basis.degrees.max()))
         # Products of harmonics have degrees up to twice theirs; nothing else is asked of the density.
         self.basis: FullBasis = FullBasis(degrees, 2 * int(degrees.max()), basis.confinement)
         relative = problem.potential.relative_multipliers(problem.domain, int(degrees.max()))[self.basis.degrees]

@@ -4,10 +4,10 @@ import numpy as np
 
 from ..bases import Floats
 from ..branches.continuation import Point
-from ..felt import confining_symmetry
+from ..significant import confining_symmetry
 
 # A moment below this is rounding noise of a state that does not have it.
-FELT = 1e-8
+SIGNIFICANT = 1e-8
 # A nearly neutral direction leaves the position along it known to half of the digits only.
 SAME = 1e-6
 
@@ -25,8 +25,8 @@ def symmetry_of(point: Point) -> int:
     """
     sizes = np.abs(powers(point))[1:]
     scale = 1.0 if point.equation.problem.confinement is None else min(1.0, float(sizes.max()))
-    felt = np.flatnonzero(sizes > FELT * scale) + 1
-    return 0 if not felt.size else 2 if np.all(felt % 2 == 0) else 1
+    significant = np.flatnonzero(sizes > SIGNIFICANT * scale) + 1
+    return 0 if not significant.size else 2 if np.all(significant % 2 == 0) else 1
 
 
 def same_orbit(one: Point, other: Point) -> bool:

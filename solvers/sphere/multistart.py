@@ -18,8 +18,8 @@ from ..bases import Floats, Integers, multiples
 from ..bases.invariant import mode_matrix
 from ..bases.representations import Group
 from ..equation import confinement_field
-from ..felt import confining_degree, starting_degrees, strengths
 from ..searched import QUARTER, Tally
+from ..significant import confining_degree, starting_degrees, strengths
 from .groups import searched_groups
 from .sampled import Field, Harmonics, Sampled, about_axis, invariant
 
@@ -71,16 +71,18 @@ class Met:
 
 def field_of(problem: McKeanVlasov, coupling: Number, largest: int) -> Field:
     """Return the field of a problem on a sphere at a coupling, cut off where it matters little or at a degree."""
-    felt = starting_degrees(problem, partial(multiples, 1))
-    known = strengths(problem, int(felt.degrees.max()))
+    significant = starting_degrees(problem, partial(multiples, 1))
+    known = strengths(problem, int(significant.degrees.max()))
     values = np.zeros(known.relative.size)
-    values[felt.degrees] = -float(coupling / problem.positive_noise * known.scale) * known.relative[felt.degrees]
+    values[significant.degrees] = (
+        -float(coupling / problem.positive_noise * known.scale) * known.relative[significant.degrees]
+    )
     # Summed from the last, so that nothing is left of it where none is missing.
     beyond = np.append(np.cumsum(np.abs(values[:0:-1]))[::-1], 0.0)
     last = min(int(np.argmax(beyond <= LEFT_OUT)), largest)
     confinement = confinement_field(problem, 1, _confining(problem))
     cut = bool(beyond[last] > LEFT_OUT)
-    return Field(values[: last + 1], confinement, cut, float(beyond[last]) if felt.complete else np.inf)
+    return Field(values[: last + 1], confinement, cut, float(beyond[last]) if significant.complete else np.inf)
 
 
 def _confining(problem: McKeanVlasov) -> int:
@@ -141,10 +143,10 @@ def among_harmonics(field: Field, even: bool) -> "list[Space]":
     even
         Whether the confinement, if there is one, is even about the equator.
     """
-    felt = np.flatnonzero(field.strengths)
+    significant = np.flatnonzero(field.strengths)
     spaces = []
-    for group in _distinct(felt, _allowed(field, even)):
-        degrees = np.array([degree for degree in felt.tolist() if group.dimension(degree)], dtype=np.int64)
+    for group in _distinct(significant, _allowed(field, even)):
+        degrees = np.array([degree for degree in significant.tolist() if group.dimension(degree)], dtype=np.int64)
         if field.confinement is not None or not field.is_convex(degrees):
             spaces.append(Space(field, degrees, partial(invariant, group, field, degrees), 3, group))
     return spaces
@@ -152,8 +154,8 @@ def among_harmonics(field: Field, even: bool) -> "list[Space]":
 
 def about_an_axis(domain: Sphere, field: Field, even: bool) -> "list[Space]":
     """Return the densities about an axis, even about the equator and not, that may hold more than one state."""
-    felt = np.flatnonzero(field.strengths)
-    choices = [felt[felt % 2 == 0], felt] if even else [felt]
+    significant = np.flatnonzero(field.strengths)
+    choices = [significant[significant % 2 == 0], significant] if even else [significant]
     return [
         Space(field, degrees, partial(about_axis, domain, field, degrees), domain.dimension)
         for degrees in choices
@@ -308,11 +310,11 @@ def _allowed(field: Field, even: bool) -> Iterator[Group]:
             yield group
 
 
-def _distinct(felt: Integers, groups: Iterator[Group]) -> Iterator[Group]:
-    """Yield the groups whose invariants, of the degrees that are felt, are not those of a larger one."""
+def _distinct(significant: Integers, groups: Iterator[Group]) -> Iterator[Group]:
+    """Yield the groups whose invariants, of the degrees that are significant, are not those of a larger one."""
     kept: list[tuple[Group, list[int]]] = []
     for group in groups:
-        dimensions = [group.dimension(degree) for degree in felt.tolist()]
+        dimensions = [group.dimension(degree) for degree in significant.tolist()]
         if not any(dimensions):
             continue
         if not any(dimensions == others and _within(group, larger) for larger, others in kept):

@@ -17,7 +17,7 @@ from ..branches.continuation import Point
 from ..branches.junctions import AMPLITUDE, Departure
 from ..equation import StationaryEquation
 from .groups import axial_groups
-from .identity import FELT, symmetry_of
+from .identity import SIGNIFICANT, symmetry_of
 
 # Names of the two sides of the branch of degree two, flattened and drawn out along the axis.
 SHAPES = {1: "prolate", -1: "oblate"}
@@ -44,7 +44,7 @@ def name_of_departure(departure: Departure) -> str:
 def _name(equation: StationaryEquation, b: Floats) -> str:
     basis = equation.basis
     shares: Floats = np.zeros(int(basis.degrees.max()) + 1)
-    present = np.abs(b) > FELT * min(1.0, float(np.abs(b).max()))
+    present = np.abs(b) > SIGNIFICANT * min(1.0, float(np.abs(b).max()))
     np.add.at(shares, basis.degrees[present], (equation.signs * basis.squares * b**2)[present])
     binding = np.flatnonzero(shares > 0.0)
     binding = binding[np.argsort(-shares[binding], kind="stable")]

@@ -19,9 +19,9 @@ from ..branches.continuation import Point
 from ..branches.junctions import Departure
 from ..branches.recording import Register
 from ..equation import SLOW, StationaryEquation, confinement_field
-from ..felt import confining_degree, confining_error, even_size, felt_among, starting_degrees
 from ..geometry import Birth, Geometry
 from ..limits import MAX_HARMONIC_DEGREE, MAX_SPHERICAL_DEGREE
+from ..significant import confining_degree, confining_error, even_size, significant_among, starting_degrees
 from .critical import departures
 from .groups import TRIVIAL, axial_groups, breaking_group, pyramidal
 from .harmonics import HarmonicClass, harmonic_perturbations
@@ -38,7 +38,7 @@ SAME_INVARIANTS = 5e-3
 def invariant_equation(
     geometry: Geometry, problem: McKeanVlasov, group: Group, sign: int, *, modes: int = 0, unknowns: int = 0
 ) -> StationaryEquation | None:
-    """Return the equation on the densities on S^2 invariant under a group, or None if the potential feels none.
+    """Return the equation on the densities on S^2 invariant under a group, or None if the potential acts on none.
 
     Parameters
     ----------
@@ -47,18 +47,18 @@ def invariant_equation(
     unknowns
         Smallest last degree to include, for potentials whose multipliers decay slowly.
     """
-    felt = starting_degrees(problem, group.admissible, least=unknowns)
-    if felt.degrees.max(initial=0) > MAX_HARMONIC_DEGREE:
-        # Not all degrees that are felt can be unknown: as many as the states ask for.
+    significant = starting_degrees(problem, group.admissible, least=unknowns)
+    if significant.degrees.max(initial=0) > MAX_HARMONIC_DEGREE:
+        # Not all degrees that are significant can be unknown: as many as the states ask for.
         most = min(max(FEWEST_NODES, unknowns), MAX_HARMONIC_DEGREE)
-        felt = felt_among(problem, group.admissible(most))
-    if not felt.degrees.size:
+        significant = significant_among(problem, group.admissible(most))
+    if not significant.degrees.size:
         return None
     confining = confining_degree(problem)
-    least = (2 * int(felt.degrees.max()), MAX_SPHERICAL_DEGREE if confining is None else 2 * confining)
+    least = (2 * int(significant.degrees.max()), MAX_SPHERICAL_DEGREE if confining is None else 2 * confining)
     nodes = min(max(even_size(max(*least, FEWEST_NODES)), modes), MAX_SPHERICAL_DEGREE)
-    basis = InvariantBasis(group, felt.degrees, nodes, confinement_field(problem, 1, nodes))
-    return StationaryEquation(problem, basis, sign, geometry, felt, confining_error(problem, SLOW))
+    basis = InvariantBasis(group, significant.degrees, nodes, confinement_field(problem, 1, nodes))
+    return StationaryEquation(problem, basis, sign, geometry, significant, confining_error(problem, SLOW))
 
 
 def polyhedral_births(

@@ -116,7 +116,7 @@ class Field(NamedTuple):
 
     @property
     def confining(self) -> int:
-        """The last degree of the confinement that is felt."""
+        """The last degree of the confinement that is significant."""
         return 0 if self.confinement is None else 1 + int(np.flatnonzero(self.confinement).max(initial=-1))
 
     @property

@@ -16,9 +16,9 @@ from ..bases.representations import Group
 from ..branches.continuation import Point, state_at
 from ..branches.uniform import unstable_uniform
 from ..equation import StationaryEquation
-from ..felt import confining_symmetry
 from ..geometry import Geometry
 from ..searched import Searched, Tally
+from ..significant import confining_symmetry
 from .equations import zonal_equation
 from .identity import powers, same_orbit, symmetry_of
 from .multistart import Met, Search, Space, about_an_axis, among_harmonics, field_of

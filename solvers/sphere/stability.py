@@ -27,11 +27,11 @@ from ..bases import Floats, Integers
 from ..bases.gegenbauer import sector_functions
 from ..branches.continuation import Point
 from ..equation import StationaryEquation, plus_projector
-from ..felt import felt_degrees, strengths
 from ..geometry import BlockMatrix
 from ..inertia import count_negative
 from ..newton import NEUTRAL
 from ..pinning import count_beside_rotation, is_weak
+from ..significant import significant_degrees, strengths
 from .linearised.interaction import repetitions
 from .traces import SectorTraces
 
@@ -82,14 +82,14 @@ class Part(NamedTuple):
 
 
 class Perturbations:
-    """All degrees the potential feels, on the nodes of a zonal basis.
+    """All significant degrees of the potential, on the nodes of a zonal basis.
 
     Parameters
     ----------
     equation
         The equation of the states; its basis gives nodes and symmetry.
     degrees, relative : (K,)
-        The degrees that are felt, with their multipliers relative to the largest.
+        The degrees that are significant, with their multipliers relative to the largest.
     """
 
     def __init__(self, equation: StationaryEquation, degrees: Integers, relative: Floats) -> None:
@@ -222,7 +222,7 @@ class Perturbations:
 def perturbations(equation: StationaryEquation) -> Perturbations:
     """Return the harmonics that decide the stability of the states of an equation."""
     problem = equation.problem
-    degrees = felt_degrees(problem, int(equation.basis.degrees.max()))
+    degrees = significant_degrees(problem, int(equation.basis.degrees.max()))
     relative = strengths(problem, int(degrees.max())).relative[degrees]
     return Perturbations(equation, degrees, relative)
 

@@ -11,8 +11,8 @@ from ..bases import Floats, Integers
 from ..branches.continuation import Point
 from ..branches.deflation import search
 from ..equation import StationaryEquation
-from ..felt import confining_symmetry
 from ..geometry import Geometry
+from ..significant import confining_symmetry
 from .equations import zonal_equation
 from .identity import same_orbit, symmetry_of
 from .sampled import Field
@@ -35,9 +35,9 @@ def zonal_states(
         if equation is None or confining_symmetry(problem) % symmetry != 0:
             continue
         q = float(coupling / (sign * equation.unit))
-        felt = np.arange(0, field.strengths.size, symmetry)
+        significant = np.arange(0, field.strengths.size, symmetry)
         # In a confinement the only state need not be known.
-        if problem.confinement is None and field.is_convex(felt):
+        if problem.confinement is None and field.is_convex(significant):
             continue
         for point in search(equation, q, _known(equation, known + new), _seeds(equation, q)):
             if symmetry_of(point) and not any(same_orbit(point, other) for other in known + new):

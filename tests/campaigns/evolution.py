@@ -45,19 +45,22 @@ def series(rng: np.random.Generator, most: int = 4, size: float = 1.0) -> Cosine
 def hessian_signs(problem: McKeanVlasov, cosine: Any, sine: Any) -> tuple[int, float]:
     """Return the unstable directions at a density of the circle, and the smallest size of an eigenvalue.
 
-    The inertia of 1 - A^(1/2) C A^(1/2), with C twice the covariances of all cosines and sines felt and A the
+    The inertia of 1 - A^(1/2) C A^(1/2), with C twice the covariances of all cosines and sines significant and A the
     strengths lambda_k, less the negative ones of repulsive modes; the direction of rotation is taken out.
     """
     noise, coupling = problem.noise, problem.fixed_coupling
     weights = np.asarray(problem.potential.multipliers(problem.domain, 48), dtype=float)
     strengths = -coupling * weights / (2.0 * noise)
-    felt = np.flatnonzero(np.abs(strengths[1:]) > 1e-14) + 1
+    significant = np.flatnonzero(np.abs(strengths[1:]) > 1e-14) + 1
     angle = 2.0 * math.pi * np.arange(1024) / 1024
-    functions = np.concatenate([np.cos(np.outer(felt, angle)), np.sin(np.outer(felt, angle))])
-    held = np.zeros(2 * felt.size)
-    inside = felt < cosine.size
-    held[: felt.size][inside], held[felt.size :][inside] = cosine[felt[inside]], sine[felt[inside]]
-    both = np.concatenate([strengths[felt]] * 2)
+    functions = np.concatenate([np.cos(np.outer(significant, angle)), np.sin(np.outer(significant, angle))])
+    held = np.zeros(2 * significant.size)
+    inside = significant < cosine.size
+    held[: significant.size][inside], held[significant.size :][inside] = (
+        cosine[significant[inside]],
+        sine[significant[inside]],
+    )
+    both = np.concatenate([strengths[significant]] * 2)
     exponent = 2.0 * (both * held) @ functions
     if problem.confinement is not None:
         exponent = exponent - problem.confinement.values(angle) / noise
@@ -69,7 +72,11 @@ def hessian_signs(problem: McKeanVlasov, cosine: Any, sine: Any) -> tuple[int, f
     matrix = np.diag(np.sign(both)) - roots[:, None] * covariance * roots
     shift = 0.0
     if problem.confinement is None and np.abs(means).max() > 1e-9:
-        turned = np.concatenate([-felt * means[felt.size :], felt * means[: felt.size]]) * roots * np.sign(both)
+        turned = (
+            np.concatenate([-significant * means[significant.size :], significant * means[: significant.size]])
+            * roots
+            * np.sign(both)
+        )
         turned /= np.linalg.norm(turned)
         shift = 4.0
         matrix = matrix + shift * np.outer(turned, turned)

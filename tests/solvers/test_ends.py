@@ -15,8 +15,8 @@ from meanfield import (
     Transformer,
 )
 from solvers import Arclength, bifurcation_diagram, spectrum
+from solvers.accurate import graded
 from solvers.circle import CIRCLE
-from solvers.graded import graded
 from tests import brute_force
 from tests.campaigns import Verdict, ends_and_rates
 

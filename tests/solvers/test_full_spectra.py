@@ -240,7 +240,7 @@ def test_classes_left_out_have_no_slower_rate(name):
 def test_no_more_harmonics_are_asked_for_than_are_affordable(monkeypatch):
     field = full_field(turned(cut(crystal("tetrahedral")[0], 8), SEVERAL_TURNS))
     wanted = full_rates.resolved(field, 1e-12, 20).degree
-    monkeypatch.setattr("solvers.lowest.LARGEST_SIZE", (wanted - 1) ** 2)
+    monkeypatch.setattr("solvers.lanczos.LARGEST_SIZE", (wanted - 1) ** 2)
     assert 20 < full_rates.resolved(field, 1e-12, 20).degree <= wanted - 2
     with pytest.raises(NotResolved, match="modes"):
         full_rates.resolved(field, 1e-12, 0)

@@ -35,7 +35,7 @@ def test_rates_of_many_states_are_those_of_each(case: tuple[int, Potential, bool
     states = states_of(*case)
     together = rates_together(states)
     known = ~np.isnan(together)
-    # A state is left alone where truncation is felt, the density vanishes or the rate does, as at a fold.
+    # A state is left alone where truncation is significant, the density vanishes or the rate does, as at a fold.
     assert np.count_nonzero(known) >= 0.5 * len(states) > 3
     alone = np.array([slowest_rate(state) for state in states])
     np.testing.assert_allclose(together[known], alone[known], rtol=2.0 * RELATIVE_TOLERANCE)

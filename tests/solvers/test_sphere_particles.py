@@ -165,13 +165,14 @@ def test_drift_agrees_with_pair_sums_to_its_stated_error(dimension, potential, k
     field = setting.field()
     field.gather(places)
     drift = tangent(places, field.drift(places, slice(0, 40))).T
-    stated = setting.felt.truncation_error + setting.described()["drift_evaluation_error"]
+    stated = setting.significant.truncation_error + setting.described()["drift_evaluation_error"]
     assert stated <= 2 * tolerance
-    assert np.abs(drift - pair_drift(of, vectors)).max() <= (stated + 1e-13) * setting.felt.scale
-    pairs = PairField(of, setting.felt)
+    assert np.abs(drift - pair_drift(of, vectors)).max() <= (stated + 1e-13) * setting.significant.scale
+    pairs = PairField(of, setting.significant)
     pairs.gather(places)
     assert (
-        np.abs(tangent(places, pairs.drift(places)).T - pair_drift(of, vectors)).max() <= 1e-13 * setting.felt.scale
+        np.abs(tangent(places, pairs.drift(places)).T - pair_drift(of, vectors)).max()
+        <= 1e-13 * setting.significant.scale
     )
 
 
@@ -210,8 +211,8 @@ def test_ducc0_and_numpy_agree_at_the_poles():
 def test_left_out_degrees_of_kinked_potentials_are_stated():
     of = problem(Onsager(), 1.0)
     setting = sphere_setting(of, None, 3, 300)
-    assert not setting.felt.complete
-    assert 0.0 < setting.felt.random_share < 0.1
+    assert not setting.significant.complete
+    assert 0.0 < setting.significant.random_share < 0.1
     assert "those beyond 64 are left out" in setting.warnings(300)[0]
     with pytest.raises(InvalidInput, match="no step can be chosen"):
         simulate(of, 10, 1.0, 1)

@@ -15,14 +15,14 @@ import meanfield.transport
 import solvers.equation
 import solvers.evolution.rates
 import solvers.evolution.rest
-import solvers.felt
 import solvers.particles.circle
 import solvers.particles.clouds
 import solvers.particles.drift
 import solvers.particles.kernels
 import solvers.particles.leimkuhler_matthews
 import solvers.particles.sphere.cloud
-import solvers.particles.sphere.felt
+import solvers.particles.sphere.significant
+import solvers.significant
 import verification.comparison
 import verification.tabulation
 from meanfield import (
@@ -147,7 +147,7 @@ def without_force(patch: pytest.MonkeyPatch) -> None:
 
 
 def significant(threshold: float) -> Mutation:
-    return lambda patch: patch.setattr(solvers.felt, "NEGLIGIBLE", threshold)
+    return lambda patch: patch.setattr(solvers.significant, "NEGLIGIBLE", threshold)
 
 
 MUTANTS: dict[str, tuple[Mutation, str, McKeanVlasov]] = {
@@ -204,7 +204,7 @@ MUTANTS: dict[str, tuple[Mutation, str, McKeanVlasov]] = {
         "sphere.free-particles", SPINS,
     ),
     "particles on a sphere pushed out of the confinement": (
-        wrapped(solvers.particles.sphere.felt, "_strengths", flipped_confinement),
+        wrapped(solvers.particles.sphere.significant, "_strengths", flipped_confinement),
         "sphere.confined-particles", SPHERE_FIELD,
     ),
     "states on a sphere pushed out of the confinement": (

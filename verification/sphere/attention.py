@@ -12,7 +12,7 @@ from meanfield import Branch, Diagram, McKeanVlasov, tricritical_beta
 from ..claims import Evidence, at_least, claim, compare, missing, worst
 from ..measures import EPS, LOCATION, MOMENT, clustered_states
 from ..tools import Tools
-from .measures import FELT_DEGREE, gap, gibbs, multipliers, polar_rule, polynomials, unit_coupling
+from .measures import SIGNIFICANT_DEGREE, gap, gibbs, multipliers, polar_rule, polynomials, unit_coupling
 from .uniform import transformer
 
 # Roots found with thirty digits.
@@ -116,8 +116,8 @@ def _lowest_trial(problem: McKeanVlasov, coupling: float) -> float:
     """Return the least (F - F_0)/D over random zonal Gibbs densities, entropies by quadrature."""
     generator = np.random.default_rng(np.random.SeedSequence(7))
     dimension = problem.domain.dimension
-    weights, table = polar_rule(dimension)[1], polynomials(dimension, FELT_DEGREE)
-    strengths = 0.5 * coupling / problem.noise * multipliers(problem, FELT_DEGREE)
+    weights, table = polar_rule(dimension)[1], polynomials(dimension, SIGNIFICANT_DEGREE)
+    strengths = 0.5 * coupling / problem.noise * multipliers(problem, SIGNIFICANT_DEGREE)
     gaps = []
     for _ in range(TRIALS):
         size = generator.uniform(0.0, 2.0)

@@ -24,7 +24,7 @@ from ..tools import Tools
 from .harmonics import degrees_of, grid_values, mean
 from .measures import fixed_point_error, multipliers
 from .onset import NEAR, WIDTHS, children
-from .uniform import anywhere, felt_degrees
+from .uniform import anywhere, significant_degrees
 
 DEGREES = (1, 2, 3, 4)
 # The first state of a branch is known to its residual over its distance from uniform.
@@ -71,8 +71,12 @@ def one_degree(problem: McKeanVlasov) -> str | None:
     if reason is None and not problem.domain.has_azimuth:
         reason = "the axial subgroups are those of the rotations of the ordinary sphere, d = 3"
     if reason is None:
-        felt = felt_degrees(problem)
-        if len(felt) != 1 or felt[0] not in DEGREES or multipliers(problem, felt[0])[felt[0]] > 0:
+        significant = significant_degrees(problem)
+        if (
+            len(significant) != 1
+            or significant[0] not in DEGREES
+            or multipliers(problem, significant[0])[significant[0]] > 0
+        ):
             reason = "it is about potentials -P_l of a single degree from 1 to 4"
     return reason
 
@@ -92,7 +96,7 @@ def one_degree(problem: McKeanVlasov) -> str | None:
 )
 def axial_branches(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Recognise the branches born on uniform and measure their slopes and stability near onset."""
-    degree = felt_degrees(problem)[0]
+    degree = significant_degrees(problem)[0]
     critical = float(critical_couplings(problem, degree)[degree])
     width = WIDTHS[0]
     diagram = tools.diagram(problem, ((1 - width) * critical, (1 + width) * critical), 1)

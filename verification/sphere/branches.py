@@ -18,7 +18,7 @@ from ..measures import EIGENVALUE, Floats, first_critical, polynomial_at_zero
 from ..tools import Tools
 from .measures import multipliers, numbers, product_mean
 from .onset import Onset, gap_of, measured_at_onset, moment_of, slope_of
-from .uniform import attractive, felt_degrees
+from .uniform import attractive, significant_degrees
 
 # Degrees beyond the first; those of long series are born deep inside the unstable region and are slow to compute.
 HIGHER, HIGHER_OF_FINITE = (2, 3), (2, 3, 4)
@@ -56,7 +56,7 @@ def simple_first_degree(problem: McKeanVlasov) -> str | None:
 
 def higher_degrees(problem: McKeanVlasov) -> list[int]:
     """Return the degrees above one whose branches are looked at."""
-    finite = max(felt_degrees(problem), default=0) <= FINITE
+    finite = max(significant_degrees(problem), default=0) <= FINITE
     return [degree for degree in (HIGHER_OF_FINITE if finite else HIGHER) if is_simple(problem, degree)]
 
 

@@ -16,8 +16,8 @@ from ..claims import Evidence, Undecided, at_least, claim, compare, worst
 from ..measures import EPS, RESIDUAL, Floats
 from ..tools import Tools
 from .harmonics import point_values, turned_to
-from .measures import FELT_DEGREE, multipliers, numbers, unit_coupling
-from .uniform import anywhere, felt_degrees
+from .measures import SIGNIFICANT_DEGREE, multipliers, numbers, unit_coupling
+from .uniform import anywhere, significant_degrees
 
 FACTOR = 1.5
 START_DEGREE, LEAST_DEGREE = 60, 24
@@ -28,8 +28,8 @@ EDGES = np.concatenate([[0.0, 2e-4, 1e-3, 4e-3, 1.2e-2, 3e-2, 6e-2], np.arange(0
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(10)
 IDENTITY, PRECISE = 1e-8, 1e-11
 MASS = 1e-14
-# Densities without an axis are evolved where few degrees are felt: they are many numbers.
-FELT = 2
+# Densities without an axis are evolved where few degrees are significant: they are many numbers.
+SIGNIFICANT = 2
 # Largest exponent per direction of a density that has gathered: a spike is too narrow to be known by its moments.
 SPIKE = 200.0
 # In higher dimensions there are so many harmonics that errors of the moments, one by one, bound nothing any more.
@@ -54,11 +54,13 @@ def spread(problem: McKeanVlasov) -> str | None:
     if reason is not None:
         return reason
     dimension = problem.domain.dimension
-    degrees = np.arange(FELT_DEGREE + 1)
+    degrees = np.arange(SIGNIFICANT_DEGREE + 1)
     # P_l'(1) = l (l + d - 2)/(d - 1).
     steepness = degrees * (degrees + dimension - 2) / (dimension - 1)
     exponent = (
-        -moving(problem).fixed_coupling / problem.noise * float(multipliers(problem, FELT_DEGREE) @ steepness)
+        -moving(problem).fixed_coupling
+        / problem.noise
+        * float(multipliers(problem, SIGNIFICANT_DEGREE) @ steepness)
     )
     if exponent > SPIKE * (dimension - 1):
         return "a density would gather into a spike too narrow to be known by its moments"
@@ -76,8 +78,8 @@ def without_axis_too(problem: McKeanVlasov) -> str | None:
     """Return the reason why densities without an axis are not evolved."""
     if not problem.domain.has_azimuth:
         return "it is about densities without an axis on the ordinary sphere"
-    if max(felt_degrees(problem), default=FELT_DEGREE) > FELT:
-        return f"densities without an axis are evolved for potentials of degree {FELT} at most"
+    if max(significant_degrees(problem), default=SIGNIFICANT_DEGREE) > SIGNIFICANT:
+        return f"densities without an axis are evolved for potentials of degree {SIGNIFICANT} at most"
     return anywhere(problem)
 
 
@@ -85,8 +87,8 @@ def about_the_pole(dimension: int, concentration: float) -> Floats:
     """Return the moments p_l of e^{c u}, up to the last that is not rounding."""
     orders = np.arange(START_DEGREE + 1) + 0.5 * dimension - 1
     moments = ive(orders, concentration) / ive(orders[0], concentration)
-    felt = np.flatnonzero(moments * np.sqrt(numbers(dimension, START_DEGREE)) > 0.1 * EPS)
-    return np.asarray(moments[: max(int(felt[-1]), LEAST_DEGREE) + 1])
+    significant = np.flatnonzero(moments * np.sqrt(numbers(dimension, START_DEGREE)) > 0.1 * EPS)
+    return np.asarray(moments[: max(int(significant[-1]), LEAST_DEGREE) + 1])
 
 
 def two_lobes(dimension: int) -> tuple[Floats, Floats]:

@@ -21,7 +21,7 @@ LOW, HIGH = 0.5, 1.5
 # Equal panels, geometric ones towards each pole, the smallest of these, and the points of each.
 PANELS, GRADED, SMALLEST, POINTS = 64, 24, 1e-3, 16
 # Degree beyond which no potential of the catalogue differs from zero by more than rounding, at moderate beta.
-FELT_DEGREE = 64
+SIGNIFICANT_DEGREE = 64
 
 
 def interval(problem: McKeanVlasov) -> tuple[float, float]:

@@ -1,6 +1,6 @@
 r"""Nematics on the ordinary sphere: Maier-Saupe in closed form (T4) and Onsager's thresholds (T6).
 
-With only degree 2 felt and :math:`\alpha = -\tfrac32 w_2\kappa/D`, the states are :math:`\rho\sim e^{\eta u^2}`,
+With degree 2 alone and :math:`\alpha = -\tfrac32 w_2\kappa/D`, the states are :math:`\rho\sim e^{\eta u^2}`,
 
 .. math:: \alpha = \eta/S(\eta), \qquad S = \langle P_2\rangle = \frac{3\langle u^2\rangle - 1}{2}, \qquad
           \langle u^2\rangle = \frac{M(3/2, 5/2, \eta)}{3\,M(1/2, 3/2, \eta)} ,
@@ -19,7 +19,7 @@ from ..claims import Evidence, at_least, claim, compare, missing, worst
 from ..measures import EPS, LOCATION, MOMENT, clustered_states
 from ..tools import Tools
 from .measures import gap, interval, multipliers
-from .uniform import anywhere, felt_degrees
+from .uniform import anywhere, significant_degrees
 
 # alpha and S at the fold and at equal free energy, by Kummer's functions with thirty digits. The fold printed by
 # Liu, Zhang and Zhang (2005), 6.731393, is wrong from its fifth digit on.
@@ -38,7 +38,7 @@ def maier_saupe(problem: McKeanVlasov) -> str | None:
     reason = anywhere(problem)
     if reason is None and not problem.domain.has_azimuth:
         reason = "the classification is that of the ordinary sphere, d = 3"
-    if reason is None and (felt_degrees(problem) != [2] or multipliers(problem, 2)[2] > 0):
+    if reason is None and (significant_degrees(problem) != [2] or multipliers(problem, 2)[2] > 0):
         reason = "it is about Maier-Saupe's potential, an attractive multiple of P_2"
     return reason
 

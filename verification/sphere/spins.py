@@ -27,7 +27,7 @@ from .dynamics import (
     without_axis,
 )
 from .measures import interval, multipliers, numbers
-from .uniform import anywhere, felt_degrees
+from .uniform import anywhere, significant_degrees
 
 # Couplings over n D: where uniform is alone, and where it is not.
 BELOW, ABOVE = 0.8, 2.0
@@ -39,7 +39,7 @@ FORGOTTEN, UNIFORM = 4.0, 1e-4
 def spins(problem: McKeanVlasov) -> str | None:
     """Return the reason why the potential is not -<x, y>."""
     reason = anywhere(problem)
-    if reason is None and (felt_degrees(problem) != [1] or float(multipliers(problem, 1)[1]) != -1.0):
+    if reason is None and (significant_degrees(problem) != [1] or float(multipliers(problem, 1)[1]) != -1.0):
         reason = "it is about the potential -<x, y> of the O(n) model"
     return reason
 

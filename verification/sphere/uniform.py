@@ -14,7 +14,7 @@ from meanfield import McKeanVlasov, Transformer, critical_coupling
 from ..claims import Evidence, claim, compare, worst
 from ..measures import EIGENVALUE, LOCATION, Floats, nothing_but_uniform, uniform_state
 from ..tools import Tools
-from .measures import FELT_DEGREE, HIGH, interval, multiplier, multipliers, numbers, unit_coupling
+from .measures import HIGH, SIGNIFICANT_DEGREE, interval, multiplier, multipliers, numbers, unit_coupling
 
 LEADING = 4
 
@@ -49,12 +49,12 @@ def transformer(problem: McKeanVlasov) -> str | None:
 
 def attracting_degrees(problem: McKeanVlasov) -> list[int]:
     """Return the degrees of attractive multipliers, up to the last that is looked at."""
-    return [int(degree) for degree in np.flatnonzero(multipliers(problem, FELT_DEGREE) < 0)]
+    return [int(degree) for degree in np.flatnonzero(multipliers(problem, SIGNIFICANT_DEGREE) < 0)]
 
 
-def felt_degrees(problem: McKeanVlasov) -> list[int]:
+def significant_degrees(problem: McKeanVlasov) -> list[int]:
     """Return the degrees of multipliers that are not zero, up to the last that is looked at."""
-    return [int(degree) for degree in np.flatnonzero(multipliers(problem, FELT_DEGREE))]
+    return [int(degree) for degree in np.flatnonzero(multipliers(problem, SIGNIFICANT_DEGREE))]
 
 
 @claim(
@@ -119,8 +119,8 @@ def _spectrum_at_uniform(problem: McKeanVlasov, tools: Tools) -> Iterator[Eviden
                 continue
             text = f"growth rate of degree {degree} in order {order} at coupling {problem.fixed_coupling:.9g}"
             yield compare(_nearest(values, rate), rate, bound, text)
-    counts = numbers(dimension, FELT_DEGREE)
-    growing = -ratio * multipliers(problem, FELT_DEGREE) > counts
+    counts = numbers(dimension, SIGNIFICANT_DEGREE)
+    growing = -ratio * multipliers(problem, SIGNIFICANT_DEGREE) > counts
     text = f"unstable directions at coupling {problem.fixed_coupling:.9g}"
     yield compare(spectrum.unstable, float(counts[growing].sum()), 0.0, text)
 

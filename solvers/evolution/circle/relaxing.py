@@ -105,8 +105,8 @@ class CircleNeighbourhood(Followed):
     def steepest(self, deviation: Complexes) -> float:
         """Return the largest relative change of the density where there is any."""
         around = self._around(deviation)
-        felt = around.density > VACUUM * around.density.max()
-        return float(np.abs(around.change[felt] / around.density[felt]).max())
+        significant = around.density > VACUUM * around.density.max()
+        return float(np.abs(around.change[significant] / around.density[significant]).max())
 
     def distances(self, deviation: Complexes) -> Mapping[str, Callable[[], float]]:
         """Return the distances of a density to the state turned, each yet to be computed."""
@@ -127,9 +127,9 @@ class CircleNeighbourhood(Followed):
 def _density(problem: McKeanVlasov, target: Complexes, nodes: int) -> Floats:
     """Return a stationary density at equal angles, from its exponential."""
     angles = 2.0 * math.pi * np.arange(nodes) / nodes
-    felt = Interaction(problem).strengths(target.size - 1) * target
-    felt[0] = 0.0
-    exponent = np.fft.irfft(felt, nodes, norm="forward")
+    significant = Interaction(problem).strengths(target.size - 1) * target
+    significant[0] = 0.0
+    exponent = np.fft.irfft(significant, nodes, norm="forward")
     if problem.confinement is not None:
         exponent -= np.asarray(problem.confinement.values(angles), dtype=float) / problem.noise
     weights = np.exp(exponent - exponent.max())

@@ -11,7 +11,7 @@ With :math:`P_j P_l = \sum_k c_{jlk} P_k`, whose coefficients are positive with 
         = \tfrac12 \sum_j g_j \sum_{k=|l-j|}^{l+j} c_{jlk}\,(e_l + e_j - e_k)\, p_k, \qquad e_l = l(l+d-2),
 
 so that a moment feels its neighbours only, and rounding stays where it is. The cost is that of the number of
-degrees times the square of the number the potential feels.
+degrees times the square of that of the significant ones.
 """
 
 import functools
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from ...bases import Floats
-from .rates import felt_degree
+from .rates import significant_degree
 from .zonal import ZonalSystem
 
 
@@ -30,12 +30,12 @@ class HierarchySystem(ZonalSystem):
     def _prepare(self) -> None:
         """Set up the products."""
         symmetry, last = self.symmetry, self.symmetry * self.degree
-        felt = felt_degree(self.rates)
-        self._hierarchy = Hierarchy(self.problem.domain.dimension, last, felt)
+        significant = significant_degree(self.rates)
+        self._hierarchy = Hierarchy(self.problem.domain.dimension, last, significant)
         self._moments = np.zeros(last)
         self._own = slice(symmetry - 1, None, symmetry)
-        self._in_field = slice(symmetry - 1, felt, symmetry)
-        self._felt = felt // symmetry
+        self._in_field = slice(symmetry - 1, significant, symmetry)
+        self._significant = significant // symmetry
 
     def nonlinear(self, unknown: Floats) -> Floats:
         """Return the quadratic part and what the confinement adds."""
@@ -47,22 +47,24 @@ class HierarchySystem(ZonalSystem):
 
     def jacobian(self, time: float, unknown: Floats) -> Floats:
         """Return its matrix of partial derivatives in the moments."""
-        field = np.zeros(self._hierarchy.felt)
+        field = np.zeros(self._hierarchy.significant)
         field[self._in_field] = self._field(unknown)
         matrix = self._hierarchy.by_moments(field)[self._own, self._own].copy()
-        matrix[:, : self._felt] += self._by_field(unknown, 1.0) * self.rates.attraction[: self._felt]
+        matrix[:, : self._significant] += self._by_field(unknown, 1.0) * self.rates.attraction[: self._significant]
         matrix *= self.problem.noise
         matrix.flat[:: self.degree + 1] -= self._diffusion
         return matrix
 
     def costs(self, duration: float) -> tuple[float, float]:
         """Estimate the seconds that LSODA and exponential formulas take for a time, as for quadrature."""
-        steps, products = duration * self.rates.explicit_steps(), 2.0 * self.size * self._felt**2
+        steps, products = duration * self.rates.explicit_steps(), 2.0 * self.size * self._significant**2
         return 5e-9 * self.size**3 + 1e-7 * products, steps * (4e-5 + 4e-9 * products)
 
     def _field(self, unknown: Floats) -> Floats:
-        felt = self._felt
-        return np.asarray(self.rates.attraction[:felt] * unknown[:felt] + self.rates.force[:felt])
+        significant = self._significant
+        return np.asarray(
+            self.rates.attraction[:significant] * unknown[:significant] + self.rates.force[:significant]
+        )
 
     def _by_field(self, unknown: Floats, mass: float) -> Floats:
         self._moments[self._own] = unknown
@@ -78,59 +80,59 @@ class Hierarchy:
         d.
     degree
         Largest degree K of the moments.
-    felt
+    significant
         Largest degree J of the field.
     """
 
-    def __init__(self, dimension: int, degree: int, felt: int) -> None:
-        self.felt = felt
-        self._table = product_table(dimension, degree, felt)
+    def __init__(self, dimension: int, degree: int, significant: int) -> None:
+        self.significant = significant
+        self._table = product_table(dimension, degree, significant)
         # p_k at place k + J, k = -J..K + J, zero where there is no such degree or it is beyond K.
-        self._moments = np.zeros(degree + 2 * felt + 1)
-        self._windows = sliding_window_view(self._moments, 2 * felt + 1)[1:]
+        self._moments = np.zeros(degree + 2 * significant + 1)
+        self._windows = sliding_window_view(self._moments, 2 * significant + 1)[1:]
 
     def by_field(self, moments: Floats, mass: float) -> Floats:
         """Return the matrix (K, J) that maps the coefficients g_1..g_J of the field to the means, l = 1..K.
 
         The mean is over the density with the moments p_1..p_K and p_0 = mass.
         """
-        self._moments[self.felt] = mass
-        self._moments[self.felt + 1 : self.felt + 1 + moments.size] = moments
+        self._moments[self.significant] = mass
+        self._moments[self.significant + 1 : self.significant + 1 + moments.size] = moments
         return np.asarray(np.matmul(self._table, self._windows[:, :, None])[..., 0])
 
     def by_moments(self, field: Floats) -> Floats:
         """Return the matrix (K, K) that maps the moments p_1..p_K to the means for given g_1..g_J."""
-        degree, felt = self._table.shape[0], self.felt
+        degree, significant = self._table.shape[0], self.significant
         bands = np.einsum("j,ljs->ls", field, self._table)
         # Row l has its band from column l - J to l + J.
-        matrix = np.zeros((degree + 1, degree + 2 * felt + 1))
+        matrix = np.zeros((degree + 1, degree + 2 * significant + 1))
         rows = np.arange(1, degree + 1)[:, None]
-        matrix[rows, rows + np.arange(2 * felt + 1)] = bands
-        return matrix[1:, felt + 1 : felt + 1 + degree]
+        matrix[rows, rows + np.arange(2 * significant + 1)] = bands
+        return matrix[1:, significant + 1 : significant + 1 + degree]
 
 
 @functools.lru_cache(maxsize=4)
-def product_table(dimension: int, degree: int, felt: int) -> Floats:
+def product_table(dimension: int, degree: int, significant: int) -> Floats:
     """Return c_jlk (e_l + e_j - e_k)/2, shape (K, J, 2 J + 1), at l - 1, j - 1, k - l + J.
 
     Multiplication by u is u P_l = ((l+d-2) P_(l+1) + l P_(l-1))/(2l+d-2); that by P_j follows from the recurrence.
     """
-    last = degree + felt
+    last = degree + significant
     degrees = np.arange(last + 1.0)
     up = np.where(degrees > 0, (degrees + dimension - 2) / np.maximum(2 * degrees + dimension - 2, 1), 1.0)
     down = 1.0 - up
     values = degrees * (degrees + dimension - 2)
-    table = np.zeros((degree, felt, 2 * felt + 1))
+    table = np.zeros((degree, significant, 2 * significant + 1))
     # Row l holds P_j P_l at the columns k - l + J.
-    before, current = np.zeros((2, last + 1, 2 * felt + 3))
-    current[:, felt + 1] = 1.0
-    shifts = np.arange(-felt - 1, felt + 2)
+    before, current = np.zeros((2, last + 1, 2 * significant + 3))
+    current[:, significant + 1] = 1.0
+    shifts = np.arange(-significant - 1, significant + 2)
     columns = np.arange(last + 1)[:, None] + shifts
     inside = (columns >= 0) & (columns <= last)
     known = np.where(inside, columns, 0)
     raised, lowered = np.where(inside, up[known], 0.0), np.where(inside, down[known], 0.0)
     laplace = np.where(inside, values[known], 0.0)
-    for j in range(felt):
+    for j in range(significant):
         shifted = np.zeros_like(current)
         shifted[:, 1:] += (raised * current)[:, :-1]
         shifted[:, :-1] += (lowered * current)[:, 1:]

@@ -20,8 +20,8 @@ MOST_HARMONICS = 10**200
 # Dimensions in which coefficients of orthonormal functions are kept accurate beside the moments. Below, a degree
 # has so few harmonics that it is the same; above, double precision does not hold them.
 WEIGHTED = range(4, 129)
-# Degrees whose share of the field's slope is below this are not felt.
-FELT = EPS / 16.0
+# Degrees whose share of the field's slope is below this are not significant.
+SIGNIFICANT = EPS / 16.0
 EXPLICIT_SHARE = 0.3
 EXPLICIT_LEAST = 50.0
 
@@ -84,8 +84,8 @@ def curvature(problem: McKeanVlasov, degree: int) -> float:
     return float(degrees * (degrees + dimension - 2) @ attractive) / (dimension - 1)
 
 
-def felt_degree(rates: SphereRates) -> int:
+def significant_degree(rates: SphereRates) -> int:
     """Return the last degree that matters in the slope of the field of any density."""
     sizes = rates.degrees * (np.abs(rates.attraction) + np.abs(rates.force))
-    felt = np.flatnonzero(sizes > FELT * sizes.max())
-    return int(rates.degrees[felt[-1]]) if felt.size else 1
+    significant = np.flatnonzero(sizes > SIGNIFICANT * sizes.max())
+    return int(rates.degrees[significant[-1]]) if significant.size else 1

@@ -23,7 +23,7 @@ from meanfield.harmonics import place, zonal_places
 from ...bases import Floats
 from ...bases.spherical import SphericalTransform
 from ..system import System, smooth_above
-from .rates import SphereRates, felt_degree
+from .rates import SphereRates, significant_degree
 
 # A derivative at this degree takes a second without ducc0, and the tables a gigabyte.
 LARGEST = 511
@@ -50,32 +50,32 @@ class SphericalSystem(System):
         self.problem, self.degree = problem, degree
         rates = SphereRates(problem, degree)
         self.noise = 2.0 * problem.noise
-        felt = felt_degree(rates)
-        rings, meridians = (2 * degree + felt) // 2 + 1, smooth_above(2 * degree + felt)
+        significant = significant_degree(rates)
+        rings, meridians = (2 * degree + significant) // 2 + 1, smooth_above(2 * degree + significant)
         self._transform = transform = SphericalTransform(degree, rings, meridians)
-        self._of_field = SphericalTransform(felt, rings, meridians)
-        self._felt = felt = self._of_field.degrees.size
+        self._of_field = SphericalTransform(significant, rings, meridians)
+        self._significant = significant = self._of_field.degrees.size
         self.degrees = degrees = transform.degrees[1:]
         self.size = 2 * degrees.size
         self.linear = np.tile(rates.linear[degrees - 1], 2)
         self._multiplicities = transform.multiplicities
-        self._attraction = np.concatenate([[0.0], rates.attraction[degrees - 1]])[:felt]
+        self._attraction = np.concatenate([[0.0], rates.attraction[degrees - 1]])[:significant]
         zonal = transform.orders == 0
         force, self._constant = np.zeros((2, degrees.size + 1))
         force[zonal] = np.concatenate([[0.0], rates.force])
         self._constant[zonal] = np.concatenate([[0.0], rates.constant])
-        self._force = force[:felt]
+        self._force = force[:significant]
         self._cosine, self._sine = np.zeros((2, degrees.size + 1))
         self._waves = np.where(zonal, 0.0, problem.noise)[1:]
 
     def nonlinear(self, unknown: Floats) -> Floats:
         """Return the quadratic part and what the confinement adds."""
-        transform, half, felt = self._transform, self.size // 2, self._felt
+        transform, half, significant = self._transform, self.size // 2, self._significant
         cosine, sine = self._cosine, self._sine
         cosine[1:], sine[1:] = unknown[:half], unknown[half:]
         density = transform.synthesise(self._multiplicities * cosine, self._multiplicities * sine)
         attraction = self._attraction
-        along, across = attraction * cosine[:felt] + self._force, attraction * sine[:felt]
+        along, across = attraction * cosine[:significant] + self._force, attraction * sine[:significant]
         polar, azimuthal = self._of_field.gradient(along, across)
         polar *= density
         azimuthal *= density

@@ -7,13 +7,13 @@ from meanfield import McKeanVlasov
 from ...bases import Floats
 from ..system import System
 from .hierarchy import HierarchySystem
-from .rates import SphereRates, felt_degree
+from .rates import SphereRates, significant_degree
 from .zonal import ZonalSystem
 
 # Up to this dimension densities span few enough decades for quadrature.
 BY_QUADRATURE = 8
-# The tables of products grow with the square of the number of degrees that the potential feels.
-LARGEST_FELT = 128
+# The tables of products grow with the square of the number of significant degrees of the potential.
+LARGEST_SIGNIFICANT = 128
 
 
 def system_for(problem: McKeanVlasov, cosine: Floats, degree: int) -> System:
@@ -31,6 +31,6 @@ def system_for(problem: McKeanVlasov, cosine: Floats, degree: int) -> System:
 
 def system_of(problem: McKeanVlasov, degree: int, symmetry: int) -> System:
     """Return a system of zonal densities by its sizes."""
-    felt = felt_degree(SphereRates(problem, LARGEST_FELT))
-    by_products = problem.domain.dimension > BY_QUADRATURE and felt <= LARGEST_FELT // 2
+    significant = significant_degree(SphereRates(problem, LARGEST_SIGNIFICANT))
+    by_products = problem.domain.dimension > BY_QUADRATURE and significant <= LARGEST_SIGNIFICANT // 2
     return (HierarchySystem if by_products else ZonalSystem)(problem, degree, symmetry)

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from meanfield import ComputationFailed, McKeanVlasov
 
-from .felt import Felt
 from .harmonics import SolidGradient, SolidHarmonics
+from .significant import SignificantDegrees
 from .tensors import Monomials, power_coefficients
 
 Floats = NDArray[np.float64]
@@ -54,14 +54,14 @@ class Field(Protocol):
 
 
 class HarmonicField:
-    """On S^2, from the moments with all harmonics felt."""
+    """On S^2, from the moments with all significant harmonics."""
 
-    def __init__(self, felt: Felt) -> None:
-        degree = felt.degree
+    def __init__(self, significant: SignificantDegrees) -> None:
+        degree = significant.degree
         self._harmonics, self._below = SolidHarmonics(degree), SolidHarmonics(max(degree - 1, 0))
         self._gradient = SolidGradient(degree)
-        self._interaction = -felt.interaction[self._harmonics.degrees]
-        self._force = np.where(self._harmonics.orders == 0, -felt.confinement[self._harmonics.degrees], 0.0)
+        self._interaction = -significant.interaction[self._harmonics.degrees]
+        self._force = np.where(self._harmonics.orders == 0, -significant.confinement[self._harmonics.degrees], 0.0)
         self._matrix: Floats = np.zeros((3, 2 * self._below.size))
         self.block = _block(self._harmonics.size)
 
@@ -79,15 +79,17 @@ class HarmonicField:
 class DuccField:
     """The same by the nonuniform transforms of ducc0, to the precision asked for."""
 
-    def __init__(self, felt: Felt, tolerance: float, library: Any) -> None:
-        self._sht, self._degree = library.sht, felt.degree
-        self._options = {"lmax": felt.degree, "epsilon": max(0.25 * tolerance, FINEST), "nthreads": 1}
-        orders = np.repeat(np.arange(felt.degree + 1), felt.degree + 1 - np.arange(felt.degree + 1))
-        degrees = np.concatenate([np.arange(m, felt.degree + 1) for m in range(felt.degree + 1)])
+    def __init__(self, significant: SignificantDegrees, tolerance: float, library: Any) -> None:
+        self._sht, self._degree = library.sht, significant.degree
+        self._options = {"lmax": significant.degree, "epsilon": max(0.25 * tolerance, FINEST), "nthreads": 1}
+        orders = np.repeat(
+            np.arange(significant.degree + 1), significant.degree + 1 - np.arange(significant.degree + 1)
+        )
+        degrees = np.concatenate([np.arange(m, significant.degree + 1) for m in range(significant.degree + 1)])
         # ducc0's harmonics are orthonormal: P_l of the angle is the sum of their products times 4 pi/(2l + 1).
-        self._interaction = -felt.interaction[degrees] * (4.0 * math.pi / (2.0 * degrees + 1.0))
+        self._interaction = -significant.interaction[degrees] * (4.0 * math.pi / (2.0 * degrees + 1.0))
         norms = np.sqrt(4.0 * math.pi / (2.0 * degrees + 1.0))
-        self._force = np.where(orders == 0, -felt.confinement[degrees] * norms, 0.0)
+        self._force = np.where(orders == 0, -significant.confinement[degrees] * norms, 0.0)
         self._waves: NDArray[np.complex128] = np.zeros((1, degrees.size), dtype=complex)
         self._places: Floats = np.empty((0, 2))
         self.block = DUCC_BLOCK
@@ -129,12 +131,12 @@ class DuccField:
 class TensorField:
     """From the means of products of coordinates, for polynomials of low degree in any dimension."""
 
-    def __init__(self, felt: Felt, dimension: int) -> None:
-        self._monomials = Monomials(dimension, max(felt.degree - 1, 0))
+    def __init__(self, significant: SignificantDegrees, dimension: int) -> None:
+        self._monomials = Monomials(dimension, max(significant.degree - 1, 0))
         degrees = self._monomials.degrees
-        powers = np.append(power_coefficients(dimension, felt.interaction), 0.0)
+        powers = np.append(power_coefficients(dimension, significant.interaction), 0.0)
         self._slopes = (-(degrees + 1.0) * powers[degrees + 1])[:, np.newaxis]
-        self._confinement = AxialForce(felt.confinement, dimension)
+        self._confinement = AxialForce(significant.confinement, dimension)
         self._matrix: Floats = np.zeros((dimension, self._monomials.size))
         self.block = _block(self._monomials.size)
 
@@ -157,9 +159,9 @@ class TensorField:
 class PairField:
     r"""As the sum over all pairs, :math:`\nabla W = -W'(\gamma)\,y/\sin\gamma` up to a part along x: O(N^2)."""
 
-    def __init__(self, problem: McKeanVlasov, felt: Felt) -> None:
+    def __init__(self, problem: McKeanVlasov, significant: SignificantDegrees) -> None:
         self._problem = problem
-        self._confinement = AxialForce(felt.confinement, problem.domain.dimension)
+        self._confinement = AxialForce(significant.confinement, problem.domain.dimension)
         self._positions: Floats = np.empty((problem.domain.dimension, 0))
         self.block = 64
 

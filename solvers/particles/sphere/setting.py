@@ -20,9 +20,9 @@ from ..settings import HISTOGRAM_BINS, Several, Starts
 from ..stepping import too_long
 from ..timing import Timetable
 from .cloud import SphereCloud
-from .felt import Felt, felt_degrees
 from .fields import EPS, DuccField, Field, HarmonicField, PairField, TensorField, zonal_values
 from .harmonics import SolidHarmonics
+from .significant import SignificantDegrees, significant_degrees
 from .starts import SphereStart, sphere_starts
 from .tensors import Monomials, count, polynomials, power_coefficients
 
@@ -51,7 +51,7 @@ class SphereSetting:
 
     Attributes
     ----------
-    felt
+    significant
         The degrees of the drift.
     degrees
         Moments are recorded up to this degree.
@@ -61,7 +61,7 @@ class SphereSetting:
 
     problem: McKeanVlasov
     drift: MomentDrift | PairDrift
-    felt: Felt
+    significant: SignificantDegrees
     degrees: int
     kernel: str = "auto"
 
@@ -70,7 +70,7 @@ class SphereSetting:
 
     @classmethod
     def suitable_drift(
-        cls, felt: Felt, dimension: int, drift: MomentDrift | PairDrift | None, particles: int
+        cls, significant: SignificantDegrees, dimension: int, drift: MomentDrift | PairDrift | None, particles: int
     ) -> MomentDrift | PairDrift:
         """Return the drift asked for, or the cheaper of moments and pairs.
 
@@ -82,8 +82,8 @@ class SphereSetting:
         moments = MomentDrift() if drift is None else drift
         if isinstance(moments, PairDrift):
             return moments
-        objection = _objection(felt, dimension, moments.tolerance)
-        if drift is None and (objection or _pairs_are_cheaper(felt.degree, dimension, particles)):
+        objection = _objection(significant, dimension, moments.tolerance)
+        if drift is None and (objection or _pairs_are_cheaper(significant.degree, dimension, particles)):
             return PairDrift()
         if objection:
             raise InvalidInput(objection)
@@ -108,7 +108,7 @@ class SphereSetting:
     @property
     def evaluation_error(self) -> float:
         """Bound of the error made in evaluating the drift from moments, relative to its scale."""
-        return _power_error(self.felt, self.dimension)
+        return _power_error(self.significant, self.dimension)
 
     def position_shape(self, particles: int) -> tuple[int, ...]:
         """Return the shape of the positions in the record."""
@@ -127,20 +127,20 @@ class SphereSetting:
                 "ducc0 is not installed; pip install 'meanfield-pde[sphere]', or leave kernel='auto'"
             )
         if kernel == "auto":
-            wanted = self.harmonic and self.felt.degree > FEW_DEGREES and ducc() is not None
+            wanted = self.harmonic and self.significant.degree > FEW_DEGREES and ducc() is not None
             kernel = "ducc0" if wanted else "numpy"
         return dataclasses.replace(self, kernel=kernel)
 
     def default_step(self, until: float) -> float:
         """Return a step short beside the steepest slope that the drift can have and the time of diffusion."""
-        felt = self.felt
-        if felt.truncation_error is None:
+        significant = self.significant
+        if significant.truncation_error is None:
             raise InvalidInput(
                 "the degrees of this potential decay so slowly that no step can be chosen from them; give one, "
                 "such as step=0.01, and see whether half of it changes the result"
             )
         diffusion = DEFAULT_SPREAD / ((self.dimension - 1) * self.problem.noise)
-        drift = math.inf if felt.stiffness == 0.0 else DEFAULT_SHARE / felt.stiffness
+        drift = math.inf if significant.stiffness == 0.0 else DEFAULT_SHARE / significant.stiffness
         return min(until, diffusion, drift)
 
     def starts(self, initial: Any, particles: int, replicas: int) -> Starts:
@@ -175,12 +175,12 @@ class SphereSetting:
     def field(self) -> Field:
         """Return the drift as a function of the place, still without particles."""
         if isinstance(self.drift, PairDrift):
-            return PairField(self.problem, self.felt)
+            return PairField(self.problem, self.significant)
         return self.moment_field(self.drift.tolerance)
 
     def moment_field(self, tolerance: float) -> Field:
         """Return the drift from moments."""
-        return TensorField(self.felt, self.dimension)
+        return TensorField(self.significant, self.dimension)
 
     @property
     def several(self) -> Several | None:
@@ -206,25 +206,25 @@ class SphereSetting:
 
     def warnings(self, particles: int) -> list[str]:
         """Return what a reader must know before anything is computed."""
-        felt = self.felt
+        significant = self.significant
         if isinstance(self.drift, PairDrift):
             if particles <= MANY_PAIRS:
                 return []
             return [
                 f"the drift is summed over all pairs of {particles} particles at every step, in a time that grows "
-                "with their square: the degrees felt have too many moments in this dimension"
+                "with their square: the degrees significant have too many moments in this dimension"
             ]
-        if felt.complete:
+        if significant.complete:
             return []
         share = (
             "their forces do not add up to a finite variance"
-            if felt.random_share is None
-            else f"they carry {felt.random_share:.1%} of the random part of the drift (root mean square)"
+            if significant.random_share is None
+            else f"they carry {significant.random_share:.1%} of the random part of the drift (root mean square)"
         )
         return [
-            f"the degrees of the potential decay slowly and those beyond {felt.degree} are left out: {share} and "
-            f"forces are smoothed over angles of {math.pi / max(felt.degree, 1):.2g}; drift=PairDrift() takes all "
-            "of them, in a time that grows with the square of the particles"
+            f"the degrees of the potential decay slowly and those beyond {significant.degree} are left out: "
+            f"{share} and forces are smoothed over angles of {math.pi / max(significant.degree, 1):.2g}; drift=PairDrift() "
+            "takes all of them, in a time that grows with the square of the particles"
         ]
 
     def identity(self) -> str:
@@ -233,18 +233,18 @@ class SphereSetting:
 
     def described(self) -> dict[str, Any]:
         """Return what the drift is made of, for the provenance."""
-        felt = self.felt
+        significant = self.significant
         if isinstance(self.drift, PairDrift):
             return {"kernel": self.kernel, "drift": "pairs"}
         return {
             "kernel": self.kernel,
             "drift": "moments",
             "drift_tolerance": self.drift.tolerance,
-            "drift_degree": felt.degree,
-            "drift_scale": felt.scale,
-            "drift_truncation_error": felt.truncation_error,
+            "drift_degree": significant.degree,
+            "drift_scale": significant.scale,
+            "drift_truncation_error": significant.truncation_error,
             "drift_evaluation_error": self.evaluation_error,
-            "drift_random_share_left_out": felt.random_share,
+            "drift_random_share_left_out": significant.random_share,
         }
 
 
@@ -256,7 +256,7 @@ class OrdinarySphereSetting(SphereSetting):
 
     @classmethod
     def suitable_drift(
-        cls, felt: Felt, dimension: int, drift: MomentDrift | PairDrift | None, particles: int
+        cls, significant: SignificantDegrees, dimension: int, drift: MomentDrift | PairDrift | None, particles: int
     ) -> MomentDrift | PairDrift:
         """Return the drift asked for, or moments: harmonics are never too many."""
         return MomentDrift() if drift is None else drift
@@ -281,7 +281,11 @@ class OrdinarySphereSetting(SphereSetting):
 
     def moment_field(self, tolerance: float) -> Field:
         """Return the drift from moments."""
-        return DuccField(self.felt, tolerance, ducc()) if self.kernel == "ducc0" else HarmonicField(self.felt)
+        return (
+            DuccField(self.significant, tolerance, ducc())
+            if self.kernel == "ducc0"
+            else HarmonicField(self.significant)
+        )
 
     def moments(self, positions: Floats) -> dict[str, Floats]:
         """Return cosines, sines and moduli of particles (3, N)."""
@@ -304,9 +308,11 @@ def sphere_setting(
         If the coupling is free, or moments are asked for that are too many.
     """
     dimension = problem.domain.dimension
-    felt = felt_degrees(problem, drift if isinstance(drift, MomentDrift) else MomentDrift(), LARGEST_HARMONIC)
+    significant = significant_degrees(
+        problem, drift if isinstance(drift, MomentDrift) else MomentDrift(), LARGEST_HARMONIC
+    )
     kind = OF_DIMENSION.get(dimension, SphereSetting)
-    return kind(problem, kind.suitable_drift(felt, dimension, drift, particles), felt, degrees)
+    return kind(problem, kind.suitable_drift(significant, dimension, drift, particles), significant, degrees)
 
 
 def moment_lengths(positions: Floats, degree: int) -> Floats:
@@ -324,18 +330,20 @@ def moment_lengths(positions: Floats, degree: int) -> Floats:
     return result
 
 
-def _objection(felt: Felt, dimension: int, tolerance: float) -> str:
+def _objection(significant: SignificantDegrees, dimension: int, tolerance: float) -> str:
     """Say why moments are out of the question, if they are."""
-    number = count(dimension, max(felt.degree - 1, 0))
+    number = count(dimension, max(significant.degree - 1, 0))
     if number > MOST_MONOMIALS:
         return (
-            f"degree {felt.degree} has {number:.3g} moments in {dimension} dimensions, more than {MOST_MONOMIALS}; "
-            "take drift=PairDrift(), a larger tolerance or a smaller largest_degree of MomentDrift"
+            f"degree {significant.degree} has {number:.3g} moments in {dimension} dimensions, more than "
+            f"{MOST_MONOMIALS}; take drift=PairDrift(), a larger tolerance or a smaller largest_degree of "
+            "MomentDrift"
         )
-    if _power_error(felt, dimension) > max(tolerance, 16.0 * EPS):
+    if _power_error(significant, dimension) > max(tolerance, 16.0 * EPS):
         return (
-            f"powers of the inner product lose {_power_error(felt, dimension):.1g} to rounding up to degree "
-            f"{felt.degree}, more than the tolerance {tolerance:g}; take drift=PairDrift() or a larger tolerance"
+            f"powers of the inner product lose {_power_error(significant, dimension):.1g} to rounding up to degree "
+            f"{significant.degree}, more than the tolerance {tolerance:g}; take drift=PairDrift() or a larger "
+            "tolerance"
         )
     return ""
 
@@ -345,11 +353,11 @@ def _pairs_are_cheaper(degree: int, dimension: int, particles: int) -> bool:
     return particles * (PAIR_TIME + PRODUCT_TIME * dimension) < moments
 
 
-def _power_error(felt: Felt, dimension: int) -> float:
+def _power_error(significant: SignificantDegrees, dimension: int) -> float:
     """Return a bound of the rounding of the drift in powers of the inner product, relative to its scale."""
-    powers = power_coefficients(dimension, felt.interaction)
+    powers = power_coefficients(dimension, significant.interaction)
     total = float(np.abs(np.arange(powers.size) * powers).sum())
-    return 8.0 * EPS * total / felt.scale if felt.scale > 0.0 else 0.0
+    return 8.0 * EPS * total / significant.scale if significant.scale > 0.0 else 0.0
 
 
 @functools.lru_cache(maxsize=4)

@@ -5,7 +5,7 @@ At a stationary state :math:`\rho = e^f/Z` with
 .. math:: f = -(\kappa W*\rho + V)/D = \sum_{l\ge 1} (\sigma_l p_l - v_l/D)\, P_l(u), \qquad
           \sigma_l = -\kappa w_l/D = N_l \lambda_l,
 
-so the density is recomputed from the few moments that the potential feels, to full relative accuracy everywhere,
+so the density is recomputed from the few significant moments, to full relative accuracy everywhere,
 also where it nearly vanishes.
 """
 
@@ -149,8 +149,8 @@ class Exponent(NamedTuple):
 def exponent_of(state: State) -> Exponent:
     """Return the exponent of a zonal state, up to the last degree that matters."""
     problem, interaction = state.problem, Interaction(state.problem)
-    felt = min(state.cosine.size - 1, interaction.significant_degree)
-    whole = interaction.attractions(felt) * state.cosine[: felt + 1]
+    significant = min(state.cosine.size - 1, interaction.significant_degree)
+    whole = interaction.attractions(significant) * state.cosine[: significant + 1]
     if problem.confinement is not None:
         whole = _with_confinement(problem, problem.confinement, whole)
     large = np.flatnonzero(np.abs(whole) > NEGLIGIBLE * np.abs(whole).max())

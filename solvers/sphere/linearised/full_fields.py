@@ -1,8 +1,8 @@
 r"""The field behind a stationary state on S^2 without an axis, on a grid, and the symmetries it has.
 
 At a stationary state :math:`\rho = e^f/Z` with :math:`f = \sum_{lm} \sigma_l m_{lm} e_{lm} - V/D`,
-:math:`\sigma_l = -\kappa w_l/D`, so the density is recomputed from the moments that the potential feels. Symmetries
-are read off the coefficients of f: reflections of coordinates, rotations about the z axis, and the exchange of the
+:math:`\sigma_l = -\kappa w_l/D`, so the density is recomputed from the significant moments. Symmetries are
+read off the coefficients of f: reflections of coordinates, rotations about the z axis, and the exchange of the
 axes; what is left of them to rounding is taken as exact.
 """
 
@@ -128,7 +128,7 @@ def _with_confinement(cosine: Floats, sine: Floats, fixed: Floats) -> tuple[Floa
 
 
 def _cleaned(interaction: Interaction, cosine: Floats, sine: Floats) -> FullField:
-    """Return the field without the coefficients that are not felt or break a symmetry by rounding."""
+    """Return the field without the coefficients that are not significant or break a symmetry by rounding."""
     sizes = np.maximum(np.abs(cosine), np.abs(sine))
     degrees, orders = degrees_and_orders(largest_degree(sizes.size))
     degree = int(degrees[sizes > NEGLIGIBLE * sizes.max()].max())

@@ -20,7 +20,7 @@ With a pair :math:`Wx = \mu y`, :math:`Cy = x`, :math:`\langle x, Wx\rangle = 1`
 beyond lower :math:`\mu` by at most :math:`|\mu||q|^2/\Lambda + |p|^2` to leading order, where q and p are the parts
 beyond of Wx and of Cy, and :math:`\Lambda` is the first eigenvalue of minus the Laplacian there.
 
-The lowest rate alone needs one factorisation. With the few columns V of the :math:`v_{lm}` that are felt, and
+The lowest rate alone needs one factorisation. With the few significant :math:`v_{lm}` as the columns of V, and
 :math:`P = (W + s)^{-1} V`, :math:`H = V^T W P`,
 
 .. math::
@@ -42,7 +42,7 @@ import scipy.linalg
 from meanfield.equations.interaction import NEGLIGIBLE
 
 from ...bases import EPS, Floats, Integers
-from ...lowest import check_size, lowest_pairs
+from ...lanczos import check_size, lowest_pairs
 from .full_fields import FullField, grid_size, on_grid, transform_of, turnings
 from .harmonic_tables import ClassTable, class_tables, waves_of
 
@@ -172,19 +172,19 @@ class Linearisation(LinearisedEquation):
         potential, root = self._waves
         witten = table.products(potential)
         witten.flat[:: table.size + 1] += table.degrees * (table.degrees + 1.0)
-        felt = np.flatnonzero(np.isin(table.degrees, felt_degrees(self.lambdas)))
+        significant = np.flatnonzero(np.isin(table.degrees, significant_degrees(self.lambdas)))
         return ClassMatrices(
             self,
             table,
             witten,
-            table.products(root, felt),
-            self.lambdas[table.degrees[felt]],
+            table.products(root, significant),
+            self.lambdas[table.degrees[significant]],
             self.mass(table),
             self.rotations(table),
         )
 
 
-def felt_degrees(strengths: Floats) -> Integers:
+def significant_degrees(strengths: Floats) -> Integers:
     """Return the degrees whose strengths are not negligible beside the strongest."""
     sizes = np.abs(strengths)
     return np.flatnonzero(sizes > NEGLIGIBLE * sizes.max())
@@ -212,7 +212,7 @@ class ClassMatrices:
     witten : (n, n) float
         W.
     modes : (n, j) float
-        The vectors v_lm that are felt.
+        The vectors v_lm that are significant.
     lambdas : (j,) float
         Their lambda_l.
     mass, rotations : (n, k) float
@@ -337,8 +337,8 @@ class Inverse:
 
     def __call__(self, vector: Floats) -> Floats:
         """Return (CW + s)^{-1} x off the known kernels."""
-        felt = self._vectors @ ((self._vectors.T @ (self._right.T @ vector)) / self._values)
-        return np.asarray(self._solved(vector) + self._moved @ felt)
+        significant = self._vectors @ ((self._vectors.T @ (self._right.T @ vector)) / self._values)
+        return np.asarray(self._solved(vector) + self._moved @ significant)
 
     def witten(self, vector: Floats) -> Floats:
         """Return W x."""

@@ -21,7 +21,7 @@ from meanfield.harmonics import degrees_and_orders
 from ...bases import EPS, Floats
 from ..harmonics import signs_under
 from .full_fields import STEP, FullField, Symmetry, full_field, is_uniform, on_grid, resolving_degree, transform_of
-from .full_matrices import SAFETY, SOLVED, Inverse, Linearisation, LinearisedEquation, Pair, felt_degrees
+from .full_matrices import SAFETY, SOLVED, Inverse, Linearisation, LinearisedEquation, Pair, significant_degrees
 from .full_spectra import class_values
 from .harmonic_tables import ClassTable, Harmonic, class_tables, waves_of
 from .uniform import uniform_eigenvalues
@@ -103,9 +103,9 @@ class Applied(LinearisedEquation):
         rings = degree + max(2 * field.degree, degree // 4) + 1
         super().__init__(field, degree, rings, int(scipy.fft.next_fast_len(2 * rings, real=True)))
         strengths = field.interaction.attractions(degree)
-        last = int(felt_degrees(strengths).max())
-        self._felt = transform_of(last, self.transform.rings, self.transform.meridians)
-        self._strengths: Floats = strengths[self._felt.degrees]
+        last = int(significant_degrees(strengths).max())
+        self._significant = transform_of(last, self.transform.rings, self.transform.meridians)
+        self._strengths: Floats = strengths[self._significant.degrees]
 
     def witten(self, table: ClassTable, x: Floats) -> Floats:
         """Return W x for coefficients in a class."""
@@ -145,8 +145,8 @@ class Applied(LinearisedEquation):
     def curvature(self, table: ClassTable, y: Floats) -> Floats:
         """Return C y/D for coefficients in a class."""
         root = self.values.root
-        cosine, sine = self._felt.analyse(root * self.transform.synthesise(*table.spread(y, self.degree)))
-        attracted = root * self._felt.synthesise(self._strengths * cosine, self._strengths * sine)
+        cosine, sine = self._significant.analyse(root * self.transform.synthesise(*table.spread(y, self.degree)))
+        attracted = root * self._significant.synthesise(self._strengths * cosine, self._strengths * sine)
         return y - table.pick(*self.transform.analyse(attracted))
 
 
@@ -295,11 +295,11 @@ class _Class:
 def _growing(few: Linearisation) -> set[Harmonic]:
     """Return the classes in which the second variation C, and so a rate, may have a negative value.
 
-    On the harmonics that are felt, v_lm = |lambda_l|^(1/2) sqrt((2l + 1) rho) e_lm less their means, the matrix
+    On the significant harmonics, v_lm = |lambda_l|^(1/2) sqrt((2l + 1) rho) e_lm less their means, the matrix
     sign(lambda) - <v_lm, v_l'm'> has as many more negative eigenvalues than there are repulsive ones.
     """
     field = few.field
-    top = int(felt_degrees(few.lambdas).max())
+    top = int(significant_degrees(few.lambdas).max())
     rings = resolving_degree(field, COUNTED_SHARE) + top + 1
     transform = transform_of(top, rings, 2 * rings)
     density = on_grid(field, rings, 2 * rings).root ** 2

@@ -18,8 +18,8 @@ from scipy.linalg import lapack
 
 from meanfield import NotResolved, State
 
+from ...accurate import complement
 from ...bases import EPS, Floats
-from ...graded import complement
 from ...limits import MAX_NODES
 from .bounds import Unseen
 from .fields import TAIL_TOLERANCE, ZonalField, exponent_of, field_of, is_uniform, stacked, starting_grid

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 
 from meanfield import NotResolved
 
+from ...accurate import complement
 from ...bases import EPS, Floats, Integers
 from ...bases.gegenbauer import sector_functions
-from ...graded import complement
 from .escape import escape_rate
 from .fields import Exponent
 from .meridians import NODES, Functions, Shape, Span, functions_on, rule_at, shape_at

@@ -15,7 +15,7 @@ from ...neighbourhood import GENERIC, VACUUM, Complexes, Followed, padded
 from ..systems import system_of
 from .distances import ZonalDistances
 
-# Degrees of the generic perturbation: those that the potential feels, within limits.
+# Degrees of the generic perturbation: the significant ones of the potential, within limits.
 FEWEST_PERTURBED, MOST_PERTURBED = 8, 64
 # Nodes beyond what a polynomial takes, for the factor that the density is.
 SPARE_NODES = 32
@@ -72,8 +72,8 @@ class ZonalNeighbourhood(Followed):
         values = self._to_state.weighted(deviation.real) @ polynomials(dimension, rule, deviation.size - 1)
         density = self._to_state.density(rule.polar)
         masses = rule.weights * density
-        felt = masses > VACUUM * masses.max()
-        return float(np.abs(values[felt] / density[felt]).max())
+        significant = masses > VACUUM * masses.max()
+        return float(np.abs(values[significant] / density[significant]).max())
 
     def distances(self, deviation: Complexes) -> Mapping[str, Callable[[], float]]:
         """Return the distances of a density to the state, each yet to be computed."""
@@ -91,6 +91,6 @@ def generic(count: int) -> Floats:
     return np.asarray(np.cos(degrees**2 * math.sqrt(2.0)) / degrees)
 
 
-def perturbed_degree(felt: int) -> int:
-    """Return how many degrees a generic perturbation has, by how many the potential feels."""
-    return min(max(felt, FEWEST_PERTURBED), MOST_PERTURBED)
+def perturbed_degree(significant: int) -> int:
+    """Return how many degrees a generic perturbation has, by how many are significant to the potential."""
+    return min(max(significant, FEWEST_PERTURBED), MOST_PERTURBED)

@@ -34,7 +34,7 @@ UNKNOWN = 1e-12
 # Such places may matter for this share of a result.
 KNOWN = 1e-3
 # Sign changes of H below this share of its maximum are rounding.
-FELT = 1e-10
+SIGNIFICANT = 1e-10
 # Relative change of the law on the way up to which a trapezium is its integral.
 SLIGHT = 1e-7
 INNER_NODES, INNER_WEIGHTS = np.polynomial.legendre.leggauss(8)
@@ -126,8 +126,8 @@ class ZonalDistances:
         """
         line = self._on_line(nodes, terms.size)
         values, slopes = terms @ line.masses, terms @ line.laws
-        felt = np.maximum(np.abs(values[1:]), np.abs(values[:-1])) > FELT * np.abs(values).max()
-        low = np.flatnonzero((values[1:] * values[:-1] < 0.0) & felt)
+        significant = np.maximum(np.abs(values[1:]), np.abs(values[:-1])) > SIGNIFICANT * np.abs(values).max()
+        low = np.flatnonzero((values[1:] * values[:-1] < 0.0) & significant)
         high = low + 1
         width, rise = line.angles[high] - line.angles[low], values[high] - values[low]
         share = -values[low] / rise

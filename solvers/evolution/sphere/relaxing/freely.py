@@ -76,8 +76,8 @@ class FreeNeighbourhood(Followed):
         degree = largest_degree(deviation.size)
         transform, values = _on_grid(deviation, 2 * degree)
         density = self._density(transform)
-        felt = density > VACUUM * density.max()
-        return float(np.abs(values[felt] / density[felt]).max())
+        significant = density > VACUUM * density.max()
+        return float(np.abs(values[significant] / density[significant]).max())
 
     def distances(self, deviation: Complexes) -> Mapping[str, Callable[[], float]]:
         """Return the distances of a density to the state turned, each yet to be computed."""

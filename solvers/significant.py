@@ -1,4 +1,4 @@
-"""Which modes of the densities a potential feels: the unknowns of the stationary equation."""
+"""The modes of the densities that are significant to a potential: the unknowns of the stationary equation."""
 
 import functools
 from collections.abc import Callable
@@ -42,32 +42,32 @@ def even_size(count: int) -> int:
     return 1 << max(0, count - 1).bit_length()
 
 
-class Felt(NamedTuple):
-    """The degrees that a potential feels of those up to ``reach``, and whether it feels none beyond."""
+class SignificantDegrees(NamedTuple):
+    """The significant degrees of a potential up to ``reach``, and whether there are none beyond."""
 
     degrees: Integers
     complete: bool
     reach: int
 
 
-def felt_among(problem: McKeanVlasov, degrees: Integers) -> Felt:
-    """Return those of some degrees, ascending, that the potential feels."""
+def significant_among(problem: McKeanVlasov, degrees: Integers) -> SignificantDegrees:
+    """Return those of some degrees, ascending, that are significant to the potential."""
     if not degrees.size:
-        return Felt(degrees, False, 0)
+        return SignificantDegrees(degrees, False, 0)
     reach = int(degrees[-1])
     known = strengths(problem, reach)
     relative = np.abs(known.relative[degrees])
     strongest = relative.max()
     if strongest == 0.0:
-        return Felt(degrees[:0], False, reach)
+        return SignificantDegrees(degrees[:0], False, reach)
     complete = known.beyond <= NEGLIGIBLE * float(strongest)
-    return Felt(degrees[relative > NEGLIGIBLE * strongest], complete, reach)
+    return SignificantDegrees(degrees[relative > NEGLIGIBLE * strongest], complete, reach)
 
 
 def starting_degrees(
     problem: McKeanVlasov, admissible: Callable[[int], Integers], symmetry: int = 1, least: int = 0
-) -> Felt:
-    """Return all degrees the potential feels, or the first where it decays too slowly for all of them.
+) -> SignificantDegrees:
+    """Return all significant degrees of the potential, or the first where it decays too slowly for all of them.
 
     Parameters
     ----------
@@ -77,16 +77,16 @@ def starting_degrees(
         The smallest limit, in units of the symmetry.
     """
     for limit in (32, 64, 128, 256, 512):
-        felt = felt_among(problem, admissible(symmetry * max(limit, least)))
-        if felt.complete:
-            return felt
-    return felt_among(problem, admissible(symmetry * max(32, least)))
+        significant = significant_among(problem, admissible(symmetry * max(limit, least)))
+        if significant.complete:
+            return significant
+    return significant_among(problem, admissible(symmetry * max(32, least)))
 
 
-def felt_degrees(problem: McKeanVlasov, least: int) -> Integers:
-    """Return all degrees the potential feels; where it decays too slowly for that, those up to the least."""
-    felt = starting_degrees(problem, partial(multiples, 1))
-    return felt.degrees if felt.complete else felt_among(problem, multiples(1, least)).degrees
+def significant_degrees(problem: McKeanVlasov, least: int) -> Integers:
+    """Return all significant degrees; where the potential decays too slowly for that, those up to the least."""
+    significant = starting_degrees(problem, partial(multiples, 1))
+    return significant.degrees if significant.complete else significant_among(problem, multiples(1, least)).degrees
 
 
 def confining_symmetry(problem: McKeanVlasov) -> int:

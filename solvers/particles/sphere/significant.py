@@ -1,4 +1,4 @@
-r"""Which degrees of the potential particles on a sphere feel, and what is lost with the others.
+r"""The degrees of the potential that are significant to particles on a sphere, and what is lost with the others.
 
 .. math::
 
@@ -26,7 +26,7 @@ SEARCHED_DEGREE = 2**12
 
 
 @dataclass(frozen=True, eq=False)
-class Felt:
+class SignificantDegrees:
     r"""The degrees a drift is made of, and what is lost by that.
 
     Attributes
@@ -60,7 +60,7 @@ class Felt:
         return self.interaction.size - 1
 
 
-def felt_degrees(problem: McKeanVlasov, drift: MomentDrift, largest: int) -> Felt:
+def significant_degrees(problem: McKeanVlasov, drift: MomentDrift, largest: int) -> SignificantDegrees:
     """Choose the degrees of a problem on a sphere, at most ``largest``.
 
     Raises
@@ -78,7 +78,7 @@ def felt_degrees(problem: McKeanVlasov, drift: MomentDrift, largest: int) -> Fel
     # Without any force there is still a degree, of strength 0.
     degree = max(1, min(int(enough[0]) if enough.size else limit, limit))
     kept = slice(0, degree + 1)
-    return Felt(
+    return SignificantDegrees(
         interaction=interaction[kept],
         confinement=confinement[kept],
         scale=scale,
