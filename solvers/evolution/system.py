@@ -92,7 +92,8 @@ class System(Protocol):
         """Return cosine and sine moments by degree, each (..., n K + 1), of unknowns (..., size)."""
 
     def tail(self, unknown: Floats) -> float:
-        """Return the largest of the last eighth of the moments."""
+        """Return the largest of the last eighth of the sizes."""
+        return float(self.sizes(unknown)[-(self.degree // 8) :].max())
 
     def sizes(self, unknown: Floats) -> Floats:
         """Return the size of the moments of each of the K cells, (K,)."""
@@ -108,7 +109,28 @@ class System(Protocol):
         """Return the same system with another K."""
 
 
-class EvenSystem(System):
+class AxialSystem(System):
+    """Densities with an axis: the unknowns are the moments about it of degree n, 2n, ..., nK."""
+
+    even = True
+
+    def pack(self, cosine: Floats, sine: Floats) -> Floats:
+        """Return the unknowns of a density of the symmetry."""
+        return cells_of(cosine, self.symmetry, self.degree)
+
+    def unpack(self, unknowns: Floats) -> tuple[Floats, Floats]:
+        """Return the moments by degree, and zeros in the place of sines."""
+        cosine = np.zeros((*unknowns.shape[:-1], self.symmetry * self.degree + 1))
+        cosine[..., 0] = 1.0
+        cosine[..., self.symmetry :: self.symmetry] = unknowns
+        return cosine, np.zeros_like(cosine)
+
+    def sizes(self, unknown: Floats) -> Floats:
+        """Return the moduli of the moments."""
+        return np.abs(unknown)
+
+
+class EvenSystem(AxialSystem):
     """Even densities: the unknowns are the cosine moments of degree n, 2n, ..., nK.
 
     With e the density and o the slope of the field, both without their mean, the product e o is half the odd
@@ -124,7 +146,6 @@ class EvenSystem(System):
         n.
     """
 
-    even = True
     largest = MAX_DEGREE
     multistep = True
     weights: Floats | None = None
@@ -167,25 +188,6 @@ class EvenSystem(System):
         if self._derivatives is None:
             self._derivatives = EvenDerivatives(self.rates)
         return self._derivatives.matrix(unknown)
-
-    def pack(self, cosine: Floats, sine: Floats) -> Floats:
-        """Return the unknowns of an even density of the symmetry."""
-        return cells_of(cosine, self.symmetry, self.degree)
-
-    def unpack(self, unknowns: Floats) -> tuple[Floats, Floats]:
-        """Return cosine and sine moments by degree."""
-        cosine = np.zeros((*unknowns.shape[:-1], self.symmetry * self.degree + 1))
-        cosine[..., 0] = 1.0
-        cosine[..., self.symmetry :: self.symmetry] = unknowns
-        return cosine, np.zeros_like(cosine)
-
-    def tail(self, unknown: Floats) -> float:
-        """Return the largest of the last eighth of the moments."""
-        return float(np.abs(unknown[-(self.degree // 8) :]).max())
-
-    def sizes(self, unknown: Floats) -> Floats:
-        """Return the moduli of the moments."""
-        return np.abs(unknown)
 
     def costs(self, duration: float) -> tuple[float, float]:
         """Estimate the seconds that LSODA and exponential formulas take for a time."""
@@ -263,10 +265,6 @@ class FullSystem(System):
         cosine[..., self.symmetry :: self.symmetry] = unknowns[..., 0::2]
         sine[..., self.symmetry :: self.symmetry] = -unknowns[..., 1::2]
         return cosine, sine
-
-    def tail(self, unknown: Floats) -> float:
-        """Return the largest of the last eighth of the moments, real and imaginary parts apart."""
-        return float(np.abs(unknown[-2 * (self.degree // 8) :]).max())
 
     def sizes(self, unknown: Floats) -> Floats:
         """Return the larger modulus of real and imaginary part of each moment."""

@@ -29,7 +29,7 @@ from meanfield import McKeanVlasov
 from meanfield.harmonics.quadrature import gauss_rule, northern_half, polynomials
 
 from ...bases import Floats
-from ..system import System
+from ..system import AxialSystem
 from .rates import MOST_HARMONICS, WEIGHTED, SphereRates
 
 # Dense tables of this degree take some fifty megabytes.
@@ -38,7 +38,7 @@ LARGEST = 1024
 KEPT_TABLES = 8
 
 
-class ZonalSystem(System):
+class ZonalSystem(AxialSystem):
     """Zonal densities: the unknowns are p_n, p_2n, ..., p_nK.
 
     Parameters
@@ -51,7 +51,6 @@ class ZonalSystem(System):
         2 for densities even about the equator, which have even degrees only; otherwise 1.
     """
 
-    even = True
     multistep = True
     weights: Floats | None
 
@@ -108,24 +107,6 @@ class ZonalSystem(System):
         matrix: Floats = self._weighted.dot(self._synthesis)
         matrix.flat[:: self.degree + 1] -= self._diffusion
         return matrix
-
-    def pack(self, cosine: Floats, sine: Floats) -> Floats:
-        """Return the unknowns of a zonal density of the symmetry."""
-        result = np.zeros(self.degree)
-        given = cosine[self.symmetry :: self.symmetry][: self.degree]
-        result[: given.size] = given
-        return result
-
-    def unpack(self, unknowns: Floats) -> tuple[Floats, Floats]:
-        """Return the moments by degree, and zeros in the place of sines."""
-        cosine = np.zeros((*unknowns.shape[:-1], self.symmetry * self.degree + 1))
-        cosine[..., 0] = 1.0
-        cosine[..., self.symmetry :: self.symmetry] = unknowns
-        return cosine, np.zeros_like(cosine)
-
-    def tail(self, unknown: Floats) -> float:
-        """Return the largest of the last eighth of the moments."""
-        return float(self.sizes(unknown)[-(self.degree // 8) :].max())
 
     def sizes(self, unknown: Floats) -> Floats:
         """Return the moduli of the moments, or where they are larger, the coefficients relative to the largest."""
