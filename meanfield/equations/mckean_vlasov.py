@@ -109,10 +109,13 @@ class McKeanVlasov:
         >>> McKeanVlasov(Circle(), Transformer(beta=4), coupling=3.0).parameters
         {'noise': 1.0, 'coupling': 3.0, 'beta': 4.0}
         """
-        return {
-            name: values_of(getattr(self, role))[own] if own else getattr(self, role)
-            for name, (role, own) in self._places.items()
+        values: dict[str, dict[str, Any]] = {
+            "noise": {"": self.noise},
+            "coupling": {"": self.coupling},
+            "potential": values_of(self.potential),
+            "confinement": {} if self.confinement is None else values_of(self.confinement),
         }
+        return {name: values[role][own] for name, (role, own) in self._places.items()}
 
     @checked
     def with_parameter(self, name: str, value: Number) -> "McKeanVlasov":

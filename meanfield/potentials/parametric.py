@@ -105,12 +105,14 @@ def extrapolated(potential: "Potential", name: str, domain: Domain, degree: int)
     InvalidInput
         If the potential refuses all neighbouring values on one side.
     """
+    middle = potential.multipliers(domain, degree).astype(np.longdouble)
     value = values_of(potential)[name]
-    upper, lower, step = _neighbours(potential, name, value, (domain, degree))
+    steps = _first_step(potential, name, value, (domain, degree)) * 0.5 ** np.arange(_LEVELS)
     previous: list[tuple[Extended, Extended]] = []
     best, least = np.zeros(degree + 1, dtype=np.longdouble), np.full(degree + 1, np.longdouble(np.inf))
-    middle, bends = potential.multipliers(domain, degree).astype(np.longdouble), []
-    for _ in range(_LEVELS):
+    bends: list[Extended] = []
+    for step in steps.tolist():
+        upper, lower = (_at(potential, name, place, (domain, degree)) for place in (value + step, value - step))
         current = [_difference(upper, lower, (value + step) - (value - step))]
         bends.append((upper - 2 * middle + lower) / np.longdouble(step))
         for order, (coarse, coarse_rounding) in enumerate(previous, start=1):
@@ -120,8 +122,7 @@ def extrapolated(potential: "Potential", name: str, domain: Domain, degree: int)
             error = truncation + 2 * np.maximum(rounding, coarse_rounding)
             best, least = np.where(error < least, better, best), np.minimum(error, least)
             current.append((better, rounding))
-        previous, step = current, step / 2
-        upper, lower = (_at(potential, name, place, (domain, degree)) for place in (value + step, value - step))
+        previous = current
     return narrowed(best), narrowed(np.maximum(least, np.abs(_limit(bends)) - 8 * current[0][1]))
 
 
@@ -153,19 +154,18 @@ def _limit(bends: list[Extended]) -> Extended:
     return np.asarray((8 * fine - coarse) / 7)
 
 
-def _neighbours(
-    potential: "Potential", name: str, value: float, asked: tuple[Domain, int]
-) -> tuple[Extended, Extended, float]:
-    """Return the multipliers at the largest step in a parameter that the potential admits on both sides, and it."""
+def _first_step(potential: "Potential", name: str, value: float, asked: tuple[Domain, int]) -> float:
+    """Return the largest step in a parameter that the potential admits on both sides."""
     size = abs(value) or 1.0
     step = _FIRST_STEP * size
     while step >= _SMALLEST_STEP * size:
         try:
-            upper, lower = (_at(potential, name, place, asked) for place in (value + step, value - step))
+            for place in (value + step, value - step):
+                _at(potential, name, place, asked)
         except ValueError:
             step /= 2
         else:
-            return upper, lower, step
+            return step
     raise InvalidInput(
         f"the multipliers of {potential.name!r} cannot be differenced in {name} at {value:g}, beside which it "
         "refuses values; give their derivatives as the method multiplier_derivatives of its class"

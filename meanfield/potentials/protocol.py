@@ -347,10 +347,8 @@ class Combination(Potential):
 
     def parameter_values(self) -> dict[str, float]:
         """Return the factors, and the continuous parameters of the terms."""
-        return {
-            name: values_of(self.terms[place][1])[own] if own else self.terms[place][0]
-            for name, (place, own) in parameters_of_terms(self.terms).items()
-        }
+        values = [{"": factor} | values_of(potential) for factor, potential in self.terms]
+        return {name: values[place][own] for name, (place, own) in parameters_of_terms(self.terms).items()}
 
     def with_parameter(self, name: str, value: float) -> "Combination":
         """Return the sum with one factor, or one parameter of a term, changed."""

@@ -312,6 +312,32 @@ def test_differences_are_within_their_errors(strength):
     assert not derivatives[[0, 2, 3]].any()
 
 
+@pytest.mark.parametrize("domain", [*DOMAINS, Sphere(4)], ids=repr)
+@pytest.mark.parametrize(
+    "potential",
+    [
+        *map(Transformer, RANDOM.uniform(-30, 30, 3)),
+        *map(HegselmannKrause, RANDOM.uniform(0, 2.7, 2)),
+        *map(KellerSegel, RANDOM.uniform(0, 5, 2)),
+        CosineSeries(RANDOM.normal(size=5)),
+        Custom.from_coefficients(RANDOM.normal(size=3), 1.0),
+        SUM,
+        -0.3 * HegselmannKrause(1.0) + 2 * KellerSegel(0.5),
+    ],
+    ids=repr,
+)
+def test_derivatives_are_those_of_the_multipliers(potential, domain):
+    """The multipliers of the package themselves, extrapolated."""
+    try:
+        size = np.abs(potential.multipliers(domain, 60)).max()
+    except InvalidInput as refusal:
+        pytest.skip(str(refusal))
+    for name in potential.parameter_names():
+        values, errors = extrapolated(potential, name, domain, 60)
+        assert (np.abs(potential.multiplier_derivatives(name, domain, 60) - values) <= errors).all()
+        assert errors.max() <= 1e-9 * max(np.abs(values).max(), size)
+
+
 def test_differences_near_the_end_of_what_is_admitted():
     values, errors = extrapolated(Foreign(1e-3, "root"), "strength", Circle(), 1)
     assert abs(values[1] - 0.5 / math.sqrt(1e-3)) <= errors[1]
