@@ -39,7 +39,8 @@ class Potential(Protocol):
     """An even interaction or confinement potential; frozen, hashable, equal by value.
 
     A class of one's own implements ``values``, ``slope``, ``multipliers``, ``tail_bound`` and
-    ``parameters``, carries a ``name`` and inherits the rest. Potentials are added, subtracted and multiplied by
+    ``parameters``, carries a ``name`` and inherits the rest, of which ``multiplier_derivatives`` is better given as
+    a formula where it has continuous parameters. Potentials are added, subtracted and multiplied by
     numbers, as in ``2 * Kuramoto() - Onsager() / 3``.
     """
 
