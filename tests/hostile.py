@@ -275,9 +275,27 @@ def argument_for(name: str) -> Any:
         "coefficients": (-1.0,),
         "description": have["problem"].to_dict(),
         "coupling": 2.0,
+        "value": 2.0,
         "changes": {},
         "capability": meanfield.equations.Capability.GIBBS_MAP,
     }[name]
+
+
+def parameters_of_own() -> dict[str, dict[str, Any]]:
+    """Return the name of a parameter for the calls that take one."""
+    names = {
+        "transformer": "beta",
+        "keller_segel": "screening",
+        "hegselmann_krause": "radius",
+        "cosine_series": "w1",
+        "gegenbauer_series": "w1",
+        "combination": "kuramoto_factor",
+    }
+    return {
+        f"{owner}.{method}": {"name": name}
+        for owner, name in names.items()
+        for method in ("with_parameter", "multiplier_derivatives")
+    }
 
 
 def own_arguments() -> dict[str, dict[str, Any]]:
@@ -318,6 +336,8 @@ def own_arguments() -> dict[str, dict[str, Any]]:
         "diagram.branch": {"label": "uniform"},
         "trajectory.animate": {"frames": 2},
         "special_point.moment": {"name": "m1"},
+        "problem.with_parameter": {"name": "noise"},
+        **parameters_of_own(),
     }
 
 

@@ -1,10 +1,34 @@
 """Slow dense references, independent of the code under test: mpmath or plain numpy, no shared formulas."""
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import mpmath as mp
 import numpy as np
+
+
+def exact(number: Any) -> Any:
+    """Return an mpf with every digit of a float64 or longdouble."""
+    return mp.mpf(np.format_float_scientific(number, precision=30, unique=False))
+
+
+@functools.cache
+def zonal_mean(dimension: int, function: Callable[[Any], Any], degree: int, corners: Sequence[float] = ()) -> Any:
+    """Return the mean over a sphere, or the circle, of a function of the angle times P_l, by adaptive quadrature."""
+    index = mp.mpf(dimension - 2) / 2
+    pieces = max(degree, 4)
+    points = sorted({mp.pi * j / pieces for j in range(pieces + 1)} | {mp.mpf(c) for c in corners})
+    mass = mp.beta(mp.mpf(dimension - 1) / 2, mp.mpf(1) / 2)
+
+    if dimension == 2:
+        return mp.quad(lambda t: function(t) * mp.cos(degree * t), points) / mass
+
+    def integrand(t: Any) -> Any:
+        return function(t) * mp.gegenbauer(degree, index, mp.cos(t)) * mp.sin(t) ** (dimension - 2)
+
+    return mp.quad(integrand, points) / (mp.gegenbauer(degree, index, 1) * mass)
+
 
 # Potentials and closed forms on the circle
 

@@ -18,11 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import shown
+from ..arguments import checked, shown
 from ..domains import Domain, domain_named, is_domain
 from ..errors import InvalidInput
 from ..potentials import Number, Potential, potential_from
 from ..potentials.foreign import require_potential
+from ..potentials.parametric import require_named, values_of
 from .capabilities import Capability
 
 # Couplings are proportional to the noise and would leave the range of doubles with it.
@@ -94,6 +95,61 @@ class McKeanVlasov:
     def at(self, *, coupling: Number | None) -> "McKeanVlasov":
         """Return the same problem at another coupling (``None`` frees it)."""
         return dataclasses.replace(self, coupling=coupling)  # type: ignore[arg-type]  # an extended number stands for a float
+
+    @property
+    def parameters(self) -> dict[str, Number]:
+        """The continuous parameters by name: noise, coupling where it is fixed, and those of the potentials.
+
+        Those of the confinement are prefixed, as in ``confinement_w1``; one of the potential whose name is taken
+        is prefixed too, by ``potential_``.
+
+        Examples
+        --------
+        >>> from meanfield import Circle, McKeanVlasov, Transformer
+        >>> McKeanVlasov(Circle(), Transformer(beta=4), coupling=3.0).parameters
+        {'noise': 1.0, 'coupling': 3.0, 'beta': 4.0}
+        """
+        values: dict[str, dict[str, Any]] = {
+            "noise": {"": self.noise},
+            "coupling": {"": self.coupling},
+            "potential": values_of(self.potential),
+            "confinement": {} if self.confinement is None else values_of(self.confinement),
+        }
+        return {name: values[role][own] for name, (role, own) in self._places.items()}
+
+    @checked
+    def with_parameter(self, name: str, value: Number) -> "McKeanVlasov":
+        """Return the same problem with one continuous parameter changed.
+
+        Parameters
+        ----------
+        name
+            One of ``parameters``.
+        value
+            Admissible in the place of the parameter.
+
+        Raises
+        ------
+        InvalidInput
+            If there is no such parameter, or its value is not admitted.
+        """
+        places = self._places
+        free = " with a free coupling, which at(coupling=...) fixes," if self.coupling is None else ""
+        require_named(name, tuple(places), f"the problem{free}")
+        role, own = places[name]
+        changed: Any = getattr(self, role).with_parameter(own, value) if own else value
+        return dataclasses.replace(self, **{role: changed})
+
+    @property
+    def _places(self) -> dict[str, tuple[str, str]]:
+        """The fields that have the parameters, and the names there; empty for the fields themselves."""
+        places = {name: (name, "") for name in ("noise", "coupling") if getattr(self, name) is not None}
+        if self.confinement is not None:
+            places |= {f"confinement_{own}": ("confinement", own) for own in values_of(self.confinement)}
+        of_potential = {own: ("potential", own) for own in values_of(self.potential)}
+        return places | {
+            f"potential_{name}" if name in places else name: place for name, place in of_potential.items()
+        }
 
     @property
     def fixed_coupling(self) -> float:

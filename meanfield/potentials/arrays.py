@@ -9,6 +9,13 @@ Array: TypeAlias = npt.NDArray[np.floating[Any]]
 Number: TypeAlias = float | np.longdouble
 
 
+def narrowed(numbers: npt.NDArray[np.longdouble]) -> Array:
+    """Return extended numbers as float64 where the largest keeps all digits there, else as they are."""
+    largest, limits = np.abs(numbers).max(), np.finfo(np.float64)
+    fits = largest == 0 or limits.tiny / limits.eps <= largest <= limits.max
+    return np.asarray(numbers.astype(np.float64) if fits else numbers)
+
+
 class Kinked(Protocol):
     """A function that is smooth but for kinks, as far as bounds of its multipliers know it."""
 

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from ..arguments import methods_checked
 from ..domains import Domain
 from ..errors import InvalidInput
-from ..harmonics.polynomials import Extended
-from .arrays import Array, Number
+from ..harmonics.polynomials import Extended, multiplicities
+from .arrays import Array, Number, narrowed
 from .formulas import formulas_of
 from .protocol import Potential
 from .series import SMALLEST, as_number
@@ -100,6 +100,28 @@ class Transformer(Potential):
         decayed = np.abs(self._decayed(domain, int(degree) + 1))
         with np.errstate(under="ignore"):
             return float(decayed[degree + 1 :].max() / decayed[1:].max())
+
+    def multiplier_derivatives(self, name: str, domain: Domain, degree: int) -> Array:
+        r"""Return the derivatives in beta, for l >= 1 to a few roundings of each.
+
+        With :math:`\nu = l + d/2 - 1` and :math:`(x^{-\nu} I_\nu)' = x^{-\nu} I_{\nu+1}` (DLMF 10.29.4)
+
+        .. math:: \frac{dw_l}{d\beta} = -\frac1\beta\Bigl(\frac{N_l}{N_{l+1}}\,c_{l+1} + \frac{l-1}\beta\,c_l\Bigr),
+                  \qquad e^{\beta\cos t} = \sum_l c_l P_l(\cos t),
+
+        whose terms are of one sign for l >= 1; the mean has a derivative of either sign, exact to roundings of its
+        terms. Even ones are even in beta and odd ones odd.
+        """
+        self._require_parameter(name)
+        size, modes = np.longdouble(abs(self.beta)), np.arange(int(degree) + 1)
+        terms = formulas_of(domain).exponential(abs(self.beta), modes.size)[: modes.size + 1]
+        numbers = multiplicities(domain, modes.size)
+        with np.errstate(under="ignore"):
+            slopes = -(terms[1:] * (numbers[:-1] / numbers[1:]) + terms[:-1] * (modes - 1) / size) / size
+            slopes *= self._growth()
+        if self.beta < 0:
+            slopes[1::2] *= -1
+        return narrowed(slopes)
 
     def parameters(self) -> dict[str, Any]:
         """Return beta."""

@@ -70,6 +70,16 @@ class HegselmannKrause(Potential):
         """Return the modulus of w_(degree+1) on the circle, on spheres a bound from the Laplacian of W."""
         return formulas_of(domain).confidence(self.radius).bound(int(degree) + 1)
 
+    def multiplier_derivatives(self, name: str, domain: Domain, degree: int) -> Array:
+        r"""Return the derivatives in the radius: the multipliers of :math:`-(R - |t|)_+`.
+
+        The boundary at t = R adds nothing, where W and W' vanish. On the circle
+        :math:`w_k' = -\frac4\pi \sin^2(kR/2)/k^2` and :math:`w_0' = -R^2/(2\pi)`; on spheres integrals by the
+        quadrature of the multipliers.
+        """
+        self._require_parameter(name)
+        return formulas_of(domain).confidence(self.radius).derivatives(int(degree))
+
     def parameters(self) -> dict[str, Any]:
         """Return the radius."""
         return {"radius": self.radius}

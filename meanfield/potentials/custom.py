@@ -20,6 +20,7 @@ from .arrays import Array, Number
 from .cosines import cosine_coefficients
 from .expressions import compiled
 from .finite import Cosines
+from .parametric import exchanged, numbered
 from .pieces import Pieces, pieces_from
 from .protocol import Potential
 from .sampling import PI, Sampled, UserFunction, formula_values, name_of, roughness, sampled
@@ -195,6 +196,22 @@ class Custom(Potential):
     def tail_bound(self, domain: Domain, degree: int) -> Number:
         """Return a bound of the multipliers beyond a degree."""
         return self._shape.tail_bound(domain, int(degree))
+
+    def parameter_values(self) -> dict[str, float]:
+        """Return given coefficients as w1, w2, ...; a function or a formula has none, and a constant is none."""
+        return numbered("w", self.coefficients or ())
+
+    def with_parameter(self, name: str, value: float) -> "Custom":
+        """Return the series with one coefficient changed."""
+        self._require_parameter(name)
+        changed = exchanged({"w": self.coefficients}, name, as_number(value, name, "a finite number"))["w"]
+        return dataclasses.replace(self, coefficients=tuple(changed))
+
+    def multiplier_derivatives(self, name: str, domain: Domain, degree: int) -> Array:
+        """Return the multipliers of the cosine alone."""
+        self._require_parameter(name)
+        alone = np.array([0.0, *(float(other == name) for other in self.parameter_names())])
+        return Cosines(alone).multipliers(domain, int(degree))
 
     def parameters(self) -> dict[str, Any]:
         """Return what rebuilds the potential; a callable is represented by its coefficients or pieces."""

@@ -26,6 +26,10 @@ class Confidence(Protocol):
         """Return w_k over the scale, k = 0..degree."""
         ...
 
+    def derivatives(self, degree: int) -> Array:
+        """Return the derivatives of w_0, ..., w_degree in the radius."""
+        ...
+
     def bound(self, following: int) -> float:
         """Return a bound of the moduli from a degree on."""
         ...

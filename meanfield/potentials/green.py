@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ..arguments import is_number, methods_checked
 from ..domains import Domain
 from ..errors import InvalidInput
-from .arrays import Array, Number
+from .arrays import Array, Number, narrowed
 from .formulas import formulas_of
 from .protocol import Potential, Terms
 from .series import SMALLEST, as_number, wrapped
@@ -155,6 +155,21 @@ class KellerSegel(Potential):
         """Return the modulus of w_(degree+1): it decreases in k."""
         formulas_of(domain).require_screened()
         return 1 / (math.pi * ((int(degree) + 1.0) ** 2 + self.screening**2))
+
+    def multiplier_derivatives(self, name: str, domain: Domain, degree: int) -> Array:
+        r"""Return the derivatives in the screening, :math:`2s/(\pi(k^2+s^2)^2)` for k >= 1.
+
+        That of the mean is :math:`1/(\pi s^3)`. At s = 0, where W is the limit without its mean, all are 0.
+        """
+        self._require_parameter(name)
+        formulas_of(domain).require_screened()
+        s = np.longdouble(self.screening)
+        if s == 0:
+            return np.zeros(int(degree) + 1)
+        sizes = np.arange(int(degree) + 1).astype(np.longdouble) ** 2 + s**2
+        derivatives = 2 * s / (np.pi * sizes**2)
+        derivatives[0] /= 2
+        return narrowed(derivatives)
 
     def parameters(self) -> dict[str, Any]:
         """Return the screening."""

@@ -78,21 +78,26 @@ class ConfidenceOnSphere:
 
     def multipliers(self, degree: int) -> Floats:
         """Return w_0, ..., w_degree."""
-        return self._integrals(degree).astype(np.float64)
+        return self._integrals(degree, 2).astype(np.float64)
+
+    def derivatives(self, degree: int) -> Floats:
+        """Return the derivatives of w_0, ..., w_degree in the radius, the multipliers of -(R - t)_+."""
+        return self._integrals(degree, 1).astype(np.float64)
 
     def relative(self, degree: int, scale: Callable[[], Number]) -> Extended:
         """Return w_k over the scale."""
-        return np.asarray(self._integrals(degree) / np.longdouble(scale()))
+        return np.asarray(self._integrals(degree, 2) / np.longdouble(scale()))
 
     def bound(self, following: int) -> float:
         """Return a bound from the Laplacian."""
         _require_degree(following)
         return KINKS[self.domain.dimension].confidence_bound(self.radius, following)
 
-    def _integrals(self, degree: int) -> Extended:
+    def _integrals(self, degree: int, power: int) -> Extended:
         _require_degree(degree)
         # Powers of two, so that a growing degree finds what was computed before.
-        return _integrals(self.radius, self.domain, 1 << max(degree, 15).bit_length())[: degree + 1].copy()
+        size = 1 << max(degree, 15).bit_length()
+        return _integrals(self.radius, power, self.domain, size)[: degree + 1].copy()
 
 
 def _require_degree(degree: int) -> None:
@@ -104,10 +109,11 @@ def _require_degree(degree: int) -> None:
 
 
 @functools.lru_cache(maxsize=16)
-def _integrals(radius: float, domain: Sphere, degree: int) -> Extended:
+def _integrals(radius: float, power: int, domain: Sphere, degree: int) -> Extended:
+    """Return the multipliers of -(R - t)_+^p / p."""
     dimension = domain.dimension
     angles, weights = _rule_to(radius, dimension, degree)
-    values = -((np.longdouble(radius) - angles) ** 2) / 2
+    values = -((np.longdouble(radius) - angles) ** power) / power
     eigenvalues = projected(values, weights, np.cos(angles), dimension, degree)
     return np.asarray(eigenvalues * multiplicities(domain, degree))
 

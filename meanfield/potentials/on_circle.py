@@ -50,6 +50,12 @@ class _Confidence:
         shape = self._shape(max(degree, 1))
         return np.asarray((-shape / shape[1])[: degree + 1])
 
+    def derivatives(self, degree: int) -> Floats:
+        r"""Return :math:`-\frac4\pi \sin^2(kR/2)/k^2`, and :math:`-R^2/(2\pi)`."""
+        modes, half = np.arange(1, degree + 1), np.longdouble(self.radius) / 2
+        roots = np.concatenate([[half / np.sqrt(np.longdouble(2))], np.sin(modes * half) / modes])
+        return np.asarray(-(4 / np.pi) * roots**2, dtype=np.float64)
+
     def bound(self, following: int) -> float:
         """Return the modulus itself: (x - sin x)/x^3 decreases, as 3 sin x < x (2 + cos x)."""
         angle = np.array([np.longdouble(self.radius) * following])

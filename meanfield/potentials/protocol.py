@@ -22,9 +22,10 @@ import numpy.typing as npt
 from ..arguments import is_potential, methods_checked
 from ..domains import Domain
 from ..errors import ComputationFailed, InvalidInput
-from .arrays import Array, Number
+from .arrays import Array, Number, narrowed
+from .parametric import continuous, differenced, exchanged, require_named, values_of
 from .series import as_number
-from .terms import collected, joined
+from .terms import collected, joined, parameters_of_terms
 
 Terms: TypeAlias = "tuple[tuple[float, Potential], ...]"
 
@@ -38,7 +39,8 @@ class Potential(Protocol):
     """An even interaction or confinement potential; frozen, hashable, equal by value.
 
     A class of one's own implements ``values``, ``slope``, ``multipliers``, ``tail_bound`` and
-    ``parameters``, carries a ``name`` and inherits the rest. Potentials are added, subtracted and multiplied by
+    ``parameters``, carries a ``name`` and inherits the rest, of which ``multiplier_derivatives`` is better given as
+    a formula where it has continuous parameters. Potentials are added, subtracted and multiplied by
     numbers, as in ``2 * Kuramoto() - Onsager() / 3``.
     """
 
@@ -98,6 +100,88 @@ class Potential(Protocol):
     def parameters(self) -> dict[str, Any]:
         """Return the constructor arguments as values JSON can hold."""
         ...
+
+    def parameter_values(self) -> dict[str, float]:
+        """Return the continuous parameters by the names a user types, such as ``{"beta": 4.0}``.
+
+        They are the floats among ``parameters``, the entries of a list ``w`` as ``w1``, ``w2``, ...; a class of
+        one's own that has others names them here, and changes them in ``with_parameter``.
+        """
+        return continuous(self.parameters())
+
+    def parameter_names(self) -> tuple[str, ...]:
+        """Return the names of the continuous parameters."""
+        return tuple(self.parameter_values())
+
+    def with_parameter(self, name: str, value: float) -> "Potential":
+        """Return the potential with one continuous parameter changed.
+
+        Parameters
+        ----------
+        name
+            One of ``parameter_names``.
+        value
+            Admissible in the place of the parameter.
+
+        Raises
+        ------
+        InvalidInput
+            If there is no such parameter, or the potential does not admit the value.
+
+        Examples
+        --------
+        >>> from meanfield.potentials import CosineSeries
+        >>> CosineSeries((-1.0, -0.9)).with_parameter("w2", -0.5)
+        CosineSeries(w=(-1.0, -0.5))
+        """
+        self._require_parameter(name)
+        number = as_number(value, name, "a finite number")
+        try:
+            return type(self)(**exchanged(self.parameters(), name, number))
+        except TypeError as error:
+            raise InvalidInput(
+                f"the class of {self.name!r} does not take what its parameters() returns ({error}); let it change "
+                f"{name} in a method with_parameter of its own"
+            ) from error
+
+    def multiplier_derivatives(self, name: str, domain: Domain, degree: int) -> Array:
+        r"""Return the derivatives of w_0, ..., w_degree in a continuous parameter, shape (degree + 1,).
+
+        The potentials of this package differentiate their formulas. For a class that does not give this method they
+        are differences of the multipliers, extrapolated (Ridders 1982; see :mod:`meanfield.potentials.parametric`)
+        and known to :math:`10^{-8}` of the largest by the estimate of their errors; what is not is refused.
+
+        Parameters
+        ----------
+        name
+            One of ``parameter_names``.
+        domain
+            The space on which the multipliers are.
+        degree
+            The last degree.
+
+        Returns
+        -------
+        array of shape (degree + 1,)
+            longdouble where it does not fit float64.
+
+        Raises
+        ------
+        InvalidInput
+            If there is no such parameter, the multipliers are refused, or differences do not tell.
+
+        Examples
+        --------
+        >>> from meanfield.domains import Circle
+        >>> from meanfield.potentials import HegselmannKrause
+        >>> HegselmannKrause(radius=1.0).multiplier_derivatives("radius", Circle(), 1).round(6).tolist()
+        [-0.159155, -0.292653]
+        """
+        self._require_parameter(name)
+        return differenced(self, name, domain, degree)
+
+    def _require_parameter(self, name: str) -> None:
+        require_named(name, self.parameter_names(), f"the potential {self.name!r}")
 
     def as_terms(self) -> Terms:
         """Return the terms as which the potential enters a sum: factors and potentials."""
@@ -168,6 +252,11 @@ class Combination(Potential):
     -----
     A multiplier within four roundings of its terms is exactly 0: they cancel.
 
+    The continuous parameters are the factors, each by the name of its potential as in ``kuramoto_factor``, and
+    those of the terms by their own names, behind that of the potential where several have them:
+    ``transformer1_beta`` and ``transformer2_beta``. A term whose factor becomes 0 leaves the sum, and equal terms
+    become one.
+
     Examples
     --------
     >>> from meanfield.potentials import Kuramoto, MaierSaupe
@@ -206,10 +295,7 @@ class Combination(Potential):
     def multipliers(self, domain: Domain, degree: int) -> Array:
         """Return the sums of the multipliers, longdouble where they do not fit float64."""
         rows = [np.longdouble(f) * potential.multipliers(domain, degree) for f, potential in self.terms]
-        total = _without_cancelled(rows)
-        largest, limits = np.abs(total).max(), np.finfo(np.float64)
-        fits = largest == 0 or limits.tiny / limits.eps <= largest <= limits.max
-        return np.asarray(total.astype(np.float64) if fits else total)
+        return narrowed(_without_cancelled(rows))
 
     def tail_bound(self, domain: Domain, degree: int) -> Number:
         """Return the sum of the bounds."""
@@ -259,6 +345,31 @@ class Combination(Potential):
                 for factor, potential in self.terms
             ]
         }
+
+    def parameter_values(self) -> dict[str, float]:
+        """Return the factors, and the continuous parameters of the terms."""
+        values = [{"": factor} | values_of(potential) for factor, potential in self.terms]
+        return {name: values[place][own] for name, (place, own) in parameters_of_terms(self.terms).items()}
+
+    def with_parameter(self, name: str, value: float) -> "Combination":
+        """Return the sum with one factor, or one parameter of a term, changed."""
+        place, own = self._parameter(name)
+        factor, potential = self.terms[place]
+        changed = (factor, potential.with_parameter(own, value)) if own else (value, potential)
+        return Combination((*self.terms[:place], changed, *self.terms[place + 1 :]))
+
+    def multiplier_derivatives(self, name: str, domain: Domain, degree: int) -> Array:
+        """Return the multipliers of the term in its factor, or the derivatives of the term times its factor."""
+        place, own = self._parameter(name)
+        factor, potential = self.terms[place]
+        if not own:
+            return potential.multipliers(domain, degree)
+        return narrowed(np.longdouble(factor) * potential.multiplier_derivatives(own, domain, degree))
+
+    def _parameter(self, name: str) -> tuple[int, str]:
+        """Return the place of the term that has a parameter and its name there, empty for the factor."""
+        self._require_parameter(name)
+        return parameters_of_terms(self.terms)[name]
 
     def _summed(self, rows: list[Array]) -> Array:
         total = np.zeros_like(rows[0])

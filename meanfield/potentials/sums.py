@@ -29,6 +29,12 @@ class FiniteSum(Potential):
         """Return the largest remaining modulus, 0 beyond the last multiplier."""
         return float(np.abs(self._on(domain)[int(degree) + 1 :]).max(initial=0.0))
 
+    def multiplier_derivatives(self, name: str, domain: Domain, degree: int) -> Array:
+        """Return the multipliers of the term alone, with the coefficient 1."""
+        self._require_parameter(name)
+        alone = [float(other == name) for other in self.parameter_names()]
+        return type(self)(**self.parameters() | {"w": alone}).multipliers(domain, degree)
+
     def _on(self, domain: Domain) -> npt.NDArray[np.float64]:
         """Return all multipliers on a domain, from w_0."""
         raise NotImplementedError

@@ -1,10 +1,12 @@
 """The terms of a sum of potentials: read, checked, taken together and written in words."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..arguments import is_potential
 from ..errors import InvalidInput
+from .parametric import values_of
 from .registry import potential_from
 from .series import as_number, require_size
 
@@ -38,6 +40,24 @@ def joined(terms: list[tuple[float, str]], times: str, shown: Callable[[float], 
         sign = (" - " if factor < 0 else " + ") if text else ""
         text += sign + (name if size == 1 else f"{shown(size)}{times}{name}")
     return text
+
+
+def parameters_of_terms(terms: tuple[tuple[float, Any], ...]) -> dict[str, tuple[int, str]]:
+    """Return the continuous parameters of a sum by name: places of terms and names there, empty for the factors."""
+    labels = [potential.name.replace("-", "_") for _, potential in terms]
+    several, met = Counter(labels), Counter[str]()
+    for place, label in enumerate(labels):
+        if several[label] > 1:
+            met[label] += 1
+            labels[place] += str(met[label])
+    names = [list(values_of(potential)) for _, potential in terms]
+    having = Counter(name for own in names for name in own)
+    found = {f"{label}_factor": (place, "") for place, label in enumerate(labels)}
+    for place, (label, own) in enumerate(zip(labels, names, strict=True)):
+        for name in own:
+            alone = having[name] == 1 and name not in found
+            found[name if alone else f"{label}_{name}"] = (place, name)
+    return found
 
 
 def _read(terms: Any) -> Iterable[tuple[float, Any]]:

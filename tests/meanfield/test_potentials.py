@@ -19,7 +19,7 @@ from meanfield.potentials import (
     known_potentials,
     potential_from,
 )
-from tests.oracles import cosine_coefficient
+from tests.oracles import cosine_coefficient, exact
 
 CIRCLE = Circle()
 EPS = float(np.finfo(float).eps)
@@ -53,14 +53,6 @@ IN_MPMATH = {
         (),
     ),
 }
-
-
-def exact(number):
-    """An mpf with every digit of a float64 or longdouble."""
-    high = float(number) if abs(number) < 1e300 else None
-    if high is None:
-        return mp.mpf(np.format_float_scientific(number, precision=30, unique=False))
-    return mp.mpf(high) + mp.mpf(float(number - type(number)(high)))
 
 
 @pytest.mark.parametrize("potential", IN_MPMATH, ids=repr)

@@ -27,32 +27,13 @@ from meanfield.potentials import (
     potential_from,
 )
 from meanfield.potentials.zonal import angular_rule, polar_mass
+from tests.oracles import exact, zonal_mean
 
 EPS = float(np.finfo(float).eps)
 
 
 def cosine(degree, t):
     return mp.cos(degree * t)
-
-
-@functools.cache
-def mean(dimension, function, degree, corners=()):
-    """Mean over the sphere of a function of the angle times P_l, by adaptive quadrature."""
-    index = mp.mpf(dimension - 2) / 2
-    top = mp.gegenbauer(degree, index, 1)
-    pieces = max(degree, 4)
-    points = sorted({mp.pi * j / pieces for j in range(pieces + 1)} | {mp.mpf(c) for c in corners})
-    mass = mp.beta(mp.mpf(dimension - 1) / 2, mp.mpf(1) / 2)
-
-    def integrand(t):
-        return function(t) * mp.gegenbauer(degree, index, mp.cos(t)) / top * mp.sin(t) ** (dimension - 2)
-
-    return mp.quad(integrand, points) / mass
-
-
-def exact(number):
-    """An mpf with every digit of a float64 or longdouble."""
-    return mp.mpf(np.format_float_scientific(number, precision=30, unique=False))
 
 
 CLOSED = [
@@ -81,7 +62,7 @@ def test_multipliers_against_quadrature(potential, function, corners, dimension)
     multipliers = potential.multipliers(domain, 6)
     with mp.workdps(25):
         for degree in (0, 1, 2, 3, 4, 6):
-            expected = domain.multiplicity(degree) * mean(dimension, function, degree, corners)
+            expected = domain.multiplicity(degree) * zonal_mean(dimension, function, degree, corners)
             assert abs(mp.mpf(float(multipliers[degree])) - expected) <= 4 * EPS * abs(expected) + mp.mpf("1e-18")
 
 
@@ -328,7 +309,7 @@ def test_angular_rule_is_exact_for_cosines(dimension):
     size = 64
     weights, angles = angular_rule(dimension, size), np.arange(size + 1) * np.pi / size
     for degree in (0, 2, 8, 30):
-        expected = mean(dimension, functools.partial(cosine, degree), 0)
+        expected = zonal_mean(dimension, functools.partial(cosine, degree), 0)
         assert float(weights @ np.cos(degree * angles)) == pytest.approx(float(expected), abs=8 * EPS)
 
 
