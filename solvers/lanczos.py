@@ -65,7 +65,7 @@ def lowest_pairs(matrix: Matrix, count: int) -> tuple[Floats, Matrix]:
     return values, vectors @ turned
 
 
-def without(matrix: Matrix, known: Sequence[Matrix]) -> Matrix:
+def deflated(matrix: Matrix, known: Sequence[Matrix]) -> Matrix:
     """Return a matrix with its known zero modes moved up by its size, those of later vectors off the first."""
     basis = np.linalg.qr(np.stack(known, axis=1))[0]
     size = float(np.abs(matrix.diagonal()).max())

@@ -191,7 +191,7 @@ class InvariantBasis(Basis):
         return [acting(self.group, degrees, functools.partial(representation, element)) for element in elements]
 
     def images(self, b: Floats) -> list[Floats]:
-        """Return a state and its images under the transformations that keep its symmetry, but for rotations."""
+        """Return a state and its images under the transformations that keep its symmetry, modulo rotation."""
         return [b, *(np.asarray(companion @ b) for companion in self._companions)]
 
     def agrees(self, field: Floats, moments: Floats) -> bool:

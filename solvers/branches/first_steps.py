@@ -134,7 +134,7 @@ def _nothing_between(departure: Departure, point: Point, step: float, shaped: bo
     kernel = KERNEL + 2.0 * departure.kernel + TIMES * along
     for block, values_before in spectra.items():
         born = densities.rotations(point, block) - densities.rotations(start, block)
-        before, after = _without(values_before, born, 0.0), _without(_spectrum(point, block), born, 1.0)
+        before, after = _deflated(values_before, born, 0.0), _deflated(_spectrum(point, block), born, 1.0)
         critical = np.abs(before) <= kernel
         growth = np.where(critical, 0.0, (after - before) * np.sign(before)) / np.maximum(np.abs(before), kernel)
         leaving = critical | (growth > CHANGED)
@@ -145,7 +145,7 @@ def _nothing_between(departure: Departure, point: Point, step: float, shaped: bo
         nearer = nearer or _at_amplitude(departure, 0.5 * step)
         if nearer is None or not _straight(start, nearer, point):
             return False
-        half = _without(_spectrum(nearer, block), born, 1.0)
+        half = _deflated(_spectrum(nearer, block), born, 1.0)
         zero = 10.0 * NEUTRAL + 2.0 * departure.kernel
         values = np.column_stack([before, half, after])[leaving]
         if not all(_leaves(one, two, three, zero) for one, two, three in values.tolist()):
@@ -165,7 +165,7 @@ def _spectrum(point: Point, block: object) -> Floats:
     return np.asarray(np.linalg.eigvalsh(matrix), dtype=float)
 
 
-def _without(eigenvalues: Floats, rotations: int, value: float) -> Floats:
+def _deflated(eigenvalues: Floats, rotations: int, value: float) -> Floats:
     """Return ascending eigenvalues without those of rotations: zero where they are not yet, one where they are."""
     # A block on whose degrees the potential hardly acts is empty, and holds no rotation either.
     for _ in range(min(rotations, eigenvalues.size)):

@@ -28,7 +28,7 @@ from meanfield.equations import Interaction
 
 from ..accurate import Eigenvalues, complement, graded, recognised
 from ..bases import EPS, Floats
-from ..lanczos import check_size, lowest_pairs, without
+from ..lanczos import check_size, deflated, lowest_pairs
 from ..significant import confining_degree
 from .linearisation import (
     UNIFORM,
@@ -231,7 +231,7 @@ def lowest_eigenvalues(block: Block, field: Field, uncertainty: float, rotates: 
     rotation, overlap = None, None
     if block.spurious is not None:
         known.append(block.spurious)
-        matrix = without(block.inside, known)
+        matrix = deflated(block.inside, known)
     if rotates and block.rotation is not None:
         generator = block.rotation
         if block.spurious is not None:
@@ -242,7 +242,7 @@ def lowest_eigenvalues(block: Block, field: Field, uncertainty: float, rotates: 
         overlaps = np.abs(generator.conj() @ vectors)
         nearest = int(np.argmax(overlaps))
         rotation, overlap = -float(levels[nearest]), min(1.0, float(np.linalg.norm(overlaps)))
-        matrix = without(block.inside, [*known, generator])
+        matrix = deflated(block.inside, [*known, generator])
     levels, vectors = lowest_pairs(matrix, LOWEST)
     values, errors = -levels, _first_order(levels, block, uncertainty, field)
     if field.problem.confinement is None:

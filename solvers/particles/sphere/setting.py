@@ -223,8 +223,8 @@ class SphereSetting:
         )
         return [
             f"the degrees of the potential decay slowly and those beyond {significant.degree} are left out: "
-            f"{share} and forces are smoothed over angles of {math.pi / max(significant.degree, 1):.2g}; drift=PairDrift() "
-            "takes all of them, in a time that grows with the square of the particles"
+            f"{share} and forces are smoothed over angles of {math.pi / max(significant.degree, 1):.2g}; "
+            "drift=PairDrift() takes all of them, in a time that grows with the square of the particles"
         ]
 
     def identity(self) -> str:
