@@ -1,0 +1,80 @@
+"""The geometry of the circle: what differs between the kinds of densities, and the symmetries of all."""
+
+from ..bases import Basis
+from ..geometry import Densities
+from ..significant import confining_symmetry
+from . import uneven
+from .births import births, first_threshold, folds_apart, follows_all, reaches_down
+from .branching import births_on_branch
+from .equations import circle_equation
+from .meeting import meeting, nearest_image, same_place
+from .moments import moment_arrays
+from .orbits import name_of, same_orbit, symmetry_of
+from .rates import slowest_rate, slowest_rates
+from .search import search_all, search_covers
+from .spectra import spectrum
+from .stability import block_matrix, blocks_of, copies, counted_together, rotations, unstable_along, unstable_counts
+
+
+class _Densities(Densities):
+    """What is the same with an axis and without: the classes of degrees, and the branches born in them."""
+
+    births_on_branch = staticmethod(births_on_branch)
+    block_matrix = staticmethod(block_matrix)
+    copies = staticmethod(copies)
+    rotations = staticmethod(rotations)
+
+
+class EvenDensities(_Densities):
+    """Densities even about an axis."""
+
+    unstable_counts = staticmethod(unstable_counts)
+    unstable_along = staticmethod(unstable_along)
+    counted_together = staticmethod(counted_together)
+    blocks_of = staticmethod(blocks_of)
+    meeting = staticmethod(meeting)
+    nearest_image = staticmethod(nearest_image)
+    name_of = staticmethod(name_of)
+    moment_arrays = staticmethod(moment_arrays)
+
+
+class UnevenDensities(_Densities):
+    """Densities that need not have an axis."""
+
+    unstable_counts = staticmethod(uneven.unstable_counts)
+    blocks_of = staticmethod(uneven.blocks_of)
+    meeting = staticmethod(uneven.meeting)
+    nearest_image = staticmethod(uneven.nearest_image)
+    name_of = staticmethod(uneven.name_of)
+    moment_arrays = staticmethod(uneven.moment_arrays)
+
+
+EVEN, UNEVEN = EvenDensities(), UnevenDensities()
+
+
+class CircleGeometry:
+    """Symmetries of the circle, see :class:`solvers.geometry.Geometry`."""
+
+    equation = circle_equation
+    births = births
+    search_covers = search_covers
+    search_all = search_all
+
+    confined_symmetry = staticmethod(confining_symmetry)
+    first_threshold = staticmethod(first_threshold)
+    folds_apart = staticmethod(folds_apart)
+    follows_all = staticmethod(follows_all)
+    reaches_down = staticmethod(reaches_down)
+    same_place = staticmethod(same_place)
+    same_orbit = staticmethod(same_orbit)
+    symmetry_of = staticmethod(symmetry_of)
+    slowest_rate = staticmethod(slowest_rate)
+    slowest_rates = staticmethod(slowest_rates)
+    spectrum = staticmethod(spectrum)
+
+    def densities(self, basis: Basis) -> Densities:
+        """Return what is particular to the densities of a basis."""
+        return EVEN if basis.even else UNEVEN
+
+
+CIRCLE = CircleGeometry()
