@@ -1,4 +1,4 @@
-"""Which densities show the relaxation to a state of a sphere: zonal ones, or all where these are not the slowest."""
+"""Which densities show the relaxation to a state of a sphere: zonal ones, or all where others are slower."""
 
 import math
 
