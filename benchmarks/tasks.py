@@ -13,7 +13,7 @@ from solvers.branches.first_steps import first_point
 from solvers.branches.following import follow
 from solvers.branches.junctions import Departure
 from solvers.branches.recording import Register, parts_of, record
-from solvers.equation import stationary_equation
+from solvers.circle import CIRCLE
 
 PROBLEM = McKeanVlasov(Circle(), Transformer(5.0))
 HIGHEST = 3.0
@@ -30,7 +30,7 @@ class Result:
 
 def departure(modes: int, symmetry: int = 1) -> Departure:
     """Return the departure of the branch of a symmetry; q is the coupling relative to its birth."""
-    equation = stationary_equation(PROBLEM, symmetry, modes=modes)
+    equation = CIRCLE.equation(PROBLEM, symmetry, modes=modes)
     assert equation is not None
     direction = (equation.basis.degrees == symmetry).astype(float)
     return Departure(equation, np.zeros_like(direction), 1.0, direction, 2)
