@@ -101,7 +101,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     return (
         setting.problem.potential.name,
         str(setting.dimension),
-        str(setting.felt.degree),
+        str(setting.significant.degree),
         setting.kernel,
         str(row.particles),
         *(f"{row.times[name]:.1f}" for name in PARTS),
