@@ -185,3 +185,10 @@ def test_former_generators_return_what_their_successors_do(package, name, argume
     with pytest.warns(DeprecationWarning, match=f"{package}.{name} is"), pytest.raises(StopIteration) as stop:
         next(steps)
     assert stop.value.value.problem.potential == problem.potential
+
+
+def test_parts_of_comparisons_are_found_where_they_were():
+    former = importlib.import_module("meanfield.comparisons")
+    with pytest.warns(DeprecationWarning, match=r"meanfield\.records\.comparison"):
+        means = former.Means
+    assert means is importlib.import_module("meanfield.records.comparison").Means
