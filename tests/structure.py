@@ -35,16 +35,20 @@ def layers() -> dict[str, Rows]:
     return {package: rows[package] for package in COLOURS}
 
 
-def arrows(rows: Rows) -> set[tuple[str, str]]:
-    """Return the imports between rooms that do not follow from others."""
+def imports(rows: Rows) -> set[tuple[str, str]]:
+    """Return the imports between rooms."""
     rooms = [room for row in rows for room in row]
 
     def room_of(module: str) -> str | None:
         return next((room for room in rooms if module == room or module.startswith(f"{room}.")), None)
 
     found = {(room_of(start), room_of(end)) for start, ends in House().imports.items() for end in ends}
-    known = {(start, end) for start, end in found if start and end and start != end}
-    reached = _closure(known)
+    return {(start, end) for start, end in found if start and end and start != end}
+
+
+def arrows(known: set[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Return the imports that do not follow from others."""
+    rooms, reached = {room for pair in known for room in pair}, _closure(known)
     return {
         (start, end)
         for start, end in known
@@ -94,7 +98,7 @@ def _draw_package(axes: "Axes", package: str, rows: Rows) -> None:
         for column, room in enumerate(row)
     }
     axes.text(0.0, 0.62 * ROW, package, ha="center", fontsize=12, weight="bold", color="#555555")
-    for start, end in sorted(arrows(rows)):
+    for start, end in sorted(arrows(imports(rows))):
         (x, y), (to_x, to_y) = places[start], places[end]
         if y == to_y:
             # Along a row, above the rooms between.

@@ -151,11 +151,12 @@ def claim(
     assumptions: str,
     source: str,
     hypotheses: Hypotheses,
+    needs: tuple[Capability, ...] = (Capability.GIBBS_MAP,),
 ) -> Callable[[Check], Claim]:
     """Turn a check into a registered :class:`Claim`; a decorator."""
 
     def registered(check: Check) -> Claim:
-        made = Claim(identifier, title, statement, assumptions, source, hypotheses, check)
+        made = Claim(identifier, title, statement, assumptions, source, hypotheses, check, needs)
         if identifier in CLAIMS:
             raise ValueError(f"two claims are called {identifier!r}")
         CLAIMS[identifier] = made

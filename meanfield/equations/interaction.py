@@ -120,7 +120,8 @@ def _scale(potential: Any, domain: Domain) -> np.longdouble:
 
 @lru_cache(maxsize=64)
 def _relative(potential: Any, domain: Domain, degree: int) -> Extended:
-    relative: Extended = potential.extended_multipliers(domain, degree)
+    # A potential may go on to write where its answer stands.
+    relative: Extended = np.array(potential.extended_multipliers(domain, degree), dtype=np.longdouble)
     relative.flags.writeable = False
     return relative
 

@@ -80,13 +80,7 @@ class McKeanVlasov:
             value: Any = getattr(self, name)
             if isinstance(value, np.generic) and not isinstance(value, np.longdouble):
                 object.__setattr__(self, name, value.item())
-        if not (_is_finite(self.noise) and self.noise >= 0):
-            raise InvalidInput(f"noise must be a finite number, at least 0, not {self.noise!r}; try noise=1.0")
-        if self.noise != 0 and not SMALLEST_NOISE <= self.noise <= 1.0 / SMALLEST_NOISE:
-            raise InvalidInput(
-                f"noise must be 0 or between {SMALLEST_NOISE:g} and {1 / SMALLEST_NOISE:g}, not {self.noise!r}; "
-                "only coupling/noise matters for the states, so measure both in another unit"
-            )
+        object.__setattr__(self, "noise", _checked_noise(self.noise))
         if self.coupling is not None and not _is_finite(self.coupling):
             raise InvalidInput(
                 f"coupling must be a finite number, not {self.coupling}; leave it out to keep it free"
@@ -148,7 +142,8 @@ class McKeanVlasov:
             places |= {f"confinement_{own}": ("confinement", own) for own in values_of(self.confinement)}
         of_potential = {own: ("potential", own) for own in values_of(self.potential)}
         return places | {
-            f"potential_{name}" if name in places else name: place for name, place in of_potential.items()
+            f"potential_{name}" if name in {*places, "coupling"} else name: place
+            for name, place in of_potential.items()
         }
 
     @property
@@ -221,6 +216,19 @@ class McKeanVlasov:
             coupling=description["coupling"],
             confinement=None if confinement is None else _rebuild(confinement),
         )
+
+
+def _checked_noise(noise: Any) -> float:
+    """Return a noise that is admissible, zero without a sign."""
+    if not (_is_finite(noise) and noise >= 0):
+        raise InvalidInput(f"noise must be a finite number, at least 0, not {noise!r}; try noise=1.0")
+    if noise != 0 and not SMALLEST_NOISE <= noise <= 1.0 / SMALLEST_NOISE:
+        raise InvalidInput(
+            f"noise must be 0 or between {SMALLEST_NOISE:g} and {1 / SMALLEST_NOISE:g}, not {noise!r}; only "
+            "coupling/noise matters for the states, so measure both in another unit"
+        )
+    checked: float = noise if noise != 0 else 0.0
+    return checked
 
 
 def _require_zero(confinement: Potential, domain: Domain) -> None:

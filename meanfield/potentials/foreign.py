@@ -12,6 +12,7 @@ from ..domains import Domain
 from ..errors import ComputationFailed, InvalidInput, MeanfieldError
 from .consistency import require_consistent
 from .protocol import Combination
+from .terms import require_hashable
 
 # Degrees at which the answers are looked at.
 _DEGREES = (4, 33)
@@ -46,12 +47,7 @@ def require_potential(potential: Any, domain: Domain, role: str) -> None:
             f"the {role} {_name(potential)} has no {missing[0]}; let its class inherit meanfield.Potential, which "
             "has it"
         )
-    try:
-        hash(potential)
-    except TypeError as error:
-        raise InvalidInput(
-            f"the {role} {_name(potential)} is not hashable ({error}); make its class a frozen dataclass"
-        ) from error
+    require_hashable(potential, f"the {role}")
     _probe(potential, domain, role)
 
 

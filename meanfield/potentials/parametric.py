@@ -139,7 +139,8 @@ def differenced(potential: "Potential", name: str, domain: Domain, degree: int) 
     derivatives, errors = extrapolated(potential, name, domain, degree)
     size = abs(values_of(potential)[name]) or 1.0
     largest = max(np.abs(derivatives).max(), np.abs(potential.multipliers(domain, degree)).max() / size)
-    if errors.max() > LARGEST_ERROR * largest:
+    # An error that is no number is none that is small.
+    if not errors.max() <= LARGEST_ERROR * largest:
         raise InvalidInput(
             f"the derivatives of the multipliers of {potential.name!r} in {name} by differences have errors of "
             f"{float(errors.max()):.1e} beside {float(largest):.1e}; give their formula as the method "
@@ -155,17 +156,18 @@ def _limit(bends: list[Extended]) -> Extended:
 
 
 def _first_step(potential: "Potential", name: str, value: float, asked: tuple[Domain, int]) -> float:
-    """Return the largest step in a parameter that the potential admits on both sides."""
+    """Return the largest step in a parameter with finite multipliers that the potential admits on both sides."""
     size = abs(value) or 1.0
     step = _FIRST_STEP * size
     while step >= _SMALLEST_STEP * size:
         try:
-            for place in (value + step, value - step):
-                _at(potential, name, place, asked)
+            beside = [_at(potential, name, place, asked) for place in (value + step, value - step)]
         except ValueError:
             step /= 2
-        else:
+            continue
+        if all(np.isfinite(multipliers).all() for multipliers in beside):
             return step
+        step /= 2
     raise InvalidInput(
         f"the multipliers of {potential.name!r} cannot be differenced in {name} at {value:g}, beside which it "
         "refuses values; give their derivatives as the method multiplier_derivatives of its class"

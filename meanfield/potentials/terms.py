@@ -43,7 +43,11 @@ def joined(terms: list[tuple[float, str]], times: str, shown: Callable[[float], 
 
 
 def parameters_of_terms(terms: tuple[tuple[float, Any], ...]) -> dict[str, tuple[int, str]]:
-    """Return the continuous parameters of a sum by name: places of terms and names there, empty for the factors."""
+    """Return the continuous parameters of a sum by name: places of terms and names there, empty for the factors.
+
+    Terms of one name are counted in the order in which they were given, so that names stay where they are along a
+    change of parameters; sums that are equal in another order name theirs in that order.
+    """
     labels = [potential.name.replace("-", "_") for _, potential in terms]
     several, met = Counter(labels), Counter[str]()
     for place, label in enumerate(labels):
@@ -60,6 +64,23 @@ def parameters_of_terms(terms: tuple[tuple[float, Any], ...]) -> dict[str, tuple
     return found
 
 
+def require_hashable(potential: Any, role: str) -> None:
+    """Refuse a potential that no cache can take.
+
+    Raises
+    ------
+    InvalidInput
+        If it is not hashable; the message says how it becomes so.
+    """
+    try:
+        hash(potential)
+    except TypeError as error:
+        name = getattr(potential, "name", type(potential).__name__)
+        raise InvalidInput(
+            f"{role} {name!r} is not hashable ({error}); make its class a frozen dataclass"
+        ) from error
+
+
 def _read(terms: Any) -> Iterable[tuple[float, Any]]:
     """Yield checked pairs, of sums within the sum their own."""
     iterable = hasattr(terms, "__iter__") and getattr(terms, "ndim", 1) != 0
@@ -70,6 +91,7 @@ def _read(terms: Any) -> Iterable[tuple[float, Any]]:
         factor = as_number(factor, "the factor of a potential", "a finite number")
         if not is_potential(potential):
             raise InvalidInput(f"a term must be a potential such as Kuramoto(), not {potential!r}")
+        require_hashable(potential, "the term")
         for other, part in _parts(potential):
             if factor and other and not factor * other:
                 raise InvalidInput(

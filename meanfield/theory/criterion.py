@@ -4,7 +4,7 @@ from ..arguments import checked
 from ..equations import McKeanVlasov
 from .forms import theory_of
 from .results import GlobalCriterion
-from .thresholds import require_uniform
+from .thresholds import require_threshold
 
 
 @checked
@@ -31,7 +31,7 @@ def global_criterion(problem: McKeanVlasov) -> GlobalCriterion:
     Raises
     ------
     InvalidInput
-        If the problem has a confinement.
+        If the problem has a confinement or no noise.
     """
-    require_uniform(problem)
+    require_threshold(problem)
     return theory_of(problem.domain).criterion(problem)

@@ -115,8 +115,8 @@ def vertical_branches(problem: McKeanVlasov, low: float, high: float) -> list[Ve
     Raises
     ------
     InvalidInput
-        If the potential is not logarithmic, there is a confinement, the domain is a sphere, or the range is
-        reversed or unbounded.
+        If the potential is not logarithmic, there is a confinement or no noise, the domain is a sphere, or the
+        range is reversed or unbounded.
     """
     theory_of(problem.domain).require_waves("the vertical branch of the logarithmic potential")
     if not isinstance(problem.potential, Logarithmic) or problem.confinement is not None:
@@ -125,7 +125,7 @@ def vertical_branches(problem: McKeanVlasov, low: float, high: float) -> list[Ve
         )
     if not (math.isfinite(low) and math.isfinite(high) and low <= high):
         raise InvalidInput(f"the coupling range must be finite and increasing, not [{low!r}, {high!r}]")
-    unit = 2 * problem.noise * problem.potential.sign
+    unit = 2 * problem.positive_noise * problem.potential.sign
     last = max(low / unit, high / unit)
     if last > _MOST_VERTICAL:
         raise InvalidInput(
@@ -143,4 +143,4 @@ def vertical_spectrum(problem: McKeanVlasov, degree: int) -> npt.NDArray[np.floa
     """
     theory_of(problem.domain).require_waves("the vertical branch of the logarithmic potential")
     modes = np.arange(1, degree + 1)
-    return np.asarray(-problem.noise * modes * (modes - 1.0))
+    return np.asarray(-problem.positive_noise * modes * (modes - 1.0))

@@ -10,7 +10,7 @@ from ..errors import InvalidInput
 from .forms import theory_of
 from .on_circle import curvature_of
 from .results import ROUNDING
-from .thresholds import checked_mode, require_uniform
+from .thresholds import checked_mode, require_threshold
 
 
 @checked
@@ -72,7 +72,7 @@ def resonance(problem: McKeanVlasov, n: int, m: int) -> Resonance:
         On the sphere; if n < m fails, a multiplier vanishes, their signs differ or mode m - n or m + n is
         critical too.
     """
-    require_uniform(problem)
+    require_threshold(problem)
     theory_of(problem.domain).require_waves("the reduced energy of two modes")
     if checked_mode(n) >= checked_mode(m):
         nearest = f"resonance(problem, {min(n, m)}, {max(n, m) + (n == m)})"

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ..arguments import LARGEST_DEGREE, checked, shown
 from ..base import Record
-from ..equations import McKeanVlasov
+from ..equations import Capability, McKeanVlasov, require
 from ..errors import InvalidInput
 from ..harmonics.polynomials import multiplicities
 from ..potentials import Array, Number
@@ -143,6 +143,12 @@ def branching_coupling(problem: McKeanVlasov, n: int) -> Number:
     if not np.isfinite(coupling):
         raise InvalidInput(f"mode {n} has w_{n} = 0, so no branch leaves the uniform state along it")
     return coupling
+
+
+def require_threshold(problem: McKeanVlasov) -> None:
+    """Refuse a confinement, in which the uniform state is not stationary, and no noise, where nothing holds it."""
+    require_uniform(problem)
+    require(problem, Capability.GIBBS_MAP, "statements about the transition from the uniform state")
 
 
 def require_uniform(problem: McKeanVlasov) -> None:

@@ -8,4 +8,4 @@ from .euler_maruyama import EulerMaruyama as EulerMaruyama
 from .leimkuhler_matthews import LeimkuhlerMatthews as LeimkuhlerMatthews
 from .second_order import WeakSecondOrder as WeakSecondOrder
 
-__getattr__ = moved(__name__, {"simulate": "solvers"})
+__getattr__ = moved(__name__, {"simulate": "solvers", "simulation": "solvers"})

@@ -14,6 +14,7 @@ from meanfield import (
     GegenbauerSeries,
     InvalidInput,
     Kuramoto,
+    Logarithmic,
     McKeanVlasov,
     Sphere,
     Transformer,
@@ -24,7 +25,10 @@ from meanfield import (
     dissipation,
     first_variation,
     free_energy_parts,
+    global_criterion,
     growth_rates,
+    resonance,
+    vertical_branches,
 )
 from meanfield.equations import Capability, Interaction
 
@@ -39,6 +43,7 @@ DIVIDING: dict[str, Callable[[McKeanVlasov], Any]] = {
     "free_energy_parts": lambda problem: free_energy_parts(problem, MOMENTS),
     "dissipation": lambda problem: dissipation(problem, MOMENTS),
     "first_variation": lambda problem: first_variation(problem, MOMENTS),
+    "global_criterion": global_criterion,
     "stationary_states": solvers.stationary_states,
     "bifurcation_diagram": lambda problem: solvers.bifurcation_diagram(problem, (0.5, 3.0)),
     "contraction_rate": solvers.contraction_rate,
@@ -59,7 +64,24 @@ def test_an_equation_without_noise_is_named_saved_and_told():
     for domain, field in ((Circle(), CosineSeries((0.3,))), (Sphere(4), GegenbauerSeries((0.3,), 4))):
         problem = McKeanVlasov(domain, Kuramoto(), noise=0.0, coupling=2.0, confinement=field)
         assert McKeanVlasov.from_dict(problem.to_dict()) == problem
-    assert McKeanVlasov(Circle(), Kuramoto(), noise=-0.0).noise == 0.0
+    assert str(McKeanVlasov(Circle(), Kuramoto(), noise=-0.0).noise) == "0.0"
+
+
+def test_exact_states_and_resonances_need_noise():
+    logarithm = McKeanVlasov(Circle(), Logarithmic(), noise=0.0)
+    pair = McKeanVlasov(Circle(), CosineSeries((-1.0, -1.01)), noise=0.0)
+    for refused in (lambda: vertical_branches(logarithm, 0.0, 5.0), lambda: resonance(pair, 1, 2)):
+        with pytest.raises(InvalidInput, match="give noise > 0"):
+            refused()
+
+
+@pytest.mark.parametrize("dimension", [3, 5])
+@pytest.mark.parametrize("step", [None, 0.05])
+def test_particles_on_spheres_without_noise_gather(dimension, step):
+    problem = McKeanVlasov(Sphere(dimension), Kuramoto(), noise=0.0, coupling=2.0)
+    found = solvers.simulate(problem, 20, 3.0, 1, step=step, initial=solvers.VonMises(0.0, 1.0), times=3)
+    lengths = found.moduli[0, :, 1] if found.moduli is not None else found.order_parameter().mean
+    assert (np.diff(np.asarray(lengths)) > 0.0).all()
 
 
 @pytest.mark.parametrize("noise", [-1e-300, 1e-300, float("nan"), float("inf"), True])

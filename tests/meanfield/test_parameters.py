@@ -3,10 +3,11 @@
 The references are differences of other formulas for the multipliers in 50 digits, which mpmath takes, and integrals.
 """
 
+import contextlib
 import functools
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import mpmath as mp
 import numpy as np
@@ -438,3 +439,62 @@ def test_unknown_names_of_a_problem():
         PROBLEM.with_parameter("noise", -1.0)
     with pytest.raises(InvalidInput, match="beta must not be 0"):
         PROBLEM.with_parameter("beta", 0.0)
+
+
+@dataclass(frozen=True)
+class Rooted(Potential):
+    """A potential whose multiplier has a root or a logarithm, of numpy, with no number beyond 1."""
+
+    strength: float
+    kind: str = "root"
+
+    name: ClassVar[str] = "rooted"
+    formula: ClassVar[str] = "sqrt(a - 1) cos t"
+
+    def _factor(self) -> float:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return float(np.sqrt(self.strength - 1.0) if self.kind == "root" else np.log(self.strength - 1.0))
+
+    def values(self, angle):
+        return self._factor() * np.cos(angle)
+
+    def slope(self, angle):
+        return -self._factor() * np.sin(angle)
+
+    def multipliers(self, domain, degree):
+        return np.array([0.0, self._factor(), *([0.0] * degree)])[: degree + 1]
+
+    def tail_bound(self, domain, degree):
+        return 0.0 if degree >= 1 else abs(self._factor())
+
+    def parameters(self):
+        return {"strength": self.strength, "kind": self.kind}
+
+
+@pytest.mark.parametrize(
+    ("kind", "exact"), [("root", lambda a: 0.5 / math.sqrt(a - 1.0)), ("log", lambda a: 1 / (a - 1.0))]
+)
+@pytest.mark.parametrize("strength", [1.05, 1.01, 1.0003])
+def test_no_difference_reaches_beyond_the_numbers_a_potential_has(kind, exact, strength):
+    with contextlib.suppress(InvalidInput):
+        found = Rooted(strength, kind).multiplier_derivatives("strength", Circle(), 3)
+        assert found[1] == pytest.approx(exact(strength), rel=1e-8)
+
+
+def test_names_of_terms_stay_where_they_are_along_a_change_of_parameters():
+    moved = (Transformer(3.0) + Transformer(-1.0)).with_parameter("transformer1_beta", -2.0)
+    assert moved.with_parameter("transformer1_beta", 3.0) == Transformer(3.0) + Transformer(-1.0)
+
+
+def test_a_free_coupling_is_no_parameter_of_the_potential():
+    @dataclass(frozen=True)
+    class Coupled(Rooted):
+        coupling: float = 1.5
+
+        def parameters(self):
+            return {"strength": self.strength, "kind": self.kind, "coupling": self.coupling}
+
+    free = McKeanVlasov(Circle(), Coupled(2.0))
+    assert "potential_coupling" in free.parameters
+    with pytest.raises(InvalidInput, match="coupling"):
+        free.with_parameter("coupling", 5.0)

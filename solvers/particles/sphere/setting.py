@@ -139,7 +139,8 @@ class SphereSetting:
                 "the degrees of this potential decay so slowly that no step can be chosen from them; give one, "
                 "such as step=0.01, and see whether half of it changes the result"
             )
-        diffusion = DEFAULT_SPREAD / ((self.dimension - 1) * self.problem.noise)
+        spread = (self.dimension - 1) * self.problem.noise
+        diffusion = DEFAULT_SPREAD / spread if spread > 0.0 else math.inf
         drift = math.inf if significant.stiffness == 0.0 else DEFAULT_SHARE / significant.stiffness
         return min(until, diffusion, drift)
 
