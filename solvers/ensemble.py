@@ -165,11 +165,7 @@ def _on_executor(
 def _inline(planned: Plan, outcomes: dict[int, Recorded | Exception], watch: Watch) -> None:
     share = planned.timetable.steps
     for block in blocks_of(planned.replicas):
-        outcome: list[Recorded] | Exception
-        try:
-            outcome = _watched(block, len(outcomes) * share, len(planned.replicas) * share, watch)
-        except Exception as error:
-            outcome = error
+        outcome = _watched(block, len(outcomes) * share, len(planned.replicas) * share, watch)
         _note(block, outcome, outcomes)
         if isinstance(outcome, list) and any(one.interrupted for one in outcome):
             raise KeyboardInterrupt
@@ -181,7 +177,8 @@ def _note(block: Block, outcome: list[Recorded] | Exception, outcomes: dict[int,
     outcomes.update((replica.index, one) for replica, one in zip(block, each, strict=True))
 
 
-def _watched(block: Block, before: int, total: int, watch: Watch) -> list[Recorded]:
+def _watched(block: Block, before: int, total: int, watch: Watch) -> list[Recorded] | Exception:
+    """Return what comes of a block, an exception of its own included; one of the watch is the caller's."""
     steps = running_block(block)
     while True:
         try:
@@ -189,6 +186,8 @@ def _watched(block: Block, before: int, total: int, watch: Watch) -> list[Record
         except StopIteration as stop:
             recorded: list[Recorded] = stop.value
             return recorded
+        except Exception as error:
+            return error
         watch(before + len(block) * done, total, "")
 
 

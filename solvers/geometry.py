@@ -149,7 +149,7 @@ class Geometry(Protocol):
         unknowns
             Smallest last cell to include, for potentials whose multipliers decay slowly.
         negligible
-            Whether to return an equation, with one mode that does not act, where the potential does not feel the
+            Whether to return an equation, with one mode that does not act, where the potential does not act in the
             symmetry: its state is that of the confinement alone.
 
         Returns

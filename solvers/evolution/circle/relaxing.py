@@ -127,9 +127,9 @@ class CircleNeighbourhood(Followed):
 def _density(problem: McKeanVlasov, target: Complexes, nodes: int) -> Floats:
     """Return a stationary density at equal angles, from its exponential."""
     angles = 2.0 * math.pi * np.arange(nodes) / nodes
-    significant = Interaction(problem).strengths(target.size - 1) * target
-    significant[0] = 0.0
-    exponent = np.fft.irfft(significant, nodes, norm="forward")
+    attracted = Interaction(problem).strengths(target.size - 1) * target
+    attracted[0] = 0.0
+    exponent = np.fft.irfft(attracted, nodes, norm="forward")
     if problem.confinement is not None:
         exponent -= np.asarray(problem.confinement.values(angles), dtype=float) / problem.noise
     weights = np.exp(exponent - exponent.max())

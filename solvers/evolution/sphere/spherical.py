@@ -9,8 +9,8 @@ With :math:`1 + f = \sum_l (2l+1) \sum_m c_{lm} e^c_{lm} + s_{lm} e^s_{lm}` the 
                   - \tfrac{l(l+1)}{2l+1} v_l \delta_{m0},
 
 and likewise with sines; the means are uniform. One synthesis, one gradient and the adjoint of the gradient make a
-time derivative, without a division by the sine. The field has only the degrees up to some L' that the potential
-feels; the products have degree 2 L + L', for which the grid is exact.
+time derivative, without a division by the sine. The field has only the significant degrees of the potential,
+up to some L'; the products have degree 2 L + L', for which the grid is exact.
 """
 
 import math

@@ -80,7 +80,7 @@ class SphereCloud:
         displacements = np.empty_like(self.positions)
         for part in equal_parts(self.positions.shape[1], self._field.block):
             block = self.positions[:, part]
-            displacements[:, part] = step * self._significant(block, part)
+            displacements[:, part] = step * self._tangent_drift(block, part)
         return displacements
 
     def noise(self, time: float) -> Floats:
@@ -125,11 +125,11 @@ class SphereCloud:
         middle = np.empty_like(self.positions)
         for part in equal_parts(self.positions.shape[1], self._field.block):
             block = self.positions[:, part]
-            middle[:, part] = shifted(block, 0.5 * step * self._significant(block, part))
+            middle[:, part] = shifted(block, 0.5 * step * self._tangent_drift(block, part))
         self._field.gather(middle)
         for part in equal_parts(self.positions.shape[1], self._field.block):
             block = self.positions[:, part]
-            block[:] = shifted(block, step * self._significant(middle[:, part], part))
+            block[:] = shifted(block, step * self._tangent_drift(middle[:, part], part))
         self._diffuse(0.5 * step)
 
     def _diffuse(self, time: float) -> None:
@@ -137,7 +137,7 @@ class SphereCloud:
         for part in self._parts(self.positions.shape[1]):
             follow(self.positions[:, part], self._drawn(part, width))
 
-    def _significant(self, points: Floats, part: slice) -> Floats:
+    def _tangent_drift(self, points: Floats, part: slice) -> Floats:
         """Return the tangent drift at the points gathered of some of the particles."""
         return tangent(points, self._field.drift(points, part))
 

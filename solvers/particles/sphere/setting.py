@@ -213,7 +213,7 @@ class SphereSetting:
                 return []
             return [
                 f"the drift is summed over all pairs of {particles} particles at every step, in a time that grows "
-                "with their square: the degrees significant have too many moments in this dimension"
+                "with their square: the significant degrees have too many moments in this dimension"
             ]
         if significant.complete:
             return []

@@ -33,6 +33,7 @@ rate if none is below -s: these are as many as :math:`\Lambda^{-1} - H` has more
 :math:`\Lambda`, if W + s has none.
 """
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -41,7 +42,7 @@ import scipy.linalg
 
 from meanfield.equations.interaction import NEGLIGIBLE
 
-from ...bases import EPS, Floats, Integers
+from ...bases import EPS, Floats
 from ...lanczos import check_size, lowest_pairs
 from .full_fields import FullField, grid_size, on_grid, transform_of, turnings
 from .harmonic_tables import ClassTable, class_tables, waves_of
@@ -60,8 +61,8 @@ LEAST_SHIFT = 0.1
 SOLVED = 1e-11
 
 
-class LinearisedEquation:
-    """The linearised equation at a field on a grid that resolves harmonics up to a degree.
+class Linearisation:
+    """The linearised equation at a field on harmonics up to a degree.
 
     Parameters
     ----------
@@ -69,15 +70,26 @@ class LinearisedEquation:
         The field of the state.
     degree
         L.
-    rings, meridians
-        The size of the grid.
+
+    Raises
+    ------
+    NotResolved
+        If a class has more harmonics than a dense matrix affords.
     """
 
-    def __init__(self, field: FullField, degree: int, rings: int, meridians: int) -> None:
+    def __init__(self, field: FullField, degree: int) -> None:
         self.field, self.degree = field, degree
+        rings, meridians = grid_size(field, degree)
         self.transform = transform_of(degree, rings, meridians)
+        self.tables = class_tables(field.symmetry, degree, rings)
+        check_size(max(table.size for table in self.tables))
         self.values = on_grid(field, rings, meridians)
+        self.lambdas: Floats = field.interaction.attractions(degree) / (2.0 * np.arange(degree + 1.0) + 1.0)
         self.unlisted: float = field.interaction.strongest_beyond(degree)
+        self._waves = [
+            waves_of(values, self.transform.weights, 2 * degree)
+            for values in (self.values.potential, self.values.root)
+        ]
 
     @property
     def noise(self) -> float:
@@ -103,91 +115,37 @@ class LinearisedEquation:
         lengths = [self.transform.multiplicities @ (cosine**2 + sine**2) for cosine, sine in self.kernels[1:]]
         return float(np.sqrt(max(lengths)))
 
-    def mass(self, table: ClassTable) -> Floats:
-        """Return the root of the density in a class as a column of unit length, if it is there."""
-        column = table.pick(*self.kernels[0])[:, None]
-        return column / np.linalg.norm(column) if table.own else column[:, :0]
-
-    def rotations(self, table: ClassTable) -> Floats:
-        """Return an orthonormal basis of the rotations in a class, as columns."""
-        columns = np.stack([table.pick(*pair) for pair in self.kernels[1:]], axis=1)
-        least = INDEPENDENT * self.fastest
-        if np.linalg.norm(columns) <= least:
-            return columns[:, :0]
-        mass = self.mass(table)
-        directions, sizes, _ = np.linalg.svd(columns - mass @ (mass.T @ columns), full_matrices=False)
-        return np.asarray(directions[:, sizes > least])
-
-    def truncation(self, table: ClassTable, pair: "Pair") -> float:
-        """Return how much the harmonics left out change the rate of a pair in a class, to leading order."""
-        transform, values, degree = self.transform, self.values, self.degree
-        beyond = self._beyond(values.potential * transform.synthesise(*table.spread(pair.x, degree)))
-        weighted = values.root * transform.synthesise(*table.spread(pair.y, degree))
-        cosine, sine = transform.analyse(weighted)
-        factors = self.field.interaction.attractions(degree)[transform.degrees]
-        attracted = self._beyond(values.root * transform.synthesise(factors * cosine, factors * sine))
-        changed = abs(pair.level) * beyond / ((degree + 1.0) * (degree + 2.0)) + attracted
-        if self.unlisted > EPS:
-            changed += self.unlisted * self._beyond(weighted)
-        return changed
-
-    def _beyond(self, values: Floats) -> float:
-        """Return the mean square of what values on the grid have beyond the last degree."""
-        transform = self.transform
-        cosine, sine = transform.analyse(values)
-        factors = transform.multiplicities
-        rest = values - transform.synthesise(factors * cosine, factors * sine)
-        return transform.mean(rest * rest)
-
-
-class Linearisation(LinearisedEquation):
-    """The linearised equation by matrices on harmonics up to a degree.
-
-    Parameters
-    ----------
-    field
-        The field of the state.
-    degree
-        L.
-
-    Raises
-    ------
-    NotResolved
-        If a class has more harmonics than a dense matrix affords.
-    """
-
-    def __init__(self, field: FullField, degree: int) -> None:
-        rings, meridians = grid_size(field, degree)
-        self.tables = class_tables(field.symmetry, degree, rings)
-        check_size(max(table.size for table in self.tables))
-        super().__init__(field, degree, rings, meridians)
-        self.lambdas: Floats = field.interaction.attractions(degree) / (2.0 * np.arange(degree + 1.0) + 1.0)
-        self._waves = [
-            waves_of(values, self.transform.weights, 2 * degree)
-            for values in (self.values.potential, self.values.root)
-        ]
-
     def matrices(self, table: ClassTable) -> "ClassMatrices":
         """Return the matrices of a class."""
         potential, root = self._waves
         witten = table.products(potential)
         witten.flat[:: table.size + 1] += table.degrees * (table.degrees + 1.0)
-        significant = np.flatnonzero(np.isin(table.degrees, significant_degrees(self.lambdas)))
+        strongest = float(np.abs(self.lambdas).max())
+        significant = np.flatnonzero(np.abs(self.lambdas[table.degrees]) > NEGLIGIBLE * strongest)
         return ClassMatrices(
             self,
             table,
             witten,
             table.products(root, significant),
             self.lambdas[table.degrees[significant]],
-            self.mass(table),
-            self.rotations(table),
+            self._mass(table),
+            self._rotations(table),
         )
 
+    def _mass(self, table: ClassTable) -> Floats:
+        """Return the root of the density in a class as a column of unit length, if it is there."""
+        column = table.pick(*self.kernels[0])[:, None]
+        return column / np.linalg.norm(column) if table.own else column[:, :0]
 
-def significant_degrees(strengths: Floats) -> Integers:
-    """Return the degrees whose strengths are not negligible beside the strongest."""
-    sizes = np.abs(strengths)
-    return np.flatnonzero(sizes > NEGLIGIBLE * sizes.max())
+    def _rotations(self, table: ClassTable) -> Floats:
+        """Return an orthonormal basis of the rotations in a class, as columns."""
+        columns = np.stack([table.pick(*pair) for pair in self.kernels[1:]], axis=1)
+        least = INDEPENDENT * self.fastest
+        if np.linalg.norm(columns) <= least:
+            return columns[:, :0]
+        mass = self._mass(table)
+        directions, sizes, _ = np.linalg.svd(columns - mass @ (mass.T @ columns), full_matrices=False)
+        return np.asarray(directions[:, sizes > least])
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,19 +224,19 @@ class ClassMatrices:
         y = factor.T @ vectors
         return [Pair(float(level), x[:, k], y[:, k]) for k, level in enumerate(values)]
 
-    def slowest(self, bound: float) -> tuple[Pair, "Inverse"]:
-        """Return the pair of the lowest rate, rotations left out, and the inverse that it is found by.
-
-        That is quick if the rate is not far above an estimated bound.
-        """
-        inverse = inverse_below(self, max(-bound, LEAST_SHIFT) if np.isfinite(bound) else FIRST_SHIFT)
+    def slowest(self, bound: float) -> Pair:
+        """Return the pair of the lowest rate, rotations left out, quickly if not far above an estimated bound."""
+        inverse = _inverse_below(self, max(-bound, LEAST_SHIFT) if np.isfinite(bound) else FIRST_SHIFT)
         # What is left of other eigenvectors is small, but of rates as large as they are: once more the inverse.
-        x = inverse(largest(inverse))
+        x = inverse(_largest(inverse))
         y = inverse.witten(x)
-        length = np.sqrt(x @ y)
-        x, y = x / length, y / length
+        square = float(x @ y)
+        if not square > 0.0:
+            # W is singular to rounding.
+            return self.lowest(1)[0]
+        x, y = x / math.sqrt(square), y / math.sqrt(square)
         attracted = self.modes.T @ y
-        return Pair(float(y @ y - (self.lambdas * attracted) @ attracted), x, y), inverse
+        return Pair(float(y @ y - (self.lambdas * attracted) @ attracted), x, y)
 
     def rounding(self, pair: Pair) -> float:
         """Return a first order bound of the rounding error of a rate, but for that of an eigenvalue solver."""
@@ -293,7 +251,25 @@ class ClassMatrices:
 
     def truncation(self, pair: Pair) -> float:
         """Return how much the harmonics left out change a rate, to leading order."""
-        return self.whole.truncation(self.table, pair)
+        whole, degree = self.whole, self.whole.degree
+        transform, values = whole.transform, whole.values
+        beyond = self._beyond(values.potential * transform.synthesise(*self.table.spread(pair.x, degree)))
+        weighted = values.root * transform.synthesise(*self.table.spread(pair.y, degree))
+        cosine, sine = transform.analyse(weighted)
+        factors = whole.field.interaction.attractions(degree)[transform.degrees]
+        attracted = self._beyond(values.root * transform.synthesise(factors * cosine, factors * sine))
+        changed = abs(pair.level) * beyond / ((degree + 1.0) * (degree + 2.0)) + attracted
+        if whole.unlisted > EPS:
+            changed += whole.unlisted * self._beyond(weighted)
+        return changed
+
+    def _beyond(self, values: Floats) -> float:
+        """Return the mean square of what values on the grid have beyond the last degree."""
+        transform = self.whole.transform
+        cosine, sine = transform.analyse(values)
+        factors = transform.multiplicities
+        rest = values - transform.synthesise(factors * cosine, factors * sine)
+        return transform.mean(rest * rest)
 
 
 def lowest_vectors(matrix: Floats, count: int) -> tuple[Floats, Floats]:
@@ -304,8 +280,8 @@ def lowest_vectors(matrix: Floats, count: int) -> tuple[Floats, Floats]:
     return values, vectors
 
 
-class Inverse:
-    """x -> (CW + s)^{-1} x off the known kernels of a class, on harmonics up to a degree.
+class _Inverse:
+    """x -> (CW + s)^{-1} x off the known kernels of a class.
 
     Raises
     ------
@@ -315,7 +291,6 @@ class Inverse:
 
     def __init__(self, block: ClassMatrices, shift: float) -> None:
         self.shift, self.size = shift, block.table.size
-        self.degree, self.coupled = block.whole.degree, block.coupled
         self._witten, self._kernel = block.witten, block.kernel
         shifted = block.witten.copy()
         shifted.flat[:: self.size + 1] += shift
@@ -336,7 +311,6 @@ class Inverse:
             raise np.linalg.LinAlgError
 
     def __call__(self, vector: Floats) -> Floats:
-        """Return (CW + s)^{-1} x off the known kernels."""
         significant = self._vectors @ ((self._vectors.T @ (self._right.T @ vector)) / self._values)
         return np.asarray(self._solved(vector) + self._moved @ significant)
 
@@ -354,11 +328,11 @@ class Inverse:
         return np.asarray(solved - self._reached @ np.linalg.solve(self._schur, self._kernel.T @ solved))
 
 
-def inverse_below(block: ClassMatrices, shift: float) -> Inverse:
+def _inverse_below(block: ClassMatrices, shift: float) -> _Inverse:
     """Return (CW + s)^{-1} with s the first of some growing shifts that has no rate below -s."""
     while True:
         try:
-            return Inverse(block, shift)
+            return _Inverse(block, shift)
         except np.linalg.LinAlgError:
             # No rate is beyond the norm of the matrices, unless they are not finite.
             if shift > block.top * block.table.size * block.coupled:
@@ -366,7 +340,7 @@ def inverse_below(block: ClassMatrices, shift: float) -> Inverse:
             shift = max(FIRST_SHIFT, SHIFT_GROWTH * shift)
 
 
-def largest(inverse: Inverse) -> Floats:
+def _largest(inverse: _Inverse) -> Floats:
     """Return the eigenvector x of the largest eigenvalue of (CW + s)^{-1}, <x, Wx> = 1, by Lanczos."""
     size = inverse.size
     basis, images, projected = np.empty((size, size)), np.empty((size, size)), np.zeros((size, size))

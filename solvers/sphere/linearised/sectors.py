@@ -112,8 +112,8 @@ class SectorMatrices:
         """Return the norms of BAh/D - mu h under the density, h in columns, all its parts counted."""
         rows = vectors.swapaxes(-1, -2)
         images = rows @ self.images
-        significant = (images @ self.functions.swapaxes(-1, -2)) * self.strengths[..., None, :]
-        rest = images - significant @ self.functions - levels[..., None] * (rows @ self.values)
+        attracted = (images @ self.functions.swapaxes(-1, -2)) * self.strengths[..., None, :]
+        rest = images - attracted @ self.functions - levels[..., None] * (rows @ self.values)
         return np.asarray(np.linalg.norm(rest, axis=-1))
 
 
