@@ -155,11 +155,6 @@ def ring_tables(degree: int, orders: Integers, rings: int) -> Iterator[Floats]:
         yield table
 
 
-def order_table(degree: int, order: int, complements: NDArray[Any]) -> Floats:
-    """Return T_lm for l = order..degree at 1 - cos(theta), shape (points, degree - order + 1)."""
-    return next(order_tables(degree, np.array([order]), complements))
-
-
 def order_tables(degree: int, orders: Integers, complements: NDArray[Any]) -> Iterator[Floats]:
     """Yield T_lm for l = m..degree at 1 - cos(theta), (points, degree - m + 1), for ascending orders m.
 
