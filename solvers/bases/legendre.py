@@ -134,7 +134,7 @@ def folded(degree: int, orders: Integers, rings: int) -> list[tuple[Floats, Floa
     return [known[order] for order in orders.tolist()]
 
 
-@functools.lru_cache(maxsize=16)
+@functools.lru_cache(maxsize=8)
 def _folded(degree: int, rings: int) -> dict[int, tuple[Floats, Floats]]:
     return {}
 
