@@ -29,7 +29,7 @@ import numpy.typing as npt
 from .arguments import checked, shown
 from .base import Record
 from .entropy import SERIES_BELOW, excess, excess_beyond_square
-from .equations import McKeanVlasov
+from .equations import Capability, McKeanVlasov, require
 from .errors import ComputationFailed, InvalidInput
 from .harmonics import Layout, converged, modes_of
 from .harmonics.modes import EPS
@@ -266,6 +266,7 @@ class _Density:
     def __init__(
         self, problem: McKeanVlasov, cosine: npt.ArrayLike, sine: npt.ArrayLike | None, layout: Layout
     ) -> None:
+        require(problem, Capability.FREE_ENERGY, "energies and their variations")
         self.problem, self.domain = problem, problem.domain
         self.cosine, self.sine = _moments(cosine, sine)
         self.modes, self.places = modes_of(problem.domain, layout), self.cosine.size
