@@ -79,5 +79,5 @@ def test_nothing_else_knows_of_it():
 
 @pytest.mark.parametrize("wrong", ["lsoda", 0.01, SBDF3, object()])
 def test_what_is_no_integrator_is_refused(wrong):
-    with pytest.raises(InvalidInput, match=r"method must be LSODA or ETDRK4"):
+    with pytest.raises(InvalidInput, match=r"method must be LSODA\(\) or ETDRK4\(\)"):
         evolve(PROBLEMS[0][0], VonMises(), 0.1, method=wrong)
