@@ -234,7 +234,9 @@ def test_schemes_for_flat_domains_are_refused_on_spheres(run):
 
 @pytest.mark.parametrize("wrong", ["heun", 2, object()])
 def test_what_is_no_scheme_is_refused(wrong):
-    with pytest.raises(InvalidInput, match=r"scheme must be EulerMaruyama\(\), WeakSecondOrder\(\) or LeimkuhlerMatthews\(\)"):
+    with pytest.raises(
+        InvalidInput, match=r"scheme must be EulerMaruyama\(\), WeakSecondOrder\(\) or LeimkuhlerMatthews\(\)"
+    ):
         simulate(CONFINED, 10, 0.1, 1, scheme=wrong)
 
 
