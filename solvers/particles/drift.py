@@ -91,44 +91,54 @@ class PairDrift:
 
 
 @dataclass(frozen=True, eq=False)
-class Truncation:
-    r"""The modes a drift is made of, and what is lost by that.
+class DriftDegrees:
+    r"""The degrees a drift is made of, and what is lost by that.
 
     Attributes
     ----------
-    interaction, confinement : (K + 1,) float
-        :math:`\kappa w_k` and :math:`v_k`; entry 0 is 0.
-    cells
-        Number of cells M.
+    interaction, confinement : (L + 1,) float
+        :math:`\kappa w_l` and :math:`v_l`; entry 0 is 0.
     scale
-        :math:`\sum_k k(|\kappa w_k| + |v_k|)`, all modes considered: a bound of the drift.
+        :math:`\sum_l \sqrt{P_l'(1)}(|\kappa w_l| + |v_l|)` over all degrees considered: a bound of the drift.
     truncation_error
-        Bound of the drift of the modes left out, relative to ``scale``; None where their sum does not converge.
-    evaluation_error
-        Bound of the error made by the cubics, relative to ``scale``.
+        Bound of the drift of the degrees left out, relative to ``scale``; None where their sum does not converge.
     random_share
-        Root mean square of the modes left out relative to that of all, in the drift between independent
+        Root mean square of the degrees left out relative to that of all, in the drift between independent
         particles; None where the sum does not converge.
     stiffness
-        :math:`\sum_k k^2(|\kappa w_k| + |v_k|)` over the modes kept: a bound of the slope of the drift.
+        :math:`\sum_l P_l'(1)(|\kappa w_l| + |v_l|)` over the degrees kept: a bound of the slope of the drift.
     complete
-        Whether the modes left out are within the tolerance.
+        Whether the degrees left out are within the tolerance.
     """
 
     interaction: Floats
     confinement: Floats
-    cells: int
     scale: float
     truncation_error: float | None
-    evaluation_error: float
     random_share: float | None
     stiffness: float
     complete: bool
 
     @property
     def degree(self) -> int:
-        """Largest degree K kept."""
+        """Largest degree L kept."""
         return self.interaction.size - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Truncation(DriftDegrees):
+    """The degrees of a drift on the circle, and the cells that evaluate it.
+
+    Attributes
+    ----------
+    cells
+        Number of cells M.
+    evaluation_error
+        Bound of the error made by the cubics, relative to ``scale``.
+    """
+
+    cells: int
+    evaluation_error: float
 
 
 def truncation(problem: McKeanVlasov, drift: MomentDrift, degrees: int = 0) -> Truncation:
@@ -148,7 +158,7 @@ def truncation(problem: McKeanVlasov, drift: MomentDrift, degrees: int = 0) -> T
     InvalidInput
         If the coupling is free or the moments asked for need too many cells.
     """
-    interaction, confinement, beyond = _strengths(problem, drift)
+    interaction, confinement, beyond = force_coefficients(problem, drift.tolerance, SEARCHED_DEGREE)
     modes = np.arange(interaction.size)
     weights = modes * (np.abs(interaction) + np.abs(confinement))
     scale = float(weights.sum())
@@ -172,6 +182,36 @@ def truncation(problem: McKeanVlasov, drift: MomentDrift, degrees: int = 0) -> T
         stiffness=float((modes * weights)[kept].sum()),
         complete=bool(complete),
     )
+
+
+def steepness(dimension: int, degree: int) -> Floats:
+    """Return P_l'(1) = l (l + d - 2)/(d - 1) for l = 0..degree, l^2 on the circle."""
+    degrees = np.arange(degree + 1.0)
+    return degrees * (degrees + dimension - 2) / (dimension - 1)
+
+
+def force_coefficients(problem: McKeanVlasov, tolerance: float, last: int) -> tuple[Floats, Floats, float]:
+    """Return kappa w_l and v_l up to a degree, at most about the last, and what those beyond sum to, an estimate.
+
+    The estimate L sqrt(P_L'(1)) sup |w_l| over l > L is a bound of sum sqrt(P_l'(1)) |w_l| for multipliers that
+    decay like 1/l^3 or faster, and does not shrink for those whose sum diverges.
+    """
+    pairs = [(problem.potential, problem.fixed_coupling)]
+    if problem.confinement is not None:
+        pairs.append((problem.confinement, 1.0))
+    degree = 32
+    while True:
+        rows, beyond = [], 0.0
+        slopes = np.sqrt(steepness(problem.domain.dimension, degree))
+        for potential, factor in pairs:
+            strength = float(factor * potential.scale(problem.domain))
+            rows.append(strength * potential.relative_multipliers(problem.domain, degree))
+            tail = potential.relative_tail_bound(problem.domain, degree)
+            beyond += abs(strength) * degree * float(slopes[-1]) * tail
+        scale = sum(float((slopes * np.abs(row)).sum()) for row in rows)
+        if beyond <= 0.1 * tolerance * scale or degree >= last:
+            return rows[0], rows[1] if len(rows) > 1 else np.zeros(degree + 1), beyond
+        degree *= 2
 
 
 def cell_errors(degrees: NDArray[np.integer], cells: int) -> Floats:
@@ -246,29 +286,6 @@ class MomentForce:
         transform.coefficients[:kept] = 0.5 * step * degrees**2 * np.exp(-noise * step * degrees**2) * strength
         transform.synthesise()
         return float(-transform.values.min())
-
-
-def _strengths(problem: McKeanVlasov, drift: MomentDrift) -> tuple[Floats, Floats, float]:
-    """Return kappa w_k and v_k up to a degree beyond which they sum to the last value, an estimate.
-
-    The estimate L^2 sup |w_k| over k > L is a bound of sum k |w_k| for multipliers that decay like 1/k^3 or faster,
-    and does not shrink for those whose sum diverges.
-    """
-    pairs = [(problem.potential, problem.fixed_coupling)]
-    if problem.confinement is not None:
-        pairs.append((problem.confinement, 1.0))
-    degree = 32
-    while True:
-        rows, beyond = [], 0.0
-        for potential, factor in pairs:
-            strength = float(factor * potential.scale(problem.domain))
-            rows.append(strength * potential.relative_multipliers(problem.domain, degree))
-            beyond += abs(strength) * degree**2 * potential.relative_tail_bound(problem.domain, degree)
-        modes = np.arange(degree + 1)
-        scale = sum(float((modes * np.abs(row)).sum()) for row in rows)
-        if beyond <= 0.1 * drift.tolerance * scale or degree >= SEARCHED_DEGREE:
-            return rows[0], rows[1] if len(rows) > 1 else np.zeros(degree + 1), beyond
-        degree *= 2
 
 
 def _random_share(problem: McKeanVlasov, interaction: Floats, degree: int, beyond: float) -> float | None:

@@ -32,7 +32,7 @@ from ..bases.representations import Group
 from ..bases.second_moments import orbits
 from ..bases.spherical import SphericalTransform
 from ..batched import relaxed, solutions
-from .tabulated import Functions, Separated, Tabulated, chosen
+from .tabulated import Functions, Separated, Tabulated
 
 # Entries of the arrays that are worked on at once: they stay in the cache.
 BATCH = 400_000
@@ -175,7 +175,7 @@ def invariant(group: Group, field: Field, degrees: Integers, rings: int) -> Harm
     def products() -> tuple[Functions, csr_array]:
         # A product of two harmonics has degrees up to twice theirs, and the symmetry of both.
         needed, couplings = _couplings(group, tuple(degrees.tolist()))
-        return chosen(_on_points(group, _with_one(group, degrees), rings).functions, needed), couplings
+        return _on_points(group, _with_one(group, degrees), rings).functions.some(needed), couplings
 
     return Harmonics(
         of_each,
@@ -307,7 +307,7 @@ class Sampled:
 
     @property
     def work(self) -> float:
-        """Multiplications in a step of Newton's method, were every harmonic in every product."""
+        """Multiplications in a step of Newton's method, were the sums over the functions in products dense."""
         functions, couplings = self._products
         size = self.degrees.size
         coupled = 0 if couplings is None else functions.count * size**2

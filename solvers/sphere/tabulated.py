@@ -29,6 +29,9 @@ class Functions(Protocol):
     def means(self, masses: Floats) -> Floats:
         """Return the sums over all points of masses, (n, points), times the functions, (n, count)."""
 
+    def some(self, places: Integers) -> "Functions":
+        """Return those at some places."""
+
 
 class Tabulated:
     """Functions by their values, (count, points)."""
@@ -48,6 +51,10 @@ class Tabulated:
     def means(self, masses: Floats) -> Floats:
         """Return sums of masses times the functions."""
         return np.asarray(masses @ self._columns)
+
+    def some(self, places: Integers) -> "Tabulated":
+        """Return those at some places."""
+        return Tabulated(self._rows[places])
 
 
 class Separated:
@@ -96,9 +103,6 @@ class Separated:
         parts = np.matmul(rows.reshape(waves, count, rings), self._towards)
         return np.asarray(self._entries @ parts.transpose(0, 2, 1).reshape(waves * degrees, count)).T
 
-
-def chosen(functions: Functions, places: Integers) -> Functions:
-    """Return some of several functions."""
-    if isinstance(functions, Separated):
-        return Separated(functions._around, functions._along, csr_array(functions._entries[places]))
-    return Tabulated(functions.values()[places])
+    def some(self, places: Integers) -> "Separated":
+        """Return those at some places."""
+        return Separated(self._around, self._along, csr_array(self._entries[places]))

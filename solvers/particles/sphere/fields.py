@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from meanfield import ComputationFailed, McKeanVlasov
 
+from ..drift import DriftDegrees
 from .harmonics import SolidGradient, SolidHarmonics
-from .significant import SignificantDegrees
 from .tensors import Monomials, power_coefficients
 
 Floats = NDArray[np.float64]
@@ -56,7 +56,7 @@ class Field(Protocol):
 class HarmonicField:
     """On S^2, from the moments with all significant harmonics."""
 
-    def __init__(self, significant: SignificantDegrees) -> None:
+    def __init__(self, significant: DriftDegrees) -> None:
         degree = significant.degree
         self._harmonics, self._below = SolidHarmonics(degree), SolidHarmonics(max(degree - 1, 0))
         self._gradient = SolidGradient(degree)
@@ -79,7 +79,7 @@ class HarmonicField:
 class DuccField:
     """The same by the nonuniform transforms of ducc0, to the precision asked for."""
 
-    def __init__(self, significant: SignificantDegrees, tolerance: float, library: Any) -> None:
+    def __init__(self, significant: DriftDegrees, tolerance: float, library: Any) -> None:
         self._sht, self._degree = library.sht, significant.degree
         self._options = {"lmax": significant.degree, "epsilon": max(0.25 * tolerance, FINEST), "nthreads": 1}
         orders = np.repeat(
@@ -131,7 +131,7 @@ class DuccField:
 class TensorField:
     """From the means of products of coordinates, for polynomials of low degree in any dimension."""
 
-    def __init__(self, significant: SignificantDegrees, dimension: int) -> None:
+    def __init__(self, significant: DriftDegrees, dimension: int) -> None:
         self._monomials = Monomials(dimension, max(significant.degree - 1, 0))
         degrees = self._monomials.degrees
         powers = np.append(power_coefficients(dimension, significant.interaction), 0.0)
@@ -159,7 +159,7 @@ class TensorField:
 class PairField:
     r"""As the sum over all pairs, :math:`\nabla W = -W'(\gamma)\,y/\sin\gamma` up to a part along x: O(N^2)."""
 
-    def __init__(self, problem: McKeanVlasov, significant: SignificantDegrees) -> None:
+    def __init__(self, problem: McKeanVlasov, significant: DriftDegrees) -> None:
         self._problem = problem
         self._confinement = AxialForce(significant.confinement, problem.domain.dimension)
         self._positions: Floats = np.empty((problem.domain.dimension, 0))

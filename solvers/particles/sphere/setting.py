@@ -15,14 +15,14 @@ from meanfield.harmonics import Layout
 from meanfield.harmonics import moduli as lengths_of
 
 from ...bases.spherical import ducc
-from ..drift import OVERSHOOTING, MomentDrift, PairDrift
+from ..drift import OVERSHOOTING, DriftDegrees, MomentDrift, PairDrift
 from ..settings import HISTOGRAM_BINS, Several, Starts
 from ..stepping import too_long
 from ..timing import Timetable
 from .cloud import SphereCloud
 from .fields import EPS, DuccField, Field, HarmonicField, PairField, TensorField, zonal_values
 from .harmonics import SolidHarmonics
-from .significant import SignificantDegrees, significant_degrees
+from .significant import significant_degrees
 from .starts import SphereStart, sphere_starts
 from .tensors import Monomials, count, polynomials, power_coefficients
 
@@ -61,7 +61,7 @@ class SphereSetting:
 
     problem: McKeanVlasov
     drift: MomentDrift | PairDrift
-    significant: SignificantDegrees
+    significant: DriftDegrees
     degrees: int
     kernel: str = "auto"
 
@@ -70,7 +70,7 @@ class SphereSetting:
 
     @classmethod
     def suitable_drift(
-        cls, significant: SignificantDegrees, dimension: int, drift: MomentDrift | PairDrift | None, particles: int
+        cls, significant: DriftDegrees, dimension: int, drift: MomentDrift | PairDrift | None, particles: int
     ) -> MomentDrift | PairDrift:
         """Return the drift asked for, or the cheaper of moments and pairs.
 
@@ -257,7 +257,7 @@ class OrdinarySphereSetting(SphereSetting):
 
     @classmethod
     def suitable_drift(
-        cls, significant: SignificantDegrees, dimension: int, drift: MomentDrift | PairDrift | None, particles: int
+        cls, significant: DriftDegrees, dimension: int, drift: MomentDrift | PairDrift | None, particles: int
     ) -> MomentDrift | PairDrift:
         """Return the drift asked for, or moments: harmonics are never too many."""
         return MomentDrift() if drift is None else drift
@@ -331,7 +331,7 @@ def moment_lengths(positions: Floats, degree: int) -> Floats:
     return result
 
 
-def _objection(significant: SignificantDegrees, dimension: int, tolerance: float) -> str:
+def _objection(significant: DriftDegrees, dimension: int, tolerance: float) -> str:
     """Say why moments are out of the question, if they are."""
     number = count(dimension, max(significant.degree - 1, 0))
     if number > MOST_MONOMIALS:
@@ -354,7 +354,7 @@ def _pairs_are_cheaper(degree: int, dimension: int, particles: int) -> bool:
     return particles * (PAIR_TIME + PRODUCT_TIME * dimension) < moments
 
 
-def _power_error(significant: SignificantDegrees, dimension: int) -> float:
+def _power_error(significant: DriftDegrees, dimension: int) -> float:
     """Return a bound of the rounding of the drift in powers of the inner product, relative to its scale."""
     powers = power_coefficients(dimension, significant.interaction)
     total = float(np.abs(np.arange(powers.size) * powers).sum())
