@@ -169,7 +169,9 @@ class McKeanVlasov:
             If there is none.
         """
         if self.noise == 0:
-            raise InvalidInput("this needs noise and the problem has none; give noise > 0, such as noise=1.0")
+            raise InvalidInput(
+                "this needs noise and the problem has none; give noise > 0, such as noise=1.0 (--noise 1)"
+            )
         return self.noise
 
     def lacks(self, capability: Capability) -> str:
