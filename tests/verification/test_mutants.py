@@ -171,10 +171,10 @@ MUTANTS: dict[str, tuple[Mutation, str, McKeanVlasov]] = {
         scaled(solvers.particles.clouds, "amplitude", np.sqrt(1.01)), "circle.free-particles", circle(Kuramoto()),
     ),
     "particles pushed out of the confinement": (
-        wrapped(solvers.particles.drift, "_strengths", flipped_confinement), "circle.schemes", FIELD,
+        wrapped(solvers.particles.drift, "force_coefficients", flipped_confinement), "circle.schemes", FIELD,
     ),
     "particles attracted 10 % more": (
-        wrapped(solvers.particles.drift, "_strengths", stronger), "circle.schemes", circle(Transformer(3.0)),
+        wrapped(solvers.particles.drift, "force_coefficients", stronger), "circle.schemes", circle(Transformer(3.0)),
     ),
     "Euler's step in the scheme of order two": (first_only, "circle.schemes", circle(Transformer(3.0))),
     "Leimkuhler-Matthews without its memory": (forgetful, "circle.schemes", circle(Transformer(3.0))),
@@ -204,7 +204,7 @@ MUTANTS: dict[str, tuple[Mutation, str, McKeanVlasov]] = {
         "sphere.free-particles", SPINS,
     ),
     "particles on a sphere pushed out of the confinement": (
-        wrapped(solvers.particles.sphere.significant, "_strengths", flipped_confinement),
+        wrapped(solvers.particles.sphere.significant, "force_coefficients", flipped_confinement),
         "sphere.confined-particles", SPHERE_FIELD,
     ),
     "states on a sphere pushed out of the confinement": (
