@@ -22,6 +22,7 @@ from .branches.rates import Failures, unknown_rates, with_rates
 from .branches.recording import Part, Register, largest_modulus, record
 from .branches.walk import Task, walk
 from .domains import rooms_of
+from .observables import has_free_energy
 from .provenance import provenance
 from .threads import one_thread
 from .watching import Watch, unwatched
@@ -59,7 +60,8 @@ def bifurcation_diagram(
         Generations of branches: 0 the uniform branch alone, 1 the branches born on it, 2 those born on them.
     search
         Whether to look, at the ends of the interval, for states that no followed branch reaches, and to follow
-        them back: branches that are not connected to the others. Always done with a confinement.
+        them back: branches that are not connected to the others. Always done with a confinement, where there is a
+        free energy, which the search descends.
     method
         Step control.
     rates
@@ -76,7 +78,8 @@ def bifurcation_diagram(
     Raises
     ------
     InvalidInput
-        If the interval is empty, reversed or not finite, or relative to a critical coupling that is not there.
+        If the interval is empty, reversed or not finite, or relative to a critical coupling that is not there, or
+        a search is asked for without a free energy.
 
     Examples
     --------
@@ -88,20 +91,24 @@ def bifurcation_diagram(
     started = time.process_time()
     require_depth(depth)
     require(problem, Capability.GIBBS_MAP, "bifurcation diagrams")
+    if search:
+        require(problem, Capability.FREE_ENERGY, "searches for states that no branch leads to")
     problem = problem.at(coupling=None)
     method = Arclength() if method is None else method
     critical = None if problem.confinement is not None else critical_coupling(problem)
     register = Register(_interval(interval, relative, critical), critical)
     _tell(watch or unwatched, "uniform" if problem.confinement is None else "no interaction", 1, 1)
     geometry = rooms_of(problem).geometry
-    branches = walk(problem, geometry, register, depth, method, search or problem.confinement is not None)
+    search_too = search or (problem.confinement is not None and has_free_energy(problem))
+    branches = walk(problem, geometry, register, depth, method, search_too)
     followed: list[tuple[Task, Followed]] = []
     for task, branch, waiting in branches:
         followed.append((task, branch))
         _tell(watch or unwatched, task.label, len(followed) + 1, waiting)
     parts = [part for task, _ in followed for part in task.parts]
     mark = partial(_mark_exchanges, parts, problem, register)
-    _beside("couplings of equal free energy may be missing", register, mark)
+    if has_free_energy(problem):
+        _beside("couplings of equal free energy may be missing", register, mark)
     for task, _ in followed:
         for part in task.parts:
             record(part, task.symmetry, task.parent, register)

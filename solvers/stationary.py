@@ -25,6 +25,7 @@ from meanfield import (
 )
 from meanfield.arguments import checked
 from meanfield.equations import Capability, require
+from meanfield.records.observables import FREE_ENERGY_GAP
 from meanfield.records.state import StationaryStates
 
 from .arguments import require_depth, require_on_failure
@@ -40,6 +41,7 @@ from .branches.uniform import uniform_state
 from .branches.walk import walk
 from .domains import rooms_of
 from .labels import told_apart, unnumbered
+from .observables import has_free_energy
 from .provenance import provenance
 from .searched import Searched
 from .spectra import spectral_gap
@@ -59,6 +61,7 @@ SPELLED_OUT = 1e9
 ROOTS_OF_RESIDUAL = 1e4
 # What is kept of the search in the provenance.
 SEARCH = ("searched", "complete", "minimiser_reason", "warnings")
+BRANCHES_ONLY = "the branches that were followed, as a search would descend a free energy and there is none"
 ALONE = "without interaction exp(-V/D)/Z is the only state"
 
 
@@ -72,7 +75,7 @@ def stationary_states(
     on_failure: str = "raise",
     watch: Watch | None = None,
 ) -> StationaryStates:
-    """Return the stationary states at the problem's coupling, lowest free energy first.
+    """Return the stationary states at the problem's coupling, lowest free energy first, without one stable first.
 
     Parameters
     ----------
@@ -153,7 +156,7 @@ def _alone(problem: McKeanVlasov, watch: Watch) -> Searched | None:
     """Return what the search finds where nothing is known, or None where it has not all modes that matter."""
     coupling = problem.fixed_coupling
     # In a confinement the branch that begins without interaction has a name, which only following it tells.
-    free = coupling != 0.0 and problem.confinement is None
+    free = coupling != 0.0 and problem.confinement is None and has_free_energy(problem)
     if not (free and rooms_of(problem).geometry.search_covers(problem, coupling)):
         return None
     watch(0, None, "search")
@@ -201,7 +204,7 @@ def _sorted(problem: McKeanVlasov, found: list[tuple[str, Point]]) -> list[State
             "are allowed: the confinement or the coupling is too strong for this noise; take a larger noise"
         )
     states.sort(key=_energy_and_stability)
-    if problem.confinement is not None:
+    if problem.confinement is not None and has_free_energy(problem):
         _stable_first(states)
     return told_apart(states)
 
@@ -209,6 +212,8 @@ def _sorted(problem: McKeanVlasov, found: list[tuple[str, Point]]) -> list[State
 def _minimiser(lowest: State, searched: Searched, followed: bool) -> tuple[bool, str]:
     """Return whether the lowest state is known to be the minimiser, and why, or why not."""
     problem = lowest.problem
+    if lacking := problem.lacks(Capability.FREE_ENERGY):
+        return False, f"there is no free energy: {lacking}"
     if not bounded_below(problem):
         return False, "the free energy is unbounded below"
     if not followed:
@@ -239,8 +244,11 @@ def _continuous(problem: McKeanVlasov) -> str:
 
 
 def _energy_and_stability(state: State) -> tuple[float, int]:
-    """Return what states are sorted by: of those that tie with the uniform one the stable one comes first."""
-    gap = state.free_energy_gap
+    """Return what states are sorted by: of those that tie with the uniform one the stable one comes first.
+
+    Without a free energy all do.
+    """
+    gap = state.observables.get(FREE_ENERGY_GAP, 0.0)
     return (gap if abs(gap) > 4.0 * EPS else 0.0), state.unstable or 0
 
 
@@ -369,6 +377,8 @@ def _passing(followed: Followed, coupling: Number) -> list[Point]:
 def _searched(problem: McKeanVlasov, found: list[tuple[str, Point]]) -> Searched:
     if not problem.fixed_coupling:
         return Searched([], "", theorem=ALONE)
+    if not has_free_energy(problem):
+        return Searched([], BRANCHES_ONLY)
     sign = 1 if problem.fixed_coupling > 0 else -1
     known = [point for _, point in found]
     return rooms_of(problem).geometry.search_all(problem.at(coupling=None), sign, problem.fixed_coupling, known)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from meanfield import ComputationFailed, McKeanVlasov, NotResolved, Outcome, Trajectory
 from meanfield.arguments import checked
@@ -22,6 +22,7 @@ from .evolution.integrators import Integrator
 from .evolution.plan import TOLERANCES, plan
 from .evolution.rest import Rest
 from .evolution.running import Evolution, Progress, padded
+from .observables import along_path, has_free_energy
 from .provenance import provenance
 from .threads import one_thread
 
@@ -171,15 +172,14 @@ def record(
     if outcome is None:
         outcome = Outcome.REACHED_TIME if rest is None else rest.outcome(plan.tolerance)
     fixed = plan.method is not None and plan.method.step is not None
-    counters = evolution.counters
+    counters, has_energies = evolution.counters, has_free_energy(plan.problem)
     return Trajectory(
         problem=plan.problem,
         time=time,
         cosine=cosine,
         sine=sine,
         modes=np.array([frame.degree for frame in frames], dtype=np.int64),
-        free_energy_gap=values.gap,
-        dissipation=values.dissipation,
+        observables=along_path(plan.problem, values.gap, values.dissipation),
         minimum=values.minimum,
         mass_error=float(np.abs(cosine[:, 0] - 1.0).max()),
         outcome=outcome,
@@ -195,7 +195,8 @@ def record(
             *evolution.warnings,
             *_cut_short(failure, time[-1], plan.until),
             *_inaccurate(evolution.accuracy, None if fixed else plan.tolerance),
-            *_doubts(values, time),
+            *_negative(values, time, has_energies),
+            *(_doubts(values, time) if has_energies else ()),
             *_neutral(rest, outcome),
             *_beyond_tolerance(rest, outcome, plan.tolerance),
         ),
@@ -222,16 +223,26 @@ def _inaccurate(accuracy: float | None, tolerance: float | None) -> Iterator[str
     )
 
 
-def _doubts(values: Descent, time: Floats) -> Iterator[str]:
-    """Yield what a reader must know about positivity and free energy."""
-    negative = values.minimum < -NEGATIVE * values.maximum
+def _negative(values: Descent, time: Floats, energies: bool) -> Iterator[str]:
+    """Yield at how many times a density is negative, where it is, and whether its energies are missing there."""
+    negative = _is_negative(values)
     if negative.any():
         worst = int(np.argmin(values.minimum))
+        missing = "free energy and dissipation are left out at these times; " if energies else ""
         yield (
             f"the density is negative at {int(negative.sum())} of {time.size} times, down to "
             f"{values.minimum[worst]:.2e} at time {time[worst]:.6g}: it is smaller than its error there, and not "
-            "clipped; free energy and dissipation are left out at these times; a smaller tolerance helps"
+            f"clipped; {missing}a smaller tolerance helps"
         )
+
+
+def _is_negative(values: Descent) -> NDArray[np.bool_]:
+    return np.asarray(values.minimum < -NEGATIVE * values.maximum)
+
+
+def _doubts(values: Descent, time: Floats) -> Iterator[str]:
+    """Yield at how many times free energy and dissipation of densities that are positive are not known."""
+    negative = _is_negative(values)
     lost = np.isnan(values.gap) & ~negative
     if lost.any():
         yield f"the free energy could not be integrated at {int(lost.sum())} of {time.size} times"

@@ -89,7 +89,10 @@ def numbers(value: Any, name: str = "") -> Iterator[tuple[str, np.ndarray]]:
             yield from numbers(entry, f"{name}[{index}]")
     elif getattr(value, "is_record", False):
         for field, entry in vars(value).items():
-            yield from numbers(entry, f"{name}.{field}")
+            # Observables were fields of their own once, and are named as these were.
+            fields = entry if field == "observables" else {field: entry}
+            for own, part in fields.items():
+                yield from numbers(part, f"{name}.{own}")
     elif isinstance(value, float | int | np.number):
         yield name, np.asarray(value)
 

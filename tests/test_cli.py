@@ -19,10 +19,15 @@ from meanfield import Circle, CosineSeries, InvalidInput, McKeanVlasov, Transfor
 from meanfield.cli import _commands, _description, main
 from meanfield.command_line import formatted, table
 from meanfield.export import open_diagram
+from meanfield.export.states import PLACE_COLUMNS as STATE_PLACE_COLUMNS
 from meanfield.export.states import STATE_COLUMNS
-from meanfield.records.diagram import POINT_COLUMNS, SPECIAL_COLUMNS
+from meanfield.records.diagram import PLACE_COLUMNS, POINT_COLUMNS, SPECIAL_COLUMNS
 from meanfield.theory import branch_shape, critical_couplings, tricritical_beta
 from solvers.relaxation import uniform_rate
+
+# Of an equation with a free energy.
+COLUMNS_OF_POINTS = (*PLACE_COLUMNS, "free_energy_gap", *POINT_COLUMNS)
+COLUMNS_OF_STATES = (*STATE_PLACE_COLUMNS, "free_energy_gap", *STATE_COLUMNS)
 
 EPS = np.finfo(float).eps
 
@@ -167,7 +172,7 @@ def test_bifurcation_json_has_the_keys_of_the_tables(capsys):
     values = strict_json(out)
     assert code == 0
     assert out.count("\n") == 1
-    assert set(values["points"][0]) == set(POINT_COLUMNS)
+    assert set(values["points"][0]) == set(COLUMNS_OF_POINTS)
     assert set(values["special_points"][0]) == set(SPECIAL_COLUMNS)
     assert values["provenance"]["command"] == "meanfield " + " ".join(arguments)
 
@@ -321,7 +326,7 @@ def test_show_plot_and_export(capsys, tmp_path):
     assert strict_json(out)["written"][0] == target
     assert open_diagram(target).provenance == open_diagram(source).provenance
     with (tmp_path / "b.csv").open() as stream:
-        assert tuple(next(csv.reader(stream))) == POINT_COLUMNS
+        assert tuple(next(csv.reader(stream))) == COLUMNS_OF_POINTS
     succeed(capsys, "plot", str(source), "--to", picture, "--y", "free_energy_gap")
     assert "<svg" in (tmp_path / "b.svg").read_text()
 
@@ -340,7 +345,7 @@ def test_stationary_names_the_minimiser(capsys, tmp_path):
         assert json.loads(str(archive["header"]))["states"][0]["label"] == "1-cluster"
     with (tmp_path / "s.csv").open() as stream:
         rows = list(csv.DictReader(stream))
-    assert tuple(rows[0]) == STATE_COLUMNS
+    assert tuple(rows[0]) == COLUMNS_OF_STATES
     assert float(rows[0]["m1"]) == values["states"][0]["m1"]
 
 
@@ -357,7 +362,7 @@ def test_states_that_can_be_had_are_returned_on_request(capsys, command):
 
 def test_stationary_json_has_the_keys_of_the_table(capsys):
     values = strict_json(succeed(capsys, "stationary", "kuramoto", "--coupling", "3", "--json"))
-    assert set(values["states"][0]) == set(STATE_COLUMNS)
+    assert set(values["states"][0]) == set(COLUMNS_OF_STATES)
     gaps = [state["free_energy_gap"] for state in values["states"]]
     assert gaps == sorted(gaps)
 

@@ -125,7 +125,12 @@ def test_relaxation(pyplot: Any) -> None:
     with pytest.raises(AssertionError):
         space["check"](trajectory, state.replace(slowest_rate=1.001 * state.slowest_rate))
     with pytest.raises(AssertionError):
-        space["check"](replace(trajectory, dissipation=1.01 * trajectory.dissipation), state)
+        space["check"](
+            replace(
+                trajectory, observables={**trajectory.observables, "dissipation": 1.01 * trajectory.dissipation}
+            ),
+            state,
+        )
 
 
 def test_staircase(pyplot: Any) -> None:

@@ -20,6 +20,10 @@ from meanfield.equations import Capability
 
 from .tools import Tools
 
+# What most claims need, and those about energies and minimisers.
+STATES = (Capability.GIBBS_MAP,)
+FREE_ENERGY = (*STATES, Capability.FREE_ENERGY)
+
 Check = Callable[[McKeanVlasov, Tools], "Evidence"]
 Hypotheses = Callable[[McKeanVlasov], str | None]
 
@@ -102,7 +106,7 @@ class Claim:
     source: str
     hypotheses: Hypotheses
     check: Check
-    needs: tuple[Capability, ...] = (Capability.GIBBS_MAP,)
+    needs: tuple[Capability, ...] = STATES
 
     def inapplicable(self, problem: McKeanVlasov) -> str | None:
         """Return why the claim is not about a problem, None if it is."""
@@ -151,7 +155,7 @@ def claim(
     assumptions: str,
     source: str,
     hypotheses: Hypotheses,
-    needs: tuple[Capability, ...] = (Capability.GIBBS_MAP,),
+    needs: tuple[Capability, ...] = STATES,
 ) -> Callable[[Check], Claim]:
     """Turn a check into a registered :class:`Claim`; a decorator."""
 

@@ -42,7 +42,7 @@ def uniform_state(problem: McKeanVlasov) -> State:
         problem=problem,
         cosine=np.array([1.0, *np.zeros(16)]),
         sine=np.zeros(17),
-        free_energy_gap=0.0,
+        observables={},
         unstable=None,
         symmetry=0,
         residual=0.0,

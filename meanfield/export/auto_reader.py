@@ -20,6 +20,7 @@ from ..errors import InvalidInput, MeanfieldError
 from ..harmonics import modes_of
 from ..potentials import Number
 from ..records.diagram import Branch, Diagram, PointType, SpecialPoint
+from ..records.observables import FREE_ENERGY_GAP
 from ..records.outcome import Outcome
 from ..theory import critical_coupling
 from . import plausible, records
@@ -265,7 +266,7 @@ class _Import:
             cosine=cosine,
             sine=sine,
             arclength=_arclength(numbers, critical),
-            free_energy_gap=unknown.copy(),
+            observables={FREE_ENERGY_GAP: unknown.copy()},
             unstable=np.where(integers[:, 1] < 0, 0, -1),
             slowest_rate=unknown.copy(),
             residual=unknown.copy(),

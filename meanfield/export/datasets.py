@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import xarray
 
 KINDS = {".nc": "netcdf", ".json": "json", ".csv": "csv"}
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 # What a header says of the file, and not of the record.
 FRAME = ("format", "schema_version", "meanfield_version", digests.KEY, sets.KEY)

@@ -79,7 +79,7 @@ def _parts(
 ) -> Iterator[tuple[str, Any]]:
     for name in CONTENT:
         yield name, values[name]
-    yield "branches", [records.branch_header(branch) | {"labels": list(branch.point_labels)} for branch in branches]
+    yield "branches", [_without_names(branch) | {"labels": list(branch.point_labels)} for branch in branches]
     yield "special_points", [records.event_header(event) for event in events]
     for index, branch in enumerate(branches):
         for name, array in records.branch_columns(branch).items():
@@ -87,6 +87,11 @@ def _parts(
     for index, event in enumerate(events):
         for name in records.EVENT_MOMENTS:
             yield f"special_{index}_{name}", np.asarray(getattr(event, name), dtype=np.float64)
+
+
+def _without_names(branch: Branch) -> dict[str, Any]:
+    """Return the scalars of a branch; the names of its observables are those of its arrays."""
+    return {name: value for name, value in records.branch_header(branch).items() if name != "observables"}
 
 
 def _canonical(value: Any) -> bytes:

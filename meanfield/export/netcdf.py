@@ -15,6 +15,7 @@ from ..domains import Domain
 from ..errors import InvalidInput
 from ..harmonics import CircleModes, Modes
 from ..records.diagram import Branch, Diagram, SpecialPoint
+from ..records.observables import observable_named
 from ..records.state import State
 from . import digests, records
 from .sealed import netcdf_bytes, netcdf_groups
@@ -32,7 +33,6 @@ DESCRIPTIONS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "coupling": ("coupling strength kappa", "1", {}),
     "relative_coupling": ("coupling over the smallest positive critical coupling", "1", {}),
     "arclength": ("length along the branch in moments and relative coupling", "1", {}),
-    "free_energy_gap": ("free energy above the uniform state, over the noise", "1", {}),
     "unstable": ("unstable directions among all densities, rotation excluded", "1", NOT_COUNTED),
     "slowest_rate": (
         "slowest decay rate, rotation excluded", "1", {"comment": "per unit of time; nan where not computed"},
@@ -70,14 +70,14 @@ def state_to_xarray(state: State) -> "xarray.Dataset":
     Returns
     -------
     xarray.Dataset
-        ``cosine`` and ``sine`` of shape (degree,), scalar ``coupling``, ``free_energy_gap``, ``residual``,
-        ``slowest_rate`` (nan where not computed), ``unstable`` (-1 where not counted) and ``modes``.
+        ``cosine`` and ``sine`` of shape (degree,), scalar ``coupling``, ``residual``, ``slowest_rate`` (nan where
+        not computed), ``unstable`` (-1 where not counted) and ``modes``, and the observables of the state.
     """
     import xarray
 
     scalars: dict[str, Any] = {
         "coupling": state.coupling,
-        "free_energy_gap": state.free_energy_gap,
+        **state.observables,
         "residual": state.residual,
         "slowest_rate": np.nan if state.slowest_rate is None else state.slowest_rate,
         "unstable": -1 if state.unstable is None else state.unstable,
@@ -280,11 +280,16 @@ def _variable(name: str, dimensions: tuple[str, ...], values: NDArray[Any]) -> "
     import xarray
 
     base = name.removesuffix(records.DECIMAL_SUFFIX)
-    long_name, units, further = DESCRIPTIONS[base]
+    long_name, units, further = DESCRIPTIONS.get(base) or _observed(base)
     if base != name:
         further = {"comment": "decimal digits, for numbers beyond the range of doubles"}
     attributes = {"long_name": long_name, **({"units": units} if units else {}), **further}
     return xarray.Variable(dimensions, values, attributes)
+
+
+def _observed(name: str) -> tuple[str, str, dict[str, Any]]:
+    known = observable_named(name)
+    return known.description, known.units, {}
 
 
 def _say_moments(variables: "dict[str, xarray.Variable]", *modes: Modes) -> None:

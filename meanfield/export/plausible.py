@@ -39,7 +39,8 @@ def require_trajectory(trajectory: Trajectory) -> None:
     _require_times(trajectory.time)
     require_moments(trajectory.cosine, trajectory.sine, "the trajectory")
     _require(trajectory.modes >= 0, "the trajectory has a negative number of modes")
-    _require(~np.isinf(trajectory.free_energy_gap), "the trajectory has an infinite free energy")
+    for name, values in trajectory.observables.items():
+        _require(~np.isinf(values), f"the trajectory has an infinite {name}")
 
 
 def require_ensemble(ensemble: Ensemble) -> None:
@@ -78,8 +79,9 @@ def _require_branch(diagram: Diagram, branch: Branch) -> None:
     _require(branch.unstable >= -1, f"{what} has a negative number of unstable directions")
     _require(branch.modes >= 0, f"{what} has a negative number of modes")
     _require(~(branch.residual < 0), f"{what} has a negative residual")
-    for name in ("free_energy_gap", "slowest_rate", "arclength"):
-        _require(~np.isinf(getattr(branch, name)), f"{what} has an infinite {name}")
+    finite = {"slowest_rate": branch.slowest_rate, "arclength": branch.arclength, **branch.observables}
+    for name, values in finite.items():
+        _require(~np.isinf(values), f"{what} has an infinite {name}")
 
 
 def _require_event(diagram: Diagram, event: SpecialPoint, what: str) -> None:

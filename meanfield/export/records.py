@@ -24,25 +24,24 @@ from numpy.typing import NDArray
 from ..equations import McKeanVlasov
 from ..errors import InvalidInput
 from ..records.diagram import Branch, Diagram, SpecialPoint
+from ..records.observables import DECIMAL, FREE_ENERGY_GAP
 from ..records.outcome import Outcome
 from .layouts import check_layout, layout_of
 
 FORMAT = "meanfield diagram"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 DISTRIBUTION = "meanfield-pde"
 
-SCALAR_COLUMNS = (
-    "coupling", "relative_coupling", "arclength", "free_energy_gap", "slowest_rate", "residual",
-    "tangent_coupling",
-)  # fmt: skip
+SCALAR_COLUMNS = ("coupling", "relative_coupling", "arclength", "slowest_rate", "residual", "tangent_coupling")
 COUNT_COLUMNS = ("unstable", "modes")
 MOMENT_COLUMNS = ("cosine", "sine", "tangent_cosine", "tangent_sine")
-BRANCH_ARRAYS = SCALAR_COLUMNS + COUNT_COLUMNS + MOMENT_COLUMNS
+# What records of every kind had before they said themselves which observables they have.
+FORMER_OBSERVABLES = (FREE_ENERGY_GAP,)
 
 # Digits that identify an extended number, beyond the 17 of any double; the mark is no part of a user's text.
 DECIMALS = math.ceil(1 + (np.finfo(np.longdouble).nmant + 1) * math.log10(2))
 DOUBLE_DIGITS = 17
-DECIMAL_SUFFIX = "_decimal"
+DECIMAL_SUFFIX = DECIMAL
 MARK = "\x02extended "
 
 EVENT_NUMBERS = ("coupling", "relative_coupling", "lower", "upper")
@@ -288,6 +287,7 @@ def branch_header(branch: Branch) -> dict[str, Any]:
         "symmetry": int(branch.symmetry),
         "outcome": branch.outcome.name,
         "layout": branch.layout,
+        "observables": list(branch.observables),
     }
 
 
@@ -295,7 +295,7 @@ def branch_columns(branch: Branch) -> dict[str, NDArray[Any]]:
     """Arrays of a branch: doubles, integers, and extended numbers where doubles do not do."""
     columns = {name: number_array(getattr(branch, name)) for name in SCALAR_COLUMNS + MOMENT_COLUMNS}
     columns |= {name: np.asarray(getattr(branch, name), dtype=np.int64) for name in COUNT_COLUMNS}
-    return columns
+    return columns | {name: number_array(values) for name, values in branch.observables.items()}
 
 
 def branch_arrays(branch: Branch) -> dict[str, NDArray[Any]]:
@@ -343,8 +343,10 @@ def require_doubles(diagram: Diagram, kind: str) -> None:
 
 def branch_from(values: Mapping[str, Any], arrays: Mapping[str, Any], labels: Sequence[str]) -> Branch:
     """Put a branch together; JSON lists and numpy arrays are both welcome."""
-    point_labels = texts(labels, "point labels")
-    columns: dict[str, Any] = {name: stored_array(arrays, name) for name in SCALAR_COLUMNS + MOMENT_COLUMNS}
+    point_labels, observed = texts(labels, "point labels"), observables_in(values, FORMER_OBSERVABLES)
+    columns: dict[str, Any] = {
+        name: stored_array(arrays, name) for name in (*SCALAR_COLUMNS, *MOMENT_COLUMNS, *observed)
+    }
     columns |= {name: np.asarray(arrays[name], dtype=np.int64) for name in COUNT_COLUMNS}
     size = columns["coupling"].shape[0]
     if any(column.shape[:1] != (size,) for column in columns.values()) or len(point_labels) != size:
@@ -359,8 +361,14 @@ def branch_from(values: Mapping[str, Any], arrays: Mapping[str, Any], labels: Se
         outcome=Outcome[values["outcome"]],
         point_labels=point_labels,
         layout=layout_of(values),
+        observables={name: columns.pop(name) for name in observed},
         **columns,
     )
+
+
+def observables_in(values: Mapping[str, Any], former: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of the observables of a record by its header, or those that all had in former versions."""
+    return texts(values.get("observables", former), "names of observables")
 
 
 def event_header(event: SpecialPoint) -> dict[str, Any]:

@@ -4,6 +4,7 @@ The columns are those of the tables of diagrams, see :mod:`meanfield.export.tabl
 """
 
 import io
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,15 +30,14 @@ from .files import (
 from .layouts import check_layout, layout_of
 
 FORMAT = "meanfield states"
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 MOMENTS = ("cosine", "sine")
 # What is known of the completeness of the states, beside them.
 SEARCH = ("searched", "complete", "warnings")
 STATE_KINDS = (".json", ".npz", ".csv")
-STATE_COLUMNS = (
-    "state", "label", "coupling", "relative_coupling", "m1", "m2", "m3", "m4", "free_energy_gap", "unstable",
-    "slowest_rate", "residual", "modes", "symmetry", "minimiser",
-)  # fmt: skip
+# The columns of a table, between which those of the observables stand.
+PLACE_COLUMNS = ("state", "label", "coupling", "relative_coupling", "m1", "m2", "m3", "m4")
+STATE_COLUMNS = ("unstable", "slowest_rate", "residual", "modes", "symmetry", "minimiser")
 
 
 def check_states_target(path: str | Path, force: bool = False) -> tuple[Path, ...]:
@@ -62,8 +62,14 @@ def _paths(path: Path) -> tuple[Path, ...]:
 
 
 def state_rows(states: Sequence[State], critical_coupling: Any = None) -> list[dict[str, Any]]:
-    """Return states as table rows with the keys of ``STATE_COLUMNS``, on spheres also moments about the axis."""
-    return [_row(index, state, critical_coupling) for index, state in enumerate(states)]
+    """Return states as table rows: place, observables, the rest, on spheres also moments about the axis."""
+    observed = _observables(states)
+    return [_row(index, state, critical_coupling, observed) for index, state in enumerate(states)]
+
+
+def _observables(states: Sequence[State]) -> tuple[str, ...]:
+    """Return the names of the observables that any of the states has."""
+    return tuple(dict.fromkeys(name for state in states for name in state.observables))
 
 
 def states_to_json_object(
@@ -102,7 +108,8 @@ def states_to_json_object(
 def _further(state: State) -> dict[str, Any]:
     """Return what a table has no room for."""
     return {name: getattr(state, name) for name in (*MOMENTS, "layout", "minimiser_reason")} | {
-        "outcome": state.outcome.name
+        "outcome": state.outcome.name,
+        "observables": list(state.observables),
     }
 
 
@@ -161,7 +168,7 @@ def save_states(
 def _table_writers(rows: list[dict[str, Any]], whole: dict[str, Any], path: Path) -> dict[Path, Writer]:
     """Return the writers of a table and, first, of its origin, which says which table is meant."""
     table, origin = _paths(path)
-    text = tables.table_text(tuple(rows[0]) if rows else STATE_COLUMNS, rows)
+    text = tables.table_text(tuple(rows[0]) if rows else PLACE_COLUMNS + STATE_COLUMNS, rows)
     header = {name: value for name, value in whole.items() if name != "states"}
     header[sets.KEY] = sets.digests_of({path.suffix: text})
     return {origin: text_writer(records.dump(header, indent=1) + "\n"), table: text_writer(text)}
@@ -234,11 +241,11 @@ def _state(row: Mapping[str, Any], values: Mapping[str, Any]) -> State:
     moments: dict[str, Any] = {name: np.asarray(row[name], dtype=np.float64) for name in MOMENTS}
     problem, layout = McKeanVlasov.from_dict(values["problem"]), layout_of(row)
     check_layout(layout, problem.domain, moments["cosine"].size, f"the state {row['label']!r}")
-    rate = row["slowest_rate"]
+    rate, observed = row["slowest_rate"], records.observables_in(row, records.FORMER_OBSERVABLES)
     return State(
         problem=problem,
         # In JSON a whole number may stand for the double that it is equal to.
-        free_energy_gap=float(row["free_energy_gap"]),
+        observables={name: math.nan if row[name] is None else float(row[name]) for name in observed},
         residual=float(row["residual"]),
         slowest_rate=None if rate is None else float(rate),
         label=row["label"],
@@ -254,18 +261,18 @@ def _state(row: Mapping[str, Any], values: Mapping[str, Any]) -> State:
     )
 
 
-def _row(index: int, state: State, critical_coupling: Any) -> dict[str, Any]:
+def _row(index: int, state: State, critical_coupling: Any, observed: Sequence[str]) -> dict[str, Any]:
     relative = None
     if critical_coupling is not None:
         relative = float(np.longdouble(state.coupling) / np.longdouble(critical_coupling))
     moments = {name: float(state.moments.named(name)) for name in moment_columns(state.problem.domain)}
-    given = {name: getattr(state, name) for name in STATE_COLUMNS[8:]}
-    row = {
+    place = {
         "state": index,
         "label": state.label,
         "coupling": state.coupling,
         "relative_coupling": relative,
         **moments,
-        **given,
     }
-    return {name: row[name] for name in STATE_COLUMNS} | row
+    given = {name: getattr(state, name) for name in STATE_COLUMNS}
+    known = {name: state.observables.get(name) for name in observed}
+    return {name: place[name] for name in PLACE_COLUMNS} | known | given | place

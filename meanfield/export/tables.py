@@ -140,9 +140,9 @@ def diagram_from_npz(path: Path, check: bool = True) -> Diagram:
 
 
 def _archived_branch(archive: Mapping[str, Any], index: int) -> tuple[dict[str, Any], Sequence[str]]:
-    names = records.BRANCH_ARRAYS + tuple(name + records.DECIMAL_SUFFIX for name in records.SCALAR_COLUMNS)
-    arrays = {name: archive[f"branch_{index}_{name}"] for name in names if f"branch_{index}_{name}" in archive}
-    return arrays, archive[f"branch_{index}_point_labels"].tolist()
+    start = f"branch_{index}_"
+    arrays = {name.removeprefix(start): archive[name] for name in archive if name.startswith(start)}
+    return arrays, arrays.pop("point_labels").tolist()
 
 
 def _event(event: SpecialPoint, row: dict[str, Any], coefficients: bool) -> dict[str, Any]:

@@ -3,8 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import NDArray
+
 from ..arguments import checked
 from ..equations import McKeanVlasov
+from ..records.observables import DISSIPATION, FREE_ENERGY_GAP, observable_named
 from ..records.outcome import Outcome
 from ..records.trajectory import Trajectory
 from . import records
@@ -13,6 +16,8 @@ from .layouts import check_layout, layout_of
 from .plausible import require_trajectory
 
 RECORD = "trajectory"
+# What all trajectories had before they said themselves which observables they have.
+FORMER_OBSERVABLES = (FREE_ENERGY_GAP, DISSIPATION)
 OPTIONAL = ("tolerance", "distance", "slowest_rate")
 
 
@@ -27,16 +32,11 @@ def trajectory_content(trajectory: Trajectory) -> Content:
         "cosine": Variable(moments, trajectory.cosine, cosine),
         "sine": Variable(moments, trajectory.sine, sine),
         "modes": Variable(("time",), trajectory.modes, "degree up to which the density was resolved"),
-        "free_energy_gap": Variable(
-            ("time",), trajectory.free_energy_gap, "free energy above the uniform state, over the noise"
-        ),
-        "dissipation": Variable(
-            ("time",), trajectory.dissipation, "minus the time derivative of the free energy gap", ""
-        ),
         "minimum": Variable(
             ("time",), trajectory.minimum, "smallest value of the density", trajectory.moments.modes.unit
         ),
     }
+    variables |= {name: _observed(name, values) for name, values in trajectory.observables.items()}
     rows = list(trajectory.rows())
     return Content(
         record=RECORD,
@@ -45,6 +45,11 @@ def trajectory_content(trajectory: Trajectory) -> Content:
         variables=variables,
         tables={"": (tuple(rows[0]), rows)},
     )
+
+
+def _observed(name: str, values: NDArray[Any]) -> Variable:
+    known = observable_named(name)
+    return Variable(("time",), values, known.description, known.units)
 
 
 def _labels(trajectory: Trajectory) -> dict[str, Variable]:
@@ -74,6 +79,7 @@ def _header(trajectory: Trajectory) -> dict[str, Any]:
         "slowest_rate": trajectory.slowest_rate,
         "unstable": trajectory.unstable,
         "layout": trajectory.layout,
+        "observables": list(trajectory.observables),
         "warnings": list(trajectory.warnings),
         "provenance": trajectory.provenance,
     }
@@ -109,8 +115,7 @@ def _trajectory(header: dict[str, Any], arrays: Arrays) -> Trajectory:
         cosine=arrays["cosine"],
         sine=arrays["sine"],
         modes=arrays["modes"],
-        free_energy_gap=arrays["free_energy_gap"],
-        dissipation=arrays["dissipation"],
+        observables={name: arrays[name] for name in records.observables_in(header, FORMER_OBSERVABLES)},
         minimum=arrays["minimum"],
         mass_error=float(header["mass_error"]),
         outcome=Outcome[header["outcome"]],

@@ -20,6 +20,7 @@ from .quantities import (
     coupling_symbol,
     default_quantity,
     event_value,
+    is_recorded,
     symbol_of,
     values_of,
 )
@@ -40,7 +41,6 @@ LEFT = (
     Outcome.PARTIAL,
     Outcome.INTERRUPTED,
 )
-ENERGIES = ("free_energy_gap", "slowest_rate")
 # Entries of a legend in a row.
 ROW = 5
 
@@ -83,9 +83,9 @@ def plot_diagram(
         ``m1``, ``m2``, ...: a cosine moment, on spheres the modulus of the moment of that degree; ``p1``,
         ``p2``, ...: on spheres, the mean of the polynomial of that degree in the cosine of the polar angle;
         ``norm``: root of the sum of all squared moments; ``amplitude``: the largest moment in modulus;
-        ``free_energy_gap``: (F - F_uniform)/D; ``slowest_rate``. By default the amplitude; on spheres the
-        moment about the pole of the degree that becomes critical first, if no branch but the uniform one lies on
-        zero there.
+        ``slowest_rate``; an observable of the branches, such as ``free_energy_gap``: (F - F_uniform)/D. By default
+        the amplitude; on spheres the moment about the pole of the degree that becomes critical first, if no branch
+        but the uniform one lies on zero there.
     ax
         Axes to draw on; a new figure by default. If there are diagrams in them already, each gets one colour and
         an entry in the legend.
@@ -303,7 +303,7 @@ def _frame(ax: "Axes", drawings: list[_Drawing]) -> None:
     plain_frame(ax)
     if all(drawing.y == "slowest_rate" for drawing in drawings):
         ax.axhline(0.0, color="0.8", linewidth=0.8, zorder=1.0)
-    elif not any(drawing.y in ENERGIES or _departs(drawing) for drawing in drawings):
+    elif not any(is_recorded(drawing.diagram, drawing.y) or _departs(drawing) for drawing in drawings):
         ax.set_ylim(-0.1, 1.0)
 
 

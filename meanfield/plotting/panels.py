@@ -7,6 +7,7 @@ import numpy as np
 
 from ..arguments import checked
 from ..records.diagram import Diagram
+from ..records.observables import FREE_ENERGY_GAP
 from .appearance import colour_of
 from .captions import branch_name, caption, entitle_figure
 from .curves import draw_diagram, write_names
@@ -15,6 +16,7 @@ from .labels import CROWD
 from .quantities import default_quantity, values_of
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
@@ -39,11 +41,12 @@ def plot_panels(diagram: Diagram) -> "Figure":
 
     figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
     axes = figure.subplots(2, 2)
-    panels = [
-        (axes[0, 0], default_quantity(diagram)),
-        (axes[0, 1], "free_energy_gap"),
-        (axes[1, 0], "slowest_rate"),
-    ]
+    panels = [(axes[0, 0], default_quantity(diagram)), (axes[1, 0], "slowest_rate")]
+    if FREE_ENERGY_GAP in diagram.observables:
+        panels.append((axes[0, 1], FREE_ENERGY_GAP))
+    else:
+        _write_in_the_middle(axes[0, 1], "no free energy")
+        axes[0, 1].set_axis_off()
     crowded = len(diagram.branches) > CROWD
     handles: dict[str, Line2D] = {}
     for ax, y in panels:
@@ -53,7 +56,7 @@ def plot_panels(diagram: Diagram) -> "Figure":
             handles |= {str(line.get_label()): line for line in present.get_lines()}
             present.remove()
         if all(np.all(np.isnan(values_of(diagram, branch, y))) for branch in diagram.branches):
-            ax.text(0.5, 0.5, "not computed", transform=ax.transAxes, ha="center", va="center", color="0.4")
+            _write_in_the_middle(ax, "not computed")
     draw_densities(axes[1, 1], diagram)
     for ax, letter in zip(axes.flat, "abcd", strict=True):
         ax.set_title(f"({letter})", loc="left", fontsize=9)
@@ -73,6 +76,10 @@ def plot_panels(diagram: Diagram) -> "Figure":
     for ax, _ in panels:
         write_names(ax)
     return figure
+
+
+def _write_in_the_middle(ax: "Axes", text: str) -> None:
+    ax.text(0.5, 0.5, text, transform=ax.transAxes, ha="center", va="center", color="0.4")
 
 
 def _branch_handles(diagram: Diagram) -> "dict[str, Line2D]":

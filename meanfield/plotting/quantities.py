@@ -7,6 +7,7 @@ from ..arguments import checked
 from ..errors import InvalidInput
 from ..harmonics import Moments, modes_of
 from ..records.diagram import Branch, Diagram, SpecialPoint
+from ..records.observables import observable_named
 
 Floats = NDArray[np.float64]
 
@@ -58,9 +59,8 @@ def symbol_of(diagram: Diagram, y: str) -> str:
     names = {
         "norm": r"$\|m\|_2$",
         "amplitude": rf"$\max_{degree} |m_{degree}|$",
-        "free_energy_gap": r"$(F - F_0)/D$",
         "slowest_rate": r"slowest rate $\gamma$",
-    }
+    } | {name: observable_named(name).symbol for name in diagram.observables}
     if y in names:
         return names[y]
     kind, number = y[:1], y[1:]
@@ -72,18 +72,26 @@ def symbol_of(diagram: Diagram, y: str) -> str:
 
 def values_of(diagram: Diagram, branch: Branch, y: str) -> Floats:
     """Return a quantity at every point of a branch, (P,); nan where it is not known."""
-    if y in ("free_energy_gap", "slowest_rate"):
-        values: Floats = getattr(branch, y)
-        return values
-    return _of_moments(branch.moments, y)
+    values = _recorded(diagram, branch, y)
+    return _of_moments(branch.moments, y) if values is None else values
 
 
 def event_value(diagram: Diagram, event: SpecialPoint, y: str) -> float:
     """Return a quantity at a special point."""
-    branch = diagram.branches[event.branch]
-    if y in ("free_energy_gap", "slowest_rate"):
-        return float(getattr(branch, y)[event.point])
-    return float(_of_moments(event.moments, y))
+    values = _recorded(diagram, diagram.branches[event.branch], y)
+    return float(_of_moments(event.moments, y) if values is None else values[event.point])
+
+
+def is_recorded(diagram: Diagram, y: str) -> bool:
+    """Whether a quantity is recorded beside the moments, and may be known at some points only."""
+    return y == "slowest_rate" or y in diagram.observables
+
+
+def _recorded(diagram: Diagram, branch: Branch, y: str) -> Floats | None:
+    """Return a quantity recorded beside the moments at the points of a branch, None if it is not recorded."""
+    if y == "slowest_rate":
+        return branch.slowest_rate
+    return branch.observables.get(y, np.full(len(branch), np.nan)) if y in diagram.observables else None
 
 
 def abscissa(diagram: Diagram, branch: Branch) -> Floats:

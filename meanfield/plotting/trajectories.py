@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..arguments import checked
 from ..errors import InvalidInput
 from ..harmonics import Moments
+from ..records.observables import FREE_ENERGY_GAP
 from ..records.trajectory import Trajectory
 from .appearance import COLOURS, colour_number, plain_frame, require_degrees
 from .captions import titled_axes
@@ -323,7 +324,7 @@ def _palette() -> "Image":
 
 
 def _clock(trajectory: Trajectory, index: int) -> str:
-    gap = trajectory.free_energy_gap[index]
+    gap = trajectory.observables.get(FREE_ENERGY_GAP, trajectory.minimum * np.nan)[index]
     energy = "" if np.isnan(gap) else f"(F \N{MINUS SIGN} F\N{SUBSCRIPT ZERO})/D = {gap:.4f}"
     return f"t = {trajectory.time[index]:.4g}".ljust(24) + energy.replace("-", "\N{MINUS SIGN}")
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -17,6 +17,7 @@ from ..equations import McKeanVlasov
 from ..errors import InvalidInput, did_you_mean
 from ..harmonics import Layout, Moments, modes_of, moment_columns, moments_of
 from ..potentials import Number
+from .observables import FREE_ENERGY_GAP, Observed, former_arguments
 from .outcome import Outcome
 from .state import State
 
@@ -35,10 +36,9 @@ POINT_NAMES: dict[PointType, tuple[str, ...]] = {
     "endpoint": ("ep", "end point", "end"),
 }
 
-POINT_COLUMNS = (
-    "branch", "point", "coupling", "relative_coupling", "m1", "m2", "m3", "m4", "free_energy_gap",
-    "unstable", "slowest_rate", "residual", "modes", "label", "branch_label",
-)  # fmt: skip
+# The columns of tables of points, between which those of the observables stand.
+PLACE_COLUMNS = ("branch", "point", "coupling", "relative_coupling", "m1", "m2", "m3", "m4")
+POINT_COLUMNS = ("unstable", "slowest_rate", "residual", "modes", "label", "branch_label")
 SPECIAL_COLUMNS = (
     "branch", "type", "coupling", "relative_coupling", "lower", "upper", "m1", "m2",
     "unstable_before", "unstable_after", "kernel_dimension", "status", "point", "description", "branch_label",
@@ -135,9 +135,10 @@ class SpecialPoint(Record):
         return row | {name: self.moment(name) for name in _of_axis(SPECIAL_AXIS_COLUMNS, self.domain)}
 
 
+@former_arguments(FREE_ENERGY_GAP)
 @checked
 @dataclass(frozen=True, eq=False, repr=False)
-class Branch(Record):
+class Branch(Observed):
     """A curve of stationary states, P points with moments of degree 0 to n.
 
     Attributes
@@ -155,8 +156,11 @@ class Branch(Record):
         Moments.
     arclength : (P,) float
         Length along the curve in moments and relative coupling.
-    free_energy_gap, residual : (P,) float
-        (F - F_uniform)/D and the largest error of the self-consistency equation.
+    observables : mapping of str to (P,) float
+        Numbers that not every equation has, by name, nan where not known: ``free_energy_gap`` where there is a
+        free energy.
+    residual : (P,) float
+        Largest error of the self-consistency equation.
     unstable : (P,) int
         Unstable directions among all densities, rotation excluded; -1 where not counted.
     slowest_rate : (P,) float
@@ -185,7 +189,7 @@ class Branch(Record):
     cosine: Floats
     sine: Floats
     arclength: Floats
-    free_energy_gap: Floats
+    observables: Mapping[str, Floats]
     unstable: Integers
     slowest_rate: Floats
     residual: Floats
@@ -205,6 +209,12 @@ class Branch(Record):
     def moments(self) -> Moments:
         """The moments with what they mean, points along the first axis."""
         return moments_of(self.domain, self.layout, self.cosine, self.sine)
+
+    @property
+    def free_energy_gap(self) -> Floats:
+        """(P,) (F - F_uniform)/D; refused where the equation has no free energy."""
+        gaps: Floats = self.observable(FREE_ENERGY_GAP)
+        return gaps
 
     @property
     def stable(self) -> NDArray[np.bool_]:
@@ -252,6 +262,11 @@ class Diagram(SavedRecord):
             known = tuple(dataclasses.replace(part, domain=self.problem.domain) for part in getattr(self, name))
             object.__setattr__(self, name, known)
         super().__post_init__()
+
+    @property
+    def observables(self) -> tuple[str, ...]:
+        """Names of the observables that any of the branches has."""
+        return tuple(dict.fromkeys(name for branch in self.branches for name in branch.observables))
 
     def branch(self, label: Annotated[int | str, ITSELF]) -> Branch:
         """Return the branch with the given label or index.
@@ -331,7 +346,7 @@ class Diagram(SavedRecord):
                     "coupling": branch.coupling[point],
                     "relative_coupling": _known(branch.relative_coupling[point]),
                     **{name: float(values[point]) for name, values in moments.items()},
-                    "free_energy_gap": float(branch.free_energy_gap[point]),
+                    **_at(branch.observables, point),
                     "unstable": None if branch.unstable[point] < 0 else int(branch.unstable[point]),
                     "slowest_rate": _known(branch.slowest_rate[point]),
                     "residual": float(branch.residual[point]),
@@ -339,7 +354,7 @@ class Diagram(SavedRecord):
                     "label": branch.point_labels[point],
                     "branch_label": branch.label,
                 }
-                yield {name: row[name] for name in columns}
+                yield {name: row.get(name) for name in columns}
 
     def special_rows(self) -> Iterator[dict[str, Any]]:
         """Yield the special points as table rows with the keys of ``special_columns``."""
@@ -350,8 +365,8 @@ class Diagram(SavedRecord):
 
     @property
     def point_columns(self) -> tuple[str, ...]:
-        """Keys of the rows of points: ``POINT_COLUMNS``, on spheres with the moments about the axis."""
-        return POINT_COLUMNS + _of_axis(POINT_AXIS_COLUMNS, self.problem.domain)
+        """Keys of the rows of points: place, observables, the rest, on spheres also the moments about the axis."""
+        return PLACE_COLUMNS + self.observables + POINT_COLUMNS + _of_axis(POINT_AXIS_COLUMNS, self.problem.domain)
 
     @property
     def special_columns(self) -> tuple[str, ...]:
@@ -365,8 +380,9 @@ class Diagram(SavedRecord):
         ----------
         y
             A moment ``m1``, ``m2``, ..., on spheres also ``p1``, ``p2``, ... about the north pole; ``norm``,
-            ``amplitude``, ``free_energy_gap`` or ``slowest_rate``. By default the amplitude; on spheres the moment
-            about the pole of the degree that becomes critical first, if only the uniform branch lies on zero there.
+            ``amplitude``, ``slowest_rate`` or an observable such as ``free_energy_gap``. By default the amplitude;
+            on spheres the moment about the pole of the degree that becomes critical first, if only the uniform
+            branch lies on zero there.
         ax
             Axes to draw on; a new figure by default. Diagrams that share axes are told apart by colour and legend.
         **style
@@ -441,6 +457,11 @@ def _is_index(value: Any, size: int) -> bool:
     return whole and -size <= value < size
 
 
+def _at(observables: Mapping[str, Floats], point: int) -> dict[str, float]:
+    """Return the observables of one point of a branch."""
+    return {name: float(values[point]) for name, values in observables.items()}
+
+
 def _known(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
@@ -451,7 +472,7 @@ def state_at(problem: McKeanVlasov, branch: Branch, point: int) -> State:
         problem=problem.at(coupling=branch.coupling[point]),
         cosine=branch.cosine[point],
         sine=branch.sine[point],
-        free_energy_gap=float(branch.free_energy_gap[point]),
+        observables=_at(branch.observables, point),
         unstable=None,
         symmetry=branch.symmetry,
         residual=float(branch.residual[point]),

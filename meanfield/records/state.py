@@ -7,6 +7,7 @@ moments by degree and order; see :mod:`meanfield.harmonics`.
 """
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,6 +19,7 @@ from ..base import Record
 from ..equations import McKeanVlasov
 from ..harmonics import Layout, Moments, moments_of
 from ..harmonics.moments import per_unit
+from .observables import FREE_ENERGY_GAP, Observed, former_arguments
 from .outcome import Outcome
 
 if TYPE_CHECKING:
@@ -31,9 +33,10 @@ Floats = NDArray[np.float64]
 LARGEST_NOISE = 1e-10
 
 
+@former_arguments(FREE_ENERGY_GAP)
 @checked
 @dataclass(frozen=True, eq=False, repr=False)
-class State(Record):
+class State(Observed):
     """A stationary density at one coupling.
 
     Attributes
@@ -42,8 +45,8 @@ class State(Record):
         The equation, with its coupling fixed.
     cosine, sine : (n + 1,) float
         Moments of degree 0 to n; ``cosine[0]`` is the mass, 1, and ``sine[0]`` is 0.
-    free_energy_gap : float
-        (F - F_uniform)/D, dimensionless.
+    observables : mapping of str to float
+        Numbers that not every equation has, by name: ``free_energy_gap`` where there is a free energy.
     unstable : int or None
         Unstable directions among all densities, rotation excluded; None where not counted.
     symmetry : int
@@ -67,7 +70,7 @@ class State(Record):
     problem: McKeanVlasov
     cosine: Floats
     sine: Floats
-    free_energy_gap: float
+    observables: Mapping[str, Any]
     unstable: int | None
     symmetry: int
     residual: float
@@ -84,6 +87,11 @@ class State(Record):
     def coupling(self) -> float:
         """Coupling at which the state is stationary."""
         return self.problem.fixed_coupling
+
+    @property
+    def free_energy_gap(self) -> float:
+        """(F - F_uniform)/D, dimensionless; refused where the equation has no free energy."""
+        return float(self.observable(FREE_ENERGY_GAP))
 
     @property
     def stable(self) -> bool | None:

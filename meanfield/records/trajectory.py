@@ -6,7 +6,7 @@ r"""The record of an evolution: moments of a density at the times asked for, its
 on the circle; on the spheres those of :mod:`meanfield.harmonics`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,6 +20,7 @@ from ..equations import McKeanVlasov
 from ..errors import InvalidInput
 from ..harmonics import Layout, Moments, moment_columns, moments_of
 from ..wording import describe, wrapped
+from .observables import DISSIPATION, FREE_ENERGY_GAP, Observed, former_arguments, observable_named
 from .outcome import Outcome
 
 if TYPE_CHECKING:
@@ -31,9 +32,10 @@ Integers = NDArray[np.int64]
 SUMMARY_TIMES = 6
 
 
+@former_arguments(FREE_ENERGY_GAP, DISSIPATION)
 @checked
 @dataclass(frozen=True, eq=False, repr=False)
-class Trajectory(SavedRecord):
+class Trajectory(Observed, SavedRecord):
     """A density evolving in time.
 
     Attributes
@@ -46,10 +48,9 @@ class Trajectory(SavedRecord):
         Moments of degree 0 to n, zero beyond the degree that was resolved.
     modes : (T,) int
         Degree up to which the density was resolved.
-    free_energy_gap : (T,) float
-        (F - F_uniform)/D; nan where it is not known.
-    dissipation : (T,) float
-        Minus the time derivative of ``free_energy_gap``; nan where it is not known.
+    observables : mapping of str to (T,) float
+        Numbers that not every equation has, by name, nan where not known. Where there is a free energy:
+        ``free_energy_gap``, (F - F_uniform)/D, and ``dissipation``, minus its time derivative.
     minimum : (T,) float
         Smallest value of the density on the nodes, per radian or, on spheres, per unit of surface; below zero only
         by its error, and nan where it is lost in rounding, as it may be in high dimensions.
@@ -90,8 +91,7 @@ class Trajectory(SavedRecord):
     cosine: Floats
     sine: Floats
     modes: Integers
-    free_energy_gap: Floats
-    dissipation: Floats
+    observables: Mapping[str, Floats]
     minimum: Floats
     mass_error: float
     outcome: Outcome
@@ -109,6 +109,18 @@ class Trajectory(SavedRecord):
 
     def __len__(self) -> int:
         return int(self.time.size)
+
+    @property
+    def free_energy_gap(self) -> Floats:
+        """(T,) (F - F_uniform)/D; refused where the equation has no free energy."""
+        gaps: Floats = self.observable(FREE_ENERGY_GAP)
+        return gaps
+
+    @property
+    def dissipation(self) -> Floats:
+        """(T,) minus the time derivative of ``free_energy_gap``; refused where there is no free energy."""
+        rates: Floats = self.observable(DISSIPATION)
+        return rates
 
     @property
     def moments(self) -> Moments:
@@ -172,8 +184,7 @@ class Trajectory(SavedRecord):
         """Yield one table row per time; None where a number is not known."""
         columns: dict[str, NDArray[Any]] = {
             "time": self.time,
-            "free_energy_gap": self.free_energy_gap,
-            "dissipation": self.dissipation,
+            **self.observables,
         }
         moments = self.moments
         columns |= {name: moments.named(name) for name in moment_columns(self.problem.domain, sines=True)}
@@ -217,12 +228,12 @@ def _summary(trajectory: Trajectory) -> Iterator[str]:
     yield from wrapped(ending(trajectory), "", "  ")
     yield ""
     moments = [f"|{trajectory.moments.modes.letters[0]}_{degree}|" for degree in (1, 2, 3)]
-    columns = ("time", "(F-F0)/D", "-d/dt", *moments, "minimum")
-    yield "  " + "  ".join(f"{name:>11}" for name in columns)
+    observed = [observable_named(name).heading for name in trajectory.observables]
+    yield "  " + "  ".join(f"{name:>11}" for name in ("time", *observed, *moments, "minimum"))
     chosen = np.unique(np.linspace(0, len(trajectory) - 1, SUMMARY_TIMES).round().astype(int))
     orders = [trajectory.order_parameter(degree) for degree in (1, 2, 3)]
     for index in chosen:
-        values = [trajectory.time, trajectory.free_energy_gap, trajectory.dissipation, *orders, trajectory.minimum]
+        values = [trajectory.time, *trajectory.observables.values(), *orders, trajectory.minimum]
         yield "  " + "  ".join(_cell(float(column[index])) for column in values)
     if trajectory.warnings:
         yield ""

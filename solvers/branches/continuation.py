@@ -44,7 +44,7 @@ class Point:
     solution: Solution
     arclength: float
     leaving: Floats | None = None
-    _gap: float | None = None
+    _invariant: float | None = None
 
     @property
     def b(self) -> Floats:
@@ -72,12 +72,12 @@ class Point:
         return max(self.solution.residual, self.equation.truncation)
 
     @property
-    def free_energy_gap(self) -> float:
-        """(F - F_uniform)/D."""
-        if self._gap is None:
+    def invariant(self) -> float:
+        """Sum lambda_k a_k^2 - log(Z / Z_uniform), the same for all images of a state; a free energy gap if any."""
+        if self._invariant is None:
             b, q, log_partition = self.b, self.q, self.solution.evaluation.gibbs.log_partition
-            self._gap = self.equation.free_energy_gap(b, q, log_partition)
-        return self._gap
+            self._invariant = self.equation.free_energy_gap(b, q, log_partition)
+        return self._invariant
 
     @property
     def gap_slope(self) -> float:

@@ -21,6 +21,7 @@ from meanfield import PointType
 from ..bases import EPS, Floats, Integers
 from ..geometry import Block, BlockMatrix
 from ..newton import ROUNDING, solve_at
+from ..observables import has_free_energy
 from .continuation import Point, hermite, point_between, turning_point
 
 # A point at the end of an interval has its coupling to this share.
@@ -138,7 +139,7 @@ def events_between(first: Point, second: Point, counts: tuple[tuple[int, int], t
         Unstable directions at the two points: those that keep the axis of the state, and others.
     """
     turns = first.solution.tangent_q * second.solution.tangent_q < 0.0
-    crosses = first.free_energy_gap * second.free_energy_gap < 0.0
+    crosses = first.invariant * second.invariant < 0.0 and has_free_energy(first.equation.problem)
     if not turns and not crosses and counts[0] == counts[1]:
         return []
     curve = _Curve(first, second)
@@ -167,9 +168,10 @@ def _folds(curve: _Curve) -> list[Event]:
 
 
 def _transitions(curve: _Curve) -> list[Event]:
-    if curve.second.equation.problem.confinement is not None:
+    problem = curve.second.equation.problem
+    if problem.confinement is not None or not has_free_energy(problem):
         return []
-    found = curve.zero(lambda point: point.free_energy_gap)
+    found = curve.zero(lambda point: point.invariant)
     if found is None:
         return []
     point, spread = found

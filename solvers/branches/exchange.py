@@ -87,7 +87,7 @@ def _runs(index: int, curve: Followed, scale: Number) -> list[Run]:
         ordered, positions = knots[start : stop + 1][::upwards], couplings[start : stop + 1][::upwards]
         if positions.size < 2 or np.diff(positions).min() <= 0.0:
             continue
-        gaps = np.array([knot.point.free_energy_gap for knot in ordered])
+        gaps = np.array([knot.point.invariant for knot in ordered])
         slopes = np.array([_slope(knot.point, scale) for knot in ordered])
         runs.append(Run(index, ordered, positions, gaps, slopes))
     return runs
@@ -198,7 +198,7 @@ def _difference(first: Point, second: Point) -> tuple[float, float]:
             work = _work(point, symmetric)
             if work is not None:
                 return sign * work[0], work[1]
-    return first.free_energy_gap - second.free_energy_gap, first.gap_rounding + second.gap_rounding
+    return first.invariant - second.invariant, first.gap_rounding + second.gap_rounding
 
 
 def _work(point: Point, symmetric: Point) -> tuple[float, float] | None:

@@ -8,6 +8,7 @@ import numpy as np
 from meanfield import CriticalPoint, McKeanVlasov, Number, critical_modes
 
 from ..geometry import Birth, Geometry
+from ..observables import has_free_energy
 from .recording import Register
 
 # So many places are named, the others are counted.
@@ -50,12 +51,16 @@ def say_left_out(problem: McKeanVlasov, geometry: Geometry, depth: int, register
     _say_not_followed(shut, deeper, register)
     _say_beyond_reach(problem, geometry, register)
     if not _complete(problem, geometry, register):
-        places = (
-            "were looked for at the ends of the interval only"
-            if register.searched
-            else "were not looked for (--search)"
-        )
-        register.warnings.append(f"branches that none of these leads to {places}, and there may be some")
+        looked = _looked(problem, register)
+        register.warnings.append(f"branches that none of these leads to {looked}, and there may be some")
+
+
+def _looked(problem: McKeanVlasov, register: Register) -> str:
+    """Return where branches that no other leads to were looked for, or why they were not, a clause."""
+    if register.searched:
+        return "were looked for at the ends of the interval only"
+    advice = "(--search)" if has_free_energy(problem) else "for want of a free energy that a search could descend"
+    return f"were not looked for {advice}"
 
 
 def _arrived_at(birth: Birth, register: Register) -> bool:

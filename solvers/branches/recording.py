@@ -10,6 +10,7 @@ from meanfield import Branch, McKeanVlasov, Number, Outcome, SpecialPoint, State
 from ..bases import Floats
 from ..labels import untaken
 from ..newton import NEUTRAL
+from ..observables import of_states
 from .continuation import Point, point_between
 from .detection import Event, interval_end
 from .following import VERTICAL_NEUTRAL, Followed, Knot, own_count, own_counts
@@ -215,7 +216,7 @@ def _record_piece(knots: list[Knot], part: Part, symmetry: int, parent: int | No
         cosine=cosine,
         sine=sine,
         arclength=np.array([point.arclength for point in points]),
-        free_energy_gap=np.array([point.free_energy_gap for point in points]),
+        observables=of_states(points[0].equation.problem, np.array([point.invariant for point in points])),
         unstable=np.array([-1 if knot.unstable is None else knot.unstable for knot in knots]),
         slowest_rate=np.full(len(points), np.nan),
         residual=np.array([point.residual for point in points]),
@@ -293,7 +294,7 @@ def state_of(problem: McKeanVlasov, point: Point, label: str = "", *, vertical: 
         problem=problem,
         cosine=cosine,
         sine=sine,
-        free_energy_gap=point.free_energy_gap,
+        observables=of_states(problem, point.invariant),
         unstable=sum(equation.densities.unstable_counts(point, VERTICAL_NEUTRAL if vertical else NEUTRAL)),
         symmetry=equation.geometry.symmetry_of(point),
         residual=point.residual,

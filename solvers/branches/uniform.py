@@ -5,6 +5,7 @@ import numpy as np
 from meanfield import Branch, CriticalPoint, McKeanVlasov, Number, Outcome, SpecialPoint, State, critical_modes
 
 from ..bases import EPS, Floats, Integers
+from ..observables import of_states
 from .recording import Register
 
 
@@ -104,7 +105,7 @@ def _branch(
         cosine=moments,
         sine=zeros,
         arclength=arclength.astype(float),
-        free_energy_gap=np.zeros(count),
+        observables=of_states(problem, np.zeros(count)),
         unstable=unstable,
         slowest_rate=_rates(problem, couplings, criticals),
         residual=np.zeros(count),
@@ -134,7 +135,7 @@ def uniform_state(problem: McKeanVlasov) -> State:
         problem=problem,
         cosine=np.array([1.0, 0.0, 0.0, 0.0, 0.0]),
         sine=np.zeros(5),
-        free_energy_gap=0.0,
+        observables=of_states(problem, 0.0),
         unstable=unstable_uniform(problem, problem.fixed_coupling),
         symmetry=0,
         residual=0.0,

@@ -86,7 +86,7 @@ def same_orbit(one: Point, other: Point) -> bool:
     first, second = first[:count], second[:count]
     if np.abs(np.abs(first) - np.abs(second)).max() > SAME:
         return False
-    if abs(one.free_energy_gap - other.free_energy_gap) > SAME_ENERGY * max(1.0, abs(one.free_energy_gap)):
+    if abs(one.invariant - other.invariant) > SAME_ENERGY * max(1.0, abs(one.invariant)):
         return False
     # Without a confinement lengths and energy tell: phases that they do not show are locked below rounding.
     problem = one.equation.problem

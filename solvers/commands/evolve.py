@@ -30,6 +30,7 @@ from meanfield.command_line import (
     whole,
     word,
 )
+from meanfield.equations import Capability, require
 from meanfield.export import to_json_object
 from meanfield.export.datasets import KINDS, check_target
 from meanfield.export.trajectories import RECORD
@@ -52,7 +53,7 @@ def evolve(argv: Sequence[str]) -> int:
     problem = at_coupling(problem_from(parser, settings), settings)
     require_coupling(parser, problem)
     method = _method(parser, settings)
-    _check(settings)
+    _check(problem, settings)
     trajectory = _evolved(problem, method, settings)
     trajectory = dataclasses.replace(trajectory, provenance=trajectory.provenance | origin(parser, settings))
     as_object = partial(to_json_object, trajectory)
@@ -112,10 +113,12 @@ def _method(parser: Parser, settings: argparse.Namespace) -> "Integrator | None"
     return LSODA() if settings.method == "lsoda" else None
 
 
-def _check(settings: argparse.Namespace) -> None:
-    """Check before computing that every file could be written."""
+def _check(problem: McKeanVlasov, settings: argparse.Namespace) -> None:
+    """Check before computing that every file could be written, and that there is what figures show."""
     from meanfield.plotting.trajectories import check_film
 
+    if settings.energy is not None:
+        require(problem, Capability.FREE_ENERGY, "figures of the free energy (--energy)")
     figures = [name for name in (settings.plot, settings.energy, settings.moments) if name is not None]
     check_targets(settings.to, figures, settings.force, partial(check_target, record=RECORD))
     if settings.animate is not None:

@@ -28,6 +28,7 @@ from meanfield.command_line import (
     write_all,
 )
 from meanfield.export.states import STATE_KINDS, check_states_target, save_states, states_to_json_object
+from meanfield.records.observables import observable_named
 from meanfield.records.state import StationaryStates
 from meanfield.summary import leading_degree
 
@@ -90,7 +91,7 @@ def _states_text(problem: McKeanVlasov, states: StationaryStates) -> str:
     columns = {
         "state": [state.label for state in states],
         **{name: [formatted(_moment(state, name)) for state in states] for name in names},
-        "(F-F0)/D": [formatted(state.free_energy_gap) for state in states],
+        **_observed(states),
         "unstable": ["?" if state.unstable is None else str(state.unstable) for state in states],
         "residual": [formatted(state.residual, 2) for state in states],
         "": ["minimiser" if state.minimiser else "" for state in states],
@@ -99,6 +100,14 @@ def _states_text(problem: McKeanVlasov, states: StationaryStates) -> str:
     searched = [states.searched, *([] if reason in states.searched else [f"minimiser: {reason}"])]
     warnings = ["", "Warnings", *(f"  - {warning}" for warning in states.warnings)] if states.warnings else []
     return "\n".join([*heading(problem, states), "", table(columns, "  "), "", *searched, *warnings])
+
+
+def _observed(states: Sequence[State]) -> dict[str, list[str]]:
+    """Return the columns of the observables that all states have."""
+    common = [name for name in states[0].observables if all(name in state.observables for state in states)]
+    return {
+        observable_named(name).heading: [formatted(state.observables[name]) for state in states] for name in common
+    }
 
 
 def _moment(state: State, name: str) -> float:

@@ -35,7 +35,7 @@ def same_orbit(one: Point, other: Point) -> bool:
     A confinement leaves rotations about its axis, and the reflection in the equator if it is even.
     """
     problem = one.equation.problem
-    if abs(one.free_energy_gap - other.free_energy_gap) > 1e-10 * max(1.0, abs(one.free_energy_gap)):
+    if abs(one.invariant - other.invariant) > 1e-10 * max(1.0, abs(one.invariant)):
         return False
     first, second = powers(one), powers(other)
     if one.equation.basis.modes != other.equation.basis.modes:

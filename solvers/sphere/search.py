@@ -146,7 +146,7 @@ def _invariants(point: Point | None, size: int) -> Floats:
     if point is not None:
         lengths = np.abs(powers(point))[:size]
         found[: lengths.size] = lengths
-        found[0] = point.free_energy_gap
+        found[0] = point.invariant
     return found
 
 

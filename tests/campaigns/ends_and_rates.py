@@ -233,7 +233,7 @@ def _concentrated(rng: np.random.Generator) -> State | None:
         problem=problem,
         cosine=moments,
         sine=np.zeros(degree),
-        free_energy_gap=0.0,
+        observables={"free_energy_gap": 0.0},
         unstable=None,
         symmetry=1,
         residual=1e-15,

@@ -31,7 +31,7 @@ def place(degree, order):
 
 def state(problem, cosine, sine=None, layout="degree", label="", symmetry=1):
     return State(
-        problem=problem, cosine=cosine, sine=np.zeros_like(cosine) if sine is None else sine, free_energy_gap=-0.1,
+        problem=problem, cosine=cosine, sine=np.zeros_like(cosine) if sine is None else sine, observables={"free_energy_gap": -0.1},
         unstable=0, symmetry=symmetry, residual=1e-16, modes=DEGREE, layout=layout, label=label,
     )  # fmt: skip
 
@@ -153,7 +153,7 @@ def _branch(label, symmetry, coupling, critical, cosine, gap, unstable, labels):
         label=label, parent=None if symmetry == 0 else 0, symmetry=symmetry, coupling=coupling,
         relative_coupling=coupling / critical, cosine=cosine, sine=np.zeros_like(cosine),
         arclength=np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(cosine, axis=0), axis=1))]),
-        free_energy_gap=gap, unstable=unstable.astype(np.int64), slowest_rate=1.0 - coupling / critical,
+        observables={"free_energy_gap": gap}, unstable=unstable.astype(np.int64), slowest_rate=1.0 - coupling / critical,
         residual=np.full(size, 1e-16), modes=np.full(size, DEGREE), tangent_coupling=np.ones(size),
         tangent_cosine=np.zeros_like(cosine), tangent_sine=np.zeros_like(cosine), point_labels=tuple(labels),
         outcome=Outcome.LEFT_INTERVAL,

@@ -241,7 +241,7 @@ def test_a_kill_between_two_renames_shows(tmp_path, monkeypatch, suffix, rename,
             "\n".join(line for line in text.splitlines() if not line.startswith("meanfield-files")) + "\n"
         )
     moved = dataclasses.replace(sample(), branches=tuple(
-        dataclasses.replace(branch, free_energy_gap=branch.free_energy_gap + 1e-3, coupling=branch.coupling * 1.001)
+        dataclasses.replace(branch, observables={"free_energy_gap": branch.free_energy_gap + 1e-3}, coupling=branch.coupling * 1.001)
         for branch in sample().branches
     ))  # fmt: skip
     with monkeypatch.context() as patched:

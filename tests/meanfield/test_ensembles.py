@@ -179,7 +179,7 @@ def test_summary_names_what_is_missing():
 
 def state():
     return State(
-        problem=PROBLEM, cosine=np.array([1.0, 0.4]), sine=np.array([0.0, 0.1]), free_energy_gap=0.0, unstable=0,
+        problem=PROBLEM, cosine=np.array([1.0, 0.4]), sine=np.array([0.0, 0.1]), observables={"free_energy_gap": 0.0}, unstable=0,
         symmetry=1, residual=0.0, modes=1, label="1-cluster",
     )  # fmt: skip
 

@@ -108,7 +108,7 @@ def test_formats_of_doubles_refuse_in_one_sentence(tmp_path, suffix):
 
 def test_states_keep_their_coupling(tmp_path):
     problem = McKeanVlasov(Circle(), Transformer(800.0), coupling=2 * SHRINK)
-    state = State(problem, np.array([1.0, 0.5]), np.zeros(2), 0.0, unstable=0, symmetry=1, residual=0.0, modes=1)
+    state = State(problem, np.array([1.0, 0.5]), np.zeros(2), {}, unstable=0, symmetry=1, residual=0.0, modes=1)
     path = save_states([state], tmp_path / "states.json", SHRINK)
     values = records.load(path.read_text())
     assert values["states"][0]["coupling"] == values["problem"]["coupling"] == 2 * SHRINK

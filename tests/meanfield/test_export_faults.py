@@ -16,6 +16,7 @@ from sample import sample
 
 from meanfield.errors import ComputationFailed, InvalidInput
 from meanfield.export import KINDS, check_writable, files, open_diagram, save
+from meanfield.export.records import SCHEMA_VERSION
 
 OLD = b"the old file"
 
@@ -207,7 +208,10 @@ def test_formats_that_are_not_read(tmp_path, suffix):
 
 def test_later_version_of_the_format(tmp_path):
     (path,) = save(sample(), tmp_path / "run.json")
-    path.write_text(path.read_text(encoding="utf-8").replace('"schema_version": 1', '"schema_version": 2'))
+    text = path.read_text(encoding="utf-8")
+    later = text.replace(f'"schema_version": {SCHEMA_VERSION}', f'"schema_version": {SCHEMA_VERSION + 1}')
+    assert later != text
+    path.write_text(later)
     with pytest.raises(InvalidInput, match="install a newer meanfield"):
         open_diagram(path)
 

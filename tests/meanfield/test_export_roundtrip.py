@@ -8,7 +8,10 @@ import pytest
 from sample import repulsive_sample, sample
 
 from meanfield.export import diagram_to_json_object, open_diagram, save, state_to_xarray
-from meanfield.records.diagram import POINT_COLUMNS, SPECIAL_COLUMNS, Diagram
+from meanfield.records.diagram import PLACE_COLUMNS, POINT_COLUMNS, SPECIAL_COLUMNS, Diagram
+
+# Of an equation with a free energy.
+COLUMNS_OF_POINTS = (*PLACE_COLUMNS, "free_energy_gap", *POINT_COLUMNS)
 
 EXACT = (".nc", ".json", ".npz")
 
@@ -129,7 +132,7 @@ def test_state_dataset():
 def test_json_object_has_the_columns_of_the_tables():
     diagram = sample()
     short = diagram_to_json_object(diagram)
-    assert all(tuple(row) == POINT_COLUMNS for row in short["points"])
+    assert all(tuple(row) == COLUMNS_OF_POINTS for row in short["points"])
     assert all(tuple(row) == SPECIAL_COLUMNS for row in short["special_points"])
     assert len(short["points"]) == sum(len(branch) for branch in diagram.branches)
     assert [branch["points"] for branch in short["branches"]] == [len(branch) for branch in diagram.branches]

@@ -11,7 +11,10 @@ from sample import repulsive_sample, sample
 from scipy.io import loadmat
 
 from meanfield.export import save
-from meanfield.records.diagram import POINT_COLUMNS, SPECIAL_COLUMNS
+from meanfield.records.diagram import PLACE_COLUMNS, POINT_COLUMNS, SPECIAL_COLUMNS
+
+# Of an equation with a free energy.
+COLUMNS_OF_POINTS = (*PLACE_COLUMNS, "free_energy_gap", *POINT_COLUMNS)
 
 
 def rows_of(path):
@@ -28,7 +31,7 @@ def test_csv_columns_and_exact_numbers(tmp_path):
         "run.provenance.json",
     ]
     head, *body = rows_of(points)
-    assert tuple(head) == POINT_COLUMNS
+    assert tuple(head) == COLUMNS_OF_POINTS
     for row, expected in zip(body, diagram.point_rows(), strict=True):
         for cell, value in zip(row, expected.values(), strict=True):
             assert (cell == "") if value is None else (type(value)(cell) == value)
@@ -42,7 +45,7 @@ def test_pandas_reads_csv_with_its_defaults(tmp_path):
     diagram = sample()
     points, special, _ = save(diagram, tmp_path / "run.csv")
     frame = pandas.read_csv(points)
-    assert list(frame.columns) == list(POINT_COLUMNS)
+    assert list(frame.columns) == list(COLUMNS_OF_POINTS)
     first, first_branch = frame[frame["branch"] == 1], diagram.branches[1]
     # The default parser of pandas may be wrong in the last digit.
     for column, expected in (("coupling", first_branch.coupling), ("m1", first_branch.cosine[:, 1])):

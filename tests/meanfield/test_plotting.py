@@ -322,7 +322,7 @@ def test_panels_with_nothing_known():
     diagram = repulsive_sample()
     branch = diagram.branches[0]
     unknown = np.full(len(branch), np.nan)
-    bare = dataclasses.replace(branch, slowest_rate=unknown, free_energy_gap=unknown)
+    bare = dataclasses.replace(branch, slowest_rate=unknown, observables={"free_energy_gap": unknown})
     figure = plot_panels(dataclasses.replace(diagram, branches=(bare,)))
     assert [text.get_text() for text in figure.axes[2].texts] == ["not computed"]
 

@@ -9,6 +9,7 @@ import pytest
 
 from meanfield import Circle, Kuramoto, McKeanVlasov, State
 from meanfield.base import Record
+from meanfield.records.observables import Observables
 from tests.hostile import materials
 
 # The longest text is that of an ensemble, five lines of a terminal of 120 columns.
@@ -30,6 +31,9 @@ def arrays_in(thing):
     elif isinstance(thing, tuple):
         for entry in thing:
             yield from arrays_in(entry)
+    elif isinstance(thing, Observables):
+        for name in thing:
+            yield from arrays_in(thing[name])
 
 
 def subclasses_of(kind):
@@ -40,7 +44,7 @@ def subclasses_of(kind):
 
 def test_every_class_of_records_is_tried():
     tried = {type(thing).__name__ for thing in records().values()}
-    inside = {"Means", "Fit", "VerticalBranch", "MaierSaupeState", "Initial", "PolarLaw", "SavedRecord"}
+    inside = {"Means", "Fit", "VerticalBranch", "MaierSaupeState", "Initial", "PolarLaw", "SavedRecord", "Observed"}
     assert {kind.__name__ for kind in subclasses_of(Record)} <= tried | inside
 
 
@@ -84,7 +88,7 @@ def test_a_record_does_not_change_with_the_array_it_was_made_from(fixed):
     cosine = np.array([1.0, 0.25])
     given = cosine.view()
     given.flags.writeable = not fixed
-    state = State(McKeanVlasov(Circle(), Kuramoto(), coupling=1.0), given, np.zeros(2), 0.0, 0, 1, 0.0, 1)
+    state = State(McKeanVlasov(Circle(), Kuramoto(), coupling=1.0), given, np.zeros(2), {}, 0, 1, 0.0, 1)
     cosine[1] = 0.5
     assert state.cosine[1] == 0.25
     with pytest.raises(ValueError, match="read-only"):

@@ -52,7 +52,7 @@ def fisher_diagram(dimension, noise=1.0):
     cosine = np.array([state.cosine for state in states])
     branch = Branch(
         label="zonal 1", parent=None, symmetry=1, coupling=coupling, relative_coupling=coupling / dimension / noise,
-        cosine=cosine, sine=np.zeros_like(cosine), arclength=np.arange(4.0), free_energy_gap=np.zeros(4),
+        cosine=cosine, sine=np.zeros_like(cosine), arclength=np.arange(4.0), observables={"free_energy_gap": np.zeros(4)},
         unstable=np.zeros(4, dtype=np.int64), slowest_rate=np.ones(4), residual=np.zeros(4),
         modes=np.full(4, 28), tangent_coupling=np.ones(4), tangent_cosine=np.ones_like(cosine),
         tangent_sine=np.zeros_like(cosine), point_labels=("BP", "", "", "EP"), outcome=Outcome.LEFT_INTERVAL,

@@ -24,7 +24,7 @@ def made(problem: McKeanVlasov, cosine: np.ndarray, sine: np.ndarray | None = No
         problem=problem,
         cosine=np.asarray(cosine, dtype=float),
         sine=np.zeros(len(cosine)) if sine is None else sine,
-        free_energy_gap=0.0,
+        observables={"free_energy_gap": 0.0},
         unstable=None,
         symmetry=symmetry,
         residual=0.0,

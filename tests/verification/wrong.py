@@ -100,7 +100,11 @@ def moment_scaled(degree: int, factor: float) -> Tools:
 
 def energy_off(factor: float) -> Tools:
     """Scale the free energy gap."""
-    return branches(lambda branch, _: replace(branch, free_energy_gap=factor * branch.free_energy_gap))
+    return branches(
+        lambda branch, _: replace(
+            branch, observables={**branch.observables, "free_energy_gap": factor * branch.free_energy_gap}
+        )
+    )
 
 
 def called_stable() -> Tools:
@@ -251,7 +255,11 @@ def moments_changed(change: Callable[[Any], None]) -> Tools:
 
 def dissipation_off(share: float) -> Tools:
     """Scale the dissipation."""
-    return trajectories(lambda right: replace(right, dissipation=(1 + share) * right.dissipation))
+    return trajectories(
+        lambda right: replace(
+            right, observables={**right.observables, "dissipation": (1 + share) * right.dissipation}
+        )
+    )
 
 
 def evolving_faster(share: float) -> Tools:
@@ -271,7 +279,7 @@ def energy_rising(height: float) -> Tools:
     def change(right: Trajectory) -> Trajectory:
         gap = right.free_energy_gap.copy()
         gap[-1] = gap[-2] + height
-        return replace(right, free_energy_gap=gap)
+        return replace(right, observables={**right.observables, "free_energy_gap": gap})
 
     return trajectories(change)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from meanfield import BranchShape, McKeanVlasov, branch_shape
 
-from ..claims import Evidence, Undecided, claim, compare, missing, worst
+from ..claims import FREE_ENERGY, Evidence, Undecided, claim, compare, missing, worst
 from ..measures import first_critical
 from ..tools import Tools
 from .measures import EIGENVALUE, interval, polynomial_at_zero
@@ -54,6 +54,7 @@ def has_simple_mode(problem: McKeanVlasov) -> str | None:
     assumptions="w_n < 0; 1-q and 1-p not small",
     source="Lyapunov-Schmidt reduction; checked against extrapolated branches of 30 digits",
     hypotheses=has_simple_mode,
+    needs=FREE_ENERGY,
 )
 def branch_shapes(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Extrapolate the computed branches to their birth."""
@@ -103,6 +104,7 @@ def born_stable(problem: McKeanVlasov) -> str | None:
     assumptions="mode n is the first and the only one critical; b1 != 0",
     source="Landau form (1-lambda) x + (b1/2) x^2 of the reduced free energy",
     hypotheses=born_stable,
+    needs=FREE_ENERGY,
 )
 def radial_eigenvalue(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Extrapolate the eigenvalue nearest to zero among even ones, relative to x."""

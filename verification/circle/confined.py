@@ -12,7 +12,7 @@ import numpy as np
 
 from meanfield import Diagram, McKeanVlasov, State
 
-from ..claims import Evidence, claim, compare, worst
+from ..claims import FREE_ENERGY, Evidence, claim, compare, worst
 from ..measures import MOMENT, RESIDUAL, Floats, spaced
 from ..tools import Tools
 from .dynamics import DURATION, EDGES, IDENTITY, LONG, NODES, PRECISE, WEIGHTS, start
@@ -89,6 +89,7 @@ def _states(diagram: Diagram) -> list[State]:
     assumptions="a confinement",
     source="the equation, divided by rho; V by its values, integrals by the trapezoid rule",
     hypotheses=confined,
+    needs=FREE_ENERGY,
 )
 def confined_states(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Apply the map and recompute the free energy at the states of a diagram and of two couplings."""
@@ -116,6 +117,7 @@ def confined_states(problem: McKeanVlasov, tools: Tools) -> Evidence:
     assumptions="a confinement",
     source="gradient flow of F; its values by the trapezoid rule, dissipation integrated by Gauss's rule",
     hypotheses=confined,
+    needs=FREE_ENERGY,
 )
 def confined_evolution(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Recompute the free energy along an evolution, integrate its dissipation, and wait without coupling."""

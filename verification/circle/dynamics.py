@@ -12,7 +12,7 @@ from scipy.special import ive
 
 from meanfield import Logarithmic, McKeanVlasov, Relaxation, Trajectory
 
-from ..claims import Evidence, Undecided, at_least, claim, compare, worst
+from ..claims import FREE_ENERGY, Evidence, Undecided, at_least, claim, compare, worst
 from ..tools import Tools
 from .measures import EPS, RESIDUAL, Floats, unit_coupling
 from .properties import repulsive
@@ -62,6 +62,7 @@ def start(angle: float = 0.0) -> tuple[Floats, Floats]:
     assumptions="no confinement",
     source="gradient flow of F; dissipation integrated over time by Gauss's rule",
     hypotheses=anywhere,
+    needs=FREE_ENERGY,
 )
 def energy_identity(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Integrate the dissipation along a trajectory and compare with the fall of the free energy."""
@@ -82,6 +83,7 @@ def energy_identity(problem: McKeanVlasov, tools: Tools) -> Evidence:
     assumptions="no confinement",
     source="gradient flow of F; beyond rounding of F",
     hypotheses=anywhere,
+    needs=FREE_ENERGY,
 )
 def energy_decrease(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Look for the largest increase between any two of many times."""
@@ -154,6 +156,7 @@ def trajectory_rotation(problem: McKeanVlasov, tools: Tools) -> Evidence:
     assumptions="no confinement; a stable state",
     source="linearisation, rotation excluded; fitted to evolutions in which nothing of the spectrum enters",
     hypotheses=anywhere,
+    needs=FREE_ENERGY,
 )
 def relaxation(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Compare fitted rates with the gap, and the gap with the closed form at the uniform state."""
@@ -182,6 +185,7 @@ def _rates(found: Relaxation) -> Iterator[Evidence]:
     assumptions="no mode attracts",
     source="F is strictly convex, its only critical point is uniform; checked from three densities",
     hypotheses=repulsive,
+    needs=FREE_ENERGY,
 )
 def repulsive_relaxation(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Evolve a sharp bump, three bumps and two different ones, at weak and strong coupling."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from meanfield import Branch, Diagram, Logarithmic, McKeanVlasov, global_criterion
 
-from ..claims import Evidence, Undecided, at_least, claim, compare, missing, worst
+from ..claims import FREE_ENERGY, Evidence, Undecided, at_least, claim, compare, missing, worst
 from ..tools import Tools
 from .measures import (
     EPS,
@@ -64,6 +64,7 @@ def violates_at_second(problem: McKeanVlasov) -> str | None:
     assumptions="the inequality on the multipliers",
     source="Mun, Rosenzweig, arXiv:2604.16288 (Lebedev-Milin duality)",
     hypotheses=satisfies_criterion,
+    needs=FREE_ENERGY,
 )
 def global_minimiser(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Look for a lower free energy up to kappa_n: random densities, branches and states at fixed coupling."""
@@ -121,6 +122,7 @@ def _lowest_trial(problem: McKeanVlasov, coupling: float) -> tuple[float, str]:
     assumptions="the inequality on the multipliers",
     source="arXiv:2604.16288 and the sign of b1; Carrillo, Gvalani, Pavliotis, Schlichting (ARMA 235, 2020)",
     hypotheses=violates_at_second,
+    needs=FREE_ENERGY,
 )
 def discontinuous_transition(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Find the transition below kappa_n and a state of negative gap between the two."""
@@ -146,6 +148,7 @@ def discontinuous_transition(problem: McKeanVlasov, tools: Tools) -> Evidence:
     assumptions="some clustered branch exists",
     source="F is affine in kappa and stationary in rho",
     hypotheses=attractive,
+    needs=FREE_ENERGY,
 )
 def envelope(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Differentiate the gap along branches by interpolation, and recompute the gap itself."""
@@ -208,6 +211,7 @@ def _evenly_monotone(x: Floats) -> bool:
     assumptions="some mode attracts; F bounded below",
     source="F(rho) is affine in kappa for fixed rho",
     hypotheses=lambda problem: _bounded_below(problem),
+    needs=FREE_ENERGY,
 )
 def concavity(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Compare the minimisers at two couplings with the lines of all states of the diagram."""
@@ -242,6 +246,7 @@ def _bounded_below(problem: McKeanVlasov) -> str | None:
     assumptions="the transition is discontinuous",
     source="F = F_0 at kappa_T and the envelope identity",
     hypotheses=violates_at_second,
+    needs=FREE_ENERGY,
 )
 def kink(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Recompute both sides at every located transition."""

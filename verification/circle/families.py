@@ -6,7 +6,7 @@ import numpy as np
 
 from meanfield import Kuramoto, Logarithmic, McKeanVlasov, State
 
-from ..claims import Evidence, claim, compare, missing, worst
+from ..claims import FREE_ENERGY, Evidence, claim, compare, missing, worst
 from ..measures import uniform_state
 from ..tools import Tools
 from .measures import EIGENVALUE, LOCATION, MOMENT, clustered_states, interval
@@ -44,6 +44,7 @@ def repulsive_logarithm(problem: McKeanVlasov) -> str | None:
     assumptions="the Kuramoto potential",
     source="classical; Bertini, Giacomin, Pakdaman (J. Stat. Phys. 138, 2010) with D = 1/2",
     hypotheses=kuramoto,
+    needs=FREE_ENERGY,
 )
 def kuramoto_states(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Check the identity on every state of the diagram and count the states at fixed couplings."""
@@ -84,6 +85,7 @@ def _kuramoto_evidence(state: State) -> Iterator[Evidence]:
     assumptions="the attractive logarithmic potential",
     source="the quadratic system is triangular: (k-s) c_k = s sum_{j<k} c_j c_{k-j}, s = kappa/2D",
     hypotheses=attractive_logarithm,
+    needs=FREE_ENERGY,
 )
 def poisson_kernels(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Check every clustered state of the diagram, one spectrum, and that none exists elsewhere."""

@@ -22,7 +22,7 @@ from meanfield import (
 )
 from meanfield.potentials import Array, Number
 
-from ..claims import Evidence, claim, compare, missing, worst
+from ..claims import FREE_ENERGY, Evidence, claim, compare, missing, worst
 from ..measures import nothing_but_uniform
 from ..tools import Tools
 from .measures import (
@@ -96,6 +96,7 @@ class Embedded(Potential):
     assumptions="no confinement; some clustered state exists",
     source="W depends on differences of angles only",
     hypotheses=attractive,
+    needs=FREE_ENERGY,
 )
 def rotations(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Rotate computed states."""
@@ -140,6 +141,7 @@ def _rotation_evidence(state: State, turned: State, tools: Tools) -> Iterator[Ev
     assumptions="no confinement; some clustered state exists; n = 2",
     source="substitution t -> n t",
     hypotheses=attractive,
+    needs=FREE_ENERGY,
 )
 def embedding(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Compare two independent diagrams, and spectra of the same state in both."""
@@ -226,6 +228,7 @@ def _scaled_eigenvalues(state: State, embedded: McKeanVlasov, tools: Tools) -> I
     assumptions="transformer, beta > 0; a statement on the family",
     source="Landau form (1-lambda) x + (b1/2) x^2 + (b2/3) x^3",
     hypotheses=transformer,
+    needs=FREE_ENERGY,
 )
 def tricritical_ratio(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Extrapolate the ratio over five values of beta above beta*_1."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from meanfield import McKeanVlasov, State, Transformer, tricritical_beta
 
-from ..claims import Evidence, at_least, claim, compare, missing, worst
+from ..claims import FREE_ENERGY, Evidence, at_least, claim, compare, missing, worst
 from ..measures import uniform_state
 from ..tools import Tools
 from .measures import (
@@ -164,6 +164,7 @@ def _nearest(values: Floats, target: float) -> float:
     assumptions="transformer, beta > 0",
     source="arXiv:2604.16288 for n = 1; all n by the expansion of the n-branch",
     hypotheses=transformer,
+    needs=FREE_ENERGY,
 )
 def transformer_thresholds(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Measure the initial curvature of computed branches at the problem's beta and at beta*_1."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from meanfield import Branch, Diagram, McKeanVlasov, tricritical_beta
 
-from ..claims import Evidence, at_least, claim, compare, missing, worst
+from ..claims import FREE_ENERGY, Evidence, at_least, claim, compare, missing, worst
 from ..measures import EPS, LOCATION, MOMENT, clustered_states
 from ..tools import Tools
 from .measures import SIGNIFICANT_DEGREE, gap, gibbs, multipliers, polar_rule, polynomials, unit_coupling
@@ -40,6 +40,7 @@ CONTINUOUS = (0.5, 1.2)
     assumptions="transformer, beta > 0; zonal states",
     source="Mun, Rosenzweig, arXiv:2606.05140; the sign of c of T2 changes at the same beta*",
     hypotheses=transformer,
+    needs=FREE_ENERGY,
 )
 def dichotomy(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Check the root, and the diagram on the side of it on which beta lies."""

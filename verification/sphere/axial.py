@@ -18,7 +18,7 @@ import numpy as np
 from meanfield import Branch, Diagram, McKeanVlasov, State, critical_couplings
 from meanfield.harmonics import place
 
-from ..claims import Evidence, Undecided, at_least, claim, compare, missing, worst
+from ..claims import FREE_ENERGY, Evidence, Undecided, at_least, claim, compare, missing, worst
 from ..measures import LOCATION, MOMENT, RESIDUAL, Floats, Integers, polynomial_at_zero, spaced
 from ..tools import Tools
 from .harmonics import degrees_of, grid_values, mean
@@ -93,6 +93,7 @@ def one_degree(problem: McKeanVlasov) -> str | None:
     assumptions="a multiple of -P_l, l = 1..4, on S^2; psi of mean square one, x = <psi>",
     source="equivariant branching lemma; Ihrig, Golubitsky; Chossat; integrals by quadrature",
     hypotheses=one_degree,
+    needs=FREE_ENERGY,
 )
 def axial_branches(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Recognise the branches born on uniform and measure their slopes and stability near onset."""

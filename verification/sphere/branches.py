@@ -13,7 +13,7 @@ import numpy as np
 
 from meanfield import McKeanVlasov, critical_couplings
 
-from ..claims import Evidence, Undecided, claim, compare, worst
+from ..claims import FREE_ENERGY, Evidence, Undecided, claim, compare, worst
 from ..measures import EIGENVALUE, Floats, first_critical, polynomial_at_zero
 from ..tools import Tools
 from .measures import multipliers, numbers, product_mean
@@ -109,6 +109,7 @@ def _decided(name: str, value: tuple[float, float], expected: float) -> Evidence
     assumptions="w_1 < 0; r is not near 1",
     source="Lyapunov-Schmidt reduction; for the transformer the sign agrees with arXiv:2606.05140",
     hypotheses=simple_first_degree,
+    needs=FREE_ENERGY,
 )
 def first_pitchfork(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Extrapolate the computed branch to its birth."""
@@ -134,6 +135,7 @@ def first_pitchfork(problem: McKeanVlasov, tools: Tools) -> Evidence:
     assumptions="w_l < 0; no degree up to 3 l is nearly critical with l",
     source="Lyapunov-Schmidt reduction; integrals by quadrature",
     hypotheses=simple_higher_degree,
+    needs=FREE_ENERGY,
 )
 def higher_branches(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Extrapolate the computed branches to their birth."""
@@ -177,6 +179,7 @@ def simple_first(problem: McKeanVlasov) -> str | None:
     assumptions="degree l is the first and the only one critical",
     source="reduced free energy of T2 and T3",
     hypotheses=simple_first,
+    needs=FREE_ENERGY,
 )
 def radial_eigenvalue(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Extrapolate the eigenvalue nearest to zero among those of axisymmetric perturbations, relative to x."""

@@ -14,7 +14,7 @@ import numpy as np
 from meanfield import McKeanVlasov, State
 
 from ..circle.confined import FACTORS, FORGOTTEN, confined
-from ..claims import Evidence, Undecided, claim, compare, worst
+from ..claims import FREE_ENERGY, Evidence, Undecided, claim, compare, worst
 from ..measures import MOMENT, Floats, spaced
 from ..tools import Tools
 from .dynamics import PRECISE, two_lobes
@@ -50,6 +50,7 @@ def gibbs_moments(problem: McKeanVlasov, moments: Floats) -> tuple[Floats, float
     assumptions="a confinement",
     source="critical points of F; by quadrature of its own",
     hypotheses=confined,
+    needs=FREE_ENERGY,
 )
 def confined_states(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Apply the map and recompute the free energy at the zonal states of a diagram and of two couplings."""
@@ -80,6 +81,7 @@ def confined_states(problem: McKeanVlasov, tools: Tools) -> Evidence:
     assumptions="a confinement",
     source="Fokker-Planck equation with a spectral gap; by quadrature of its own",
     hypotheses=confined,
+    needs=FREE_ENERGY,
 )
 def confined_evolution(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Evolve two lobes without coupling until they have forgotten their start."""

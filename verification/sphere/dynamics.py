@@ -12,7 +12,7 @@ from scipy.special import ive
 
 from meanfield import McKeanVlasov, Trajectory
 
-from ..claims import Evidence, Undecided, at_least, claim, compare, worst
+from ..claims import FREE_ENERGY, Evidence, Undecided, at_least, claim, compare, worst
 from ..measures import EPS, RESIDUAL, Floats
 from ..tools import Tools
 from .harmonics import point_values, turned_to
@@ -141,6 +141,7 @@ def _starts(problem: McKeanVlasov) -> dict[str, tuple[Floats, Floats]]:
     assumptions="no confinement; no narrow spikes; densities without an axis where the potential has few degrees",
     source="gradient flow of F; dissipation integrated over time by Gauss's rule",
     hypotheses=spread,
+    needs=FREE_ENERGY,
 )
 def energy_identity(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Integrate the dissipation along trajectories and compare with the fall of the free energy."""
@@ -161,6 +162,7 @@ def energy_identity(problem: McKeanVlasov, tools: Tools) -> Evidence:
     assumptions="no confinement; no narrow spikes; d <= 8",
     source="gradient flow of F; beyond rounding of F and the errors of the moments",
     hypotheses=moderate,
+    needs=FREE_ENERGY,
 )
 def energy_decrease(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Look for the largest increase between any two of many times."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from meanfield import Branch, Diagram, McKeanVlasov
 
-from ..claims import Evidence, Undecided, claim, compare, missing, worst
+from ..claims import FREE_ENERGY, Evidence, Undecided, claim, compare, missing, worst
 from ..measures import MOMENT, RESIDUAL, Floats, clustered_states, polynomial_at_zero
 from ..tools import Tools
 from .measures import fixed_point_error, gap, interval, slope, unit_coupling
@@ -25,6 +25,7 @@ WINDOW = 4
     assumptions="some clustered branch exists",
     source="critical points of F; Shalova, Schlichting (arXiv:2412.14813); by quadrature of its own",
     hypotheses=attractive,
+    needs=FREE_ENERGY,
 )
 def fixed_points(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Recompute the moments and the energy of states of every branch."""
@@ -44,6 +45,7 @@ def fixed_points(problem: McKeanVlasov, tools: Tools) -> Evidence:
     assumptions="some clustered branch exists",
     source="F is affine in kappa and stationary in rho",
     hypotheses=attractive,
+    needs=FREE_ENERGY,
 )
 def envelope(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Differentiate the gap along branches by interpolation."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from meanfield import McKeanVlasov, Onsager, State, critical_couplings
 
-from ..claims import Evidence, at_least, claim, compare, missing, worst
+from ..claims import FREE_ENERGY, Evidence, at_least, claim, compare, missing, worst
 from ..measures import EPS, LOCATION, MOMENT, clustered_states
 from ..tools import Tools
 from .measures import gap, interval, multipliers
@@ -76,6 +76,7 @@ def _moment(eta: float) -> tuple[float, float]:
     assumptions="a multiple of -P_2 on S^2; alpha = -(3/2) w_2 kappa/D",
     source="Liu, Zhang, Zhang 2005; Fatkullin, Slastikov 2005; Ball, arXiv:2008.04009; Kummer's functions",
     hypotheses=maier_saupe,
+    needs=FREE_ENERGY,
 )
 def nematic_states(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Check the states of the diagram, its fold and transition, and the states at fixed couplings."""
@@ -152,6 +153,7 @@ def onsager_coupling(degree: int) -> float:
     assumptions="Onsager's potential on S^2",
     source="Vollmer, arXiv:1509.02469; fold and transition by quadrature with thirty digits",
     hypotheses=onsager,
+    needs=FREE_ENERGY,
 )
 def onsager_states(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Compare thresholds, the events of the diagram and the states at small coupling."""

@@ -14,7 +14,7 @@ import numpy as np
 from meanfield import McKeanVlasov, State, Trajectory
 from meanfield.harmonics import degrees_of_places
 
-from ..claims import Evidence, at_least, claim, compare, missing, worst
+from ..claims import FREE_ENERGY, Evidence, at_least, claim, compare, missing, worst
 from ..measures import MOMENT, Floats, clustered_states
 from ..tools import Tools
 from .dynamics import (
@@ -55,6 +55,7 @@ def spins(problem: McKeanVlasov) -> str | None:
     assumptions="W = -<x, y>",
     source="Frouvelle, Liu, arXiv:1101.2380, who write tau for D",
     hypotheses=spins,
+    needs=FREE_ENERGY,
 )
 def spin_states(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Check the identities on every state of the diagram and count the states at fixed couplings."""
@@ -101,6 +102,7 @@ def _family(state: State) -> Iterator[Evidence]:
     assumptions="W = -<x, y>; on S^2 also for densities without an axis",
     source="the relation announced by Frouvelle, Liu, arXiv:1101.2380; by telescoping the moment hierarchy",
     hypotheses=spins,
+    needs=FREE_ENERGY,
 )
 def negative_norm(problem: McKeanVlasov, tools: Tools) -> Evidence:
     """Integrate both sides along trajectories below and above the threshold, and check the bound."""

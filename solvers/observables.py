@@ -1,0 +1,24 @@
+"""Which observables the states and evolutions of an equation have."""
+
+from typing import TypeVar
+
+from meanfield import McKeanVlasov
+from meanfield.equations import Capability
+from meanfield.records.observables import DISSIPATION, FREE_ENERGY_GAP
+
+Numbers = TypeVar("Numbers")
+
+
+def has_free_energy(problem: McKeanVlasov) -> bool:
+    """Whether an equation has a free energy."""
+    return not problem.lacks(Capability.FREE_ENERGY)
+
+
+def of_states(problem: McKeanVlasov, gap: Numbers) -> dict[str, Numbers]:
+    """Return the free energy gap of one or several states by its name, or nothing without a free energy."""
+    return {FREE_ENERGY_GAP: gap} if has_free_energy(problem) else {}
+
+
+def along_path(problem: McKeanVlasov, gap: Numbers, dissipation: Numbers) -> dict[str, Numbers]:
+    """Return free energy gap and dissipation along a path by their names, or nothing without a free energy."""
+    return {FREE_ENERGY_GAP: gap, DISSIPATION: dissipation} if has_free_energy(problem) else {}

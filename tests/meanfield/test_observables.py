@@ -1,0 +1,158 @@
+"""Observables of records: by name, read-only, in every file; what is not there is refused, what was once an argument taken."""
+
+import copy
+import json
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sample import sample
+
+from meanfield import (
+    Circle,
+    InvalidInput,
+    Kuramoto,
+    McKeanVlasov,
+    Outcome,
+    State,
+    Trajectory,
+    open_diagram,
+    open_trajectory,
+)
+from meanfield.records.observables import Observables, observable_named
+
+PROBLEM = McKeanVlasov(Circle(), Kuramoto(), coupling=3.0)
+# One that no equation of this package has.
+DRIFT = "mean_drift"
+
+
+def state(**changes):
+    """Return a state whose numbers are made up."""
+    fields = {"observables": {DRIFT: 0.25}, "unstable": 0, "symmetry": 1, "residual": 0.0, "modes": 1}
+    return State(PROBLEM, np.array([1.0, 0.5]), np.zeros(2), **(fields | changes))
+
+
+def trajectory(observables):
+    """Return a trajectory of two times with observables."""
+    cosine = np.array([[1.0, 0.5], [1.0, 0.4]])
+    return Trajectory(
+        PROBLEM, np.array([0.0, 1.0]), cosine, 0.0 * cosine, np.array([1, 1]), observables, np.full(2, 0.1),
+        mass_error=0.0, outcome=Outcome.REACHED_TIME, method="LSODA", tolerance=1e-8, steps=1, evaluations=2,
+    )  # fmt: skip
+
+
+def diagram_with(name, values=None):
+    """Return a diagram whose branches have one more observable."""
+    diagram = sample()
+    branches = tuple(
+        replace(
+            branch, observables={**branch.observables, name: branch.coupling * 2.0 if values is None else values}
+        )
+        for branch in diagram.branches
+    )
+    return replace(diagram, branches=branches)
+
+
+def test_arrays_are_copied_and_read_only():
+    given = np.array([1.0, 2.0])
+    observables = Observables({DRIFT: given})
+    given[0] = 7.0
+    assert observables[DRIFT].tolist() == [1.0, 2.0]
+    with pytest.raises(ValueError, match="read-only"):
+        observables[DRIFT][0] = 7.0
+    with pytest.raises(TypeError):
+        observables[DRIFT] = given
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda it: pickle.loads(pickle.dumps(it))])
+def test_copies_are_equal_and_read_only(copied):
+    observables = Observables({DRIFT: np.array([1.0, np.nan]), "other": 2.0})
+    again = copied(observables)
+    assert again == observables
+    assert not again[DRIFT].flags.writeable
+    assert observables != Observables({DRIFT: np.array([1.0, 0.0]), "other": 2.0})
+    assert observables != Observables({DRIFT: np.array([1.0, np.nan])})
+
+
+@pytest.mark.parametrize("name", ["", "two words", "1st", 3, None])
+def test_names_are_those_of_variables(name):
+    with pytest.raises(InvalidInput, match="cannot be called"):
+        Observables({name: 1.0})
+
+
+def test_what_is_not_there_is_refused_with_what_is():
+    with pytest.raises(InvalidInput, match="no observable 'mean_drif'; did you mean mean_drift"):
+        state().observable("mean_drif")
+    with pytest.raises(InvalidInput, match=r"this state .* its equation has no free energy; there are mean_drift"):
+        _ = state().free_energy_gap
+    with pytest.raises(InvalidInput, match="this trajectory has no observable 'dissipation'"):
+        _ = trajectory({}).dissipation
+
+
+def test_former_arguments_are_still_taken():
+    with pytest.warns(DeprecationWarning, match=r"State\(free_energy_gap=...\) is called with observables"):
+        former = state(observables={}, free_energy_gap=-0.5)
+    assert former.observables == {"free_energy_gap": -0.5}
+    with pytest.warns(DeprecationWarning, match="Branch"):
+        branch = replace(sample().branches[0], free_energy_gap=np.ones(len(sample().branches[0])))
+    assert (branch.free_energy_gap == 1.0).all()
+
+
+@pytest.mark.parametrize("suffix", [".nc", ".json", ".npz"])
+def test_diagrams_with_another_observable(tmp_path, suffix):
+    diagram = diagram_with(DRIFT)
+    (path,) = diagram.save(tmp_path / f"run{suffix}")
+    read = open_diagram(path)
+    assert read.branches == diagram.branches
+    assert read.observables == ("free_energy_gap", DRIFT)
+
+
+def test_tables_have_its_column(tmp_path):
+    diagram = diagram_with(DRIFT)
+    points, *_ = diagram.save(tmp_path / "run.csv")
+    head, first, *_ = points.read_text().splitlines()
+    columns = head.split(",")
+    assert columns[columns.index("free_energy_gap") + 1] == DRIFT
+    assert float(first.split(",")[columns.index(DRIFT)]) == 2.0 * float(diagram.branches[0].coupling[0])
+
+
+def test_a_branch_without_it_has_empty_cells():
+    diagram = diagram_with(DRIFT)
+    bare = replace(diagram, branches=(*diagram.branches[:1], *sample().branches[1:]))
+    rows = list(bare.point_rows())
+    assert {row[DRIFT] is None for row in rows if row["branch"] == 0} == {False}
+    assert {row[DRIFT] for row in rows if row["branch"] > 0} == {None}
+    assert bare.plot(DRIFT).lines
+
+
+@pytest.mark.parametrize("suffix", [".nc", ".json"])
+def test_trajectories_with_another_observable(tmp_path, suffix):
+    made = trajectory({DRIFT: np.array([0.5, np.nan])})
+    (path,) = made.save(tmp_path / f"run{suffix}")
+    assert open_trajectory(path) == made
+    assert [row[DRIFT] for row in made.rows()] == [0.5, None]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["coupling", "cosine", "stable", "unstable", "point_labels", "coupling_decimal", "m1", "branch", "degree"],
+)
+def test_names_of_other_columns_are_refused(name):
+    with pytest.raises(InvalidInput, match=f"cannot be called '{name}', .* such as '{name}_observed'"):
+        diagram_with(name)
+
+
+def test_a_list_of_observables_that_was_changed_is_seen(tmp_path):
+    (path,) = diagram_with(DRIFT).save(tmp_path / "run.json")
+    values = json.loads(path.read_text())
+    values["branches"][0]["observables"].remove(DRIFT)
+    path.write_text(json.dumps(values))
+    with pytest.raises(InvalidInput, match="digest"):
+        open_diagram(path)
+
+
+def test_one_that_is_not_known_is_described_by_its_name():
+    assert observable_named(DRIFT).description == "mean drift"
+    assert "free energy" in observable_named("free_energy_gap").description
+    assert diagram_with(DRIFT).plot(DRIFT).get_ylabel() == "mean drift"
