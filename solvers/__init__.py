@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from meanfield.lazy import on_first_use
 
 if TYPE_CHECKING:
+    from .arguments import require_on_failure as require_on_failure
     from .branches.arclength import Arclength as Arclength
     from .checkpoints import Checkpoint as Checkpoint
     from .diagram import bifurcation_diagram as bifurcation_diagram
@@ -27,12 +28,16 @@ if TYPE_CHECKING:
     from .particles import MomentDrift as MomentDrift
     from .particles import PairDrift as PairDrift
     from .particles import WeakSecondOrder as WeakSecondOrder
+    from .particles.schemes import schemes as schemes
+    from .particles.stepping import Scheme as Scheme
     from .relaxation import contraction_rate as contraction_rate
     from .spectra import spectral_gap as spectral_gap
     from .spectra import spectrum as spectrum
     from .stationary import stationary_states as stationary_states
     from .trajectory import evolve as evolve
     from .trajectory import moments_of as moments_of
+    from .watching import Watch as Watch
+    from .watching import unwatched as unwatched
 
 _HOMES = {
     "Arclength": "branches.arclength",
@@ -48,7 +53,9 @@ _HOMES = {
     "PerturbedUniform": "evolution",
     "RandomPerturbation": "evolution",
     "Samples": "evolution",
+    "Scheme": "particles.stepping",
     "VonMises": "evolution",
+    "Watch": "watching",
     "Watson": "evolution",
     "WeakSecondOrder": "particles",
     "bifurcation_diagram": "diagram",
@@ -56,10 +63,13 @@ _HOMES = {
     "evolve": "trajectory",
     "initial_from": "evolution",
     "moments_of": "trajectory",
+    "require_on_failure": "arguments",
+    "schemes": "particles.schemes",
     "simulate": "ensemble",
     "spectral_gap": "spectra",
     "spectrum": "spectra",
     "stationary_states": "stationary",
+    "unwatched": "watching",
 }
 
 __all__ = [
@@ -76,7 +86,9 @@ __all__ = [
     "PerturbedUniform",
     "RandomPerturbation",
     "Samples",
+    "Scheme",
     "VonMises",
+    "Watch",
     "Watson",
     "WeakSecondOrder",
     "bifurcation_diagram",
@@ -84,10 +96,13 @@ __all__ = [
     "evolve",
     "initial_from",
     "moments_of",
+    "require_on_failure",
+    "schemes",
     "simulate",
     "spectral_gap",
     "spectrum",
     "stationary_states",
+    "unwatched",
 ]
 
 # Generators of the version before.

@@ -4,7 +4,7 @@ from typing import TypeVar
 
 from meanfield import McKeanVlasov
 from meanfield.equations import Capability
-from meanfield.records.observables import DISSIPATION, FREE_ENERGY_GAP
+from meanfield.records import DISSIPATION, FREE_ENERGY_GAP
 
 Numbers = TypeVar("Numbers")
 

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from meanfield import ComputationFailed, InvalidInput, McKeanVlasov, Relaxation, State, growth_rates
 from meanfield.arguments import checked
 from meanfield.equations import Capability, require
-from meanfield.records.relaxation import NORMS, RateFit
+from meanfield.records import NORMS, RateFit
 
 from .bases import EPS, Floats
 from .domains import rooms_of

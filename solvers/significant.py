@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from meanfield import Domain, McKeanVlasov, Number
-from meanfield.equations.interaction import NEGLIGIBLE, Interaction
+from meanfield.equations import NEGLIGIBLE, Interaction
 
 from .bases import EPS, Floats, Integers, multiples
 

@@ -25,8 +25,7 @@ from meanfield import (
 )
 from meanfield.arguments import checked
 from meanfield.equations import Capability, require
-from meanfield.records.observables import FREE_ENERGY_GAP
-from meanfield.records.state import StationaryStates
+from meanfield.records import FREE_ENERGY_GAP, StationaryStates
 
 from .arguments import require_depth, require_on_failure
 from .bases import EPS

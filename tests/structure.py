@@ -29,7 +29,7 @@ def layers() -> dict[str, Rows]:
     """Return the rooms in the layers of the contract by package, from the top."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     rows: dict[str, Rows] = {}
-    for contract in contracts[1:]:
+    for contract in (each for each in contracts[1:] if each["type"] == "layers"):
         parted = [layer.replace("|", ":").split(":") for layer in contract["layers"]]
         rows[parted[0][0].split(".")[0]] = [[name.strip() for name in layer] for layer in parted]
     return {package: rows[package] for package in COLOURS}

@@ -28,11 +28,8 @@ from meanfield import (
     Outcome,
 )
 from meanfield.arguments import checked
-from solvers import evolve, simulate
-from solvers.arguments import require_on_failure
+from solvers import Scheme, Watch, evolve, require_on_failure, simulate, unwatched
 from solvers.evolution import Initial
-from solvers.particles.stepping import Scheme
-from solvers.watching import Watch, unwatched
 
 from .defaults import DEGREES, REPLICAS, SIZES, TIMES
 from .measured import PARTICLE_STREAM, stream, transport

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meanfield import Ensemble, McKeanVlasov, Outcome, Trajectory
-from meanfield.records.comparison import Comparison, Fit, Means
+from meanfield.records import Comparison, Fit, Means
 
 from .measured import INDEPENDENT, transport_names
 from .moments import Compared, compared_moments, degrees_known, deviations, squared_moments

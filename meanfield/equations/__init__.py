@@ -2,5 +2,6 @@
 
 from .capabilities import Capability as Capability
 from .capabilities import require as require
+from .interaction import NEGLIGIBLE as NEGLIGIBLE
 from .interaction import Interaction as Interaction
 from .mckean_vlasov import McKeanVlasov as McKeanVlasov

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..domains import Domain
-from ..harmonics.polynomials import multiplicities
+from ..harmonics.gegenbauer import multiplicities
 
 if TYPE_CHECKING:
     from .mckean_vlasov import McKeanVlasov

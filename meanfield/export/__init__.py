@@ -30,26 +30,53 @@ from ..errors import InvalidInput, with_article
 from ..records.diagram import Diagram
 from . import sets
 from .auto_reader import read_auto
+from .comparisons import check_comparison_target
+from .datasets import KINDS as RECORD_KINDS
 from .datasets import Content, save_content, table_object
 from .datasets import to_xarray as content_to_xarray
-from .files import Writer, bytes_writer, checked_suffix, existing_file, reading, text_writer, write_files
+from .ensembles import check_ensemble_target
+from .files import Writer, bytes_writer, checked_suffix, existing_file, is_file, reading, text_writer, write_files
+from .files import check_writable as check_file
 from .netcdf import diagram_to_xarray, state_to_xarray
+from .records import dump as dump_json
+from .records import load as load_json
+from .records import package_version
+from .states import STATE_KINDS, check_states_target, open_states, save_states, states_to_json_object
 from .tables import diagram_to_json_object
+from .trajectories import check_trajectory_target
 
 if TYPE_CHECKING:
     import xarray
 
 __all__ = [
     "KINDS",
+    "RECORD_KINDS",
+    "STATE_KINDS",
+    "bytes_writer",
+    "check_comparison_target",
+    "check_ensemble_target",
+    "check_file",
+    "check_states_target",
+    "check_trajectory_target",
     "check_writable",
     "diagram_to_json_object",
     "diagram_to_xarray",
+    "dump_json",
+    "existing_file",
+    "is_file",
+    "load_json",
     "open_diagram",
+    "open_states",
+    "package_version",
     "read_auto",
     "save",
+    "save_states",
     "state_to_xarray",
+    "states_to_json_object",
+    "text_writer",
     "to_json_object",
     "to_xarray",
+    "write_files",
 ]
 
 KINDS = {

@@ -2,6 +2,7 @@
 
 from .circle import CircleModes as CircleModes
 from .full import SphereModes as SphereModes
+from .gegenbauer import multiplicities as multiplicities
 from .integrals import converged as converged
 from .integrals import growing as growing
 from .integrals import refined_until_two_agree as refined_until_two_agree
@@ -18,8 +19,9 @@ from .packing import packed as packed
 from .packing import packed_size as packed_size
 from .packing import place as place
 from .packing import zonal_places as zonal_places
-from .polynomials import multiplicities as multiplicities
+from .quadrature import Rule as Rule
 from .quadrature import gauss_rule as gauss_rule
+from .quadrature import northern_half as northern_half
 from .quadrature import polynomials as polynomials
 from .sums import full_density as full_density
 from .sums import polynomials_at as polynomials_at

@@ -17,9 +17,9 @@ import numpy.typing as npt
 
 from ..domains import Sphere
 from ..errors import InvalidInput
+from .gegenbauer import raised
 from .modes import EPS, Floats, Indices, Layout, degree_of_name, entry, no_such_order
 from .packing import degrees_of_places, largest_degree, moduli, packed_size, place, zonal_places
-from .polynomials import raised
 from .quadrature import gauss_rule
 from .spheres import OnSphere, require_pairs
 from .sums import full_density, zonal_sum

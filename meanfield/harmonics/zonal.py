@@ -8,8 +8,8 @@ import numpy.typing as npt
 
 from ..domains import Sphere
 from ..errors import InvalidInput
+from .gegenbauer import multiplicities, raised, zonal_polynomials
 from .modes import EPS, ByDegree, Floats, degree_of_name, entry, no_azimuth
-from .polynomials import multiplicities, raised, zonal_polynomials
 from .quadrature import gauss_rule
 from .spheres import OnSphere, require_pairs
 from .sums import zonal_density, zonal_sensitivity, zonal_sum

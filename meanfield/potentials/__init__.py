@@ -24,6 +24,7 @@ from .arrays import Array, Number
 from .attention import Transformer
 from .confidence import HegselmannKrause
 from .custom import Custom
+from .expressions import compiled
 from .green import KellerSegel, Logarithmic
 from .models import Kuramoto, MaierSaupe, Onsager
 from .protocol import Combination, Potential
@@ -46,6 +47,7 @@ __all__ = [
     "Onsager",
     "Potential",
     "Transformer",
+    "compiled",
     "known_potentials",
     "potential_class",
     "potential_from",

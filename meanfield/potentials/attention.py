@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ..arguments import methods_checked
 from ..domains import Domain
 from ..errors import InvalidInput
-from ..harmonics.polynomials import Extended, multiplicities
+from ..harmonics.gegenbauer import Extended, multiplicities
 from .arrays import Array, Number, narrowed
 from .formulas import formulas_of
 from .protocol import Potential

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ..domains import Domain
 from ..errors import InvalidInput
-from ..harmonics.polynomials import multiplicities, sum_at_cosines, zonal_polynomials
+from ..harmonics.gegenbauer import multiplicities, sum_at_cosines, zonal_polynomials
 
 Floats = npt.NDArray[np.floating[Any]]
 

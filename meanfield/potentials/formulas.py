@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from ..domains import Circle, Domain, Sphere
-from ..harmonics.polynomials import Extended, Floats
+from ..harmonics.gegenbauer import Extended, Floats
 from .arrays import Array, Kinked, Number
 from .on_circle import OnCircle
 from .on_spheres import OnSphere

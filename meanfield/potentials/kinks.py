@@ -16,7 +16,7 @@ import numpy as np
 
 from ..domains import Sphere
 from ..errors import InvalidInput
-from ..harmonics.polynomials import Extended, Floats, multiplicities
+from ..harmonics.gegenbauer import Extended, Floats, multiplicities
 from .arrays import Kinked, Number
 from .waves import wave_sums
 from .zonal import angular_rule, polar_mass, polynomial_integrals, projected

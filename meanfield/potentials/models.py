@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from ..arguments import methods_checked
 from ..domains import Domain
-from ..harmonics.polynomials import Extended
+from ..harmonics.gegenbauer import Extended
 from .arrays import Array, Number
 from .formulas import formulas_of
 from .protocol import Potential

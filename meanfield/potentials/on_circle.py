@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..domains import Circle
-from ..harmonics.polynomials import Extended, Floats
+from ..harmonics.gegenbauer import Extended, Floats
 from .arrays import Kinked, Number
 from .sampling import Sampled
 from .series import scaled_bessel, sine_defect

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..domains import Sphere
 from ..errors import InvalidInput
-from ..harmonics.polynomials import Extended, Floats, multiplicities
+from ..harmonics.gegenbauer import Extended, Floats, multiplicities
 from .arrays import Array
 from .kinks import KINKS, ConfidenceOnSphere, KinksOnSphere
 from .sampling import Sampled, extended

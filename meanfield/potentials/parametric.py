@@ -21,7 +21,7 @@ import numpy.typing as npt
 from ..arguments import shown
 from ..domains import Domain
 from ..errors import InvalidInput, did_you_mean
-from ..harmonics.polynomials import Extended
+from ..harmonics.gegenbauer import Extended
 from .arrays import Array, narrowed
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from numpy.polynomial import chebyshev
 
 from ..domains import Domain
 from ..errors import InvalidInput
-from ..harmonics.polynomials import multiplicities
+from ..harmonics.gegenbauer import multiplicities
 from ..harmonics.quadrature import gauss_rule
 from .arrays import Array
 from .formulas import formulas_of

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ..arguments import methods_checked
 from ..domains import Domain, unit_sphere
 from ..errors import InvalidInput
-from ..harmonics.polynomials import slope_at_cosines, sum_at_cosines
+from ..harmonics.gegenbauer import slope_at_cosines, sum_at_cosines
 from .arrays import Array, Number
 from .formulas import formulas_of
 from .protocol import Potential

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from ..harmonics.polynomials import Extended, multiplicity_ratios, zonal_polynomials
+from ..harmonics.gegenbauer import Extended, multiplicity_ratios, zonal_polynomials
 from .arrays import Array
 
 

@@ -1,1 +1,22 @@
 """The records of results: plain arrays with names, saved, exported, plotted and told by what they are."""
+
+from .comparison import Comparison as Comparison
+from .comparison import Fit as Fit
+from .comparison import Means as Means
+from .diagram import Branch as Branch
+from .diagram import Diagram as Diagram
+from .diagram import SpecialPoint as SpecialPoint
+from .diagram import state_at as state_at
+from .ensemble import Ensemble as Ensemble
+from .observables import DISSIPATION as DISSIPATION
+from .observables import FREE_ENERGY_GAP as FREE_ENERGY_GAP
+from .observables import Observables as Observables
+from .observables import observable_named as observable_named
+from .outcome import Outcome as Outcome
+from .relaxation import NORMS as NORMS
+from .relaxation import RateFit as RateFit
+from .relaxation import Relaxation as Relaxation
+from .state import Spectrum as Spectrum
+from .state import State as State
+from .state import StationaryStates as StationaryStates
+from .trajectory import Trajectory as Trajectory

@@ -39,6 +39,7 @@ from .thresholds import (
     critical_couplings,
     critical_modes,
     growth_rates,
+    plain_number,
 )
 
 __all__ = [
@@ -61,6 +62,7 @@ __all__ = [
     "maier_saupe_state",
     "maier_saupe_states",
     "maier_saupe_transition",
+    "plain_number",
     "resonance",
     "tricritical_beta",
     "vertical_branches",

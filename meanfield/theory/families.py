@@ -21,7 +21,7 @@ from ..arguments import checked
 from ..base import Record
 from ..domains import Domain, Sphere, unit_sphere
 from ..errors import InvalidInput
-from ..harmonics.polynomials import multiplicities
+from ..harmonics.gegenbauer import multiplicities
 from ..potentials.formulas import formulas_of
 from ..potentials.series import as_number
 from .forms import theory_of

@@ -12,7 +12,7 @@ import numpy as np
 from ..domains import Sphere
 from ..equations import McKeanVlasov
 from ..errors import InvalidInput
-from ..harmonics.polynomials import multiplicities
+from ..harmonics.gegenbauer import multiplicities
 from ..potentials import Kuramoto, Logarithmic, Number, Transformer
 from ..potentials.zonal import exponential_coefficients
 from .results import ROUNDING, BranchShape, GlobalCriterion

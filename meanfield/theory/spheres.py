@@ -16,7 +16,7 @@ All integrals come from the expansion :math:`P_l^2 = \sum_k L_k P_k` of Dougall,
 import numpy as np
 
 from ..domains import Domain
-from ..harmonics.polynomials import Extended, multiplicities
+from ..harmonics.gegenbauer import Extended, multiplicities
 
 
 def squared_polynomial(domain: Domain, degree: int) -> Extended:

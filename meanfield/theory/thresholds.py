@@ -16,7 +16,7 @@ from ..arguments import LARGEST_DEGREE, checked, shown
 from ..base import Record
 from ..equations import Capability, McKeanVlasov, require
 from ..errors import InvalidInput
-from ..harmonics.polynomials import multiplicities
+from ..harmonics.gegenbauer import multiplicities
 from ..potentials import Array, Number
 
 _COINCIDENT = 8 * float(np.finfo(float).eps)

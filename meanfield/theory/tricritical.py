@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 from ..domains import Domain
-from ..harmonics.polynomials import multiplicities
+from ..harmonics.gegenbauer import multiplicities
 from ..potentials.formulas import formulas_of
 
 

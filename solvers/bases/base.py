@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dger
 
 from meanfield import Domain
-from meanfield.harmonics import Modes
-from meanfield.harmonics.quadrature import Rule
+from meanfield.harmonics import Modes, Rule
 
 if TYPE_CHECKING:
     from .representations import Group

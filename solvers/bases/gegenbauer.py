@@ -15,7 +15,7 @@ import functools
 
 import numpy as np
 
-from meanfield.harmonics.quadrature import Rule, gauss_rule, northern_half, polynomials
+from meanfield.harmonics import Rule, gauss_rule, northern_half, polynomials
 
 from .base import Floats
 

@@ -25,8 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield.harmonics import place
-from meanfield.harmonics.quadrature import gauss_rule
+from meanfield.harmonics import gauss_rule, place
 
 from .base import Floats, Integers
 

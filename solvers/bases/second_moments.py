@@ -23,8 +23,7 @@ from typing import Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
-from meanfield.harmonics import packed_size, place
-from meanfield.harmonics.quadrature import gauss_rule
+from meanfield.harmonics import gauss_rule, packed_size, place
 
 from .base import Floats, Integers
 from .legendre import legendre_tables, ring_table

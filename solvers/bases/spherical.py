@@ -25,8 +25,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from meanfield import InvalidInput
-from meanfield.harmonics import degrees_and_orders
-from meanfield.harmonics.quadrature import Rule, gauss_rule
+from meanfield.harmonics import Rule, degrees_and_orders, gauss_rule
 
 from .base import Floats
 from .spherical_ducc import DuccEngine

@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from meanfield import Domain, InvalidInput
-from meanfield.harmonics import Modes, modes_of
-from meanfield.harmonics.quadrature import Rule, gauss_rule
+from meanfield.harmonics import Modes, Rule, gauss_rule, modes_of
 
 from ..limits import MAX_UNKNOWNS, MAX_ZONAL_NODES
 from .base import (

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meanfield import Branch, ComputationFailed, McKeanVlasov, Outcome
-from meanfield.records.diagram import state_at
+from meanfield.records import state_at
 
 from ..bases import Floats
 from ..geometry import Geometry

@@ -31,9 +31,7 @@ from meanfield.command_line import (
     word,
 )
 from meanfield.equations import Capability, require
-from meanfield.export import to_json_object
-from meanfield.export.datasets import KINDS, check_target
-from meanfield.export.trajectories import RECORD
+from meanfield.export import RECORD_KINDS, check_trajectory_target, to_json_object
 
 from ..defaults import TIMES
 from .initial_option import add_initial, add_initial_parameters, initial_of
@@ -85,7 +83,7 @@ def _parser(argv: Sequence[str]) -> Parser:
     )
     parser.add_argument("--checkpoint", type=word, metavar="NAME", help="save the run there and go on from there")
     parser.add_argument("--every", type=number, metavar="T", help="time between checkpoints (default: a tenth)")
-    add_files(parser, ", ".join(KINDS))
+    add_files(parser, ", ".join(RECORD_KINDS))
     add_figure(parser, "--plot", "the density over time and angle")
     add_figure(parser, "--energy", "the free energy and its rate of decrease")
     add_figure(parser, "--moments", "the order parameters")
@@ -115,12 +113,12 @@ def _method(parser: Parser, settings: argparse.Namespace) -> "Integrator | None"
 
 def _check(problem: McKeanVlasov, settings: argparse.Namespace) -> None:
     """Check before computing that every file could be written, and that there is what figures show."""
-    from meanfield.plotting.trajectories import check_film
+    from meanfield.plotting import check_film
 
     if settings.energy is not None:
         require(problem, Capability.FREE_ENERGY, "figures of the free energy (--energy)")
     figures = [name for name in (settings.plot, settings.energy, settings.moments) if name is not None]
-    check_targets(settings.to, figures, settings.force, partial(check_target, record=RECORD))
+    check_targets(settings.to, figures, settings.force, check_trajectory_target)
     if settings.animate is not None:
         check_film(settings.animate, settings.force)
 

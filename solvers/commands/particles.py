@@ -30,9 +30,7 @@ from meanfield.command_line import (
     word,
     worker_processes,
 )
-from meanfield.export import to_json_object
-from meanfield.export.datasets import KINDS, check_target
-from meanfield.export.ensembles import RECORD
+from meanfield.export import RECORD_KINDS, check_ensemble_target, to_json_object
 
 from ..defaults import DEGREES, SCHEME, SCHEMES
 from .initial_option import add_initial, initial_of
@@ -46,7 +44,7 @@ def particles(argv: Sequence[str]) -> int:
     require_coupling(parser, problem)
     _require_given(parser, settings)
     figures = [settings.plot] if settings.plot else []
-    check_targets(settings.to, figures, settings.force, partial(check_target, record=RECORD))
+    check_targets(settings.to, figures, settings.force, check_ensemble_target)
     ensemble = _simulated(problem, settings)
     ensemble = dataclasses.replace(ensemble, provenance=ensemble.provenance | origin(parser, settings))
     warnings = (*ensemble.failures, *ensemble.warnings)
@@ -84,7 +82,7 @@ def _parser(argv: Sequence[str]) -> Parser:
     parser.add_argument("--positions", action="store_true", help="keep the positions at the end")
     parser.add_argument("--checkpoint", type=word, metavar="NAME", help="save the run there and go on from there")
     parser.add_argument("--every", type=number, metavar="T", help="time between checkpoints (default: a tenth)")
-    add_files(parser, ", ".join(KINDS))
+    add_files(parser, ", ".join(RECORD_KINDS))
     add_figure(parser, "--plot", "the particles at the end and the moments over time")
     add_common(parser, quiet="the summary, progress and the names of the files written")
     add_problem(parser)

@@ -26,7 +26,7 @@ from meanfield.command_line import (
     table,
     write_all,
 )
-from meanfield.export.states import states_to_json_object
+from meanfield.export import states_to_json_object
 
 from .wording import EACH_BRANCH, add_on_failure, heading
 

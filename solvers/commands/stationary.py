@@ -27,9 +27,8 @@ from meanfield.command_line import (
     table,
     write_all,
 )
-from meanfield.export.states import STATE_KINDS, check_states_target, save_states, states_to_json_object
-from meanfield.records.observables import observable_named
-from meanfield.records.state import StationaryStates
+from meanfield.export import STATE_KINDS, check_states_target, save_states, states_to_json_object
+from meanfield.records import StationaryStates, observable_named
 from meanfield.summary import leading_degree
 
 from .wording import EACH_BRANCH, add_on_failure, heading

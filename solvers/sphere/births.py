@@ -8,7 +8,7 @@ even l :math:`\int P_l^3 \ne 0`, the branch is transcritical and its two sides a
 import numpy as np
 
 from meanfield import CriticalPoint, McKeanVlasov, Number, branch_shape, critical_coupling, critical_couplings
-from meanfield.theory.thresholds import plain_number
+from meanfield.theory import plain_number
 
 from ..branches.recording import Register
 from ..branches.resonance import degrees_in

@@ -3,7 +3,7 @@
 import numpy as np
 
 from meanfield import CriticalPoint, critical_couplings
-from meanfield.theory.thresholds import plain_number
+from meanfield.theory import plain_number
 
 from ..branches.junctions import AMPLITUDE, Departure
 from ..branches.recording import Register

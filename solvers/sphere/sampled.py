@@ -21,8 +21,7 @@ from scipy.sparse import csr_array
 from scipy.special import eval_legendre
 
 from meanfield import Sphere
-from meanfield.harmonics import packed_size
-from meanfield.harmonics.quadrature import gauss_rule
+from meanfield.harmonics import gauss_rule, packed_size
 
 from ..bases import Floats, Integers
 from ..bases.gegenbauer import polynomial_table

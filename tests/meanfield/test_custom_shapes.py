@@ -23,7 +23,7 @@ from meanfield import (
     potential_from,
 )
 from meanfield.cli import main
-from meanfield.harmonics.polynomials import zonal_polynomials
+from meanfield.harmonics.gegenbauer import zonal_polynomials
 from meanfield.potentials.waves import wave_sums
 from meanfield.potentials.zonal import polynomial_integrals
 from meanfield.theory import critical_coupling

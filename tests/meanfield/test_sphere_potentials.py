@@ -10,7 +10,7 @@ from meanfield.cli import main
 from meanfield.domains import Circle, Sphere
 from meanfield.errors import InvalidInput
 from meanfield.harmonics import multiplicities
-from meanfield.harmonics.polynomials import sum_at_cosines
+from meanfield.harmonics.gegenbauer import sum_at_cosines
 from meanfield.potentials import (
     POTENTIALS,
     CosineSeries,

@@ -15,9 +15,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from meanfield import Ensemble, McKeanVlasov
-from solvers import EulerMaruyama, LeimkuhlerMatthews, WeakSecondOrder
-from solvers.particles.schemes import schemes as all_schemes
-from solvers.particles.stepping import Scheme
+from solvers import EulerMaruyama, LeimkuhlerMatthews, Scheme, WeakSecondOrder
+from solvers import schemes as all_schemes
 
 from ..claims import Evidence, Undecided, claim, compare, worst
 from ..measures import Floats

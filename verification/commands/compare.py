@@ -30,9 +30,7 @@ from meanfield.command_line import (
     whole,
     worker_processes,
 )
-from meanfield.export import to_json_object
-from meanfield.export.comparisons import check_comparison_target
-from meanfield.export.datasets import KINDS
+from meanfield.export import RECORD_KINDS, check_comparison_target, to_json_object
 from solvers.commands import add_initial, initial_of
 
 from ..defaults import DEGREES, REPLICAS, SIZES, TIMES
@@ -84,7 +82,7 @@ def _parser(argv: Sequence[str]) -> Parser:
     parser.add_argument(
         "--degrees", type=whole, default=DEGREES, metavar="K", help=f"moments to compare (default: {DEGREES})"
     )
-    add_files(parser, ", ".join(KINDS))
+    add_files(parser, ", ".join(RECORD_KINDS))
     add_figure(parser, "--plot", "distances over N and the order parameter over time")
     add_common(parser, quiet="the summary, progress and the names of the files written")
     add_problem(parser)

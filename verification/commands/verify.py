@@ -21,7 +21,7 @@ from meanfield.command_line import (
     word,
     worker_processes,
 )
-from meanfield.export.files import check_writable, text_writer, write_files
+from meanfield.export import check_file, text_writer, write_files
 
 if TYPE_CHECKING:
     from ..claims import Claim, Result
@@ -101,7 +101,7 @@ def _check_report(name: str | None, force: bool) -> None:
         return
     if Path(name).suffix.lower() not in (".md", ".markdown"):
         raise InvalidInput(f"a report is written as Markdown, not {name!r}; give a name that ends in .md")
-    check_writable(name, force)
+    check_file(name, force)
 
 
 def _write(name: str, text: str, force: bool, quiet: bool) -> None:
@@ -126,7 +126,7 @@ def _origin(parser: Parser, seconds: float) -> dict[str, Any]:
     import numpy as np
     import scipy
 
-    from meanfield.export.records import package_version
+    from meanfield.export import package_version
 
     return {
         "meanfield": package_version(),

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from meanfield import McKeanVlasov
-from solvers.particles.schemes import schemes
+from solvers import schemes
 
 from ..circle.confined import confined
 from ..circle.fluctuations import FALSE_ALARM, SEED

@@ -22,8 +22,7 @@ import numpy as np
 from meanfield import McKeanVlasov, Sphere
 from meanfield.descent import DOUBTFUL, LOST, NEAR, SETTLED, Descent, Means, excess_of_large, settled_means
 from meanfield.entropy import excess_beyond_square
-from meanfield.harmonics import Modes, growing, moduli
-from meanfield.harmonics.quadrature import gauss_rule, polynomials
+from meanfield.harmonics import Modes, gauss_rule, growing, moduli, polynomials
 
 from ...bases import EPS, Floats
 from ...bases.spherical import SphericalTransform

@@ -17,12 +17,13 @@ from meanfield.harmonics import (
     SphereModes,
     ZonalModes,
     degrees_of_places,
+    gauss_rule,
     modes_of,
     moduli,
     packed_size,
+    polynomials,
     zonal_places,
 )
-from meanfield.harmonics.quadrature import gauss_rule, polynomials
 
 from ...bases import EPS, Floats
 from ...bases.spherical import SphericalTransform

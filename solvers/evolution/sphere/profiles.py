@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from meanfield import Sphere
-from meanfield.harmonics.quadrature import gauss_rule, polynomials
+from meanfield.harmonics import gauss_rule, polynomials
 
 from ...bases import EPS, Floats
 from ..starts import Bumps, Mixture, PerturbedUniform, VonMises, Watson, sufficient, too_narrow

@@ -26,7 +26,7 @@ import functools
 import numpy as np
 
 from meanfield import McKeanVlasov
-from meanfield.harmonics.quadrature import gauss_rule, northern_half, polynomials
+from meanfield.harmonics import gauss_rule, northern_half, polynomials
 
 from ...bases import Floats
 from ..system import AxialSystem

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from meanfield import InvalidInput, McKeanVlasov, Sphere
 from meanfield.harmonics import SphereModes, ZonalModes, degrees_and_orders, largest_degree, place
-from meanfield.transport.polar import NEGATIVE_ROUNDING, PolarLaw, polar_law, zonal_law
+from meanfield.transport import NEGATIVE_ROUNDING, PolarLaw, polar_law, zonal_law
 
 from ...checkpoints import digest_of
 from ...evolution import Initial, VonMises

@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meanfield import McKeanVlasov, NotResolved, Potential, State
-from meanfield.equations import Interaction
-from meanfield.equations.interaction import NEGLIGIBLE
-from meanfield.harmonics.quadrature import Rule, polynomials
+from meanfield.equations import NEGLIGIBLE, Interaction
+from meanfield.harmonics import Rule, polynomials
 
 from ...bases import Floats
 from ...limits import MAX_NODES

@@ -16,8 +16,7 @@ import scipy.fft
 from numpy.typing import NDArray
 
 from meanfield import McKeanVlasov, NotResolved, State
-from meanfield.equations import Interaction
-from meanfield.equations.interaction import NEGLIGIBLE
+from meanfield.equations import NEGLIGIBLE, Interaction
 from meanfield.harmonics import degrees_and_orders, largest_degree, packed_size, place, zonal_places
 
 from ...bases import Floats, Integers

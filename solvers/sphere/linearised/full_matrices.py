@@ -40,7 +40,7 @@ from functools import cached_property
 import numpy as np
 import scipy.linalg
 
-from meanfield.equations.interaction import NEGLIGIBLE
+from meanfield.equations import NEGLIGIBLE
 
 from ...bases import EPS, Floats
 from ...lanczos import check_size, lowest_pairs

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from meanfield import NotResolved
-from meanfield.harmonics.quadrature import Rule, gauss_rule, polynomials
+from meanfield.harmonics import Rule, gauss_rule, polynomials
 
 from ...bases import Floats
 from ...bases.gegenbauer import sector_functions

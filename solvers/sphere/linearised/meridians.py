@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from meanfield.harmonics.quadrature import Rule, polynomials
+from meanfield.harmonics import Rule, polynomials
 
 from ...bases import Floats
 from .fields import Exponent

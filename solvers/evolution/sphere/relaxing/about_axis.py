@@ -8,7 +8,7 @@ import numpy as np
 
 from meanfield import Spectrum
 from meanfield.equations import Interaction
-from meanfield.harmonics.quadrature import gauss_rule, polynomials
+from meanfield.harmonics import gauss_rule, polynomials
 
 from ....bases import Floats
 from ...neighbourhood import GENERIC, VACUUM, Complexes, Followed, padded

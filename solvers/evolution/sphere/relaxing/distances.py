@@ -21,8 +21,7 @@ import numpy as np
 from meanfield import State
 from meanfield.entropy import excess
 from meanfield.gibbs import GibbsDensity
-from meanfield.harmonics import growing, polynomials_at, refined_until_two_agree, zonal_sum
-from meanfield.harmonics.quadrature import gauss_rule, polynomials
+from meanfield.harmonics import gauss_rule, growing, polynomials, polynomials_at, refined_until_two_agree, zonal_sum
 
 from ....bases import Floats
 
