@@ -12,7 +12,7 @@ from ..equations import McKeanVlasov
 from ..records.comparison import BAND, FIT_COLUMNS, ROW_COLUMNS, Comparison, Fit, Means
 from ..records.outcome import Outcome
 from . import records
-from .datasets import Arrays, Content, Variable, check_target, open_content
+from .datasets import Arrays, Content, Variable, open_content, target_check
 from .plausible import require_comparison
 
 RECORD = "comparison"
@@ -33,15 +33,7 @@ GROUPS = {
 }
 
 
-def check_comparison_target(path: str | Path, force: bool = False) -> tuple[Path, ...]:
-    """Check, before anything is computed, that :func:`save_comparison` could write there.
-
-    Raises
-    ------
-    InvalidInput
-        If the suffix is unknown or a file cannot be written there.
-    """
-    return check_target(path, force, record=RECORD, tables=("", FITS))
+check_comparison_target = target_check(RECORD, ("", FITS))
 
 
 @checked

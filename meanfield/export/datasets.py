@@ -6,6 +6,7 @@ read back; CSV holds tables for a reader. The attribute ``record`` tells the kin
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -105,6 +106,11 @@ def check_target(
     for file in files:
         check_writable(file, force)
     return files
+
+
+def target_check(record: str, tables: Sequence[str] = ("",)) -> Callable[..., tuple[Path, ...]]:
+    """Return the function that checks, before anything is computed, whether records of a kind could be written."""
+    return partial(check_target, record=record, tables=tables)
 
 
 def save_content(

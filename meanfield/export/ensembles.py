@@ -10,7 +10,7 @@ from ..equations import McKeanVlasov
 from ..records.ensemble import Ensemble, Floats
 from ..records.outcome import Outcome
 from . import records
-from .datasets import Arrays, Content, Variable, check_target, open_content
+from .datasets import Arrays, Content, Variable, open_content, target_check
 from .plausible import require_ensemble
 
 RECORD = "ensemble"
@@ -79,15 +79,7 @@ def _header(ensemble: Ensemble) -> dict[str, Any]:
     }
 
 
-def check_ensemble_target(path: str | Path, force: bool = False) -> tuple[Path, ...]:
-    """Check, before anything is computed, that an ensemble could be written there; return its files.
-
-    Raises
-    ------
-    InvalidInput
-        If the suffix is unknown or a file cannot be written there.
-    """
-    return check_target(path, force, record=RECORD)
+check_ensemble_target = target_check(RECORD)
 
 
 @checked

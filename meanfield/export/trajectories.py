@@ -11,7 +11,7 @@ from ..records.observables import DISSIPATION, FREE_ENERGY_GAP, observable_named
 from ..records.outcome import Outcome
 from ..records.trajectory import Trajectory
 from . import records
-from .datasets import Arrays, Content, Variable, check_target, open_content
+from .datasets import Arrays, Content, Variable, open_content, target_check
 from .layouts import check_layout, layout_of
 from .plausible import require_trajectory
 
@@ -85,15 +85,7 @@ def _header(trajectory: Trajectory) -> dict[str, Any]:
     }
 
 
-def check_trajectory_target(path: str | Path, force: bool = False) -> tuple[Path, ...]:
-    """Check, before anything is computed, that a trajectory could be written there; return its files.
-
-    Raises
-    ------
-    InvalidInput
-        If the suffix is unknown or a file cannot be written there.
-    """
-    return check_target(path, force, record=RECORD)
+check_trajectory_target = target_check(RECORD)
 
 
 @checked
