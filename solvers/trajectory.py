@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from meanfield import ComputationFailed, McKeanVlasov, NotResolved, Outcome, Trajectory
 from meanfield.arguments import checked
-from meanfield.descent import NEGATIVE, Descent
 
 from .arguments import require_on_failure
 from .bases import Floats
 from .checkpoints import Checkpoint
 from .domains import rooms_of
+from .evolution.descent import NEGATIVE, Descent
 from .evolution.growth import CALM
 from .evolution.initial import Initial
 from .evolution.integrators import Integrator

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from meanfield import McKeanVlasov, State
-from meanfield.descent import Descent
 from meanfield.harmonics import Modes
 
 from ..bases import Floats
+from .descent import Descent
 from .initial import Initial
 from .rest import Rest
 from .system import System

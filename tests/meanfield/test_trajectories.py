@@ -15,11 +15,8 @@ from meanfield import (
     Outcome,
     Trajectory,
     Transformer,
-    dissipation,
-    free_energy_parts,
     open_trajectory,
 )
-from meanfield.descent import descent
 from meanfield.export import files
 from meanfield.export.opening import open_record, record_of
 from meanfield.plotting import save_figure
@@ -248,43 +245,3 @@ def test_films_are_refused_in_a_sentence(tmp_path, monkeypatch):
         trajectory.animate(tmp_path / "old.gif", frames=2, force=True)
     assert (tmp_path / "old.gif").read_bytes() == b"old"
     assert [file.name for file in tmp_path.iterdir()] == ["old.gif"]
-
-
-# Energies of whole paths
-
-
-def test_descent_agrees_with_single_densities():
-    trajectory = made(times=12, degree=20)
-    values = descent(PROBLEM, trajectory.cosine, trajectory.sine)
-    for index in range(12):
-        moments = trajectory.cosine[index], trajectory.sine[index]
-        # Sums of a few terms of size one.
-        assert values.gap[index] == pytest.approx(free_energy_parts(PROBLEM, *moments).gap, rel=1e-13, abs=1e-15)
-        assert values.dissipation[index] == pytest.approx(dissipation(PROBLEM, *moments) / 0.7, rel=1e-12)
-        angle = np.linspace(-np.pi, np.pi, 4096)
-        lowest = trajectory.density(angle, index=index).min()
-        assert values.minimum[index] == pytest.approx(lowest, abs=2e-3)
-
-
-@pytest.mark.parametrize("amplitude", [1e-12, 1e-6, 1e-3, 0.02, 0.2])
-def test_descent_near_uniform_keeps_relative_accuracy(amplitude):
-    """Gap (1 - lambda_1) a^2 + a^4/2 + ..., h(f) - f^2/2 having the mean f^4/12 = a^4/2 for f = 2 a cos."""
-    cosine = np.array([[1.0, amplitude, 0.0]])
-    values = descent(PROBLEM, cosine, np.zeros((1, 3)))
-    exact = free_energy_parts(PROBLEM, cosine[0]).gap
-    assert values.gap[0] == pytest.approx(exact, rel=1e-12)
-
-
-def test_descent_says_what_is_not_known():
-    slightly, badly = VonMisesMoments(60.0, 30), VonMisesMoments(60.0, 12)
-    values = descent(PROBLEM, np.array([np.pad(badly, (0, 18)), slightly]), np.zeros((2, 31)))
-    # Twelve moments of a narrow density leave it negative.
-    assert values.minimum[0] < -1e-3
-    assert np.isnan(values.gap[0])
-    assert np.isnan(values.dissipation[0])
-
-
-def VonMisesMoments(concentration, degree):
-    from scipy.special import ive
-
-    return ive(np.arange(degree + 1), concentration) / ive(0, concentration)

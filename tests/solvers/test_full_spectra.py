@@ -46,7 +46,7 @@ def solved(problem, basis, start):
     moments = solution.evaluation.gibbs.moments
     assert basis.tail(moments) < 512 * EPS
     cosine, sine = basis.expand(moments)
-    state = State(problem, cosine, sine, 0.0, None, 1, solution.residual, basis.nodes, layout=basis.modes.layout)
+    state = State(problem, cosine, sine, {}, None, 1, solution.residual, basis.nodes, layout=basis.modes.layout)
     return state, Point(equation, solution, 0.0)
 
 
@@ -224,7 +224,7 @@ def test_fold_of_the_octahedral_branch():
     fold = minimize_scalar(coupling, bracket=(0.5, 0.7, 0.9), options={"xtol": 1e-10})
     assert abs(fold.fun - 8.11693310043) < 1e-10
     problem = McKeanVlasov(Sphere(3), single(4), coupling=fold.fun)
-    state = State(problem, *basis.expand(moments(fold.x)), 0.0, None, 1, EPS, 64, layout="order")
+    state = State(problem, *basis.expand(moments(fold.x)), {}, None, 1, EPS, 64, layout="order")
     found = spectrum(state)
     # The minimum of the coupling is known to the root of its rounding.
     assert np.count_nonzero(np.abs(found.even) < 1e-6) == 1
@@ -303,7 +303,7 @@ def test_the_uniform_state():
     problem = McKeanVlasov(Sphere(3), single(3), coupling=3.0)
     moments = np.zeros(15)
     moments[0] = 1.0
-    state = State(problem, moments, np.zeros(15), 0.0, 0, 0, 0.0, 4, layout="order")
+    state = State(problem, moments, np.zeros(15), {}, 0, 0, 0.0, 4, layout="order")
     assert abs(slowest_rate(state) - 2.0) < 8 * EPS
     assert spectrum(state).rotation is None
 
@@ -312,7 +312,7 @@ def test_states_that_need_too_many_harmonics_are_refused():
     problem = McKeanVlasov(Sphere(3), single(3), coupling=1e5)
     cosine, sine = np.zeros((2, 10))
     cosine[0], cosine[6], cosine[9] = 1.0, 0.5, 0.5
-    state = State(problem, cosine, sine, 0.0, None, 1, EPS, 3, layout="order")
+    state = State(problem, cosine, sine, {}, None, 1, EPS, 3, layout="order")
     with pytest.raises(NotResolved, match="harmonics of degree"):
         slowest_rate(state)
 

@@ -53,7 +53,7 @@ def test_states_for_which_the_first_polynomials_are_too_few_are_left_alone() -> 
     sharp = GegenbauerSeries((-300.0,), 3)
     problem = McKeanVlasov(Sphere(3), sharp, coupling=1.0)
     degrees = np.arange(40)
-    concentrated = State(problem, np.exp(-degrees * (degrees + 1) / 600.0), 0.0 * degrees, 0.0, None, 1, 1e-15, 39)
+    concentrated = State(problem, np.exp(-degrees * (degrees + 1) / 600.0), 0.0 * degrees, {}, None, 1, 1e-15, 39)
     assert np.isnan(rates_together([concentrated])[0])
     assert rates_together([state])[0] == pytest.approx(slowest_rate(state), rel=RELATIVE_TOLERANCE)
 

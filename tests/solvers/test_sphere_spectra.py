@@ -76,7 +76,7 @@ class Dense:
         residual = float(np.abs(self.polynomials @ (self.density(moments) * self.weights) - moments).max())
         even = self.problem.confinement is None and np.abs(moments[1::2]).max() < 1e-14
         return State(
-            self.problem, moments, np.zeros_like(moments), 0.0, None, 2 if even else 1, residual, self.degree
+            self.problem, moments, np.zeros_like(moments), {}, None, 2 if even else 1, residual, self.degree
         )
 
     def eigenvalues(self, state, order):
@@ -138,7 +138,7 @@ def von_mises_fisher(dimension, coupling):
 
     r = brentq(lambda r: coupling * mean(r) - r, 1e-2 * coupling, coupling, xtol=1e-15, rtol=8 * EPS)
     moments = np.array([1.0, r / coupling])
-    return State(on(dimension, Kuramoto(), coupling), moments, np.zeros(2), 0.0, None, 1, EPS, 64)
+    return State(on(dimension, Kuramoto(), coupling), moments, np.zeros(2), {}, None, 1, EPS, 64)
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_the_bound_on_sectors_not_seen_holds(name):
 @pytest.mark.parametrize("dimension", [3, 8, 256])
 def test_uniform_states_have_the_closed_form(dimension):
     problem = on(dimension, Transformer(beta=2.0), 3.0 * dimension, noise=0.4)
-    state = State(problem, np.array([1.0, 0.0]), np.zeros(2), 0.0, None, 0, 0.0, 64)
+    state = State(problem, np.array([1.0, 0.0]), np.zeros(2), {}, None, 0, 0.0, 64)
     degrees = np.arange(1, 21)
     counts = np.array([problem.domain.multiplicity(int(k)) for k in degrees], dtype=float)
     multipliers = problem.potential.multipliers(problem.domain, 20)[1:].astype(float) / counts
@@ -267,7 +267,7 @@ def test_a_potential_of_one_high_degree_is_resolved_though_low_polynomials_do_no
     weighted = np.exp(1.5 * eval_gegenbauer(30, 0.5, nodes)) * weights
     moments = np.array([eval_gegenbauer(k, 0.5, nodes) @ weighted / weighted.sum() for k in range(241)])
     problem = on(3, GegenbauerSeries((0.0,) * 29 + (-1.0,)), 1.5 / moments[30])
-    state = State(problem, moments, np.zeros(241), 0.0, None, 2, EPS, 240)
+    state = State(problem, moments, np.zeros(241), {}, None, 2, EPS, 240)
     expected = Dense(problem, 240, 340).eigenvalues(state, 7)
     np.testing.assert_allclose(sector_spectrum(state, 7).values[:4], expected[:4], rtol=1e-9)
 

@@ -22,7 +22,7 @@ def concentrated(dimension, potential, strength, noise=1.0, confinement=None):
     coupling = strength * noise / sizes
     problem = McKeanVlasov(sphere, potential, noise=noise, coupling=coupling, confinement=confinement)
     moments = zonal_galerkin.attracted(problem, np.ones(DEGREES))
-    return State(problem, moments, np.zeros(DEGREES), 0.0, None, 1, 1e-15, DEGREES - 1)
+    return State(problem, moments, np.zeros(DEGREES), {}, None, 1, 1e-15, DEGREES - 1)
 
 
 CASES = {

@@ -225,7 +225,9 @@ def spurious_state() -> Tools:
 
     def change(problem: McKeanVlasov) -> tuple[State, ...]:
         cosine = 0.5 ** np.arange(20.0)
-        spike = State(problem, cosine, np.zeros(20), -1.0, 0, 1, 0.0, 19, label="spike", minimiser=True)
+        spike = State(
+            problem, cosine, np.zeros(20), {"free_energy_gap": -1.0}, 0, 1, 0.0, 19, label="spike", minimiser=True
+        )
         return (spike, uniform(problem))
 
     return replace(RIGHT, states=change)
@@ -234,7 +236,9 @@ def spurious_state() -> Tools:
 def uniform(problem: McKeanVlasov) -> State:
     """Return the uniform state."""
     cosine = np.array([1.0, *np.zeros(19)])
-    return State(problem, cosine, np.zeros(20), 0.0, 0, 0, 0.0, 19, label="uniform", minimiser=False)
+    return State(
+        problem, cosine, np.zeros(20), {"free_energy_gap": 0.0}, 0, 0, 0.0, 19, label="uniform", minimiser=False
+    )
 
 
 def trajectories(change: Callable[[Trajectory], Trajectory]) -> Tools:

@@ -6,16 +6,17 @@ from typing import ClassVar
 import numpy as np
 
 from meanfield import McKeanVlasov, State
-from meanfield.descent import Descent, descent
 from meanfield.equations import Interaction
 from meanfield.harmonics import CircleModes, Modes
 
 from ...bases import Floats
 from ...circle import CIRCLE
+from ..descent import Descent, descent
 from ..initial import Initial
 from ..rest import NEAR, Rest, distance, state_near
 from ..space import Room
 from ..system import EvenSystem, FullSystem, System
+from .grids import circle_grids
 from .initial import aligned, moments_of
 
 # The largest number of clusters whose symmetry is tried.
@@ -61,7 +62,8 @@ class CircleSpace:
 
     def descent(self, problem: McKeanVlasov, cosine: Floats, sine: Floats, accuracy: float) -> Descent:
         """Return free energy, dissipation and extreme values of densities (T, n), on grids of the angles given."""
-        return descent(problem, *self.recorded(cosine, sine)[:2], accuracy)
+        cosine, sine, modes = self.recorded(cosine, sine)
+        return descent(problem, modes, circle_grids, cosine, sine, accuracy)
 
     def state_near(self, problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Rest | None:
         """Return the stationary state nearest to a density, or None if none is found near."""

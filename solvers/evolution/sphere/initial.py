@@ -28,10 +28,10 @@ from meanfield.harmonics import (
 from ...bases import EPS, Floats
 from ...bases.spherical import SphericalTransform
 from ..initial import NEGATIVE_ROUNDING, ROUNDING, Initial, converged, given_moments, kind_of, of_mass_one, sampled
+from ..multiplicities import multiplicities
 from ..starts import RandomPerturbation
 from .axes import about, direction
 from .profiles import LARGEST_DEGREE, Lobe, lobes_of
-from .rates import multiplicities
 
 # Functions of two angles are known up to this degree.
 LARGEST_FULL = 255

@@ -10,13 +10,11 @@ import math
 import numpy as np
 
 from meanfield import McKeanVlasov
-from meanfield.domains import Domain
 from meanfield.equations import Interaction
 
-from ...bases import EPS, Floats
+from ...bases import EPS
+from ..multiplicities import multiplicities
 
-# Densities with more harmonics in a degree than this are beyond double precision.
-MOST_HARMONICS = 10**200
 # Dimensions in which coefficients of orthonormal functions are kept accurate beside the moments. Below, a degree
 # has so few harmonics that it is the same; above, double precision does not hold them.
 WEIGHTED = range(4, 129)
@@ -65,12 +63,6 @@ class SphereRates:
         slope = float(self.degrees @ attraction) + float(self.degrees @ np.abs(self.force))
         modes = 8.5 * math.sqrt(curvature(self.problem, int(self.degrees[-1])))
         return self.problem.noise * (EXPLICIT_LEAST + EXPLICIT_SHARE * modes * slope)
-
-
-def multiplicities(domain: Domain, degree: int) -> Floats:
-    """Return N_0, ..., N_degree; infinity where they are beyond double precision."""
-    counts = [domain.multiplicity(k) for k in range(degree + 1)]
-    return np.array([float(count) if count < MOST_HARMONICS else math.inf for count in counts])
 
 
 def curvature(problem: McKeanVlasov, degree: int) -> float:

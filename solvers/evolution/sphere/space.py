@@ -7,17 +7,17 @@ from typing import ClassVar
 import numpy as np
 
 from meanfield import InvalidInput, McKeanVlasov, Sphere, State
-from meanfield.descent import Descent
 from meanfield.harmonics import Modes, SphereModes, ZonalModes, modes_of
 
 from ...bases import Floats
 from ...sphere import SPHERE
+from ..descent import Descent, descent
 from ..initial import Initial
 from ..rest import Rest, distance, state_near
 from ..space import Room, Space
 from ..system import System
 from .axes import about, in_orders, on_axis
-from .descent import descent, full_grids, zonal_grids
+from .grids import full_grids, zonal_grids
 from .initial import moments_of
 from .rates import curvature
 from .rest import about_equator, distance_in_orders, zonal_state_near

@@ -29,8 +29,9 @@ from meanfield import McKeanVlasov
 from meanfield.harmonics import gauss_rule, northern_half, polynomials
 
 from ...bases import Floats
+from ..multiplicities import MOST_HARMONICS
 from ..system import AxialSystem
-from .rates import MOST_HARMONICS, WEIGHTED, SphereRates
+from .rates import WEIGHTED, SphereRates
 
 # Dense tables of this degree take some fifty megabytes.
 LARGEST = 1024

@@ -1,4 +1,4 @@
-r"""Free energy, dissipation and smallest value along a path of densities on a sphere.
+r"""Free energy, dissipation and smallest value of many densities at once, as a path through them needs it.
 
 With 1 + f the density over the uniform one, g its field and :math:`\langle\cdot\rangle` the uniform mean, per unit
 of noise
@@ -7,32 +7,59 @@ of noise
 
     \frac{F - F_0}{D} = \langle (1+f)\log(1+f)\rangle - \tfrac12\sum_{l\ge1} N_l\lambda_l |m_l|^2
                         + \sum_l \tfrac{v_l}{D} p_l, \qquad
-    -\frac{\dot F}{D} = D\,\Bigl\langle \frac{|\nabla f - (1+f)\nabla g|^2}{1+f}\Bigr\rangle .
+    -\frac{\dot F}{D} = D\,\Bigl\langle \frac{|\nabla f - (1+f)\nabla g|^2}{1+f}\Bigr\rangle ,
 
-Gauss rules are refined until two agree. Near uniform the quadratic part :math:`\frac12\sum N_l|m_l|^2` of the
-entropy is summed exactly. Where the density is smaller than its own error its logarithm is not known; the
-dissipation is nan where more than a share of it comes from there.
+as in :mod:`meanfield.energy`, with N_l = 2 on the circle. Grids are refined until two agree, path by path. Near
+uniform the quadratic part :math:`\frac12\sum N_l|m_l|^2` of the entropy is summed exactly. Where the density is
+smaller than its own error its logarithm is not known: the free energy does not notice, but the dissipation of two
+clusters that exchange mass over a gap lives in that gap. It is nan where more than a share of it comes from there.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlog1py
 
-from meanfield import McKeanVlasov, Sphere
-from meanfield.descent import DOUBTFUL, LOST, NEAR, SETTLED, Descent, Means, excess_of_large, settled_means
+from meanfield import McKeanVlasov
 from meanfield.entropy import excess_beyond_square
-from meanfield.harmonics import Modes, gauss_rule, growing, moduli, polynomials
+from meanfield.equations import Interaction
+from meanfield.harmonics import Modes
 
-from ...bases import EPS, Floats
-from ...bases.spherical import SphericalTransform
-from ..multistep import ABSOLUTE_SHARE
-from .rates import WEIGHTED, SphereRates, multiplicities
+from ..bases import EPS, Floats
+from .multiplicities import multiplicities
+from .multistep import ABSOLUTE_SHARE
 
-LARGEST_RULE = 4096
-LARGEST_FULL = 768
-# Values treated at a time, to stay within the caches.
+Indices = NDArray[np.intp]
+
+# Densities nearer to uniform than this have their quadratic part summed exactly.
+NEAR = 0.02
+# Negative values beyond this share of the largest value are no rounding.
+NEGATIVE = 1e-10
+# Share of the dissipation that may come from where the density is below its error.
+DOUBTFUL = 0.1
+SETTLED = 64.0 * EPS
+# In high dimensions values far from the peak are lost in the errors of the terms they are summed from; where these
+# are beyond this share of the uniform density a smallest value is not known.
+LOST = 1e-6
+# Free energies with a larger relative error are not given.
+USELESS = 1e-3
+# Numbers of values treated at a time, to stay within the caches.
 BLOCK = 2**17
+
+
+class Descent(NamedTuple):
+    """Along a path of T densities: (F - F_uniform)/D, minus its time derivative, smallest and largest density.
+
+    The first two are nan where the density is negative beyond 1e-10 of its largest value or an integral does not
+    settle, the second also where it is not known.
+    """
+
+    gap: Floats
+    dissipation: Floats
+    minimum: Floats
+    maximum: Floats
 
 
 class Grid(Protocol):
@@ -53,71 +80,53 @@ class Grid(Protocol):
         """Return bounds on sums of moduli of the terms, (T, points) or (T, 1)."""
 
 
-class ZonalGrid:
-    """A Gauss rule for zonal functions of a degree."""
+class Means(NamedTuple):
+    """Means over one grid and their rounding, and the extreme values of the density there."""
 
-    def __init__(self, sphere: Sphere, degree: int, nodes: int) -> None:
-        dimension = sphere.dimension
-        rule = gauss_rule(dimension, nodes)
-        self.weights = rule.weights
-        self._values = polynomials(dimension, rule, degree)
-        self._norms = np.sqrt(multiplicities(sphere, degree))
-        self._dimension = dimension
-        self._slopes = np.zeros_like(self._values)
-        degrees = np.arange(1.0, degree + 1.0)[:, None]
-        sine = np.sqrt(rule.complements * (2.0 - rule.complements))
-        factors = degrees * (degrees + dimension - 2) / (dimension - 1)
-        if degree:
-            self._slopes[1:] = -factors * polynomials(dimension + 2, rule, degree - 1) * sine
-
-    def error(self, cosine: Floats, accuracy: float) -> Floats | float:
-        """Return what errors of coefficients add up to, or of moments, as the integrator bounds them."""
-        if self._dimension < WEIGHTED.start:
-            return 0.0
-        if self._dimension not in WEIGHTED:
-            return np.asarray(accuracy * (self._norms**2 @ np.abs(self._values)))
-        largest = np.abs(cosine / self._norms).max(axis=1)
-        spread = np.sqrt(self._norms**2 @ self._values**2)
-        return np.asarray(np.multiply.outer(accuracy * largest, spread))
-
-    def values(self, cosine: Floats, sine: Floats) -> Floats:
-        """Return sums of polynomials."""
-        return np.asarray(cosine @ self._values)
-
-    def gradient(self, cosine: Floats, sine: Floats) -> list[Floats]:
-        """Return their derivatives in the polar angle."""
-        return [np.asarray(cosine @ self._slopes)]
-
-    def rounding(self, cosine: Floats, sine: Floats) -> Floats:
-        """Return the sums of the moduli."""
-        return np.asarray(np.abs(cosine) @ np.abs(self._values))
+    entropy: Floats
+    entropy_error: Floats
+    dissipation: Floats
+    dissipation_error: Floats
+    minimum: Floats
+    maximum: Floats
 
 
-class FullGrid:
-    """A product grid for functions on S^2 of a degree."""
+def settled_means(
+    means: Callable[[Grid, Indices], Means], grids: Iterable[Grid], count: int
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return entropy, dissipation, smallest and largest value of densities, refined until two grids agree on each.
 
-    def __init__(self, degree: int, rings: int) -> None:
-        self._transform = transform = SphericalTransform(degree, rings, 2 * rings)
-        self.weights = np.repeat(transform.weights / (2 * rings), 2 * rings)
+    Parameters
+    ----------
+    means
+        Those of some of the densities on a grid.
+    grids
+        Ever finer ones, at least one.
+    count
+        Of the densities.
+    """
+    grids, chosen = iter(grids), np.arange(count)
+    first = settled = means(next(grids), chosen)
+    entropy, dissipation = first.entropy.copy(), first.dissipation.copy()
+    for grid in grids:
+        fine = means(grid, chosen)
+        entropy[chosen], dissipation[chosen] = fine.entropy, fine.dissipation
+        open_ = _unsettled(settled, fine)
+        chosen, settled = chosen[open_], Means(*(column[open_] for column in fine))
+        if not chosen.size:
+            break
+    entropy[chosen] = dissipation[chosen] = np.nan
+    negative = np.nan_to_num(first.minimum) < -NEGATIVE * first.maximum
+    entropy[negative] = dissipation[negative] = np.nan
+    return entropy, dissipation, first.minimum, first.maximum
 
-    def error(self, cosine: Floats, accuracy: float) -> Floats | float:
-        """Return nothing: moments and coefficients are much the same."""
-        return 0.0
 
-    def values(self, cosine: Floats, sine: Floats) -> Floats:
-        """Return sums of harmonics."""
-        pairs = zip(cosine, sine, strict=True)
-        return np.array([self._transform.synthesise(*pair).ravel() for pair in pairs])
-
-    def gradient(self, cosine: Floats, sine: Floats) -> list[Floats]:
-        """Return the two components of their gradients."""
-        pairs = zip(cosine, sine, strict=True)
-        parts = [self._transform.gradient(*pair) for pair in pairs]
-        return [np.array([part[component].ravel() for part in parts]) for component in (0, 1)]
-
-    def rounding(self, cosine: Floats, sine: Floats) -> Floats:
-        """Return a bound: the harmonics of a degree have squares of sum one."""
-        return np.asarray(moduli(cosine, sine).sum(axis=1, keepdims=True))
+def _unsettled(coarse: Means, fine: Means) -> NDArray[np.bool_]:
+    entropy = np.abs(coarse.entropy - fine.entropy) > fine.entropy_error
+    entropy |= fine.entropy_error > USELESS * np.abs(fine.entropy) + LOST
+    # Diffusion and drift cancel at stationary states; what remains is the rounding of their sizes.
+    lost = np.abs(coarse.dissipation - fine.dissipation) > fine.dissipation_error
+    return np.asarray(entropy | lost)
 
 
 Grids = Callable[[int], Iterator[Grid]]
@@ -139,12 +148,12 @@ class Path(NamedTuple):
 def descent(
     problem: McKeanVlasov, modes: Modes, grids: Grids, cosine: Floats, sine: Floats, accuracy: float = 0.0
 ) -> Descent:
-    """Return free energy, dissipation and extreme values of densities; as :func:`meanfield.descent.descent`.
+    """Return free energy, dissipation and extreme values of densities.
 
     Parameters
     ----------
     problem
-        On a sphere, with a coupling.
+        With a coupling.
     modes, grids
         What the moments mean, and ever finer grids for functions of a degree.
     cosine, sine : (T, size) float
@@ -153,7 +162,8 @@ def descent(
         Error of the density relative to uniform, beyond rounding.
     """
     degree, degrees = modes.degree(cosine.shape[1]), modes.degrees(cosine.shape[1])
-    counts, attraction, force = _coefficients(problem, degree)
+    counts, interaction = multiplicities(problem.domain, degree), Interaction(problem)
+    attraction, force = interaction.attractions(degree), interaction.forces(degree)
     squares = cosine**2 + sine**2
     counted = np.where(degrees > 0, counts[degrees], 0.0)
     near = np.sqrt(squares) @ counted < NEAR
@@ -170,30 +180,10 @@ def descent(
     return Descent(gap, dissipation, minimum, maximum)
 
 
-def _coefficients(problem: McKeanVlasov, degree: int) -> tuple[Floats, Floats, Floats]:
-    """Return N_l, N_l lambda_l and -v_l/D, l = 0..degree, the latter two from a leading 0."""
-    counts = multiplicities(problem.domain, degree)
-    attraction, force = np.zeros((2, degree + 1))
-    if degree:
-        rates = SphereRates(problem, degree)
-        attraction[1:], force[1:] = rates.attraction, rates.force
-    return counts, attraction, force
-
-
 def _blocks(path: Path) -> Iterator[slice]:
     count, size = path.cosine.shape
     rows = max(1, BLOCK // (4 * size))
     return (slice(start, start + rows) for start in range(0, count, rows))
-
-
-def zonal_grids(sphere: Sphere, degree: int) -> Iterator[Grid]:
-    """Yield ever finer Gauss rules, the first of which carries products of two densities."""
-    return (ZonalGrid(sphere, degree, nodes) for nodes in growing(degree + 24, LARGEST_RULE))
-
-
-def full_grids(degree: int) -> Iterator[Grid]:
-    """Yield ever finer product grids, the first of which carries products of two densities."""
-    return (FullGrid(degree, rings) for rings in growing(degree + 24, LARGEST_FULL, 1.5))
 
 
 def _block(
@@ -236,3 +226,8 @@ def _means(problem: McKeanVlasov, grid: Grid, path: Path, near: np.ndarray, accu
     known = (doubtful <= DOUBTFUL * dissipation) | (dissipation <= 1e-13 * whole)
     dissipation = np.where(known, dissipation, np.nan)
     return Means(entropy, SETTLED * size + rounding, dissipation, SETTLED * whole, minimum, maximum)
+
+
+def excess_of_large(f: Floats) -> Floats:
+    """Return (1+f) log(1+f) - f, to the rounding of f: its mean over a density away from uniform is much larger."""
+    return np.asarray(xlog1py(1.0 + f, f) - f)
