@@ -99,7 +99,7 @@ def to_xarray(record: SavedRecord) -> "xarray.Dataset | xarray.DataTree":
 
 
 def to_json_object(record: SavedRecord) -> dict[str, Any]:
-    """Return a record but its arrays as one object that JSON can hold: what ``--json`` prints."""
+    """Return a record without its arrays as one object that JSON can hold, as ``--json`` prints it."""
     return diagram_to_json_object(record) if isinstance(record, Diagram) else table_object(_content(record))
 
 
@@ -110,7 +110,7 @@ def _content(record: SavedRecord) -> Content:
 
 
 def check_writable(path: str | Path, force: bool = False, kind: str | None = None) -> tuple[Path, ...]:
-    """Check, before anything is computed, that :func:`save` could write there.
+    """Check, before anything is computed, that :func:`save` could write to a path.
 
     Returns
     -------

@@ -34,7 +34,7 @@ GROUPS = {
 
 
 def check_comparison_target(path: str | Path, force: bool = False) -> tuple[Path, ...]:
-    """Check, before anything is computed, that :func:`save_comparison` could write there.
+    """Check, before anything is computed, that :func:`save_comparison` could write to a path.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def _comparison(header: dict[str, Any], arrays: Arrays) -> Comparison:
 
 
 def comparison_content(comparison: Comparison) -> Content:
-    """Take a comparison apart into a header, labelled arrays and tables."""
+    """Return the content of a comparison: header, labelled arrays and tables."""
     variables = {
         "particles": Variable(("particles",), comparison.particles, "number of particles"),
         "time": Variable(("time",), comparison.time, "time"),
