@@ -1,4 +1,4 @@
-"""Whether a potential of another package keeps what the protocol promises, asked before it is computed with."""
+"""Checks that a potential of another package fulfils the protocol, before anything is computed with it."""
 
 import functools
 import traceback

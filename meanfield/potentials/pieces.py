@@ -97,7 +97,7 @@ class Pieces:
 
     @functools.cached_property
     def _derivatives(self) -> list[npt.NDArray[Any]]:
-        """Return the coefficients of the function and its derivatives."""
+        """Chebyshev coefficients of the function and its derivatives on the pieces."""
         found = [self.coefficients]
         for _ in range(_DERIVATIVES):
             lowered = chebyshev.chebder(found[-1], axis=1) if found[-1].shape[1] > 1 else 0 * found[-1]
