@@ -1,4 +1,4 @@
-r"""Free energy, dissipation and smallest value of many densities at once, as a path through them needs it.
+r"""Free energy, dissipation and extreme values of many densities along a path, computed together.
 
 The formulas are those of :mod:`meanfield.energy`. Per unit of noise,
 
@@ -8,8 +8,8 @@ The formulas are those of :mod:`meanfield.energy`. Per unit of noise,
     -\dot g = \frac1D\int\rho\,\bigl|\partial_\theta(D\log\rho + \kappa W*\rho + V)\bigr|^2 ,
 
 both by the trapezoid rule on grids doubled until two agree, path by path. Where the density is smaller than its own
-error, log rho is not known: the free energy does not notice, but the dissipation of two clusters that exchange mass
-over a gap lives in that gap. It is nan where more than a share of it comes from there.
+error, log rho is not known: the free energy is not affected, but the dissipation of two clusters that exchange mass
+over a gap comes from that gap. It is nan where more than a share of it does.
 """
 
 from collections.abc import Callable, Iterable
@@ -187,7 +187,7 @@ def _on_grid(
 
 
 def excess_of_large(f: Vector) -> Vector:
-    """Return (1+f) log(1+f) - f, to the rounding of f: its mean over a density away from uniform is much larger."""
+    """Return (1+f) log(1+f) - f, to the rounding of f, enough for a mean over a density away from uniform."""
     return np.asarray(xlog1py(1.0 + f, f) - f)
 
 

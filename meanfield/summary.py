@@ -87,7 +87,7 @@ def _branch(diagram: Diagram, index: int, indent: str, shown: set[int]) -> Itera
 
 
 def stability_in_words(branch: Branch) -> str:
-    """Say where along a branch, from its first to its last point, how many directions are unstable."""
+    """Return in words how many directions are unstable along a branch, from its first to its last point."""
     if len(branch) == 0:
         return "no points"
     pieces = list(segments(branch, branch.unstable)) or [(0, 0, int(branch.unstable[0]))]
