@@ -61,7 +61,7 @@ def graded(sizes: Floats, inner: Matrix) -> tuple[Floats, Matrix, Floats]:
 
 
 def _inverses(sizes: Floats, inner: Matrix) -> tuple[Matrix, Matrix]:
-    """Return the inverse of M and minus that of Sigma M Sigma, not finite where there is none."""
+    """Return the inverse of M and minus that of Sigma M Sigma; not finite if M is singular."""
     try:
         inverse = np.linalg.inv(inner)
     except np.linalg.LinAlgError:

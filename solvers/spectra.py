@@ -65,7 +65,7 @@ def spectral_gap(state: State) -> float:
 
 
 def known_gap(found: Spectrum) -> float:
-    """Return the slowest rate of a spectrum, zero where that is its value to within its error.
+    """Return the slowest rate of a spectrum, zero if it is zero to within its error.
 
     So it is at a fold, and where clusters exchange mass over a gap so deep that the rate is below rounding.
     """
