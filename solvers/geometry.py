@@ -102,7 +102,7 @@ class Densities(Protocol):
         """Return how many rotations of a state, which the matrix moves to one, are in a block."""
 
     def meeting(self, last: "Point", point: "Point") -> "Arrival | None":
-        """Return the arrival of a curve at a more symmetric one between two points, None if it meets none."""
+        """Return the arrival of a curve at a more symmetric one between two points, or None if it meets none."""
 
     def nearest_image(self, symmetric: "Point", last: "Point") -> Floats:
         """Return the image of a more symmetric state nearest to a branch that meets it, in its unknowns."""

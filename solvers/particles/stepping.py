@@ -66,7 +66,7 @@ class Cloud(Particles, Protocol):
 
     @property
     def positions(self) -> Floats:
-        """Positions: (N,) on the circle, in units of cells, not reduced to a turn; (d, N) unit vectors on spheres."""
+        """Positions: (N,) on the circle, in units of cells, on any turn; (d, N) on spheres, unit vectors."""
 
     @property
     def contraction(self) -> float:
