@@ -42,7 +42,7 @@ CONTINUOUS = (0.5, 1.2)
     hypotheses=transformer,
 )
 def dichotomy(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Check the root, and the diagram on the side of it on which beta lies."""
+    """Check the root beta* and the diagram for the continuous or discontinuous transition at beta."""
     found = list(_root_evidence(problem))
     beta = float(problem.potential.parameters()["beta"])
     if beta <= tricritical_beta(1, problem.domain):
