@@ -19,7 +19,7 @@ SHOWN = 60
 class Record:
     """The base of frozen dataclasses that hold results.
 
-    Arrays are read-only: one that could be written to is copied, so that nobody else changes the record. Records
+    Arrays are read-only: one that could be written to is copied, so that no other code changes the record. Records
     are equal where all of their fields are, nan being equal to nan, and equal they remain when they are copied or
     pickled. Their text names arrays by their shapes and leaves out what is at its default.
     """

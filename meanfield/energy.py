@@ -216,7 +216,7 @@ def second_variation(
 ) -> float:
     """Return D int u^2/rho + kappa double integral of W u u for a perturbation u of mass 0.
 
-    Where the density is so small somewhere that the sum over its moments does not tell 1/rho, a stationary state is
+    Where the density is so small that the sum over its moments does not determine 1/rho, a stationary state is
     taken in its Gibbs form, exp(-(kappa W*rho + V)/D)/Z, which has the relative error of rounding everywhere.
 
     Parameters

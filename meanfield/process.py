@@ -108,7 +108,7 @@ def open_closed_streams() -> None:
 
 
 class Interruption:
-    """Signals that ask a process to end, all taken as the user's interrupt, which keeps what there is.
+    """Signals that ask a process to end, all handled as the user's interrupt, which keeps partial results.
 
     Those that were ignored from the start, as by ``nohup`` or for what a shell runs in the background, stay so.
     """
@@ -141,10 +141,10 @@ class Interruption:
 
 @contextlib.contextmanager
 def deferred_signals() -> Iterator[None]:
-    """Hold back the signals that ask a process to end until a block is left.
+    """Defer the signals that ask a process to end until a block is left.
 
-    For libraries that keep a lock for ever if an exception comes while they take it, so that whoever calls them
-    next waits without end. Outside of the main thread nothing is held back, since no exception comes there.
+    For libraries that keep a lock for ever if an exception comes while they take it, so that the next call
+    never returns. Outside of the main thread no signal is deferred, since no exception comes there.
     """
     handlers: dict[int, Any] = {}
     came: list[int] = []

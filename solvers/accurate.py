@@ -36,7 +36,7 @@ def graded(sizes: Floats, inner: Matrix) -> tuple[Floats, Matrix, Floats]:
         The diagonal of Sigma, positive.
     inner : (n, n) array
         M, Hermitian, of either signature. Where it is singular, as at a fold, so is the product, and no inverse
-        tells more of its eigenvalues.
+        improves its eigenvalues.
     """
     values, vectors = np.linalg.eigh(-(sizes[:, None] * inner * sizes))
     errors = np.full(values.size, EPS * np.abs(values).max())

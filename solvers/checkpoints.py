@@ -167,7 +167,7 @@ def require_same_run(path: str | Path, saved: Mapping[str, Any], run: Mapping[st
 
 
 def digest_of(*arrays: NDArray[Any]) -> str:
-    """Return a short digest of arrays, to tell one run from another."""
+    """Return a short digest of arrays, which identifies a run."""
     whole = hashlib.sha256()
     for array in arrays:
         whole.update(str((array.shape, array.dtype.str)).encode() + np.ascontiguousarray(array).tobytes())

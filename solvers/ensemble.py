@@ -71,7 +71,7 @@ def simulate(
         Determines every number, together with the other arguments; the executor has no part in it, nor, on the
         circle, the kernel.
     initial
-        Whatever :func:`~solvers.evolve` starts from, sampled exactly and independently for every replica; or the
+        Any initial density of :func:`~solvers.evolve`, sampled exactly and independently for every replica; or the
         angles of the particles, (N,) for all replicas or (R, N), on a sphere unit vectors, (N, d) or (R, N, d),
         whose last component points north; uniform by default.
     step

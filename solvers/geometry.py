@@ -145,7 +145,7 @@ class Geometry(Protocol):
         even
             Whether the densities are even about an axis; on spheres all of them are symmetric about one.
         modes
-            Smallest number of moments to resolve; the basis grows from there as the state asks.
+            Smallest number of moments to resolve; the basis grows from there as the state requires.
         unknowns
             Smallest last cell to include, for potentials whose multipliers decay slowly.
         negligible

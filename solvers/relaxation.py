@@ -108,7 +108,7 @@ def contraction_rate(
         decay at the gap, the relative entropy at twice the gap; each is fitted on its own, least over rotations.
         On a sphere the evolution is that of zonal densities, and the distances W1 and W2 are those of the polar
         angle. On the ordinary sphere all densities are followed where others than zonal ones are the slowest
-        and that is affordable; ``followed`` and ``followed_rate`` of the record tell.
+        and that is affordable; see ``followed`` and ``followed_rate`` of the record.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 r"""Planned real transforms on the circle, by either of two FFT libraries.
 
 Both transforms work on fixed buffers: fill ``input``, call ``execute()``, read ``output`` before the next
-call. The buffers make a transform stateful, so every thread needs its own: ask :func:`planned` for it where it is
+call. The buffers make a transform stateful, so every thread needs its own: call :func:`planned` where it is
 used. FFTW plans are used when pyfftw is installed; ``scipy.fft`` is the complete fallback and gives the same
 numbers up to rounding.
 

@@ -166,7 +166,7 @@ class McKeanVlasov:
         Raises
         ------
         InvalidInput
-            If there is none.
+            If the noise is zero.
         """
         if self.noise == 0:
             raise InvalidInput(

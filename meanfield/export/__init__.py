@@ -79,7 +79,7 @@ def save(record: SavedRecord, path: str | Path, kind: str | None = None, force: 
         The file; its suffix chooses the format. Of a diagram ``NAME.auto`` and ``b.NAME`` mean the AUTO files
         b.NAME, s.NAME and d.NAME in that directory.
     kind
-        The format, for a name whose suffix does not tell: one of the values of ``KINDS``.
+        The format, for a name whose suffix does not determine it: one of the values of ``KINDS``.
     force
         Whether existing files may be replaced.
     """

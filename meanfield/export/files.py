@@ -4,7 +4,7 @@ Each file is written under a temporary name in its own directory, flushed to the
 exception, a full disk or a kill before the renaming leaves the old files as they were. Of files that belong
 together the first names the content of the others, see :mod:`meanfield.export.sets`, so that a kill between two
 renamings shows. A process that writes holds a lock on the temporary file, which ends with the process; so
-the next to write in a directory can tell what a kill has left there, and removes it.
+the next to write in a directory recognises the files of killed processes, and removes them.
 """
 
 import contextlib

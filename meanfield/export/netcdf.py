@@ -132,7 +132,7 @@ def diagram_netcdf(diagram: Diagram) -> bytes:
 
 
 def diagram_from_netcdf(path: Path, check: bool = True) -> Diagram:
-    """Read a file of :func:`diagram_netcdf`; ``check`` whether it is what was written.
+    """Return the diagram in a file of :func:`diagram_netcdf`, with ``check`` compared with its digest.
 
     Raises
     ------

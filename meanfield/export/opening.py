@@ -1,4 +1,4 @@
-"""Opening a file of ours without being told what it holds: a diagram, a trajectory, an ensemble or a comparison."""
+"""Opening a file whose record is not known beforehand: a diagram, a trajectory, an ensemble or a comparison."""
 
 from collections.abc import Callable
 from importlib import import_module

@@ -1,9 +1,9 @@
 """netCDF files as bytes: written and read under internal names, and sealed against damage by a checksum.
 
 The library interprets backslashes, number signs and the like in a name, and may crash on a damaged
-file or work on it for ever. So it is given names of ours, and reads from memory only. A seal at the end, the
-SHA-256 of everything before it, which netCDF ignores, shows damage before the library reads it; a file without is
-read by a process of its own, which can be ended.
+file or never finish. So it is given internal names, and reads from memory only. A seal at the end, the
+SHA-256 of everything before it, which netCDF ignores, shows damage before the library reads it; files without
+a seal are read by a separate process, which can be ended.
 """
 
 import contextlib
@@ -36,7 +36,7 @@ Groups = Mapping[str, "xarray.Dataset"]
 
 
 def netcdf_bytes(write: Callable[[Path], Any]) -> bytes:
-    """Return what a function writes as a netCDF file at the path it is given, sealed."""
+    """Return the bytes, sealed, of the netCDF file that a function writes at the path it is given."""
     with scratch_directory() as directory:
         path = directory / "content.nc"
         try:

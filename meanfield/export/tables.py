@@ -70,7 +70,7 @@ def json_text(diagram: Diagram) -> str:
 
 
 def diagram_from_json(text: str, check: bool = True) -> Diagram:
-    """Read the exact JSON form of a diagram; ``check`` whether it is what was written.
+    """Return the diagram of its exact JSON form, with ``check`` compared with its digest.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def npz_bytes(diagram: Diagram) -> bytes:
 
 
 def diagram_from_npz(path: Path, check: bool = True) -> Diagram:
-    """Read an archive written by :func:`npz_bytes`; ``check`` whether it is what was written."""
+    """Return the diagram in an archive of :func:`npz_bytes`, with ``check`` compared with its digest."""
     # A damaged archive given by name would leave its file open.
     with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
         if "header" not in archive:

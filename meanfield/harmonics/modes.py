@@ -174,7 +174,7 @@ class Modes(Protocol):
         Raises
         ------
         InvalidInput
-            If there is none of that name.
+            If no moment has that name.
         """
         ...
 
@@ -192,7 +192,7 @@ class Modes(Protocol):
         Raises
         ------
         InvalidInput
-            If the density needs an azimuth and there is none, or has no use for one.
+            If the density needs an azimuth and none is given, or does not admit one.
         """
         ...
 
@@ -204,7 +204,7 @@ class Modes(Protocol):
         Raises
         ------
         InvalidInput
-            If the density needs an azimuth and there is none, or has no use for one.
+            If the density needs an azimuth and none is given, or does not admit one.
         """
         ...
 

@@ -113,7 +113,7 @@ class Moments:
         Raises
         ------
         InvalidInput
-            If the density needs an azimuth and there is none, or has no use for one.
+            If the density needs an azimuth and none is given, or does not admit one.
         """
         return self.modes.density(self.cosine, self.sine, angle, azimuth)
 

@@ -61,7 +61,7 @@ class _Box(NamedTuple):
 
 
 def place_labels(ax: "Axes", curves: Sequence[tuple[str, str, Floats]]) -> "list[Annotation]":
-    """Write the name of every curve and return the texts; one that could only stand on another is left out.
+    """Write the name of every curve and return the texts, without names that have no free place.
 
     Parameters
     ----------

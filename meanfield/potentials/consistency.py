@@ -198,7 +198,7 @@ def _nodes(ends: Floats, order: int) -> tuple[Floats, Floats]:
 
 
 def _over(potential: Any, method: str, ends: Floats, order: int, named: str) -> Floats:
-    """Return what a method gives on the nodes of panels times the weights, one row for each panel."""
+    """Return the values of a method on the nodes of panels times the weights, one row for each panel."""
     nodes, weights = _nodes(ends, order)
     return _answer(potential, method, nodes, named) * weights
 

@@ -70,13 +70,13 @@ class Custom(Potential):
     -----
     A function is evaluated at 8192 angles, one in each of as many equal parts of [0, pi], at their negatives and
     where its shape asks for more. Features wider than 0.0008 are found; narrower ones may be missed, unless
-    breakpoints or the arguments of Abs, Max and the like tell of it.
+    breakpoints or the arguments of Abs, Max and the like indicate them.
 
     Constants carry no information: they are subtracted first, and left out of formulas before anything is rounded.
     Multipliers of a function have an absolute error near eps max|W - mean| (formulas are evaluated in extended
     precision where the machine has it), on spheres near sqrt(N_l) times that, where they are refused if this
     exceeds 1e-8 of the largest. Where a large constant, or single precision, has rounded the function itself,
-    `accuracy` tells, ``source`` too from 1e-10 on, and beyond 1e-3 it is refused. Coefficients below their error
+    `accuracy` says so, ``source`` too from 1e-10 on, and beyond 1e-3 it is refused. Coefficients below their error
     are set to exactly 0, so that rounding noise makes no spurious critical couplings. Give coefficients where
     relative accuracy of tiny modes matters. Two customs are equal when their formula, their coefficients, their
     pieces or their function object are.
@@ -178,7 +178,7 @@ class Custom(Potential):
 
     @property
     def reservation(self) -> str:
-        """How well the multipliers are known, in words; empty where that is 1e-10 of the largest or better."""
+        """Accuracy of the multipliers in words; empty if it is 1e-10 of the largest or better."""
         return f", known to {self.accuracy:.0e} of its largest multiplier" if self.accuracy > _STATED_ERROR else ""
 
     def values(self, angle: npt.ArrayLike) -> Array:

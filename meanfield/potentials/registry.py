@@ -30,7 +30,7 @@ def potential_class(name: str) -> "type[Potential]":
     Raises
     ------
     InvalidInput
-        If there is none; the message suggests the nearest names and lists all.
+        If no class has that name; the message suggests the nearest names and lists all.
     """
     name = ALIASES.get(name, name)
     if name in POTENTIALS:

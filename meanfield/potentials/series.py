@@ -21,7 +21,7 @@ SMALLEST = 1e-150
 
 
 def as_number(value: object, what: str, admissible: str) -> float:
-    """Return the value as a finite float or raise a sentence naming what is admissible."""
+    """Return a value as a finite float, or raise an error that names the admissible ones."""
     if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
         try:
             number = float(value)
@@ -33,7 +33,7 @@ def as_number(value: object, what: str, admissible: str) -> float:
 
 
 def checked_coefficients(values: Any, what: str, example: str) -> tuple[float, ...]:
-    """Return a non-empty tuple of finite floats or raise a sentence naming the offending entry."""
+    """Return values as a non-empty tuple of finite floats, or raise an error that names the offending entry."""
     _require_sequence(values, what, example)
     entries = tuple(itertools.islice(values, _MOST_COEFFICIENTS + 1))
     if not entries:

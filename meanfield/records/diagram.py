@@ -122,7 +122,7 @@ class SpecialPoint(Record):
         Raises
         ------
         InvalidInput
-            If there is none of that name.
+            If no moment has that name.
         """
         return float(self.moments.named(name))
 

@@ -135,7 +135,7 @@ class Ensemble(SavedRecord):
 
     @property
     def completed(self) -> Booleans:
-        """Which replicas came to the end, (R,)."""
+        """Whether each replica came to the end, (R,)."""
         return ~np.isnan(self.cosine[:, -1, 0])
 
     @property

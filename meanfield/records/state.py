@@ -121,7 +121,7 @@ class State(Record):
         Raises
         ------
         InvalidInput
-            If the density needs an azimuth and there is none, or has no use for one.
+            If the density needs an azimuth and none is given, or does not admit one.
         """
         return per_unit(self.problem.domain, self.relative_density(angle, azimuth))
 
@@ -183,7 +183,7 @@ class StationaryStates(tuple[State, ...]):
     def __new__(
         cls, states: "Iterable[State]", searched: str, complete: bool | None, warnings: "Iterable[str]" = ()
     ) -> "StationaryStates":
-        """Return the states with what is known of their completeness."""
+        """Return the states as a tuple, with what was searched and whether they are complete."""
         found = super().__new__(cls, states)
         found.searched, found.complete, found.warnings = searched, complete, tuple(warnings)
         return found
@@ -231,7 +231,7 @@ class Spectrum(Record):
 
     @property
     def eigenvalues(self) -> Floats:
-        """All eigenvalues but rotation, largest first; those of a sector of a sphere once, without repetition."""
+        """All eigenvalues except that of rotation, largest first; those of sectors of spheres without repetition."""
         return np.sort(np.concatenate([self.even, self.odd]))[::-1]
 
     @property

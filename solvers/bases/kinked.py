@@ -42,7 +42,7 @@ class KinkedCosineBasis(CosineBasis):
     factor
         With at least ``nodes`` moments.
     cells, nodes, symmetry, confinement, axis
-        As for :class:`CosineBasis`; ``confinement`` tells the symmetry only.
+        As for :class:`CosineBasis`; ``confinement`` determines the symmetry only.
     """
 
     doubts_tail = True
@@ -110,7 +110,7 @@ class KinkedFourierBasis(FourierBasis):
     factor
         With at least ``nodes`` moments, angles counted from 0.
     cells, nodes, symmetry, confinement
-        As for :class:`FourierBasis`; ``confinement`` tells the symmetry only.
+        As for :class:`FourierBasis`; ``confinement`` determines the symmetry only.
     """
 
     doubts_tail = True

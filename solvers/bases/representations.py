@@ -165,7 +165,7 @@ class Group:
 def _symbol(elements: Floats) -> str:
     """Return the Schoenflies symbol of a finite group from its elements.
 
-    Its n rotations are those of a cyclic, dihedral, tetrahedral, octahedral or icosahedral group, told by n and the
+    Its n rotations are those of a cyclic, dihedral, tetrahedral, octahedral or icosahedral group, by n and the
     largest order k of one. Of the groups with these rotations and as many other elements one has the inversion; one
     or two do not, and differ in their mirrors, the elements of trace 1.
     """

@@ -15,7 +15,7 @@ hence ``synthesise(n * c, n * s)`` with ``n = multiplicities`` = 2l + 1 undoes `
 a density into the density over the uniform one. ``gradient`` and ``divergence`` are adjoint in the same way.
 
 Two back ends give the same numbers to rounding: tables, always available, and ducc0, an optional extra, about
-three times faster and has a few more digits of rounding. ``MEANFIELD_SHT=numpy`` switches ducc0 off.
+three times faster and with a few more digits of rounding. ``MEANFIELD_SHT=numpy`` switches ducc0 off.
 """
 
 import functools

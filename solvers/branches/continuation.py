@@ -58,7 +58,7 @@ class Point:
 
     @property
     def coupling(self) -> Number:
-        """Coupling."""
+        """Coupling of the point."""
         return self.equation.coupling(self.solution.q)
 
     @property
@@ -91,7 +91,7 @@ class Point:
 
     @property
     def unstable(self) -> int:
-        """Unstable directions within the basis, rotation excluded."""
+        """Number of unstable directions within the basis, rotation excluded."""
         return self.solution.negative - self.equation.repulsive
 
     def oriented(self, direction_b: Floats, direction_q: float) -> "Point":

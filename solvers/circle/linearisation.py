@@ -100,7 +100,7 @@ class Factors:
     Attributes
     ----------
     first_order : (r, c) matrix of Q.
-    modes : (c, j) matrix of the vectors v_j, with ``strengths`` (j,) their factors in C/The noise D.
+    modes : (c, j) matrix of the vectors v_j, with ``strengths`` (j,) their factors in C/D.
     outside : (t, r) matrix of S from the block to the degrees beyond its truncation.
     synthesis : (r, 2 n + 1) matrix from the basis of z to exp(ik theta)/sqrt(2 pi), k = -n..n.
     rotation : (r,) sqrt(rho), or None if the block does not contain it.

@@ -44,7 +44,7 @@ class Integrator(Protocol):
     step : float or None
         A fixed step, a field of the dataclass; None if estimated errors choose the steps.
     needs_jacobian : bool
-        Whether it asks the system for its Jacobian, which is affordable where ``System.multistep`` says so.
+        Whether it needs the Jacobian of the system, which is affordable where ``System.multistep`` says so.
     """
 
     @property
@@ -57,7 +57,7 @@ class Integrator(Protocol):
 
     @property
     def needs_jacobian(self) -> bool:
-        """Whether it asks the system for its Jacobian."""
+        """Whether it needs the Jacobian of the system."""
 
     def started(
         self, system: System, time: float, unknown: Floats, end: float, tolerance: float, tail: float

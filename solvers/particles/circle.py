@@ -63,7 +63,7 @@ class CircleSetting:
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Names and shapes of what is recorded at a time."""
+        """Names and shapes of the values recorded at a time."""
         return {"cosine": (self.degrees + 1,), "sine": (self.degrees + 1,)}
 
     def position_shape(self, particles: int) -> tuple[int, ...]:

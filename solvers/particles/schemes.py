@@ -14,7 +14,7 @@ def scheme_named(name: str) -> Scheme:
     Raises
     ------
     InvalidInput
-        If there is none.
+        If no scheme has that name.
     """
     if name not in SCHEMES:
         raise InvalidInput(f"unknown scheme {name!r}; known: {', '.join(SCHEMES)}")

@@ -70,7 +70,7 @@ class Setting(Protocol):
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Names and shapes of what is recorded at a time."""
+        """Names and shapes of the values recorded at a time."""
 
     def position_shape(self, particles: int) -> tuple[int, ...]:
         """Return the shape of the positions in the record."""
@@ -106,7 +106,7 @@ class Setting(Protocol):
         """
 
     def placed(self, start: Any, particles: int, generator: np.random.Generator) -> Floats:
-        """Return positions at the start, as the cloud holds them."""
+        """Return positions at the start, in the form of the cloud."""
 
     def cloud(self, positions: Floats, generator: np.random.Generator) -> Cloud:
         """Return the particles at positions, with their drift and their noise."""

@@ -1,7 +1,7 @@
 r"""The protocols of time-stepping schemes, and of the drift, the noise and the displacements of particles.
 
-The three are independent. Particles know how they move on their domain and what drives them, a scheme for
-:math:`dX = b(X)\,dt + \sqrt{2D}\,dB` knows neither. One more is a frozen dataclass in a file of its own, as
+The three are independent. Particles implement the motion on their domain and the forces, a scheme for
+:math:`dX = b(X)\,dt + \sqrt{2D}\,dB` uses neither. One more is a frozen dataclass in a file of its own, as
 :mod:`solvers.particles.leimkuhler_matthews` is, and a line of ``solvers.defaults.SCHEMES``, which gives its name to
 the command line.
 """

@@ -47,7 +47,7 @@ EMBEDDED = (0.8, 1.5)
 
 @dataclass(frozen=True)
 class Embedded(Potential):
-    """W(n t) for a given potential W: its multiplier k stands at nk.
+    """The potential W(n t) for a given potential W, whose multiplier of degree k becomes that of degree nk.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class Embedded(Potential):
     hypotheses=attractive,
 )
 def rotations(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Compare free energy and spectrum of rotated states with those computed, residual and dissipation with zero."""
+    """Check residual, free energy, dissipation and spectrum of rotated states against those computed."""
     diagram = tools.diagram(problem, interval(problem))
     found: list[Evidence] = []
     candidates = [state for state in clustered_states(diagram, 5) if _moderate(state)]

@@ -103,7 +103,7 @@ def _family(state: State) -> Iterator[Evidence]:
     hypotheses=spins,
 )
 def negative_norm(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Integrate both sides of the identity along trajectories below and above the threshold, and check the bound."""
+    """Compare both sides of the identity, integrated along trajectories below and above the threshold."""
     critical = problem.domain.dimension * problem.noise
     starts = {"two lobes on the axis": two_lobes(problem.domain.dimension)}
     if problem.domain.has_azimuth:

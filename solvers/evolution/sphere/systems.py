@@ -1,4 +1,4 @@
-"""The smallest system that holds a zonal density on a sphere."""
+"""The systems of zonal densities on a sphere, by symmetry and dimension."""
 
 import numpy as np
 

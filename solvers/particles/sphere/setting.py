@@ -1,4 +1,4 @@
-r"""Spheres as the setting of a simulation: which drift is cheapest, and what is recorded."""
+r"""Spheres as the setting of a simulation: the choice of the drift, and the recorded values."""
 
 import dataclasses
 import functools
@@ -96,7 +96,7 @@ class SphereSetting:
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Names and shapes of what is recorded at a time."""
+        """Names and shapes of the values recorded at a time."""
         size = (self.degrees + 1,)
         return {"cosine": size, "sine": size, "mean_vector": (self.dimension,), "moduli": size}
 
@@ -264,7 +264,7 @@ class OrdinarySphereSetting(SphereSetting):
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Names and shapes of what is recorded at a time."""
+        """Names and shapes of the values recorded at a time."""
         packed = ((self.degrees + 1) * (self.degrees + 2) // 2,)
         return super().shapes | {"cosine": packed, "sine": packed}
 

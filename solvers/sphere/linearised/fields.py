@@ -64,7 +64,7 @@ class ZonalField:
     peak : float
         Largest |S| rho.
     unlisted : float
-        Bound of the interaction of the degrees l > L, in units of The noise D.
+        Bound of the interaction of the degrees l > L, in units of D.
     """
 
     problem: McKeanVlasov

@@ -98,7 +98,7 @@ class Linearisation:
 
     @cached_property
     def beyond(self) -> float:
-        """Estimate the rates of perturbations of higher degrees from below, in units of The noise D."""
+        """Estimate of a lower bound of the rates of perturbations of higher degrees, in units of D."""
         free = (self.degree + 1.0) * (self.degree + 2.0) + float(self.values.potential.min())
         share = 1.0 - self.unlisted * float(self.values.root.max()) ** 2
         return free * share if min(free, share) > 0.0 else -np.inf

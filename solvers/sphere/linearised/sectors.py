@@ -17,8 +17,8 @@ where :math:`\varphi_l^m(u) Y(\omega)` are the harmonics of degree l, of uniform
 :math:`H^{1/2} C H^{1/2}`.
 
 Here :math:`h_k = (1-u^2)^{m/2} \pi_k(u)` with the orthonormal polynomials of the discrete measure
-:math:`\rho_i w_i (1-u_i^2)^m`, by Lanczos. However concentrated the density, few of them are enough: they live
-where it lives; where it is negligible see :mod:`.vacuum`. H = Q^T Q is kept as its factor Q, whose singular values
+:math:`\rho_i w_i (1-u_i^2)^m`, by Lanczos. However concentrated the density, few are enough: they are large
+where it is; where it is negligible see :mod:`.vacuum`. H = Q^T Q is kept as its factor Q, whose singular values
 are known to eps times the largest; their squares are the rates at which clusters exchange mass.
 
 States of one equation on one grid are taken together: every array then has a leading axis, one row a state.
