@@ -231,7 +231,7 @@ class Spectrum(Record):
 
     @property
     def eigenvalues(self) -> Floats:
-        """All eigenvalues except that of rotation, largest first; those of sectors of spheres without repetition."""
+        """All eigenvalues except that of rotation, largest first; those of sectors without repetition."""
         return np.sort(np.concatenate([self.even, self.odd]))[::-1]
 
     @property
