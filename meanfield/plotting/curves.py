@@ -224,7 +224,7 @@ def _explain(ax: "Axes", drawings: list[_Drawing]) -> None:
 
 
 def _distinguished(drawings: list[_Drawing]) -> tuple[str, list[str]]:
-    """Return the caption parts common to all diagrams, and for each of several those that only it has."""
+    """Return the caption common to all diagrams, and for each of several its name in the legend."""
     parts = [caption_parts(drawing.diagram.problem.at(coupling=None)) for drawing in drawings]
     common = [part for part in parts[0] if all(part in other for other in parts)]
     names = [", ".join(part for part in own if part not in common) for own in parts]

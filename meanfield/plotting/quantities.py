@@ -52,7 +52,7 @@ def coupling_symbol(diagram: Diagram) -> str:
 
 
 def symbol_of(diagram: Diagram, y: str) -> str:
-    """Return the symbol of a quantity, refusing a name of none."""
+    """Return the symbol of a quantity, refusing unknown names."""
     modes = modes_of(diagram.problem.domain)
     degree = modes.letters[1]
     names = {

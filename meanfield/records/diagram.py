@@ -49,7 +49,7 @@ SPECIAL_AXIS_COLUMNS = ("p1", "p2")
 
 
 def _of_axis(names: tuple[str, ...], domain: Domain) -> tuple[str, ...]:
-    """Return the names of moments without those that tables of a domain do not have."""
+    """Return names of moments, restricted to those that tables of a domain have."""
     return tuple(name for name in names if name[0] in modes_of(domain).columns)
 
 

@@ -37,7 +37,7 @@ class CircleSpace:
     def system(self, problem: McKeanVlasov, start: Initial, degree: int, full: bool) -> System:
         """Return the smallest system whose symmetry a density has and keeps.
 
-        Of an even density the sines vanish, of one with a rotation symmetry all but the multiples of it, unless the
+        Of an even density the sines vanish, of one with a rotation symmetry all except its multiples, unless the
         confinement breaks it.
         """
         if full:

@@ -121,7 +121,7 @@ def class_values(block: ClassMatrices, shift: float) -> ClassValues:
 
 
 def _graded_pairs(block: ClassMatrices) -> tuple[list[Pair], Floats]:
-    """Return all pairs of a class, and first order bounds of their rounding errors."""
+    """Return all pairs of a class, and first-order bounds of their rounding errors."""
     known = np.concatenate([block.mass, block.rotations], axis=1)
     others = np.linalg.qr(known, mode="complete")[0][:, known.shape[1] :]
     squares, vectors = np.linalg.eigh(others.T @ block.witten @ others)

@@ -80,7 +80,7 @@ class Nearest:
         self._inverse = np.linalg.pinv(changes.T, rcond=SYMMETRIC)
 
     def __call__(self, deviation: Complexes) -> Complexes:
-        """Return the deviation of a density after the rotation nearest to the target."""
+        """Return the deviation of a density after the rotation that brings it nearest to the target."""
         size, first = max(deviation.size, self._target.size), 0.0
         deviation = padded(deviation, size)
         for _ in range(NEWTON_STEPS):
