@@ -1,6 +1,6 @@
-"""What an argument must be, read from its annotation and compared with it before anything is computed.
+"""Checks of arguments against their annotations, before anything is computed.
 
-``@checked`` stands before every public function and class, so that a wrong type ends in one sentence whatever the
+``@checked`` decorates every public function and class, so that a wrong type ends in one sentence whatever the
 function does with it. Which values of the right type are admissible is said by the functions themselves. A function
 may refuse an argument altogether itself, in a sentence that names what there is: ``Annotated[..., ITSELF]``.
 """
@@ -65,7 +65,7 @@ KINDS = {"f": ("fiu", "floats"), "i": ("iu", "integers"), "b": ("b", "truth valu
 
 
 class Rule(NamedTuple):
-    """What a value must be: in words, and as a test."""
+    """A condition on a value: in words, and as a test."""
 
     words: str
     fits: Callable[[Any], bool]
@@ -113,7 +113,7 @@ def _wrapped(function: Any, called: str, in_record: bool) -> Any:
 
 
 def _passing_on(function: Any, args: tuple[Any, ...], named: dict[str, Any], others: list[str], called: str) -> Any:
-    """Call a function with arguments that it does not know itself, but may pass on, such as those of a line."""
+    """Return the result of a function called with keyword arguments that it passes on, such as those of a line."""
     try:
         return function(*args, **named)
     except (AttributeError, TypeError, ValueError) as error:
@@ -126,7 +126,7 @@ def _passing_on(function: Any, args: tuple[Any, ...], named: dict[str, Any], oth
 
 @functools.cache
 def _rules_of(function: Any, in_record: bool) -> dict[str, Rule | None]:
-    """Return the rules of all parameters by name, in their order; None for what may be anything."""
+    """Return the rule of every parameter of a function by name, in their order; None if any value is admissible."""
     parameters = inspect.signature(function).parameters.values()
     return {
         parameter.name: None
@@ -158,7 +158,7 @@ def _resolved(annotation: Any, function: Any) -> Any:
 
 
 def rule_of(annotation: Any, in_record: bool = False) -> Rule | None:
-    """Return what a value must be by an annotation; None if that is anything.
+    """Return the rule that an annotation states; None if any value is admissible.
 
     Parameters
     ----------
@@ -216,17 +216,17 @@ def _plain(kind: Any) -> Rule | None:
 
 
 def is_whole(value: Any) -> bool:
-    """Whether a value is a whole number."""
+    """Return whether a value is a whole number."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a real number, infinite ones and nan included."""
+    """Return whether a value is a real number, infinite ones and nan included."""
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
 def _is_double(value: Any) -> bool:
-    """Whether a number is none that only becomes infinite as a double."""
+    """Return whether a number does not overflow as a double; infinite ones and nan do not."""
     if isinstance(value, float):
         return True
     try:
@@ -237,7 +237,7 @@ def _is_double(value: Any) -> bool:
 
 
 def is_numeric(value: Any) -> bool:
-    """Whether a value is a finite real number, or an array of such numbers."""
+    """Return whether a value is a finite real number, or an array of such numbers."""
     try:
         array = np.asarray(value)
     except (TypeError, ValueError):
@@ -249,7 +249,7 @@ def is_numeric(value: Any) -> bool:
 
 
 def is_potential(candidate: Any) -> bool:
-    """Whether something has what makes a potential, and is an instance."""
+    """Return whether an object is an instance, not a class, with the methods of a potential."""
     methods = ("values", "slope", "multipliers", "tail_bound", "parameters")
     return not isinstance(candidate, type) and all(hasattr(candidate, method) for method in methods)
 
@@ -300,7 +300,7 @@ def _function(parts: tuple[Any, ...]) -> Rule:
 
 
 def takes(function: Any, count: int) -> bool:
-    """Whether a value is a function of so many arguments; True for those of C that do not tell."""
+    """Return whether a value is a function of ``count`` arguments; True for C functions without a signature."""
     if not callable(function):
         return False
     try:
@@ -313,7 +313,7 @@ def takes(function: Any, count: int) -> bool:
 
 
 def _sequence(origin: Any, parts: tuple[Any, ...], in_record: bool) -> Rule | None:
-    """Return the rule of a sequence; a list is one where a tuple is asked for, and an array of one dimension."""
+    """Return the rule of a sequence; a list or a one-dimensional array is admissible where a tuple is annotated."""
     if origin is tuple and len(parts) > 1 and parts[1] is not Ellipsis:
         each = [rule_of(part, in_record) for part in parts]
         words = [rule.words if rule else "anything" for rule in each]
@@ -335,14 +335,14 @@ def _sequence(origin: Any, parts: tuple[Any, ...], in_record: bool) -> Rule | No
 
 
 def is_sequence(value: Any) -> bool:
-    """Whether a value is a sequence, no text, or an array of one dimension."""
+    """Return whether a value is a sequence other than a text, or an array of one dimension."""
     if isinstance(value, np.ndarray):
         return value.ndim == 1
     return isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray)
 
 
 def shown(value: object) -> str:
-    """Return a value in one short line of a sentence."""
+    """Return a short text of a value, on one line, for messages."""
     if isinstance(value, np.ndarray) and value.ndim:
         return f"an array of shape {value.shape} and type {value.dtype}"
     if isinstance(value, int) and value.bit_length() > 128:

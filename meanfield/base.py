@@ -1,4 +1,4 @@
-"""What all records of results have in common: read-only arrays, equality by content, a short text."""
+"""The base of all records of results: read-only arrays, equality by content, a short text."""
 
 import dataclasses
 from importlib import import_module
@@ -19,7 +19,7 @@ SHOWN = 60
 class Record:
     """The base of frozen dataclasses that hold results.
 
-    Arrays are read-only: one that could be written to is copied, so that nobody else changes the record. Records
+    Arrays are read-only: one that could be written to is copied, so that no other code changes the record. Records
     are equal where all of their fields are, nan being equal to nan, and equal they remain when they are copied or
     pickled. Their text names arrays by their shapes and leaves out what is at its default.
     """
@@ -31,14 +31,14 @@ class Record:
         self.__setstate__(vars(self))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take the fields of a copy, whose arrays numpy has made writeable."""
+        """Restore the fields of a copy, whose arrays numpy has made writeable, as read-only."""
         for name, value in list(state.items()):
             object.__setattr__(self, name, read_only(value))
 
     def _through(self, package: str, name: str, *arguments: Any, **options: Any) -> Any:
-        """Return what a function of a package that knows the records makes of this one.
+        """Return the result of a function of another package of ``meanfield``, called with this record.
 
-        The one place where records know that they can be written, drawn and told: the package is imported on first
+        The one place through which records are written, drawn and summarised: the package is imported on first
         use.
         """
         return getattr(import_module(f".{package}", __package__), name)(self, *arguments, **options)
@@ -126,7 +126,7 @@ def read_only(value: Any) -> Any:
 
 
 def _is_fixed(array: Any) -> bool:
-    """Whether nobody can write to an array, nor to one that it is a view of."""
+    """Return whether an array is read-only, and so is every array that it is a view of."""
     while isinstance(array, np.ndarray):
         if array.flags.writeable:
             return False
@@ -139,7 +139,7 @@ def _is(one: object, other: object) -> bool:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two values of a field are equal, arrays entry by entry, nan being equal to nan."""
+    """Return whether two values of a field are equal, arrays entry by entry, nan being equal to nan."""
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
         arrays = isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and one.dtype == other.dtype
         return arrays and np.array_equal(one, other, equal_nan=one.dtype.kind in "fc")

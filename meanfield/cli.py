@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _one_thread() -> None:
-    """Keep linear algebra at one thread unless the user says otherwise: at these sizes more threads only wait.
+    """Limit linear algebra to one thread unless the environment says otherwise; at these sizes more are slower.
 
     The libraries read the variables when numpy is loaded, which no import before this has done.
     """
@@ -55,7 +55,7 @@ def _one_thread() -> None:
 
 
 def _guarded(arguments: list[str], interruption: Interruption, debug: bool) -> int:
-    """Run a command; whatever goes wrong becomes one line and an exit code."""
+    """Run a command and return its exit code; any error becomes one line on standard error."""
     try:
         return _run(arguments)
     except SystemExit as stop:

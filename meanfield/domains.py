@@ -52,7 +52,7 @@ class Circle:
         return math.log(self.volume)
 
     def laplacian_eigenvalue(self, degree: int) -> int:
-        """Eigenvalue of the Laplacian on the modes of one degree."""
+        """Return the eigenvalue of the Laplacian on the modes of one degree."""
         return -(degree**2)
 
     def multiplicity(self, degree: int) -> int:
@@ -60,7 +60,7 @@ class Circle:
         return 2 if degree else 1
 
     def to_dict(self) -> dict[str, Any]:
-        """Describe the domain in plain values that JSON can hold."""
+        """Return the domain as plain values that JSON can hold."""
         return {"name": self.name}
 
 
@@ -105,7 +105,7 @@ class Sphere:
 
     @property
     def in_words(self) -> str:
-        """The domain as sentences name it: without its dimension, the ordinary sphere."""
+        """Name of the domain in sentences; that of the ordinary sphere has no dimension."""
         return "the sphere" if self.dimension == 3 else f"the sphere of dimension {self.dimension}"
 
     @property
@@ -136,7 +136,7 @@ class Sphere:
         return math.log(2.0) + half * math.log(math.pi) - math.lgamma(half)
 
     def laplacian_eigenvalue(self, degree: int) -> int:
-        """Eigenvalue of the Laplacian on the harmonics of one degree."""
+        """Return the eigenvalue of the Laplacian on the harmonics of one degree."""
         return -degree * (degree + self.dimension - 2)
 
     def multiplicity(self, degree: int) -> int:
@@ -148,7 +148,7 @@ class Sphere:
         return (2 * degree + dimension - 2) * ways // (degree + dimension - 2)
 
     def to_dict(self) -> dict[str, Any]:
-        """Describe the domain in plain values that JSON can hold."""
+        """Return the domain as plain values that JSON can hold."""
         return {"name": self.name, "dimension": self.dimension}
 
 
@@ -156,7 +156,7 @@ Domain: TypeAlias = Circle | Sphere
 
 
 def is_domain(candidate: object) -> bool:
-    """Whether something is a domain."""
+    """Return whether an object is a domain."""
     return isinstance(candidate, Circle | Sphere)
 
 

@@ -216,8 +216,8 @@ def second_variation(
 ) -> float:
     """Return D int u^2/rho + kappa double integral of W u u for a perturbation u of mass 0.
 
-    Where the density is so small somewhere that the sum over its moments does not tell 1/rho, a stationary state is
-    taken as what it is, exp(-(kappa W*rho + V)/D)/Z, which has the relative error of rounding everywhere.
+    Where the density is so small that the sum over its moments does not determine 1/rho, a stationary state is
+    taken in its Gibbs form, exp(-(kappa W*rho + V)/D)/Z, which has the relative error of rounding everywhere.
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ def second_variation(
 
 
 class _Density:
-    """A density of a problem: its moments, checked, and what acts on them place by place."""
+    """A density of a problem: its moments, checked, and the factors of each place."""
 
     def __init__(
         self, problem: McKeanVlasov, cosine: npt.ArrayLike, sine: npt.ArrayLike | None, layout: Layout
@@ -279,7 +279,7 @@ class _Density:
         self.forces = 2 * problem.noise * self.products
 
     def on(self, points: int) -> tuple[Vector, float | Vector]:
-        """Return |S| rho on a grid and its noise."""
+        """Return |S| rho on a grid of a fineness and its rounding noise."""
         density, floor = self._sums(points)
         self._require_positive(density, floor, points)
         return density, floor
@@ -311,7 +311,7 @@ class _Density:
         return external / self.problem.noise
 
     def _stationary(self, points: int) -> bool:
-        """Whether the Gibbs density of the moments is the density, as far as both are known."""
+        """Return whether the density agrees with the Gibbs density of its moments, as far as both are known."""
         density, floor = self._sums(points)
         inverse, _ = self._from_exponent(points)
         return bool(np.all(np.abs(1 / inverse - density) <= _STATIONARY * floor))
@@ -349,7 +349,7 @@ class _Density:
         return converged(modes, self.places, integrand)
 
     def require_known(self, error: float) -> None:
-        """Refuse an integral of too large an error."""
+        """Refuse an integral whose error is too large."""
         if error > _LARGEST_ERROR:
             raise ComputationFailed(
                 f"{self.cosine.size} moments in {self.domain.dimension} dimensions give an integral of the density "
@@ -394,7 +394,7 @@ def _lengthened(moments: Vector, places: int) -> Vector:
 
 
 def _products(problem: McKeanVlasov, degrees: npt.NDArray[np.intp]) -> Vector:
-    """Return kappa w_k / (2 D) of each place; the small coupling meets the large multiplier first."""
+    """Return kappa w_k / (2 D) of each place; the coupling multiplies first, so that nothing overflows."""
     multipliers = problem.potential.multipliers(problem.domain, int(degrees[-1]))
     products = np.longdouble(problem.fixed_coupling) * multipliers / (2 * problem.positive_noise)
     return np.asarray(products, dtype=float)[degrees]

@@ -1,4 +1,4 @@
-r"""The function behind every entropy: :math:`h(f) = (1+f)\log(1+f) - f \ge 0`, without cancellation.
+r"""The integrand of relative entropies, :math:`h(f) = (1+f)\log(1+f) - f \ge 0`, without cancellation.
 
 The relative entropy of p with respect to q is :math:`\int q\,h\bigl((p-q)/q\bigr)`.
 """

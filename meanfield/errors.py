@@ -29,7 +29,7 @@ class ComputationFailed(MeanfieldError, RuntimeError):
     Attributes
     ----------
     partial
-        The record of what was computed before, marked as partial; None where there is none.
+        The record of what was computed before, marked as partial; None if nothing was.
     """
 
     partial: object = None
@@ -40,7 +40,7 @@ class NotResolved(ComputationFailed):
 
 
 def did_you_mean(name: str, known: Iterable[str], most: int = 1) -> str:
-    """Return ``did you mean NEAREST? `` for an unknown name, or nothing where no other name is near.
+    """Return ``did you mean NEAREST? `` for an unknown name; empty if no known name is near.
 
     Parameters
     ----------

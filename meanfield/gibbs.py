@@ -1,4 +1,4 @@
-r"""Zonal stationary densities on spheres as what they are, :math:`e^f/Z`.
+r"""Zonal stationary densities on spheres in their Gibbs form, :math:`e^f/Z`.
 
 .. math:: f(u) = -\frac{1}{D} \sum_{l\ge 1} (\kappa w_l p_l + v_l)\, P_l(u), \qquad
           |S|\,\rho(u) = \frac{e^{f(u)}}{\int e^f\,d\mu} .
@@ -60,7 +60,7 @@ class GibbsDensity:
 
 
 def _log_mean(terms: Floats, dimension: int) -> float:
-    """Logarithm of the uniform mean of exp(sum of terms[l] P_l)."""
+    """Return the logarithm of the uniform mean of exp(sum of terms[l] P_l)."""
     tolerance = AGREEMENT * max(1.0, float(np.sum(np.abs(terms))))
 
     def logarithm(nodes: int) -> tuple[float, float]:
@@ -73,7 +73,7 @@ def _log_mean(terms: Floats, dimension: int) -> float:
 
 
 def _exponent(problem: McKeanVlasov, moments: Floats) -> Floats:
-    """Coefficients of f up to the last that matters; the constant is left to the normalisation."""
+    """Return the coefficients of f up to the last significant one, without the constant."""
     interaction, degree = Interaction(problem), moments.size - 1
     terms = interaction.attractions(degree) * moments + interaction.forces(degree)
     terms[0] = 0.0

@@ -1,4 +1,4 @@
-"""Names of a package that are loaded on first use, so that nothing is imported for what is not asked for."""
+"""Loading of the names of a package on first use, so that only modules in use are imported."""
 
 import importlib
 import warnings
@@ -38,7 +38,7 @@ def on_first_use(
 
 
 def moved(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return a package's ``__getattr__`` for names that stand elsewhere now, which warns where they are used.
+    """Return a package's ``__getattr__`` for names that have moved to other packages, which warns on use.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def moved(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
 def _former_generator(
     package: str, name: str, verb: Callable[..., Any]
 ) -> Callable[..., Generator[None, None, Any]]:
-    """Return a generator that returns what a function does, as one did that also yielded its progress."""
+    """Return a generator function that yields nothing and returns the result of a function, with a warning."""
 
     def run(*arguments: Any, **options: Any) -> Generator[None, None, Any]:
         warnings.warn(

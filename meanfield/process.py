@@ -1,6 +1,6 @@
-"""What a command asks of the process it runs in: streams that may be closed or full, and signals that end it.
+"""Standard streams of a process that may be closed or full, and the signals that ask it to end.
 
-Messages and progress are a courtesy: where they cannot be written, nothing else changes. The result is what a
+Where messages and progress cannot be written, nothing else changes. The result is what a
 command is run for: where standard output cannot be written, that is an error like any other.
 """
 
@@ -24,7 +24,7 @@ SAME_WISH = 1.0
 
 
 def write_result(text: str) -> None:
-    """Write to standard output.
+    """Write a text to standard output.
 
     Raises
     ------
@@ -40,12 +40,12 @@ def write_result(text: str) -> None:
 
 
 class Silenced:
-    """A stream for messages that falls silent, rather than fail, once it cannot be written.
+    """A stream for messages that discards them, rather than fail, once it cannot be written.
 
     Parameters
     ----------
     stream
-        The stream beneath, or None where there is none.
+        The wrapped stream; None if no stream exists.
     """
 
     def __init__(self, stream: TextIO | None) -> None:
@@ -55,20 +55,20 @@ class Silenced:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        """Write, if that is possible."""
+        """Write a text if the stream can be written, and return its length."""
         with self._tolerance():
             if self._stream is not None:
                 self._stream.write(text)
         return len(text)
 
     def flush(self) -> None:
-        """Flush, if that is possible."""
+        """Flush the stream if it can be written."""
         with self._tolerance():
             if self._stream is not None:
                 self._stream.flush()
 
     def isatty(self) -> bool:
-        """Whether somebody reads it on a terminal."""
+        """Return whether the stream is a terminal."""
         return self._stream is not None and not self._stream.closed and self._stream.isatty()
 
     @contextlib.contextmanager
@@ -81,7 +81,7 @@ class Silenced:
 
 
 def discard(stream: TextIO | None) -> None:
-    """Send what a stream still holds, and all that follows, to nowhere.
+    """Redirect a stream, with what is in its buffer, to the null device.
 
     The interpreter would try to write it at the end, and end with an exit code of its own.
     """
@@ -92,7 +92,7 @@ def discard(stream: TextIO | None) -> None:
 
 
 def open_closed_streams() -> None:
-    """Give a process without standard streams some, so that no file it opens takes their place.
+    """Open standard streams in the place of closed ones, so that no other file takes their descriptors.
 
     Standard output becomes one that cannot be written, which is noticed by a command that writes there.
     """
@@ -108,7 +108,7 @@ def open_closed_streams() -> None:
 
 
 class Interruption:
-    """Signals that ask a process to end, all taken as the user's interrupt, which keeps what there is.
+    """Signals that ask a process to end, all handled as the user's interrupt, which keeps partial results.
 
     Those that were ignored from the start, as by ``nohup`` or for what a shell runs in the background, stay so.
     """
@@ -125,7 +125,7 @@ class Interruption:
 
     @property
     def came(self) -> bool:
-        """Whether there was such a signal."""
+        """Whether such a signal has come."""
         return self._number is not None
 
     def exit_code(self, code: int) -> int:
@@ -141,10 +141,10 @@ class Interruption:
 
 @contextlib.contextmanager
 def deferred_signals() -> Iterator[None]:
-    """Hold back the signals that ask a process to end until a block is left.
+    """Defer the signals that ask a process to end until a block is left.
 
-    For libraries that keep a lock for ever if an exception comes while they take it, so that whoever calls them
-    next waits without end. Outside of the main thread nothing is held back, since no exception comes there.
+    For libraries that keep a lock for ever if an exception comes while they take it, so that the next call
+    never returns. Outside of the main thread no signal is deferred, since no exception comes there.
     """
     handlers: dict[int, Any] = {}
     came: list[int] = []
@@ -174,5 +174,5 @@ def deferred_signals() -> Iterator[None]:
 
 
 def _ending_signals() -> list[signal.Signals]:
-    """Return those of ``ENDING`` that the system has."""
+    """Return the signals named in ``ENDING`` that the system has."""
     return [signal.Signals[name] for name in ENDING if hasattr(signal, name)]

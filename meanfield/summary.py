@@ -87,7 +87,7 @@ def _branch(diagram: Diagram, index: int, indent: str, shown: set[int]) -> Itera
 
 
 def stability_in_words(branch: Branch) -> str:
-    """Say where along a branch, from its first to its last point, how many directions are unstable."""
+    """Return in words how many directions are unstable along a branch, from its first to its last point."""
     if len(branch) == 0:
         return "no points"
     pieces = list(segments(branch, branch.unstable)) or [(0, 0, int(branch.unstable[0]))]
@@ -101,10 +101,10 @@ def stability_in_words(branch: Branch) -> str:
 
 
 def leading_degree(record: Branch | State) -> int:
-    """Return the degree of the moment that tells the states of a record from the uniform one.
+    """Return the degree of the moment that distinguishes the states of a record from the uniform one.
 
-    On the circle that is the first, whose vanishing tells clusters apart; on spheres, where degrees are no rotation
-    numbers, the lowest degree that the record has.
+    On the circle that is the first, which vanishes for several equal clusters; on spheres, where degrees are no
+    rotation numbers, the lowest degree that the record has.
     """
     moments = record.moments
     if moments.modes.rotation_numbers:

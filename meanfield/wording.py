@@ -14,7 +14,7 @@ LONGEST_LIST = 6
 
 
 def describe(problem: McKeanVlasov) -> str:
-    """Describe a problem in one line, such as ``transformer (beta = 5) on the circle, noise D = 1``."""
+    """Return a problem in one line, such as ``transformer (beta = 5) on the circle, noise D = 1``."""
     parts = [
         f"{potential_in_words(problem.potential)} on {problem.domain.in_words}",
         f"noise D = {problem.noise:.12g}",
@@ -27,7 +27,7 @@ def describe(problem: McKeanVlasov) -> str:
 
 
 def number_in_words(value: Number, digits: int = 12) -> str:
-    """Return a number with this many significant digits."""
+    """Return the text of a number with ``digits`` significant digits."""
     if isinstance(value, np.longdouble) and value != 0 and float(value) == 0:
         # Beyond the range of doubles only numpy prints the number.
         return np.format_float_scientific(value, precision=digits - 1, trim="-")
@@ -35,7 +35,7 @@ def number_in_words(value: Number, digits: int = 12) -> str:
 
 
 def wrapped(text: str, indent: str, hanging: str) -> list[str]:
-    """Break a line that is too long; the lines after the first are indented further."""
+    """Return the lines of a text, broken where it is too long, the first indented and the others hanging."""
     if len(indent) + len(text) <= WIDTH:
         return [indent + text]
     # Deep trees keep room for words.
@@ -44,7 +44,7 @@ def wrapped(text: str, indent: str, hanging: str) -> list[str]:
 
 
 def potential_in_words(potential: Any) -> str:
-    """Return a potential and its parameters, such as ``transformer (beta = 5)``."""
+    """Return the text of a potential and its parameters, such as ``transformer (beta = 5)``."""
     if isinstance(potential, Combination):
         return joined([(factor, potential_in_words(term)) for factor, term in potential.terms], " ", _parameter)
     # The numbers of a function that is known by its pieces tell a reader nothing.

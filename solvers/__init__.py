@@ -1,6 +1,6 @@
 """The verbs: stationary states, bifurcation diagrams, evolution, contraction rates and particles.
 
-Names are loaded on first use, so that a command answers ``--help`` before any solver is there.
+Names are loaded on first use, so that a command answers ``--help`` before any solver is loaded.
 """
 
 from typing import TYPE_CHECKING

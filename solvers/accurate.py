@@ -36,7 +36,7 @@ def graded(sizes: Floats, inner: Matrix) -> tuple[Floats, Matrix, Floats]:
         The diagonal of Sigma, positive.
     inner : (n, n) array
         M, Hermitian, of either signature. Where it is singular, as at a fold, so is the product, and no inverse
-        tells more of its eigenvalues.
+        improves its eigenvalues.
     """
     values, vectors = np.linalg.eigh(-(sizes[:, None] * inner * sizes))
     errors = np.full(values.size, EPS * np.abs(values).max())
@@ -61,7 +61,7 @@ def graded(sizes: Floats, inner: Matrix) -> tuple[Floats, Matrix, Floats]:
 
 
 def _inverses(sizes: Floats, inner: Matrix) -> tuple[Matrix, Matrix]:
-    """Return the inverse of M and minus that of Sigma M Sigma, not finite where there is none."""
+    """Return the inverse of M and minus that of Sigma M Sigma; not finite if M is singular."""
     try:
         inverse = np.linalg.inv(inner)
     except np.linalg.LinAlgError:

@@ -1,4 +1,4 @@
-"""Arguments that several calls have in common, refused in one sentence where they are not what they should be."""
+"""Checks of the arguments that several calls have in common."""
 
 from meanfield import InvalidInput
 
@@ -12,6 +12,6 @@ def require_depth(depth: int) -> None:
 
 
 def require_on_failure(on_failure: str) -> None:
-    """Refuse what says neither that a failure is to be raised nor that what there is is to be returned."""
+    """Refuse a value of ``on_failure`` other than "raise" and "return"."""
     if on_failure not in ("raise", "return"):
         raise InvalidInput(f"on_failure must be 'raise' or 'return', not {on_failure!r}")

@@ -1,4 +1,4 @@
-"""What the searches do with many starts at once: linear systems, and relaxations that lower the free energy."""
+"""Linear systems and relaxations of the free energy for many starts of a search at once."""
 
 from collections.abc import Callable
 from typing import Any
@@ -35,7 +35,7 @@ def relaxed(
     steps: int,
     settled: float = 0.0,
 ) -> tuple[Rows, Floats]:
-    r"""Return the moments of Gibbs densities of fields after some relaxation, and their free energies.
+    r"""Return the moments of the Gibbs densities of fields after relaxation steps, and their free energies.
 
     The field moves towards that of the density, :math:`f \to f + \tau (f_\rho - f)`, the gradient of F in the
     geometry of the entropy. Where F would rise, tau is too long for the repulsive modes and is shortened.
@@ -45,13 +45,13 @@ def relaxed(
     fields : (n, size) float or complex
         The coefficients of f, a row for each density.
     strengths : (size,) float
-        What turns the moments of a density into its field.
+        Factors from the moments of a density to its field.
     described
         Returns the moments, (n, size), and the free energies over the noise, (n,), of the densities of fields.
     steps
-        How many at most.
+        Number of steps at most.
     settled
-        A density whose moments change by less in a step, of length one, is left as it is.
+        A density whose moments change by less than this in a step, of length one, is not changed any more.
     """
     fields, share = fields.copy(), np.ones(len(fields))
     moments, energies = described(fields)

@@ -31,7 +31,7 @@ TOGETHER = 64
 
 
 class Panels(NamedTuple):
-    """Nodes and weights of a composite rule on [0, pi], and the share of the integral that it may miss."""
+    """Nodes and weights of a composite rule on [0, pi], and its relative error."""
 
     nodes: Floats
     weights: Floats

@@ -1,4 +1,4 @@
-"""Checkpoints: a long run saves itself at fixed simulated times and goes on from the newest sound one.
+"""Checkpoints: a long run is saved at fixed simulated times and resumed from the newest valid one.
 
 Two files take turns, ``NAME.a`` and ``NAME.b``, each written completely under another name before it takes its
 own, so that a kill or a full disk at any moment leaves the one before. Each holds the digest of its own content;
@@ -30,7 +30,7 @@ MAGIC = b"meanfield checkpoint 1 "
 @checked
 @dataclass(frozen=True)
 class Checkpoint:
-    """Where a run saves itself and how often.
+    """Files in which a run is saved, and the interval between checkpoints.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Checkpoint:
 
 @dataclass(frozen=True)
 class Saved:
-    """What a checkpoint holds.
+    """The content of a checkpoint.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Saved:
     meta
         Plain values; numbers in it survive exactly.
     warnings : tuple of str
-        A sentence about every damaged file that was passed over.
+        A sentence about every damaged file that was skipped.
     """
 
     number: int
@@ -80,14 +80,14 @@ class Saved:
 
 
 def slots(path: str | Path) -> tuple[Path, Path]:
-    """Return the two files of a checkpoint."""
+    """Return the paths of the two files of a checkpoint."""
     path = Path(path)
     one, other = (path.with_name(f"{path.name}.{slot}") for slot in SLOTS)
     return one, other
 
 
 def write(path: str | Path, number: int, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> Path:
-    """Save the state of a run; the checkpoint before this one stays.
+    """Save the state of a run and return the path of its file; the checkpoint before this one remains.
 
     Raises
     ------
@@ -107,12 +107,12 @@ def write(path: str | Path, number: int, arrays: Mapping[str, NDArray[Any]], met
 
 
 def read(path: str | Path) -> Saved | None:
-    """Return the newest sound checkpoint, or None where there is none yet.
+    """Return the newest valid checkpoint, or None if none exists yet.
 
     Raises
     ------
     InvalidInput
-        If there are files of that name and none is sound.
+        If there are files of that name and none is valid.
     """
     found, damaged = [], []
     for file in slots(path):
@@ -131,7 +131,7 @@ def read(path: str | Path) -> Saved | None:
 
 
 def require_writable(path: str | Path) -> None:
-    """Check, before anything is computed, that checkpoints can be written there.
+    """Check, before anything is computed, that checkpoints can be written at a path.
 
     Raises
     ------
@@ -166,7 +166,7 @@ def require_same_run(path: str | Path, saved: Mapping[str, Any], run: Mapping[st
 
 
 def digest_of(*arrays: NDArray[Any]) -> str:
-    """Return a short digest of arrays, to tell one run from another."""
+    """Return a short digest of arrays, which identifies a run."""
     whole = hashlib.sha256()
     for array in arrays:
         whole.update(str((array.shape, array.dtype.str)).encode() + np.ascontiguousarray(array).tobytes())
@@ -174,7 +174,7 @@ def digest_of(*arrays: NDArray[Any]) -> str:
 
 
 def _sound(file: Path) -> Saved | None:
-    """Read one file; None if its content is not what was written."""
+    """Return the checkpoint in a file; None if its content does not agree with its digest."""
     content = file.read_bytes()
     start = len(MAGIC)
     head, payload = content[start : start + 64], content[start + 65 :]

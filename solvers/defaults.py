@@ -1,4 +1,4 @@
-"""What is taken where nothing is asked for, apart from the solvers: the command line shows it without them."""
+"""Default options, apart from the solvers: the command line shows them without loading these."""
 
 # Equal intervals after which an evolution records.
 TIMES = 100

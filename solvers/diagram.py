@@ -46,7 +46,7 @@ def bifurcation_diagram(
     rates: bool = True,
     watch: Watch | None = None,
 ) -> Diagram:
-    """Compute the stationary states of a problem for all couplings in an interval.
+    """Return the diagram of the stationary states of a problem for all couplings in an interval.
 
     Parameters
     ----------
@@ -78,8 +78,8 @@ def bifurcation_diagram(
     Raises
     ------
     InvalidInput
-        If the interval is empty, reversed or not finite, or relative to a critical coupling that is not there, or
-        a search is asked for without a free energy.
+        If the interval is empty, reversed or not finite, or relative to a critical coupling and none exists, or
+        if a search is asked for without a free energy.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def _mark_exchanges(parts: list[Part], problem: McKeanVlasov, register: Register
 
 
 def _beside(lost: str, register: Register, compute: Callable[[], Result]) -> Result | None:
-    """Return something that stands beside the branches; where it ends in an exception, say what is lost by it."""
+    """Return the result of an optional computation; None, with a warning in the register, if it raises an error."""
     try:
         return compute()
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Which rooms belong to which domain: the one place in the solvers that asks."""
+"""The table of what is particular to each domain: geometry, neighbourhoods, evolution and particles."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -20,18 +20,18 @@ from .sphere import SPHERE
 
 
 class Rooms(NamedTuple):
-    """What the verbs need to know of a domain.
+    """What is particular to a domain in the solvers.
 
     Attributes
     ----------
     geometry
         Symmetry and perturbations of densities on it.
     neighbourhood
-        Function of the spectrum of a stable state: the densities whose relaxation to it is to be seen.
+        Function of the spectrum of a stable state: the densities whose relaxation to it is measured.
     evolution
-        How densities evolve on it.
+        Evolution of densities on it.
     particles
-        How particles move on it.
+        Motion of particles on it.
     """
 
     geometry: Geometry
@@ -47,5 +47,5 @@ ROOMS = {
 
 
 def rooms_of(problem: McKeanVlasov) -> Rooms:
-    """Return the rooms of the domain of a problem."""
+    """Return what is particular to the domain of a problem."""
     return ROOMS[problem.domain.name]

@@ -52,7 +52,7 @@ def simulate(
     on_failure: str = "raise",
     watch: Watch | None = None,
 ) -> Ensemble:
-    r"""Simulate N interacting particles.
+    r"""Simulate replicas of N interacting particles and return their ensemble.
 
     .. math:: dX_i = -\frac\kappa N\sum_j W'(X_i - X_j)\,dt - V'(X_i)\,dt + \sqrt{2D}\,dB_i ,
 
@@ -71,12 +71,12 @@ def simulate(
         Determines every number, together with the other arguments; the executor has no part in it, nor, on the
         circle, the kernel.
     initial
-        Whatever :func:`~solvers.evolve` starts from, sampled exactly and independently for every replica; or the
+        Any initial density of :func:`~solvers.evolve`, sampled exactly and independently for every replica; or the
         angles of the particles, (N,) for all replicas or (R, N), on a sphere unit vectors, (N, d) or (R, N, d),
         whose last component points north; uniform by default.
     step
         Longest step. By default a fifth of the inverse of the steepest slope the drift can have; on a sphere also
-        at most 0.1/((d - 1) D), a tenth of the time in which noise forgets directions.
+        at most 0.1/((d - 1) D), a tenth of the time in which directions decorrelate by noise.
     replicas
         Independent systems; standard errors need two at least.
     scheme
@@ -100,10 +100,10 @@ def simulate(
         Whether the record holds the positions at the end.
     kernel
         ``"numpy"``, ``"numba"`` (the extra ``fast``) or ``"auto"``; the numbers are the same, bit for bit. On the
-        ordinary sphere ``"numpy"``, ``"ducc0"`` (the extra ``sphere``) or ``"auto"``, the latter where it is there;
+        ordinary sphere ``"numpy"``, ``"ducc0"`` (the extra ``sphere``) or ``"auto"``, ducc0 if it is installed;
         the numbers are the same up to the tolerance of the drift, and the record says which it was.
     on_failure
-        ``"raise"``, or ``"return"`` for what there is when no replica reached the end or the user interrupts.
+        ``"raise"``, or ``"return"`` for the partial record if no replica reached the end or the user interrupts.
     watch
         Called with the steps done, of all replicas together, those to be done, and an empty name.
 
@@ -118,7 +118,7 @@ def simulate(
         If an argument is not admissible: also a step that overshoots from the start, and a checkpoint of another
         run.
     ComputationFailed
-        If no replica reached the end; what there is, is in its attribute ``partial``.
+        If no replica reached the end; its attribute ``partial`` holds the partial record.
 
     Examples
     --------
@@ -172,13 +172,13 @@ def _inline(planned: Plan, outcomes: dict[int, Recorded | Exception], watch: Wat
 
 
 def _note(block: Block, outcome: list[Recorded] | Exception, outcomes: dict[int, Recorded | Exception]) -> None:
-    """Keep what came of each replica of a block; an exception is the outcome of all of them."""
+    """Store the outcome of each replica of a block in ``outcomes``; an exception is that of all of them."""
     each: Sequence[Recorded | Exception] = [outcome] * len(block) if isinstance(outcome, Exception) else outcome
     outcomes.update((replica.index, one) for replica, one in zip(block, each, strict=True))
 
 
 def _watched(block: Block, before: int, total: int, watch: Watch) -> list[Recorded] | Exception:
-    """Return what comes of a block, an exception of its own included; one of the watch is the caller's."""
+    """Return the records of a block or its exception, passing on an exception of the watch."""
     steps = running_block(block)
     while True:
         try:
@@ -198,7 +198,7 @@ def _gathered(
     on_failure: str,
     cpu_seconds: float,
 ) -> Ensemble:
-    """Put the replicas together; those that are missing are nan.
+    """Return the ensemble of the replicas that ran; those that are missing are nan.
 
     Raises
     ------
@@ -227,7 +227,7 @@ def _gathered(
 
 
 def _failures(outcomes: Mapping[int, Recorded | Exception], replicas: int) -> tuple[str, ...]:
-    """Say which replicas are missing, those with the same reason together, and which ended early."""
+    """Return sentences on which replicas are missing, grouped by reason, and which ended early."""
     missing: dict[str, list[int]] = {}
     ended = []
     for index in range(replicas):

@@ -1,4 +1,4 @@
-r"""The stationary equation in symmetric slaved form: the only meeting of problem and basis.
+r"""The stationary equation of a problem in a basis, in symmetric slaved form.
 
 A density is stationary iff it is the Gibbs density of its own field,
 
@@ -89,16 +89,16 @@ class StationaryEquation:
     sign
         Sign of the couplings covered: coupling = sign * q * unit with q > 0.
     geometry
-        What is particular to the domain.
+        The geometry of the domain.
     significant
-        What is known of the significant modes of the potential; by default the basis has them all.
+        The significant modes of the potential, as far as known; by default the basis has all of them.
     truncation
         Estimate of the error of moments from cutting a confinement that decays slowly.
 
     Attributes
     ----------
     densities : Densities
-        What is particular to the densities of the basis.
+        Symmetry and perturbations of the densities of the basis.
     unit : float
         Coupling at q = 1, where the first of the modes is critical at the uniform state, if it attracts.
     gain : float
@@ -182,7 +182,7 @@ class StationaryEquation:
         return jacobian, derivative
 
     def partition(self, q: float, moments: Floats) -> Partition | None:
-        """Return the Jacobian parted into strong and weak modes, or None where it is better made whole."""
+        """Return the Jacobian partitioned into strong and weak modes, or None if a dense one is cheaper."""
         cosines = self.basis.cosines
         if cosines is None or self.basis.doubts_tail:
             return None
@@ -197,7 +197,7 @@ class StationaryEquation:
         return Partition(rows[:, :count], rows[:, count:], self.signs[count:], below)
 
     def products(self, b: Floats, q: float, moments: Floats) -> tuple[Callable[[Floats], Floats], Floats]:
-        """Return the product of the Jacobian of even densities with rows, a function, and the derivative in q."""
+        """Return a function that multiplies rows by the Jacobian of even densities, and the derivative in q."""
         cosines = self.basis.cosines
         assert cosines is not None
 
@@ -234,20 +234,20 @@ class StationaryEquation:
         return q * float(weights @ (1.0 - strengths)) - cubic - float(log1p_beyond_linear(excess))
 
     def free_energy_rounding(self, b: Floats, q: float) -> float:
-        """Return the rounding error of the gap: that of its terms, and of log Z where this is not summed apart."""
+        """Return the rounding error of the gap: that of its terms, and of log Z unless this is summed apart."""
         size = q * self.gain * float(ddot(b, b))
         if self.basis.confinement is not None or size > SMALL:
             return 2.0 * EPS * (1.0 + 2.0 * size)
         return 8.0 * EPS * size
 
     def resolves(self, b: Floats, q: float, moments: Floats) -> bool:
-        """Whether quadrature and unknowns resolve the density."""
+        """Return whether quadrature and unknowns resolve the density of (b, q)."""
         return self._nodes_suffice(b, q, moments) and self._unknowns_suffice(b)
 
     def _nodes_suffice(self, b: Floats, q: float, moments: Floats) -> bool:
-        """Whether the last moments are at rounding level, that of a field f being eps max |f| in each value.
+        """Return whether the last moments are at rounding level, that of a field f being eps max |f| in each value.
 
-        And whether a second quadrature rule gives the same moments, where the tail of the moments does not tell.
+        Where the tail of the moments does not show it, a second quadrature rule must give the same moments.
         """
         if not resolved(self.basis, moments):
             largest = float(np.abs(self.field(b, q)).sum())
@@ -262,7 +262,7 @@ class StationaryEquation:
         return bool(np.abs(self.scales[last] * b[last]).max(initial=0.0) <= EPS)
 
     def refined(self, b: Floats, q: float, moments: Floats) -> "StationaryEquation | None":
-        """Return the equation with twice the nodes or unknowns that failed, or None at the limits."""
+        """Return the equation with twice the nodes or unknowns that do not suffice, or None at the limits."""
         basis = self.basis
         nodes = basis.nodes if self._nodes_suffice(b, q, moments) else 2 * basis.nodes
         cells, significant = basis.cells, SignificantDegrees(basis.degrees, self.complete, self.reach)
@@ -321,13 +321,13 @@ def projectors(vectors: Floats, rows: int | None = None) -> Floats:
 
 
 def orthonormal(columns: Floats, size: float = 0.0) -> Floats:
-    """Return orthonormal columns that span the same space; beside a size, those of rounding errors span nothing."""
+    """Return orthonormal columns with the span of given ones, without those that are rounding errors of a size."""
     directions, sizes, _ = np.linalg.svd(columns, full_matrices=False)
     return np.asarray(directions[:, sizes > INDEPENDENT * sizes.max(initial=size)])
 
 
 class Size(NamedTuple):
-    """The modes that an equation begins with, its number of nodes, and the field of the confinement on them."""
+    """The first modes of an equation, its number of nodes, and the field of the confinement on the modes."""
 
     significant: SignificantDegrees
     nodes: int
@@ -349,7 +349,7 @@ def starting_size(
     Returns
     -------
     Size or None
-        None if the potential does not act on densities of this symmetry at all, unless that is asked for.
+        None if the potential does not act on densities of this symmetry, unless ``negligible``.
     """
     significant = starting_degrees(problem, partial(multiples, symmetry), symmetry, unknowns)
     if negligible and not significant.degrees.size:
@@ -364,7 +364,7 @@ def starting_size(
 
 
 def confinement_field(problem: McKeanVlasov, symmetry: int, cells: int) -> Floats | None:
-    """Return the cosine coefficients of -V/D on the cells 1, 2, ..., or None without confinement."""
+    """Return the cosine coefficients of -V/D on the cells 1, 2, ..., or None if there is no confinement."""
     if problem.confinement is None:
         return None
     degree = symmetry * cells

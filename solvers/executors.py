@@ -1,6 +1,6 @@
 """Independent tasks on any ``concurrent.futures.Executor``: processes, threads, Dask's or mpi4py's.
 
-Only what all of them do alike is used: ``submit`` of a module-level function with one picklable argument that holds
+Only what they have in common is used: ``submit`` of a module-level function with one picklable argument that holds
 its own seed, and ``as_completed``. Results are told apart by their index, so that nothing depends on the number of
 workers or on the order in which they finish. An exception is the outcome of its task and of no other. An executor
 that was given is never shut down.
@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 def completed(
     function: Callable[[Task], Result], tasks: Sequence[Task], executor: concurrent.futures.Executor
 ) -> Iterator[tuple[int, Result | Exception]]:
-    """Yield the index of each task with its result or its exception, as they come.
+    """Yield the index of each task with its result or its exception, in the order in which they finish.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def completed(
     tasks
         Its arguments; equal tasks may be run once only, as Dask does, so each holds a seed of its own.
     executor
-        Where to run; what was not started is cancelled if the iteration ends early.
+        Where to run; tasks that were not started are cancelled if the iteration ends early.
     """
     futures: dict[concurrent.futures.Future[Result], int] = {}
     try:

@@ -1,4 +1,4 @@
-"""What following branches must know of a domain.
+"""The protocols of what is particular to a domain in following branches.
 
 The stationary equation, its continuation and the events along it are the same everywhere. What differs is the
 symmetry: how perturbations split into blocks, which branches are born where, and which states are copies of each
@@ -28,11 +28,11 @@ class Block(Protocol):
 
     @property
     def own(self) -> bool:
-        """Whether it is that of the symmetry of the branch itself, where folds show."""
+        """Whether the block has the symmetry of the branch itself, so that folds are zeros of its eigenvalues."""
 
     @property
     def multiplicity(self) -> int:
-        """How many copies of the block there are, by symmetry."""
+        """Number of copies of the block by symmetry."""
 
     def words(self, symmetry: int) -> str:
         """Return the block of a state of a symmetry in words, such as "cosine modes of class 1 modulo 2"."""
@@ -82,11 +82,11 @@ class Densities(Protocol):
         return [self.unstable_counts(point) for point in points]
 
     def counted_together(self, point: "Point") -> int:
-        """Return how many points of the branch of a point are best counted at once."""
+        """Return how many points of a branch are counted at once most cheaply."""
         return 1
 
     def is_stable(self, point: "Point") -> bool:
-        """Whether no direction is unstable, up to rounding."""
+        """Return whether no direction is unstable, up to rounding."""
         return not any(self.unstable_counts(point))
 
     def blocks_of(self, point: "Point") -> Sequence[Block]:
@@ -96,16 +96,16 @@ class Densities(Protocol):
         """Return the matrix of one block at a point."""
 
     def copies(self, point: "Point", one: Any, other: Any) -> bool:
-        """Whether two blocks have the same eigenvalues by symmetry."""
+        """Return whether two blocks have the same eigenvalues by symmetry."""
 
     def rotations(self, point: "Point", block: Any) -> int:
         """Return how many rotations of a state, which the matrix moves to one, are in a block."""
 
     def meeting(self, last: "Point", point: "Point") -> "Arrival | None":
-        """Return where the curve meets a more symmetric one between two points, if it does."""
+        """Return the arrival of a curve at a more symmetric one between two points, or None if it meets none."""
 
     def nearest_image(self, symmetric: "Point", last: "Point") -> Floats:
-        """Return a more symmetric state, turned to where a branch comes in, in the unknowns of the branch."""
+        """Return the image of a more symmetric state nearest to a branch that meets it, in its unknowns."""
 
     def name_of(self, point: "Point") -> str:
         """Return a state in words, such as "2-cluster"."""
@@ -121,7 +121,7 @@ class Geometry(Protocol):
     """Symmetries of a domain, the branches they allow, and the linearisation there."""
 
     def densities(self, basis: Basis) -> Densities:
-        """Return what is particular to the densities of a basis."""
+        """Return the densities of a basis: their symmetry and perturbations."""
 
     def equation(
         self,
@@ -145,7 +145,7 @@ class Geometry(Protocol):
         even
             Whether the densities are even about an axis; on spheres all of them are symmetric about one.
         modes
-            Smallest number of moments to resolve; the basis grows from there as the state asks.
+            Smallest number of moments to resolve; the basis grows from there as the state requires.
         unknowns
             Smallest last cell to include, for potentials whose multipliers decay slowly.
         negligible
@@ -155,38 +155,38 @@ class Geometry(Protocol):
         Returns
         -------
         StationaryEquation or None
-            None if the potential does not act on densities of this symmetry at all, unless that is asked for.
+            None if the potential does not act on densities of this symmetry, unless ``negligible``.
         """
 
     def births(self, problem: McKeanVlasov, threshold: Threshold, register: "Register") -> list[Birth]:
         """Return the branches born at a critical point of the uniform state, one of each group orbit."""
 
     def first_threshold(self, problem: McKeanVlasov) -> "Number | None":
-        """Return the coupling up to which thresholds are always looked at, None without any."""
+        """Return the coupling up to which thresholds are always examined, None if there is no threshold."""
 
     def reaches_down(self, problem: McKeanVlasov, point: CriticalPoint) -> bool:
-        """Whether a branch born at a critical point may extend to smaller couplings in modulus."""
+        """Return whether a branch born at a critical point may extend to smaller couplings in modulus."""
 
     def follows_all(self, problem: McKeanVlasov) -> bool:
-        """Whether branches of all symmetries are followed."""
+        """Return whether branches of all symmetries are followed."""
 
     def folds_apart(self, low: int, high: int) -> bool:
-        """Whether pairs of states may be born at folds of their own where two modes are nearly critical."""
+        """Return whether pairs of states may be born at folds of their own where two modes are nearly critical."""
 
     def confined_symmetry(self, problem: McKeanVlasov) -> int:
         """Return the symmetry of the Gibbs density of the confinement, the only state at zero coupling."""
 
     def same_place(self, departure: "Departure", arrival: "Arrival") -> bool:
-        """Whether a departure starts at a place where another branch has arrived."""
+        """Return whether a departure starts at the branch point of an arrival."""
 
     def same_orbit(self, one: "Point", other: "Point") -> bool:
-        """Whether two states at one coupling are images of each other under the symmetries of the domain."""
+        """Return whether two states at one coupling are images of each other under the symmetries of the domain."""
 
     def search_covers(self, problem: McKeanVlasov, coupling: Number) -> bool:
-        """Whether the search has all modes that matter, so that its states are those of the equation."""
+        """Return whether the search has all significant modes, so that its states are those of the equation."""
 
     def search_all(self, problem: McKeanVlasov, sign: int, coupling: Number, known: list["Point"]) -> "Searched":
-        """Return what a search from starts of its own finds at a coupling beside the known states."""
+        """Return the states that a search from random starts finds at a coupling beside the known ones."""
 
     def symmetry_of(self, point: "Point") -> int:
         """Return the rotation symmetry of a state as State.symmetry counts it; 0 if uniform."""
@@ -195,7 +195,7 @@ class Geometry(Protocol):
         """Return the eigenvalues of the equation linearised at a state."""
 
     def slowest_rate(self, state: State) -> float:
-        """Return the contraction rate of a state by the cheapest way that is accurate."""
+        """Return the contraction rate of a state, by the cheapest accurate method."""
 
     def slowest_rates(self, states: Sequence[State]) -> list[float | Exception]:
-        """Return the contraction rates of states of one equation at several couplings, or why one is not known."""
+        """Return the contraction rate, or the error instead, of each of several states of one equation."""

@@ -10,7 +10,7 @@ BLOCK = 64
 
 
 def negative_pivots(factor: Floats, pivots: Integers) -> int:
-    """Count the negative eigenvalues of a symmetric matrix from its Bunch-Kaufman factorisation.
+    """Return the number of negative eigenvalues of a symmetric matrix from its Bunch-Kaufman factorisation.
 
     A 2 x 2 pivot block is always indefinite, so each contributes one.
     """
@@ -23,7 +23,7 @@ def negative_pivots(factor: Floats, pivots: Integers) -> int:
 
 
 def count_negative(matrix: Floats, *, definite: bool = False) -> int:
-    """Count the negative eigenvalues of a symmetric matrix, which is overwritten.
+    """Return the number of negative eigenvalues of a symmetric matrix, which is overwritten.
 
     With ``definite`` it is expected that there are none, and Cholesky's factorisation is tried first.
     """

@@ -1,4 +1,4 @@
-"""Labels, "NAME from PARENT", of which no two in one answer are the same."""
+"""Labels, "NAME from PARENT", unique in one result."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -19,12 +19,12 @@ def untaken(label: str, taken: Collection[str]) -> str:
 
 
 def unnumbered(label: str) -> str:
-    """Return a label without the numbers that tell it and its parents from others."""
+    """Return a label without the numbers that make it and its parents unique."""
     return NUMBER.sub("", label)
 
 
 def told_apart(states: Sequence[State]) -> list[State]:
-    """Return states in their order, those whose label an earlier one has numbered."""
+    """Return states in their order, with numbers in labels that an earlier state has."""
     labels: list[str] = []
     for state in states:
         labels.append(untaken(state.label, labels))

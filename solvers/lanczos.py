@@ -66,7 +66,7 @@ def lowest_pairs(matrix: Matrix, count: int) -> tuple[Floats, Matrix]:
 
 
 def deflated(matrix: Matrix, known: Sequence[Matrix]) -> Matrix:
-    """Return a matrix with its known zero modes moved up by its size, those of later vectors off the first."""
+    """Return a matrix with its known zero modes, orthogonalised in turn, moved up by the size of the matrix."""
     basis = np.linalg.qr(np.stack(known, axis=1))[0]
     size = float(np.abs(matrix.diagonal()).max())
     return np.asarray(matrix + size * basis @ basis.conj().T)

@@ -1,4 +1,4 @@
-"""The largest systems the solvers accept; beyond them a state is refused, with the size it would need."""
+"""The largest systems that the solvers accept, and the check of memory."""
 
 import os
 
@@ -19,14 +19,14 @@ MOST_STEPS = 10**9
 
 
 def require_memory(numbers: float, what: str, advice: str) -> None:
-    """Refuse, before it is begun, what needs more memory than this process can ever have.
+    """Refuse, before it begins, a computation that needs more memory than this process may have.
 
     Parameters
     ----------
     numbers
         Doubles that are held at a time, at the least.
     what, advice
-        What they are for, and what takes less, for the sentence.
+        What they are for, and a smaller alternative, for the sentence.
 
     Raises
     ------
@@ -42,7 +42,7 @@ def require_memory(numbers: float, what: str, advice: str) -> None:
 
 
 def _memory() -> float:
-    """Return the bytes of memory of this computer, or fewer where this process may not have them."""
+    """Return the bytes of memory of this computer, or the limit of this process if that is less."""
     try:
         import resource
 

@@ -52,7 +52,7 @@ POLISHED = Newton(last_step=1e-12)
 
 
 class _Step(NamedTuple):
-    """What Newton subtracts, a vector along the curve, its square and direction, and negative eigenvalues of J."""
+    """A Newton step: what to subtract, the tangent, its square and direction, and negative eigenvalues of J."""
 
     b: Floats
     q: float
@@ -75,7 +75,7 @@ class Solution:
     negative: int
 
     def reverse(self) -> None:
-        """Turn the tangent round."""
+        """Reverse the tangent."""
         self.tangent_b, self.tangent_q = -self.tangent_b, -self.tangent_q
 
     @property
@@ -93,12 +93,12 @@ def correct(
     method: Newton,
     negative: int = 0,
 ) -> Solution | None:
-    """Solve the stationary equation in the hyperplane through (b, q) orthogonal to the border.
+    """Return the solution of the stationary equation in the hyperplane through (b, q) orthogonal to the border.
 
     Parameters
     ----------
     negative
-        Negative eigenvalues that J has nearby, as far as known: with any Cholesky's factorisation is not tried.
+        Number of negative eigenvalues of J nearby, as far as known; if there are any, Cholesky is not tried.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def _solve(
 def _eliminated(
     of_residual: Floats, of_derivative: Floats, border_b: Floats, border_q: float, negative: int
 ) -> _Step | None:
-    """Return the step from J^-1 of residual and derivative, or None where J is singular to working precision."""
+    """Return the step from J^-1 times residual and derivative, or None if J is singular to working precision."""
     growth = ddot(of_derivative, of_derivative)
     denominator = border_q - ddot(border_b, of_derivative)
     if not growth <= SINGULAR_GROWTH**2 or denominator == 0.0:
@@ -160,7 +160,7 @@ def _eliminated(
 def _reduced_step(
     equation: StationaryEquation, b: Floats, q: float, evaluation: Evaluation, border_b: Floats, border_q: float
 ) -> _Step | None:
-    """Return the step by a factorisation of the strong modes alone, or None where it takes that of all of them."""
+    """Return the step by a factorisation of the strong modes alone, or None if all modes must be factorised."""
     moments = evaluation.gibbs.moments
     partition = equation.partition(q, moments)
     negative = None if partition is None else partition.negative()
@@ -189,5 +189,5 @@ def _solve_bordered(
 
 
 def solve_at(equation: StationaryEquation, b: Floats, q: float) -> Solution | None:
-    """Solve at a fixed coupling: Newton with the border (0, 1)."""
+    """Return the solution at a fixed coupling, by Newton with the border (0, 1)."""
     return correct(equation, b, q, np.zeros_like(b), 1.0, POLISHED)

@@ -10,7 +10,7 @@ Numbers = TypeVar("Numbers")
 
 
 def has_free_energy(problem: McKeanVlasov) -> bool:
-    """Whether an equation has a free energy."""
+    """Return whether an equation has a free energy."""
     return not problem.lacks(Capability.FREE_ENERGY)
 
 

@@ -15,12 +15,12 @@ PINNED = 1e-6
 
 
 def is_weak(rotation: Floats, torque: Floats) -> bool:
-    """Whether a confinement is weak at a state of this rotation mode and torque."""
+    """Return whether a confinement is weak at a state, by its rotation mode and torque."""
     return float(np.linalg.norm(torque)) < PINNED * float(np.linalg.norm(rotation))
 
 
 def count_beside_rotation(matrix: Floats, rotation: Floats, torque: Floats, neutral: float) -> int:
-    """Count the negative eigenvalues of a symmetric matrix, overwritten, of which the image of a vector is known.
+    """Return the number of negative eigenvalues of a symmetric matrix, overwritten, given the image of a vector.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Where a result comes from: versions, problem, options and time, as plain values that every format can hold."""
+"""Provenance of results: versions, problem, options and time, as plain values that every format can hold."""
 
 import functools
 import importlib.metadata
@@ -25,7 +25,7 @@ def version() -> str:
 
 
 def provenance(problem: McKeanVlasov, options: dict[str, Any], cpu_seconds: float) -> dict[str, Any]:
-    """Return the provenance of a result; on the ordinary sphere with what sums its harmonics."""
+    """Return the provenance of a result; on the ordinary sphere with the library that sums harmonics."""
     return {
         "meanfield_version": version(),
         "python": platform.python_version(),

@@ -1,4 +1,4 @@
-r"""How fast the equation relaxes to a stable state: the spectral gap beside what an evolution shows.
+r"""Contraction rates to a stable state: the spectral gap, closed forms and fits to an evolution.
 
 A small perturbation of a stable state decays, modulo a rotation of the state, like the slowest eigenfunction,
 
@@ -7,12 +7,12 @@ A small perturbation of a stable state decays, modulo a rotation of the state, l
 so that distances that are linear in the perturbation (L2, W1, W2) decay at the gap :math:`\mu` and the relative
 entropy, which is quadratic, at :math:`2\mu`. Where not all densities can be followed, on spheres, :math:`\mu` is
 the slowest rate among those that are, see :mod:`.neighbourhood`. To see :math:`\mu` alone, a generic perturbation
-evolves, and what is left of it is brought back to size, until faster modes are gone and it keeps its shape; then it
+evolves and is rescaled to its first size, until faster modes have decayed and it keeps its shape; then it
 evolves once more and is fitted. The perturbation is kept relative to its size and so small that quadratic terms and
 rounding do not matter. Nothing of the spectrum enters but the time scale: the densities are taken forward by the
 moment equations, see :class:`.evolution.deviations.DeviationPaths`.
 
-What is left of other modes, about as slow, falsifies the fit of each distance in its own way: they are orthogonal
+The remainder of other modes, about as slow, falsifies the fit of each distance differently: they are orthogonal
 in none of them. So the same evolution is decomposed into modes as a whole, by the linear map that takes each
 density to the next, and a fit is as wrong as it differs from the slowest of these, whose own error is that of
 rounding, the share of modes that are too small to be told apart, and the difference from what the second evolution
@@ -48,7 +48,7 @@ from .watching import Watch
 
 
 class Seen(NamedTuple):
-    """A rate that an evolution shows, and its error."""
+    """A rate measured in an evolution, and its error."""
 
     rate: float
     error: float
@@ -108,7 +108,7 @@ def contraction_rate(
         decay at the gap, the relative entropy at twice the gap; each is fitted on its own, least over rotations.
         On a sphere the evolution is that of zonal densities, and the distances W1 and W2 are those of the polar
         angle. On the ordinary sphere all densities are followed where others than zonal ones are the slowest
-        and that is affordable; ``followed`` and ``followed_rate`` of the record tell.
+        and that is affordable; see ``followed`` and ``followed_rate`` of the record.
 
     Raises
     ------
@@ -157,7 +157,7 @@ def contraction_rate(
 
 
 def closed_form(state: State) -> float | None:
-    """Return the closed form of the contraction rate where there is one: at the uniform state."""
+    """Return the closed form of the contraction rate at the uniform state, None at other states."""
     uniform = state.symmetry == 0 and state.problem.confinement is None
     return uniform_rate(state.problem) if uniform else None
 
@@ -238,7 +238,7 @@ def _decay(about: Neighbourhood, watch: Watch | None) -> tuple[Floats, Floats, F
 
 
 def _fitted_places(about: Neighbourhood, distances: Floats) -> list[int]:
-    """Return the times at which some distance is fitted."""
+    """Return the indices of the times at which at least one distance is fitted."""
     inside = [_inside(name, values) for name, values in zip(about.norms, distances, strict=True)]
     return np.flatnonzero(np.any(inside, axis=0)).tolist()
 
@@ -254,7 +254,7 @@ def _apart(path: list[Complexes], opposite: list[Complexes]) -> float:
 def _measured(
     about: Neighbourhood, path: list[Complexes], watch: Watch | None, half: float
 ) -> tuple[Floats, list[str]]:
-    """Return the distances of the densities of a path, (n, T), nan from where one is not known, and why.
+    """Return the distances of the densities of a path, (n, T), nan from where one is not known, and the reasons.
 
     ``half`` is 0 for the first of two paths and 1 for the other.
     """
@@ -273,7 +273,7 @@ def _measured(
 
 
 def _slowest_seen(path: list[Complexes], times: Floats, scale: float, accuracy: float) -> Seen | None:
-    """Return the slowest rate at which modes decay along a path of deviations, or None where there is none.
+    """Return the slowest decay rate of modes along a path of deviations, or None if no mode is resolved.
 
     Each deviation follows from the one before by the same linear map. Its eigenvalues, among the directions that
     the path spans beyond the error of the evolution, are exp(-rate * step); the factor exp(scale * t) keeps all
@@ -303,7 +303,7 @@ def _slowest_seen(path: list[Complexes], times: Floats, scale: float, accuracy: 
 
 
 def _slowest(about: Neighbourhood, times: Floats) -> tuple[Complexes, float]:
-    """Return what is left of a generic perturbation: its slowest part, evolved and made larger in turn.
+    """Return the slowest part of a generic perturbation, by evolving and rescaling it in turn.
 
     With it comes its last change of shape.
     """
@@ -320,12 +320,12 @@ def _slowest(about: Neighbourhood, times: Floats) -> tuple[Complexes, float]:
 
 
 def _made_small(about: Neighbourhood, retained: Complexes) -> Complexes:
-    """Return a deviation small in its moments, and smaller than the density."""
+    """Return a deviation scaled so that its moments are small and it is smaller than the density."""
     return retained * min(about.small / float(np.abs(retained).max()), POSITIVE / about.steepest(retained))
 
 
 def _fitted(name: str, times: Floats, values: Floats, opposite: Floats, seen: Seen | None) -> RateFit:
-    """Fit a straight line to the logarithm.
+    """Return the fit of a straight line to the logarithm of a distance over time.
 
     Its error is the scatter, the distance from the slowest mode and its error, and what the opposite deviation
     makes of it.
@@ -343,7 +343,7 @@ def _fitted(name: str, times: Floats, values: Floats, opposite: Floats, seen: Se
 
 
 def _inside(name: str, values: Floats) -> NDArray[np.bool_]:
-    """Return which of the distances of a path are fitted."""
+    """Return which of the values of a distance along a path are fitted, as a mask."""
     if not (values.size and np.isfinite(values).all() and values[0] > 0.0):
         return np.zeros(values.size, dtype=bool)
     share = values / values[0]

@@ -1,4 +1,4 @@
-r"""What a search from random starts has tried and met, and what may be concluded from it.
+r"""Results of searches from random starts, and what may be concluded on their completeness.
 
 Boender and Rinnooy Kan (Math. Programming 37, 1987): if n independent runs ended at w different places, and nothing
 was known of their number and of the sizes of their basins before, the number of places has the posterior mean
@@ -17,7 +17,7 @@ QUARTER = 0.25
 
 
 class Tally(NamedTuple):
-    """Where independent runs from random starts ended.
+    """Counts of the states at which independent runs from random starts ended.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Tally(NamedTuple):
 
     @property
     def unseen(self) -> float | None:
-        """How many more states are expected; None where the runs are too few to tell."""
+        """Number of states expected to be unseen; None if the runs are too few."""
         spare = self.runs - self.ends - 2
         return self.ends * (self.ends + 1.0) / spare if spare > 0 else None
 
@@ -62,7 +62,7 @@ class Tally(NamedTuple):
 
 
 class Searched(NamedTuple):
-    """What a search found beside the known states.
+    """The states that a search found beside the known ones, and how complete it is.
 
     Attributes
     ----------
@@ -73,13 +73,13 @@ class Searched(NamedTuple):
     states : Tally or None
         Newton's runs from random starts and the states of any kind, known ones among them; None if none were made.
     minima : Tally or None
-        Relaxations from random starts and the stable states; without them no search tells the minimiser.
+        Relaxations from random starts and the stable states; None if none were made: no minimiser is known then.
     theorem : str
-        A sentence why there are no other states; empty where no argument is known.
+        A sentence on why there are no other states; empty if no argument is known.
     doubt : str
-        A sentence why states are missing, found by a count that all states together must give; empty if none shows.
+        A sentence on why states are missing, by an index count of all states; empty if none are known to be.
     lost : int
-        Ends of runs that are no states on a finer grid, are not resolved on any, or were too many to be looked at.
+        Ends of runs that are no states on a finer grid, are not resolved on any, or were too many to be examined.
     by_symmetry : bool
         Whether the densities of every symmetry were searched apart, on grids that resolve all, so that following
         branches adds nothing.
@@ -103,7 +103,7 @@ class Searched(NamedTuple):
 
     @property
     def words(self) -> str:
-        """What was searched and how far the list may be taken for complete, a sentence."""
+        """A sentence on what was searched and how complete the list of states is."""
         if self.theorem:
             return f"no other states: {self.theorem}"
         tallies = [] if self.states is None else [self.states.words("runs of Newton's method", "state")]

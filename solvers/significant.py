@@ -25,7 +25,7 @@ class Strengths(NamedTuple):
 
 
 def strengths(problem: McKeanVlasov, degree: int) -> Strengths:
-    """Return the multipliers of the potential up to a degree; every branch of a diagram asks for them."""
+    """Return the cached multipliers of the potential up to a degree."""
     potential: Any = problem.potential
     return _strengths(potential, problem.domain, degree)
 
@@ -51,7 +51,7 @@ class SignificantDegrees(NamedTuple):
 
 
 def significant_among(problem: McKeanVlasov, degrees: Integers) -> SignificantDegrees:
-    """Return those of some degrees, ascending, that are significant to the potential."""
+    """Return which of some ascending degrees are significant to the potential."""
     if not degrees.size:
         return SignificantDegrees(degrees, False, 0)
     reach = int(degrees[-1])
@@ -67,7 +67,7 @@ def significant_among(problem: McKeanVlasov, degrees: Integers) -> SignificantDe
 def starting_degrees(
     problem: McKeanVlasov, admissible: Callable[[int], Integers], symmetry: int = 1, least: int = 0
 ) -> SignificantDegrees:
-    """Return all significant degrees of the potential, or the first where it decays too slowly for all of them.
+    """Return all significant degrees of the potential, or the first ones if it decays too slowly for all.
 
     Parameters
     ----------
@@ -84,13 +84,13 @@ def starting_degrees(
 
 
 def significant_degrees(problem: McKeanVlasov, least: int) -> Integers:
-    """Return all significant degrees; where the potential decays too slowly for that, those up to the least."""
+    """Return all significant degrees of the potential, or those up to ``least`` if it decays too slowly for all."""
     significant = starting_degrees(problem, partial(multiples, 1))
     return significant.degrees if significant.complete else significant_among(problem, multiples(1, least)).degrees
 
 
 def confining_symmetry(problem: McKeanVlasov) -> int:
-    """Return the greatest common divisor of the degrees of the confinement, 0 without one.
+    """Return the greatest common divisor of the degrees of the confinement, 0 if there is none.
 
     On the circle the confinement is invariant under rotation by 2 pi over this, about a sphere's equator if it is
     even; all of its multipliers are asked, since a weak one of high degree breaks the symmetry as well.
@@ -109,10 +109,10 @@ def _common_divisor(confinement: Any, domain: Domain) -> int:
 
 
 def confining_error(problem: McKeanVlasov, degree: int) -> float:
-    """Estimate the change of moments by what is cut from a slowly decaying confinement beyond a degree.
+    """Return an estimate of the change of moments by truncating a slowly decaying confinement at a degree.
 
-    Where the density is uniform the moment l answers a field -v_l/D by that over N_l, and its products with the
-    field itself are what reaches the moments that are kept; a density answers as it is larger.
+    Where the density is uniform the moment l responds to a field -v_l/D by that over N_l, and its products with the
+    field itself are what reaches the moments that are kept; the response grows with the density.
     """
     domain = problem.domain
     if problem.confinement is None or confining_degree(problem) is not None:
@@ -123,7 +123,7 @@ def confining_error(problem: McKeanVlasov, degree: int) -> float:
 
 
 def confining_degree(problem: McKeanVlasov) -> int | None:
-    """Return the last degree of the confinement that matters, or None where it decays too slowly."""
+    """Return the last significant degree of the confinement, or None if it decays too slowly."""
     confinement: Any = problem.confinement
     if confinement is None:
         return 0

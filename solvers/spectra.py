@@ -20,7 +20,7 @@ def spectrum(state: State) -> Spectrum:
     Returns
     -------
     Spectrum
-        Eigenvalues, largest first, in units of 1/time: positive ones grow. On the circle they are told apart by
+        Eigenvalues, largest first, in units of 1/time: positive ones grow. On the circle they are separated by
         parity, at zonal states of spheres by azimuthal order; rotation is recognised by its overlap with the
         generator in the inner product in which the linearisation is symmetric, and set apart. The lowest
         eigenvalues, which oscillate as fast as the last resolved degree, are left out, and of large blocks all
@@ -65,7 +65,7 @@ def spectral_gap(state: State) -> float:
 
 
 def known_gap(found: Spectrum) -> float:
-    """Return the slowest rate of a spectrum, zero where that is its value to within its error.
+    """Return the slowest rate of a spectrum, zero if it is zero to within its error.
 
     So it is at a fold, and where clusters exchange mass over a gap so deep that the rate is below rounding.
     """

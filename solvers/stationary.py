@@ -1,6 +1,6 @@
-"""All stationary states at a fixed coupling, found from starts of its own, and which of them is the minimiser.
+"""All stationary states at a fixed coupling, by a search and along branches, and which of them is the minimiser.
 
-Three sources: the closed forms (the uniform state), a search from starts of its own, which says how far it went,
+Three sources: the closed forms (the uniform state), a search from random starts, which reports its completeness,
 and, in a confinement or where that leaves anything open, the branches of the bifurcation diagram that pass the
 coupling, beside which it is made once more; on S^2, where it goes through all symmetries, in a confinement only.
 States that are rotations or reflections of each other are one. A state is named the minimiser with a reason only: a
@@ -86,7 +86,7 @@ def stationary_states(
     rates
         Whether to compute the slowest decay rate of each state.
     on_failure
-        ``"raise"``, or ``"return"`` to be given the states that can be had, with no minimiser named, where a
+        ``"raise"``, or ``"return"`` for the states that were found, with no minimiser named, if a
         branch cannot be followed to the coupling.
     watch
         Called, before a search and before every branch, with the number of states found, None and a name.
@@ -152,7 +152,7 @@ def stationary_states(
 
 
 def _alone(problem: McKeanVlasov, watch: Watch) -> Searched | None:
-    """Return what the search finds where nothing is known, or None where it has not all modes that matter."""
+    """Return the result of the search without known states, or None if it does not have all significant modes."""
     coupling = problem.fixed_coupling
     # In a confinement the branch that begins without interaction has a name, which only following it tells.
     free = coupling != 0.0 and problem.confinement is None and has_free_energy(problem)
@@ -163,14 +163,14 @@ def _alone(problem: McKeanVlasov, watch: Watch) -> Searched | None:
 
 
 def _named(points: list[Point]) -> list[tuple[str, Point]]:
-    """Return states with the names that they have by themselves."""
+    """Return points with the names of their states."""
     return [(point.equation.densities.name_of(point), point) for point in points]
 
 
 def _beside_branches(
     problem: McKeanVlasov, alone: Searched | None, register: Register, depth: int, on_failure: str, watch: Watch
 ) -> tuple[list[tuple[str, Point]], Searched, bool]:
-    """Return the states of branches and of a search beside them, what was searched, and whether no branch was lost.
+    """Return the states of branches and of a search beside them, its result, and whether no branch was lost.
 
     The search is made again where the branches have led to states that it did not meet.
     """
@@ -232,7 +232,7 @@ def _minimiser(lowest: State, searched: Searched, followed: bool) -> tuple[bool,
 
 
 def _continuous(problem: McKeanVlasov) -> str:
-    """Return the theorem by which uniform minimises the free energy at the coupling, empty if there is none."""
+    """Return the theorem by which uniform minimises the free energy at the coupling, empty if none applies."""
     if problem.confinement is not None or problem.fixed_coupling < 0:
         return ""
     criterion = global_criterion(problem)
@@ -243,16 +243,13 @@ def _continuous(problem: McKeanVlasov) -> str:
 
 
 def _energy_and_stability(state: State) -> tuple[float, int]:
-    """Return what states are sorted by: of those that tie with the uniform one the stable one comes first.
-
-    Without a free energy all do.
-    """
+    """Return the sort key of a state: free energy gap, zero without one or in a tie with uniform, and stability."""
     gap = state.observables.get(FREE_ENERGY_GAP, 0.0)
     return (gap if abs(gap) > 4.0 * EPS else 0.0), state.unstable or 0
 
 
 def _stable_first(states: list[State]) -> None:
-    """Put the most stable of the states that tie for the lowest first.
+    """Move the most stable of the states that tie for the lowest free energy to the front, in place.
 
     A weak confinement lifts the degeneracy of rotations by less than the rounding of their free energy.
     """
@@ -263,7 +260,7 @@ def _stable_first(states: list[State]) -> None:
 
 
 def _rate(state: State) -> float | None:
-    """Return the slowest decay rate, or None where it cannot be had or its sign is lost in rounding."""
+    """Return the slowest decay rate of a state, None if it is not computable or its sign is lost in rounding."""
     try:
         rate = _slowest_rate(state)
     except ComputationFailed:
@@ -272,7 +269,7 @@ def _rate(state: State) -> float | None:
 
 
 def _slowest_rate(state: State) -> float:
-    """Return the slowest decay rate, by the spectrum only where it may be within its error of zero."""
+    """Return the slowest decay rate of a state, by its spectrum if it may be zero to within its error."""
     rate = rooms_of(state.problem).geometry.slowest_rate(state)
     certain = abs(rate) > ROOTS_OF_RESIDUAL * np.sqrt(max(state.residual, EPS)) * state.problem.noise
     if certain and (state.unstable is None or (rate < 0.0) == (state.unstable > 0)):
@@ -281,13 +278,13 @@ def _slowest_rate(state: State) -> float:
 
 
 def _without_interaction(problem: McKeanVlasov) -> tuple[list[tuple[str, Point]], bool]:
-    """Return the Gibbs density of the confinement, the only state at zero coupling."""
+    """Return the only state at zero coupling, the Gibbs density of the confinement, and True: no branch is lost."""
     point = None if problem.confinement is None else _gibbs_state(problem, 1)
     return ([] if point is None else [("primary", point)]), True
 
 
 def _gibbs_state(problem: McKeanVlasov, sign: int) -> Point | None:
-    """Return the Gibbs density of the confinement, on which the potential does not act if this is None.
+    """Return the Gibbs density of the confinement, or None if the potential does not act on its symmetry.
 
     Raises
     ------
@@ -312,7 +309,7 @@ def _critical(problem: McKeanVlasov) -> Number | None:
 def _on_branches(
     problem: McKeanVlasov, register: Register, depth: int, on_failure: str, watch: Watch
 ) -> tuple[list[tuple[str, Point]], bool]:
-    """Return the states of all branches at the coupling, and whether no branch was lost on the way there.
+    """Return the states of all branches at the coupling, and whether no branch was lost before it.
 
     Branches are followed to beyond the coupling, since some that pass it are born above it.
     """
@@ -384,7 +381,7 @@ def _searched(problem: McKeanVlasov, found: list[tuple[str, Point]]) -> Searched
 
 
 def _add(found: list[tuple[str, Point]], label: str, point: Point) -> None:
-    """Add a state unless a rotation or reflection of it is there."""
+    """Add a labelled state to those found unless a rotation or reflection of it is among them."""
     geometry = point.equation.geometry
     if geometry.symmetry_of(point) and not any(geometry.same_orbit(point, other) for _, other in found):
         found.append((label, point))

@@ -1,9 +1,9 @@
-"""How many threads linear algebra takes: one, while a solver runs.
+"""Bound on the threads of linear algebra: one while a solver runs.
 
 Its matrices are small; on a few hundred unknowns the threads of BLAS wait for each other longer than they compute,
 so that with the threads that libraries take by default a diagram costs several times the time it costs with one.
-The bound holds for the calls of the solvers only; what the process had before comes back when they end. Only the
-main thread sets it: OpenBLAS does not give back in one thread what another has taken.
+The bound holds for the calls of the solvers only; the number before is restored when they end. Only the
+main thread sets it: OpenBLAS does not restore in one thread what another has set.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ def one_thread() -> Iterator[None]:
 
 @functools.cache
 def _controller() -> Any:
-    """Return what knows the libraries; numpy and scipy bring a BLAS each, which must be there before."""
+    """Return the cached controller of the BLAS libraries; those of numpy and scipy must be loaded before."""
     import scipy.linalg  # noqa: F401
     from threadpoolctl import ThreadpoolController
 

@@ -1,4 +1,4 @@
-"""The driver: it checks the request, runs the evolution and makes a record of it, whole or partial."""
+"""The evolution of a density as a record: checks of the arguments, the run, and its trajectory."""
 
 import math
 import time as clock
@@ -44,7 +44,7 @@ def evolve(
     on_failure: str = "raise",
     progress: Progress | None = None,
 ) -> Trajectory:
-    """Return the evolution of a density.
+    """Return the trajectory of a density evolving in time.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def evolve(
         ratios where the final time is infinite. The last time reached is always recorded.
     tolerance
         Accuracy of the moments relative to their size, from 1e-12 to 1e-2. Errors are controlled step by step; an
-        unstable density amplifies them as it amplifies everything. ``accuracy`` of the record is what was reached;
+        unstable density amplifies them like any perturbation. ``accuracy`` of the record is what was reached;
         where errors may have grown, and for fixed steps, a second run measures it, which costs as much again or
         twice that.
     stop_at_stationarity
@@ -91,7 +91,7 @@ def evolve(
     InvalidInput
         If anything is inadmissible, or the checkpoint belongs to another run.
     NotResolved
-        If the density concentrates beyond all resolution, as an attractive logarithmic potential makes it do.
+        If the density concentrates beyond all resolution, as under an attractive logarithmic potential.
     ComputationFailed
         If the integrator fails or a fixed step is too large. The attribute ``partial`` of both holds the trajectory
         up to there.
@@ -162,7 +162,7 @@ def moments_of(problem: McKeanVlasov, initial: Any) -> Initial:
 def record(
     evolution: Evolution, outcome: Outcome | None, failure: BaseException | None, started: float
 ) -> Trajectory:
-    """Make the record of an evolution, whole or partial."""
+    """Return the trajectory of an evolution, complete or partial."""
     plan, rest, frames = evolution.plan, evolution.rest, evolution.frames
     cosine, sine = padded(frames)
     time = np.array([frame.time for frame in frames])
@@ -212,7 +212,7 @@ def _cut_short(failure: BaseException | None, reached: float, until: float) -> I
 
 
 def _inaccurate(accuracy: float | None, tolerance: float | None) -> Iterator[str]:
-    """Yield that the accuracy asked for was not reached, where it was not."""
+    """Yield a warning if the accuracy asked for was not reached."""
     if accuracy is None or tolerance is None or accuracy <= CALM * tolerance:
         return
     smaller = 10.0 ** math.floor(math.log10(tolerance**2 / accuracy))
@@ -224,7 +224,7 @@ def _inaccurate(accuracy: float | None, tolerance: float | None) -> Iterator[str
 
 
 def _negative(values: Descent, time: Floats, energies: bool) -> Iterator[str]:
-    """Yield at how many times a density is negative, where it is, and whether its energies are missing there."""
+    """Yield the warning about a density that is negative at some times, with the energies missing there."""
     negative = _is_negative(values)
     if negative.any():
         worst = int(np.argmin(values.minimum))
@@ -241,7 +241,7 @@ def _is_negative(values: Descent) -> NDArray[np.bool_]:
 
 
 def _doubts(values: Descent, time: Floats) -> Iterator[str]:
-    """Yield at how many times free energy and dissipation of densities that are positive are not known."""
+    """Yield warnings about free energies and dissipations of positive densities that are not known."""
     negative = _is_negative(values)
     lost = np.isnan(values.gap) & ~negative
     if lost.any():
@@ -263,7 +263,7 @@ def _neutral(rest: Rest | None, outcome: Outcome) -> Iterator[str]:
 
 
 def _beyond_tolerance(rest: Rest | None, outcome: Outcome, tolerance: float) -> Iterator[str]:
-    """Yield how near the density is to the state that it rests at, where rounding allows no more."""
+    """Yield a warning if rounding keeps the density farther from its state of rest than the tolerance."""
     if rest is None or rest.rate is None or outcome not in (Outcome.STATIONARY, Outcome.UNDECIDED):
         return
     if rest.distance > tolerance:

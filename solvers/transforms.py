@@ -1,7 +1,7 @@
-r"""Planned real transforms on the circle; the only place that knows which FFT library runs.
+r"""Planned real transforms on the circle, by either of two FFT libraries.
 
 Both transforms work on fixed buffers: fill ``input``, call ``execute()``, read ``output`` before the next
-call. The buffers make a transform stateful, so every thread needs its own: ask :func:`planned` for it where it is
+call. The buffers make a transform stateful, so every thread needs its own: call :func:`planned` where it is
 used. FFTW plans are used when pyfftw is installed; ``scipy.fft`` is the complete fallback and gives the same
 numbers up to rounding.
 
@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 
 @functools.cache
 def fftw() -> Any | None:
-    """Return the pyfftw module, or None where it is missing or MEANFIELD_FFT asks for scipy."""
+    """Return the pyfftw module, or None if it is not installed or MEANFIELD_FFT asks for scipy."""
     if os.environ.get("MEANFIELD_FFT", "").lower() == "scipy":
         return None
     try:
@@ -101,9 +101,9 @@ Transform = TypeVar("Transform", CosineTransform, FourierTransform)
 
 
 def planned(kind: type[Transform], size: int) -> Transform:
-    """Return the transform of a kind and size that belongs to this thread; planning one costs many transforms.
+    """Return the cached transform of a kind and size of this thread; planning one costs many transforms.
 
-    Whoever asks must have read the result before anyone else in the thread asks for the same one.
+    Its result must be read before the same transform is used again in the thread.
     """
     wanted: Any = kind
     transform: Transform = _planned(wanted, size, threading.get_ident(), fftw())

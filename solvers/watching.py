@@ -1,4 +1,4 @@
-"""Being told how far a computation is."""
+"""Functions that are called with the progress of a computation."""
 
 from collections.abc import Callable
 
@@ -7,4 +7,4 @@ Watch = Callable[[float, float | None, str], None]
 
 
 def unwatched(done: float, total: float | None, label: str) -> None:
-    """Tell nobody."""
+    """Ignore the progress of a computation."""

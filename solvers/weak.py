@@ -60,12 +60,12 @@ class Partition:
     above: float = 0.0
 
     def negative(self) -> int | None:
-        """Return the number of negative eigenvalues, or None where the bounds do not tell it."""
+        """Return the number of negative eigenvalues, or None if the bounds do not determine it."""
         fewest, most = (count_negative(self._complement(shift)) for shift in (self.above, -self.below))
         return fewest + int(np.count_nonzero(self.signs < 0.0)) if fewest == most else None
 
     def solved(self, times: Callable[[Floats], Floats], sides: Floats) -> Floats | None:
-        """Return the rows x with J x = the rows of sides to rounding, or None where the iteration does not end.
+        """Return the rows x with J x = the rows of sides to rounding, or None if the iteration does not converge.
 
         Parameters
         ----------
@@ -98,7 +98,7 @@ class Partition:
 
     @functools.cached_property
     def _squares(self) -> dict[float, Floats]:
-        """Return B B^T of the weak modes of either sign."""
+        """B B^T of the weak modes, by their sign."""
         squares = {}
         for sign in (1.0, -1.0):
             there = self.signs == sign
@@ -116,7 +116,7 @@ class Partition:
 
 
 def strong_modes(roots: Floats, factor: float, moments: Floats) -> tuple[int, float] | None:
-    """Return how many modes come before those that are weak, and by how much at most these depart from their signs.
+    """Return the number of strong modes and the largest departure of the weak ones from their signs.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def strong_modes(roots: Floats, factor: float, moments: Floats) -> tuple[int, fl
     Returns
     -------
     tuple or None
-        None where dense matrices are better.
+        None if dense matrices are better.
     """
     if roots.size < MANY:
         return None

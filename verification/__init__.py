@@ -1,6 +1,6 @@
 """Judgement: theorems as executable claims with their verdicts, and particles beside their mean-field limit.
 
-Names are loaded on first use, as those of the solvers are.
+Names are loaded on first use, as those of the solvers.
 """
 
 from typing import TYPE_CHECKING

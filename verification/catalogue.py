@@ -30,12 +30,12 @@ BETAS = (0.5, 1.0, 3.0, 9.0)
 
 @checked
 def representative_problems(domain: str | None = None) -> tuple[McKeanVlasov, ...]:
-    """Return problems that between them meet the hypotheses of every claim, coupling free.
+    """Return problems, with free coupling, among which every claim has one that meets its hypotheses.
 
     Parameters
     ----------
     domain
-        The name of their domain; both if None, none if there is no such domain.
+        The name of their domain; those on both domains if None, no problem if there is no such domain.
     """
     problems = {Circle.name: _on_circle, Sphere.name: _on_spheres}
     return tuple(problem for name in problems if domain in (None, name) for problem in problems[name]())
@@ -106,7 +106,7 @@ def random_potential(seed: int) -> CosineSeries:
 
 
 def short_name(problem: McKeanVlasov) -> str:
-    """Return a name that fits a table, such as ``transformer(beta=5)``."""
+    """Return a short name of a problem for tables, such as ``transformer(beta=5)``."""
     potential = problem.potential
     described = {name: value for name, value in potential.parameters().items() if name != "dimension"}
     parameters = ", ".join(_shown(name, value) for name, value in described.items())

@@ -1,7 +1,7 @@
-"""Theorems as executable claims: what is claimed, when it applies, and how it is measured.
+"""Theorems as executable claims: statement, hypotheses and measurement.
 
 A claim is checked on a problem with the solvers of a :class:`Tools`. It ends in a :class:`Verdict`; an
-exception on the way is an inconclusive verdict with its sentence, never a lost one. Every bound is either a
+exception becomes an inconclusive verdict with its sentence. Every bound is either a
 multiple of the rounding unit times the size of the numbers compared, one of the accuracies the solvers
 promise, an error estimate that is measured along, or the bound of the theorem itself.
 """
@@ -29,7 +29,7 @@ Hypotheses = Callable[[McKeanVlasov], str | None]
 
 
 class Verdict(Enum):
-    """How a claim fares on a problem; the value is the sentence the user reads."""
+    """The verdict on a claim and a problem; the value is the sentence that the user reads."""
 
     HOLDS = "the measured error is within the bound"
     FAILS = "the measured error exceeds the bound"
@@ -54,7 +54,7 @@ class Evidence(Record):
     measured, expected : float
         The two numbers compared.
     error : float
-        Their distance, in the same unit as the bound; infinite where something required is not there.
+        Their distance, in the same unit as the bound; infinite if something required is missing.
     bound : float
         The largest error with which the claim holds.
     details : str
@@ -90,13 +90,13 @@ class Claim:
     identifier : str
         Such as ``circle.T3``; the first part is the domain the claim is about.
     title, statement, assumptions, source : str
-        The claim in words and formula, in the convention of this package; what it supposes; whose it is.
+        The claim in words and formula, in the convention of this package; its assumptions; its reference.
     hypotheses : callable
-        Returns None for a problem the claim applies to, else the reason why not.
+        Returns None if the claim applies to a problem, else the reason why it does not.
     check : callable
         Measures the claim on a problem with the given tools.
     needs : tuple of Capability
-        What an equation must have for the claim to be about it.
+        Capabilities that an equation must have for the claim to apply.
     """
 
     identifier: str
@@ -109,7 +109,7 @@ class Claim:
     needs: tuple[Capability, ...] = STATES
 
     def inapplicable(self, problem: McKeanVlasov) -> str | None:
-        """Return why the claim is not about a problem, None if it is."""
+        """Return the reason why the claim does not apply to a problem, None if it does."""
         for capability in self.needs:
             reason = problem.lacks(capability)
             if reason:
@@ -157,7 +157,7 @@ def claim(
     hypotheses: Hypotheses,
     needs: tuple[Capability, ...] = STATES,
 ) -> Callable[[Check], Claim]:
-    """Turn a check into a registered :class:`Claim`; a decorator."""
+    """Return a decorator that turns a check into a registered :class:`Claim`."""
 
     def registered(check: Check) -> Claim:
         made = Claim(identifier, title, statement, assumptions, source, hypotheses, check, needs)
@@ -170,7 +170,7 @@ def claim(
 
 
 def _standing_in(module: str, name: str) -> Claim:
-    """Return the claim that stands where a check was."""
+    """Return the claim of a module and a name, to unpickle it."""
     found: Claim = getattr(import_module(module), name)
     return found
 
@@ -182,23 +182,23 @@ def compare(measured: float, expected: float, bound: float, details: str) -> Evi
 
 
 def at_least(measured: float, expected: float, bound: float, details: str) -> Evidence:
-    """Return the evidence of an inequality: what is missing may not exceed the bound."""
+    """Return the evidence of an inequality, measured >= expected, within an absolute bound."""
     measured, expected = float(measured), float(expected)
     return Evidence(measured, expected, max(expected - measured, 0.0), float(bound), details)
 
 
 def missing(details: str) -> Evidence:
-    """Return the evidence of something required that is not there."""
+    """Return the evidence that something required is missing, which violates a claim."""
     return Evidence(0.0, 1.0, math.inf, 0.0, details)
 
 
 def worst(evidence: Iterable[Evidence]) -> Evidence:
-    """Return the evidence that speaks most against the claim, and say out of how many.
+    """Return the evidence of the largest error over its bound, with the number of measurements in its details.
 
     Raises
     ------
     Undecided
-        If there is none, or a number is not known.
+        If there is no evidence, or a number is not known.
     """
     found = list(evidence)
     if not found:

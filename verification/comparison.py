@@ -1,9 +1,9 @@
-r"""Particles against their mean-field limit.
+r"""Comparison of particles with their mean-field limit.
 
 .. math:: \hat c_k = \frac1N\sum_i e^{-ikX_i} \to c_k(t), \qquad
           W_p\Bigl(\frac1N\sum_i\delta_{X_i(t)},\ \rho(t)\Bigr) = O(N^{-1/2})
 
-as N grows: propagation of chaos, with exponent -1/2. A part of it says nothing about the interaction: N
+as N grows: propagation of chaos, with exponent -1/2. A part of it is independent of the interaction: N
 independent points of a density are at a distance of order :math:`N^{-1/2}` from it as well, and are measured along.
 
 A comparison says little where deviations grow, for then the particles' own fluctuations, of size
@@ -144,7 +144,7 @@ def compare(
 
 
 def _marked(found: Comparison, stopped: ComputationFailed | KeyboardInterrupt, on_failure: str) -> Comparison:
-    """Return a comparison that lacks sizes, or raise the reason with it."""
+    """Return a comparison without all sizes, or raise the exception that stopped it, with the record."""
     interrupted = isinstance(stopped, KeyboardInterrupt)
     partial = dataclasses.replace(found, outcome=Outcome.INTERRUPTED if interrupted else Outcome.PARTIAL)
     if on_failure == "return":
@@ -164,7 +164,7 @@ def checked_sizes(particles: Sequence[int]) -> list[int]:
     Raises
     ------
     InvalidInput
-        If there is none, or one is twice there or below 2.
+        If there is none, or one occurs twice or is below 2.
     """
     sizes = sorted(map(int, particles))
     if not sizes or sizes[0] < 2 or len(set(sizes)) < len(sizes):
@@ -181,6 +181,6 @@ def _check_seed(seed: int) -> None:
 
 
 def _told(watch: Watch, size: int, sizes: Sequence[int]) -> Watch:
-    """Return what counts the particle-steps of all sizes, all of the same steps, given the steps of one."""
+    """Return a watch for the steps of one size, which counts the particle-steps of all sizes."""
     before, whole = sum(other for other in sizes if other < size), sum(sizes)
     return lambda done, total, label: watch(before * (total or 0) + size * done, whole * (total or 0), label)

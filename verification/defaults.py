@@ -1,4 +1,4 @@
-"""What a comparison takes where nothing is asked for, apart from it: the command line shows it without solvers."""
+"""Default options of comparisons, apart from them: the command line shows these without loading solvers."""
 
 SIZES = (1000, 4000, 16000)
 REPLICAS = 32

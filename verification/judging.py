@@ -1,4 +1,4 @@
-"""Claims judged: those that match a pattern, on given or on representative problems, here or in other processes."""
+"""Verdicts on claims that match a pattern, on given or representative problems, here or in other processes."""
 
 import logging
 import math
@@ -32,7 +32,7 @@ def matching(pattern: str = "") -> list[Claim]:
     Raises
     ------
     InvalidInput
-        If there is none; the message lists the claims there are.
+        If no claim matches; the message lists all claims.
     """
     wanted = pattern.strip().lower()
     # Domain by domain, whichever was imported first.
@@ -63,7 +63,7 @@ def verify(
     progress: Callable[[Result], None] | None = None,
     executor: Executor | None = None,
 ) -> tuple[Result, ...]:
-    """Check the claims that match a pattern on every problem.
+    """Return the results of the claims that match a pattern on every problem.
 
     Parameters
     ----------
@@ -72,11 +72,11 @@ def verify(
     problems
         By default those of :func:`verification.catalogue.representative_problems` on the domain of each claim.
     tools
-        The solvers to be judged; those of this package by default.
+        The solvers to be checked; those of this package by default.
     progress
         Called with every result as it comes.
     executor
-        Judges the problems at the same time, such as a ``ProcessPoolExecutor``; verdicts are the same.
+        Checks the problems concurrently, such as a ``ProcessPoolExecutor``; verdicts are the same.
 
     Returns
     -------
@@ -117,7 +117,7 @@ def verify(
 def _by_problem(
     claims: Sequence[Claim], problems: Sequence[McKeanVlasov] | None
 ) -> list[tuple[McKeanVlasov, list[Claim]]]:
-    """Return every problem with the claims to be judged on it, so that what they share is computed once."""
+    """Return every problem with the claims to be checked on it, so that common results are computed once."""
     if problems is not None:
         return [(problem, list(claims)) for problem in problems]
     domains = dict.fromkeys(item.domain for item in claims)
@@ -155,7 +155,7 @@ def _judge_elsewhere(
 
 
 def judge_all(identifiers: Sequence[str], problem: McKeanVlasov, tools: Tools) -> list[Judged]:
-    """Return verdict, sentence, evidence and seconds of claims on a problem, in a process that has none yet."""
+    """Return verdict, sentence, evidence and seconds of claims, by identifiers, on a problem, for executors."""
     results = _results([CLAIMS[identifier] for identifier in identifiers], problem, tools)
     return [(result.verdict, result.sentence, result.evidence, result.seconds) for result in results]
 

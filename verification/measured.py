@@ -1,7 +1,7 @@
 r"""Distances between the particles at the last time and the equation's density, replica by replica.
 
 On the circle they are the Wasserstein distances of the measures. On a sphere they are those of the laws of the
-angle from the north pole, which is the axis of a zonal density; what they do not see, the moments by degree do.
+angle from the north pole, which is the axis of a zonal density; moments by degree measure the rest.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ def transport_names(domain: Any) -> tuple[str, ...]:
 def transport(
     trajectory: Trajectory, ensemble: Ensemble, seed: int, executor: Executor | None
 ) -> tuple[Floats, list[str]]:
-    """Return the distances at the last time, (4, R), nan for replicas that failed, and what went wrong."""
+    """Return the distances at the last time, (4, R), nan for replicas that failed, and the reasons of failures."""
     positions = ensemble.positions
     if positions is None:
         raise ValueError("an ensemble that is compared keeps its positions")
@@ -48,14 +48,14 @@ def transport(
 
 
 def stream(seed: int, *key: int) -> int:
-    """Return the seed of a stream of its own, all 128 bits of it."""
+    """Return the seed, of 128 bits, of an independent random stream for a key."""
     low, high = np.random.SeedSequence(seed, spawn_key=key).generate_state(2, np.uint64)
     return int(low) + (int(high) << 64)
 
 
 @dataclass(frozen=True, eq=False)
 class _OnCircle:
-    """One replica whose distances are to be computed: a picklable task."""
+    """The picklable task of the distances of one replica on the circle."""
 
     names: ClassVar[tuple[str, str]] = ("w1", "w2")
 
@@ -80,7 +80,7 @@ class _OnCircle:
 
 @dataclass(frozen=True, eq=False)
 class _OnSphere:
-    """The same by the angles from the north pole."""
+    """The picklable task of the distances of one replica on a sphere, by angles from the north pole."""
 
     names: ClassVar[tuple[str, str]] = ("w1_polar", "w2_polar")
 

@@ -1,4 +1,4 @@
-"""What the solvers promise, and measurements on diagrams and sequences that no domain has for itself."""
+"""Accuracies of the solvers, and measurements on diagrams and sequences for all domains."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -57,7 +57,7 @@ def spaced(count: int, most: int) -> list[int]:
 
 
 def clustered_states(diagram: Diagram, most: int = 5) -> Iterator[State]:
-    """Yield a few states of every branch but the uniform one."""
+    """Yield a few states of every branch except the uniform one."""
     for index, branch in enumerate(diagram.branches):
         if branch.symmetry == 0:
             continue
@@ -68,7 +68,7 @@ def clustered_states(diagram: Diagram, most: int = 5) -> Iterator[State]:
 def nothing_but_uniform(
     problem: McKeanVlasov, tools: Tools, interval: tuple[float, float], unit: Number
 ) -> Iterator[Evidence]:
-    """Yield how many branches, events, unstable directions and states there are beside the uniform one."""
+    """Yield the evidence that there are no branches, events, unstable directions and states besides uniform."""
     diagram = tools.diagram(problem, interval)
     events = [point for point in diagram.special_points if point.type != "endpoint"]
     yield compare(len(diagram.branches), 1.0, 0.0, "branches of the diagram")
@@ -84,7 +84,7 @@ def polynomial_at_zero(x: Floats, y: Floats, noise: Floats, coefficient: int) ->
 
     Interpolation polynomials through more and more points, nearest first, give a sequence of estimates. Where
     the last two differences at least halve, the tail of a geometric sequence is below the last one; the larger
-    of the two is taken, so that one that happens to be small does not deceive. The noise is propagated exactly.
+    of the two is taken, since one may be small by chance. The noise is propagated exactly.
     Of all such places in the sequence the one with the smallest error is returned.
 
     Raises

@@ -1,4 +1,4 @@
-"""Moments of the equation and of the particles by degree, whatever the domain and its layout."""
+"""Moments of the equation and of the particles by degree, on every domain and in every layout."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -12,7 +12,7 @@ Floats = NDArray[np.float64]
 
 
 class Compared(NamedTuple):
-    """A quantity over time: what the equation says, (T,), and the replicas of every size, (R, T) each."""
+    """A quantity over time: that of the equation, (T,), and of the replicas of every size, (R, T) each."""
 
     name: str
     expected: Floats
@@ -21,7 +21,7 @@ class Compared(NamedTuple):
 
 
 class Vectors(NamedTuple):
-    """Of a modulus, the components of every size, (R, T, m) each, and how many there are."""
+    """The components of a modulus for every size, (R, T, m) each, and their number."""
 
     components: list[Floats]
     dimensions: int
@@ -78,12 +78,12 @@ def zonal_moments(trajectory: Trajectory) -> Floats:
 
 
 def _vector(ensemble: Ensemble, degree: int) -> Floats:
-    """Return the components of a degree, (R, T, m): all that were recorded."""
+    """Return the recorded components of the moment of a degree, (R, T, m)."""
     places = ensemble.modes.places_of(degree)
     parts = [ensemble.cosine[:, :, places], *([ensemble.sine[:, :, places]] if ensemble.modes.has_sines else [])]
     return np.concatenate(parts, axis=-1)
 
 
 def _padded(values: Floats, size: int) -> Floats:
-    """Return moments of a degree with zeros for those that are not kept: a zonal density has order 0 only."""
+    """Return moments of a degree zero-padded to a size, as a zonal density has order 0 only."""
     return np.pad(values, (0, size - values.size))

@@ -1,11 +1,11 @@
-r"""Whether particles can be compared with their limit: growth of deviations, and particles within reach.
+r"""Conditions for comparing particles with their limit: growth of deviations, and particles within reach.
 
 A small deviation of the initial density, as N particles have one of size :math:`N^{-1/2}`, is carried along by the
 linearised equation. Its growth is measured on the equation itself, from densities
 :math:`\rho(1+\epsilon\cos k(\theta-\mu))` beside :math:`\rho`.
 
 The force of a potential with multipliers w_k has the width of :math:`\sum_k k w_k\sin kt`; its spectrum has
-:math:`(\sum_k k^2w_k^2)^2/\sum_k (kw_k)^4` modes that count, and a particle has about N divided by that number of
+:math:`(\sum_k k^2w_k^2)^2/\sum_k (kw_k)^4` significant modes, and a particle has about N divided by that number of
 others within reach. For the transformer the number is of order :math:`\sqrt\beta`. On a sphere the force has
 :math:`N_l` modes of each degree, of the strengths :math:`\hat w_l^2\,l(l+d-2)`.
 """
@@ -74,7 +74,7 @@ def perturbed_about_pole(trajectory: Trajectory, degree: int) -> Initial:
 
 
 def _extended(moments: Floats, modes: Modes, degree: int) -> Floats:
-    """Return moments with room for so many more degrees."""
+    """Return moments zero-padded by a number of degrees."""
     result = np.zeros(modes.places(modes.degree(moments.size) + degree))
     result[: moments.size] = moments
     return result
@@ -108,7 +108,7 @@ def unstable_modes(problem: McKeanVlasov) -> NDArray[np.intp]:
 
 
 def neighbours(problem: McKeanVlasov, particles: int) -> float | None:
-    """Return how many of the others a particle has within the reach of the force; None without a force."""
+    """Return the number of other particles within the reach of the force; None if there is no force."""
     weights = problem.potential.relative_multipliers(problem.domain, SEARCHED)
     if isinstance(problem.domain, Circle):
         forces, modes = (np.arange(SEARCHED + 1) * weights) ** 2, np.ones(SEARCHED + 1)
@@ -121,7 +121,7 @@ def neighbours(problem: McKeanVlasov, particles: int) -> float | None:
 
 
 def _multiplicities(problem: McKeanVlasov) -> Floats:
-    """Return the numbers of modes of the degrees; those of high degree in high dimensions are infinite."""
+    """Return the number of modes of each degree, infinite for high degrees in high dimensions."""
     counts = (problem.domain.multiplicity(degree) for degree in range(SEARCHED + 1))
     return np.array([float(count) if count < LARGEST_COUNT else np.inf for count in counts])
 

@@ -1,4 +1,4 @@
-"""States near a resonance held against the critical points of a reduced energy: how many, how large, how stable."""
+"""Comparison of states near a resonance with the critical points of a reduced energy: number, size, stability."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ def unstable(blocks: list[tuple[Floats, int]]) -> int:
 
 
 def changes(critical: Callable[[float], list[Critical]], low: float, high: float) -> list[float]:
-    """Return the couplings around two thresholds at which critical points come, go or change their stability."""
+    """Return the couplings around two thresholds at which critical points appear, vanish or change stability."""
     grid = np.linspace(low - REACH * (high - low), high + REACH * (high - low), GRID)
     signs = [[(point.kind, point.unstable) for point in critical(float(coupling))] for coupling in grid]
     middles = (0.5 * (grid[1:] + grid[:-1])).tolist()
@@ -57,7 +57,7 @@ def changes(critical: Callable[[float], list[Critical]], low: float, high: float
 
 
 def between(special: list[float]) -> list[float]:
-    """Return couplings between all at which the critical points change, and one beyond on either side."""
+    """Return a coupling between each two at which the critical points change, and one beyond on either side."""
     width = special[-1] - special[0]
     gaps = [(a, b) for a, b in pairwise(special) if b - a > CLOSE * width]
     return [special[0] - width, *(0.5 * (a + b) for a, b in gaps), special[-1] + width]
@@ -72,7 +72,7 @@ def held_against(
     *,
     connected: bool = True,
 ) -> Iterator[Evidence]:
-    """Yield comparisons of states with the critical points wherever these are others.
+    """Yield comparisons of states with the critical points, one coupling for each set of these.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def held_against(
         The critical couplings of both modes.
     connected
         Whether all states are connected to the uniform one, so that diagrams have them; two couplings a diagram.
-        Otherwise the stationary states of every coupling are asked for.
+        Otherwise the stationary states of every coupling are computed.
     """
     ordered = [
         coupling

@@ -15,7 +15,7 @@ LONGEST_NAME = 44
 
 
 def terminal_table(results: Sequence[Result]) -> str:
-    """Return the verdicts as a table, one row a claim and problem; what does not apply is counted below."""
+    """Return the verdicts as a table, one row a claim and problem; those that do not apply are counted below."""
     shown = [result for result in results if result.verdict is not Verdict.NOT_APPLICABLE]
     columns = {
         "claim": [result.claim.identifier for result in shown],

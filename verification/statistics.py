@@ -9,7 +9,7 @@ one size.
 The modulus of an empirical moment is at least of the order :math:`N^{-1/2}` of its fluctuations, whatever the
 moment of the equation; so its mean says nothing about a smaller one. The band of :func:`modulus_band` is for the
 modulus of the mean instead. From above the mean modulus bounds it, from below the modulus of the mean vector. Where
-rotations turn the replicas apart the latter falls, and there is another lower bound, the smaller one of two.
+rotations decorrelate the replicas the latter falls, and there is another lower bound, the smaller one of two.
 Fluctuations alike in n directions leave of the squares q of the moduli, by the moments of a Gaussian vector about a
 mean of modulus r,
 
@@ -39,7 +39,7 @@ LEAST_SQUARES = 8
 class Band:
     """A mean over replicas with its standard error and its confidence band, arrays of one shape.
 
-    Standard error and band are nan where there is one replica only, the mean where there is none.
+    Standard error and band are nan if there is one replica only, the mean if there is none.
     """
 
     mean: Floats
@@ -64,7 +64,7 @@ class PowerLaw:
         ``prefactor * size**exponent`` runs through the means.
     curvature : float or None
         Probability of a deviation from a straight line at least as large as the one seen, if it were one; None
-        where there are fewer than three sizes or one replica.
+        if there are fewer than three sizes or one replica.
     """
 
     exponent: float
@@ -111,9 +111,9 @@ def modulus_band(
     moduli : (R, ...) float
         The moduli.
     dimensions
-        How many components there are.
+        Number of components of the vectors.
     turning
-        Of how many particles the vectors are moments, if each replica is turned by a rotation of its own.
+        Number of particles of which the vectors are moments, if each replica is rotated independently.
 
     Returns
     -------
@@ -135,7 +135,7 @@ def modulus_band(
 
 
 def _without_fluctuations(squares: Floats, dimensions: int, confidence: float) -> Floats:
-    """Return the lower end of r by the jackknife of r^4; nan where there are too few replicas."""
+    """Return the lower end of the band of r by the jackknife of r^4; nan if there are too few replicas."""
     known = ~np.isnan(squares)
     count = known.sum(axis=0).astype(float)
     first, second = squares.sum(axis=0, where=known), (squares**2).sum(axis=0, where=known)
@@ -149,18 +149,18 @@ def _without_fluctuations(squares: Floats, dimensions: int, confidence: float) -
 
 
 def _ratio(numerator: Floats, count: NDArray[np.int64]) -> Floats:
-    """Return a ratio, nan where the denominator is 0."""
+    """Return numerator over count, nan where the count is 0."""
     unknown = np.full(np.shape(numerator), np.nan)
     return np.asarray(np.divide(numerator, count, out=unknown, where=np.asarray(count) > 0))
 
 
 def power_law(sizes: Floats, values: Floats, confidence: float = CONFIDENCE) -> PowerLaw | None:
-    """Fit a power of the size to positive values, shape (S, R); nan where a replica is missing.
+    """Return the fit of a power of the size to positive values (S, R), nan where a replica is missing.
 
     Returns
     -------
     PowerLaw or None
-        None where fewer than two sizes have values.
+        None if fewer than two sizes have values.
     """
     known = np.isfinite(values) & (values > 0)
     groups = [np.log(row[mask]) for row, mask in zip(values, known, strict=True) if mask.any()]

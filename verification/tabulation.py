@@ -1,4 +1,4 @@
-"""From the trajectory and the ensembles to the record of their comparison: means, bands, powers and warnings."""
+"""The record of a comparison of a trajectory with ensembles: means, bands, powers and warnings."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -34,7 +34,7 @@ def tabulated(
     confidence: float,
     complaints: Sequence[str],
 ) -> Comparison:
-    """Put a comparison together.
+    """Return the comparison of a trajectory with ensembles and their distances.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def tabulated(
     seed, confidence
         For the record; the level of the bands.
     complaints
-        What went wrong with the distances.
+        Reasons why distances are missing, for the warnings.
     """
     sizes = np.array([ensemble.particles for ensemble in ensembles])
     degrees = degrees_known(ensembles)
@@ -107,7 +107,7 @@ def _moments(trajectory: Trajectory, ensembles: Sequence[Ensemble], confidence: 
 
 
 def _bands(compared: Compared, ensembles: Sequence[Ensemble], confidence: float, turning: bool) -> list[Band]:
-    """Return the band of every size; of a modulus that of the modulus of the mean."""
+    """Return the band of every size, for a modulus that of the modulus of the mean."""
     if compared.vectors is None:
         return [band(values, confidence) for values in compared.replicas]
     components, dimensions = compared.vectors
@@ -141,7 +141,7 @@ def _fits(names: Sequence[str], sizes: NDArray[np.int64], distances: Floats, con
 
 
 def _fluctuations(trajectory: Trajectory, ensembles: Sequence[Ensemble], confidence: float) -> Means | None:
-    """Return N |c_k|^2 averaged over the later half of the time, where the equation stays uniform and is stable."""
+    """Return N |c_k|^2 averaged over the later half of the time, None unless the equation stays uniform, stably."""
     if not _uniform(trajectory) or unstable_modes(trajectory.problem).size:
         return None
     problem, degrees = trajectory.problem, degrees_known(ensembles)
@@ -173,7 +173,7 @@ def _shares(problem: McKeanVlasov, degree: int) -> Floats:
 
 
 def _doubts(trajectory: Trajectory, sizes: NDArray[np.int64], fits: Sequence[Fit]) -> Iterator[str]:
-    """Yield why the comparison may say little."""
+    """Yield warnings of the reasons why a comparison may not be conclusive."""
     smallest = int(sizes[0])
     growth = float(amplification(trajectory).max())
     if growth > AMPLIFIED:

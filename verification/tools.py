@@ -1,4 +1,4 @@
-"""The solvers under judgement, as exchangeable functions."""
+"""The solvers to be checked, as exchangeable functions."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -68,7 +68,7 @@ def _compare(problem: McKeanVlasov, initial: Any, until: float, **options: Any) 
 @checked
 @dataclass(frozen=True)
 class Tools:
-    """What a check may call; a test passes a wrong one to see the claim fail.
+    """The functions that a check may call; tests pass wrong ones to see claims fail.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class Tools:
     distance: Callable[[str, Any, Any], float] = field(default=_distance)
 
     def remembering(self) -> "Tools":
-        """Return the same tools, which compute nothing twice; spectra are cheaper than to look them up."""
+        """Return the tools with cached results, except of spectra, which are cheaper than a look-up."""
         costly = ("diagram", "states", "evolve", "relaxation", "simulate", "compare")
         return replace(self, **{name: _remembered(getattr(self, name)) for name in costly})
 

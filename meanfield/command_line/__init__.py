@@ -1,4 +1,4 @@
-"""What the commands of all packages share: options, potentials as options, and what is printed."""
+"""The parts that the commands of all packages share: options, potentials as options, and printing."""
 
 from .drawing import draw, draw_ensemble, draw_record, draw_states, draw_trajectory
 from .options import (

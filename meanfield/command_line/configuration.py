@@ -1,6 +1,6 @@
 """The configuration file: a TOML file whose keys are the names of a command's options.
 
-Its values are turned into the arguments one would type, so that they are read and checked in one way only. What
+Its values are turned into command-line arguments, so that they are read and checked in one way only. What
 has no written form, such as a text in quotes where a number belongs or a list for a single value, is refused
 here.
 """
@@ -28,7 +28,7 @@ NOT_IN_FILES = {"help", "config", "debug"}
 
 
 def read_configuration(name: str) -> Mapping[str, Any]:
-    """Return the keys and values of a TOML file; numbers beyond the range of doubles stay what they are.
+    """Return the keys and values of a TOML file; numbers beyond the range of doubles remain exact.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def read_configuration(name: str) -> Mapping[str, Any]:
 
 
 def _content(name: str) -> bytes:
-    """Return what a file holds, or what a pipe gives before long."""
+    """Return the content of a file, or what a pipe delivers within ``PATIENCE`` seconds."""
     content, until = b"", time.monotonic() + PATIENCE
     regular = Path(name).is_file()
     descriptor = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
@@ -71,7 +71,7 @@ def _content(name: str) -> bytes:
 
 
 def typed(name: str, values: Mapping[str, Any], actions: Iterable[argparse.Action]) -> list[str]:
-    """Return a configuration as the arguments one would type.
+    """Return a configuration as command-line arguments.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def _arguments(action: argparse.Action, option: str, value: Any, what: str) -> S
 
 
 def _checked(action: argparse.Action, kind: Kind, value: Any, what: str) -> list[str]:
-    """Return the texts of a value, or of the values in a list where the option takes several."""
+    """Return the arguments for a value of an option, or for the values in a list if the option takes several."""
     exactly = action.nargs if isinstance(action.nargs, int) else None
     repeatable = isinstance(action, argparse._AppendAction)
     several = action.nargs == "+" or repeatable

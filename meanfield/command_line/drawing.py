@@ -106,7 +106,7 @@ def draw_ensemble(ensemble: Ensemble, target: str, force: bool = False) -> Path:
 
 
 def draw_record(record: Any, target: str, y: str | None = None, panels: bool = False, force: bool = False) -> Path:
-    """Draw whatever record it is into a file.
+    """Draw a diagram, trajectory, ensemble or comparison into a file.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def draw_record(record: Any, target: str, y: str | None = None, panels: bool = F
 
 
 def _new(size: tuple[float, float], problem: McKeanVlasov | None = None) -> "Figure":
-    """Return a figure that says the problem, if its content does not."""
+    """Return a new figure of a size, with a problem as title if one is given."""
     from matplotlib.figure import Figure
 
     from ..plotting import caption, entitle_figure

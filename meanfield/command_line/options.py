@@ -1,4 +1,4 @@
-"""What the commands share: their parser, the options that several of them take, and the check of targets."""
+"""The parser of the commands, the options that several of them take, and the check of targets."""
 
 import argparse
 import re
@@ -66,11 +66,11 @@ class Parser(argparse.ArgumentParser):
         return argparse.Namespace(**(defaults | configured | given))
 
     def print_help(self, file: Any = None) -> None:
-        """Write the help as the result that it is; argparse is silent where that fails."""
+        """Write the help to standard output, or raise an error if that fails, where argparse is silent."""
         write_result(self.format_help())
 
     def error(self, message: str) -> NoReturn:
-        """Raise the message as a sentence."""
+        """Raise InvalidInput with the message as a sentence."""
         sentence = message.removeprefix("argument ").replace(
             "not allowed with argument", "cannot be given together with"
         )
@@ -141,7 +141,7 @@ def add_files(parser: Parser, formats: str, metavar: str = "FILE") -> None:
 
 
 def add_figure(parser: Parser, option: str, what: str) -> None:
-    """Add an option for one picture."""
+    """Add an option for one figure, described by ``what``."""
     parser.add_argument(option, type=word, metavar="FIGURE", help=f"draw {what}: .png, .pdf or .svg")
 
 
@@ -205,7 +205,7 @@ def check_targets(
 
 
 def resolved_configuration(settings: argparse.Namespace) -> dict[str, Any]:
-    """Return the settings that were in force, for the record."""
+    """Return the settings in force by option name, for the provenance of a record."""
     left_out = {"config", "debug", "quiet", "verbose", "json"}
     return {
         key.removeprefix("potential ").replace("_", "-"): value
@@ -215,7 +215,7 @@ def resolved_configuration(settings: argparse.Namespace) -> dict[str, Any]:
 
 
 def _protected(token: str) -> str:
-    """Hide the minus of a value behind a space, since argparse takes it for an option."""
+    """Return an argument, a negative value behind a space, since argparse takes its minus for an option."""
     is_option = _OPTION.fullmatch(token) and token.lower() not in _NUMBER_WORDS
     return f" {token}" if token.startswith("-") and token not in ("-", "--") and not is_option else token
 

@@ -71,7 +71,7 @@ def add_problem(parser: Parser) -> None:
 
 
 def problem_from(parser: Parser, settings: argparse.Namespace) -> McKeanVlasov:
-    """Return the problem the settings describe, its coupling as given by ``--coupling K`` if at all.
+    """Return the problem that the settings describe, at the coupling of ``--coupling K`` if that is given.
 
     Raises
     ------
@@ -84,12 +84,12 @@ def problem_from(parser: Parser, settings: argparse.Namespace) -> McKeanVlasov:
 
 
 def at_coupling(problem: McKeanVlasov, settings: argparse.Namespace) -> McKeanVlasov:
-    """Fix the coupling given by ``--coupling`` or ``--relative``; None of them leaves it free.
+    """Return the problem at the coupling of ``--coupling`` or ``--relative``, or unchanged without both.
 
     Raises
     ------
     InvalidInput
-        If it is relative to a critical coupling that is not there.
+        If it is relative to the critical coupling and none exists.
     """
     if settings.relative is None:
         return problem.at(coupling=settings.coupling)
@@ -102,7 +102,7 @@ def at_coupling(problem: McKeanVlasov, settings: argparse.Namespace) -> McKeanVl
 
 
 def require_coupling(parser: Parser, problem: McKeanVlasov) -> None:
-    """Refuse a free coupling with the right call."""
+    """Refuse a free coupling; the message shows the right call."""
     if problem.coupling is None:
         raise InvalidInput(
             f"{parser.prog} needs a coupling; add --coupling K, or --relative K in units of the critical one"

@@ -19,7 +19,7 @@ Advance = Callable[[float, float | None, str], None]
 
 @contextlib.contextmanager
 def progress_bar(shown: bool, what: str, unit: str = "") -> Iterator[Advance]:
-    """Show a bar on standard error once the work has taken long, and keep it alive in between.
+    """Yield the function that advances a progress bar, shown on standard error once the work has taken long.
 
     It is drawn by a thread of its own, so that neither an interrupt, which reaches the main thread, nor a stream
     that cannot be written or is not read stops the work.
@@ -44,14 +44,14 @@ def progress_bar(shown: bool, what: str, unit: str = "") -> Iterator[Advance]:
 
 
 class _State:
-    """What the bar shows, set by the work and read by the thread that draws."""
+    """State of the progress bar, set by the work and read by the thread that draws."""
 
     def __init__(self) -> None:
         self.finished = threading.Event()
         self.now: tuple[float, float | None, str] = (0, None, "")
 
     def advance(self, done: float, total: float | None, label: str = "") -> None:
-        """Say how far the work is."""
+        """Set how much work is done, how much there is in total, and a label."""
         self.now = (done, total, label)
 
 

@@ -1,4 +1,4 @@
-"""How the text of an option becomes a value, and what may stand for it in a configuration file."""
+"""Readers of the texts of options, and the types of their values in a configuration file."""
 
 import argparse
 import warnings
@@ -13,14 +13,14 @@ from ..potentials import Number
 
 @dataclass(frozen=True)
 class Kind:
-    """What a configuration file may hold for an option: in words, for several of them, and as types."""
+    """Kind of value that a configuration file may hold for an option: in words, in the plural, and as types."""
 
     one: str
     many: str
     types: tuple[type, ...]
 
     def admits(self, value: object) -> bool:
-        """Whether a value is of this kind; true and false are no numbers here."""
+        """Return whether a value is of this kind; true and false are not numbers."""
         return isinstance(value, self.types) and not isinstance(value, bool)
 
 
@@ -60,5 +60,5 @@ _ANY = Kind("a number or a text", "numbers or texts", (*_NUMBERS, str))
 
 
 def kind_of(read: Any) -> Kind:
-    """Return what stands in a file for the values of a reader; any other reader takes numbers and texts."""
+    """Return the kind of value in a file for a reader; numbers and texts for a reader that is not listed."""
     return _KINDS.get(read, _ANY)

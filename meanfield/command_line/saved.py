@@ -1,4 +1,4 @@
-"""The commands about records that are in a file already: show, plot and export."""
+"""The commands on records in files: show, plot and export."""
 
 import argparse
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What the commands write: lines, aligned tables, numbers and JSON on standard output, messages beside it."""
+"""Output of the commands: lines, tables, numbers and JSON on standard output, messages on standard error."""
 
 import json
 import logging
@@ -21,7 +21,7 @@ def say(text: str) -> None:
 
 
 def note(text: str) -> None:
-    """Write a message to standard error, where it does not disturb the result."""
+    """Write a message to standard error."""
     sys.stderr.write(text + "\n")
 
 
@@ -72,7 +72,7 @@ def set_verbosity(verbose: bool) -> None:
 
 
 def _is_wide(value: Any) -> bool:
-    """Whether a number is neither 0 nor infinite but would become so as a double."""
+    """Return whether a number is neither 0 nor infinite but would become so as a double."""
     if not isinstance(value, np.longdouble) or value == 0 or not np.isfinite(value):
         return False
     limits = np.finfo(float)
@@ -80,7 +80,7 @@ def _is_wide(value: Any) -> bool:
 
 
 def _without_wide(value: Any, wide: dict[str, str]) -> Any:
-    """Replace the numbers that json cannot write by marks, and remember their digits."""
+    """Return a value with marks for the numbers that json cannot write, and add their digits to ``wide``."""
     if isinstance(value, Mapping):
         return {key: _without_wide(item, wide) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

@@ -119,7 +119,7 @@ def _theory_object(problem: McKeanVlasov, rows: list[dict[str, Any]]) -> dict[st
 
 
 def _is_nematic(problem: McKeanVlasov, criterion: GlobalCriterion) -> bool:
-    """Whether clustered states are born in the fold of the Maier-Saupe potential, before its transition."""
+    """Return whether clustered states are born in the fold of the Maier-Saupe potential, before its transition."""
     return isinstance(problem.potential, MaierSaupe) and criterion.continuous is False
 
 
@@ -185,7 +185,7 @@ def _mode_columns(rows: list[dict[str, Any]], letter: str) -> dict[str, list[str
 
 
 def _branch_columns(rows: list[dict[str, Any]], known: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return the columns in which something is known."""
+    """Return the columns of a table of branches, without those in which no value is known."""
     columns = {name: [_shown(row[key]) for row in rows] for name, key in known.items()}
     return {name: texts for name, texts in columns.items() if any(text != UNKNOWN for text in texts)}
 

@@ -27,7 +27,7 @@ def add_workers(parser: Parser) -> None:
 
 
 def require_workers(settings: argparse.Namespace) -> None:
-    """Refuse a number of workers that no computer has.
+    """Refuse a number of workers outside 1 to 1024.
 
     Raises
     ------
@@ -40,10 +40,10 @@ def require_workers(settings: argparse.Namespace) -> None:
 
 @contextlib.contextmanager
 def worker_processes(workers: int, tasks: int) -> Iterator[concurrent.futures.Executor | None]:
-    """Give an executor of so many processes, or None where one process does it all.
+    """Yield an executor with a process for each worker or task, whichever are fewer, or None if that is one.
 
-    They end with this context, whatever they are doing then, and with this process, however it ends. An interrupt
-    is the business of this process, also where a terminal sends it to all.
+    They end with this context, even in the middle of a task, and with this process, however it ends. An interrupt
+    is handled by this process alone, also where a terminal sends it to all.
     """
     if min(workers, tasks) < 2:
         yield None
@@ -70,7 +70,7 @@ class _Workers(concurrent.futures.ProcessPoolExecutor):
 
 @contextlib.contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Start processes that never see what a terminal sends to all; here it comes a moment later."""
+    """Block the signals of a terminal in processes started within the context; here they are only delayed."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -94,7 +94,7 @@ def _follow_the_parent() -> None:
 
 
 def _end(workers: Sequence[BaseProcess]) -> None:
-    """End processes: those that wait go by themselves, the others are told, then killed."""
+    """Wait for idle processes to end, then terminate, and at last kill, those that have not ended."""
     for end in (BaseProcess.terminate, BaseProcess.kill):
         _join(workers)
         for worker in workers:

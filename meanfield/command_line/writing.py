@@ -1,4 +1,4 @@
-"""What commands write: every file that can be written, and where it comes from."""
+"""Writing of all files of a command, with their provenance."""
 
 import argparse
 from collections.abc import Callable, Sequence
@@ -42,9 +42,9 @@ def publish(
     as_text: Callable[[], str],
     settings: argparse.Namespace,
 ) -> None:
-    """Write every file, and print the result whatever becomes of them: as JSON, as text, or quietly.
+    """Write every file and print the result, even if writing fails: as JSON, as text, or not at all.
 
-    Text has its warnings within; otherwise they go to standard error.
+    The text contains the warnings; otherwise they go to standard error.
     """
     try:
         write_all(writers, settings.quiet)
@@ -59,7 +59,7 @@ def publish(
 
 
 def exit_code(outcome: Outcome, partial: bool) -> int:
-    """Return what a command ends with: an interrupt, a part of the result, or all of it."""
+    """Return the exit code of a command for the outcome of its computation, complete or partial."""
     if outcome is Outcome.INTERRUPTED:
         return INTERRUPTED
     return 1 if partial else 0

@@ -1,4 +1,4 @@
-"""Equations as frozen, validated nouns, what they can do, and how they act on the modes of a density."""
+"""Equations as frozen, validated records, their capabilities, and their interaction of the modes of a density."""
 
 from .capabilities import Capability as Capability
 from .capabilities import require as require

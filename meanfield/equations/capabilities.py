@@ -1,4 +1,4 @@
-"""What an equation may have beyond its drift, asked for by whoever needs it and refused in one sentence.
+"""Capabilities of equations beyond their drift, required by the computations that need them.
 
 An equation says with ``lacks(capability)`` why it does not have one; the empty text means that it has it.
 """
@@ -20,10 +20,10 @@ class Capability(Enum):
 
 
 class Capable(Protocol):
-    """Whatever can tell why it lacks a capability."""
+    """Protocol of objects that state why they lack a capability."""
 
     def lacks(self, capability: Capability) -> str:
-        """Return why the equation does not have a capability, a clause; empty if it has it."""
+        """Return a clause on why the equation lacks a capability; empty if it has it."""
 
 
 def require(equation: Capable, capability: Capability, what: str) -> None:

@@ -1,4 +1,4 @@
-r"""How strongly a potential couples the modes of a density, and a confinement pushes them, in units of the noise.
+r"""Coefficients by which a potential couples the modes of a density and a confinement forces them, over the noise.
 
 The field of a density with moments :math:`m_l` is
 
@@ -82,7 +82,7 @@ class Interaction:
 
     @property
     def significant_degree(self) -> int:
-        """A degree beyond which no multiplier moves a density by a rounding error, at most ``LARGEST_DEGREE``."""
+        """Degree beyond which no multiplier changes a density by a rounding error, at most ``LARGEST_DEGREE``."""
         return _significant_degree(self._potential, self.problem.domain)
 
     def strongest_beyond(self, degree: int) -> float:

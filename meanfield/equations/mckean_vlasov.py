@@ -42,7 +42,7 @@ class McKeanVlasov:
         Interaction potential W, even.
     noise
         D >= 0, in units of angle squared over time. Without noise, D = 0, the equation can be named, saved and
-        described; whatever divides by the noise refuses it.
+        described; computations that divide by the noise refuse it.
     coupling
         kappa, finite, of either sign; ``None`` leaves it free, as a bifurcation diagram does.
     confinement
@@ -136,7 +136,7 @@ class McKeanVlasov:
 
     @property
     def _places(self) -> dict[str, tuple[str, str]]:
-        """The fields that have the parameters, and the names there; empty for the fields themselves."""
+        """The field of each parameter and its name in that field; the name is empty for the field itself."""
         places = {name: (name, "") for name in ("noise", "coupling") if getattr(self, name) is not None}
         if self.confinement is not None:
             places |= {f"confinement_{own}": ("confinement", own) for own in values_of(self.confinement)}
@@ -166,7 +166,7 @@ class McKeanVlasov:
         Raises
         ------
         InvalidInput
-            If there is none.
+            If the noise is zero.
         """
         if self.noise == 0:
             raise InvalidInput(
@@ -175,7 +175,7 @@ class McKeanVlasov:
         return self.noise
 
     def lacks(self, capability: Capability) -> str:
-        """Return why the equation does not have a capability, a clause; empty if it has it."""
+        """Return a clause on why the equation lacks a capability; empty if it has it."""
         if self.noise > 0:
             return ""
         reasons = {
@@ -185,7 +185,7 @@ class McKeanVlasov:
         return reasons[capability]
 
     def to_dict(self) -> dict[str, Any]:
-        """Describe the problem in plain values that JSON can hold."""
+        """Return the problem as plain values that JSON can hold."""
         return {
             "domain": self.domain.to_dict(),
             "potential": _describe(self.potential),
@@ -196,7 +196,7 @@ class McKeanVlasov:
 
     @classmethod
     def from_dict(cls, description: dict[str, Any]) -> "McKeanVlasov":
-        """Rebuild a problem from :meth:`to_dict`.
+        """Return the problem that :meth:`to_dict` describes.
 
         Raises
         ------

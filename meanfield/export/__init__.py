@@ -106,7 +106,7 @@ def save(record: SavedRecord, path: str | Path, kind: str | None = None, force: 
         The file; its suffix chooses the format. Of a diagram ``NAME.auto`` and ``b.NAME`` mean the AUTO files
         b.NAME, s.NAME and d.NAME in that directory.
     kind
-        The format, for a name whose suffix does not tell: one of the values of ``KINDS``.
+        The format, for a name whose suffix does not determine it: one of the values of ``KINDS``.
     force
         Whether existing files may be replaced.
     """
@@ -126,7 +126,7 @@ def to_xarray(record: SavedRecord) -> "xarray.Dataset | xarray.DataTree":
 
 
 def to_json_object(record: SavedRecord) -> dict[str, Any]:
-    """Return a record but its arrays as one object that JSON can hold: what ``--json`` prints."""
+    """Return a record without its arrays as one object that JSON can hold, as ``--json`` prints it."""
     return diagram_to_json_object(record) if isinstance(record, Diagram) else table_object(_content(record))
 
 
@@ -137,7 +137,7 @@ def _content(record: SavedRecord) -> Content:
 
 
 def check_writable(path: str | Path, force: bool = False, kind: str | None = None) -> tuple[Path, ...]:
-    """Check, before anything is computed, that :func:`save` could write there.
+    """Check, before anything is computed, that :func:`save` could write to a path.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-r"""AUTO-07p files: ``b.NAME`` (diagram), ``s.NAME`` (labelled points), ``d.NAME`` (what the numbers mean).
+r"""AUTO-07p files: ``b.NAME`` (diagram), ``s.NAME`` (labelled points), ``d.NAME`` (description of the numbers).
 
 U(1), ..., U(NDIM) are the cosine moments m_1, ..., m_n of the density; if any state of the diagram has sine
 moments, they follow in the second half of U. PAR(1) is the coupling, PAR(2) the noise. Every labelled point
@@ -44,7 +44,7 @@ NEGLIGIBLE = 1e-17
 
 
 def auto_paths(path: Path) -> tuple[Path, Path, Path]:
-    """Names of the three files for ``NAME.auto``, ``b.NAME`` or ``NAME``."""
+    """Return the paths of the three files for ``NAME.auto``, ``b.NAME`` or ``NAME``."""
     name = path.name
     if name.startswith("b.") and len(name) > 2:
         stem = name[2:]
@@ -54,7 +54,7 @@ def auto_paths(path: Path) -> tuple[Path, Path, Path]:
 
 
 def auto_texts(diagram: Diagram) -> tuple[str, str, str]:
-    """Content of the three files.
+    """Return the content of the three files of a diagram.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def _layout(diagram: Diagram) -> Layout:
 
 
 def _unstable_degree(diagram: Diagram) -> int:
-    """Highest mode to which the uniform state is unstable somewhere in the interval, 0 if there is none."""
+    """Return the highest mode to which the uniform state is unstable somewhere in the interval, 0 if none is."""
     problem = diagram.problem
     if problem.confinement is not None:
         return 0

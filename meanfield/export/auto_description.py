@@ -1,4 +1,4 @@
-"""The ``d.NAME`` of AUTO-07p files: what the numbers mean, for people and for programs that read them back."""
+"""The ``d.NAME`` of AUTO-07p files: a description of the numbers for people and for programs that read them."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,23 +19,23 @@ FILES_KEY = "meanfield-files: "
 
 @dataclass(frozen=True)
 class Layout:
-    """How moments become U: the number of cosine and of sine moments kept; about an axis there are no sines."""
+    """Layout of U: the number of cosine and of sine moments kept; about an axis there are no sines."""
 
     cosines: int
     sines: int
 
     @property
     def dimension(self) -> int:
-        """NDIM."""
+        """NDIM, the number of unknowns."""
         return self.cosines + self.sines
 
     def vectors(self, cosine: Floats, sine: Floats) -> Floats:
-        """(P, n + 1) moments as (P, NDIM) vectors."""
+        """Return moments (P, n + 1) as vectors U (P, NDIM)."""
         return np.hstack([_padded(cosine[:, 1:], self.cosines), _padded(sine[:, 1:], self.sines)])
 
 
 def description(diagram: Diagram, layout: Layout) -> str:
-    """Content of ``d.NAME``."""
+    """Return the content of ``d.NAME`` for a diagram."""
     equations, counted = _EQUATIONS[diagram.problem.domain.name]
     lines = [
         *equations(diagram, layout),
@@ -59,7 +59,7 @@ def with_digests(description: str, diagram: str, solutions: str) -> str:
 
 
 def require_one_set(path: Path, description: str, diagram: str, solutions: str) -> bool:
-    """Refuse three files of which one is not what was written with the others; return whether that can be told.
+    """Refuse three files that were not written together; return whether the digests of all are stated.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def require_one_set(path: Path, description: str, diagram: str, solutions: str) 
     Raises
     ------
     InvalidInput
-        If so.
+        If one of them differs from its stated digest.
     """
     own, found, stated = description.partition("\n" + FILES_KEY)
     if not found:

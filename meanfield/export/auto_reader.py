@@ -56,7 +56,7 @@ class AutoBranch:
 
 @dataclass(frozen=True)
 class AutoSolution:
-    """One labelled point of an s. file; ``direction`` and ``speed`` are None where they are not given."""
+    """One labelled point of an s. file; ``direction`` and ``speed`` are None if they are not given."""
 
     header: tuple[int, ...]
     vector: Floats
@@ -66,7 +66,7 @@ class AutoSolution:
 
     @property
     def label(self) -> int:
-        """LAB."""
+        """LAB, the number of the label."""
         return self.header[3]
 
 
@@ -129,7 +129,7 @@ def _read(paths: tuple[Path, Path, Path], problem: McKeanVlasov | None, check: b
 
 
 def parse_diagram(text: str, name: str) -> list[AutoBranch]:
-    """Split the text of a b. file into branches."""
+    """Return the branches in the text of a b. file."""
     branches: list[AutoBranch] = []
     dimension: int | None = None
     printed = 1
@@ -161,7 +161,7 @@ def parse_diagram(text: str, name: str) -> list[AutoBranch]:
 
 
 def parse_solutions(text: str, name: str) -> list[AutoSolution]:
-    """Split the text of an s. file into labelled points."""
+    """Return the labelled points in the text of an s. file."""
     lines = _lines(text, name)
     solutions = []
     position = 0

@@ -74,7 +74,7 @@ def _comparison(header: dict[str, Any], arrays: Arrays) -> Comparison:
 
 
 def comparison_content(comparison: Comparison) -> Content:
-    """Take a comparison apart into a header, labelled arrays and tables."""
+    """Return the content of a comparison: header, labelled arrays and tables."""
     variables = {
         "particles": Variable(("particles",), comparison.particles, "number of particles"),
         "time": Variable(("time",), comparison.time, "time"),

@@ -55,14 +55,14 @@ class Variable:
 
 @dataclass(frozen=True)
 class Content:
-    """A record taken apart.
+    """The content of a record: header, labelled arrays and tables.
 
     Attributes
     ----------
     record, title
         The kind of record and its title in words.
     header
-        Plain values: whatever is not an array; ``problem`` and ``provenance`` among them.
+        Plain values: all that are not arrays; ``problem`` and ``provenance`` among them.
     variables
         Arrays; one with the name of its only dimension is a coordinate.
     tables
@@ -79,7 +79,7 @@ class Content:
 def check_target(
     path: str | Path, force: bool = False, *, record: str, tables: Sequence[str] = ("",)
 ) -> tuple[Path, ...]:
-    """Check, before anything is computed, that a record could be written there.
+    """Check, before anything is computed, that a record could be written to a path.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def target_check(record: str, tables: Sequence[str] = ("",)) -> Callable[..., tu
 def save_content(
     content: Content, path: str | Path, kind: str | None = None, force: bool = False
 ) -> tuple[Path, ...]:
-    """Write a record whose content is at hand; as :func:`meanfield.export.save`."""
+    """Write the content of a record to files and return these; as :func:`meanfield.export.save`."""
     path = Path(path)
     if kind is None:
         check_target(path, force, record=content.record, tables=tuple(content.tables))
@@ -206,7 +206,7 @@ def _complete(content: Content) -> dict[str, Any]:
 
 
 def _parts(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the content of a record: what says how it was written is none."""
+    """Return header and arrays of a record for its digest, without the entries about format and version."""
     values = {f"header {name}": value for name, value in header.items() if name not in FRAME}
     return values | {f"array {name}": _texts_or_numbers(array) for name, array in arrays.items()}
 
@@ -256,7 +256,7 @@ def _read_json(path: Path) -> tuple[dict[str, Any], Arrays]:
 
 
 def _array(values: Any) -> NDArray[Any]:
-    """Return whole numbers, numbers or texts as an array; null is nan."""
+    """Return integers, real numbers or texts as an array; null becomes nan."""
     array = np.array(values)
     if array.dtype.kind in "iu":
         return array

@@ -1,7 +1,7 @@
-"""The digest of a record: one number for its content, the same in every format, by which damage shows.
+"""The digest of the content of a record, the same in every format, by which damage is detected.
 
 It is the SHA-256 of all values and arrays of the record under their names, of numbers as doubles and of texts as
-JSON. What says only how or by which version a file was written is no part of it.
+JSON. Entries about the format or the version of a file are no part of it.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ def digest_of(parts: Mapping[str, Any]) -> str:
 
 
 def header(diagram: Diagram) -> dict[str, Any]:
-    """Return everything about a diagram but its branches and special points, with the digest of all of it."""
+    """Return a diagram without its branches and special points, with the digest of all of it."""
     values = records.header(diagram)
     return values | {KEY: digest_of(dict(_parts(values, diagram.branches, diagram.special_points)))}
 
@@ -42,7 +42,7 @@ def header(diagram: Diagram) -> dict[str, Any]:
 def checked_diagram(
     values: Mapping[str, Any], branches: Sequence[Branch], events: Sequence[SpecialPoint], check: bool
 ) -> Diagram:
-    """Put a diagram together, unless it is not the one that was written.
+    """Return the diagram of a header, branches and special points, if it agrees with its digest.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def checked_diagram(
 
 
 def require_digest(values: Mapping[str, Any], parts: Mapping[str, Any]) -> bool:
-    """Compare content with the digest in a header; return whether there is one.
+    """Refuse content that does not agree with the digest in a header; return whether it has a digest.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def _canonical(value: Any) -> bytes:
 
 
 def _settled(value: Any) -> Any:
-    """Return plain values with whole numbers as doubles, as which some formats return them."""
+    """Return plain values with integers as doubles, since some formats return them so."""
     if isinstance(value, dict):
         return {key: _settled(item) for key, item in value.items()}
     if isinstance(value, list):

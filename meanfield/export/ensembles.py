@@ -17,7 +17,7 @@ RECORD = "ensemble"
 
 
 def ensemble_content(ensemble: Ensemble) -> Content:
-    """Take an ensemble apart into a header, labelled arrays and a table."""
+    """Return the content of an ensemble: header, labelled arrays and a table."""
     modes, bins = ensemble.modes, ensemble.histogram.shape[1]
     first, last = modes.span
     by_degree = ("replica", "time", "degree")
@@ -44,7 +44,7 @@ def ensemble_content(ensemble: Ensemble) -> Content:
 
 
 def _positions(positions: Floats) -> Variable:
-    """Label angles (R, N), or unit vectors (R, N, d)."""
+    """Return angles (R, N), or unit vectors (R, N, d), with the names of their dimensions."""
     dimensions = ("replica", "particle", "component")[: positions.ndim]
     if positions.ndim == 2:
         return Variable(dimensions, positions, "angle of a particle at the last time", "rad")
@@ -63,7 +63,7 @@ def _content(ensemble: Ensemble, variables: dict[str, Variable]) -> Content:
 
 
 def _header(ensemble: Ensemble) -> dict[str, Any]:
-    """Return everything about an ensemble but its arrays."""
+    """Return an ensemble without its arrays, as plain values."""
     return {
         "problem": records.problem_values(ensemble.problem),
         "particles": ensemble.particles,

@@ -1,10 +1,10 @@
-"""Writing files so that nothing is ever lost: all of them complete under their names, or none touched.
+"""Atomic writing of files: all are complete under their names, or none is touched.
 
 Each file is written under a temporary name in its own directory, flushed to the disk and renamed. An
 exception, a full disk or a kill before the renaming leaves the old files as they were. Of files that belong
 together the first names the content of the others, see :mod:`meanfield.export.sets`, so that a kill between two
-renamings shows. Whoever writes holds a lock on the temporary file, which the system takes away from the dead; so
-the next to write in a directory can tell what a kill has left there, and removes it.
+renamings shows. A process that writes holds a lock on the temporary file, which ends with the process; so
+the next to write in a directory recognises the files of killed processes, and removes them.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ SCRATCH = ("meanfield-", ".scratch")
 
 
 def check_writable(path: str | Path, force: bool = False) -> Path:
-    """Check, before anything is computed, that a file could be written.
+    """Check, before anything is computed, that a file could be written, and return its path.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def beside(path: Path, name: str) -> Path:
 
 
 def _followed(path: str | Path) -> Path:
-    """Return the file that a name means, symbolic links followed, if the system can have one of that name."""
+    """Return the path that a name means, symbolic links followed, if the system can have a file of that name."""
     try:
         target = Path(os.path.realpath(path))
         with contextlib.suppress(FileNotFoundError, NotADirectoryError, PermissionError):
@@ -104,14 +104,14 @@ def _followed(path: str | Path) -> Path:
 
 
 def is_file(path: Path) -> bool:
-    """Whether there is a file of this name; none where no file can have it."""
+    """Return whether a file of this path exists; False if no file can have its name."""
     with contextlib.suppress(OSError, ValueError):
         return path.is_file()
     return False
 
 
 def is_directory(path: Path) -> bool:
-    """Whether there is a directory of this name; none where none can have it."""
+    """Return whether a directory of this path exists; False if no directory can have its name."""
     with contextlib.suppress(OSError, ValueError):
         return path.is_dir()
     return False
@@ -142,7 +142,7 @@ def existing_file(path: str | Path, example: str = "run.nc") -> Path:
 
 @contextlib.contextmanager
 def reading(path: Path, otherwise: str) -> Iterator[None]:
-    """Refuse a file whatever goes wrong while it is read, naming it.
+    """Turn any exception raised while a file is read into InvalidInput that names the file.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def reading(path: Path, otherwise: str) -> Iterator[None]:
 
 
 def checked_suffix(path: Path, admissible: Collection[str], what: str) -> str:
-    """Return the suffix of a name in small letters, where it chooses a format.
+    """Return the suffix of a path, which chooses a format, in small letters.
 
     Raises
     ------
@@ -178,7 +178,7 @@ def checked_suffix(path: Path, admissible: Collection[str], what: str) -> str:
 
 
 def write_files(writers: Mapping[Path, Writer], force: bool = False) -> tuple[Path, ...]:
-    """Write several files together.
+    """Write several files together, all or none, and return their paths.
 
     Parameters
     ----------
@@ -229,7 +229,7 @@ def bytes_writer(content: bytes) -> Writer:
 
 @contextlib.contextmanager
 def _temporary(path: Path, target: Path) -> Iterator[Path]:
-    """Create an empty file beside a target, locked, and remove it in the end if it is still there."""
+    """Yield the path of a new, locked file beside a target, removed at the end if it still exists."""
 
     def create() -> tuple[Path, int]:
         # Libraries take backslashes, colons and number signs in a name for more than letters.
@@ -249,7 +249,7 @@ def _temporary(path: Path, target: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def scratch_directory() -> Iterator[Path]:
-    """Create a directory, locked, where the system has its temporary files, and remove it in the end."""
+    """Yield the path of a new, locked directory among the temporary files of the system, removed at the end."""
     place = Path(tempfile.gettempdir())
     beginning, end = SCRATCH
 
@@ -267,7 +267,7 @@ def scratch_directory() -> Iterator[Path]:
 
 
 def _claimed(create: Callable[[], tuple[Path, int]]) -> tuple[Path, int]:
-    """Create and lock something that nobody took for abandoned before it was locked."""
+    """Return path and descriptor of a created file or directory, locked before another process removed it."""
     while True:
         path, descriptor = create()
         if _locked(descriptor) and os.fstat(descriptor).st_nlink:
@@ -276,9 +276,9 @@ def _claimed(create: Callable[[], tuple[Path, int]]) -> tuple[Path, int]:
 
 
 def _locked(descriptor: int, wait: bool = True) -> bool:
-    """Lock a file or directory; False if another process, alive, has locked it.
+    """Lock a file or directory; return False if another, living process has locked it.
 
-    Where nothing can be locked, who waits for it is told that it is, and who does not is told that it is not.
+    Where nothing can be locked, the result is True with ``wait`` and False without.
     """
     try:
         if fcntl is not None:
@@ -289,8 +289,8 @@ def _locked(descriptor: int, wait: bool = True) -> bool:
 
 
 def _remove_abandoned(directory: Path, beginning: str, end: str) -> None:
-    """Remove what processes that were killed have left in a directory under such names."""
-    # Whatever cannot be listed, opened or removed is somebody else's.
+    """Remove from a directory the files of killed processes whose names have a beginning and an end."""
+    # Files that cannot be listed, opened or removed belong to other processes.
     with contextlib.suppress(OSError):
         for path in directory.glob(f"{beginning}*{end}") if fcntl is not None else []:
             with contextlib.suppress(OSError):

@@ -10,7 +10,7 @@ from .sealed import groups_of
 
 
 def main(seconds: int, memory: int) -> None:
-    """Read the file within bounds; whatever is wrong with it ends this process."""
+    """Read the file within bounds of time and memory and write its groups; any error ends this process."""
     try:
         import resource
     except ImportError:  # pragma: no cover (Windows, where time alone is bounded)

@@ -1,4 +1,4 @@
-"""Stored moments: what a file says that they mean."""
+"""The layout of the moments stored in a file."""
 
 from collections.abc import Mapping
 from typing import Any, cast, get_args
@@ -24,7 +24,7 @@ def layout_of(values: Mapping[str, Any]) -> Layout:
 
 
 def check_layout(layout: Layout, domain: Domain, places: int, what: str) -> Modes:
-    """Return what stored moments mean.
+    """Return the modes of stored moments, refusing a layout that their domain or number does not admit.
 
     Parameters
     ----------

@@ -116,7 +116,7 @@ def diagram_to_xarray(diagram: Diagram) -> "xarray.DataTree":
 
 
 def branch_group(index: int) -> str:
-    """Name of the group of a branch."""
+    """Return the name of the group of the branch with an index."""
     return f"branch_{index:03d}"
 
 
@@ -132,7 +132,7 @@ def diagram_netcdf(diagram: Diagram) -> bytes:
 
 
 def diagram_from_netcdf(path: Path, check: bool = True) -> Diagram:
-    """Read a file of :func:`diagram_netcdf`; ``check`` whether it is what was written.
+    """Return the diagram in a file of :func:`diagram_netcdf`, with ``check`` compared with its digest.
 
     Raises
     ------
@@ -251,7 +251,7 @@ def _root_attributes(diagram: Diagram) -> dict[str, Any]:
 
 
 def _attribute(value: Any) -> Any:
-    """Return numbers as netCDF holds them: doubles, or the digits where these do not do."""
+    """Return numbers as a netCDF attribute: doubles, or the decimal digits if a double does not hold them."""
     numbers = np.asarray(value)
     if records.fits(numbers):
         return numbers.astype(np.float64)[()]
@@ -293,7 +293,7 @@ def _observed(name: str) -> tuple[str, str, dict[str, Any]]:
 
 
 def _say_moments(variables: "dict[str, xarray.Variable]", *modes: Modes) -> None:
-    """Say which moments these are, those of all modes where there are several."""
+    """Set the long names of the moments among variables, in the words of all given modes."""
     words = [each.words for each in modes]
     for position, name in enumerate(records.EVENT_MOMENTS):
         if words:

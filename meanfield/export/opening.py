@@ -1,4 +1,4 @@
-"""Opening a file of ours without being told what it holds: a diagram, a trajectory, an ensemble or a comparison."""
+"""Opening a file whose record is not known beforehand: a diagram, a trajectory, an ensemble or a comparison."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -17,7 +17,7 @@ _OPENERS = {
 
 
 def record_of(path: str | Path) -> str:
-    """Return the kind of record in a file; whatever does not say so, or is damaged, is taken for a diagram."""
+    """Return the kind of record in a file; a file that is damaged or does not state it counts as a diagram."""
     path = Path(path)
     readers: dict[str, Callable[[Path], str]] = {".nc": _in_netcdf, ".json": _in_json}
     reader = readers.get(path.suffix.lower())
@@ -31,7 +31,7 @@ def record_of(path: str | Path) -> str:
 
 
 def open_record(path: str | Path, *, check: bool = True) -> Any:
-    """Read whatever record a file holds.
+    """Read a file and return its record, of whichever kind.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Whether a record can be one at all: the check of files from before there were digests.
+"""Plausibility of records: the check of files from before there were digests.
 
-A number that is not known is nan, and no objection.
+A number that is not known is nan, and is accepted.
 """
 
 from typing import Any
@@ -26,7 +26,7 @@ def require_diagram(diagram: Diagram) -> None:
     Raises
     ------
     InvalidInput
-        With the first thing that cannot be.
+        With the first contradiction.
     """
     for branch in diagram.branches:
         _require_branch(diagram, branch)
@@ -44,7 +44,7 @@ def require_trajectory(trajectory: Trajectory) -> None:
 
 
 def require_ensemble(ensemble: Ensemble) -> None:
-    """Refuse an ensemble whose times, moments or counts cannot be."""
+    """Refuse an ensemble whose times, moments or counts are impossible."""
     _require_times(ensemble.time)
     require_moments(ensemble.cosine, ensemble.sine, "the ensemble")
     counted = ensemble.histogram.sum(axis=1)

@@ -52,7 +52,7 @@ EVENT_MOMENTS = ("cosine", "sine")
 
 
 def package_version() -> str:
-    """Version of the installed package, or ``unknown`` in a tree that is not installed."""
+    """Return the version of the installed package, or ``unknown`` in a tree that is not installed."""
     try:
         return metadata.version(DISTRIBUTION)
     except metadata.PackageNotFoundError:
@@ -60,7 +60,7 @@ def package_version() -> str:
 
 
 def fits(values: Any) -> bool:
-    """Whether numbers survive in double precision: none becomes 0, subnormal or infinite."""
+    """Return whether numbers are representable as doubles: none becomes 0, subnormal or infinite."""
     wide = np.asarray(values) if isinstance(values, (np.ndarray, np.longdouble)) else np.zeros(0)
     if wide.dtype != np.longdouble:
         return True
@@ -70,17 +70,17 @@ def fits(values: Any) -> bool:
 
 
 def number_array(values: Any) -> NDArray[Any]:
-    """Numbers as doubles, or in extended precision where they do not fit."""
+    """Return numbers as an array of doubles, or in extended precision if they do not fit."""
     return np.asarray(values, dtype=np.float64 if fits(values) else np.longdouble)
 
 
 def decimal(value: Any) -> str:
-    """Write an extended number with the digits that identify it."""
+    """Return the text of an extended number with the digits that identify it."""
     return np.format_float_scientific(np.longdouble(value), unique=False, precision=DECIMALS - 1)
 
 
 def extended(text: str) -> np.longdouble:
-    """Read what :func:`decimal` writes.
+    """Return the extended number of a text by :func:`decimal`.
 
     Raises
     ------
@@ -100,7 +100,7 @@ class ExtendedNumber(str):
 
 
 def plain(value: Any) -> Any:
-    """Reduce a value to what JSON can hold: nan becomes null, infinities words, what fits no double its digits."""
+    """Return a value as JSON can hold it: nan as null, infinities as words, numbers beyond doubles as digits."""
     if isinstance(value, str):
         return value if isinstance(value, ExtendedNumber) else _writable(value)
     if isinstance(value, Mapping):
@@ -123,7 +123,7 @@ def plain(value: Any) -> Any:
 
 
 def _writable(text: str) -> str:
-    """Return a text with what is no letter, as in names of files of another encoding, in escapes."""
+    """Return a text with escapes for characters without an encoding, as in file names of other encodings."""
     return text.encode(errors="backslashreplace").decode()
 
 
@@ -138,7 +138,7 @@ def _plain_number(value: float) -> float | str | None:
 
 
 def dump(value: Any, indent: int | None = None, ascii_only: bool = False) -> str:
-    """Write a value as strict JSON, every number exact, also beyond double precision."""
+    """Return a value as strict JSON text, every number exact, also beyond double precision."""
     text = json.dumps(_marked(plain(value)), allow_nan=False, ensure_ascii=ascii_only, indent=indent)
     return re.sub(re.escape(json.dumps(MARK)[:-1]) + r'([-+.e\d]+)"', r"\1", text)
 
@@ -152,7 +152,7 @@ def _marked(value: Any) -> Any:
 
 
 def load(text: str) -> Any:
-    """Read JSON; numbers that fit no double, and those of a list with one, come in extended precision."""
+    """Return the value of a JSON text; numbers that fit no double, with their list, in extended precision."""
     return json.loads(text, parse_float=_parsed, object_pairs_hook=_narrowed)
 
 
@@ -174,12 +174,12 @@ def _double(value: Any) -> Any:
 
 
 def problem_values(problem: McKeanVlasov) -> dict[str, Any]:
-    """Describe a problem, its coupling in full precision."""
+    """Return a problem as plain values, its coupling in full precision."""
     return problem.to_dict() | {"coupling": problem.coupling}
 
 
 def header(diagram: Diagram) -> dict[str, Any]:
-    """Everything about a diagram but its branches and special points, as JSON can hold it."""
+    """Return a diagram without its branches and special points, as JSON can hold it."""
     values = frame(FORMAT, SCHEMA_VERSION) | {
         "problem": problem_values(diagram.problem),
         "interval": list(diagram.interval),
@@ -206,7 +206,7 @@ def check_header(values: Any) -> dict[str, Any]:
 
 
 def frame(form: str, version: int) -> dict[str, Any]:
-    """Return what a file of a format and a version of it says of itself."""
+    """Return the entries that state the format, its version and the version of the package in a file."""
     return {"format": form, "schema_version": version, "meanfield_version": package_version()}
 
 
@@ -226,7 +226,7 @@ def require_version(values: Mapping[str, Any], known: int) -> None:
 
 
 def diagram_from(values: Mapping[str, Any], branches: Sequence[Branch], events: Sequence[SpecialPoint]) -> Diagram:
-    """Put a diagram together from its header, branches and special points."""
+    """Return the diagram of a header, branches and special points."""
     problem = McKeanVlasov.from_dict(values["problem"])
     _check_references(branches, events)
     _check_layouts(problem, branches, events)
@@ -267,7 +267,7 @@ def _check_layouts(problem: McKeanVlasov, branches: Sequence[Branch], events: Se
 
 
 def texts(values: Any, what: str) -> tuple[str, ...]:
-    """Return a list of texts; a single text is a sequence of letters and would pass for one.
+    """Return a list of texts as a tuple, refusing a single text, which is a sequence of letters.
 
     Raises
     ------
@@ -280,7 +280,7 @@ def texts(values: Any, what: str) -> tuple[str, ...]:
 
 
 def branch_header(branch: Branch) -> dict[str, Any]:
-    """Scalars of a branch."""
+    """Return the scalar fields of a branch."""
     return {
         "label": branch.label,
         "parent": branch.parent,
@@ -292,19 +292,19 @@ def branch_header(branch: Branch) -> dict[str, Any]:
 
 
 def branch_columns(branch: Branch) -> dict[str, NDArray[Any]]:
-    """Arrays of a branch: doubles, integers, and extended numbers where doubles do not do."""
+    """Return the arrays of a branch by name: doubles, integers, and extended numbers beyond doubles."""
     columns = {name: number_array(getattr(branch, name)) for name in SCALAR_COLUMNS + MOMENT_COLUMNS}
     columns |= {name: np.asarray(getattr(branch, name), dtype=np.int64) for name in COUNT_COLUMNS}
     return columns | {name: number_array(values) for name, values in branch.observables.items()}
 
 
 def branch_arrays(branch: Branch) -> dict[str, NDArray[Any]]:
-    """Arrays of a branch in the number types that binary files hold."""
+    """Return the arrays of a branch by name, in the number types that binary files hold."""
     return portable(branch_columns(branch))
 
 
 def portable(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Replace extended numbers by nan, with their digits as text in NAME_decimal."""
+    """Return arrays with extended numbers replaced by nan and their digits as text in NAME_decimal."""
     result = dict(arrays)
     for name, array in arrays.items():
         if not fits(array):
@@ -314,7 +314,7 @@ def portable(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
 
 
 def stored_array(arrays: Mapping[str, Any], name: str) -> NDArray[Any]:
-    """Return numbers from where :func:`portable` or JSON put them."""
+    """Return the numbers of an array as stored by :func:`portable` or in JSON."""
     if name + DECIMAL_SUFFIX in arrays:
         return np.array([extended(str(text)) for text in arrays[name + DECIMAL_SUFFIX]])
     values = arrays[name]
@@ -342,7 +342,7 @@ def require_doubles(diagram: Diagram, kind: str) -> None:
 
 
 def branch_from(values: Mapping[str, Any], arrays: Mapping[str, Any], labels: Sequence[str]) -> Branch:
-    """Put a branch together; JSON lists and numpy arrays are both welcome."""
+    """Return the branch of a header, JSON lists or numpy arrays, and labels of points."""
     point_labels, observed = texts(labels, "point labels"), observables_in(values, FORMER_OBSERVABLES)
     columns: dict[str, Any] = {
         name: stored_array(arrays, name) for name in (*SCALAR_COLUMNS, *MOMENT_COLUMNS, *observed)
@@ -372,19 +372,19 @@ def observables_in(values: Mapping[str, Any], former: Sequence[str]) -> tuple[st
 
 
 def event_header(event: SpecialPoint) -> dict[str, Any]:
-    """All fields of a special point but its moments, reduced to what JSON can hold."""
+    """Return all fields of a special point without its moments, as JSON can hold them."""
     names = EVENT_INDICES + EVENT_TEXTS + EVENT_NUMBERS + EVENT_COUNTS
     values: dict[str, Any] = plain({name: getattr(event, name) for name in names})
     return values
 
 
 def event_values(event: SpecialPoint) -> dict[str, Any]:
-    """All fields of a special point, reduced to what JSON can hold."""
+    """Return all fields of a special point, as JSON can hold them."""
     return event_header(event) | {name: plain(getattr(event, name)) for name in EVENT_MOMENTS}
 
 
 def event_from(values: Mapping[str, Any]) -> SpecialPoint:
-    """Put a special point together; unknown numbers are null or nan, unknown counts null or -1."""
+    """Return the special point of stored values; unknown numbers are null or nan, unknown counts null or -1."""
     fields: dict[str, Any] = {name: str(values[name]) for name in EVENT_TEXTS if name != "layout"}
     fields["layout"] = layout_of(values)
     fields |= {name: int(values[name]) for name in EVENT_INDICES}

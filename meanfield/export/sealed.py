@@ -1,9 +1,9 @@
-"""netCDF files as bytes: written and read where the name does not matter, and sealed against damage.
+"""netCDF files as bytes: written and read under internal names, and sealed against damage by a checksum.
 
-The library takes backslashes, number signs and the like in a name for more than letters, and may crash on a damaged
-file or work on it for ever. So it is given names of ours, and reads from memory only. A seal at the end, the
-SHA-256 of everything before it, which netCDF ignores, tells damage before the library sees it; whatever has none is
-read by a process of its own, which can be ended.
+The library interprets backslashes, number signs and the like in a name, and may crash on a damaged
+file or never finish. So it is given internal names, and reads from memory only. A seal at the end, the
+SHA-256 of everything before it, which netCDF ignores, shows damage before the library reads it; files without
+a seal are read by a separate process, which can be ended.
 """
 
 import contextlib
@@ -36,7 +36,7 @@ Groups = Mapping[str, "xarray.Dataset"]
 
 
 def netcdf_bytes(write: Callable[[Path], Any]) -> bytes:
-    """Return what a function writes as a netCDF file at the path it is given, sealed."""
+    """Return the bytes, sealed, of the netCDF file that a function writes at the path it is given."""
     with scratch_directory() as directory:
         path = directory / "content.nc"
         try:
@@ -51,7 +51,7 @@ def netcdf_bytes(write: Callable[[Path], Any]) -> bytes:
 
 
 def netcdf_groups(path: Path, check: bool = True) -> Groups:
-    """Return the root of a netCDF file as ``/`` and its groups by name, as they are written, loaded.
+    """Return the groups of a netCDF file by name, the root as ``/``, loaded without decoding.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def netcdf_groups(path: Path, check: bool = True) -> Groups:
 
 
 def groups_of(content: bytes) -> Groups:
-    """Return the groups of a netCDF file in memory; whatever is wrong with it is the library's to answer."""
+    """Return the groups by name of a netCDF file in memory; errors of the library are passed on."""
     import netCDF4
     import xarray
     from xarray.backends import NetCDF4DataStore
@@ -87,12 +87,12 @@ def groups_of(content: bytes) -> Groups:
 
 
 def _foreign(content: bytes) -> Groups:
-    """Read a file in another process.
+    """Return the groups by name of a netCDF file, read in another process.
 
     Raises
     ------
     InvalidInput
-        If that does not come to an end.
+        If that process does not end in time.
     CalledProcessError
         If it fails, or crashes, or takes too much processor time or memory.
     """
@@ -111,7 +111,7 @@ def _foreign(content: bytes) -> Groups:
 
 
 def _sealed(content: bytes) -> bool | None:
-    """Whether a seal agrees with the content; None without one, since whoever appends takes it away."""
+    """Return whether the seal agrees with the content; None if there is no seal, as after appending."""
     seal = content[-SEAL_LENGTH:]
     if not seal.startswith(SEAL):
         return None

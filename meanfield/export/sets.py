@@ -1,6 +1,6 @@
 """Files that belong together: one of them has the digests of all, and is written first.
 
-So whatever a kill between two renamings leaves, it is never the digests of the files beside them.
+So after a kill between two renamings the digests never agree with the files beside them.
 """
 
 import hashlib
@@ -44,7 +44,7 @@ def require_set(path: Path, stated: Mapping[str, str], found: Mapping[str, str])
 
 
 def require_tables(path: Path) -> None:
-    """Refuse CSV tables that are not those their NAME.provenance.json was written with, if that says so.
+    """Refuse CSV tables that do not agree with the digests in NAME.provenance.json, if it states any.
 
     Raises
     ------

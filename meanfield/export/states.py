@@ -41,7 +41,7 @@ STATE_COLUMNS = ("unstable", "slowest_rate", "residual", "modes", "symmetry", "m
 
 
 def check_states_target(path: str | Path, force: bool = False) -> tuple[Path, ...]:
-    """Check, before anything is computed, that :func:`save_states` could write there.
+    """Check, before anything is computed, that :func:`save_states` could write to a path.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def check_states_target(path: str | Path, force: bool = False) -> tuple[Path, ..
 
 
 def _paths(path: Path) -> tuple[Path, ...]:
-    """Return the files written; what a table has no room for is in the second."""
+    """Return the paths of the files written; beside a table, the second holds all other values."""
     table = path.suffix.lower() == ".csv"
     return (path, path.with_name(path.stem + sets.PROVENANCE)) if table else (path,)
 
@@ -84,7 +84,7 @@ def states_to_json_object(
     Parameters
     ----------
     critical_coupling
-        What ``relative_coupling`` refers to; None where there is none.
+        What ``relative_coupling`` refers to; None if no critical coupling exists.
     provenance
         Where the states come from; by default their own.
     coefficients
@@ -106,7 +106,7 @@ def states_to_json_object(
 
 
 def _further(state: State) -> dict[str, Any]:
-    """Return what a table has no room for."""
+    """Return the values of a state that are not in a table."""
     return {name: getattr(state, name) for name in (*MOMENTS, "layout", "minimiser_reason")} | {
         "outcome": state.outcome.name,
         "observables": list(state.observables),
@@ -140,7 +140,7 @@ def save_states(
     Parameters
     ----------
     critical_coupling
-        What ``relative_coupling`` refers to; None where there is none.
+        What ``relative_coupling`` refers to; None if no critical coupling exists.
     provenance
         Where the states come from; by default their own.
     force
@@ -197,7 +197,7 @@ def open_states(path: str | Path, *, check: bool = True) -> StationaryStates:
     Returns
     -------
     StationaryStates
-        What was searched is empty, and whether the list is complete None, where that was not written.
+        ``searched`` is empty and ``complete`` is None if they were not written.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""CSV tables, JSON and NPZ.
+"""Diagrams as CSV tables, JSON and NPZ.
 
 CSV stays plain, so that every spreadsheet and every reader opens it with its defaults: the points in
 ``NAME.csv``, the special points in ``NAME.special.csv``, the origin of both in ``NAME.provenance.json``.
@@ -23,7 +23,7 @@ from .files import beside
 
 
 def csv_paths(path: Path) -> tuple[Path, Path, Path]:
-    """Names of the table of points, the table of special points and the file of their origin."""
+    """Return the paths of the table of points, the table of special points and the file of their origin."""
     return (
         path,
         beside(path, f"{path.stem}.special.csv"),
@@ -32,7 +32,7 @@ def csv_paths(path: Path) -> tuple[Path, Path, Path]:
 
 
 def csv_texts(diagram: Diagram) -> tuple[str, str, str]:
-    """Content of the three files named by :func:`csv_paths`."""
+    """Return the content of the three files named by :func:`csv_paths`."""
     points = table_text(diagram.point_columns, diagram.point_rows())
     special = table_text(diagram.special_columns, diagram.special_rows())
     origin = digests.header(diagram) | {sets.KEY: sets.digests_of({".csv": points, ".special.csv": special})}
@@ -70,7 +70,7 @@ def json_text(diagram: Diagram) -> str:
 
 
 def diagram_from_json(text: str, check: bool = True) -> Diagram:
-    """Read the exact JSON form of a diagram; ``check`` whether it is what was written.
+    """Return the diagram of its exact JSON form, with ``check`` compared with its digest.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def _require_tables(values: Mapping[str, Any], diagram: Diagram) -> None:
 
 
 def npz_bytes(diagram: Diagram) -> bytes:
-    """Return a compressed archive of numpy arrays: ``header`` (JSON text), ``branch_I_NAME`` and so on."""
+    """Return a diagram as an archive of numpy arrays: ``header`` (JSON text), ``branch_I_NAME`` and so on."""
     header = digests.header(diagram)
     header["branches"] = [records.branch_header(branch) for branch in diagram.branches]
     arrays: dict[str, Any] = {}
@@ -122,7 +122,7 @@ def npz_bytes(diagram: Diagram) -> bytes:
 
 
 def diagram_from_npz(path: Path, check: bool = True) -> Diagram:
-    """Read an archive written by :func:`npz_bytes`; ``check`` whether it is what was written."""
+    """Return the diagram in an archive of :func:`npz_bytes`, with ``check`` compared with its digest."""
     # A damaged archive given by name would leave its file open.
     with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
         if "header" not in archive:

@@ -22,7 +22,7 @@ OPTIONAL = ("tolerance", "distance", "slowest_rate")
 
 
 def trajectory_content(trajectory: Trajectory) -> Content:
-    """Take a trajectory apart into a header, labelled arrays and a table."""
+    """Return the content of a trajectory: header, labelled arrays and a table."""
     labels = _labels(trajectory)
     moments = ("time", next(iter(labels.values())).dimensions[0])
     cosine, sine = trajectory.moments.modes.words
@@ -53,7 +53,7 @@ def _observed(name: str, values: NDArray[Any]) -> Variable:
 
 
 def _labels(trajectory: Trajectory) -> dict[str, Variable]:
-    """Label the places of the moments."""
+    """Return the degrees of the moments, and their orders if they have any, as labelled arrays."""
     modes, size = trajectory.moments.modes, trajectory.cosine.shape[1]
     degrees, orders, words = modes.degrees(size), modes.orders(size), "degree of the moment"
     if orders is None:
@@ -65,7 +65,7 @@ def _labels(trajectory: Trajectory) -> dict[str, Variable]:
 
 
 def _header(trajectory: Trajectory) -> dict[str, Any]:
-    """Return everything about a trajectory but its arrays."""
+    """Return a trajectory without its arrays, as plain values."""
     return {
         "problem": records.problem_values(trajectory.problem),
         "outcome": trajectory.outcome.name,

@@ -1,4 +1,4 @@
-"""What the numbers of a density mean: modes of every domain, sums of harmonics, quadrature, packed moments."""
+"""Modes of every domain, which say what moments mean, sums of harmonics, quadrature, packed moments."""
 
 from .circle import CircleModes as CircleModes
 from .full import SphereModes as SphereModes

@@ -72,7 +72,7 @@ class CircleModes(ByDegree):
         return np.asarray(cosine[..., :1] + 2.0 * total).reshape((*cosine.shape[:-1], *angles.shape))
 
     def density_on_rings(self, cosine: Floats, sine: Floats, polar: Floats, steps: int) -> Floats:
-        """Refuse: there are no rings."""
+        """Refuse, since the circle has no rings of one polar angle."""
         raise no_azimuth(self.domain)
 
     def law(self, angle: Floats) -> Floats:
@@ -80,11 +80,11 @@ class CircleModes(ByDegree):
         return np.full(angle.shape, 1.0 / self.domain.volume)
 
     def rounding(self, places: int) -> float:
-        """Return 0: nothing is amplified."""
+        """Return 0, since no rounding is amplified."""
         return 0.0
 
     def coarsest(self, places: int) -> int:
-        """Return the fineness of the first grid to try for so many moments."""
+        """Return the fineness of the first grid to try for a number of moments."""
         return 1 << (4 * places + 12).bit_length()
 
     def grid(self, points: int) -> Floats:
@@ -92,21 +92,21 @@ class CircleModes(ByDegree):
         return 2 * np.pi * np.arange(points) / points
 
     def values(self, cosine: Floats, sine: Floats, points: int) -> Floats:
-        """Return c_0 + sum_k (c_k cos kt + s_k sin kt)."""
+        """Return c_0 + sum_k (c_k cos kt + s_k sin kt) on a grid."""
         spectrum = np.zeros(points // 2 + 1, dtype=complex)
         spectrum[: cosine.size] = (cosine - 1j * sine) * 0.5
         spectrum[0] = cosine[0]
         return np.asarray(np.fft.irfft(spectrum, points) * points)
 
     def gradient(self, cosine: Floats, sine: Floats, points: int) -> list[Floats]:
-        """Return the derivative in the angle."""
+        """Return the derivative of the same sum in the angle."""
         degrees = self.degrees(cosine.size)
         return [self.values(degrees * sine, -degrees * cosine, points)]
 
     def mean(self, values: Floats, points: int) -> float:
-        """Return the mean."""
+        """Return the mean of values on a grid."""
         return float(values.mean())
 
     def noise(self, cosine: Floats, sine: Floats, points: int) -> float:
-        """Return the noise of the sum of all sizes."""
+        """Return the rounding noise of the density, by the sum of the moduli of all its terms."""
         return 8 * EPS * (1 + 2 * float(np.hypot(cosine[1:], sine[1:]).sum()))

@@ -43,11 +43,11 @@ class SphereModes(OnSphere):
     takes_azimuth: ClassVar[bool] = True
 
     def places(self, degree: int) -> int:
-        """Return (L + 1)(L + 2)/2."""
+        """Return (L + 1)(L + 2)/2, the number of moments up to a degree."""
         return packed_size(degree)
 
     def degree(self, places: int) -> int:
-        """Return the degree up to which so many moments go."""
+        """Return the largest degree of a number of moments."""
         return largest_degree(places)
 
     def degrees(self, places: int) -> Indices:
@@ -60,7 +60,7 @@ class SphereModes(OnSphere):
         return np.asarray(np.arange(places) - place(degrees, 0))
 
     def axial(self, degree: int) -> Indices:
-        """Return the places of order 0 of degree 0 to a degree."""
+        """Return the places of the moments of order 0 for degrees from 0 to ``degree``."""
         return zonal_places(degree)
 
     def places_of(self, degree: int) -> slice:
@@ -72,7 +72,7 @@ class SphereModes(OnSphere):
         return np.asarray(2.0 * degrees_of_places(places) + 1.0)
 
     def place(self, degree: int, order: int) -> int:
-        """Return l(l + 1)/2 + m."""
+        """Return l(l + 1)/2 + m, the place of a degree and an order."""
         if not 0 <= order <= degree:
             raise no_such_order(degree, order)
         return int(place(degree, order))
@@ -129,11 +129,11 @@ class SphereModes(OnSphere):
         return _on_rings(numbers * cosine, numbers * sine, polar, steps)
 
     def rounding(self, places: int) -> float:
-        """Return 0: the multiplicities are small."""
+        """Return 0, since the multiplicities are small."""
         return 0.0
 
     def coarsest(self, places: int) -> int:
-        """Return the fineness of the first grid to try for so many moments."""
+        """Return the fineness of the first grid to try for a number of moments."""
         return 2 * largest_degree(places) + 16
 
     def grid(self, points: int) -> Floats:
@@ -142,7 +142,7 @@ class SphereModes(OnSphere):
         return np.array(np.meshgrid(gauss_rule(3, points).polar, around, indexing="ij"))
 
     def values(self, cosine: Floats, sine: Floats, points: int) -> Floats:
-        """Return the sum, shape (points, 2 points): rings from the north pole, longitudes from 0."""
+        """Return the sum of harmonics on a grid, (points, 2 points): rings from north, longitudes from 0."""
         return _on_rings(cosine, sine, gauss_rule(3, points).polar, points)
 
     def gradient(self, cosine: Floats, sine: Floats, points: int) -> list[Floats]:
@@ -163,13 +163,13 @@ class SphereModes(OnSphere):
         return float(values.mean(axis=1) @ np.exp(gauss_rule(3, points).log_weights))
 
     def noise(self, cosine: Floats, sine: Floats, points: int) -> float:
-        """Return the noise of the sum of all sizes."""
+        """Return the rounding noise of the density, by the sum of the moduli of all its terms."""
         numbers = self.multiplicities(cosine.size)
         return 8 * EPS * (1 + float((numbers * np.hypot(cosine, sine))[1:].sum()))
 
 
 def _on_rings(cosine: Floats, sine: Floats, polar: Floats, points: int) -> Floats:
-    """Return the sum at polar angles and on 2 points longitudes from 0, (n, 2 points)."""
+    """Return the sum of harmonics at polar angles and 2 points longitudes from 0, (n, 2 points)."""
     orders = range(largest_degree(cosine.size) + 1)
     return _around(np.array([np.sin(polar) ** m * _along(cosine, sine, m, polar) for m in orders]), points)
 

@@ -10,16 +10,16 @@ from .modes import EPS, Floats, Modes
 def refined_until_two_agree(
     integral: Callable[[int], tuple[float, float]], sizes: Iterable[int], otherwise: str
 ) -> float:
-    """Return the first of the values of an integral on ever finer grids that agrees with the one before.
+    """Return an integral: its first value on ever finer grids that agrees with the value before.
 
     Parameters
     ----------
     integral
-        Gives the value on a grid of a size and the difference that is none; nan where no finer grid helps.
+        Gives the value on a grid of a size and the tolerance of agreement; nan if no finer grid helps.
     sizes
         Of the grids, increasing.
     otherwise
-        What is said if no two values agree.
+        Message of the error if no two values agree.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def growing(first: int, most: int, factor: float = 2) -> Iterator[int]:
 
 
 def converged(modes: Modes, places: int, integrand: Callable[[int], tuple[Floats, Floats]]) -> float:
-    """Return the uniform mean of a function on grids doubled until two agree, from that for so many moments on.
+    """Return the uniform mean of a function on grids doubled until two agree, the first for ``places`` moments.
 
     The integrand returns its values and their sizes before cancellation, which set the tolerance.
 

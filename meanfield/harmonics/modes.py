@@ -1,4 +1,4 @@
-r"""What the numbers of a density mean: the protocol of modes, and what all moments by degree have in common.
+r"""The protocol of modes, which say what moments mean, and the base of all moments by degree.
 
 A density is kept through real moments, two vectors ``cosine`` and ``sine`` of one length. On every domain
 
@@ -30,7 +30,7 @@ class Modes(Protocol):
     Attributes
     ----------
     domain
-        Where the densities live.
+        Space of the densities.
     layout
         The word for the arrangement in files: ``"degree"``, or ``"order"`` for moments by degree and order.
     angles
@@ -65,7 +65,7 @@ class Modes(Protocol):
     finest
         The finest grid.
     amplifies
-        Whether the N_l turn the rounding of moments into errors of the density that integrals feel.
+        Whether the N_l turn the rounding of moments into errors of the density that affect integrals.
     """
 
     angles: ClassVar[int]
@@ -88,12 +88,12 @@ class Modes(Protocol):
 
     @property
     def domain(self) -> Domain:
-        """Where the densities live."""
+        """Space of the densities."""
         ...
 
     @property
     def takes_azimuth(self) -> bool:
-        """Whether a second angle has a meaning."""
+        """Whether densities may be evaluated at an azimuth as a second angle."""
         ...
 
     def places(self, degree: int) -> int:
@@ -101,7 +101,7 @@ class Modes(Protocol):
         ...
 
     def degree(self, places: int) -> int:
-        """Return the degree up to which so many moments go."""
+        """Return the largest degree of a number of moments."""
         ...
 
     def degrees(self, places: int) -> Indices:
@@ -109,11 +109,11 @@ class Modes(Protocol):
         ...
 
     def orders(self, places: int) -> Indices | None:
-        """Return the azimuthal order of each place; None where moments have none."""
+        """Return the azimuthal order of each place; None if the moments have no orders."""
         ...
 
     def axial(self, degree: int) -> Indices:
-        """Return the places of the moments about the axis of degree 0 to a degree."""
+        """Return the places of the moments about the axis for degrees from 0 to ``degree``."""
         ...
 
     def places_of(self, degree: int) -> slice:
@@ -121,7 +121,7 @@ class Modes(Protocol):
         ...
 
     def multiplicities(self, places: int) -> Floats:
-        """Return N_l of each place.
+        """Return N_l, the number of harmonics of the degree, of each place.
 
         Raises
         ------
@@ -131,7 +131,7 @@ class Modes(Protocol):
         ...
 
     def place(self, degree: int, order: int) -> int:
-        """Return the place of a moment.
+        """Return the place of the moment of a degree and an order.
 
         Raises
         ------
@@ -165,7 +165,7 @@ class Modes(Protocol):
         ...
 
     def signed(self, cosine: Floats, sine: Floats) -> Floats:
-        """Return a moment of each degree (..., L + 1): with the cosine, about the axis, or the length by order."""
+        """Return a moment of each degree (..., L + 1): with the cosine, about the axis, or a length over orders."""
         ...
 
     def named(self, cosine: Floats, sine: Floats, name: str) -> Floats:
@@ -174,7 +174,7 @@ class Modes(Protocol):
         Raises
         ------
         InvalidInput
-            If there is none of that name.
+            If no moment has that name.
         """
         ...
 
@@ -192,7 +192,7 @@ class Modes(Protocol):
         Raises
         ------
         InvalidInput
-            If the density needs an azimuth and there is none, or has no use for one.
+            If the density needs an azimuth and none is given, or does not admit one.
         """
         ...
 
@@ -204,7 +204,7 @@ class Modes(Protocol):
         Raises
         ------
         InvalidInput
-            If the density needs an azimuth and there is none, or has no use for one.
+            If the density needs an azimuth and none is given, or does not admit one.
         """
         ...
 
@@ -223,11 +223,11 @@ class Modes(Protocol):
         ...
 
     def rounding(self, places: int) -> float:
-        """Return the largest error of that density by rounding of the moments where N_l amplify it, else 0."""
+        """Return the largest rounding error of a density if the N_l amplify that of its moments, else 0."""
         ...
 
     def coarsest(self, places: int) -> int:
-        """Return the fineness of the first grid to try for so many moments."""
+        """Return the fineness of the first grid to try for a number of moments."""
         ...
 
     def grid(self, points: int) -> Floats:
@@ -235,7 +235,7 @@ class Modes(Protocol):
         ...
 
     def values(self, cosine: Floats, sine: Floats, points: int) -> Floats:
-        """Return the sum of the functions of all places with these factors on a grid."""
+        """Return the sum of harmonics with given coefficients on a grid."""
         ...
 
     def gradient(self, cosine: Floats, sine: Floats, points: int) -> list[Floats]:
@@ -252,7 +252,7 @@ class Modes(Protocol):
 
 
 class ByDegree:
-    """What moments with one number a degree, or two, have in common."""
+    """Base of modes with one moment for each degree, or two."""
 
     layout: ClassVar[Layout] = "degree"
     angles: ClassVar[int] = 1
@@ -262,7 +262,7 @@ class ByDegree:
         return degree + 1
 
     def degree(self, places: int) -> int:
-        """Return the degree up to which so many moments go."""
+        """Return the largest degree of a number of moments."""
         return places - 1
 
     def degrees(self, places: int) -> Indices:
@@ -270,11 +270,11 @@ class ByDegree:
         return np.arange(places)
 
     def orders(self, places: int) -> Indices | None:
-        """Return None: there are no azimuthal orders."""
+        """Return None, since there are no azimuthal orders."""
         return None
 
     def axial(self, degree: int) -> Indices:
-        """Return the places of the moments about the axis of degree 0 to a degree."""
+        """Return the places of the moments about the axis for degrees from 0 to ``degree``."""
         return np.arange(degree + 1)
 
     def places_of(self, degree: int) -> slice:
@@ -282,7 +282,7 @@ class ByDegree:
         return slice(degree, degree + 1)
 
     def place(self, degree: int, order: int) -> int:
-        """Return the degree, for order 0."""
+        """Return the place of a degree, the degree itself; its order must be 0."""
         if order != 0:
             raise no_such_order(degree, order)
         return degree
@@ -320,12 +320,12 @@ def entry(values: Floats, index: int) -> Floats:
 
 
 def no_azimuth(domain: Domain) -> InvalidInput:
-    """Return the refusal of an azimuth."""
+    """Return the error for an azimuth on a domain where it has no meaning."""
     return InvalidInput(f"a density on {domain.in_words} takes one angle, density(angle), and no azimuth")
 
 
 def no_such_order(degree: int, order: int) -> InvalidInput:
-    """Return the refusal of an order."""
+    """Return the error for an order that a degree does not have."""
     return InvalidInput(
         f"there is no moment of degree {degree} and order {order} here; orders are from 0 to the degree, and "
         "densities symmetric about the pole have order 0 only"

@@ -1,4 +1,4 @@
-r"""Moments of densities together with what they mean, and the names of moments.
+r"""Moments of densities together with their modes, and the names of moments.
 
 =========  =========================================================================================
 name       meaning
@@ -39,7 +39,7 @@ class Moments:
     Attributes
     ----------
     modes
-        What they mean.
+        The modes, which say what the moments mean.
     cosine, sine : (..., n) float
         The moments.
     """
@@ -58,7 +58,7 @@ class Moments:
         return Moments(self.modes, self.cosine[..., :kept], self.sine[..., :kept])
 
     def about_axis(self) -> "Moments":
-        """Return the moments of the mean over the azimuth: those about the axis."""
+        """Return the moments about the axis, those of the mean of the density over the azimuth."""
         if self.has_axis:
             return self
         axial = self.modes.axial(self.degree)
@@ -66,7 +66,7 @@ class Moments:
 
     @property
     def has_axis(self) -> bool:
-        """Whether they are those of densities symmetric about the pole, or of one angle at all."""
+        """Whether the densities depend on one angle only, as those symmetric about the pole."""
         return self.modes.angles == 1
 
     @property
@@ -94,7 +94,7 @@ class Moments:
         return entry(self.sine if sine else self.cosine, self.modes.place(degree, order))
 
     def signed(self, degree: int) -> Floats:
-        """Return the moment of a degree (...): with the cosine, about the axis, or the length of those by order."""
+        """Return the moment of a degree (...): with the cosine, about the axis, or the length over the orders."""
         return entry(self.modes.signed(self.cosine, self.sine), degree)
 
     def named(self, name: str) -> Floats:
@@ -113,7 +113,7 @@ class Moments:
         Raises
         ------
         InvalidInput
-            If the density needs an azimuth and there is none, or has no use for one.
+            If the density needs an azimuth and none is given, or does not admit one.
         """
         return self.modes.density(self.cosine, self.sine, angle, azimuth)
 
@@ -152,5 +152,5 @@ def moment_columns(domain: Domain, sines: bool = False) -> tuple[str, ...]:
 
 
 def moments_of(domain: Domain, layout: Layout, cosine: Floats, sine: Floats) -> Moments:
-    """Return moments in the arrangement of files."""
+    """Return cosine and sine moments on a domain in a layout as :class:`Moments`."""
     return Moments(modes_of(domain, layout), cosine, sine)

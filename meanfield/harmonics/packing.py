@@ -1,4 +1,4 @@
-"""Where the moments of a density on S^2 stand in a vector: degree l and order m at the place l (l + 1)/2 + m."""
+"""Packing of the moments of a density on S^2 into a vector: degree l, order m at the place l (l + 1)/2 + m."""
 
 import math
 from typing import Any
@@ -21,7 +21,7 @@ def packed_size(degree: int) -> int:
 
 
 def largest_degree(places: int) -> int:
-    """Return the degree of packed moments of so many places."""
+    """Return the largest degree of a number of packed moments."""
     return (math.isqrt(8 * places + 1) - 3) // 2
 
 
@@ -38,19 +38,19 @@ def degrees_and_orders(degree: int) -> tuple[Indices, Indices]:
 
 
 def zonal_places(degree: int) -> Indices:
-    """Return the places of degree 0 to a degree and order 0."""
+    """Return the places of the packed moments of order 0 for degrees from 0 to ``degree``."""
     return np.asarray(place(np.arange(degree + 1), 0))
 
 
 def packed(zonal: Floats) -> Floats:
-    """Return zonal moments of a density on S^2 in the places of degree and order 0."""
+    """Return zonal moments of a density on S^2 as packed moments, those of other orders zero."""
     moments = np.zeros(place(zonal.size, 0))
     moments[zonal_places(zonal.size - 1)] = zonal
     return moments
 
 
 def moduli(cosine: Floats, sine: Floats) -> Floats:
-    """Return the lengths |m_l| of the packed moments of each degree, whatever the rotation: (..., L + 1)."""
+    """Return the lengths |m_l| of the packed moments of each degree, (..., L + 1), which no rotation changes."""
     squares = cosine**2 + sine**2
     starts = zonal_places(largest_degree(cosine.shape[-1]))
     return np.asarray(np.sqrt(np.add.reduceat(squares, starts, axis=-1)))

@@ -143,7 +143,7 @@ def northern_half(rule: Rule) -> Rule:
 def _starting_complements(dimension: int, count: int) -> Floats:
     """Return 1 - u of the northern nodes from the eigenvalues of the Jacobi matrix.
 
-    The matrix has no diagonal, so its square falls apart, and the half that acts on the odd degrees has the
+    The matrix has no diagonal, so its square decouples, and the half that acts on the odd degrees has the
     squares of the positive nodes as eigenvalues.
     """
     from scipy.linalg import eigvalsh_tridiagonal

@@ -1,4 +1,4 @@
-"""What modes of zonal densities and of all densities on a sphere have in common."""
+"""The base of the modes of zonal densities and of all densities on a sphere."""
 
 import math
 from typing import ClassVar
@@ -12,7 +12,7 @@ from .modes import Floats
 
 
 class OnSphere:
-    """Modes whose first angle is that from the north pole."""
+    """Base of modes whose first angle is that from the north pole."""
 
     domain: Sphere
 

@@ -13,7 +13,7 @@ The polynomials are found from their differences,
 .. math:: (l + d - 2)(P_{l+1} - P_l) = l\,(P_l - P_{l-1}) - (2l + d - 2)(1 - u)\, P_l,
 
 with :math:`1 - u = 2\sin^2(\theta/2)` (Reinsch's form of the recurrence): near the poles
-:math:`u = \cos\theta` has forgotten the angle, and the common recurrence loses :math:`l^2` units of rounding
+:math:`u = \cos\theta` no longer determines the angle, and the common recurrence loses :math:`l^2` units of rounding
 there. The southern half follows from :math:`P_l(-u) = (-1)^l P_l(u)`. The order m on :math:`S^2` is the same in
 dimension 3 + 2m:
 
@@ -37,7 +37,7 @@ BLOCK = 8192
 
 
 def zonal_density(moments: Floats, dimension: int, polar: ArrayLike) -> Floats:
-    r"""Sum a zonal density over the uniform one, :math:`\sum_l N_l p_l P_l(\cos\theta)`.
+    r"""Return a zonal density over the uniform one, :math:`\sum_l N_l p_l P_l(\cos\theta)`.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def zonal_density(moments: Floats, dimension: int, polar: ArrayLike) -> Floats:
 
 
 def zonal_sensitivity(degree: int, dimension: int, polar: ArrayLike) -> Floats:
-    r"""Change of a zonal density over the uniform one if each moment changes by one, :math:`\sum N_l |P_l|`.
+    r"""Return the change of a zonal density over uniform if each moment changes by one, :math:`\sum N_l |P_l|`.
 
     It is largest at the poles. In high dimensions the N_l are large, and a density far below its peak is lost in
     the rounding of the moments.
@@ -87,7 +87,7 @@ def polynomials_at(degree: int, dimension: int, polar: Floats) -> Floats:
 
 
 def full_density(cosine: Floats, sine: Floats, polar: ArrayLike, azimuth: ArrayLike) -> Floats:
-    """Sum a density on S^2 over the uniform one from packed moments.
+    """Return a density on S^2 over the uniform one from its packed moments.
 
     Parameters
     ----------
@@ -157,13 +157,13 @@ def _polynomials(degree: int, dimension: int, versine: Floats) -> Iterator[Float
 
 
 def _versine(polar: Floats) -> Floats:
-    """1 - |cos polar| without cancellation."""
+    """Return 1 - |cos polar| without cancellation."""
     half = 0.5 * polar
     return np.asarray(2.0 * np.minimum(np.sin(half) ** 2, np.cos(half) ** 2))
 
 
 def _weighted(multiplicity: int, factor: float) -> float:
-    """Return the product, also where the multiplicity is beyond doubles; infinite where the product is."""
+    """Return multiplicity times factor, also for a multiplicity beyond doubles; infinite if the product is."""
     shift = max(0, multiplicity.bit_length() - 1000)
     try:
         return math.ldexp(float(multiplicity >> shift) * factor, shift)

@@ -1,4 +1,4 @@
-"""Which modes belong to which domain: the one place that asks."""
+"""The table of the modes of every domain."""
 
 from collections.abc import Callable
 from typing import Any, get_args
@@ -15,7 +15,7 @@ _BY_DEGREE: dict[str, Callable[[Any], Modes]] = {Circle.name: lambda _: CircleMo
 
 
 def modes_of(domain: Domain, layout: str = "degree") -> Modes:
-    """Return the meaning of moments on a domain, by degree or by degree and order.
+    """Return the modes of a domain, with moments by degree or by degree and order.
 
     Raises
     ------

@@ -35,7 +35,7 @@ class ZonalModes(ByDegree, OnSphere):
 
     @property
     def takes_azimuth(self) -> bool:
-        """Whether there is one azimuth: on the ordinary sphere."""
+        """Whether points have one azimuth, as on the ordinary sphere."""
         return self.domain.has_azimuth
 
     @property
@@ -60,7 +60,7 @@ class ZonalModes(ByDegree, OnSphere):
         return np.asarray(numbers)
 
     def check(self, sine: Floats) -> None:
-        """Refuse sine moments, which a zonal density has not."""
+        """Refuse sine moments, which a zonal density does not have."""
         if sine.any():
             raise InvalidInput(
                 "a zonal density has no sine moments; a density on S^2 without an axis has layout='order'"
@@ -92,15 +92,15 @@ class ZonalModes(ByDegree, OnSphere):
         return values if azimuth is None else values + np.zeros(np.shape(azimuth))
 
     def density_on_rings(self, cosine: Floats, sine: Floats, polar: Floats, steps: int) -> Floats:
-        """Return the density over the uniform one at polar angles, 2 steps times."""
+        """Return the density over the uniform one at polar angles, repeated on 2 steps longitudes."""
         return np.repeat(self.density(cosine, sine, polar)[:, np.newaxis], 2 * steps, axis=1)
 
     def rounding(self, places: int) -> float:
-        """Return the error at the pole, where all N_l P_l add up."""
+        """Return the largest rounding error of a density, that at the pole, where all N_l P_l add up."""
         return EPS * float(zonal_sensitivity(places - 1, self._dimension, 0.0))
 
     def coarsest(self, places: int) -> int:
-        """Return the fineness of the first grid to try for so many moments."""
+        """Return the fineness of the first grid to try for a number of moments."""
         return 2 * places + 24
 
     def grid(self, points: int) -> Floats:
@@ -108,20 +108,20 @@ class ZonalModes(ByDegree, OnSphere):
         return gauss_rule(self._dimension, points).polar
 
     def values(self, cosine: Floats, sine: Floats, points: int) -> Floats:
-        """Return sum_l c_l P_l(u)."""
+        """Return sum_l c_l P_l(u) on a grid."""
         return zonal_sum(cosine, self._dimension, self.grid(points))
 
     def gradient(self, cosine: Floats, sine: Floats, points: int) -> list[Floats]:
-        """Return the derivative in the polar angle."""
+        """Return the derivative of the same sum in the polar angle."""
         angles, dimension = self.grid(points), self._dimension
         return [-np.sin(angles) * zonal_sum(raised(cosine, dimension), dimension + 2, angles)]
 
     def mean(self, values: Floats, points: int) -> float:
-        """Return the mean by Gauss quadrature."""
+        """Return the uniform mean of values on a grid, by Gauss quadrature."""
         return float(values @ np.exp(gauss_rule(self._dimension, points).log_weights))
 
     def noise(self, cosine: Floats, sine: Floats, points: int) -> Floats:
-        """Return the noise of the sum, large at the poles.
+        """Return the rounding noise of the density on a grid, large at the poles.
 
         A moment has an error of eps relative and of eps times the size of P_l in the mean square.
         """

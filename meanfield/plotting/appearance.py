@@ -35,7 +35,7 @@ MARKERS = {
 
 
 def require_degrees(degrees: Sequence[int]) -> None:
-    """Refuse degrees that have no colours of their own, and none at all."""
+    """Refuse an empty list of degrees, and more degrees than there are colours."""
     if not 1 <= len(degrees) <= len(COLOURS):
         raise InvalidInput(
             f"one can draw from 1 to {len(COLOURS)} degrees, not {len(degrees)}; try degrees=(1, 2, 3)"
@@ -43,7 +43,7 @@ def require_degrees(degrees: Sequence[int]) -> None:
 
 
 def colour_of(diagram: Diagram, index: int) -> str:
-    """Return the colour of a branch; the uniform one is black, the others take turns."""
+    """Return the colour of a branch; the uniform one is black, the others cycle through the palette."""
     if diagram.branches[index].symmetry == 0:
         return UNIFORM_COLOUR
     clustered = [position for position, branch in enumerate(diagram.branches) if branch.symmetry != 0]
@@ -51,7 +51,7 @@ def colour_of(diagram: Diagram, index: int) -> str:
 
 
 def colour_number(number: int) -> str:
-    """Return one colour after the other, again from the first after the last."""
+    """Return the colour of the palette for a number, cyclically."""
     return COLOURS[number % len(COLOURS)]
 
 
@@ -67,14 +67,14 @@ def style_handles() -> "list[Line2D]":
 
 
 def new_axes() -> "Axes":
-    """Return axes on a figure of their own."""
+    """Return axes on a new figure."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=AXES_SIZE, layout="constrained").add_subplot()
 
 
 def plain_frame(ax: "Axes") -> None:
-    """Leave two sides of the frame and some air above the curves."""
+    """Hide two sides of the frame and leave a margin above the curves."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.tick_params(labelsize=9)
     ax.margins(y=0.12)

@@ -1,4 +1,4 @@
-"""What a picture shows in a line: potential, domain, noise, coupling and confinement."""
+"""Captions of figures in one line: potential, domain, noise, coupling and confinement."""
 
 import re
 import textwrap
@@ -24,7 +24,7 @@ GROUP = re.compile(r"\b([CDST])_(\w+)")
 
 @checked
 def caption(problem: McKeanVlasov) -> str:
-    r"""Describe a problem as pictures do, such as ``transformer ($\beta=5$) on the circle, $D=1$``."""
+    r"""Return the caption of a problem, such as ``transformer ($\beta=5$) on the circle, $D=1$``."""
     return joined(caption_parts(problem))
 
 
@@ -53,12 +53,12 @@ def branch_name(label: str) -> str:
 
 
 def fitted(text: str, width: float) -> str:
-    """Break a line that is longer than a width in inches."""
+    """Return a text, broken into lines if it is longer than a width in inches."""
     return textwrap.fill(text, max(20, int(CHARACTERS * width)), break_long_words=False, break_on_hyphens=False)
 
 
 def width_of(ax: "Axes") -> float:
-    """Return the width in inches of axes and of what is beside them."""
+    """Return the width in inches for a title above axes, somewhat more than their own."""
     figure = ax.get_figure(root=True)
     return 6.0 if figure is None else 1.2 * float(figure.get_figwidth() * ax.get_position().width)
 
@@ -70,7 +70,7 @@ def entitle_figure(figure: "Figure", text: str) -> None:
 
 
 def titled_axes(problem: McKeanVlasov, name: str = "", size: tuple[float, float] = AXES_SIZE) -> "Axes":
-    """Return axes on a figure of their own that says the problem, after the name of a state if there is one."""
+    """Return axes on a new figure with a problem as title, behind the name of a state if one is given."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=size, layout="constrained")

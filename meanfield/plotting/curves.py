@@ -47,7 +47,7 @@ ROW = 5
 
 @dataclass
 class _Drawing:
-    """One diagram in axes: what is drawn, by which lines, and the entries of the legend that explain them."""
+    """One diagram in axes: the quantity drawn, its lines, and their entries in the legend."""
 
     diagram: Diagram
     y: str
@@ -172,7 +172,7 @@ def _colour(drawings: list[_Drawing]) -> None:
 
 
 def _named_curves(drawing: _Drawing) -> list[tuple[str, str, Floats]]:
-    """Name, colour and points (P, 2) of every curve to be labelled; those that lie on zero share a name."""
+    """Return name, colour and points (P, 2) of every curve to be labelled; those that lie on zero share a name."""
     curves: list[tuple[str, str, Floats]] = []
     flat: list[str] = []
     diagram = drawing.diagram
@@ -194,7 +194,7 @@ def _named_curves(drawing: _Drawing) -> list[tuple[str, str, Floats]]:
 
 
 def _explain(ax: "Axes", drawings: list[_Drawing]) -> None:
-    """Write what is common to all diagrams above the legend, and what is not into it."""
+    """Write the caption common to all diagrams above the legend, and what distinguishes them into it."""
     common, names = _distinguished(drawings)
     named = [
         _proxy(color=drawing.colour_of(0), linewidth=1.5, label=name)
@@ -206,7 +206,7 @@ def _explain(ax: "Axes", drawings: list[_Drawing]) -> None:
         entries = drawing.entries | entries
     order = [text for _, text in STYLES.values()] + [text for _, _, text in MARKERS.values()]
     shown = named + [entries[text] for text in order if text in entries]
-    # Above the axes it is in nobody's way, whatever the curves do.
+    # Above the axes it overlaps no curve.
     rows = math.ceil(len(shown) / ROW)
     legend = ax.legend(
         handles=shown,
@@ -224,7 +224,7 @@ def _explain(ax: "Axes", drawings: list[_Drawing]) -> None:
 
 
 def _distinguished(drawings: list[_Drawing]) -> tuple[str, list[str]]:
-    """Return in words what all diagrams have in common, and for each of several what it alone has."""
+    """Return the caption common to all diagrams, and for each of several its name in the legend."""
     parts = [caption_parts(drawing.diagram.problem.at(coupling=None)) for drawing in drawings]
     common = [part for part in parts[0] if all(part in other for other in parts)]
     names = [", ".join(part for part in own if part not in common) for own in parts]
@@ -282,7 +282,7 @@ def _draw_event(ax: "Axes", drawing: _Drawing, event: SpecialPoint) -> None:
 
 
 def _left(branch: Branch, event: SpecialPoint) -> bool:
-    """Whether the branch was left at an end, although it goes on."""
+    """Return whether the trace of a branch was stopped at an endpoint, although the branch goes on."""
     return branch.outcome in LEFT and event.description == str(branch.outcome)
 
 
@@ -308,7 +308,7 @@ def _frame(ax: "Axes", drawings: list[_Drawing]) -> None:
 
 
 def _range(diagram: Diagram) -> tuple[float, ...]:
-    """Return the ends of the interval as they are drawn, none where they are not known."""
+    """Return the ends of the interval in units of the horizontal axis; empty if these are not known."""
     scale = 1.0 if diagram.critical_coupling is None else diagram.critical_coupling
     return tuple(float(bound / scale) for bound in diagram.interval) if scale > 0 else ()
 

@@ -72,7 +72,7 @@ def draw_profile(ax: "Axes", state: State, **settings: Any) -> None:
 
 
 def draw_densities(ax: "Axes", diagram: Diagram) -> None:
-    """Draw densities at equal steps along the first clustered branch, or the uniform one where there is none."""
+    """Draw densities at equal steps along the first clustered branch, or the uniform one if there is none."""
     clustered = [branch for branch in diagram.branches if branch.symmetry != 0]
     profiled = [branch for branch in clustered if branch.moments.has_axis]
     if profiled:

@@ -16,7 +16,7 @@ RESOLUTION = 300
 
 @checked
 def check_figure(path: str | Path, force: bool = False) -> Path:
-    """Check, before anything is drawn, that a figure could be written.
+    """Check, before anything is drawn, that a figure could be written, and return its path.
 
     Raises
     ------

@@ -27,7 +27,7 @@ SIZES = {"globe": (3.1, 2.7), "mollweide": (4.9, 2.4)}
 
 
 class Shown(NamedTuple):
-    """One density of a gallery, and what is written above it."""
+    """One density of a gallery, with the label above it."""
 
     title: str
     moments: Moments

@@ -38,7 +38,7 @@ Floats = NDArray[np.float64]
 # Pale where there is nothing, so that a globe looks like one; its luminance falls steadily.
 COLOUR_MAP = "BuPu"
 FEWEST_PIXELS, MOST_PIXELS, PIXELS_A_DEGREE = 520, 1200, 8
-# Steps of a survey from pole to pole, and of its continuation beyond its ends, where a spline feels them.
+# Steps of a survey from pole to pole, and of its continuation beyond its ends, on which a spline depends.
 FEWEST_STEPS, SPLINE_ENDS = 48, 12
 # The scale of colours reaches at least this far, so that a uniform density is no extreme.
 LEAST_TOP = 1.5
@@ -202,7 +202,7 @@ def require_sphere(moments: Moments, picture: str) -> None:
 
 
 def _at(moments: Moments, surveyed: Floats, polar: Floats, azimuth: Floats) -> Floats:
-    """Return the density over the uniform one at angles, from its survey where it has no axis."""
+    """Return the density over the uniform one at angles, interpolated from its survey if it has no axis."""
     from scipy.ndimage import map_coordinates
 
     if moments.has_axis:
@@ -222,7 +222,7 @@ def _resolution(moments: Moments) -> int:
 
 
 def _survey(moments: Moments) -> tuple[Floats, Floats, Floats]:
-    """Polar angles (n, 1), azimuths (k,) and densities (n, k) all over the sphere, poles included."""
+    """Return polar angles (n, 1), azimuths (k,) and densities (n, k) on a grid of the sphere, poles included."""
     steps = _steps(moments)
     polar = np.linspace(0.0, np.pi, steps + 1)
     azimuth = np.linspace(0.0, 2.0 * np.pi, 2 * steps, endpoint=False)
@@ -253,7 +253,7 @@ def _sensible_view(polar: Floats, azimuth: Floats, values: Floats) -> Floats:
 
 
 def _quietest_edge(azimuth: Floats, values: Floats) -> float:
-    """Azimuth along which there is least mass; of equal ones the first from pi on."""
+    """Return the azimuth along which there is least mass; of equal ones the first from pi on."""
     polar = np.linspace(0.0, np.pi, len(values))
     mass = np.sin(polar) @ values
     order = np.roll(np.arange(azimuth.size), -(azimuth.size // 2))
@@ -287,7 +287,7 @@ def _paint(
 
 
 def _shade(ax: "Axes", extent: float, pixels: int, image: "AxesImage") -> None:
-    """Darken what is turned away from the light by a dark blue, more or less transparent, on the same disc."""
+    """Shade the side of a globe away from the light by a dark blue of varying transparency."""
     x, y = np.meshgrid(centres(pixels, extent), centres(pixels, extent))
     height = np.sqrt(np.maximum(0.0, 1.0 - x**2 - y**2))
     light = LIGHT / np.linalg.norm(LIGHT)

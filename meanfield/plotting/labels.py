@@ -1,4 +1,4 @@
-"""Where to write the name of a curve: so that it can be read as the name of no other.
+"""Places for the names of curves, each of which is read as the name of its own curve only.
 
 The frame of the axes is divided into cells of one point. For a text of a given size, sums over boxes of cells tell
 for all places at once what would lie under it and which curves would lie beside it. A name stands where its own
@@ -61,7 +61,7 @@ class _Box(NamedTuple):
 
 
 def place_labels(ax: "Axes", curves: Sequence[tuple[str, str, Floats]]) -> "list[Annotation]":
-    """Write the name of every curve and return the texts; one that could only stand on another is left out.
+    """Write the name of every curve and return the texts, without names that have no free place.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def place_labels(ax: "Axes", curves: Sequence[tuple[str, str, Floats]]) -> "list
 def _survey(
     figure: "Figure", ax: "Axes", curves: Sequence[tuple[str, str, Floats]]
 ) -> "tuple[_Sheet, list[_Name]]":
-    """Return what is drawn in axes as they are laid out now, and the names of the curves that are in sight.
+    """Return the sheet of what is drawn in axes, as laid out now, and the names of the visible curves.
 
     The smaller a curve, the fewer places its name has, so small ones come first.
     """
@@ -121,7 +121,7 @@ def _survey(
 def _beside_all(
     sheet: "_Sheet", names: "list[_Name]", font: float
 ) -> "tuple[list[tuple[_Name, _Box]], list[_Name]]":
-    """Return names with their places beside their curves, and those that have none."""
+    """Return the names with a place beside their curves, with these places, and the other names."""
     placed, waiting = [], []
     for name in names:
         box = _beside(sheet, sheet.size(name.text, font), name)
@@ -167,7 +167,7 @@ class _Sheet:
         return cells
 
     def write(self, box: _Box) -> None:
-        """Take the cells of a text."""
+        """Mark the cells of a text as taken."""
         rows = slice(max(0, box.y), max(0, box.y + box.height))
         columns = slice(max(0, box.x), max(0, box.x + box.width))
         self.written[rows, columns] = self.used[rows, columns] = True
@@ -180,11 +180,11 @@ class _Sheet:
         return int(np.ceil(extent.width / self.cell)), int(np.ceil(extent.height / self.cell))
 
     def margin_takes(self, name: str, font: float) -> bool:
-        """Whether there is room for a name in the margin."""
+        """Return whether there is room for a name in the margin."""
         return self.size(name, font)[0] <= self.room
 
     def leaves(self, track: Floats) -> bool:
-        """Whether a curve goes on to the right side of the frame."""
+        """Return whether a curve goes on to the right side of the frame."""
         return bool(np.max(track[:, 0]) >= self.shape[1] - CLEAR)
 
     def pixels(self, cells: Floats) -> Floats:
@@ -205,7 +205,7 @@ class _Sheet:
 
 
 def _beside(sheet: _Sheet, size: tuple[int, int], name: _Name) -> _Box | None:
-    """Return the best place at which the own curve passes near the text and no other does, None if none."""
+    """Return the best place at which no curve but its own passes near a text, None if no such place exists."""
     free = (_under(sheet.used, size, CLEAR) == 0) & (_under(name.others, size, FAR) == 0)
     touching = _under(name.own, size, NEAR)
     y, x = np.nonzero(free & (touching > 0))
@@ -220,7 +220,7 @@ def _beside(sheet: _Sheet, size: tuple[int, int], name: _Name) -> _Box | None:
 
 
 def _apart(sheet: _Sheet, size: tuple[int, int], name: _Name) -> tuple[_Box | None, Floats | None]:
-    """Return a place with room and the point of the curve to which a leader goes, None if there is no room.
+    """Return a free place and the point of the curve to which a leader goes, None if there is no room.
 
     A leader is short, crosses few curves and ends where no other curve is near.
     """

@@ -1,4 +1,4 @@
-"""Four panels that tell a diagram: amplitude, free energy, slowest rate and densities."""
+"""Four panels of a diagram: amplitude, free energy, slowest rate and densities."""
 
 import math
 from typing import TYPE_CHECKING

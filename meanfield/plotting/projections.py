@@ -34,7 +34,7 @@ class View:
 
     @classmethod
     def from_direction(cls, direction: Sequence[float]) -> "View":
-        """Look at the centre from a direction, the north pole upwards.
+        """Return the view of the centre from a direction, with the north pole upwards.
 
         Raises
         ------
@@ -59,30 +59,30 @@ class View:
         return cls(np.stack([np.cross(up, towards), up, towards]))
 
     def shown(self, points: Floats) -> Floats:
-        """Place and height above the paper of points (..., 3) in space."""
+        """Return the place and the height above the paper of points (..., 3) in space."""
         return np.asarray(points @ self.axes.T)
 
 
 def sphere_points(polar: Floats, azimuth: Floats) -> Floats:
-    """Return unit vectors, (..., 3)."""
+    """Return the unit vectors (..., 3) of polar angles and azimuths."""
     across = np.sin(polar)
     parts = np.broadcast_arrays(across * np.cos(azimuth), across * np.sin(azimuth), np.cos(polar))
     return np.stack(parts, axis=-1)
 
 
 def angles_of(points: Floats) -> tuple[Floats, Floats]:
-    """Polar angle and azimuth of vectors (..., 3)."""
+    """Return polar angle and azimuth of vectors (..., 3)."""
     x, y, z = np.moveaxis(points, -1, 0)
     return np.arctan2(np.hypot(x, y), z), np.arctan2(y, x)
 
 
 def centres(count: int, extent: float) -> Floats:
-    """Centres of pixels that divide [-extent, extent]."""
+    """Return the centres of ``count`` pixels that divide [-extent, extent]."""
     return extent * (2.0 * np.arange(count) + 1.0 - count) / count
 
 
 def globe_pixels(view: View, pixels: int) -> tuple[Floats, Floats, NDArray[np.bool_], float]:
-    """Angles of the pixels of a globe, which of the (pixels, pixels) they are, and the picture's half width."""
+    """Return angles of the pixels of a globe, which of the (pixels, pixels) they are, and the half width."""
     extent = 1.0 / (1.0 - 2.0 * MARGIN)
     x, y = np.meshgrid(centres(pixels, extent), centres(pixels, extent))
     radius = np.hypot(x, y)
@@ -95,7 +95,7 @@ def globe_pixels(view: View, pixels: int) -> tuple[Floats, Floats, NDArray[np.bo
 
 
 def map_pixels(centre: float, pixels: int) -> tuple[Floats, Floats, NDArray[np.bool_], float]:
-    """Angles of the pixels of a map, which of the (pixels/2, pixels) they are, and its stretch beyond the rim."""
+    """Return angles of the pixels of a map, which of the (pixels/2, pixels) they are, and its relative size."""
     extent = 1.0 / (1.0 - 2.0 * MARGIN)
     x, y = np.meshgrid(centres(pixels, extent), centres(pixels // 2, extent))
     radius = np.hypot(x, y)
@@ -111,7 +111,7 @@ def map_pixels(centre: float, pixels: int) -> tuple[Floats, Floats, NDArray[np.b
 
 
 def on_map(polar: Floats, longitude: Floats) -> tuple[Floats, Floats]:
-    """Place on the map of a polar angle and an azimuth from the middle, the latter within half a turn."""
+    """Return the place on the map of a polar angle and an azimuth from the middle, within half a turn."""
     sine = np.cos(polar)
     a = np.arcsin(sine)
     for _ in range(60):
@@ -122,7 +122,7 @@ def on_map(polar: Floats, longitude: Floats) -> tuple[Floats, Floats]:
 
 
 def globe_graticule(view: View) -> list[Floats]:
-    """Visible parts of meridians and parallels on a globe, each (n, 2), nan where they are behind it."""
+    """Return visible parts of meridians and parallels on a globe, each (n, 2), nan where they are behind it."""
     down, around = np.linspace(CAP, np.pi - CAP, CURVE_POINTS), np.linspace(0.0, 2.0 * np.pi, CURVE_POINTS)
     curves = [sphere_points(down, np.asarray(azimuth)) for azimuth in MERIDIANS]
     curves += [sphere_points(np.asarray(polar), around) for polar in PARALLELS]
@@ -131,7 +131,7 @@ def globe_graticule(view: View) -> list[Floats]:
 
 
 def map_graticule(centre: float) -> list[Floats]:
-    """Meridians and parallels on a map whose middle has the given azimuth, each (n, 2)."""
+    """Return meridians and parallels on a map whose middle has the given azimuth, each (n, 2)."""
     down, across = np.linspace(CAP, np.pi - CAP, CURVE_POINTS), np.linspace(-np.pi, np.pi, CURVE_POINTS)
     longitudes = np.mod(MERIDIANS - centre + np.pi, 2.0 * np.pi) - np.pi
     inner = [float(value) for value in longitudes if abs(abs(value) - np.pi) > 1e-9]

@@ -1,4 +1,4 @@
-"""What a diagram is drawn over and what is drawn: quantities of branches, with their symbols."""
+"""Quantities of branches on the two axes of a diagram, with their symbols."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ VANISHING = 1e-9
 
 @checked
 def critical_mode(diagram: Diagram) -> int | None:
-    """Degree of the mode that becomes critical first, None where it cannot be told."""
+    """Return the degree of the mode that becomes critical first, None if it is not known."""
     if diagram.critical_coupling is None or diagram.problem.confinement is not None:
         return None
     domain = diagram.problem.domain
@@ -30,7 +30,7 @@ def critical_mode(diagram: Diagram) -> int | None:
 
 
 def default_quantity(diagram: Diagram) -> str:
-    """Name of the quantity that tells the branches of a diagram apart best.
+    """Return the name of the quantity that distinguishes the branches of a diagram best.
 
     That is the amplitude, or on spheres the moment about the north pole of the degree that becomes critical first
     if it vanishes on no branch but the uniform one: its sign tells the two sides of a transcritical branch apart.
@@ -45,7 +45,7 @@ def default_quantity(diagram: Diagram) -> str:
 
 @checked
 def coupling_symbol(diagram: Diagram) -> str:
-    """Symbol of the horizontal axis."""
+    """Return the symbol of the horizontal axis of a diagram."""
     if diagram.critical_coupling is None:
         return r"$\kappa$"
     mode = critical_mode(diagram)
@@ -53,7 +53,7 @@ def coupling_symbol(diagram: Diagram) -> str:
 
 
 def symbol_of(diagram: Diagram, y: str) -> str:
-    """Return the symbol of a quantity, or refuse a name that is none."""
+    """Return the symbol of a quantity, refusing unknown names."""
     modes = modes_of(diagram.problem.domain)
     degree = modes.letters[1]
     names = {
@@ -101,7 +101,7 @@ def abscissa(diagram: Diagram, branch: Branch) -> Floats:
 
 
 def _of_moments(moments: Moments, y: str) -> Floats:
-    """Return a quantity that moments make up."""
+    """Return the values of a quantity that is a function of the moments."""
     if y == "norm":
         # Imported points may know only their first moments; the rest counts as zero.
         squares = np.nan_to_num(moments.cosine[..., 1:] ** 2 + moments.sine[..., 1:] ** 2)

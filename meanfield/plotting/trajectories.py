@@ -147,7 +147,7 @@ def plot_moments(trajectory: Trajectory, ax: "Axes | None" = None, degrees: Sequ
     _time_axis(ax, trajectory)
     plain_frame(ax)
     ax.set_ylim(0.0, 1.02)
-    # Above the axes it is in nobody's way, whatever the curves do.
+    # Above the axes it overlaps no curve.
     ax.legend(
         frameon=False, fontsize=9, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=6, handlelength=1.6,
         columnspacing=1.4,
@@ -157,7 +157,7 @@ def plot_moments(trajectory: Trajectory, ax: "Axes | None" = None, degrees: Sequ
 
 @checked
 def check_film(path: str | Path, force: bool = False) -> Path:
-    """Check, before anything is computed, that a film could be written.
+    """Check, before anything is computed, that a film could be written, and return its path.
 
     Raises
     ------
@@ -183,7 +183,7 @@ def animate(
     frames: int = 100,
     rate: float = 20.0,
 ) -> Path:
-    """Write the density as a film, a GIF that runs for ever.
+    """Write the density as a film, a GIF in an endless loop, and return its path.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ def _draw_maps(ax: "Axes", trajectory: Trajectory, style: dict[str, Any]) -> "Ax
 
 
 def _visible(moments: Moments) -> Moments:
-    """Return the moments of the degrees that can be seen."""
+    """Return moments without the highest degrees, which are too small to be seen."""
     lengths = moments.lengths
     shares = (2.0 * np.arange(lengths.size) + 1.0) * lengths
     return moments.truncated(int(np.flatnonzero(shares > INVISIBLE * shares.max())[-1]))
@@ -341,7 +341,7 @@ def _draw_dissipation(ax: "Axes", trajectory: Trajectory, shown: slice) -> None:
 
 
 def _logarithmic(trajectory: Trajectory) -> bool:
-    """Whether the times crowd at the beginning, as those at equal ratios do."""
+    """Return whether the times are denser at the beginning, as those at equal ratios are."""
     times = trajectory.time
     return times.size >= FEWEST_ON_LOG and bool(times[times.size // 2] < CROWDED * times[-1])
 

@@ -1,4 +1,4 @@
-r"""All potentials under one roof, and how to find one by name.
+r"""All potentials, and their lookup by name.
 
 ==================  =============================  =============================  ================================
 class               W(t), t the angle              w_k on the circle, k >= 1      w_l on the sphere in d dimensions

@@ -1,4 +1,4 @@
-"""The types of what potentials return, and of functions with kinks."""
+"""Types of the results of potentials, and of functions with kinks."""
 
 from typing import Any, Protocol, TypeAlias
 
@@ -17,7 +17,7 @@ def narrowed(numbers: npt.NDArray[np.longdouble]) -> Array:
 
 
 class Kinked(Protocol):
-    """A function that is smooth but for kinks, as far as bounds of its multipliers know it."""
+    """A function that is smooth except at kinks, with the quantities that bound its multipliers."""
 
     @property
     def variations(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:

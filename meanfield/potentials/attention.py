@@ -77,14 +77,14 @@ class Transformer(Potential):
             return np.asarray(decayed[: degree + 1].astype(type(growth)) * growth)
 
     def tail_bound(self, domain: Domain, degree: int) -> Number:
-        """Return the largest modulus beyond, attained."""
+        """Return the largest modulus of the multipliers beyond a degree, which is attained."""
         decayed, growth = self._decayed(domain, int(degree) + 1), self._growth()
         with np.errstate(under="ignore"):
             bound: Number = (np.abs(decayed[degree + 1 :]).astype(type(growth)) * growth).max()
         return bound
 
     def scale(self, domain: Domain) -> Number:
-        """Return the largest modulus, on the circle that of w_1."""
+        """Return the largest modulus of the multipliers, on the circle that of w_1."""
         return self.tail_bound(domain, 0)
 
     def extended_multipliers(self, domain: Domain, degree: int) -> Extended:
@@ -96,7 +96,7 @@ class Transformer(Potential):
         return np.asarray(relative[: degree + 1])
 
     def relative_tail_bound(self, domain: Domain, degree: int) -> float:
-        """Return the largest modulus beyond over the largest of all."""
+        """Return the largest modulus of the multipliers beyond a degree over that of all."""
         decayed = np.abs(self._decayed(domain, int(degree) + 1))
         with np.errstate(under="ignore"):
             return float(decayed[degree + 1 :].max() / decayed[1:].max())
@@ -128,7 +128,7 @@ class Transformer(Potential):
         return {"beta": self.beta}
 
     def _decayed(self, domain: Domain, degree: int) -> Array:
-        """Return w_k exp(-abs(beta)) in longdouble; on the sphere also those beyond, as far as they matter."""
+        """Return w_k exp(-abs(beta)) in longdouble; on the sphere also beyond the degree, as far as significant."""
         decayed = -formulas_of(domain).exponential(abs(self.beta), degree) / np.longdouble(self.beta)
         if self.beta < 0:
             decayed[1::2] *= -1

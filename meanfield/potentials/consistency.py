@@ -1,4 +1,4 @@
-r"""Whether the answers of a potential agree with each other: the same function, slope, multipliers and bounds.
+r"""Consistency of a potential: whether values, slope, multipliers and bounds belong to one function.
 
 The multipliers are compared with integrals of the values over panels by two Gauss rules, whose difference tells how
 well the integrals are known: a kink or a singularity at the poles is admitted, one that is narrower than a panel,
@@ -155,7 +155,7 @@ def _require_integrals(potential: Any, domain: Domain, named: str, multipliers: 
 
 
 def _require_sum(potential: Any, domain: Domain, named: str, multipliers: Any) -> None:
-    """Hold a potential that says it has no more multipliers against its values at single angles."""
+    """Refuse a potential of finitely many multipliers whose sum differs from its values at single angles."""
     scale = np.abs(multipliers[1:]).max()
     degree = multipliers.size - 1
     if potential.tail_bound(domain, degree) > _EPS * scale / degree:
@@ -175,7 +175,7 @@ def _require_sum(potential: Any, domain: Domain, named: str, multipliers: Any) -
 
 
 def _eigenvalues(potential: Any, domain: Domain, order: int, named: str) -> Floats:
-    """Return the means of W P_l, l = 0, 1, ..."""
+    """Return the means of W P_l, l = 0, 1, ..., by a Gauss rule of an order on panels."""
     ends = np.pi * _graded()
     nodes, weights = _nodes(ends, order)
     measure = weights * np.sin(nodes) ** (domain.dimension - 2)
@@ -198,7 +198,7 @@ def _nodes(ends: Floats, order: int) -> tuple[Floats, Floats]:
 
 
 def _over(potential: Any, method: str, ends: Floats, order: int, named: str) -> Floats:
-    """Return the answers on the nodes of panels times the weights, one row a panel."""
+    """Return the values of a method on the nodes of panels times the weights, one row for each panel."""
     nodes, weights = _nodes(ends, order)
     return _answer(potential, method, nodes, named) * weights
 

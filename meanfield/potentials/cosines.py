@@ -61,14 +61,14 @@ def _rounding(coefficients: Array, function: Sampled) -> float:
 
 
 def _resolved(coarse: Array, fine: Array, error: float) -> bool:
-    """Whether the tail has decayed to rounding level and the coarser grid tells the same."""
+    """Return whether the tail has decayed to rounding level and the coarser grid agrees with the finer."""
     tail_decayed = np.abs(fine[2 * fine.size // 3 :]).max() <= error
     grids_agree = np.abs(coarse[:-1] - fine[: coarse.size - 1]).max() <= 4 * error
     return bool(tail_decayed and grids_agree)
 
 
 def _matches(function: Sampled, coefficients: Array, size: int) -> bool:
-    """Whether the series reproduces the function at the probes."""
+    """Return whether the series reproduces the function at the probes."""
     stride = 16 if size >= _DENSE_GRID else 1
     some = function.special | (np.arange(function.angles.size) % stride == 0)
     kept = coefficients[: int(np.flatnonzero(coefficients).max(initial=0)) + 1].astype(float)

@@ -69,14 +69,14 @@ class Custom(Potential):
     Notes
     -----
     A function is evaluated at 8192 angles, one in each of as many equal parts of [0, pi], at their negatives and
-    where its shape asks for more. Whatever is wider than 0.0008 is met; what is narrower may be missed, unless
-    breakpoints or the arguments of Abs, Max and the like tell of it.
+    where its shape asks for more. Features wider than 0.0008 are found; narrower ones may be missed, unless
+    breakpoints or the arguments of Abs, Max and the like indicate them.
 
     Constants carry no information: they are subtracted first, and left out of formulas before anything is rounded.
     Multipliers of a function have an absolute error near eps max|W - mean| (formulas are evaluated in extended
     precision where the machine has it), on spheres near sqrt(N_l) times that, where they are refused if this
     exceeds 1e-8 of the largest. Where a large constant, or single precision, has rounded the function itself,
-    `accuracy` tells, ``source`` too from 1e-10 on, and beyond 1e-3 it is refused. Coefficients below their error
+    `accuracy` says so, ``source`` too from 1e-10 on, and beyond 1e-3 it is refused. Coefficients below their error
     are set to exactly 0, so that rounding noise makes no spurious critical couplings. Give coefficients where
     relative accuracy of tiny modes matters. Two customs are equal when their formula, their coefficients, their
     pieces or their function object are.
@@ -124,12 +124,12 @@ class Custom(Potential):
             object.__setattr__(self, "source", self.source.removesuffix(self.reservation) + self.reservation)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the arguments; what was found from them is found again in another process."""
+        """Return the arguments for a pickle; what was computed from them is computed again in another process."""
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     @classmethod
     def from_callable(cls, function: Callable[[Any], Any], breakpoints: Sequence[float] = ()) -> "Custom":
-        """Wrap an even function of the angle; it may have kinks, at breakpoints in (0, pi) or elsewhere."""
+        """Return the potential of an even function of the angle; it may have kinks, at breakpoints or elsewhere."""
         if not callable(function):
             raise InvalidInput(
                 f"from_callable needs a function of the angle, not {function!r}; try lambda t: -np.cos(t)"
@@ -138,19 +138,19 @@ class Custom(Potential):
 
     @classmethod
     def from_expression(cls, expression: str) -> "Custom":
-        """Wrap a formula in t."""
+        """Return the potential of a formula in t."""
         return cls(expression=expression)
 
     @classmethod
     def from_sympy(cls, expression: Any) -> "Custom":
-        """Wrap a sympy expression in one real symbol of any name."""
+        """Return the potential of a sympy expression in one real symbol of any name."""
         from .symbolic import expression_text
 
         return cls(expression=expression_text(expression))
 
     @classmethod
     def from_coefficients(cls, coefficients: Sequence[float], constant: float = 0.0) -> "Custom":
-        """Wrap (w_1, w_2, ...)."""
+        """Return the potential of cosine coefficients (w_1, w_2, ...) and a constant w_0."""
         return cls(coefficients=coefficients, constant=constant)  # type: ignore[arg-type]
 
     @property
@@ -178,7 +178,7 @@ class Custom(Potential):
 
     @property
     def reservation(self) -> str:
-        """How well the multipliers are known, in words; empty where that is 1e-10 of the largest or better."""
+        """Accuracy of the multipliers in words; empty if it is 1e-10 of the largest or better."""
         return f", known to {self.accuracy:.0e} of its largest multiplier" if self.accuracy > _STATED_ERROR else ""
 
     def values(self, angle: npt.ArrayLike) -> Array:
@@ -198,7 +198,7 @@ class Custom(Potential):
         return self._shape.tail_bound(domain, int(degree))
 
     def parameter_values(self) -> dict[str, float]:
-        """Return given coefficients as w1, w2, ...; a function or a formula has none, and a constant is none."""
+        """Return given coefficients as w1, w2, ..., without the constant; a function or a formula has none."""
         return numbered("w", self.coefficients or ())
 
     def with_parameter(self, name: str, value: float) -> "Custom":
@@ -208,13 +208,13 @@ class Custom(Potential):
         return dataclasses.replace(self, coefficients=tuple(changed))
 
     def multiplier_derivatives(self, name: str, domain: Domain, degree: int) -> Array:
-        """Return the multipliers of the cosine alone."""
+        """Return the derivatives in a coefficient, the multipliers of its cosine."""
         self._require_parameter(name)
         alone = np.array([0.0, *(float(other == name) for other in self.parameter_names())])
         return Cosines(alone).multipliers(domain, int(degree))
 
     def parameters(self) -> dict[str, Any]:
-        """Return what rebuilds the potential; a callable is represented by its coefficients or pieces."""
+        """Return the constructor arguments; a callable is represented by its coefficients or pieces."""
         if self.expression is not None:
             return {"expression": self.expression}
         parameters: dict[str, Any] = (
@@ -252,7 +252,7 @@ class Custom(Potential):
             return _found(dataclasses.replace(function, noise=max(noise, function.noise)), constant, breakpoints)
 
     def _looked_at(self) -> tuple[Sampled, np.longdouble, npt.NDArray[Any]]:
-        """Return the function looked at, the constant left out of it, and its breakpoints."""
+        """Return the sampled function, the constant subtracted from it, and its breakpoints."""
         if self.expression is None:
             assert self.function is not None
             known = np.array(self.breakpoints, dtype=np.longdouble)
@@ -276,7 +276,7 @@ def _found(function: Sampled, constant: np.longdouble, breakpoints: npt.NDArray[
 
 
 def _checked_breakpoints(breakpoints: Any, function: object) -> tuple[float, ...]:
-    """Return ascending angles in (0, pi)."""
+    """Return breakpoints as ascending angles in (0, pi), refusing any others."""
     if isinstance(breakpoints, Sequence) and len(breakpoints) == 0:
         return ()
     angles = checked_coefficients(breakpoints, "breakpoints", "breakpoints=(1.0,)")

@@ -31,7 +31,7 @@ class Cosines:
     function
         What they were found from; None for given coefficients.
     constant
-        What was left out of the function looked at.
+        What was subtracted from the sampled function.
     """
 
     series: npt.NDArray[np.float64]
@@ -63,7 +63,7 @@ class Cosines:
         return float(np.abs(self._on(domain)[degree + 1 :]).max(initial=0.0))
 
     def _is_split(self, domain: Domain) -> bool:
-        """Whether pieces give the multipliers for less: those of a function with narrow features on spheres."""
+        """Return whether pieces give the multipliers at less cost, as for narrow features on spheres."""
         return self.function is not None and self.series.size > _MANY and formulas_of(domain).prefers_pieces
 
     @functools.cached_property

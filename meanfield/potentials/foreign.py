@@ -1,4 +1,4 @@
-"""Whether a potential of another package keeps what the protocol promises, asked before it is computed with."""
+"""Checks that a potential of another package fulfils the protocol, before anything is computed with it."""
 
 import functools
 import traceback
@@ -20,7 +20,7 @@ _INHERITED = ("scale", "extended_multipliers", "relative_multipliers", "relative
 
 
 def require_potential(potential: Any, domain: Domain, role: str) -> None:
-    """Refuse what is no potential, and potentials of other packages whose answers are of the wrong kind.
+    """Refuse objects that are no potentials, and potentials of other packages with results of the wrong kind.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Formulas of potentials that are others on each domain: the one table that maps domains to them.
+"""Formulas of potentials that depend on the domain, and the table of the formulas of every domain.
 
 A domain of another kind is a class with these methods and a line of the table. What is the same on all domains but
 for the dimension stands with the potentials themselves.
@@ -31,7 +31,7 @@ class Confidence(Protocol):
         ...
 
     def bound(self, following: int) -> float:
-        """Return a bound of the moduli from a degree on."""
+        """Return a bound of the moduli of the multipliers from a degree on."""
         ...
 
 
@@ -48,7 +48,7 @@ class Kinks(Protocol):
         ...
 
     def bound(self, function: Kinked, following: float) -> float:
-        """Return a bound of the moduli from a degree on."""
+        """Return a bound of the moduli of the multipliers from a degree on."""
         ...
 
 
@@ -73,7 +73,7 @@ class Formulas(Protocol):
 
     @property
     def prefers_pieces(self) -> bool:
-        """Whether pieces give the multipliers of a function with narrow features for less than its cosines."""
+        """Whether pieces give the multipliers of a function with narrow features at less cost than its cosines."""
         ...
 
     def exponential(self, size: float, degree: int) -> Extended:

@@ -61,7 +61,7 @@ class Logarithmic(Potential):
             return np.asarray(self.sign * np.cos(half) / (2 * np.sin(half)))
 
     def multipliers(self, domain: Domain, degree: int) -> Array:
-        """Return the mean, and -sign (1/k + 1/(k+d-2)) / 2."""
+        """Return w_0, the mean, and w_k = -sign (1/k + 1/(k+d-2)) / 2, k = 1..degree."""
         modes, shift = np.arange(1, degree + 1), domain.dimension - 2.0
         multipliers = np.zeros(int(degree) + 1)
         multipliers[0] += self.sign * formulas_of(domain).mean_logarithm
@@ -69,12 +69,12 @@ class Logarithmic(Potential):
         return multipliers
 
     def tail_bound(self, domain: Domain, degree: int) -> Number:
-        """Return the modulus at degree + 1: it decreases."""
+        """Return the modulus of the multiplier of degree + 1, since the moduli decrease."""
         following, shift = int(degree) + 1, domain.dimension - 2.0
         return (following + 0.5 * shift) / (following * (following + shift))
 
     def as_terms(self) -> Terms:
-        """Return one singularity for both signs, so that sums have no difference of two infinities."""
+        """Return the attractive potential, times the sign, so that sums have no difference of infinities."""
         return ((float(self.sign), Logarithmic()),)
 
     def parameters(self) -> dict[str, Any]:
@@ -152,7 +152,7 @@ class KellerSegel(Potential):
         return np.asarray(relative)
 
     def tail_bound(self, domain: Domain, degree: int) -> Number:
-        """Return the modulus of w_(degree+1): it decreases in k."""
+        """Return the modulus of w_(degree+1), since the moduli decrease in k."""
         formulas_of(domain).require_screened()
         return 1 / (math.pi * ((int(degree) + 1.0) ** 2 + self.screening**2))
 

@@ -25,12 +25,12 @@ _LARGEST_DEGREE = 2**13
 
 
 class KinksOnOrdinarySphere:
-    """Polynomials by their recurrence, and the bound of Bernstein."""
+    """Multipliers on S^2: polynomials by their recurrence, and the bound of Bernstein."""
 
     most: ClassVar[int] = 2**13
 
     def integrals(self, weighted: Any, angles: Any, degree: int) -> Any:
-        """Return the sums against P_l."""
+        """Return the sums of weighted values against P_l, l = 0..degree."""
         return polynomial_integrals(weighted, angles, 3, degree)
 
     def bound(self, function: Kinked, following: float) -> float:
@@ -45,12 +45,12 @@ class KinksOnOrdinarySphere:
 
 
 class KinksOnThreeSphere:
-    """Polynomials sin((l+1)t) / ((l+1) sin t): sums of waves, and their bound."""
+    """Multipliers on S^3: polynomials sin((l+1)t) / ((l+1) sin t), sums of waves, and their bound."""
 
     most: ClassVar[int] = 2**16
 
     def integrals(self, weighted: Any, angles: Any, degree: int) -> Any:
-        """Return the sums against P_l."""
+        """Return the sums of weighted values against P_l, l = 0..degree."""
         return -wave_sums(weighted / np.sin(angles), angles, degree + 1).imag[1:] / np.arange(1, degree + 2)
 
     def bound(self, function: Kinked, following: float) -> float:
@@ -85,11 +85,11 @@ class ConfidenceOnSphere:
         return self._integrals(degree, 1).astype(np.float64)
 
     def relative(self, degree: int, scale: Callable[[], Number]) -> Extended:
-        """Return w_k over the scale."""
+        """Return w_k over the scale, k = 0..degree."""
         return np.asarray(self._integrals(degree, 2) / np.longdouble(scale()))
 
     def bound(self, following: int) -> float:
-        """Return a bound from the Laplacian."""
+        """Return a bound of the multipliers from a degree on, from the Laplacian."""
         _require_degree(following)
         return KINKS[self.domain.dimension].confidence_bound(self.radius, following)
 
@@ -140,7 +140,7 @@ def _laplacian_size(radius: float, dimension: int) -> float:
 
 @functools.lru_cache(maxsize=64)
 def _laplacian_against_bernstein(radius: float) -> float:
-    """Return the bound of the integral of the Laplacian of W on the ordinary sphere but for its factor of l."""
+    """Return the bound of the integral of the Laplacian of W on the ordinary sphere without its factor of l."""
     # In t = R s^2 the integral of sqrt(sin t) + (R - t)/sqrt(sin t) has a bounded integrand.
     s = (np.arange(4000) + 0.5) / 4000
     t = radius * s**2

@@ -45,7 +45,7 @@ class Kuramoto(Potential):
         return 0.0 if int(degree) else 1.0
 
     def parameters(self) -> dict[str, Any]:
-        """Return nothing: there are no parameters."""
+        """Return an empty dictionary, since there are no parameters."""
         return {}
 
 
@@ -81,7 +81,7 @@ class MaierSaupe(Potential):
         return 0.0 if int(degree) >= 2 else (domain.dimension - 1) / domain.dimension
 
     def parameters(self) -> dict[str, Any]:
-        """Return nothing: there are no parameters."""
+        """Return an empty dictionary, since there are no parameters."""
         return {}
 
 
@@ -121,10 +121,10 @@ class Onsager(Potential):
         return np.asarray(relative[: degree + 1])
 
     def tail_bound(self, domain: Domain, degree: int) -> Number:
-        """Return the modulus at the next even degree: it decreases."""
+        """Return the modulus of the multiplier of the next even degree, since the moduli decrease."""
         following = 2 * (int(degree) // 2 + 1)
         return float(-formulas_of(domain).sine(following)[-1])
 
     def parameters(self) -> dict[str, Any]:
-        """Return nothing: there are no parameters."""
+        """Return an empty dictionary, since there are no parameters."""
         return {}

@@ -21,11 +21,11 @@ class _Kinks:
     most: ClassVar[int] = 2**16
 
     def integrals(self, weighted: Any, angles: Any, degree: int) -> Any:
-        """Return the sums against cos kt."""
+        """Return the sums of weighted values against cos kt, k = 0..degree."""
         return wave_sums(weighted, angles, degree).real
 
     def bound(self, function: Kinked, following: float) -> float:
-        """Return the best of the bounds by partial integration."""
+        """Return a bound of the multipliers from a degree on, the best of those by partial integration."""
         jumps, integrals = function.variations
         powers = following ** -np.arange(1.0, jumps.size + 1)
         before = np.concatenate([[0.0], np.cumsum(jumps * powers)])
@@ -46,7 +46,7 @@ class _Confidence:
         return np.asarray(multipliers)
 
     def relative(self, degree: int, scale: Callable[[], Number]) -> Extended:
-        """Return w_k over the modulus of w_1, the largest, in which nothing is rounded twice."""
+        """Return w_k over the modulus of w_1, the largest, without rounding twice."""
         shape = self._shape(max(degree, 1))
         return np.asarray((-shape / shape[1])[: degree + 1])
 
@@ -57,7 +57,7 @@ class _Confidence:
         return np.asarray(-(4 / np.pi) * roots**2, dtype=np.float64)
 
     def bound(self, following: int) -> float:
-        """Return the modulus itself: (x - sin x)/x^3 decreases, as 3 sin x < x (2 + cos x)."""
+        """Return the modulus of the multiplier itself: (x - sin x)/x^3 decreases, as 3 sin x < x (2 + cos x)."""
         angle = np.array([np.longdouble(self.radius) * following])
         return float(2 / np.pi * self.radius**3 * sine_defect(angle)[0])
 
@@ -95,12 +95,12 @@ class OnCircle:
         return _Confidence(radius)
 
     def require_screened(self) -> None:
-        """Accept the Green function, which is that of the circle."""
+        """Accept the domain: cosh(s (pi - t)) is the Green function of the circle."""
 
     def of_cosines(self, series: Floats) -> Floats:
-        """Return the series."""
+        """Return the series, whose coefficients are the multipliers."""
         return series
 
     def of_function(self, function: Sampled, series: Floats, constant: float) -> Floats:
-        """Return the series."""
+        """Return the series, whose coefficients are the multipliers."""
         return series

@@ -53,11 +53,11 @@ class OnSphere:
         return self.domain.dimension in KINKS
 
     def exponential(self, size: float, degree: int) -> Extended:
-        """Return the terms, also those beyond as far as they matter."""
+        """Return the w_l of exp(x (cos t - 1)), l = 0..degree, and on to where they are negligible."""
         return exponential_coefficients(size, self.domain.dimension, degree)
 
     def sine(self, degree: int) -> Extended:
-        """Return the mean times the products of the ratios."""
+        """Return the w_l of abs(sin t), the mean times products of ratios."""
         d, k = self.domain.dimension, np.arange(0, degree - 1, 2).astype(np.longdouble)
         ratios = (2 * k + d + 2) * (k + d - 2) * (k - 1) / ((2 * k + d - 2) * (k + 2) * (k + d + 1))
         multipliers = np.zeros(degree + 1, dtype=np.longdouble)
@@ -65,7 +65,7 @@ class OnSphere:
         return multipliers
 
     def confidence(self, radius: float) -> ConfidenceOnSphere:
-        """Return bounded confidence, refused where its multipliers decay too slowly."""
+        """Return the multipliers of bounded confidence, refusing spheres on which they decay too slowly."""
         d = self.domain.dimension
         if d not in KINKS:
             raise InvalidInput(
@@ -76,7 +76,7 @@ class OnSphere:
         return ConfidenceOnSphere(radius, self.domain)
 
     def require_screened(self) -> None:
-        """Refuse the Green function of the circle."""
+        """Refuse a sphere, on which cosh(s (pi - t)) is no Green function."""
         raise InvalidInput(
             "keller-segel is the Green function of the circle; that of a sphere is another function of the angle: "
             "on Sphere(3) without screening it is Logarithmic() at the coupling kappa/(2 pi), else give "
@@ -84,11 +84,11 @@ class OnSphere:
         )
 
     def of_cosines(self, series: Floats) -> Floats:
-        """Return the exact conversion, read-only."""
+        """Return the multipliers of a finite cosine series by exact conversion, read-only."""
         return _converted(tuple(series.tolist()), self.domain.dimension)
 
     def of_function(self, function: Sampled, series: Floats, constant: float) -> Floats:
-        """Return integrals of the function, read-only."""
+        """Return the multipliers of a function by quadrature, read-only."""
         return _integrated(function, tuple(series.tolist()), constant, self.domain)
 
 

@@ -66,7 +66,7 @@ def exchanged(arguments: Mapping[str, Any], name: str, value: float) -> dict[str
 
 
 def values_of(potential: "Potential") -> dict[str, float]:
-    """Return the continuous parameters of a potential; one that does not inherit the protocol tells of none."""
+    """Return the continuous parameters of a potential; none if it does not inherit the protocol."""
     return potential.parameter_values() if hasattr(potential, "parameter_values") else {}
 
 
@@ -150,7 +150,7 @@ def differenced(potential: "Potential", name: str, domain: Domain, degree: int) 
 
 
 def _limit(bends: list[Extended]) -> Extended:
-    """Return the limit of second differences over h, which go on with h and its cube."""
+    """Return the limit of second differences over h, whose errors are of the orders h and h^3."""
     coarse, fine = (2 * after - before for before, after in pairwise(bends[-3:]))
     return np.asarray((8 * fine - coarse) / 7)
 

@@ -1,4 +1,4 @@
-r"""Even functions that are smooth but for kinks and steep places: polynomials on pieces of :math:`[0, \pi]`.
+r"""Even functions that are smooth except at kinks and steep places: polynomials on pieces of :math:`[0, \pi]`.
 
 Pieces are halved until the Chebyshev coefficients of each have decayed to rounding and the polynomial is the
 function at the probes, or until a piece is so short that what happens in it moves no integral; there it is a line.
@@ -72,7 +72,7 @@ class Pieces:
         return np.asarray(np.sign(reduced) * inside * self._sum(np.abs(reduced), 1))
 
     def multipliers(self, domain: Domain, degree: int) -> Array:
-        """Return w_0, ..., w_degree; what is below the errors is 0."""
+        """Return w_0, ..., w_degree; values below their errors are 0."""
         kinks = formulas_of(domain).kinks
         if degree > kinks.most:
             raise InvalidInput(
@@ -97,7 +97,7 @@ class Pieces:
 
     @functools.cached_property
     def _derivatives(self) -> list[npt.NDArray[Any]]:
-        """Return the coefficients of the function and its derivatives."""
+        """Chebyshev coefficients of the function and its derivatives on the pieces."""
         found = [self.coefficients]
         for _ in range(_DERIVATIVES):
             lowered = chebyshev.chebder(found[-1], axis=1) if found[-1].shape[1] > 1 else 0 * found[-1]

@@ -184,7 +184,7 @@ class Potential(Protocol):
         require_named(name, self.parameter_names(), f"the potential {self.name!r}")
 
     def as_terms(self) -> Terms:
-        """Return the terms as which the potential enters a sum: factors and potentials."""
+        """Return the terms by which the potential enters a sum, pairs of factors and potentials."""
         return ((1.0, self),)
 
     def scale(self, domain: Domain) -> Number:
@@ -334,7 +334,7 @@ class Combination(Potential):
         return potential.relative_tail_bound(domain, degree) if factor else 0.0
 
     def as_terms(self) -> Terms:
-        """Return the terms, which a sum of sums takes apart."""
+        """Return the terms of the sum, pairs of factors and potentials."""
         return self.terms
 
     def parameters(self) -> dict[str, Any]:
@@ -367,7 +367,7 @@ class Combination(Potential):
         return narrowed(np.longdouble(factor) * potential.multiplier_derivatives(own, domain, degree))
 
     def _parameter(self, name: str) -> tuple[int, str]:
-        """Return the place of the term that has a parameter and its name there, empty for the factor."""
+        """Return the place of the term that has a parameter and its name in that term, empty for the factor."""
         self._require_parameter(name)
         return parameters_of_terms(self.terms)[name]
 
@@ -405,7 +405,7 @@ def _added(first: Potential, second: Any, sign: float = 1.0) -> Potential:
 
 
 def _plain(terms: list[tuple[float, Potential]]) -> Potential:
-    """Return the sum, or its only term where that is not multiplied."""
+    """Return the sum of terms, or its only term if the factor of that is 1."""
     total = Combination(tuple(terms))
     ((factor, potential), *others) = total.terms
     return potential if factor == 1 and not others else total

@@ -1,4 +1,4 @@
-"""How to find a potential by name: those of the package, which names itself here, and installed ones."""
+"""Lookup of potentials by name, those of the package and installed ones."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,7 @@ def potential_class(name: str) -> "type[Potential]":
     Raises
     ------
     InvalidInput
-        If there is none; the message suggests the nearest names and lists all.
+        If no class has that name; the message suggests the nearest names and lists all.
     """
     name = ALIASES.get(name, name)
     if name in POTENTIALS:
@@ -45,7 +45,7 @@ def potential_class(name: str) -> "type[Potential]":
 
 @checked
 def potential_from(name: str, parameters: Mapping[str, Any]) -> "Potential":
-    """Build a potential from its name and the dictionary its ``parameters()`` returns.
+    """Return the potential of a name and of the dictionary that its ``parameters()`` returns.
 
     Raises
     ------

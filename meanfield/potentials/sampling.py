@@ -1,7 +1,7 @@
-r"""A function of the user's at many angles: finite, even, each value its own, and in units that keep its digits.
+r"""Sampling of a user's function at many angles: checked to be finite, even and reproducible, and scaled.
 
-It is looked at in 8192 angles, one in each of as many equal parts of :math:`[0, \pi]` and none on a regular grid:
-what is wider than two parts, 0.0008, is always met. An offset is subtracted before anything else, since constants
+It is sampled at 8192 angles, one in each of as many equal parts of :math:`[0, \pi]` and none on a regular grid:
+features wider than two parts, 0.0008, are always found. An offset is subtracted first, since constants
 carry no information and would round what does, and a power of two is divided out.
 """
 
@@ -70,7 +70,7 @@ class Sampled:
 
 
 def sampled(function: Function, label: str, breakpoints: Angles) -> Sampled:
-    """Return a function of the angle in [-pi, pi], looked at, also at its breakpoints and between them.
+    """Return a function of the angle in [-pi, pi] sampled at the probes, its breakpoints and between them.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def sampled(function: Function, label: str, breakpoints: Angles) -> Sampled:
 
 
 def _underflows(function: Function, angles: Angles) -> bool:
-    """Whether a number on the way to the values is 0 by underflow, as far as numpy computes it."""
+    """Return whether an intermediate result of the values underflows to 0, as far as numpy computes it."""
     seen: list[str] = []
     with np.errstate(under="call", call=lambda kind, _: seen.append(kind)):
         function(angles)
@@ -138,7 +138,7 @@ def probes() -> Angles:
 
 
 def finite(function: Function, angles: Angles, label: str) -> Array:
-    """Return the values at angles, all finite."""
+    """Return the values of a function at angles, refusing any that are not finite."""
     values = function(angles)
     with np.errstate(over="ignore"):
         bad = np.flatnonzero(~np.isfinite(values.astype(float)))
@@ -170,7 +170,7 @@ def extended(angles: npt.NDArray[np.float64]) -> Angles:
 
 
 class UserFunction:
-    """A callable at once where it is vectorised, else angle by angle; its numbers may be of single precision."""
+    """A user's callable, evaluated at once if it is vectorised, else angle by angle; also of single precision."""
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
         self.function, self.name = function, name_of(function)
@@ -192,7 +192,7 @@ class UserFunction:
         return np.asarray(values, dtype=float)
 
     def _is_vectorised(self) -> bool:
-        """Whether arrays are answered entry by entry as single angles are."""
+        """Return whether the callable maps arrays entry by entry, with the values of single angles."""
         angles = np.pi * np.array([0.53, 0.11, 0.97, -0.29, 0.71])
         try:
             with np.errstate(all="ignore"):
@@ -209,7 +209,7 @@ class UserFunction:
         return True
 
     def _require_single(self, values: Array, angles: Angles) -> None:
-        """Refuse a function whose values depend on the angles beside or change from call to call."""
+        """Refuse a function whose values depend on the other angles of a call or change from call to call."""
         alone = []
         for angle in angles:
             try:
@@ -279,7 +279,7 @@ def _require_even(looked_at: Sampled, left: Array) -> None:
 
 
 def _has_sines(looked_at: Sampled, odd: Array) -> bool:
-    """Whether one of the first sine coefficients of the odd part is more than its rounding, over the cosines."""
+    """Return whether one of the first sine coefficients of the odd part exceeds its rounding, over the cosines."""
     modes = np.arange(1, 9)[:, np.newaxis]
     sines = np.abs(np.sin(modes * looked_at.angles) @ odd.astype(float)).max() * 2 / PROBES
     cosines = np.abs(np.cos(modes * looked_at.angles) @ looked_at.values.astype(float)).max() * 2 / PROBES

@@ -21,7 +21,7 @@ SMALLEST = 1e-150
 
 
 def as_number(value: object, what: str, admissible: str) -> float:
-    """Return the value as a finite float or raise a sentence naming what is admissible."""
+    """Return a value as a finite float, or raise an error that names the admissible ones."""
     if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
         try:
             number = float(value)
@@ -33,7 +33,7 @@ def as_number(value: object, what: str, admissible: str) -> float:
 
 
 def checked_coefficients(values: Any, what: str, example: str) -> tuple[float, ...]:
-    """Return a non-empty tuple of finite floats or raise a sentence naming the offending entry."""
+    """Return values as a non-empty tuple of finite floats, or raise an error that names the offending entry."""
     _require_sequence(values, what, example)
     entries = tuple(itertools.islice(values, _MOST_COEFFICIENTS + 1))
     if not entries:
@@ -59,7 +59,7 @@ def require_size(size: float, what: str) -> None:
 
 
 def _require_sequence(values: Any, what: str, example: str) -> None:
-    """Refuse what has no order, or whose iteration gives something else than its numbers."""
+    """Refuse values that have no order, or whose iteration does not give their numbers."""
     if isinstance(values, Mapping) or (hasattr(values, "keys") and not hasattr(values, "ndim")):
         raise InvalidInput(
             f"{what} must be a sequence (w_1, w_2, ...), not a mapping such as {shown(values)}, whose "
@@ -82,7 +82,7 @@ def wrapped(angle: npt.ArrayLike) -> npt.NDArray[np.float64]:
 
 
 def padded(coefficients: Array, degree: int) -> npt.NDArray[np.float64]:
-    """Return the coefficients cut or continued by zeros to length degree + 1."""
+    """Return the coefficients truncated or zero-padded to length degree + 1."""
     result = np.zeros(degree + 1)
     length = min(coefficients.size, degree + 1)
     result[:length] = coefficients[:length]

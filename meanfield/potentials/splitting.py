@@ -1,4 +1,4 @@
-"""From a function to polynomials on pieces, see :mod:`meanfield.potentials.pieces`."""
+"""Approximation of a function by polynomials on pieces, see :mod:`meanfield.potentials.pieces`."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ _ROUNDINGS = 8
 
 
 class Rough(InvalidInput):
-    """A function does not become smooth on short pieces."""
+    """The error for a function that does not become smooth on short pieces."""
 
 
 def split(function: Sampled, breakpoints: Working, constant: np.longdouble) -> Pieces:
@@ -35,11 +35,11 @@ def split(function: Sampled, breakpoints: Working, constant: np.longdouble) -> P
     Parameters
     ----------
     function
-        Looked at, in its own units.
+        The sampled function, in its own units.
     breakpoints
         Angles in (0, pi) at which pieces end.
     constant
-        What was left out of the function.
+        What was subtracted from the function.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def split(function: Sampled, breakpoints: Working, constant: np.longdouble) -> P
 
 
 def zeros_of(switches: tuple[Evaluator, ...]) -> Working:
-    """Return where functions of the angle change sign or vanish in (0, pi), in longdouble, the inner ones first."""
+    """Return zeros and changes of sign in (0, pi) of functions of the angle, in longdouble, inner ones first."""
     found = np.zeros(0, dtype=np.longdouble)
     grid = np.concatenate([np.linspace(0, 1, 8193).astype(np.longdouble) * PI, probes().astype(np.longdouble)])
     for switch in switches:
@@ -157,7 +157,7 @@ def _deviations(function: Sampled, pieces: Working, coefficients: Working) -> Wo
 
 
 def _straighten(values: Working, coefficients: Working, unresolved: Working, negligible: Working) -> None:
-    """Put lines in the place of polynomials that oscillate about a kink, where these move no more."""
+    """Replace, in place, polynomials that oscillate about a kink by lines, where these agree to rounding."""
     right, left = values[unresolved, 0], values[unresolved, -1]
     middle, half = (right + left) / 2, (right - left) / 2
     lines = middle[:, np.newaxis] + half[:, np.newaxis] * _places()

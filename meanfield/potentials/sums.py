@@ -30,7 +30,7 @@ class FiniteSum(Potential):
         return float(np.abs(self._on(domain)[int(degree) + 1 :]).max(initial=0.0))
 
     def multiplier_derivatives(self, name: str, domain: Domain, degree: int) -> Array:
-        """Return the multipliers of the term alone, with the coefficient 1."""
+        """Return the derivatives in a coefficient, the multipliers of its term alone."""
         self._require_parameter(name)
         alone = [float(other == name) for other in self.parameter_names()]
         return type(self)(**self.parameters() | {"w": alone}).multipliers(domain, degree)
@@ -41,7 +41,7 @@ class FiniteSum(Potential):
 
 
 def named_once(w: Any, coefficients: Any, name: str) -> tuple[float, ...]:
-    """Return the checked coefficients of a series, which go by one of two names."""
+    """Return the checked coefficients of a series, given under exactly one of two names."""
     example = f"{name}((-1.0, -0.9))"
     if (w is None) == (coefficients is None):
         how_many = "none is" if w is None else "both are"

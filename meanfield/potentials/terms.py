@@ -1,4 +1,4 @@
-"""The terms of a sum of potentials: read, checked, taken together and written in words."""
+"""The terms of a sum of potentials: read, checked, collected and written in words."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -12,7 +12,7 @@ from .series import as_number, require_size
 
 
 def collected(terms: Any) -> tuple[tuple[float, Any], ...]:
-    """Return checked terms with equal potentials taken together, those that vanish left out unless all do.
+    """Return checked terms with equal potentials collected, without those that vanish unless all do.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def parameters_of_terms(terms: tuple[tuple[float, Any], ...]) -> dict[str, tuple
 
 
 def require_hashable(potential: Any, role: str) -> None:
-    """Refuse a potential that no cache can take.
+    """Refuse a potential that is not hashable.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def require_hashable(potential: Any, role: str) -> None:
 
 
 def _read(terms: Any) -> Iterable[tuple[float, Any]]:
-    """Yield checked pairs, of sums within the sum their own."""
+    """Yield checked pairs of factor and potential, with sums within the sum expanded."""
     iterable = hasattr(terms, "__iter__") and getattr(terms, "ndim", 1) != 0
     if isinstance(terms, str | bytes | Mapping) or not iterable:
         raise InvalidInput(f"terms must be pairs of a factor and a potential, not {terms!r}; try 2 * Kuramoto()")
@@ -117,5 +117,5 @@ def _described(term: Mapping[Any, Any]) -> tuple[Any, Any]:
 
 
 def _parts(potential: Any) -> tuple[tuple[float, Any], ...]:
-    """Return the terms of a potential; one that does not inherit the operators is its own."""
+    """Return the terms of a potential; one that does not inherit the operators is its only term."""
     return potential.as_terms() if hasattr(potential, "as_terms") else ((1.0, potential),)

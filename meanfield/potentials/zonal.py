@@ -58,7 +58,7 @@ def _negligible_from(size: float, dimension: int) -> int:
 
 
 def cosines_to_zonal(coefficients: Array, dimension: int) -> Extended:
-    r"""Return the w_l of a finite cosine series, exact but for roundings relative to the terms of each sum.
+    r"""Return the w_l of a finite cosine series, exact except for roundings relative to the terms of each sum.
 
     .. math:: \cos kt = \frac k2 \sum_{j \le k/2} \frac{l+\lambda}{\lambda}
               \frac{(k-j-1)!\,(-\lambda)_j}{j!\,(\lambda+1)_{k-j}} \frac{(2\lambda)_l}{l!} P_l,

@@ -1,4 +1,4 @@
-"""The records of results: plain arrays with names, saved, exported, plotted and told by what they are."""
+"""The records of results: plain arrays with names, to be saved, exported, plotted and summarised."""
 
 from .comparison import Comparison as Comparison
 from .comparison import Fit as Fit

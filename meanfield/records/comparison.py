@@ -81,7 +81,7 @@ class Fit(Record):
     exponent, prefactor : float
         ``prefactor * N**exponent`` runs through the means over replicas.
     low, high, standard_error : float or None
-        Confidence interval and standard error of the exponent; None where too few values are there.
+        Confidence interval and standard error of the exponent; None if there are too few values.
     curvature : float or None
         Probability of a deviation from a power at least as large as the one seen, if there is a power.
     """
@@ -164,7 +164,7 @@ class Comparison(SavedRecord):
         return tuple(name for name in self.distance_names if name in ("w1", "w2", "w1_polar", "w2_polar"))
 
     def fit(self, name: str) -> Fit | None:
-        """Return the fitted power of a distance, or None where there is none.
+        """Return the fitted power of a distance, or None if it was not fitted.
 
         Raises
         ------
@@ -193,7 +193,7 @@ class Comparison(SavedRecord):
             yield {name: getattr(fit, name) for name in FIT_COLUMNS}
 
     def summary(self) -> str:
-        """Describe the comparison in words and tables."""
+        """Return the comparison in words and tables."""
         return "\n".join(_summary(self))
 
     def plot(self) -> "Figure":
@@ -286,6 +286,6 @@ def _with_error(means: Means, place: tuple[int, int]) -> str:
 
 
 def _as_band(means: Means, place: tuple[int, int]) -> str:
-    """Return the band of a modulus, or its mean where there is none."""
+    """Return the text of the band of a modulus, or of its mean if it has no band."""
     low, high = means.low[place], means.high[place]
     return _with_error(means, place) if np.isnan(low) else f"{low:.5f} to {high:.5f}"

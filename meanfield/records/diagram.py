@@ -49,7 +49,7 @@ SPECIAL_AXIS_COLUMNS = ("p1", "p2")
 
 
 def _of_axis(names: tuple[str, ...], domain: Domain) -> tuple[str, ...]:
-    """Return those names of moments that tables of a domain have."""
+    """Return names of moments, restricted to those that tables of a domain have."""
     return tuple(name for name in names if name[0] in modes_of(domain).columns)
 
 
@@ -65,7 +65,7 @@ class SpecialPoint(Record):
     type
         ``branch point``, ``fold``, ``transition`` (equal free energy) or ``endpoint``.
     coupling, relative_coupling : float
-        Where it is; relative to the smallest positive critical coupling, None where there is none.
+        Where it is; relative to the smallest positive critical coupling, None if no such coupling exists.
     lower, upper : float
         An interval of couplings that contains the event.
     unstable_before, unstable_after : int or None
@@ -103,7 +103,7 @@ class SpecialPoint(Record):
 
     @property
     def moments(self) -> Moments:
-        """The moments with what they mean."""
+        """The moments with their modes."""
         return moments_of(self.domain, self.layout, self.cosine, self.sine)
 
     @property
@@ -122,12 +122,12 @@ class SpecialPoint(Record):
         Raises
         ------
         InvalidInput
-            If there is none of that name.
+            If no moment has that name.
         """
         return float(self.moments.named(name))
 
     def row(self) -> dict[str, Any]:
-        """Return the point as a table row with the keys of ``SPECIAL_COLUMNS``, but the label of its branch.
+        """Return the point as a table row with the keys of ``SPECIAL_COLUMNS`` except the label of its branch.
 
         On spheres with those of ``SPECIAL_AXIS_COLUMNS``.
         """
@@ -178,7 +178,7 @@ class Branch(Observed):
     layout : str
         ``"degree"``, moments by degree; ``"order"``, those of densities on S^2 by degree and order.
     domain
-        Where the densities live; a diagram sets it.
+        The space of the densities; a diagram sets it.
     """
 
     label: str
@@ -207,7 +207,7 @@ class Branch(Observed):
 
     @property
     def moments(self) -> Moments:
-        """The moments with what they mean, points along the first axis."""
+        """The moments with their modes, points along the first axis."""
         return moments_of(self.domain, self.layout, self.cosine, self.sine)
 
     @property
@@ -218,11 +218,11 @@ class Branch(Observed):
 
     @property
     def stable(self) -> NDArray[np.bool_]:
-        """(P,) whether no direction but rotation is unstable."""
+        """Whether no direction but rotation is unstable at each point, (P,)."""
         return np.equal(self.unstable, 0)
 
     def moment(self, degree: int) -> Floats:
-        """(P,) moments of one degree: with the cosine, about the axis, or the length of those by order."""
+        """Return the moments of a degree, (P,): with the cosine, about the axis, or the length over the orders."""
         return self.moments.signed(degree)
 
 
@@ -436,7 +436,7 @@ def _kind_between(branch: Branch, kinds: Integers, point: int) -> int:
 
 
 def point_type(name: str) -> PointType:
-    """Return the type of special points that a name means: that of a record, a file, the summary or the literature.
+    """Return the type of special points for a name used in records, files, the summary or the literature.
 
     Raises
     ------

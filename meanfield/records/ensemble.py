@@ -120,7 +120,7 @@ class Ensemble(SavedRecord):
 
     @property
     def modes(self) -> Modes:
-        """What the moments mean."""
+        """The modes, which say what the moments mean."""
         return modes_of(self.problem.domain, self.layout)
 
     @property
@@ -130,12 +130,12 @@ class Ensemble(SavedRecord):
 
     @property
     def moments(self) -> Moments:
-        """The moments with what they mean, replicas and times along the first axes."""
+        """The moments with their modes, replicas and times along the first axes."""
         return Moments(self.modes, self.cosine, self.sine)
 
     @property
     def completed(self) -> Booleans:
-        """Which replicas came to the end, (R,)."""
+        """Whether each replica came to the end, (R,)."""
         return ~np.isnan(self.cosine[:, -1, 0])
 
     @property
@@ -144,7 +144,7 @@ class Ensemble(SavedRecord):
         return self.outcome is not Outcome.COMPLETED
 
     def order_parameter(self, degree: int = 1) -> Estimate:
-        """Modulus of the moment of a degree over time, (T,): mean over the replicas and standard error.
+        """Return the modulus of the moment of a degree over time, (T,): mean over the replicas and standard error.
 
         Raises
         ------
@@ -154,7 +154,7 @@ class Ensemble(SavedRecord):
         return self._over_replicas(self.moments_in_modulus(degree))
 
     def moments_in_modulus(self, degree: int = 1) -> Floats:
-        """Modulus of the moment of a degree of every replica, (R, T).
+        """Return the modulus of the moment of a degree of every replica, (R, T).
 
         Raises
         ------
@@ -165,9 +165,9 @@ class Ensemble(SavedRecord):
         return np.hypot(*moments) if self.moduli is None else self.moduli[:, :, degree]
 
     def mean_moments(self, degree: int = 1) -> tuple[Estimate, Estimate]:
-        """Cosine and sine moment of a degree over time, (T,) each: means over the replicas and standard errors.
+        """Return cosine and sine moment of a degree over time, (T,): means over the replicas and standard errors.
 
-        On the sphere that about the north pole, and zeros.
+        On the sphere the moment about the north pole, and zeros.
 
         Raises
         ------
@@ -178,7 +178,7 @@ class Ensemble(SavedRecord):
         return self._over_replicas(cosine), self._over_replicas(sine)
 
     def fluctuation(self, degree: int = 1) -> Estimate:
-        r"""Scaled square :math:`N|c_k|^2` over time, (T,): mean over the replicas and standard error.
+        r"""Return the scaled square :math:`N|c_k|^2` over time, (T,): mean over the replicas and standard error.
 
         On the sphere :math:`N|m_l|^2`. In the uniform phase it tends to :math:`1/(1-\lambda_k)` as N grows.
 
@@ -192,7 +192,7 @@ class Ensemble(SavedRecord):
         return self._over_replicas(self.particles * squares)
 
     def density(self) -> Histogram:
-        """Histogram of the particles at the end as a density, in units of 1/radian.
+        """Return the histogram of the particles at the end as a density, in units of 1/radian.
 
         On the sphere the density of the angle from the north pole.
         """
@@ -203,7 +203,7 @@ class Ensemble(SavedRecord):
         return Histogram(edges, *_estimate(densities, np.full(bins, len(densities))))
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield one table row per time, with the keys of :meth:`columns`; None where a number is not known."""
+        """Yield one table row per time, with the keys of :meth:`columns`; None for numbers that are not known."""
         estimates: dict[str, Estimate] = {"order_parameter": self.order_parameter()}
         for degree in range(1, min(self.degrees, TABLE_DEGREES) + 1):
             estimates |= self._named(degree)
@@ -220,7 +220,7 @@ class Ensemble(SavedRecord):
             yield row
 
     def summary(self) -> str:
-        """Describe the simulation and its statistics in words and a table."""
+        """Return the simulation and its statistics in words and a table."""
         return "\n".join(_summary(self))
 
     def plot(self, ax: "Axes | None" = None, density: Any = None, **style: Any) -> "Axes":

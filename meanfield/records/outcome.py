@@ -1,10 +1,10 @@
-"""How a computation can end, each ending with the sentence the user reads."""
+"""Outcomes of computations, each with the sentence that the user reads."""
 
 from enum import Enum
 
 
 class Outcome(Enum):
-    """The end of a solve, a trace or a search; the value is the sentence shown to the user."""
+    """The outcome of a solve, a trace or a search; the value is the sentence shown to the user."""
 
     CONVERGED = "converged to rounding level"
     MAX_STEPS = "the step limit was reached; raise max_points to go further"

@@ -1,4 +1,4 @@
-"""The record of how fast densities relax to a stable state: the gap, its closed form and what is seen."""
+"""The record of the relaxation to a stable state: the spectral gap, its closed form and fitted rates."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -40,7 +40,7 @@ class RateFit(Record):
     multiple : int
         It decays at this multiple of the slowest rate of the densities followed, as a rule the spectral gap.
     rate : float or None
-        Fitted decay rate of the distance, in units of 1/time; None where the trajectory does not show one.
+        Fitted decay rate of the distance, in units of 1/time; None if the trajectory does not show one.
     error : float or None
         Bound on the error of the rate: the scatter about a straight line, the difference from the slowest mode into
         which the whole evolution decomposes, which other modes about as slow make, and the error of the evolution.
@@ -67,7 +67,7 @@ class RateFit(Record):
 @checked
 @dataclass(frozen=True, eq=False, repr=False)
 class Relaxation(Record):
-    """The contraction rate at a stable state, three times over.
+    """The contraction rate at a stable state: spectral gap, closed form and fits to an evolution.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class Relaxation(Record):
     theory : float or None
         The closed form, where there is one.
     fits : tuple of RateFit
-        What a small perturbation of the state shows in the evolution, by distance.
+        Exponentials fitted to the evolution of a small perturbation of the state, one for each distance.
     time : (T,) float
         Times of that evolution.
     distances : (n, T) float
@@ -109,7 +109,7 @@ class Relaxation(Record):
     provenance: dict[str, Any] = field(default_factory=dict)
 
     def expected(self, fit: RateFit) -> float:
-        """Return the rate, from the spectrum, that a fit should show."""
+        """Return the decay rate, from the spectrum, that is expected of a fit."""
         return fit.multiple * (self.gap if self.followed_rate is None else self.followed_rate)
 
     def fit(self, norm: str = "L2") -> RateFit:

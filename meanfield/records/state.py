@@ -48,7 +48,7 @@ class State(Observed):
     observables : mapping of str to float
         Numbers that not every equation has, by name: ``free_energy_gap`` where there is a free energy.
     unstable : int or None
-        Unstable directions among all densities, rotation excluded; None where not counted.
+        Unstable directions among all densities, rotation excluded; None if not counted.
     symmetry : int
         The state is invariant under rotation by 2 pi/symmetry; on spheres 2 where it is the same at antipodes, else
         1; 0 for the uniform state.
@@ -60,9 +60,9 @@ class State(Observed):
     slowest_rate : float or None
         Smallest decay rate over non-rotational modes, in units of 1/time; negative when unstable.
     minimiser : bool or None
-        Whether it minimises the free energy; None where that is not known.
+        Whether it minimises the free energy; None if that is not known.
     minimiser_reason : str
-        What this rests on: a theorem, or a search with its counts; or why it is not known.
+        The basis of ``minimiser``: a theorem, or a search with its counts; or why it is not known.
     layout : str
         ``"degree"``, moments by degree; ``"order"``, those of a density on S^2 by degree and order.
     """
@@ -95,24 +95,24 @@ class State(Observed):
 
     @property
     def stable(self) -> bool | None:
-        """Whether no direction but rotation is unstable; None where not counted."""
+        """Whether no direction but rotation is unstable; None if not counted."""
         return None if self.unstable is None else self.unstable == 0
 
     @property
     def moments(self) -> Moments:
-        """The moments with what they mean."""
+        """The moments with their modes."""
         return moments_of(self.problem.domain, self.layout, self.cosine, self.sine)
 
     def moment(self, degree: int) -> float:
-        """Moment of a degree: with the cosine, about the axis, or the length of those by order."""
+        """Return the moment of a degree: with the cosine, about the axis, or the length over the orders."""
         return float(self.moments.signed(degree))
 
     def order_parameter(self, degree: int = 1) -> float:
-        """Modulus of the moment of the given degree, between 0 and 1, whatever the rotation."""
+        """Return the modulus of the moment of the given degree, between 0 and 1, which no rotation changes."""
         return float(self.moments.length(degree))
 
     def density(self, angle: ArrayLike, azimuth: ArrayLike | None = None) -> Floats:
-        """Density at the given angles (radians): on the circle per radian, on a sphere per unit of its surface.
+        """Return the density at angles (radians): on the circle per radian, on a sphere per unit of its surface.
 
         Parameters
         ----------
@@ -129,12 +129,12 @@ class State(Observed):
         Raises
         ------
         InvalidInput
-            If the density needs an azimuth and there is none, or has no use for one.
+            If the density needs an azimuth and none is given, or does not admit one.
         """
         return per_unit(self.problem.domain, self.relative_density(angle, azimuth))
 
     def relative_density(self, angle: ArrayLike, azimuth: ArrayLike | None = None) -> Floats:
-        """Density over the uniform one at the given angles, as :meth:`density` takes them."""
+        """Return the density over the uniform one at the given angles, as :meth:`density` takes them."""
         modes = self.moments.modes
         if modes.rounding(self.cosine.size) <= LARGEST_NOISE:
             return self.moments.relative_density(angle, azimuth)
@@ -150,12 +150,12 @@ class State(Observed):
         return dataclasses.replace(self, **changes)
 
     def to_xarray(self) -> "xarray.Dataset":
-        """Moments and scalars as a labelled dataset."""
+        """Return moments and scalars as a labelled dataset."""
         dataset: xarray.Dataset = self._through("export", "state_to_xarray")
         return dataset
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw the density against the angle; one on S^2 without an axis as a map."""
+        """Draw the density against the angle, or on S^2 without an axis as a map."""
         return self._drawn("plot_state", ax, **style)
 
     def plot_globe(
@@ -170,7 +170,7 @@ class State(Observed):
 
 
 class StationaryStates(tuple[State, ...]):
-    """The stationary states found at one coupling, lowest free energy first: a tuple that says what was searched.
+    """The stationary states found at one coupling, lowest free energy first: a tuple, with what was searched.
 
     Parameters
     ----------
@@ -191,13 +191,13 @@ class StationaryStates(tuple[State, ...]):
     def __new__(
         cls, states: "Iterable[State]", searched: str, complete: bool | None, warnings: "Iterable[str]" = ()
     ) -> "StationaryStates":
-        """Return the states with what is known of their completeness."""
+        """Return the states as a tuple, with what was searched and whether they are complete."""
         found = super().__new__(cls, states)
         found.searched, found.complete, found.warnings = searched, complete, tuple(warnings)
         return found
 
     def __getnewargs__(self) -> tuple[Any, ...]:
-        """Return what a copy is made from."""
+        """Return the constructor arguments for copies."""
         return tuple(self), self.searched, self.complete, self.warnings
 
 
@@ -239,7 +239,7 @@ class Spectrum(Record):
 
     @property
     def eigenvalues(self) -> Floats:
-        """All eigenvalues but rotation, largest first; those of a sector of a sphere once, without repetition."""
+        """All eigenvalues except that of rotation, largest first; those of sectors without repetition."""
         return np.sort(np.concatenate([self.even, self.odd]))[::-1]
 
     @property

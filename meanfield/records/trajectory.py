@@ -65,13 +65,13 @@ class Trajectory(Observed, SavedRecord):
         The accuracy that was asked for; None for a fixed step.
     accuracy : float or None
         The accuracy that was reached, an estimate of the largest error of a moment relative to the largest moment,
-        at any of the times; None where it is not known, for errors have become as large as the moments, or the file
+        at any of the times; None if it is not known, for errors have become as large as the moments, or the file
         was written before it was recorded.
     steps, evaluations : int
         Steps made and right-hand sides evaluated.
     distance : float or None
         Distance of the last density from the stationary state near it, root of the sum of squared moments, rotation
-        excluded; None where there is none near or it was not looked for.
+        excluded; None if none is near or it was not looked for.
     slowest_rate : float or None
         Slowest decay rate at that state, in units of 1/time, rotation excluded; negative where it is unstable: then
         its inverse is the time scale of leaving it.
@@ -124,13 +124,13 @@ class Trajectory(Observed, SavedRecord):
 
     @property
     def moments(self) -> Moments:
-        """The moments with what they mean, times along the first axis."""
+        """The moments with their modes, times along the first axis."""
         return moments_of(self.problem.domain, self.layout, self.cosine, self.sine)
 
     def density(
         self, angle: ArrayLike, azimuth: ArrayLike | None = None, *, index: Annotated[int, ITSELF] = -1
     ) -> Floats:
-        """Density at the given angles (radians) at one of the times; see :meth:`State.density`.
+        """Return the density at the given angles (radians) at one of the times; see :meth:`State.density`.
 
         Parameters
         ----------
@@ -162,11 +162,11 @@ class Trajectory(Observed, SavedRecord):
         return moments.density(angle, azimuth)
 
     def order_parameter(self, degree: int = 1) -> Floats:
-        """Modulus of the moments of a degree over time, (T,), between 0 and 1, whatever the rotation."""
+        """Return the modulus of the moments of a degree over time, (T,), in [0, 1], which no rotation changes."""
         return self.moments.length(degree).copy()
 
     def moment(self, degree: int, *, sine: bool = False, order: int = 0) -> Floats:
-        """Cosine or sine moment of a degree over time, (T,); of an order where they have orders.
+        """Return the cosine or sine moment of a degree over time, (T,), of an order if there are orders.
 
         Raises
         ------
@@ -181,7 +181,7 @@ class Trajectory(Observed, SavedRecord):
         return self.outcome in (Outcome.PARTIAL, Outcome.NOT_RESOLVED, Outcome.INTERRUPTED)
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield one table row per time; None where a number is not known."""
+        """Yield one table row per time; None for numbers that are not known."""
         columns: dict[str, NDArray[Any]] = {
             "time": self.time,
             **self.observables,
@@ -193,11 +193,11 @@ class Trajectory(Observed, SavedRecord):
             yield {name: _known(column[index]) for name, column in columns.items()}
 
     def summary(self) -> str:
-        """Describe the evolution in words and a table."""
+        """Return the evolution in words and a table."""
         return "\n".join(_summary(self))
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw the density over angle and time as a picture, on the sphere without an axis as maps."""
+        """Draw the density over angle and time as a picture, or on the sphere without an axis as maps."""
         return self._drawn("plot_trajectory", ax, **style)
 
     def plot_energy(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
@@ -209,7 +209,7 @@ class Trajectory(Observed, SavedRecord):
         return self._drawn("plot_moments", ax, **options)
 
     def animate(self, path: str | Path, *, force: bool = False, **options: Any) -> Path:
-        """Write the density as a film, a GIF."""
+        """Write the density as a film, a GIF, and return its path."""
         written: Path = self._through("plotting", "animate", path, force=force, **options)
         return written
 
@@ -243,7 +243,7 @@ def _summary(trajectory: Trajectory) -> Iterator[str]:
 
 
 def ending(trajectory: Trajectory) -> str:
-    """Say in a sentence how an evolution ended."""
+    """Return a sentence on how an evolution ended."""
     sentence = str(trajectory.outcome)
     if trajectory.distance is None:
         return sentence

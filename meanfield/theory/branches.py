@@ -1,4 +1,4 @@
-"""How branches leave the uniform state: the normal form of one critical mode."""
+"""Branches born on the uniform state: the normal form of one critical mode."""
 
 from ..arguments import checked
 from ..equations import McKeanVlasov
@@ -9,7 +9,7 @@ from .thresholds import branching_coupling
 
 @checked
 def branch_shape(problem: McKeanVlasov, n: int) -> BranchShape:
-    r"""Return how the n-branch leaves the uniform state.
+    r"""Return the normal form of the n-branch where it leaves the uniform state.
 
     .. math:: b_1 = \frac{1-2q}{2(1-q)}, \qquad
        b_2 = \frac{24pq^3-42pq^2+21pq-6p-20q^3+42q^2-24q+5}{12(p-1)(q-1)^3} .
@@ -20,7 +20,7 @@ def branch_shape(problem: McKeanVlasov, n: int) -> BranchShape:
 
     On the sphere the branch is that of zonal states, :math:`m_n = \langle P_n\rangle`: transcritical for even n,
     :math:`\kappa/\kappa_n = 1 - \tfrac12 N_n^2 \int P_n^3\,d\mu\; m_n + O(m_n^2)`, a pitchfork for odd n with b_1
-    from the modes of even degree up to 2n that it drags along. For n = 1,
+    from the modes of even degree up to 2n that are slaved to it. For n = 1,
     :math:`b_1 = \frac{d}{d+2}\frac{1-dr}{1-r}`, :math:`r = \hat w_2/\hat w_1`: supercritical iff r < 1/d.
 
     Raises

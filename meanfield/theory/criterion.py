@@ -9,7 +9,7 @@ from .thresholds import require_threshold
 
 @checked
 def global_criterion(problem: McKeanVlasov) -> GlobalCriterion:
-    r"""Decide whether the transition is continuous at the linear threshold.
+    r"""Return the global criterion: whether the transition is continuous at the linear threshold.
 
     Mun, Rosenzweig (arXiv:2604.16288): if :math:`w_1 < 0` and :math:`k\max(-w_k, 0) \le -w_1` for all
     k >= 2, uniform is the unique minimiser of F for all :math:`0 \le \kappa \le \kappa_1` (at

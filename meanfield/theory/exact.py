@@ -1,4 +1,4 @@
-r"""Families solved in closed form, and the thresholds at which a transition changes its kind.
+r"""Families solved in closed form, and the thresholds between continuous and discontinuous transitions.
 
 Logarithmic, :math:`w_k = \mp 1/k`: the moment equations are triangular,
 :math:`(k - s) c_k = s \sum_{j<k} c_j c_{k-j}` with :math:`s = \kappa/2D`, so smooth clustered states

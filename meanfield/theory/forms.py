@@ -1,4 +1,4 @@
-"""What is known of the uniform state and its branches on each domain: the table of the theory.
+"""Theory of the uniform state and its branches by domain: the protocol and the table.
 
 A domain of another kind is a class with these methods and a line of the table.
 """
@@ -17,7 +17,7 @@ from .results import BranchShape, GlobalCriterion
 
 
 class Theory(Protocol):
-    """What is known of one domain.
+    """Theory of the uniform state and its branches on one domain.
 
     Attributes
     ----------
@@ -49,11 +49,11 @@ class Theory(Protocol):
         ...
 
     def shape(self, problem: McKeanVlasov, n: int, coupling: Number) -> BranchShape:
-        """Return how the branch of a critical mode leaves uniform at its coupling."""
+        """Return the normal form of the branch of a critical mode at its coupling."""
         ...
 
     def criterion(self, problem: McKeanVlasov) -> GlobalCriterion:
-        """Decide whether the transition is continuous at the linear threshold."""
+        """Return the global criterion: whether the transition is continuous at the linear threshold."""
         ...
 
     def tricritical_bracket(self, n: int) -> tuple[float, float]:
@@ -67,7 +67,7 @@ class Theory(Protocol):
         ...
 
     def require_waves(self, what: str) -> None:
-        """Refuse a statement about waves cos kt and sin kt.
+        """Refuse a statement about waves cos kt and sin kt if the modes are others.
 
         Raises
         ------
@@ -93,5 +93,5 @@ _THEORIES: dict[str, Callable[[Any], Theory]] = {Circle.name: CircleTheory, Sphe
 
 
 def theory_of(domain: Domain) -> Theory:
-    """Return what is known of a domain."""
+    """Return the theory of a domain."""
     return _THEORIES[domain.name](domain)

@@ -24,7 +24,7 @@ _CHECKED_DEGREE = 2**12
 
 @dataclass(frozen=True)
 class CircleTheory:
-    """What is known of the circle."""
+    """Theory of the circle."""
 
     domain: Circle
 
@@ -40,7 +40,7 @@ class CircleTheory:
     expansion_limit: ClassVar[float] = 1e4
 
     def shape(self, problem: McKeanVlasov, n: int, coupling: Number) -> BranchShape:
-        """Return how the n-branch leaves uniform."""
+        """Return the normal form of the n-branch where it leaves uniform."""
         extended = problem.potential.extended_multipliers(problem.domain, 3 * n)
         # Adding 0 turns -0.0, the ratio of a vanishing mode, into 0.0.
         q, p = extended[2 * n] / extended[n] + 0.0, extended[3 * n] / extended[n] + 0.0
@@ -49,7 +49,7 @@ class CircleTheory:
         return BranchShape(n, coupling, curvature, quartic, float(q), float(p), kind, note)
 
     def criterion(self, problem: McKeanVlasov) -> GlobalCriterion:
-        """Decide by the strengths of all modes."""
+        """Return the global criterion, decided by the strengths of all modes."""
         relative = problem.potential.relative_multipliers(problem.domain, _CHECKED_DEGREE)
         attractive = np.flatnonzero(relative < 0)
         if attractive.size == 0:
@@ -77,15 +77,15 @@ class CircleTheory:
         return _satisfied(problem, relative, n, strength)
 
     def tricritical_bracket(self, n: int) -> tuple[float, float]:
-        """Return an interval about 3 n^2 / (2 log 2)."""
+        """Return an interval of beta about 3 n^2 / (2 log 2)."""
         guess = 1.5 * n**2 / math.log(2)
         return 0.8 * guess, 1.3 * guess + 1
 
     def require_waves(self, what: str) -> None:
-        """Accept: the modes are waves."""
+        """Accept a statement about waves, since the modes are waves."""
 
     def highest_concentration(self, ratio: float) -> float:
-        """Return the ratio: r is at most 1."""
+        """Return the ratio kappa/D as a bound of the concentration, since r is at most 1."""
         return ratio
 
     def large_mean(self, x: float) -> float:
@@ -159,7 +159,7 @@ def _satisfied(
 
 
 def _tail_certified(problem: McKeanVlasov, reference: float, n: int) -> bool:
-    """Whether (k/n) |w_k| <= |w_n| beyond the degree checked, by dyadic blocks while they can fail."""
+    """Return whether (k/n) |w_k| <= |w_n| beyond the degree checked, by dyadic blocks while they can fail."""
     bound, domain = problem.potential.relative_tail_bound, problem.domain
     blocks = [2 * degree / n * bound(domain, degree) for degree in (_CHECKED_DEGREE, 2 * _CHECKED_DEGREE)]
     return max(blocks) <= reference and blocks[1] <= blocks[0]

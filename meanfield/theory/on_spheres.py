@@ -23,7 +23,7 @@ from .tricritical import tricritical_between
 
 @dataclass(frozen=True)
 class SphereTheory:
-    """What is known of a sphere."""
+    """Theory of a sphere."""
 
     domain: Sphere
 
@@ -41,7 +41,7 @@ class SphereTheory:
     last_tricritical: ClassVar[int] = 1
 
     def shape(self, problem: McKeanVlasov, n: int, coupling: Number) -> BranchShape:
-        """Return the shape of the zonal branch of degree n on a sphere."""
+        """Return the normal form of the zonal branch of degree n where it leaves uniform."""
         domain = problem.domain
         eigenvalues = problem.potential.extended_multipliers(domain, 3 * n) / multiplicities(domain, 3 * n)
         share = eigenvalues / eigenvalues[n] + 0.0
@@ -60,7 +60,7 @@ class SphereTheory:
         return BranchShape(n, coupling, curvature, math.nan, q, p, kind, note)
 
     def criterion(self, problem: McKeanVlasov) -> GlobalCriterion:
-        """Decide by the branch at the threshold, and by theorems about single potentials."""
+        """Return the global criterion, decided by the branch at the threshold and theorems on single potentials."""
         threshold = critical_coupling(problem)
         if threshold is None:
             statement = "no degree attracts: uniform is the unique minimiser at every coupling >= 0"
@@ -85,7 +85,7 @@ class SphereTheory:
         return GlobalCriterion(None, n, None, None, statement)
 
     def tricritical_bracket(self, n: int) -> tuple[float, float]:
-        """Return an interval for n = 1, from the bounds beta/(beta + d + 2) and beta/(d + 2) of the ratio."""
+        """Return an interval of beta for n = 1, from bounds beta/(beta + d + 2) and beta/(d + 2) of the ratio."""
         if n > self.last_tricritical:
             raise InvalidInput(
                 f"on the sphere the threshold is known for the branch of degree 1, not {n}: even degrees are "
@@ -96,7 +96,7 @@ class SphereTheory:
         return (d + 2) / d, (d + 2) / (d - 1)
 
     def require_waves(self, what: str) -> None:
-        """Refuse what holds for waves."""
+        """Refuse a statement about waves cos kt and sin kt."""
         raise InvalidInput(
             f"{what} belongs to the circle and does not apply on the sphere; there, branch_shape(problem, degree) "
             "and global_criterion(problem) tell how and where the uniform state gives way"
@@ -108,7 +108,7 @@ class SphereTheory:
         return max(1e4, 100.0 * self.domain.dimension**2)
 
     def highest_concentration(self, ratio: float) -> float:
-        """Return the bound from x/(x + d + 2) below I_(d/2+1)/I_(d/2)."""
+        """Return a bound of the concentration, from the bound x/(x + d + 2) of I_(d/2+1)/I_(d/2)."""
         excess, d = ratio - self.domain.dimension, self.domain.dimension
         return (excess + math.sqrt(excess * (excess + 4 * (d + 2)))) / 2 * (1 + 4 * float(np.finfo(float).eps))
 

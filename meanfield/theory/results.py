@@ -1,4 +1,4 @@
-"""What is known of branches and transitions, as records."""
+"""Records of the theory of branches and transitions."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ ROUNDING = 16 * float(np.finfo(float).eps)
 @checked
 @dataclass(frozen=True, eq=False, repr=False)
 class BranchShape(Record):
-    r"""How the n-branch leaves uniform: :math:`\kappa/\kappa_n = 1 + b_1 m_n^2 + b_2 m_n^4 + O(m_n^6)`.
+    r"""Normal form of the n-branch at uniform: :math:`\kappa/\kappa_n = 1 + b_1 m_n^2 + b_2 m_n^4 + O(m_n^6)`.
 
     On the sphere the branch is the zonal one and :math:`m_n = \langle P_n\rangle`; for even n the expansion starts
     with ``slope`` :math:`m_n`.
@@ -35,7 +35,7 @@ class BranchShape(Record):
     type
         "supercritical", "subcritical", "degenerate" (b_1 = 0) or "transcritical" (q = 1; even n on the sphere).
     note
-        A sentence where the type alone does not tell the whole, else empty.
+        A sentence if the type alone is not the whole answer, else empty.
     slope
         Coefficient of m_n of a transcritical branch on the sphere, else None.
     """
@@ -54,7 +54,7 @@ class BranchShape(Record):
 @checked
 @dataclass(frozen=True, eq=False, repr=False)
 class GlobalCriterion(Record):
-    """Whether uniform is the unique global minimiser up to its linear threshold.
+    """The criterion for uniform to be the unique global minimiser up to its linear threshold.
 
     On the sphere there is no criterion for all potentials: ``holds`` is True where a theorem about the potential
     says so, False where the branch at the threshold excludes it, else None.

@@ -1,4 +1,4 @@
-r"""How zonal branches leave the uniform state of a sphere.
+r"""Normal forms of zonal branches where they leave the uniform state of a sphere.
 
 With :math:`|S|\rho = \sum_l N_l p_l P_l` and :math:`q_k = \hat w_k/\hat w_l`, elimination of the degrees that are
 not critical from the gap of the free energy gives for the branch of degree l

@@ -1,4 +1,4 @@
-r"""Where the uniform state changes stability.
+r"""Critical couplings, at which the uniform state changes stability.
 
 The linearisation about uniform is diagonal: degree k grows at :math:`\mu_k = -D\,k(k+d-2)(1-\lambda_k)`, an
 eigenvalue of multiplicity :math:`N_k`, with :math:`\lambda_k = \kappa/\kappa_k` and
@@ -34,7 +34,7 @@ class CriticalPoint(Record):
     coupling
         kappa_k = -N_k D / w_k, common to all modes listed.
     relative_coupling
-        coupling over the smallest positive critical coupling; None where there is none.
+        coupling over the smallest positive critical coupling; None if no such coupling exists.
     modes
         The modes k that become critical here, ascending; degrees on the sphere.
     kernel_dimension
@@ -146,7 +146,7 @@ def branching_coupling(problem: McKeanVlasov, n: int) -> Number:
 
 
 def require_threshold(problem: McKeanVlasov) -> None:
-    """Refuse a confinement, in which the uniform state is not stationary, and no noise, where nothing holds it."""
+    """Refuse a confinement, in which uniform is not stationary, and zero noise, for which it has no threshold."""
     require_uniform(problem)
     require(problem, Capability.GIBBS_MAP, "statements about the transition from the uniform state")
 
@@ -160,7 +160,7 @@ def require_uniform(problem: McKeanVlasov) -> None:
 
 
 def checked_mode(n: int) -> int:
-    """Return n if it is a positive degree."""
+    """Return n, refusing what is not a positive integer."""
     if not 1 <= n <= LARGEST_DEGREE:
         raise InvalidInput(f"a mode is a positive integer up to {LARGEST_DEGREE}, not {shown(n)}; try n=1")
     return int(n)
@@ -201,7 +201,7 @@ def _lowest_mode(potential: Any, domain: Any) -> int | None:
 
 
 def _reference(problem: McKeanVlasov, couplings: Array) -> Number | None:
-    """Return the smallest positive critical coupling, taken from known ones if it is there."""
+    """Return the smallest positive critical coupling, taken from known couplings if it is among them."""
     mode = _most_attractive(problem)
     known = mode is not None and mode < couplings.size
     return plain_number(couplings[mode]) if known else critical_coupling(problem)

@@ -1,4 +1,4 @@
-"""Where a branch of the transformer turns from super- to subcritical."""
+"""The beta at which a branch of the transformer turns from super- to subcritical."""
 
 import functools
 

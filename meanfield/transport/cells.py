@@ -113,7 +113,7 @@ class Cells:
         return place
 
     def pieces(self, points: Floats) -> tuple[Integers, Floats, Floats, Integers]:
-        """Split the intervals between increasing points at the edges of cells.
+        """Return the pieces of the intervals between increasing points, split at the edges of cells.
 
         Returns
         -------

@@ -14,7 +14,7 @@ LONGER = 8.0
 
 
 def minimiser(function: Callable[[float], tuple[float, float]], low: float, high: float, rounding: float) -> float:
-    """Return where a convex cost is least: the root of its derivative, between two bounds.
+    """Return the minimiser of a convex cost, the root of its derivative, between two bounds.
 
     Newton's steps go a rounding too far, so that in the end they close the bracket from both sides. Where a step
     does not halve the derivative, for it may rise steeply over a width of rounding or be rounding itself, the next

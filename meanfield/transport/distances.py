@@ -1,4 +1,4 @@
-"""The two Wasserstein distances, whatever the measures are."""
+"""The two Wasserstein distances between measures of any kind."""
 
 from collections.abc import Callable
 

@@ -53,7 +53,7 @@ def relative_entropy(one: Density, other: Density) -> float:
 
 
 def _entropy(one: Density, other: Density, nodes: int) -> tuple[float, float, float]:
-    """Return the trapezoid sum of q h((p-q)/q), its rounding, and what is unknown since q is below rounding.
+    """Return the trapezoid sum of q h((p-q)/q), its rounding, and its uncertainty where q is below rounding.
 
     An error e of p - q changes the integrand by e log(p/q).
     """

@@ -37,11 +37,11 @@ class Pieces:
     offset: Floats
 
     def at(self, place: Floats) -> Floats:
-        """Return H at one place in every piece."""
+        """Return the values of H at one place in every piece."""
         return self.cells.polynomial(self.cell, place) - self.offset
 
     def where(self, chosen: Integers) -> "Pieces":
-        """Return some of the pieces."""
+        """Return the pieces of the chosen indices."""
         return Pieces(self.cells, self.cell[chosen], self.left[chosen], self.right[chosen], self.offset[chosen])
 
     def reaching(self, level: float) -> Floats:
@@ -66,7 +66,7 @@ def density_distance(one: Density, other: Density) -> float:
 
 
 def _monotone(cells: Cells) -> Pieces:
-    """Cut the cells where the function turns."""
+    """Return the cells of H, cut where it changes from rising to falling or back."""
     every = np.arange(cells.count)
     half = np.full(cells.count, 0.5)
     slopes = [cells.polynomial(every, place, 1) for place in (-half, half)]
@@ -113,7 +113,7 @@ def _absolute_integral(pieces: Pieces) -> float:
 
 
 def _median(pieces: Pieces, low: Floats, high: Floats) -> float:
-    """Return the level below which H is on half the circle: there the integral of |H - a| is least."""
+    """Return the median of H on the circle, the level a at which the integral of |H - a| is least."""
     widths = pieces.right - pieces.left
     wanted = 0.5 * float(widths.sum())
     rising = pieces.at(pieces.left) <= low

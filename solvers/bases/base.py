@@ -1,4 +1,4 @@
-r"""What the stationary equation needs from a discretisation.
+r"""The protocol of discretisations, as the stationary equation needs them.
 
 A basis lists the significant modes of the potential, turns a field on them into the moments of its Gibbs density
 :math:`e^{f}/Z`, and assembles covariances of the modes under that density. Covariances need no integrals: for
@@ -45,16 +45,16 @@ class Gibbs(NamedTuple):
 
 
 class Cosines(Protocol):
-    """What cosines of one reflection axis of the circle can do."""
+    """Operations of bases of cosines about one reflection axis of the circle."""
 
     def about(self, axis: float) -> "Basis":
-        """Return the densities even about another reflection axis of the confinement."""
+        """Return the basis of the densities even about another reflection axis of the confinement."""
 
     def confinement_turns(self, cell: int) -> bool:
-        """Whether rotation by half the angle of a cell leaves the confinement, if there is one, as it is."""
+        """Return whether the confinement, if any, is invariant under rotation by half the angle of a cell."""
 
     def phases(self, count: int) -> NDArray[np.complex128]:
-        """Return exp(-i degree axis) of so many cells from 0: what turns moments from the axis to angle 0."""
+        """Return exp(-i degree axis) for ``count`` cells from 0, which turns moments from the axis to angle 0."""
 
     def first_covariances(self, moments: Floats, count: int) -> Floats:
         """Return the first rows of the covariance matrix of the modes."""
@@ -64,24 +64,24 @@ class Cosines(Protocol):
 
 
 class Harmonics(Protocol):
-    """What densities on spheres can do."""
+    """Operations of bases of densities on spheres."""
 
     def response(self, field: Floats, change: Floats) -> Floats:
-        """Return the derivative of the moments of the Gibbs density when its field changes."""
+        """Return the derivative of the moments of the Gibbs density of a field along a change of the field."""
 
 
 class Profiles(Harmonics, Protocol):
-    """What densities about an axis of a sphere can do."""
+    """Operations of bases of densities about an axis of a sphere."""
 
     domain: Domain
     rule: Rule
 
     def masses(self, field: Floats) -> Floats:
-        """Return the shares of the nodes in the Gibbs density of a field, (n,) with sum one."""
+        """Return the masses of the nodes under the Gibbs density of a field, (n,) with sum one."""
 
 
 class Invariants(Harmonics, Protocol):
-    """What densities on S^2 that are invariant under a finite group can do."""
+    """Operations of bases of densities on S^2 that are invariant under a finite group."""
 
     group: "Group"
 
@@ -93,8 +93,8 @@ class Basis(Protocol):
     """Modes of densities invariant under some symmetries of the domain, and a quadrature for these densities.
 
     Densities even about an axis of the circle have its angle in ``axis``; elsewhere that is 0. ``even`` says that
-    no sine moment about that axis is there, ``modes`` what expanded moments mean. ``cosines``, ``profiles`` and
-    ``invariants`` are for what not every basis can do: the basis itself where it can, else None.
+    sine moments about that axis vanish, ``modes`` what expanded moments mean. ``cosines``, ``profiles`` and
+    ``invariants`` have operations of some bases only: each is the basis itself if it has them, else None.
     """
 
     modes: Modes
@@ -112,17 +112,17 @@ class Basis(Protocol):
 
     @property
     def cosines(self) -> Cosines | None:
-        """What cosines on the circle can do."""
+        """The operations of cosines on the circle; None for other bases."""
         return None
 
     @property
     def profiles(self) -> Profiles | None:
-        """What densities about an axis of a sphere can do."""
+        """Operations of bases of densities about an axis of a sphere."""
         return None
 
     @property
     def invariants(self) -> Invariants | None:
-        """What densities on S^2 of finite symmetry can do."""
+        """The operations of densities on S^2 of finite symmetry; None for other bases."""
         return None
 
     def admissible(self, limit: int) -> Integers:
@@ -147,7 +147,7 @@ class Basis(Protocol):
         """Return a state and its images within the basis under the symmetries of the domain, itself first."""
 
     def agrees(self, field: Floats, moments: Floats) -> bool:
-        """Whether a second quadrature rule gives the same moments of a field within rounding."""
+        """Return whether a second quadrature rule gives the same moments of a field within rounding."""
 
     def moments_from(self, cosine: Floats, sine: Floats) -> Floats:
         """Return moments in the basis' own layout from those by degree."""
@@ -156,30 +156,30 @@ class Basis(Protocol):
         """Return cosine and sine moments of every degree from 0 to the largest resolved."""
 
     def tail(self, moments: Floats) -> float:
-        """Return the largest of the last eighth of the moments: what the basis fails to resolve."""
+        """Return the largest modulus of the last eighth of the moments, which the basis hardly resolves."""
 
     def resized(self, cells: Integers, nodes: int) -> "Basis":
         """Return the same basis with other modes and another number of nodes."""
 
 
 class Tailed(Protocol):
-    """Whatever can tell the largest of the moments it resolves last."""
+    """Protocol of bases and systems that give the largest of their last moments."""
 
     def tail(self, moments: Floats) -> float:
-        """Return the largest of the last eighth of the moments."""
+        """Return the largest modulus of the last eighth of the moments."""
 
 
 def resolved(basis: Tailed, moments: Floats, tolerance: float = RESOLUTION_TOLERANCE) -> bool:
-    """Decide whether the density is resolved: its last moments are at rounding level.
+    """Return whether a basis resolves a density: its last moments are at rounding level.
 
-    This is the one rule for resolution; everything that asks "is this resolved?" asks it here. A tolerance above
+    This is the one rule for resolution, used throughout. A tolerance above
     rounding is for densities that are not known to rounding level themselves.
     """
     return basis.tail(moments) <= max(tolerance, RESOLUTION_TOLERANCE)
 
 
 def greatest(values: Floats) -> float:
-    """Return max |values|, nan where one is; several times faster than by np.abs for the few values of a state."""
+    """Return max |values|, nan if one value is; several times faster than np.abs for the few values of a state."""
     return max(values.item(values.argmax()), -values.item(values.argmin()))
 
 
@@ -207,7 +207,7 @@ def log1p_beyond_linear(y: float) -> float:
 
 
 def significant(b: Floats) -> NDArray[np.bool_]:
-    """Return which modes count for the symmetry of a state."""
+    """Return which unknowns of a state are large enough to determine its symmetry, as a mask."""
     return np.asarray(np.abs(b) > SIGNIFICANT * np.abs(b).max(initial=0.0))
 
 

@@ -82,7 +82,7 @@ class CosineBasis(Basis):
 
     @functools.cached_property
     def _table(self) -> Floats | None:
-        """Values of the modes, (nodes + 1, size), where they are few and all of the field."""
+        """Values of the modes on the nodes, (nodes + 1, size); None if they are many or there is a confinement."""
         if self.confinement is not None or self.cells.size * (self.nodes + 1) > SMALL_TABLE:
             return None
         angles = np.linspace(0.0, np.pi, self.nodes + 1)
@@ -90,7 +90,7 @@ class CosineBasis(Basis):
 
     @functools.cached_property
     def _pairs(self) -> tuple[Integers, Integers]:
-        """Sums and distances of the cells."""
+        """Sums k + l and differences |k - l| of all pairs of cells."""
         return self._first_pairs(self.cells.size)
 
     def _first_pairs(self, count: int) -> tuple[Integers, Integers]:
@@ -107,7 +107,7 @@ class CosineBasis(Basis):
         return CosineBasis(cells, nodes, self.symmetry, self.confinement, self.axis)
 
     def about(self, axis: float) -> "CosineBasis":
-        """Return the densities even about another reflection axis of the confinement.
+        """Return the basis of the densities even about another reflection axis of the confinement.
 
         Its coefficients from there are the same up to signs, cos(k (t + a)) being even in t only if sin(k a) = 0.
         """
@@ -118,7 +118,7 @@ class CosineBasis(Basis):
         return CosineBasis(self.cells, self.nodes, self.symmetry, turned, axis)
 
     def confinement_turns(self, cell: int) -> bool:
-        """Whether rotation by half the angle of a cell leaves the confinement, if there is one, as it is."""
+        """Return whether the confinement, if any, is invariant under rotation by half the angle of a cell."""
         return self.confinement is None or not np.any((np.flatnonzero(self.confinement) + 1) % (2 * cell))
 
     def admissible(self, limit: int) -> Integers:
@@ -147,7 +147,7 @@ class CosineBasis(Basis):
         return Gibbs(output / mass, shift + math.log(mass / (2 * self.nodes)))
 
     def _near_uniform(self, transform: CosineTransform) -> Gibbs:
-        """Return the density from e^f - 1, whose moments keep their relative accuracy however small f is."""
+        """Return the Gibbs density from e^f - 1, with moments accurate relative to f, however small f is."""
         np.expm1(transform.output, out=transform.input)
         transform.execute()
         excess = float(transform.output[0]) / (2 * self.nodes)
@@ -205,11 +205,11 @@ class CosineBasis(Basis):
         return products
 
     def rotation(self, moments: Floats) -> None:
-        """Even densities do not rotate."""
+        """Return None, since rotations of even densities are not even."""
         return
 
     def images(self, b: Floats) -> list[Floats]:
-        """Return a state and its other even rotation: by half the angle that leaves it as it is."""
+        """Return a state and its other even rotation, by half of its symmetry angle."""
         cells = self.cells[significant(b)]
         common = int(np.gcd.reduce(cells))
         if not cells.size or not self.confinement_turns(common):
@@ -217,11 +217,11 @@ class CosineBasis(Basis):
         return [b, np.where(self.cells // common % 2 == 1, -b, b)]
 
     def agrees(self, field: Floats, moments: Floats) -> bool:
-        """Nothing to ask a second rule: the error of the trapezoid rule is in the tail of the moments."""
+        """Return True, since the error of the trapezoid rule shows in the tail of the moments."""
         return True
 
     def moments_from(self, cosine: Floats, sine: Floats) -> Floats:
-        """Return moments in cells, zero-padded to ``nodes + 1``."""
+        """Return moments by cell from those by degree, zero-padded to ``nodes + 1``."""
         moments = np.zeros(self.nodes + 1)
         cells = cosine[:: self.symmetry][: self.nodes + 1]
         moments[: cells.size] = cells
@@ -231,11 +231,11 @@ class CosineBasis(Basis):
         return moments
 
     def phases(self, count: int) -> NDArray[np.complex128]:
-        """Return exp(-i degree axis) of so many cells from 0: what turns moments from the axis to angle 0."""
+        """Return exp(-i degree axis) for ``count`` cells from 0, which turns moments from the axis to angle 0."""
         return np.asarray(np.exp(-1j * self.axis * self.symmetry * np.arange(count)))
 
     def expand(self, moments: Floats) -> tuple[Floats, Floats]:
-        """Return moments of every degree from 0 to symmetry * nodes."""
+        """Return cosine and sine moments of every degree from 0 to symmetry * nodes."""
         cosine = np.zeros(self.symmetry * self.nodes + 1)
         sine = np.zeros_like(cosine)
         cosine[:: self.symmetry] = moments
@@ -245,5 +245,5 @@ class CosineBasis(Basis):
         return cosine, sine
 
     def tail(self, moments: Floats) -> float:
-        """Return the largest moment in the last eighth."""
+        """Return the largest modulus of the last eighth of the moments."""
         return greatest(moments[-(self.nodes // 8) :])

@@ -80,7 +80,7 @@ class FourierBasis(Basis):
         return Gibbs(np.concatenate([scaled.real, -scaled.imag]), log_partition)
 
     def _near_uniform(self, transform: FourierTransform) -> Gibbs:
-        """Return the density from e^f - 1, whose moments keep their relative accuracy however small f is."""
+        """Return the Gibbs density from e^f - 1, with moments accurate relative to f, however small f is."""
         np.expm1(transform.values, out=transform.values)
         transform.analyse()
         excess = float(transform.coefficients[0].real) / (2 * self.nodes)
@@ -106,22 +106,22 @@ class FourierBasis(Basis):
         return covariance(self.cells, *np.split(moments, 2))
 
     def rotation(self, moments: Floats) -> Floats | None:
-        """Return the derivative of the means under rotation, or None where a confinement fixes the angle."""
+        """Return the derivative of the means under rotation, or None if a confinement fixes the angle."""
         if self.confinement is not None:
             return None
         cosine, sine = np.split(moments, 2)
         return np.concatenate([-self.cells * sine[self.cells], self.cells * cosine[self.cells]])
 
     def images(self, b: Floats) -> list[Floats]:
-        """Return the state alone: its rotations are a continuum, which the rotation mode takes care of."""
+        """Return the state alone, since its rotations are a continuum along the rotation mode."""
         return [b]
 
     def agrees(self, field: Floats, moments: Floats) -> bool:
-        """Nothing to ask a second rule: the error of the trapezoid rule is in the tail of the moments."""
+        """Return True, since the error of the trapezoid rule shows in the tail of the moments."""
         return True
 
     def moments_from(self, cosine: Floats, sine: Floats) -> Floats:
-        """Return stacked moments in cells, zero-padded."""
+        """Return stacked moments by cell from those by degree, zero-padded."""
         moments = np.zeros((2, self.nodes + 1))
         for row, source in zip(moments, (cosine, sine), strict=True):
             cells = source[:: self.symmetry][: self.nodes + 1]
@@ -129,13 +129,13 @@ class FourierBasis(Basis):
         return moments.ravel()
 
     def expand(self, moments: Floats) -> tuple[Floats, Floats]:
-        """Return moments of every degree from 0 to symmetry * nodes."""
+        """Return cosine and sine moments of every degree from 0 to symmetry * nodes."""
         full = np.zeros((2, self.symmetry * self.nodes + 1))
         full[:, :: self.symmetry] = moments.reshape(2, -1)
         return full[0], full[1]
 
     def tail(self, moments: Floats) -> float:
-        """Return the largest moment in the last eighth."""
+        """Return the largest modulus of the last eighth of the moments."""
         return float(np.abs(moments.reshape(2, -1)[:, -(self.nodes // 8) :]).max())
 
 

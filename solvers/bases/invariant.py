@@ -49,7 +49,7 @@ class InvariantBasis(Basis):
     Raises
     ------
     InvalidInput
-        If the group does not leave the confinement as it is.
+        If the confinement is not invariant under the group.
     """
 
     modes: Modes = SphereModes()
@@ -77,7 +77,7 @@ class InvariantBasis(Basis):
         self._fixed = None if confinement is None else self._confined(confinement)
 
     def _confined(self, confinement: Floats) -> Floats:
-        """Return the fixed field on the grid."""
+        """Return the field -V/D of the confinement on the grid."""
         keeps = self.group.keeps_pole or (self.group.keeps_axis and not np.any(confinement[::2]))
         if not keeps:
             raise InvalidInput(
@@ -128,7 +128,7 @@ class InvariantBasis(Basis):
         return Gibbs(moments, shift + math.log(mass))
 
     def _near_uniform(self, values: Floats) -> Gibbs:
-        """Return the density from e^f - 1, whose moments keep their relative accuracy however small f is."""
+        """Return the Gibbs density from e^f - 1, with moments accurate relative to f, however small f is."""
         moments = np.concatenate(self._transform.analyse(np.expm1(values, out=values)))
         excess = moments.item(0)
         moments /= 1.0 + excess
@@ -136,7 +136,7 @@ class InvariantBasis(Basis):
         return Gibbs(moments, math.log1p(excess))
 
     def response(self, field: Floats, change: Floats) -> Floats:
-        """Return the derivative of the moments of the Gibbs density when its field changes."""
+        """Return the derivative of the moments of the Gibbs density of a field along a change of the field."""
         values = self._values(field)
         if self._fixed is not None:
             values += self._fixed
@@ -171,7 +171,7 @@ class InvariantBasis(Basis):
         return turnings(self.group, np.unique(self.degrees), self.confinement is not None)
 
     def rotation(self, moments: Floats) -> Floats | None:
-        """Return the derivatives of the means under the rotations within the basis, (size, k), or None without any.
+        """Return the derivatives of the means under rotations within the basis, (size, k), or None if none exists.
 
         There are as many columns as the group has free axes: three for all densities, one where a confinement
         keeps the z axis. A state that is itself invariant under some of the rotations makes them dependent.
@@ -195,7 +195,7 @@ class InvariantBasis(Basis):
         return [b, *(np.asarray(companion @ b) for companion in self._companions)]
 
     def agrees(self, field: Floats, moments: Floats) -> bool:
-        """Nothing to ask a second rule: on S^2 the error of a moment is in the tail of the others."""
+        """Return True, since on S^2 the error of a moment shows in the tail of the others."""
         return True
 
     def moments_from(self, cosine: Floats, sine: Floats) -> Floats:
@@ -211,13 +211,13 @@ class InvariantBasis(Basis):
         return cosine, sine
 
     def tail(self, moments: Floats) -> float:
-        """Return the largest moment in the last eighth of the degrees."""
+        """Return the largest modulus of the moments in the last eighth of the degrees."""
         last = packed_size(self.nodes - self.nodes // 8)
         return float(np.abs(moments.reshape(2, -1)[:, last:]).max())
 
 
 class FullBasis(InvariantBasis):
-    """All harmonics of given degrees; rotations turn every state into others, see :meth:`rotation`.
+    """All harmonics of given degrees, among which every state may be rotated, see :meth:`rotation`.
 
     Parameters
     ----------
@@ -268,7 +268,7 @@ def turnings(group: Group, degrees: Integers, confined: bool) -> list[csr_array]
 
 
 def acting(group: Group, degrees: Integers, action: Callable[[int], Floats]) -> csr_array:
-    """Return the matrix by which what acts on the harmonics of each degree acts on the invariant ones."""
+    """Return the matrix on the invariant harmonics of an action given on all harmonics of each degree."""
     blocks = []
     for degree in degrees.tolist():
         functions = group.harmonics(degree)
@@ -277,5 +277,5 @@ def acting(group: Group, degrees: Integers, action: Callable[[int], Floats]) -> 
 
 
 def _about(axis: Floats, degree: int) -> Floats:
-    """Return the derivative of rotations about an axis on the harmonics of a degree."""
+    """Return the matrix of infinitesimal rotation about an axis on the harmonics of a degree."""
     return np.asarray(np.einsum("k,kij->ij", axis, rotation_generators(degree)))

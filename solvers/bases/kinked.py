@@ -42,7 +42,7 @@ class KinkedCosineBasis(CosineBasis):
     factor
         With at least ``nodes`` moments.
     cells, nodes, symmetry, confinement, axis
-        As for :class:`CosineBasis`; ``confinement`` tells the symmetry only.
+        As for :class:`CosineBasis`; ``confinement`` determines the symmetry only.
     """
 
     doubts_tail = True
@@ -72,20 +72,20 @@ class KinkedCosineBasis(CosineBasis):
         return KinkedCosineBasis(self.factor, cells, nodes, self.symmetry, self.confinement, self.axis)
 
     def about(self, axis: float) -> "KinkedCosineBasis":
-        """Return the densities even about another reflection axis of the confinement."""
+        """Return the basis of the densities even about another reflection axis of the confinement."""
         confinement = super().about(axis).confinement
         factor = self.factor.about(self.symmetry * (axis - self.axis))
         return KinkedCosineBasis(factor, self.cells, self.nodes, self.symmetry, confinement, axis)
 
     def gibbs(self, field: Floats) -> Gibbs:
-        """Return moments 0..nodes, those beyond half of the nodes zero, and log(Z / 2 pi)."""
+        """Return moments 0..nodes of the Gibbs density of a field, zero beyond nodes/2, and log(Z / 2 pi)."""
         product, offset, top = _multiplied(self._smooth(field), self._excess, self.factor)
         moments = self._moments(product)
         log_partition = _normalised(moments, offset)
         return Gibbs(moments, top + self.factor.shift + log_partition)
 
     def agrees(self, field: Floats, moments: Floats) -> bool:
-        """Whether the smooth factor has no degrees beyond half of the nodes."""
+        """Return whether the smooth factor has no degrees beyond half of the nodes."""
         return _resolves(self, self._smooth(field), self._excess)
 
     def _smooth(self, field: Floats) -> Floats:
@@ -110,7 +110,7 @@ class KinkedFourierBasis(FourierBasis):
     factor
         With at least ``nodes`` moments, angles counted from 0.
     cells, nodes, symmetry, confinement
-        As for :class:`FourierBasis`; ``confinement`` tells the symmetry only.
+        As for :class:`FourierBasis`; ``confinement`` determines the symmetry only.
     """
 
     doubts_tail = True
@@ -134,14 +134,14 @@ class KinkedFourierBasis(FourierBasis):
         return KinkedFourierBasis(self.factor, cells, nodes, self.symmetry, self.confinement)
 
     def gibbs(self, field: Floats) -> Gibbs:
-        """Return stacked moments, those beyond half of the nodes zero, and log(Z / 2 pi)."""
+        """Return stacked moments of the Gibbs density of a field, zero beyond nodes/2, and log(Z / 2 pi)."""
         product, offset, top = _multiplied(self._smooth(field), self._excess, self.factor)
         moments = self._moments(product)
         log_partition = _normalised(moments, offset)
         return Gibbs(np.concatenate([moments.real, -moments.imag]), top + self.factor.shift + log_partition)
 
     def agrees(self, field: Floats, moments: Floats) -> bool:
-        """Whether the smooth factor has no degrees beyond half of the nodes."""
+        """Return whether the smooth factor has no degrees beyond half of the nodes."""
         return _resolves(self, self._smooth(field), self._excess)
 
     def _smooth(self, field: Floats) -> Floats:
@@ -159,7 +159,7 @@ class KinkedFourierBasis(FourierBasis):
 
 
 def _multiplied(smooth: Floats, excess: Floats, factor: Boltzmann) -> tuple[Floats, float, float]:
-    """Return the values of e^(f - top) (offset + g), less one where both factors are near it, that one, and top."""
+    """Return e^(f - top) (offset + g) less a number, that number, 1 if both factors are near 1 or 0, and top."""
     top = float(smooth.max())
     if factor.offset and top < SMALL_FIELD and float(smooth.min()) > -SMALL_FIELD:
         first = np.expm1(smooth)
@@ -168,7 +168,7 @@ def _multiplied(smooth: Floats, excess: Floats, factor: Boltzmann) -> tuple[Floa
 
 
 def _normalised(moments: NDArray[Any], offset: float) -> float:
-    """Divide the moments of a product less an offset by its mass, cut them at half, return the log of the mass."""
+    """Divide the moments of a product less an offset by its mass, cut them at half, in place; return log mass."""
     first = float(moments[0].real)
     if first + offset <= 0.0:
         moments[:] = np.nan
@@ -180,7 +180,7 @@ def _normalised(moments: NDArray[Any], offset: float) -> float:
 
 
 def _resolves(basis: KinkedCosineBasis | KinkedFourierBasis, smooth: Floats, excess: Floats) -> bool:
-    """Whether the moments of the smooth factor beyond half of the nodes are lost in the rounding of the product."""
+    """Return whether moments of the smooth factor beyond half of the nodes are lost in rounding of the product."""
     values, factor = np.exp(smooth - smooth.max()), basis.factor.offset + excess
     tail = np.abs(basis._moments(values)[basis.nodes // 2 :]).max() * np.abs(factor).max()
     mass = basis._moments(values * factor)[0].real

@@ -34,7 +34,7 @@ TOGETHER = 16
 
 
 class Order(NamedTuple):
-    """Tables of one order on the northern rings: even and odd l - m, and where their coefficients stand."""
+    """Tables of one order on the northern rings, for even and odd l - m, and the places of their coefficients."""
 
     even: Floats
     odd: Floats
@@ -116,7 +116,7 @@ class LegendreTables:
 
 @functools.lru_cache(maxsize=8)
 def legendre_tables(degree: int, rings: int, symmetry: int = 1) -> LegendreTables:
-    """Return the tables of a degree on the Gauss rule with a number of rings; they are kept and shared."""
+    """Return the cached tables of a degree on the Gauss rule with a number of rings."""
     return LegendreTables(degree, rings, symmetry)
 
 
@@ -174,7 +174,7 @@ def order_tables(degree: int, orders: Integers, complements: NDArray[Any]) -> It
 
 
 def _upwards(degree: int, orders: Integers, tops: NDArray[Any], cosine: NDArray[Any]) -> Iterator[Floats]:
-    """Yield T_lm from T_mm, (count, points), for some orders."""
+    """Yield T_lm, l = m..degree, for some orders, by the recurrence from T_mm (count, points)."""
     kind = cosine.dtype.type
     first = int(orders[0])
     tables = np.empty((orders.size, degree - first + 1, cosine.size))

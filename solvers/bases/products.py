@@ -62,7 +62,7 @@ class TabulatedProducts:
                 self._parts.append((where, table))
 
     def __call__(self, moments: Floats) -> Floats:
-        """Return the means of products."""
+        """Return the (size, size) means of products of modes under a density with moments p_0, p_symmetry, ..."""
         parts = [table @ moments[where] for where, table in self._parts]
         packed = parts[0] if len(parts) == 1 else np.concatenate(parts)
         return packed.take(self._place)
@@ -104,7 +104,7 @@ class RecurrentProducts:
         self._up = 1.0 - self._down
 
     def __call__(self, moments: Floats) -> Floats:
-        """Return the means of products."""
+        """Return the (size, size) means of products of modes under a density with moments p_0, p_symmetry, ..."""
         degrees, last = self._degrees, int(self._degrees[-1])
         row = np.zeros(2 * last + 1)
         row[:: self._symmetry] = moments[: 2 * last // self._symmetry + 1]

@@ -1,4 +1,4 @@
-r"""Finite groups of rotations and reflections acting on the harmonics of S^2, and what they leave fixed.
+r"""Finite groups of rotations and reflections acting on the harmonics of S^2, and the invariant harmonics.
 
 Harmonics of degree l are listed as :math:`e^c_{l0}, \dots, e^c_{ll}, e^s_{l1}, \dots, e^s_{ll}`. They are
 orthogonal and of equal mean square, so rotations act on the coefficients of a function by orthogonal matrices
@@ -94,7 +94,7 @@ class Group:
 
     @functools.cached_property
     def keeps_pole(self) -> bool:
-        """Whether every element leaves the north pole where it is."""
+        """Whether every element fixes the north pole."""
         return bool((self.elements[:, 2, 2] > 1.0 - SAME_ELEMENT).all())
 
     @functools.cached_property
@@ -122,7 +122,7 @@ class Group:
         return np.stack(found)[1:]
 
     def _keeps(self, element: Floats) -> bool:
-        """Whether conjugation by an element maps the group to itself."""
+        """Return whether conjugation by an element maps the group to itself."""
         conjugates = element @ self.generators @ element.T
         return all(self._contains(conjugate) for conjugate in conjugates)
 
@@ -130,7 +130,7 @@ class Group:
         return bool((np.abs(self.elements - element).max(axis=(1, 2)) < SAME_ELEMENT).any())
 
     def _same_coset(self, element: Floats) -> bool:
-        """Whether an element is a rotation about a free axis times an element of the group."""
+        """Return whether an element is a rotation about a free axis times an element of the group."""
         if self._contains(element):
             return True
         products = element @ self.elements
@@ -142,7 +142,7 @@ class Group:
 
     @functools.cached_property
     def _signs_and_angles(self) -> tuple[Floats, Floats]:
-        """Return the determinant of every element and the angle of its rotation."""
+        """Determinants of all elements and the angles of their rotations."""
         signs = np.sign(np.linalg.det(self.elements))
         traces = signs * np.trace(self.elements, axis1=1, axis2=2)
         return signs, np.arccos(np.clip(0.5 * (traces - 1.0), -1.0, 1.0))
@@ -165,9 +165,9 @@ class Group:
 def _symbol(elements: Floats) -> str:
     """Return the Schoenflies symbol of a finite group from its elements.
 
-    Its n rotations are those of a cyclic, dihedral, tetrahedral, octahedral or icosahedral group, told by n and the
+    Its n rotations are those of a cyclic, dihedral, tetrahedral, octahedral or icosahedral group, by n and the
     largest order k of one. Of the groups with these rotations and as many other elements one has the inversion; one
-    or two have not, and differ in their mirrors, the elements of trace 1.
+    or two do not, and differ in their mirrors, the elements of trace 1.
     """
     proper = np.linalg.det(elements) > 0.0
     n = int(np.count_nonzero(proper))
@@ -220,7 +220,7 @@ TRIVIAL = Group(np.zeros((0, 3, 3)))
 
 @functools.lru_cache(maxsize=4096)
 def invariant_harmonics(group: Group, degree: int) -> Floats:
-    """Return an orthonormal basis of the harmonics of a degree that a group leaves fixed.
+    """Return an orthonormal basis of the harmonics of a degree that are invariant under a group.
 
     Parameters
     ----------

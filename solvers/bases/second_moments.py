@@ -35,14 +35,14 @@ MANY_ELEMENTS = 4
 
 
 class SecondMoments(Protocol):
-    """From packed moments to the (size, size) means of products of modes."""
+    """Protocol of functions from packed moments to the (size, size) means of products of modes."""
 
     def __call__(self, cosine: Floats, sine: Floats) -> Floats:
-        """Return the means of products under a density with these moments, known up to twice the degree."""
+        """Return the means of products under the density with given packed moments, up to twice the degree."""
 
 
 def second_moments(group: Group, modes: csr_array, degrees: Integers) -> SecondMoments:
-    """Return the way to the means of products.
+    """Return the function from packed moments to the means of products of modes, by points or by rings.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class PointProducts:
             row[:] = self._grid.synthesise(cosine, sine).ravel()[self._places]
 
     def __call__(self, cosine: Floats, sine: Floats) -> Floats:
-        """Return the means of products."""
+        """Return the (size, size) means of products of modes under the density with given packed moments."""
         factors = self._grid.multiplicities
         density = self._grid.synthesise(factors * cosine[: factors.size], factors * sine[: factors.size])
         return np.asarray((self._table * (self._weights * density.ravel()[self._places])) @ self._table.T)
@@ -111,7 +111,7 @@ class RingWaves:
     top
         Largest degree of the factors.
     symmetry
-        n of the rotation by 2 pi/n about the z axis that leaves the densities as they are.
+        n of the rotation by 2 pi/n about the z axis under which the densities are invariant.
     """
 
     def __init__(self, top: int, symmetry: int) -> None:
@@ -193,7 +193,7 @@ class RingProducts:
         self._modes = modes[:, np.concatenate([where, modes.shape[1] // 2 + where])]
 
     def __call__(self, cosine: Floats, sine: Floats) -> Floats:
-        """Return the means of products."""
+        """Return the (size, size) means of products of modes under the density with given packed moments."""
         waves = self._waves(cosine, sine)
         count = self._table.shape[1]
         products = np.empty((2, count, 2, count))
@@ -221,7 +221,7 @@ class RingProducts:
 
 
 def _resized(array: Floats, size: int) -> Floats:
-    """Return the first places of packed moments, zero-padded."""
+    """Return packed moments truncated or zero-padded to a size."""
     resized = np.zeros(size)
     resized[: array.size] = array[:size]
     return resized

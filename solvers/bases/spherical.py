@@ -1,4 +1,4 @@
-r"""Spherical harmonic transforms of real fields on S^2; the only place that knows which library sums them.
+r"""Spherical harmonic transforms of real fields on S^2, by either of two libraries.
 
 A field stands on a Gauss rule in :math:`\cos\theta`, rings from north to south, times equally spaced meridians
 :math:`\varphi_k = 2\pi k/M`. Its coefficients are two packed arrays, those of :math:`e^c_{lm}` and
@@ -14,8 +14,8 @@ so their uniform mean of the square is :math:`1/(2l+1)`. The two directions are 
 hence ``synthesise(n * c, n * s)`` with ``n = multiplicities`` = 2l + 1 undoes ``analyse``, and turns the moments of
 a density into the density over the uniform one. ``gradient`` and ``divergence`` are adjoint in the same way.
 
-Two back ends give the same numbers to rounding: tables, always there, and ducc0, an optional extra that is about
-three times faster and has a few more digits of rounding. ``MEANFIELD_SHT=numpy`` switches ducc0 off.
+Two back ends give the same numbers to rounding: tables, always available, and ducc0, an optional extra, about
+three times faster and with a few more digits of rounding. ``MEANFIELD_SHT=numpy`` switches ducc0 off.
 """
 
 import functools
@@ -40,7 +40,7 @@ LARGEST_DEGREE = 1023
 
 @functools.cache
 def ducc() -> Any | None:
-    """Return the ducc0 module, or None where it is missing or MEANFIELD_SHT asks for numpy."""
+    """Return the ducc0 module, or None if it is not installed or MEANFIELD_SHT asks for numpy."""
     if os.environ.get("MEANFIELD_SHT", "").lower() == "numpy":
         return None
     try:
@@ -57,19 +57,19 @@ def harmonics_backend_name() -> str:
 
 
 class Engine(Protocol):
-    """A way of summing harmonics on a grid."""
+    """Protocol of the back ends that sum harmonics on a grid."""
 
     def synthesise(self, cosine: Floats, sine: Floats) -> Floats:
-        """Return the sum of the harmonics."""
+        """Return the sum of the harmonics with packed coefficients on the grid."""
 
     def analyse(self, values: Floats) -> Pair:
-        """Return the uniform means of values times harmonics."""
+        """Return the uniform means of values on the grid times harmonics, packed."""
 
     def gradient(self, cosine: Floats, sine: Floats) -> Pair:
-        """Return the components of the gradient of the sum."""
+        """Return the polar and azimuthal components of the gradient of the sum on the grid."""
 
     def divergence(self, polar: Floats, azimuthal: Floats) -> Pair:
-        """Return the uniform means of a tangent field times the gradients of the harmonics."""
+        """Return the uniform means of a tangent field times the gradients of the harmonics, packed."""
 
 
 class SphericalTransform:
@@ -108,7 +108,7 @@ class SphericalTransform:
     Raises
     ------
     InvalidInput
-        If the grid cannot carry the degree, or the back end is not there.
+        If the grid cannot carry the degree, or the back end is not installed.
     """
 
     def __init__(
@@ -179,7 +179,7 @@ class SphericalTransform:
 
 
 def chosen_backend(backend: Backend | None, symmetry: int) -> Backend:
-    """Return the back end to use; ducc0 knows no sectors."""
+    """Return the back end to use; ducc0 does not sum sectors of a symmetry."""
     if backend == "numpy" or symmetry > 1 or (backend is None and ducc() is None):
         return "numpy"
     if backend not in (None, "ducc0"):

@@ -1,4 +1,4 @@
-"""Harmonics summed by ducc0, whose conventions differ; the module is handed in, never imported here."""
+"""Harmonics summed by ducc0, whose conventions differ; the module is an argument, not imported here."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -37,24 +37,24 @@ class DuccEngine:
         self._to_real = norms * np.where(orders > 0, np.sqrt(2.0), 1.0)
 
     def synthesise(self, cosine: Floats, sine: Floats) -> Floats:
-        """Return the sum of the harmonics."""
+        """Return the sum of the harmonics with packed coefficients on the grid."""
         values = self._sht.synthesis(alm=self._complex(cosine, sine), spin=0, **self._geometry)
         return np.asarray(values.reshape(self._shape), dtype=float)
 
     def analyse(self, values: Floats) -> Pair:
-        """Return the uniform means of values times harmonics."""
+        """Return the uniform means of values on the grid times harmonics, packed."""
         maps = np.ascontiguousarray(values, dtype=float).reshape(1, -1)
         waves = self._sht.adjoint_synthesis(map=maps, spin=0, ringfactor=self._weights, **self._geometry)
         return self._real(waves[0])
 
     def gradient(self, cosine: Floats, sine: Floats) -> Pair:
-        """Return the components of the gradient of the sum."""
+        """Return the polar and azimuthal components of the gradient of the sum on the grid."""
         alm = self._complex(cosine, sine)
         values = self._sht.synthesis(alm=alm, spin=1, mode="DERIV1", **self._geometry).reshape(2, *self._shape)
         return values[0], values[1]
 
     def divergence(self, polar: Floats, azimuthal: Floats) -> Pair:
-        """Return the uniform means of a tangent field times the gradients of the harmonics."""
+        """Return the uniform means of a tangent field times the gradients of the harmonics, packed."""
         maps = np.stack([polar.ravel(), azimuthal.ravel()])
         waves = self._sht.adjoint_synthesis(
             map=maps, spin=1, mode="DERIV1", ringfactor=self._weights, **self._geometry

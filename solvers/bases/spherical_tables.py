@@ -35,17 +35,17 @@ class TableEngine:
         self._steps = _gradient_steps(grid.degree) if grid.symmetry == 1 else []
 
     def synthesise(self, cosine: Floats, sine: Floats) -> Floats:
-        """Return the sum of the harmonics."""
+        """Return the sum of the harmonics with packed coefficients on the grid."""
         places = self._tables.places
         return self._waves(self._tables.sum(np.stack([cosine[places], sine[places]], axis=1)))
 
     def analyse(self, values: Floats) -> Pair:
-        """Return the uniform means of values times harmonics."""
+        """Return the uniform means of values on the grid times harmonics, packed."""
         columns = self._unpacked(self._tables.project(self._rows(values)))
         return columns[0], columns[1]
 
     def gradient(self, cosine: Floats, sine: Floats) -> Pair:
-        """Return the components of the gradient of the sum."""
+        """Return the polar and azimuthal components of the gradient of the sum on the grid."""
         waves = np.stack([cosine, sine], axis=1)
         columns = np.zeros((self._size, 2 * len(self._steps)))
         for column, step in enumerate(self._steps):
@@ -59,7 +59,7 @@ class TableEngine:
         return self._waves(fields[0]), self._waves(azimuthal)
 
     def divergence(self, polar: Floats, azimuthal: Floats) -> Pair:
-        """Return the uniform means of a tangent field times the gradients of the harmonics."""
+        """Return the uniform means of a tangent field times the gradients of the harmonics, packed."""
         across = self._rows(azimuthal)
         fields = (self._rows(polar), np.stack([-across[..., 1], across[..., 0]], axis=-1))
         rows = np.zeros((*across.shape[:2], 2 * len(self._steps)))

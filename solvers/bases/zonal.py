@@ -94,7 +94,7 @@ class ZonalBasis(Basis):
         self.rule = self._sampled.rule
 
     def _sample(self, count: int, cells: int) -> "_Sampled":
-        """Return polynomials, modes and fixed field on the rule with a number of nodes."""
+        """Return the polynomials up to a cell, the modes and the field -V/D on the rule with a number of nodes."""
         dimension, symmetry = self.domain.dimension, self.symmetry
         rule = gauss_rule(dimension, count) if symmetry == 1 else even_rule(dimension, count)
         table = polynomial_table(dimension, count, symmetry * cells, symmetry)
@@ -127,14 +127,14 @@ class ZonalBasis(Basis):
         return self._sampled.gibbs(field)
 
     def masses(self, field: Floats) -> Floats:
-        """Return the shares of the nodes in the Gibbs density of a field, (n,) with sum one."""
+        """Return the masses of the nodes under the Gibbs density of a field, (n,) with sum one."""
         values = self._sampled.values(field)
         masses, _ = self._sampled.exponentiated(values, float(values.max()))
         masses /= masses.sum()
         return masses
 
     def response(self, field: Floats, change: Floats) -> Floats:
-        """Return the derivative of the moments of the Gibbs density when its field changes."""
+        """Return the derivative of the moments of the Gibbs density of a field along a change of the field."""
         masses = self.masses(field)
         values = self._sampled.modes @ change
         values -= masses @ values
@@ -162,7 +162,7 @@ class ZonalBasis(Basis):
         return matrix
 
     def rotation(self, moments: Floats) -> None:
-        """Densities about a fixed axis do not rotate."""
+        """Return None, since rotations of a density about a fixed axis leave the basis."""
         return
 
     def images(self, b: Floats) -> list[Floats]:
@@ -178,7 +178,7 @@ class ZonalBasis(Basis):
         return self._sample(3 * self._count // 2, max(2 * int(self.cells[-1]), significant))
 
     def agrees(self, field: Floats, moments: Floats) -> bool:
-        """Whether a rule with half as many nodes again gives the same means and covariances within rounding.
+        """Return whether a rule with half as many nodes again gives the same means and covariances within rounding.
 
         The rounding of a field f itself, eps max |f| in each value, is allowed for.
         """
@@ -189,7 +189,7 @@ class ZonalBasis(Basis):
         return bool(difference.max() <= max(RESOLUTION_TOLERANCE, EPS * largest))
 
     def moments_from(self, cosine: Floats, sine: Floats) -> Floats:
-        """Return moments in cells, zero-padded to ``nodes + 1``."""
+        """Return moments by cell from those by degree, zero-padded to ``nodes + 1``."""
         moments = np.zeros(self.nodes + 1)
         cells = cosine[:: self.symmetry][: self.nodes + 1]
         moments[: cells.size] = cells
@@ -202,7 +202,7 @@ class ZonalBasis(Basis):
         return zonal, np.zeros_like(zonal)
 
     def tail(self, moments: Floats) -> float:
-        """Return the largest moment in the last eighth."""
+        """Return the largest modulus of the last eighth of the moments."""
         return float(np.abs(moments[-(self.nodes // 8) :]).max())
 
 
@@ -222,7 +222,7 @@ class _Sampled(NamedTuple):
         return values
 
     def gibbs(self, field: Floats) -> Gibbs:
-        """Return the moments of all polynomials and log Z."""
+        """Return the moments of all polynomials under the Gibbs density of a field, and log Z."""
         values = self.values(field)
         top = values.item(values.argmax())
         if top < SMALL_FIELD and values.item(values.argmin()) > -SMALL_FIELD:
@@ -246,7 +246,7 @@ class _Sampled(NamedTuple):
         return values, top
 
     def _near_uniform(self, values: Floats) -> Gibbs:
-        """Return the density from e^f - 1, whose moments keep their relative accuracy however small f is."""
+        """Return the Gibbs density from e^f - 1, with moments accurate relative to f, however small f is."""
         np.expm1(values, out=values)
         values *= self.rule.weights
         moments = self.polynomials @ values

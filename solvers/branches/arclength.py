@@ -1,4 +1,4 @@
-"""Options of the continuation, apart from it: the command line shows them without a solver."""
+"""Options of the continuation, apart from it: the command line shows them without loading a solver."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ class Arclength:
         Bounds of the step, in arclength units; the upper one grows with q beyond 2, the lower one is relative to
         the size of a state where that is below one, as curves turn near the uniform state.
     max_points
-        Points after which a branch is left unfinished.
+        Number of points after which the trace of a branch stops.
     """
 
     tolerance: float = 1e-3

@@ -48,17 +48,17 @@ class Point:
 
     @property
     def b(self) -> Floats:
-        """Unknowns."""
+        """Unknowns b."""
         return self.solution.b
 
     @property
     def q(self) -> float:
-        """Dimensionless coupling."""
+        """Dimensionless coupling q."""
         return self.solution.q
 
     @property
     def coupling(self) -> Number:
-        """Coupling."""
+        """Coupling of the point."""
         return self.equation.coupling(self.solution.q)
 
     @property
@@ -68,7 +68,7 @@ class Point:
 
     @property
     def residual(self) -> float:
-        """Largest component of the residual, that left by a confinement that is cut at some degree included."""
+        """Largest component of the residual, with the error of truncating a slowly decaying confinement."""
         return max(self.solution.residual, self.equation.truncation)
 
     @property
@@ -91,11 +91,11 @@ class Point:
 
     @property
     def unstable(self) -> int:
-        """Unstable directions within the basis, rotation excluded."""
+        """Number of unstable directions within the basis, rotation excluded."""
         return self.solution.negative - self.equation.repulsive
 
     def oriented(self, direction_b: Floats, direction_q: float) -> "Point":
-        """Return the point with its tangent turned to the side of a direction."""
+        """Return the point with its tangent oriented along a direction."""
         solution = self.solution
         if ddot(solution.tangent_b, direction_b) + solution.tangent_q * direction_q < 0.0:
             solution.reverse()
@@ -120,7 +120,7 @@ class Point:
 
 @dataclass(slots=True)
 class End:
-    """Why a trace ended."""
+    """The end of a trace, with its outcome."""
 
     outcome: Outcome
     needed_modes: int | None = None
@@ -164,7 +164,7 @@ def _advance(known: list[Point], step: float, method: Arclength) -> tuple[Point 
 
 
 def _usable(known: list[Point], step: float) -> list[Point]:
-    """Return the last points, without those so close together that extrapolation would only amplify rounding."""
+    """Return the last points, without those so close together that extrapolation would amplify rounding."""
     nodes = known
     while len(nodes) > 1 and nodes[-1].arclength - nodes[-2].arclength < 1e-3 * step:
         nodes = nodes[-1:]
@@ -172,7 +172,7 @@ def _usable(known: list[Point], step: float) -> list[Point]:
 
 
 def hermite(nodes: Sequence[Point], arclength: float) -> tuple[Floats, float]:
-    """Evaluate the polynomial through points and their tangents, in the unknowns of the last point.
+    """Return the values of the Hermite polynomial through points and tangents, in the last point's unknowns.
 
     With l the Lagrange polynomials of the nodes, the weights are (1 - 2 l'_i(s_i) (s - s_i)) l_i(s)^2 for the
     points and (s - s_i) l_i(s)^2 for the tangents. One node gives the tangent line, two the cubic.
@@ -195,7 +195,7 @@ def hermite(nodes: Sequence[Point], arclength: float) -> tuple[Floats, float]:
 
 
 def _attempt(last: Point, b: Floats, q: float, step: float, method: Arclength) -> tuple[Point | None, float]:
-    """Correct a prediction; return the point, if it is acceptable, and its distance from the prediction.
+    """Return the corrected point of a prediction, None if not acceptable, and its distance from the prediction.
 
     The correction must be small, and the direction may turn by up to about 25 degrees.
     """
@@ -217,7 +217,7 @@ def _attempt(last: Point, b: Floats, q: float, step: float, method: Arclength) -
 
 
 def _newton_beside(distance: float) -> Newton:
-    """Return Newton with a last step so short that tangents are right at a distance from a more symmetric state.
+    """Return options of Newton's method accurate enough for tangents at a distance from a more symmetric state.
 
     At a distance eps from the branch point at which a branch is born, or from the uniform state, the smallest
     eigenvalue is of order eps^2, and so must be the error of the point at which the tangent is taken.
@@ -227,7 +227,7 @@ def _newton_beside(distance: float) -> Newton:
 
 
 def _next_step(step: float, distance: float, order: int, q: float, method: Arclength) -> float:
-    """Aim at the tolerance; the prediction error grows with the given power of the step."""
+    """Return the next step, by the tolerance over the prediction error, which grows with a power of the step."""
     growth = float((method.tolerance / max(distance, 1e-300)) ** (1.0 / order))
     return min(method.max_step * max(1.0, 0.5 * q), step * min(2.0, max(0.3, 0.9 * growth)))
 
@@ -244,7 +244,7 @@ def length(b: Floats, q: float) -> float:
 
 
 def resolve(point: Point) -> Point | End:
-    """Return the point on an equation that resolves it, growing the equation as needed."""
+    """Return the point on an equation that resolves it, refined as needed, or the end at the limits."""
     while not point.equation.resolves(point.b, point.q, point.moments):
         equation = point.equation.refined(point.b, point.q, point.moments)
         if equation is None:
@@ -259,7 +259,7 @@ def resolve(point: Point) -> Point | End:
 
 
 def state_at(equation: StationaryEquation, b: Floats, q: float, refinements: int = 32) -> Point | End:
-    """Return the resolved state at the coupling q that Newton finds from a guess, the equation growing with it."""
+    """Return the resolved state at the coupling q that Newton's method finds from a guess, or an end if none."""
     q_unit = q * equation.unit
     for _ in range(refinements + 1):
         solution = solve_at(equation, b, float(q_unit / equation.unit))
@@ -276,7 +276,7 @@ def state_at(equation: StationaryEquation, b: Floats, q: float, refinements: int
 
 
 def needed_modes(point: Point) -> int:
-    """Estimate the modes a density needs from the decay of its last moments."""
+    """Return an estimate of the number of modes a density needs, from the decay of its last moments."""
     tail = max(point.equation.basis.tail(point.moments), 1e-15)
     largest = point.equation.basis.symmetry * point.equation.basis.nodes
     if tail >= 0.5:
@@ -296,7 +296,7 @@ def turning_point(first: Point, second: Point) -> float:
 
 
 def turns_twice(first: Point, second: Point) -> bool:
-    """Whether the Hermite cubic between two points has its coupling turn and turn back."""
+    """Return whether the Hermite cubic between two points has its coupling turn and turn back."""
     one, two = first.solution.tangent_q, second.solution.tangent_q
     rise = (second.q - first.q) / (second.arclength - first.arclength)
     bend, twist = 3.0 * rise - 2.0 * one - two, one + two - 2.0 * rise
@@ -310,9 +310,9 @@ def turns_twice(first: Point, second: Point) -> bool:
 def point_between(
     first: Point, second: Point, arclength: float, neighbours: tuple[Point, Point] | None = None
 ) -> Point | None:
-    """Return the corrected point at an arclength between two neighbouring points, fully polished, or None.
+    """Return the fully converged point at an arclength between two neighbouring points, or None if not found.
 
-    Beside a branch point None, too, where Newton finds another of the branches that leave it.
+    Beside a branch point also None if Newton's method finds another of the branches that leave it.
 
     Parameters
     ----------
@@ -334,7 +334,7 @@ def point_between(
 
 
 def _strays(first: Point, second: Point, guess: Floats, b: Floats) -> bool:
-    """Whether a corrected point beside a branch point is off its guess by a share of its distance from there."""
+    """Return whether a corrected point is off its guess by a share of its distance from a nearby branch point."""
     end = first if second.leaving is None else second
     if end.leaving is None:
         return False
@@ -357,7 +357,7 @@ def _normal(first: Point, second: Point) -> tuple[Floats, float]:
 def _moved_along(
     neighbours: tuple[Point, Point], arclength: float, normal_b: Floats, normal_q: float, level: float
 ) -> tuple[Floats, float]:
-    """Interpolate between two points and move along the curve into the hyperplane at ``level``."""
+    """Return the interpolation between two points, moved along the curve into the hyperplane at ``level``."""
     left, right = neighbours
     b, q = hermite((left, right), arclength)
     tangent_b, tangent_q = right.solution.tangent_b, right.solution.tangent_q

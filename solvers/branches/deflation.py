@@ -1,4 +1,4 @@
-r"""Finding states that no branch leads to: Newton's method with the known states deflated.
+r"""The search for states that no branch leads to, by Newton's method with the known states deflated.
 
 Newton is applied to :math:`m(b)\, g(b)` with :math:`m(b) = \prod_i (1 + |b - b_i|^{-2})` over the known states
 :math:`b_i` and their rotations within the basis, which repels it from them (Farrell, Birkisson & Funke 2015). By
@@ -44,7 +44,7 @@ def search(equation: StationaryEquation, q: float, known: list[Floats], seeds: I
 
 
 def resolved_at(equation: StationaryEquation, b: Floats, q: float) -> Point | None:
-    """Return the resolved state close to one found on a coarser grid, None where that was an artefact of it."""
+    """Return the resolved state close to one found on a coarser grid, None if that was an artefact of the grid."""
     point = state_at(equation, b, q, REFINEMENTS)
     if isinstance(point, End):
         return None
@@ -53,7 +53,7 @@ def resolved_at(equation: StationaryEquation, b: Floats, q: float) -> Point | No
 
 
 def deflated_newton(equation: StationaryEquation, b: Floats, q: float, known: list[Floats]) -> Floats | None:
-    """Return a solution at the coupling q away from the known ones, or None."""
+    """Return a solution at the coupling q other than the known ones, or None if the iteration fails."""
     for _ in range(MAX_ITERATIONS):
         evaluation = equation.evaluate(b, q)
         size = float(np.abs(evaluation.residual).max())

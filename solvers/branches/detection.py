@@ -4,7 +4,7 @@ Every event is the zero of a smooth scalar function of the arclength, evaluated 
 re-corrected on the curve: the tangent's coupling component (fold), an ordered eigenvalue of a symmetry block
 (branch point), the free energy gap (transition), the distance to an end of the interval (endpoint). Unstable
 directions are counted by inertia in every block, so double and near-double points are found one by one, and a
-change of the count that no event explains is said.
+change of the count that no event explains becomes a warning.
 """
 
 from bisect import bisect_left
@@ -30,10 +30,10 @@ LOCATED = 1e-10
 
 @dataclass(slots=True)
 class Event:
-    """A located event: its kind, the point on the curve and what it does to the unstable count.
+    """A located event: its kind, the point on the curve and the change of the unstable count.
 
-    ``crossing`` is set where curves cross without a symmetry that makes them, more closely than steps tell apart:
-    the place where they would if they did.
+    ``crossing`` is set where curves nearly cross without a symmetry, more closely than steps resolve:
+    the point at which they would cross.
     """
 
     kind: PointType
@@ -51,12 +51,12 @@ class Event:
 
     @property
     def origin(self) -> Point:
-        """Where the branches are born."""
+        """The point at which branches are born."""
         return self.point if self.crossing is None else self.crossing
 
     @property
     def unstable(self) -> int | None:
-        """Directions that are unstable on both sides."""
+        """Number of directions that are unstable on both sides; None if they were not counted."""
         return None if self.before is None or self.after is None else min(self.before, self.after)
 
 
@@ -98,7 +98,7 @@ class _Curve:
         Parameters
         ----------
         guess
-            Where it should vanish, as an arclength, from the two ends.
+            Arclength at which it should vanish, as a function of the two ends.
         rounding
             Values up to this are zero, and the coupling is known no better than they change over the curve.
         """
@@ -153,7 +153,7 @@ def events_between(first: Point, second: Point, counts: tuple[tuple[int, int], t
 
 
 def _explained_by_fold(first: Point, second: Point, counts: tuple[tuple[int, int], tuple[int, int]]) -> bool:
-    """Tell whether one direction of the branch's own symmetry is all that changes."""
+    """Return whether the counts at two points differ by one direction of the branch's own symmetry only."""
     (even, odd), (even_after, odd_after) = counts
     own = second.unstable - first.unstable
     return abs(own) == 1 and even_after - even == own and odd_after == odd
@@ -204,7 +204,7 @@ def _crossings(curve: _Curve, block: Block, folds: list[Point]) -> list[Event]:
 
 
 def _crossing(curve: _Curve, block: Block, index: int) -> Point | None:
-    """Return where an eigenvalue of the state's own block vanishes on the cubic through the ends of a curve.
+    """Return the point of the cubic through the ends of a curve where an eigenvalue of the own block vanishes.
 
     No symmetry makes curves cross there, and in general they do not: two pass each other, each turning sharply onto
     an arm of the crossing that the ends show. A point located on the curve may be far out on such an arm. The
@@ -234,7 +234,7 @@ def _crossing(curve: _Curve, block: Block, index: int) -> Point | None:
 
 
 def _is_fold(point: Point, block: Block, folds: list[Point]) -> bool:
-    """Tell whether a crossing is a fold seen from the block of the branch's own symmetry."""
+    """Return whether a zero eigenvalue of the block of the branch's own symmetry is one of the located folds."""
     return block.own and any(abs(point.q - fold.q) <= 1e-6 * fold.q for fold in folds)
 
 
@@ -259,7 +259,7 @@ def _branch_event(
 
 
 def _merged(events: list[Event]) -> list[Event]:
-    """Merge crossings at one place, such as the cosine and sine copies of a two-dimensional symmetry type."""
+    """Return events with crossings at one place merged, as cosine and sine copies of a two-dimensional type."""
     merged: list[Event] = []
     for event in sorted(events, key=lambda event: event.point.arclength):
         last = merged[-1] if merged else None
@@ -275,7 +275,7 @@ def _merged(events: list[Event]) -> list[Event]:
 
 
 def _coincide(one: Event, other: Event) -> bool:
-    """Tell whether two crossings are one: copies of a symmetry type, or equal to rounding."""
+    """Return whether two crossings are one: copies of a symmetry type, or equal to rounding."""
     densities = one.point.equation.densities
     twofold = all(densities.copies(one.point, *pair) for pair in product(one.blocks, other.blocks))
     distance = abs(one.point.arclength - other.point.arclength)
@@ -301,7 +301,7 @@ def _negative(values: Floats) -> int:
 
 
 def interval_end(first: Point, second: Point, q: float) -> Event | None:
-    """Return the point at which the curve crosses the coupling q."""
+    """Return the endpoint event at which a curve crosses the coupling q, None if it does not."""
     if (first.q - q) * (second.q - q) >= 0.0:
         return None
     point = _at_coupling(first, second, q)
@@ -314,7 +314,7 @@ def interval_end(first: Point, second: Point, q: float) -> Event | None:
 
 
 def _at_coupling(first: Point, second: Point, q: float) -> Point | None:
-    """Solve at a coupling between two points; None where the curve is too steep or another one is near."""
+    """Return the point at a coupling between two points; None if the curve is too steep or another one is near."""
     along = (first.solution.tangent_q, second.solution.tangent_q)
     if first.leaving is not None or second.leaving is not None:
         return None

@@ -1,4 +1,4 @@
-r"""Where the state of lowest free energy changes from one clustered branch to another.
+r"""Transitions at which the state of lowest free energy changes from one clustered branch to another.
 
 Along every branch the gap obeys the envelope identity
 :math:`\partial_q (F - F_0)/D = -\sum_k \sigma_k b_k^2`, so cubic Hermite interpolation between its points decides
@@ -34,7 +34,7 @@ Span = tuple[float, float]
 
 
 class Run(NamedTuple):
-    """A part of a branch along which the coupling is monotone: its curve and knots, their gaps and the slopes."""
+    """A part of a branch with monotone coupling: its curve and knots, their couplings, gaps and slopes."""
 
     curve: int
     knots: list[Knot]
@@ -62,7 +62,7 @@ def mark_exchanges(curves: list[Followed], labels: list[str], scale: Number, *, 
     curves, labels
         The followed branches and their names.
     scale
-        A coupling to measure couplings in, so that they fit doubles.
+        A unit of the couplings in which they fit doubles.
     uniform
         Whether the uniform state, whose gap is zero, is stationary; transitions to it are known already.
     """
@@ -99,7 +99,7 @@ def _slope(point: Point, scale: Number) -> float:
 
 
 def _winners(runs: list[Run], grid: Floats, bound: float) -> Integers:
-    """Return which run is lowest at couplings of a grid, -1 where none is below a bound."""
+    """Return the index of the run of lowest gap at couplings of a grid, -1 where no gap is below a bound."""
     lowest, winner = np.full(grid.size, bound), np.full(grid.size, -1)
     for index, run in enumerate(runs):
         low, high = np.searchsorted(grid, run.couplings[[0, -1]])
@@ -111,7 +111,7 @@ def _winners(runs: list[Run], grid: Floats, bound: float) -> Integers:
 
 
 def _mark(curves: list[Followed], labels: list[str], one: Run, other: Run, span: Span, scale: Number) -> None:
-    """Locate the exchange between two runs near a span of couplings and insert it into the one that wins above."""
+    """Locate the exchange between two runs near a span of couplings and insert it into the one lowest above it."""
     comparison = Comparison(one, other, scale)
     try:
         bracket = _bracket(comparison, span)
@@ -129,7 +129,7 @@ def _mark(curves: list[Followed], labels: list[str], one: Run, other: Run, span:
 
 
 class StateNotFound(Exception):
-    """Newton found no state of a run at a coupling."""
+    """Raised if Newton's method finds no state of a run at a coupling."""
 
 
 class Comparison:
@@ -139,7 +139,7 @@ class Comparison:
         self.one, self.other, self.scale = one, other, scale
 
     def __call__(self, coupling: float) -> float:
-        """Return the difference."""
+        """Return the difference of the free energies at a coupling."""
         return _difference(*self._states(coupling))[0]
 
     def sign(self, coupling: float) -> int:
@@ -148,7 +148,7 @@ class Comparison:
         return 0 if abs(difference) <= rounding else (1 if difference > 0.0 else -1)
 
     def located(self, coupling: float) -> tuple[Point, float]:
-        """Return the state of the second run where both are equal, and the error of its q."""
+        """Return the state of the second run at a coupling of equal free energies, and the error of its q."""
         first, second = self._states(coupling)
         steepness = abs(_slope(first, self.scale) - _slope(second, self.scale))
         _, rounding = _difference(first, second)
@@ -159,10 +159,10 @@ class Comparison:
 
 
 def _bracket(comparison: Comparison, span: Span) -> Span | None:
-    """Return couplings below which the first run wins and above which the second; None if there are none.
+    """Return couplings below which the first run is lower and above which the second; None if none exist.
 
-    Interpolated energies told where to look. Beside a point where one branch is born on the other they agree so
-    closely that they do not tell which is lower, and the knots around are asked too.
+    Interpolated energies give a first span. Beside a point where one branch is born on the other they agree so
+    closely that they do not show which is lower, and the knots around are compared too.
     """
     one, other = comparison.one.couplings, comparison.other.couplings
     lowest, highest = max(one[0], other[0]), min(one[-1], other[-1])
@@ -182,7 +182,7 @@ def _bracket(comparison: Comparison, span: Span) -> Span | None:
 
 
 def _meets_another(run: Run, coupling: float) -> bool:
-    """Whether a run begins or ends on a more symmetric branch at a coupling."""
+    """Return whether a run begins or ends on a more symmetric branch at a coupling."""
     ends = zip((run.knots[0], run.knots[-1]), run.couplings[[0, -1]], strict=True)
     return any(place == coupling and knot.point.leaving is not None for knot, place in ends)
 
@@ -202,7 +202,7 @@ def _difference(first: Point, second: Point) -> tuple[float, float]:
 
 
 def _work(point: Point, symmetric: Point) -> tuple[float, float] | None:
-    """Return the work from a state to a more symmetric one, and its error; None where they are far apart."""
+    """Return the work of the residual from a state to a more symmetric one, and its error; None if far apart."""
     equation = point.equation
     image = equation.densities.nearest_image(symmetric, point)
     way = image - point.b

@@ -1,4 +1,4 @@
-r"""The first point of a new branch, so near its branch point that nothing can hide in between.
+r"""The first point of a new branch, so near its branch point that no event can be missed in between.
 
 Along the way from the branch point the eigenvalues of every symmetry block are continuous. Those that are not
 zero at it hardly change where nothing happens. Of the others as many as there are new rotations stay zero, and the
@@ -36,7 +36,7 @@ POWER = 0.2
 
 
 def first_point(departure: Departure, *, counted: bool = True) -> tuple[Point | None, bool]:
-    """Return the first point of the new branch and whether nothing can hide between it and the branch point.
+    """Return the first point of a new branch and whether no event lies between it and the branch point.
 
     The amplitude is reduced until the correction is small against it, the coupling has the shape that the symmetry
     demands (quadratic in the amplitude at a pitchfork, linear at a transcritical point), and the eigenvalues are
@@ -45,7 +45,7 @@ def first_point(departure: Departure, *, counted: bool = True) -> tuple[Point | 
     Parameters
     ----------
     counted
-        Whether the eigenvalues are looked at, beside the shape.
+        Whether eigenvalues are examined, beside the shape.
     """
     candidate = None
     size = length(departure.b, 0.0)
@@ -86,13 +86,13 @@ def _at_amplitude(departure: Departure, step: float) -> Point | None:
 
 
 def _along(departure: Departure, b: Floats) -> bool:
-    """Whether a state has the direction of a departure from the uniform state among the modes critical there."""
+    """Return whether a state is aligned with a departure from the uniform state in the critical modes."""
     critical = np.abs(departure.equation.distances(departure.q)) <= max(INSEPARABLE, 2.0 * departure.kernel)
     return float(b @ departure.direction) >= ALIGNED * length(b[critical], 0.0)
 
 
 def _balanced(departure: Departure, b: Floats) -> float:
-    """Return the coupling at which the residual of a guess has no part along the branch.
+    """Return the coupling at which the residual of a guess has no component along the branch.
 
     Where several modes are critical the matrix of Newton's method is singular at that of the branch point.
     """
@@ -105,7 +105,7 @@ def _balanced(departure: Departure, b: Floats) -> float:
 
 
 def _shape(departure: Departure, point: Point, step: float) -> bool | None:
-    """Whether q(eps) - q(0) and its derivative agree with one leading power; None where that is not known.
+    """Return whether q(eps) - q(0) and its derivative agree with one leading power; None if that is not known.
 
     The power is not known at a resonance, and both may be lost in rounding.
     """
@@ -119,7 +119,7 @@ def _shape(departure: Departure, point: Point, step: float) -> bool | None:
 
 
 def _nothing_between(departure: Departure, point: Point, step: float, shaped: bool) -> bool:
-    """Whether the eigenvalues of all blocks are those of the branch point, but for the kernel: it leaves by powers.
+    """Return whether all eigenvalues are those of the branch point, except in the kernel, where they are powers.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def _nothing_between(departure: Departure, point: Point, step: float, shaped: bo
 
 
 def _straight(start: Point, nearer: Point, point: Point) -> bool:
-    """Whether the points at half an amplitude and at the amplitude are on one curve through the branch point."""
+    """Return whether points at half an amplitude and at the amplitude are on one curve from the branch point."""
     b = point.b
     half = nearer.on(point.equation).b
     return length(b - 2.0 * half + start.b, 0.0) <= CURVED * length(b - start.b, 0.0)
@@ -166,7 +166,7 @@ def _spectrum(point: Point, block: object) -> Floats:
 
 
 def _deflated(eigenvalues: Floats, rotations: int, value: float) -> Floats:
-    """Return ascending eigenvalues without those of rotations: zero where they are not yet, one where they are."""
+    """Return ascending eigenvalues without those of rotations: zero at the branch point, one beyond it."""
     # A block on whose degrees the potential hardly acts is empty, and holds no rotation either.
     for _ in range(min(rotations, eigenvalues.size)):
         eigenvalues = np.delete(eigenvalues, np.argmin(np.abs(eigenvalues - value)))
@@ -174,7 +174,7 @@ def _deflated(eigenvalues: Floats, rotations: int, value: float) -> Floats:
 
 
 def _leaves(before: float, half: float, value: float, zero: float) -> bool:
-    """Whether values at half an amplitude and at the amplitude are multiples of a power of it, or zero to an error.
+    """Return whether values at half an amplitude and at the amplitude follow a power of it, or are zero.
 
     The power 0 is that of a value hardly beyond rounding, which is there before.
     """

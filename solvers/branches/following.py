@@ -46,7 +46,7 @@ KERNEL = 1e-7
 
 @dataclass(slots=True)
 class Knot:
-    """A point of a followed branch with its unstable count and, where something happens, the event."""
+    """A point of a followed branch with its unstable count and the event there, if any."""
 
     point: Point
     unstable: int | None
@@ -55,7 +55,7 @@ class Knot:
 
 @dataclass(slots=True)
 class Followed:
-    """A followed branch."""
+    """A followed branch: its knots, outcome, arrivals and warnings."""
 
     departure: Departure | None
     knots: list[Knot]
@@ -65,18 +65,18 @@ class Followed:
     vertical: bool = False
 
     def warn(self, text: str, point: Point | None = None) -> None:
-        """Take note of what a reader must know, once, and of the arclength at which it is: the end by default."""
+        """Add a warning, once, with the arclength of a point, by default the end of the branch."""
         if all(text != known for _, known in self.warnings):
             self.warnings.append((self.knots[-1].point.arclength if point is None else point.arclength, text))
 
 
 def own_count(point: Point, followed: Followed) -> int:
-    """Return the unstable directions of a point of a branch, counted there; one of a vertical branch is neutral."""
+    """Return the number of unstable directions at a point of a branch; one of a vertical branch is neutral."""
     return own_counts([point], followed)[0]
 
 
 def own_counts(points: list[Point], followed: Followed) -> list[int]:
-    """Return the unstable directions of points of a branch, counted there."""
+    """Return the numbers of unstable directions at points of a branch."""
     densities = points[0].equation.densities
     if followed.vertical:
         return [sum(densities.unstable_counts(point, VERTICAL_NEUTRAL)) for point in points]
@@ -84,7 +84,7 @@ def own_counts(points: list[Point], followed: Followed) -> list[int]:
 
 
 def follow(departure: Departure, method: Arclength, highest: float) -> Followed | None:
-    """Follow the branch of a departure until it leaves upwards through ``highest`` or ends.
+    """Return the branch of a departure, followed until it exceeds ``highest`` with rising coupling or ends.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def follow(departure: Departure, method: Arclength, highest: float) -> Followed 
     Returns
     -------
     Followed or None
-        None where no state was found on the branch; without knots where it has nothing below ``highest``.
+        None if no state was found on the branch; without knots if no part of it is below ``highest``.
     """
     if departure.order == 0:
         return _follow_regular(departure, method, highest)
@@ -127,7 +127,7 @@ def follow(departure: Departure, method: Arclength, highest: float) -> Followed 
 
 
 def _follow_regular(departure: Departure, method: Arclength, highest: float) -> Followed | None:
-    """Follow on from a state that is no branch point: upwards from zero coupling, downwards from the top."""
+    """Return the branch through a regular state, followed upwards from zero coupling or downwards from the top."""
     start = departure.regular()
     if start is None:
         return None
@@ -139,7 +139,7 @@ def _follow_regular(departure: Departure, method: Arclength, highest: float) -> 
 
 
 def _climb(followed: Followed, points: Iterator[Point | End]) -> None:
-    """Follow a vertical family, along which nothing happens before its collapse."""
+    """Append the points of a vertical family, along which there are no events before its collapse."""
     for point in points:
         if isinstance(point, End):
             _stop(followed, point)
@@ -153,7 +153,7 @@ def _climb(followed: Followed, points: Iterator[Point | End]) -> None:
 def _extend(
     followed: Followed, method: Arclength, first_step: float, counts: tuple[int, int], highest: float
 ) -> None:
-    """Trace on: count, detect, and stop where the branch ends.
+    """Append the points of a trace with their counts and events until the branch ends.
 
     Where a change of the count is not explained by events that are located, the step may have passed over a sharp
     turn onto another branch, and is taken again in smaller ones. So it is where there may be two folds in one step.
@@ -204,10 +204,10 @@ def _extend(
 def _counted(
     start: Point, method: Arclength, first_step: float, highest: float
 ) -> Iterator[tuple[Point | End, tuple[int, int]]]:
-    """Yield the points of a trace with their unstable counts, and its end with none.
+    """Yield the points of a trace with their unstable counts, and its end with zeros.
 
     Points are counted in stretches, each twice as long as the one before: where the branch ends or a step is taken
-    again, no more points have been traced in vain than were of use.
+    again, no more points have been traced in vain than were used.
     """
     densities = start.equation.densities
     points = trace(start, method, first_step)
@@ -228,17 +228,17 @@ def _counted(
 
 
 def _left(point: Point, highest: float) -> bool:
-    """Whether a branch has left upwards through a coupling."""
+    """Return whether a point is beyond a coupling with rising coupling along the branch."""
     return point.q > highest and point.solution.tangent_q > 0.0
 
 
 def _finest(point: Point) -> float:
-    """Return the step that is not divided any more."""
+    """Return the smallest step at a point, which is not divided any more."""
     return min(FINEST, FINEST_SHARE * length(point.b, 0.0))
 
 
 def _leaps(last: Point, point: Point) -> bool:
-    """Whether a chord is not along its tangents, as that of a smooth curve is to the order of the angle squared."""
+    """Return whether a chord departs from its tangents by more than the order of the angle squared."""
     older = last.on(point.equation)
     chord_b, chord_q = point.b - older.b, point.q - older.q
     mean_b = older.solution.tangent_b + point.solution.tangent_b
@@ -249,10 +249,10 @@ def _leaps(last: Point, point: Point) -> bool:
 
 @dataclass(slots=True)
 class _Passage:
-    """What happens between two points: the events, and the change of the count that they do not explain.
+    """Events between two points, and the change of the unstable count that they do not explain.
 
-    ``neutral`` tells that as many eigenvalues as change their sign without an event are within rounding of zero;
-    ``aside`` that an event is off the cubic through the two points.
+    ``neutral``: as many eigenvalues as change their sign without an event are within rounding of zero;
+    ``aside``: an event is off the cubic through the two points.
     """
 
     events: list[Event]
@@ -289,14 +289,14 @@ def _passage(last: Point, point: Point, counts: tuple[int, int], new: tuple[int,
 
 
 def _aside(between: Point, last: Point, point: Point) -> bool:
-    """Whether a point between two of a curve is off the cubic through them, as on an arm of another curve."""
+    """Return whether a point between two points is off the cubic through them, as on an arm of another curve."""
     b, q = hermite((last, point), between.arclength)
     missed = length(between.on(point.equation).b - b, between.q - q)
     return missed > LEAP * (point.arclength - last.arclength) + ROUNDING
 
 
 def _through(arrival: Arrival, last: Point, point: Point) -> bool:
-    """Whether nothing but the uniform state can be met between two points that seem to be on two sides of it.
+    """Return whether an arrival is certain: at the uniform state, whether no other branch is between two points.
 
     That is so at amplitudes small against the distance of the thresholds next to its own: there the equation off
     the kernel is regular, and the branch along the kernel is the only one.
@@ -310,7 +310,7 @@ def _through(arrival: Arrival, last: Point, point: Point) -> bool:
 
 
 def _say_imperfect(followed: Followed, passage: _Passage) -> None:
-    """Say where branches in a confinement seem to cross without a symmetry that makes them."""
+    """Warn of branches in a confinement that seem to cross without a symmetry that makes them cross."""
     for event in passage.events:
         confined = event.point.equation.problem.confinement is not None
         if confined and event.kind == "branch point" and any(block.own for block in event.blocks):
@@ -323,7 +323,7 @@ def _say_imperfect(followed: Followed, passage: _Passage) -> None:
 
 
 def _say_unexplained(followed: Followed, last: Point, point: Point, passage: _Passage) -> None:
-    """Say what is known of a change of the unstable count that no located event explains."""
+    """Warn of a change of the unstable count that no located event explains."""
     text = (
         f"the unstable count changes by {passage.missing:+d} between the couplings {float(last.coupling):.12g} and "
         f"{float(point.coupling):.12g} without a located event"
@@ -337,7 +337,7 @@ def _say_unexplained(followed: Followed, last: Point, point: Point, passage: _Pa
 
 
 def _nearly_neutral(point: Point) -> int:
-    """Count the eigenvalues, over all blocks, that are within rounding of zero."""
+    """Return the number of eigenvalues, over all blocks, that are within rounding of zero."""
     densities = point.equation.densities
     matrices = [densities.block_matrix(point, block).matrix for block in densities.blocks_of(point)]
     return sum(int(np.count_nonzero(np.abs(np.linalg.eigvalsh(m)) < 1e3 * NEUTRAL)) for m in matrices)
@@ -351,7 +351,7 @@ def _change(event: Event, last: Point, point: Point) -> int:
 
 
 def _append_arrival(followed: Followed, arrival: Arrival) -> None:
-    """End the branch on the more symmetric state itself."""
+    """Append the more symmetric state at which a branch ends."""
     last = followed.knots[-1].point
     end = _met(last, arrival)
     end.arclength = last.arclength + length(end.b - last.b, end.q - last.q)
@@ -361,7 +361,7 @@ def _append_arrival(followed: Followed, arrival: Arrival) -> None:
 
 
 def _append_crossing(followed: Followed, arrival: Arrival, point: Point, counts: tuple[int, int]) -> None:
-    """Record the more symmetric state through which the branch passes on its way to a point."""
+    """Append the more symmetric state through which a branch passes before a point."""
     last = followed.knots[-1].point.on(point.equation)
     crossing = _met(last, arrival)
     sizes = [length(crossing.b - end.b, crossing.q - end.q) for end in (last, point)]
@@ -382,7 +382,7 @@ def _met(last: Point, arrival: Arrival) -> Point:
 
 
 def _kernel(equation: StationaryEquation, b: Floats, q: float, last: Point) -> Floats:
-    """Return the unit kernel vector of J nearest to the tangent of the branch that comes in."""
+    """Return the unit kernel vector of J nearest to the tangent of an arriving branch."""
     jacobian, _ = equation.linearise(b, q, equation.evaluate(b, q).gibbs.moments)
     values, vectors = np.linalg.eigh(jacobian)
     near = vectors[:, np.abs(values) <= max(KERNEL, 2.0 * float(np.abs(values).min()))]
@@ -391,7 +391,7 @@ def _kernel(equation: StationaryEquation, b: Floats, q: float, last: Point) -> F
 
 
 def _returned(followed: Followed, last: Point, point: Point) -> bool:
-    """Whether the step between two points passed the first point of the branch again, or a rotation of it."""
+    """Return whether the step between two points passed the first point of the branch again, or an image of it."""
     if len(followed.knots) < FEWEST_IN_LOOP:
         return False
     start, after = (knot.point for knot in followed.knots[1:3])

@@ -1,4 +1,4 @@
-r"""Where branches begin and end: on more symmetric ones."""
+r"""Departures and arrivals of branches at more symmetric ones."""
 
 import math
 from dataclasses import dataclass
@@ -46,12 +46,12 @@ class Departure:
         Unit kernel vector along which the branch leaves.
     order : int or None
         Leading power of the amplitude in the coupling: 2 at a pitchfork, 4 at a degenerate one, 1 at a
-        transcritical point; None where it is not known; 0 where this is no branch point but a regular state to
+        transcritical point; None if it is not known; 0 if this is no branch point but a regular state to
         follow on.
     largest_step : float
-        First amplitude to try; the closed forms know when a fold is closer.
+        First amplitude to try; smaller if the closed form has a fold closer.
     kernel : float
-        Relative distance of the critical couplings that are taken for one here: eigenvalues up to this belong to
+        Relative distance of the critical couplings that are treated as one here: eigenvalues up to this belong to
         the kernel. Where curves only nearly cross, the size that eigenvalues have instead of vanishing.
     """
 
@@ -69,7 +69,7 @@ class Departure:
         return self.equation.coupling(self.q)
 
     def regular(self) -> Point | None:
-        """Return the regular state to follow on, its tangent along ``direction`` towards rising coupling."""
+        """Return the regular state of a departure of order 0, with its tangent, or None if it is not found."""
         found = self._without_interaction() if self.q == 0.0 else state_at(self.equation, self.b, self.q)
         return found if isinstance(found, Point) else None
 
@@ -102,7 +102,7 @@ class Departure:
         Parameters
         ----------
         first
-            The first point of the branch, which tells how the coupling changes with the amplitude where no symmetry
+            The first point of the branch, which shows how the coupling changes with the amplitude where no symmetry
             forbids that it does at first order.
         """
         slope = 0.0
@@ -154,7 +154,7 @@ def branch_end(equation: StationaryEquation, b: Floats, q: float, kernel: Floats
 
 @dataclass(frozen=True, eq=False)
 class Arrival:
-    """Where a branch meets a more symmetric one.
+    """The arrival of a branch at a more symmetric one.
 
     Attributes
     ----------
@@ -166,13 +166,13 @@ class Arrival:
     reflecting : bool
         Whether the branch continues as a rotated or reflected copy of itself, so that it ends here.
     met : str
-        The branch met, in words.
+        Name of the branch met.
     even : bool
         Whether the states of the arriving branch have a reflection axis.
     error : float
-        How well the coupling is known, in q.
+        Error of the coupling, in q.
     kernel_dimension : int or None
-        Dimension of the kernel at the branch point, where it is known.
+        Dimension of the kernel at the branch point; None if it is not known.
     """
 
     point: Point
@@ -187,7 +187,7 @@ class Arrival:
 def at_uniform(last: Point, point: Point) -> Arrival:
     """Return the arrival of a branch at the uniform state between two points.
 
-    The mode that changes most is critical there; the kernel is that of all thresholds that are taken for one.
+    The mode that changes most is critical there; the kernel is that of all thresholds that are treated as one.
     """
     equation, older = point.equation, last.on(point.equation)
     dominant = int(np.argmax(np.abs(older.b - point.b)))
@@ -201,7 +201,7 @@ def at_uniform(last: Point, point: Point) -> Arrival:
 
 
 def imperfection(crossing: Point) -> float:
-    """Return the size of eigenvalues at a place where two curves cross up to the residual that is left there.
+    """Return the size of eigenvalues at a point where two curves cross up to the residual at that point.
 
     With a residual h the equation across a pitchfork is h + x y + y^3 = 0: curves pass each other at distances of
     the order h^(1/3), where eigenvalues are of the order h^(2/3).
@@ -210,7 +210,7 @@ def imperfection(crossing: Point) -> float:
 
 
 def leads_back(departure: Departure, arrival: Arrival) -> bool:
-    """Whether the branch of a departure from the uniform state is one that has arrived there, backwards."""
+    """Return whether the branch of a departure from the uniform state is that of an arrival, traced backwards."""
     end = arrival.point
     if end.leaving is None or np.any(end.b) or np.any(departure.b):
         return False
@@ -221,7 +221,7 @@ def leads_back(departure: Departure, arrival: Arrival) -> bool:
 
 
 def same_moments(one: NDArray[Any], other: NDArray[Any]) -> bool:
-    """Whether moments, given from degree zero, are those of one branch point computed twice.
+    """Return whether two vectors of moments, from degree zero, are those of one branch point computed twice.
 
     Near a resonance branch points have amplitudes as small as the distance of the thresholds, so that it is their
     amplitude a that they are compared with. The coupling of a branch point is known to rounding and a branch has
@@ -285,7 +285,7 @@ def critical_point(
 
 
 def _beside(equation: StationaryEquation, b: Floats, q: float) -> Point | None:
-    """Return the state near a guess and of its size, which tells it from others next to it at one coupling."""
+    """Return the state near a guess of the guess' size, which distinguishes it from others at one coupling."""
     size = math.sqrt(ddot(b, b))
     for border_b, border_q in ((b / size, 0.0), (np.zeros_like(b), 1.0)) if size > 0.0 else ():
         solution = correct(equation, b, q, border_b, border_q, POLISHED)

@@ -1,4 +1,4 @@
-"""What a diagram leaves out, in words: branches that were met and not followed, and limits of the walk."""
+"""Warnings of what a diagram leaves out: branches that were met and not followed, and limits of the walk."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -27,7 +27,7 @@ MANY_UNSTABLE = "states there have no axis of symmetry and more than one unstabl
 
 
 def say_left_out(problem: McKeanVlasov, geometry: Geometry, depth: int, register: Register) -> None:
-    """Say which branches of a walk through a problem were not followed, and why."""
+    """Add warnings of the branches of a walk that were not followed, with the reasons."""
     deeper = f"beyond depth {depth}; ask for depth {depth + 1} (--depth {depth + 1})"
     uniform = [("uniform", point.coupling) for point in register.special_points if point.branch == 0]
     if problem.confinement is None and depth == 0:
@@ -64,16 +64,16 @@ def _looked(problem: McKeanVlasov, register: Register) -> str:
 
 
 def _arrived_at(birth: Birth, register: Register) -> bool:
-    """Whether a branch has arrived where another is born: they are one."""
+    """Return whether another branch has arrived at the branch point of a birth, so that both are one."""
     geometry = birth.departure.equation.geometry
     return any(geometry.same_place(birth.departure, arrival) for arrival in register.arrivals)
 
 
 def _complete(problem: McKeanVlasov, geometry: Geometry, register: Register) -> bool:
-    """Whether no branch is expected that none of those followed leads to.
+    """Return whether no branch is expected beyond those that the followed ones lead to.
 
     With attractive multipliers of a sum below D/kappa the free energy is strictly convex, and there is one state.
-    Without a confinement branches that nothing leads to have been met where three modes or more interact: where
+    Without a confinement isolated branches have been met where three modes or more interact: where
     branches branch again, some modes repel, or modes become critical in another order than that of their degrees.
     """
     multipliers = problem.potential.multipliers(problem.domain, MODES)[1:].astype(float)
@@ -99,16 +99,16 @@ def _complete(problem: McKeanVlasov, geometry: Geometry, register: Register) -> 
 
 
 def _interact(geometry: Geometry, one: CriticalPoint, other: CriticalPoint) -> bool:
-    """Whether states that no branch leads to may be born where two thresholds are near each other."""
+    """Return whether isolated states may be born where two thresholds are near each other."""
     if abs(float(other.coupling / one.coupling) - 1.0) > NEARLY:
         return False
     return geometry.folds_apart(*sorted((one.modes[0], other.modes[0])))
 
 
 def _say_beyond_reach(problem: McKeanVlasov, geometry: Geometry, register: Register) -> None:
-    """Say that branches born farther off than the walk looks may come into the interval.
+    """Warn that branches born beyond the reach of the walk may come into the interval.
 
-    Those born nearer tell: where none of them comes in, none from farther off is expected.
+    If none of those born nearer comes in, none from farther off is expected.
     """
     for sign, end in zip((-1, 1), register.reach or (), strict=False):
         farther = sorted((end, FARTHER * end)) if sign in register.from_afar and end != 0.0 else None
@@ -120,7 +120,7 @@ def _say_beyond_reach(problem: McKeanVlasov, geometry: Geometry, register: Regis
 
 
 def _say_not_followed(places: Sequence[tuple[str, Number]], reason: str, register: Register) -> None:
-    """Name couplings by branch in one sentence."""
+    """Add one sentence that names couplings by branch, with the reason why no branch is followed there."""
     if not places:
         return
     by_label: dict[str, list[str]] = {}

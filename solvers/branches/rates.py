@@ -30,8 +30,8 @@ def with_rates(
     branches
         Branches of stationary states; those of symmetry 0 (uniform) are returned as they are.
     failures
-        Takes the branches of the points whose rate ended in an exception that is no refusal. Rates stand beside
-        the branches and never take them away.
+        Receives the branches of the points whose rate ended in an unexpected exception. Rates are optional beside
+        the branches, which are returned in any case.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def _with_rates(problem: McKeanVlasov, geometry: Geometry, branch: Branch, failu
 
 
 def _contradicted(branch: Branch, rates: Floats) -> NDArray[np.bool_]:
-    """Tell where the sign of a rate is lost in rounding: it disagrees with the inertia, which is not lost."""
+    """Return the points at which the sign of a rate, lost in rounding, disagrees with the inertia, as a mask."""
     # At a branch point, also one that the branch ends at, and at a fold the rate is zero up to rounding, of either
     # sign.
     ordinary = ~np.isin(branch.point_labels, ("BP", "LP"))
@@ -71,7 +71,7 @@ def _contradicted(branch: Branch, rates: Floats) -> NDArray[np.bool_]:
 def _known_rates(
     problem: McKeanVlasov, geometry: Geometry, branch: Branch, points: NDArray[np.intp], failures: Failures
 ) -> list[float]:
-    """Return the rates at points, nan where there is none; the failures that are no refusal are noted."""
+    """Return the rates at points, nan if not known; unexpected exceptions are added to the failures."""
     try:
         states = [state_at(problem, branch, point) for point in points.tolist()]
         rates = geometry.slowest_rates(states)
@@ -88,7 +88,7 @@ def _known_rates(
 
 
 def unknown_rates(branches: Sequence[Branch], failures: Failures | None = None) -> tuple[str, ...]:
-    """Return what a reader of branches with rates must be told about the points that have none."""
+    """Return warnings of the points of branches whose rates are not known."""
     missing = [
         (branch.label, int(branch.modes[point]))
         for branch in branches

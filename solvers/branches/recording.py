@@ -1,4 +1,4 @@
-"""From followed branches to the records of `meanfield`: plain arrays, nothing of a solver in them."""
+"""Conversion of followed branches to the records of `meanfield`, plain arrays."""
 
 from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
@@ -26,11 +26,11 @@ LABELS = {"branch point": "BP", "fold": "LP", "transition": "TR", "endpoint": "E
 
 @dataclass(slots=True)
 class Register:
-    """Branches and special points gathered so far, what a reader must be warned of, and what was searched.
+    """Branches and special points gathered so far, warnings, and what was searched.
 
     ``arrivals`` are the places where branches met more symmetric ones; ``beyond_depth`` and ``barren`` the branch
-    points, each with the label of its branch, whose branches the depth excludes, and those no branch was followed
-    from although it does not.
+    points, each with the label of its branch, whose branches the depth excludes, and those without a followed
+    branch although the depth admits one.
     """
 
     interval: tuple[Number, Number]
@@ -48,27 +48,27 @@ class Register:
     searched: list[str] = field(default_factory=list)
 
     def relative(self, coupling: Number) -> float | None:
-        """Return a coupling relative to the critical one."""
+        """Return a coupling relative to the critical one, None if none exists."""
         return None if self.critical is None else float(coupling / self.critical)
 
     def relatives(self, couplings: Floats) -> Floats:
-        """Return couplings relative to the critical one, nan where there is none."""
+        """Return couplings relative to the critical one, nan if none exists."""
         if self.critical is None:
             return np.full(couplings.shape, np.nan)
         return np.asarray(couplings / self.critical, dtype=float)
 
     def unique_label(self, label: str) -> str:
-        """Return the label, numbered if it is taken, and take it."""
+        """Return a label, numbered if it is taken, and register it."""
         self.labels.append(untaken(label, set(self.labels)))
         return self.labels[-1]
 
     def say(self, label: str, text: str) -> None:
-        """Take note of what a reader must know of a branch; the same said of several becomes one sentence."""
+        """Add a warning about a branch; the same text for several branches becomes one sentence."""
         about = self.remarks.setdefault(text, [])
         about += [] if label in about else [label]
 
     def sentences(self) -> tuple[str, ...]:
-        """Return everything a reader must be warned of."""
+        """Return all warnings as sentences."""
         said = (f"{', '.join(labels)}: {text}" for text, labels in self.remarks.items())
         return (*said, *dict.fromkeys(self.warnings))
 
@@ -116,7 +116,7 @@ def nearest_part(parts: list[Part], arclength: float) -> Part:
 
 
 def record(part: Part, symmetry: int, parent: int | None, register: Register) -> None:
-    """Record a part of a branch, and the warnings about it."""
+    """Add a part of a branch, as a record, and the warnings about it to the register."""
     knots = part.curve.knots
     try:
         knots = _filled(part.curve)
@@ -128,7 +128,7 @@ def record(part: Part, symmetry: int, parent: int | None, register: Register) ->
 
 
 def _pieces(followed: Followed, register: Register) -> list[list[Knot]]:
-    """Cut the knots at the ends of the interval, exactly, and return the parts inside."""
+    """Return the knots of a branch inside the interval, in parts, cut exactly at its ends."""
     interval = register.interval
     pieces: list[list[Knot]] = []
     previous: Knot | None = None
@@ -151,7 +151,7 @@ def _pieces(followed: Followed, register: Register) -> list[list[Knot]]:
 
 
 def _filled(curve: Followed) -> list[Knot]:
-    """Return the knots of a curve, with points halfway between few, so that a narrow interval shows a curve."""
+    """Return the knots of a curve, with points added between few, so that a narrow interval shows a curve."""
     knots = curve.knots
     while 1 < len(knots) < FEWEST_POINTS:
         middles: list[Point] = []
@@ -171,7 +171,7 @@ def largest_modulus(interval: tuple[Number, Number]) -> Number:
 
 
 def _inside(knots: list[Knot], interval: tuple[Number, Number]) -> list[bool]:
-    """Return which knots are in an interval or at its ends."""
+    """Return for every knot whether it is in an interval or at its ends."""
     slack = 1e-13 * largest_modulus(interval)
     couplings = np.array([knot.point.coupling for knot in knots])
     within = (interval[0] - slack <= couplings) & (couplings <= interval[1] + slack)
@@ -269,7 +269,7 @@ def _special(event: Event, index: int, branch: Branch, register: Register) -> Sp
 
 
 def _status(event: Event) -> str:
-    """Return "converged" where the interval that holds the event is at rounding level, else "guess"."""
+    """Return "converged" if the interval that contains an event is at rounding level, else "guess"."""
     return "converged" if event.error <= CONVERGED * event.point.q else "guess"
 
 

@@ -1,11 +1,11 @@
-"""Directions in which branches leave the uniform state where several modes are critical at the same coupling.
+"""Directions in which branches leave the uniform state if several modes are critical at the same coupling.
 
 The reduced equation on the kernel is homogeneous to leading order, so at a small amplitude its solutions are
 isolated directions, the critical points of the reduced energy of third and fourth order on a sphere. They are found
 there, and each is then corrected at a small amplitude; no resonance is assumed, and of images under symmetries one
 is kept.
 
-Critical couplings that agree to :data:`INSEPARABLE` are taken for one: what happens between them has amplitudes of
+Critical couplings that agree to :data:`INSEPARABLE` are treated as one: events between them have amplitudes of
 the order of their distance, and couplings closer than that by another power of it.
 """
 
@@ -36,7 +36,7 @@ SIGNIFICANT, SAME = 0.05, 0.02
 
 
 def merged(criticals: list[CriticalPoint], register: Register) -> list[list[CriticalPoint]]:
-    """Return ascending critical points in groups of those that cannot be separated, which the register is told."""
+    """Return ascending critical points in groups of inseparable ones, with a warning in the register."""
     groups: list[list[CriticalPoint]] = [[point] for point in criticals]
     for farthest in (INSEPARABLE, BESIDE_OTHERS * INSEPARABLE):
         joined_groups: list[list[CriticalPoint]] = []
@@ -64,7 +64,7 @@ def _apart(one: CriticalPoint, other: CriticalPoint) -> float:
 
 
 def joined(group: list[CriticalPoint]) -> CriticalPoint:
-    """Return critical points as one, at the coupling that comes first."""
+    """Return several critical points as one, at the coupling of smallest modulus."""
     first = group[0] if group[0].coupling > 0 else group[-1]
     modes = tuple(sorted(mode for point in group for mode in point.modes))
     dimension = sum(point.kernel_dimension for point in group)
@@ -87,7 +87,7 @@ def directions_in(
     kernel
         The places of the critical modes among the unknowns.
     modes
-        Their degrees, for what is said if directions may be missing.
+        Their degrees, for the warning if directions may be missing.
     """
     others = np.abs(np.delete(equation.distances(q), kernel))
     nearest = SMALL * float(others.min(initial=1.0))
@@ -111,7 +111,7 @@ def directions_in(
 
 
 def degrees_in(direction: Floats, equation: StationaryEquation) -> list[int]:
-    """Return the degrees that a direction has a part in."""
+    """Return the degrees in which a direction has components."""
     degrees = equation.basis.degrees[np.abs(direction) > SIGNIFICANT]
     return [int(degree) for degree in np.unique(degrees)]
 
@@ -119,9 +119,9 @@ def degrees_in(direction: Floats, equation: StationaryEquation) -> list[int]:
 def _directions_at(
     equation: StationaryEquation, q: float, kernel: Integers, amplitude: float
 ) -> tuple[list[Floats], float]:
-    """Return the directions of the states at an amplitude, and how well the reduced energy agrees with them.
+    """Return the directions of the states at an amplitude, and their agreement with those of the reduced energy.
 
-    That is the smallest cosine of the angles of its directions and theirs, zero where one leads to no state.
+    The agreement is the smallest cosine of the angles between both, zero if a direction leads to no state.
     """
     found: list[Floats] = []
     sought: list[Floats] = []
@@ -215,7 +215,7 @@ def _reduced_energy(equation: StationaryEquation, q: float, kernel: Integers, st
 def _with_amplitude(
     equation: StationaryEquation, b: Floats, q: float, kernel: Integers, amplitude: float
 ) -> Floats | None:
-    """Return the state whose part in the kernel has the small amplitude, by Newton; None where it is lost."""
+    """Return the state whose component in the kernel has a small amplitude, by Newton's method; None if lost."""
     size = b.size
     matrix = np.zeros((size + 1, size + 1))
     evaluation = equation.evaluate(b, q)

@@ -12,7 +12,7 @@ from .recording import Register
 def record_uniform(
     problem: McKeanVlasov, criticals: list[CriticalPoint], inside: list[CriticalPoint], register: Register
 ) -> None:
-    """Record the uniform branch over the interval, with its branch points.
+    """Add the uniform branch over the interval, with its branch points, to the register.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def record_uniform(
 
 
 def unstable_uniform(problem: McKeanVlasov, coupling: Number) -> int:
-    """Count the modes strictly beyond their threshold at the uniform state, a cosine and a sine each."""
+    """Return the number of unstable directions of the uniform state, from modes strictly beyond their threshold."""
     if coupling == 0.0:
         return 0
     span = (0.0, coupling) if coupling > 0.0 else (coupling, 0.0)
@@ -46,7 +46,7 @@ def unstable_uniform(problem: McKeanVlasov, coupling: Number) -> int:
 
 
 def counts_below(criticals: list[CriticalPoint], couplings: Floats) -> Integers:
-    """Return, for each coupling, the kernel dimensions of the critical points strictly between zero and it."""
+    """Return for each coupling the sum of kernel dimensions of critical points strictly between zero and it."""
     places = np.array([point.coupling for point in criticals], dtype=couplings.dtype)
     dimensions = np.array([point.kernel_dimension for point in criticals], dtype=np.int64)
     within = np.abs(places) < np.abs(couplings[:, None]) * (1.0 - 4.0 * EPS)

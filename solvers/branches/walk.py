@@ -34,7 +34,7 @@ Crossings = list[tuple[int, Point]]
 
 @dataclass(slots=True)
 class Task:
-    """A branch to follow: where it departs, its name, symmetry and generation, and its branch point.
+    """A branch to follow: its departure, name, symmetry, generation and branch point.
 
     ``origin`` is the event the branch is born at, or the index of the special point on the uniform branch. Once it
     has been followed, ``parts`` are those inside the interval.
@@ -49,11 +49,11 @@ class Task:
 
     @property
     def parent(self) -> int | None:
-        """Index of the branch point among the special points, once that is recorded."""
+        """Index of the branch point among the special points, None before it is recorded."""
         return self.origin.recorded if isinstance(self.origin, Event) else self.origin
 
     def label_at(self, arclength: float) -> str:
-        """Return the label in the diagram of the part that is at an arclength, or next to it."""
+        """Return the label in the diagram of the part that contains an arclength, or is next to it."""
         return nearest_part(self.parts, arclength).label if self.parts else self.label
 
 
@@ -100,18 +100,18 @@ def walk(
 
 
 def _born(problem: McKeanVlasov, geometry: Geometry, threshold: Threshold, register: Register) -> list[Task]:
-    """Return the branches born at a critical point of the uniform state."""
+    """Return the tasks for the branches born at a critical point of the uniform state."""
     births = geometry.births(problem, threshold, register)
     return [Task(departure, name, symmetry, 1, threshold.parent) for departure, name, symmetry in births]
 
 
 def _two_sides(task: Task, twin: Task) -> bool:
-    """Whether two branches leave one branch point; they may then be rotated copies of each other."""
+    """Return whether two branches leave one branch point, so that they may be rotated copies of each other."""
     return task.origin is not None and task.origin is twin.origin
 
 
 def _say_twin(task: Task, twin: Task, state: Point, register: Register) -> None:
-    """Say that two branches are one, unless they are the two sides of one branch point, rotated copies."""
+    """Warn that two branches are one, unless they are rotated copies on the two sides of one branch point."""
     if not _two_sides(task, twin):
         register.warnings.append(
             f"{task.label}: the branch born at coupling {float(task.departure.coupling):.12g} runs into "
@@ -149,7 +149,7 @@ def _start(problem: McKeanVlasov, geometry: Geometry, register: Register, depth:
 
 
 def _start_confined(problem: McKeanVlasov, geometry: Geometry, register: Register) -> deque[Task | Threshold]:
-    """Start from the Gibbs density of the confinement, upwards and downwards in the coupling."""
+    """Return the first tasks in a confinement: from its Gibbs density upwards and downwards in the coupling."""
     tasks: deque[Task | Threshold] = deque()
     for sign, edge in ((1, register.interval[1]), (-1, -register.interval[0])):
         departure = from_no_interaction(geometry, problem, sign) if edge > 0 else None
@@ -161,9 +161,9 @@ def _start_confined(problem: McKeanVlasov, geometry: Geometry, register: Registe
 def _followed(
     task: Task, ends: list[tuple[Task, Point]], register: Register, method: Arclength
 ) -> tuple[Followed, Crossings] | None:
-    """Return a branch and where it crosses the upper end of the interval, or None if it has no point.
+    """Return a followed branch and its crossings of the upper end of the interval, or None if it has no point.
 
-    Two branches with different beginnings are one only if a step has leapt over something: where one seems to be
+    Two branches with different beginnings are one only if a step has missed an event: where one seems to be
     another that is known, it is followed once more in smaller steps.
     """
     followed = _follow(task, register, method)
@@ -199,7 +199,7 @@ def _follow(task: Task, register: Register, method: Arclength) -> Followed | Non
 
 
 def _branching_off(task: Task, followed: Followed, depth: int, register: Register) -> list[Task]:
-    """Return the branches born on a branch, not where it crosses another; take note of those left out."""
+    """Return the branches born on a branch, except where it crosses another; register those left out."""
     born: list[Task] = []
     for event in (knot.event for knot in followed.knots):
         if event is None or event.kind != "branch point" or not event.blocks:
@@ -213,7 +213,7 @@ def _branching_off(task: Task, followed: Followed, depth: int, register: Registe
 
 
 def _children(task: Task, event: Event) -> list[Task]:
-    """Return the branches born at a branch point of a branch, inside the interval or not."""
+    """Return the tasks for the branches born at a branch point of a branch, inside the interval or not."""
     births = event.point.equation.densities.births_on_branch(event)
     parent = task.label_at(event.point.arclength)
     return [
@@ -223,7 +223,7 @@ def _children(task: Task, event: Event) -> list[Task]:
 
 
 def _twin(followed: Followed, crossings: Crossings, ends: list[tuple[Task, Point]]) -> tuple[Task, Point] | None:
-    """Return the branch whose state another one ends at where it leaves the interval, and that state, or None."""
+    """Return the known branch, and its state, at which a branch leaves the interval, or None if it is new."""
     if followed.outcome is not Outcome.LEFT_INTERVAL or not crossings:
         return None
     geometry = followed.knots[0].point.equation.geometry
@@ -234,7 +234,7 @@ def _twin(followed: Followed, crossings: Crossings, ends: list[tuple[Task, Point
 def _is_new(
     task: Task, followed: Followed, crossings: Crossings, ends: list[tuple[Task, Point]], register: Register
 ) -> bool:
-    """Tell whether a branch shows anything new in the interval, and remember where it crosses its upper end.
+    """Return whether a branch has new states in the interval, and add its crossings of the upper end to ``ends``.
 
     Where it comes back into the interval along another branch it is cut.
     """
@@ -255,7 +255,7 @@ def _is_new(
 
 
 def _edge(followed: Followed, register: Register) -> float:
-    """Return the upper end of the interval in the q of a branch."""
+    """Return the upper end of the interval as the dimensionless coupling q of a branch."""
     equation = followed.knots[-1].point.equation
     edge = register.interval[1] if equation.sign > 0 else register.interval[0]
     return float(edge / (equation.sign * equation.unit))
@@ -269,7 +269,7 @@ def _crossings(followed: Followed, register: Register) -> Crossings:
 
 
 def _reached(departure: Departure, ends: list[tuple[Task, Point]]) -> bool:
-    """Whether a branch followed meanwhile has led to the state of a departure."""
+    """Return whether a branch followed in the meantime has led to the state of a departure."""
     state = departure.regular()
     if state is None or departure.q <= 0.0:
         return False
@@ -280,7 +280,7 @@ def _reached(departure: Departure, ends: list[tuple[Task, Point]]) -> bool:
 def _strays(
     problem: McKeanVlasov, geometry: Geometry, register: Register, ends: list[tuple[Task, Point]]
 ) -> Iterator[Task]:
-    """Yield the states at the ends of the interval that no followed branch reaches, to be followed back."""
+    """Yield tasks for the states at the ends of the interval that no followed branch reaches."""
     for sign, edge in ((1, register.interval[1]), (-1, register.interval[0])):
         if sign * edge <= 0:
             continue

@@ -1,4 +1,4 @@
-"""What is particular to the circle: its symmetries, the branches they allow, and its linearisation."""
+"""The solvers on the circle: its symmetries, the branches they allow, and its linearisation."""
 
 from .geometry import CIRCLE as CIRCLE
 from .geometry import CircleGeometry as CircleGeometry

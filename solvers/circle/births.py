@@ -71,22 +71,22 @@ def _resonant(
 
 
 def first_threshold(problem: McKeanVlasov) -> Number | None:
-    """Return the coupling up to which thresholds are always looked at: the first."""
+    """Return the coupling up to which thresholds are always examined, the first one."""
     return critical_coupling(problem)
 
 
 def reaches_down(problem: McKeanVlasov, point: CriticalPoint) -> bool:
-    """Whether a branch born here may extend to lower couplings."""
+    """Return whether a branch born at a critical point may extend to lower couplings."""
     return any(branch_shape(problem, mode).type != "supercritical" for mode in point.modes)
 
 
 def follows_all(problem: McKeanVlasov) -> bool:
-    """Whether branches of all symmetries are followed: even states and others."""
+    """Return whether branches of all symmetries are followed: even states and others."""
     return True
 
 
 def folds_apart(low: int, high: int) -> bool:
-    """Whether pairs of states may be born at folds of their own where two modes are nearly critical."""
+    """Return whether pairs of states may be born at folds of their own where two modes are nearly critical."""
     return high == 3 * low
 
 
@@ -94,7 +94,7 @@ def _leading_order(shape: BranchShape, register: Register, inside: bool) -> tupl
     """Return the leading power of kappa/kappa_n = 1 + b1 x + b2 x^2 and an amplitude well inside its fold.
 
     The fold is at x = -b1/(2 b2). Where its distance b1^2/(4 b2) from the branch point is lost in rounding, the
-    branch starts beyond it, and says so.
+    branch starts beyond it, with a warning.
     """
     curvature, quartic = shape.curvature, shape.quartic
     if not curvature * quartic < 0.0:

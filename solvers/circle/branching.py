@@ -1,4 +1,4 @@
-r"""Leaving a branch point along every new direction, up to symmetry.
+r"""Branches that leave a branch point along every new direction, up to symmetry.
 
 At a state of symmetry n (uniform: every n) a critical block of class j has the symmetry :math:`g = \gcd(j, n)`
 and acts as a representation of the dihedral group of order :math:`2m`, :math:`m = n/g`:
@@ -54,7 +54,7 @@ def _departures(event: Event) -> list[Departure]:
 
 
 def _one_of_each(event: Event) -> Iterator[tuple[Block, tuple[Integers, Floats]]]:
-    """Keep the cosine copy where a symmetry type has both copies critical."""
+    """Yield the critical blocks of an event with their kernels, without sine copies of two-dimensional types."""
     symmetry = event.point.equation.basis.symmetry
     pairs = list(zip(event.blocks, event.kernels, strict=True))
     for block, kernel in pairs:
@@ -89,7 +89,7 @@ def _broken_rotation(point: Point, residue: int, parity: str, degrees: Integers,
 
 
 def rotated(point: Point) -> Point:
-    """Return the same state seen from the axis at half of its symmetry angle: every other cell changes sign.
+    """Return the same state with angles from the axis at half of its symmetry angle: every other cell changes sign.
 
     Without a confinement that is the state rotated; with one whose axes differ, the confinement is turned along.
     """
@@ -112,7 +112,7 @@ def rotated(point: Point) -> Point:
 
 
 def _sines_as_cosines(degrees: Integers, kernel: Floats, symmetry: int) -> Floats:
-    r"""Rotate sin k by pi/n for k an odd multiple of n/2: sin(k(t - pi/n)) = -sin(k pi/n) cos kt."""
+    r"""Return a sine kernel rotated by pi/n, k odd multiples of n/2: sin(k(t - pi/n)) = -sin(k pi/n) cos kt."""
     return np.asarray(np.round(-np.sin(degrees * np.pi / symmetry)) * kernel, dtype=float)
 
 
@@ -141,7 +141,7 @@ def _even_departure(
 
 
 def _uneven(point: Point, degrees: Integers, kernel: Floats, parity: str) -> list[Departure]:
-    """Leave with cosines and sines unknown; the class of the kernel decides the symmetry."""
+    """Return the departures with cosines and sines unknown; the class of the kernel decides the symmetry."""
     old = point.equation
     strongest = int(degrees[np.argmax(np.abs(kernel))])
     symmetry = math.gcd(strongest, old.basis.symmetry)

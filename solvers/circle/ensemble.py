@@ -6,7 +6,7 @@ A density is a row of its moments :math:`c_k = \int e^{-ik\theta}\rho` of the si
 
 and what is solved is :math:`c_k = \langle e^{-ik\theta}\rangle_f`, in the symmetric form of
 :mod:`solvers.equation` for the strong modes. Weak ones, whose part of the Jacobian is the identity up to a small
-contraction, take the value of the density itself. The results are starts for the solver proper, which knows how
+contraction, take the value of the density itself. The results are starts for the solver proper, which decides how
 many modes a density needs.
 """
 
@@ -58,7 +58,7 @@ class Ensemble:
     Attributes
     ----------
     degrees : (size,) int
-        Modes whose moments are the rows.
+        Degrees of the moments in the rows.
     strengths : (size,) float
         Their lambda.
     strong : (n,) int
@@ -115,9 +115,9 @@ class Ensemble:
 
     @functools.cached_property
     def _waves(self) -> tuple[Floats, Floats] | None:
-        """Cosines and sines on the nodes where they are so few that products with them beat the transforms.
+        """Cosines and sines on the nodes; None if they are so many that transforms are faster than products.
 
-        The first have a row more, for what is fixed; the second are divided by the number of nodes.
+        The first have a row more, for the confinement; the second are divided by the number of nodes.
         """
         count = 1 + max(int(self.degrees.max()), int(self._total.max(initial=0)))
         if self.degrees.size + count > FEW:
@@ -130,7 +130,7 @@ class Ensemble:
         return synthesis, np.concatenate([phases.real, -phases.imag], axis=1) / self.nodes
 
     def _transformed(self, fields: Complexes) -> tuple[Complexes, Floats]:
-        """Return the same with all moments that the nodes give."""
+        """Return all moments of the nodes and log(Z/2 pi) of the Gibbs densities of fields, by transforms."""
         series = np.tile(self._fixed, (len(fields), 1))
         series[:, self.degrees] += fields
         values = np.fft.irfft(series, self.nodes, norm="forward")
@@ -152,7 +152,7 @@ class Ensemble:
         return float((np.sqrt(np.abs(self.strengths[last])) * np.abs(rows[:, last])).max(initial=0.0))
 
     def flattest(self, rows: Complexes) -> Floats:
-        """Return the smallest eigenvalue in modulus of the Jacobian at each row."""
+        """Return the modulus of the smallest eigenvalue of the Jacobian at each row."""
         if not self.strong.size or not len(rows):
             return np.ones(len(rows))
         return np.asarray(
@@ -160,7 +160,7 @@ class Ensemble:
         )
 
     def relaxed(self, rows: Complexes) -> Complexes:
-        """Return rows relaxed: the free energy of each descends."""
+        """Return rows after relaxation steps, along which the free energy of each decreases."""
         return self._in_blocks(self._relaxed, rows)
 
     def _relaxed(self, rows: Complexes) -> Complexes:
@@ -174,7 +174,7 @@ class Ensemble:
         return moments, entropy - np.abs(moments) ** 2 @ self.strengths
 
     def solved(self, rows: Complexes) -> Complexes:
-        """Return the states at which Newton's method ends from rows, those at which it does."""
+        """Return the states to which Newton's method converges from rows; rows without convergence are left out."""
         even = (rows.imag == 0.0).all(axis=1)
         # A density with its axis at 0 keeps it, however flat the way across is.
         parts = [self._in_blocks(partial(self._solved, even=kind), rows[even == kind]) for kind in (True, False)]
@@ -204,9 +204,9 @@ class Ensemble:
         return np.concatenate(done)
 
     def _moved(self, rows: Complexes, step: Complexes) -> Complexes:
-        """Return rows moved by steps that are not too long.
+        """Return rows moved by steps that are shortened to a largest length.
 
-        A weak confinement leaves rotation nearly free, and steps are long there: that part turns the density, for
+        A weak confinement leaves rotation nearly free, and steps along it are long: that part turns a density, for
         on a straight line the high moments would leave it.
         """
         angle = np.zeros((len(rows), 1))
@@ -221,7 +221,7 @@ class Ensemble:
         return np.asarray(moved * np.exp(-1j * angle * self.degrees))
 
     def _step(self, moments: Complexes, missing: Complexes, even: bool) -> Complexes:
-        """Return Newton's steps, of even densities in the cosines alone; rotations are not taken."""
+        """Return Newton's steps without rotations, for even densities in the cosines alone."""
         strong, count = self.strong, self.strong.size
         step: Complexes = np.array(missing.real if even else missing, dtype=np.complex128)
         if not count:
@@ -235,7 +235,7 @@ class Ensemble:
         return step
 
     def _of_pairs(self, part: Floats) -> Floats:
-        """Return the moments that products of two strong modes have, contiguous."""
+        """Return the moments of the degrees of products of two strong modes, contiguous."""
         return np.ascontiguousarray(part[:, : 1 + int(self._total.max())])
 
     def _even_jacobians(self, moments: Complexes) -> Floats:
@@ -269,7 +269,7 @@ class Ensemble:
     def _weighted(self, matrix: Floats, means: Floats, modes: slice, added: Sequence[Floats] = ()) -> Floats:
         """Return sigma - 2 A sigma Cov sigma A from twice the second moments, overwritten, and the means.
 
-        The squares of the vectors ``added`` are in it, too.
+        The dyads of the vectors ``added`` are included.
         """
         signs, weights = self._signs[modes], (self._signs * self._roots)[modes]
         matrix *= -np.multiply.outer(weights, weights)

@@ -33,7 +33,7 @@ def circle_equation(
     even
         Whether the densities are even; otherwise cosines and sines are unknown.
     axis
-        Angle of a reflection axis of the confinement about which they are.
+        Angle of a reflection axis of the confinement about which they are even.
     """
     size = starting_size(problem, symmetry, FEWEST, modes=modes, unknowns=unknowns, negligible=negligible)
     if size is None:

@@ -1,4 +1,4 @@
-"""The geometry of the circle: what differs between the kinds of densities, and the symmetries of all."""
+"""The geometry of the circle: the kinds of densities, and the symmetries of all."""
 
 from ..bases import Basis
 from ..geometry import Densities
@@ -17,7 +17,7 @@ from .stability import block_matrix, blocks_of, copies, counted_together, rotati
 
 
 class _Densities(Densities):
-    """What is the same with an axis and without: the classes of degrees, and the branches born in them."""
+    """Base of densities with an axis and without: the classes of degrees, and the branches born in them."""
 
     births_on_branch = staticmethod(births_on_branch)
     block_matrix = staticmethod(block_matrix)
@@ -73,7 +73,7 @@ class CircleGeometry:
     spectrum = staticmethod(spectrum)
 
     def densities(self, basis: Basis) -> Densities:
-        """Return what is particular to the densities of a basis."""
+        """Return the densities of a basis: even about an axis, or not."""
         return EVEN if basis.even else UNEVEN
 
 

@@ -1,4 +1,4 @@
-"""The states met by runs from random starts: told apart, polished in their symmetry and counted."""
+"""The states met by runs from random starts: distinguished, converged in their symmetry and counted."""
 
 import math
 
@@ -35,7 +35,7 @@ WEAK = 1e-2
 
 
 class Hunt:
-    """States of a problem at a coupling, those known and those met.
+    """States of a problem at a coupling, those known before and those met by runs.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class Hunt:
     ensemble
         The runs.
     problem, sign, coupling
-        What is solved.
+        The equation, the sign of the coupling and the coupling.
     known
         States known before.
 
@@ -53,7 +53,7 @@ class Hunt:
     points : list of Point or None
         All states; None stands for the uniform one.
     loose : (n, size) complex
-        Ends whose angle is not determined.
+        Ends of runs whose angle the confinement does not determine.
     runs, relaxations : list of int
         How many runs of Newton's method and how many relaxations ended at each.
     """
@@ -87,16 +87,16 @@ class Hunt:
 
     @property
     def new(self) -> list[Point]:
-        """The states that were not known."""
+        """The states that were not known before."""
         return [point for point in self.points[self._before :] if point is not None]
 
     @property
     def lost(self) -> int:
-        """Number of ends that are no states on a finer grid, or are beyond those that are polished."""
+        """Number of ends that are no states on a finer grid, or exceed the number of those that are examined."""
         return self._owners.count(LOST)
 
     def meet(self, rows: Complexes, hits: list[int] | None = None) -> None:
-        """Take the ends of runs in, counting them."""
+        """Add the ends of runs to the states, counting in ``hits`` how often each state was met."""
         if self.ensemble.confined:
             rows = self._held(rows, hits)
         energies = self.ensemble.gaps(rows)
@@ -108,7 +108,7 @@ class Hunt:
             rows, energies = rows[~alike], energies[~alike]
 
     def _held(self, rows: Complexes, hits: list[int] | None) -> Complexes:
-        """Return the rows whose angle the confinement determines, and keep some of the others.
+        """Return the rows whose angle the confinement determines, and keep some of the others in ``loose``.
 
         These count as hits of the state on an axis that has their energy, of a stable one first.
         """
@@ -123,19 +123,19 @@ class Hunt:
         return np.asarray(rows[held])
 
     def weakly_held(self) -> Complexes:
-        """Return the states that a confinement holds weakly at their angle or not at all, each once."""
+        """Return the states whose angle a confinement determines weakly or not at all, each once."""
         rows = self.rows[self._turned :]
         weak = np.concatenate([rows[self.ensemble.flattest(rows) < WEAK], self.loose])
         self._turned, self.loose = len(self.rows), self.loose[:0]
         return weak
 
     def tallies(self) -> tuple[Tally, Tally]:
-        """Return how often all states were met by Newton's method, and the stable ones by relaxations."""
+        """Return the tallies of all states met by Newton's method, and of the stable ones met by relaxations."""
         stable = [count for count, stays in zip(self.relaxations, self.stable, strict=True) if stays]
         return Tally.of(self.runs), Tally.of(stable)
 
     def _owner(self, row: Complexes, energy: float) -> int | None:
-        """Return the place of the state at which a run ended, None if it is no state on a finer grid."""
+        """Return the index of the state at which a run ended, None if it is no state on a finer grid."""
         known = self._alike(self._catalogue, self._energies, row, energy)
         if known.any():
             owner = self._owners[int(known.argmax())]
@@ -150,7 +150,7 @@ class Hunt:
         return owner if owner != LOST else None
 
     def _place_of(self, row: Complexes) -> int:
-        """Return the place of the state near a row, a new one if it is new, LOST if there is none."""
+        """Return the index of the state near a row, added if it is new, LOST if no state is found."""
         point = self._polished(row)
         if point is None:
             return LOST
@@ -167,14 +167,14 @@ class Hunt:
         return len(self.points) - 1
 
     def _known(self, point: Point) -> int | None:
-        """Return the place of a state, None if it is new."""
+        """Return the index of a state among those known, None if it is new."""
         for place, other in enumerate(self.points):
             if other is not None and same_orbit(point, other):
                 return place
         return None
 
     def _polished(self, row: Complexes) -> Point | None:
-        """Return the state near a row, found again in its symmetry; if that fails without one."""
+        """Return the state near a row, converged in its symmetry or, if that fails, without; None if not found."""
         moments = self.ensemble.moments(row[None])[0]
         symmetry = self._symmetry(moments)
         turned = evened(moments, VANISHING, turning=not self.ensemble.confined)
@@ -210,7 +210,7 @@ class Hunt:
         return not any(point.equation.densities.unstable_counts(point))
 
     def _alike(self, rows: Complexes, energies: np.ndarray, row: Complexes, energy: float) -> np.ndarray:
-        """Tell which rows are the same as one up to rotation and reflection."""
+        """Return which rows are the same as a given one up to rotation and reflection, as a mask."""
         alike = np.abs(np.abs(rows) - np.abs(row)).max(axis=1, initial=0.0) < SAME
         alike &= np.abs(energies - energy) < SAME_ENERGY * max(1.0, abs(energy))
         if self.ensemble.confined:

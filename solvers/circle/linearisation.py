@@ -49,14 +49,14 @@ SIGNIFICANT = 1e-3 * EPS
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """The Gibbs density behind a state, as what the linearisation needs of it.
+    """The field of a state and integrals of its Gibbs density, as the linearisation needs them.
 
     Of several states the arrays have a leading axis, and so have the matrices made of them.
 
     Attributes
     ----------
     problem
-        The equation; its coupling is that behind the strengths, of several states the first's.
+        The equation, at the coupling of the strengths, of several states that of the first.
     strengths : (n + 1,) float
         lambda_0 = 0, lambda_1, ..., lambda_n.
     coefficients : (n + 1,) complex
@@ -78,12 +78,12 @@ class Field:
 
     @property
     def noise(self) -> float:
-        """D."""
+        """The noise D."""
         return self.problem.noise
 
     @functools.cached_property
     def schroedinger(self) -> Matrix:
-        """Coefficients of exp(ik theta) of the potential f'^2/4 - f''/2, for k up to twice f's."""
+        """Coefficients of exp(ik theta) of the potential f'^2/4 - f''/2, for k up to twice the degree of f."""
         count = self.coefficients.shape[-1]
         degrees = np.arange(count)
         points = even_size(4 * count)
@@ -101,9 +101,9 @@ class Factors:
     ----------
     first_order : (r, c) matrix of Q.
     modes : (c, j) matrix of the vectors v_j, with ``strengths`` (j,) their factors in C/D.
-    outside : (t, r) matrix of S from the block to the degrees it leaves out.
+    outside : (t, r) matrix of S from the block to the degrees beyond its truncation.
     synthesis : (r, 2 n + 1) matrix from the basis of z to exp(ik theta)/sqrt(2 pi), k = -n..n.
-    rotation : (r,) sqrt(rho), or None where the block does not contain it.
+    rotation : (r,) sqrt(rho), or None if the block does not contain it.
     kernel : (c,) kernel of Q, or None.
     """
 
@@ -125,7 +125,7 @@ class Block:
     inside : (r, r) matrix of S.
     outside, synthesis
         As in :class:`Factors`.
-    rotation : (r,) sqrt(rho), or None where the block does not contain it.
+    rotation : (r,) sqrt(rho), or None if the block does not contain it.
     spurious : (r,) 1/sqrt(rho), the zero mode that is no perturbation, or None.
     """
 
@@ -144,7 +144,7 @@ def complex_moments(state: State) -> Matrix:
 
 
 def align(moments: Matrix, movable: bool) -> tuple[Matrix, bool]:
-    """Turn a density with a reflection axis onto it; return its moments and whether it has one.
+    """Return the moments of a density, turned onto its reflection axis if it has one, and whether it has.
 
     Every axis is one of the strongest moment, so only the axes of that are tried.
     """
@@ -170,7 +170,7 @@ def last_degree(moments: Matrix, threshold: float) -> int:
 def field_of(problem: McKeanVlasov, moments: Matrix, degree: int) -> Field:
     """Return the field of a density and its Gibbs density, for truncation at a degree.
 
-    Everything is kept to twice that degree, so that what truncation leaves out can be measured.
+    Everything is kept to twice that degree, so that the effect of truncation can be measured.
     """
     return gibbs_field(problem, Interaction(problem).strengths(2 * degree), moments)
 
@@ -302,7 +302,7 @@ def _from_cosines(cosines: Integers, degree: int) -> Matrix:
 
 
 def cosine_vector(integrals: Floats, degrees: Integers) -> Floats:
-    """Return the components on normalised cosines of a function with these cosine integrals."""
+    """Return the components on normalised cosines of a function, from its cosine integrals."""
     return np.asarray(integrals[..., degrees] / np.sqrt(np.where(degrees == 0, 2.0, 1.0) * np.pi), dtype=float)
 
 
@@ -330,7 +330,7 @@ def root_sines(field: Field, sines: Integers, modes: Integers) -> Floats:
 
 
 def significant(field: Field, modes: Integers) -> Integers:
-    """Return those of the degrees whose part in the interaction is not far below rounding."""
+    """Return which of the degrees have a part in the interaction not far below rounding."""
     weights = np.abs(field.strengths[..., np.abs(modes)]) * modes**2.0
     there = weights > SIGNIFICANT * weights.max(axis=-1, initial=0.0, keepdims=True)
     return np.asarray(modes[there.reshape(-1, modes.size).any(axis=0)])
@@ -436,7 +436,7 @@ def _root_waves(field: Field, degrees: Integers, modes: Integers) -> tuple[Float
 
 
 def whole_vector(integrals: Matrix, degree: int) -> Floats:
-    """Return the components on the normalised constant, cosines and sines of a function with these integrals."""
+    """Return the components of a function on the normalised constant, cosines and sines, from its integrals."""
     parts = integrals[..., : degree + 1].real, -integrals[..., 1 : degree + 1].imag
     vector = np.concatenate(parts, axis=-1) / np.sqrt(np.pi)
     vector[..., 0] *= np.sqrt(0.5)

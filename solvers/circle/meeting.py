@@ -1,4 +1,4 @@
-"""Where a branch meets a more symmetric one.
+"""Arrivals of branches at more symmetric ones.
 
 At such a point the part of the state outside the larger symmetry changes sign: the modes that are no multiples of a
 larger rotation symmetry, or, at a state without reflection axis, the sines about the axis that appears, see
@@ -27,7 +27,7 @@ SAME_AXIS = 1e-6
 
 
 def meeting(last: Point, point: Point) -> Arrival | None:
-    """Return where the curve of even states meets a more symmetric one between two points, if it does.
+    """Return the arrival of a curve of even states at a more symmetric one between two points, or None.
 
     The part of the state outside the larger symmetry changes sign there.
     """
@@ -62,13 +62,13 @@ def meeting(last: Point, point: Point) -> Arrival | None:
 
 
 def _vanishes(arrival: Arrival, last: Point, point: Point, inside: np.ndarray) -> bool:
-    """Whether the state met is smaller than what two points of a curve have of its symmetry: the uniform one."""
+    """Return whether the state met is uniform: smaller than the part of two points of a curve in its symmetry."""
     kept = np.abs(0.5 * (last.b + point.b)[inside] / point.equation.scales[inside]).max()
     return bool(np.abs(arrival.point.moments[1:]).max() < 0.5 * kept)
 
 
 def _admits(basis: Basis, symmetry: int) -> bool:
-    """Whether the confinement, if there is one, has a rotation symmetry."""
+    """Return whether the confinement, if there is one, has a rotation symmetry of an order."""
     if basis.confinement is None:
         return True
     degrees = basis.symmetry * (1 + np.flatnonzero(basis.confinement))
@@ -99,7 +99,7 @@ def _meeting_branch(last: Point, point: Point, outside: np.ndarray) -> Arrival |
 def _located(
     equation: StationaryEquation, b: Floats, q: float, symmetry: int, kernel: Floats, reach: float
 ) -> Arrival | None:
-    """Locate the branch point on the more symmetric branch by the secant method on its critical eigenvalue."""
+    """Return the arrival at a more symmetric branch, by the secant method on its critical eigenvalue, or None."""
     target = circle_equation(
         equation.geometry,
         equation.problem,
@@ -134,7 +134,7 @@ def _located(
 
 
 def nearest_image(symmetric: Point, last: Point) -> Floats:
-    """Return a more symmetric state, turned to where a branch of even states comes in, in the unknowns of that.
+    """Return the image of a more symmetric state nearest to an arriving branch of even states, in its unknowns.
 
     Only turns by multiples of half its own angle keep it even.
     """
@@ -148,7 +148,7 @@ def nearest_image(symmetric: Point, last: Point) -> Floats:
 
 
 def same_place(departure: Departure, arrival: Arrival) -> bool:
-    """Whether a departure starts at a place where another branch has arrived."""
+    """Return whether a departure starts at the branch point of an arrival."""
     point = arrival.point
     if not np.any(departure.b):
         return departure.equation.basis.symmetry == point.equation.basis.symmetry and leads_back(departure, arrival)

@@ -1,4 +1,4 @@
-"""Which states are the same up to rotation and reflection, their symmetry, and their axis."""
+"""Orbits of states under rotation and reflection, their symmetry, and their axis."""
 
 import numpy as np
 
@@ -23,7 +23,7 @@ def moments_of(point: Point) -> Complexes:
 
 
 def row_of(point: Point, degree: int) -> Complexes:
-    """Return the moments 0 to a degree."""
+    """Return the moments m_k - i s_k of a state from degree 0 to ``degree``."""
     moments = moments_of(point)[: degree + 1]
     return np.concatenate([moments, np.zeros(degree + 1 - moments.size)])
 
@@ -40,7 +40,7 @@ def symmetry_of(point: Point) -> int:
 
 
 def name_of(point: Point) -> str:
-    """Return a state with a reflection axis in words."""
+    """Return the name of a state with a reflection axis."""
     return f"{symmetry_of(point)}-cluster"
 
 
@@ -50,7 +50,7 @@ def evened(moments: Complexes, vanishing: float, *, turning: bool) -> Complexes 
     Parameters
     ----------
     vanishing
-        Sine moments below this are none.
+        Sine moments below this count as zero.
     turning
         Whether it may be turned; else the axis must be at 0.
     """
@@ -72,7 +72,7 @@ def evened(moments: Complexes, vanishing: float, *, turning: bool) -> Complexes 
 def upright(moments: Complexes, symmetry: int, vanishing: float) -> Complexes:
     """Return the moments of an even density of a symmetry n, turned by pi/n where its first odd cell is negative.
 
-    So it stands as the branch does that is born with this cell.
+    So it has the orientation of the branch that is born with this cell.
     """
     cells = np.arange(moments.size) / symmetry
     odd = np.flatnonzero((cells % 2 == 1) & (np.abs(moments) >= vanishing))
@@ -80,7 +80,7 @@ def upright(moments: Complexes, symmetry: int, vanishing: float) -> Complexes:
 
 
 def same_orbit(one: Point, other: Point) -> bool:
-    """Whether two states at one coupling are rotations or reflections of each other that the problem allows."""
+    """Return whether two states at one coupling are images of each other under the symmetries of the problem."""
     first, second = moments_of(one), moments_of(other)
     count = min(first.size, second.size)
     first, second = first[:count], second[:count]
@@ -94,12 +94,12 @@ def same_orbit(one: Point, other: Point) -> bool:
 
 
 def copies_of(point: Point, symmetry: int) -> int:
-    """Return how many copies of a state the symmetries of the problem make, rotations by any angle making none.
+    """Return the number of images of a state under the symmetries of the problem, rotations by any angle aside.
 
     Parameters
     ----------
     symmetry
-        m of the rotation symmetry of the confinement, 0 without one.
+        m of the rotation symmetry of the confinement, 0 if there is none.
     """
     moments = moments_of(point)
     if symmetry == 0:
@@ -109,7 +109,7 @@ def copies_of(point: Point, symmetry: int) -> int:
 
 
 def _are_images(one: Complexes, other: Complexes, symmetry: int) -> bool:
-    """Whether one of the rotations and reflections of a confinement takes a density to another."""
+    """Return whether one of the rotations and reflections of a confinement takes a density to another."""
     images = images_of(one, np.arange(one.size), symmetry)
     return bool(np.abs(images - other).max(axis=1).min() <= CLOSE)
 

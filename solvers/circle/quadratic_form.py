@@ -25,7 +25,7 @@ SHIFTS_AT_ONCE = 16
 
 
 def quadratic_form(field: Field, vectors: Matrix) -> tuple[Matrix, Matrix, Floats]:
-    """Return the form of S on columns z, their Gram matrix off rotation, and the rounding error."""
+    """Return the form of S on columns z, their Gram matrix off the rotation mode, and the rounding error."""
     degree = vectors.shape[0] // 2
     # Products of two columns and a cosine that is significant are integrated exactly.
     significant_degree = int(significant(field, np.arange(1, field.strengths.size)).max(initial=1))

@@ -62,13 +62,13 @@ class Blocks(NamedTuple):
     degrees: dict[SymmetryClass, Integers]
 
     def matrix(self, block: SymmetryClass, place: int, degree: int) -> Floats:
-        """Return the matrix of one state, up to a degree of its own."""
+        """Return the matrix of a block of one state, truncated at its own degree."""
         rows = int(np.searchsorted(self.degrees[block], degree, side="right"))
         return self.matrices[block][place, :rows, :rows]
 
 
 class Prepared(NamedTuple):
-    """A state whose rate is wanted: its place, its aligned moments and the degree of truncation."""
+    """A state prepared for its rate: its place, its aligned moments and the degree of truncation."""
 
     place: int
     state: State
@@ -77,7 +77,7 @@ class Prepared(NamedTuple):
 
 
 def slowest_rate(state: State) -> float:
-    """Return the contraction rate of a state by the cheapest way that is accurate.
+    """Return the contraction rate of a state, by the cheapest accurate method.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def slowest_rate(state: State) -> float:
 
 
 def slowest_rates(states: Sequence[State]) -> list[float | Exception]:
-    """Return the contraction rates of states of one equation at several couplings, or why one is not known."""
+    """Return the contraction rate, or the error instead, of each of several states of one equation."""
     rates: list[float | Exception] = [np.nan] * len(states)
     waiting: dict[tuple[int, bool], list[Prepared]] = {}
     for place, state in enumerate(states):
@@ -120,7 +120,7 @@ def slowest_rates(states: Sequence[State]) -> list[float | Exception]:
 
 
 def _rates(group: Sequence[Prepared], even: bool) -> Iterator[float | Exception]:
-    """Yield the rates of states."""
+    """Yield the rates of states of one equation, or the errors instead."""
     field = _stacked(group)
     degrees = [min(one.degree, degree) for one, degree in zip(group, _resolving(field), strict=True)]
     blocks = _blocks(field, max(degrees), even)
@@ -143,7 +143,7 @@ def _rates(group: Sequence[Prepared], even: bool) -> Iterator[float | Exception]
 def _refined(
     one: Prepared, matrices: dict[SymmetryClass, Floats], rounding: float, even: bool
 ) -> float | Exception:
-    """Return a rate that is lost in rounding here."""
+    """Return the rate of a state by its spectrum, where that of the matrices is lost in rounding."""
     if one.degree > WHOLE:
         return NotResolved(
             f"the slowest rate of a state of {one.degree} modes is below what rounding leaves, {rounding:.1e}; "
@@ -169,10 +169,10 @@ def _stacked(group: Sequence[Prepared]) -> Field:
 
 
 def _resolving(field: Field) -> list[int]:
-    """Return the degrees that resolve the slowest perturbations at states.
+    """Return for each of several states the degree that resolves its slowest perturbations.
 
     Over the root of the density these are as wide as the root and its inverse, the zero modes: where the density
-    is large and where it nearly vanishes. What is left out changes an eigenvalue by its square.
+    is large and where it nearly vanishes. Truncation changes an eigenvalue by the square of the remainder.
     """
     roots = [np.abs(part[..., : field.strengths.shape[-1]]) for part in (field.root, field.inverse_root)]
     present = np.any([part > ROOT_SIGNIFICANT * part.max(axis=-1, keepdims=True) for part in roots], axis=0)
@@ -205,7 +205,7 @@ def _blocks(field: Field, degree: int, even: bool) -> Blocks:
 
 
 def _without_zeros(matrix: Floats, vectors: Sequence[Floats], rotates: bool) -> Floats:
-    """Move the known zero modes up by the size of the matrix, in place."""
+    """Return a matrix, overwritten, with its known zero modes moved up by its size."""
     inverse, root = vectors
     # Both are nearly constant beside the uniform state; their difference is not.
     difference = root - inverse * (root[..., :1] / inverse[..., :1])
@@ -216,7 +216,7 @@ def _without_zeros(matrix: Floats, vectors: Sequence[Floats], rotates: bool) -> 
 
 
 def _lowest_of_all(matrices: dict[SymmetryClass, Floats]) -> tuple[float, SymmetryClass]:
-    """Return the lowest eigenvalue of all blocks of a state, the likeliest first, and the block that has it."""
+    """Return the lowest eigenvalue over all blocks of a state, trying the likeliest first, and its block."""
     (found, first), *others = matrices.items()
     lowest = _lowest(first)
     for block, matrix in others:
@@ -227,7 +227,7 @@ def _lowest_of_all(matrices: dict[SymmetryClass, Floats]) -> tuple[float, Symmet
 
 
 def _all_above(matrix: Floats, level: float) -> bool:
-    """Whether all eigenvalues are above a level: the Cholesky factorisation proves it."""
+    """Return whether all eigenvalues are above a level: the Cholesky factorisation proves it."""
     shifted = matrix.copy()
     shifted.flat[:: len(matrix) + 1] -= level
     return bool(lapack.dpotrf(shifted, lower=1, clean=0)[1] == 0)

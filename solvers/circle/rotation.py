@@ -1,4 +1,4 @@
-"""Turning densities on the circle onto each other; moments are m_k - i s_k = int rho exp(-ik theta)."""
+"""Rotations of densities on the circle onto each other; moments are m_k - i s_k = int rho exp(-ik theta)."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -57,7 +57,7 @@ DEGENERATE = 1e-7
 
 
 def search_covers(geometry: Geometry, problem: McKeanVlasov, coupling: Number) -> bool:
-    """Whether the search has all significant modes of the potential."""
+    """Return whether the search has all significant modes of the potential."""
     equation = circle_equation(geometry, problem, 1, 1 if coupling > 0 else -1)
     return equation is not None and equation.complete and not equation.basis.doubts_tail
 
@@ -65,7 +65,7 @@ def search_covers(geometry: Geometry, problem: McKeanVlasov, coupling: Number) -
 def search_all(
     geometry: Geometry, problem: McKeanVlasov, sign: int, coupling: Number, known: list[Point]
 ) -> Searched:
-    """Return the states at a coupling that are not known, and what was searched for them."""
+    """Return the states at a coupling that are not known, with what was searched."""
     equation = circle_equation(geometry, problem, 1, sign)
     if equation is None:
         return Searched([], AMONG, theorem="the potential acts on no density")
@@ -83,7 +83,7 @@ def search_all(
 def _resolving(problem: McKeanVlasov, equation: StationaryEquation, coupling: Number) -> Ensemble:
     """Return the ensemble of an equation, of a slowly decaying potential with the modes that its clusters need.
 
-    What a stronger coupling draws together has more modes, and without them nothing ends at a state.
+    States at stronger couplings have more modes, and without these no run ends at a state.
     """
     generator = np.random.Generator(np.random.PCG64(SEED))
     while True:
@@ -101,7 +101,7 @@ def _resolving(problem: McKeanVlasov, equation: StationaryEquation, coupling: Nu
 
 
 def _most_states(problem: McKeanVlasov, complete: bool, modes: int, ensemble: Ensemble) -> tuple[float, str]:
-    r"""Return how many states there can be and the theorem that says so; infinity where there is none.
+    r"""Return a bound of the number of states and the theorem for it; infinity if none applies.
 
     The second variation of F/D is :math:`\int u^2/\rho - 2\sum\lambda_k|\hat u_k|^2` with
     :math:`|\hat u_k|^2 \le \int u^2/\rho`. On a single mode n, :math:`r = I_1(x)/I_0(x)`, :math:`x = 2\lambda r`,
@@ -126,7 +126,7 @@ def _most_states(problem: McKeanVlasov, complete: bool, modes: int, ensemble: En
 
 
 def _run(hunt: Hunt) -> None:
-    """Run rounds until the tallies are settled and the indices add up, or no run ends at a state at all."""
+    """Search in rounds until the tallies are settled and the Morse relation holds, or no run ends at a state."""
     ensemble, generator = hunt.ensemble, np.random.Generator(np.random.PCG64(SEED))
     count = STARTS * (1 + int(np.count_nonzero(ensemble.strengths > ATTRACTING)))
     count = max(STARTS, min(count, count * FINE // ensemble.nodes))
@@ -145,7 +145,7 @@ def _run(hunt: Hunt) -> None:
 
 
 def _doubt(hunt: Hunt) -> str:
-    """Return the sentence that states are missing, where their indices do not add up."""
+    """Return the sentence that states are missing if the Morse relation fails, else the empty text."""
     ensemble, problem = hunt.ensemble, hunt.problem
     symmetry = confining_symmetry(problem)
     if not bounded_below(problem.at(coupling=float(hunt.coupling))) or (ensemble.confined and not symmetry):

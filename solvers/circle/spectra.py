@@ -128,7 +128,7 @@ def _largest_block(field: Field, even: bool) -> int:
 
 
 def _merged(classes: list[Eigenvalues]) -> Eigenvalues:
-    """Merge the eigenvalues of all classes, down to the first that some class does not know."""
+    """Return the merged eigenvalues of all classes, down to the first that some class does not determine."""
     values = np.concatenate([block.values for block in classes])
     errors = np.concatenate([block.errors for block in classes])
     lowest = max(block.values.min(initial=np.inf) for block in classes)
@@ -145,7 +145,7 @@ def _assemble(state: State, even: Eigenvalues, odd: Eigenvalues) -> Spectrum:
 
 
 def _known(block: Eigenvalues) -> Eigenvalues:
-    """Return the eigenvalues of a block, refusing one of which none is known: it may have the slowest."""
+    """Return the eigenvalues of a block, refusing a block of which none is known, which may have the slowest."""
     if not block.values.size:
         raise NotResolved(
             "the largest eigenvalue of a symmetry class changes by more than a share of 1e-10 with the degree of "
@@ -184,7 +184,7 @@ def uniform_eigenvalues(problem: McKeanVlasov, degree: int) -> Floats:
 
 
 def working_degree(moments: Matrix) -> int:
-    """Return the degree of truncation: the eigenfunctions need little more than the density itself."""
+    """Return the degree of truncation for moments: eigenfunctions need little more than the density itself."""
     last = last_degree(moments, RESOLVED)
     return last + max(24, last // 3)
 
@@ -221,12 +221,12 @@ def _lowest_of_block(kind: str, residue: int, field: Field, uncertainty: float, 
 
 
 def _degree(field: Field) -> int:
-    """Return the degree of truncation; fields are kept to twice that."""
+    """Return the degree of truncation of a field; fields are kept to twice that."""
     return (field.coefficients.size - 1) // 2
 
 
 def lowest_eigenvalues(block: Block, field: Field, uncertainty: float, rotates: bool) -> Eigenvalues:
-    """Return the converged ones among the largest eigenvalues of a block, rotation set apart."""
+    """Return the converged ones among the largest eigenvalues of a block, rotation deflated."""
     matrix, known = block.inside, []
     rotation, overlap = None, None
     if block.spurious is not None:
@@ -252,7 +252,7 @@ def lowest_eigenvalues(block: Block, field: Field, uncertainty: float, rotates: 
 
 
 def _first_order(levels: Floats, block: Block, uncertainty: float, field: Field) -> Floats:
-    """Return bounds on the errors from rounding in S and from the state's own error.
+    """Return first-order bounds on the errors from rounding in S and from the state's own error.
 
     With mu an eigenvalue of S/D and c = sum 2 |lambda_k| k^2, the eigenvector has |Q^* z|^2 <= |mu| + c.
     """
@@ -266,7 +266,7 @@ def _first_order(levels: Floats, block: Block, uncertainty: float, field: Field)
 
 
 def eigenvalues(factors: Factors, field: Field, uncertainty: float, rotates: bool) -> Eigenvalues:
-    """Return the converged eigenvalues of a block, rotation set apart."""
+    """Return the converged eigenvalues of a block, rotation deflated."""
     left, sizes, right = _singular(factors)
     inner = _inner(factors, right, field.noise)
     rotation, overlap, start = None, None, np.eye(sizes.size)
@@ -303,7 +303,7 @@ def _inner(factors: Factors, right: Matrix, noise: float) -> Matrix:
 
 
 def _deflated(sizes: Floats, generator: Matrix) -> tuple[Matrix, Floats, Matrix]:
-    """Restrict Sigma off the generator: with Sigma Z = V' Sigma' U'^*, return Z U', Sigma', V'."""
+    """Return Z U', Sigma', V' of Sigma Z = V' Sigma' U'^*, Z the complement of the generator of rotations."""
     off_generator = complement(generator)
     outer, smaller, inner = np.linalg.svd(sizes[:, None] * off_generator, full_matrices=False)
     return off_generator @ inner.conj().T, smaller, outer
@@ -349,7 +349,7 @@ def _converged(
     rotation: float | None,
     overlap: float | None,
 ) -> Eigenvalues:
-    """Keep the eigenvalues that the degrees left out do not change: by leak^2 over the distance to those."""
+    """Return the eigenvalues that truncation does not change: by leak^2 over the distance to those beyond."""
     degree = _degree(field)
     distance = np.maximum(field.noise * degree**2 + values, 1e-3 * field.noise * degree**2)
     truncation = leak**2 / distance

@@ -53,16 +53,16 @@ class Block:
 
     @property
     def own(self) -> bool:
-        """Whether it is that of the symmetry of the branch itself, where folds show."""
+        """Whether the block has the symmetry of the branch itself, so that folds are zeros of its eigenvalues."""
         return self.residue == 0 and self.parity != "odd"
 
     @property
     def multiplicity(self) -> int:
-        """Every block counts once: copies of a class are two blocks."""
+        """Number of copies, 1, since cosine and sine copies of a class are two blocks."""
         return 1
 
     def words(self, symmetry: int) -> str:
-        """Return the block of a state of a symmetry in words."""
+        """Return the name of the block at a state of a symmetry."""
         kinds = {"even": "cosine", "odd": "sine", "mixed": "cosine and sine"}
         return f"{kinds[self.parity]} modes of class {self.residue} modulo {symmetry}"
 
@@ -78,7 +78,7 @@ class Part(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """The first rows of the weights of covariances, and of their places in the moments."""
+    """First rows of the weights of covariances, and of the places of their moments."""
 
     weights: Floats
     total: Integers
@@ -87,7 +87,7 @@ class Tables(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Perturbations:
-    """All significant modes up to a degree, seen from states of a symmetry and a number of moments."""
+    """All significant modes up to a degree, for states of a symmetry and a number of moments."""
 
     degrees: Integers
     relative: Floats
@@ -136,7 +136,7 @@ class Perturbations:
         return np.array(found) - repulsive
 
     def _partition(self, point: Point, parity: Parity, residue: int, neutral: float) -> Partition | None:
-        """Return the matrix of a part plus ``neutral`` parted into strong and weak modes, or None if best whole."""
+        """Return the matrix of a part plus ``neutral``, partitioned into strong and weak modes, or None if few."""
         part, equation = self._part(residue), point.equation
         factor = 2.0 * point.q / equation.strongest
         strong = None if equation.basis.doubts_tail else strong_modes(part.roots, factor, point.moments)
@@ -153,7 +153,7 @@ class Perturbations:
         return Partition(rows[0, :, :count], rows[0, :, count:], signs, below, above)
 
     def _rotates(self, parity: Parity, residue: int) -> bool:
-        """Whether the rotation mode is in a part and is moved to one."""
+        """Return whether the rotation mode is in a part and its eigenvalue is moved to one."""
         return parity == "odd" and residue in (0, ALL) and not self.fixed_angle
 
     def _count_pinned(self, point: Point, residue: int, neutral: float) -> int:
@@ -179,7 +179,7 @@ class Perturbations:
         return rotation, -point.equation.sign * part.signs * part.roots * torque
 
     def _part(self, residue: int) -> Part:
-        """Return the modes of a class, of all classes but 0, or all."""
+        """Return the modes of a class, of all classes except 0, or of all classes."""
         if residue not in self._parts:
             classes = self.degrees % self.symmetry
             inside = (classes == residue) | (classes == self.symmetry - residue)
@@ -198,7 +198,7 @@ class Perturbations:
         return self._parts[residue]
 
     def _tables(self, residue: int, count: int) -> Tables:
-        """Return the tables of a part with so many rows; some more are made, which the next may ask for."""
+        """Return the tables of a part with ``count`` rows; some more are cached for the next call."""
         known = self._tabled.get(residue)
         if known is None or len(known.total) < count:
             part = self._part(residue)
@@ -213,7 +213,7 @@ class Perturbations:
         return Tables(known.weights[:count], known.total[:count], known.difference[:count])
 
     def _places(self, degrees: Integers) -> Integers:
-        """Return where the moments of some degrees are; the place after the last stands for those that vanish."""
+        """Return the places of the moments of degrees; the place after the last stands for those that vanish."""
         cells, rest = np.divmod(degrees, self.symmetry)
         return np.where((rest == 0) & (cells < self.moments), cells, self.moments)
 
@@ -281,7 +281,7 @@ def _perturbations(equation: StationaryEquation) -> Perturbations:
 
 @functools.lru_cache(maxsize=32)
 def _shared(problem: McKeanVlasov, degree: int, symmetry: int, moments: int) -> Perturbations:
-    """Return the modes of a problem, whose tables all branches of a symmetry have in common."""
+    """Return the cached modes of a problem, whose tables all branches of a symmetry share."""
     degrees = significant_degrees(problem, degree)
     relative = strengths(problem, int(degrees.max())).relative[degrees]
     return Perturbations(degrees, relative, problem.confinement is not None, symmetry, moments)
@@ -303,7 +303,7 @@ def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
 
 
 def unstable_along(points: Sequence[Point]) -> list[tuple[int, int]]:
-    """Return what :func:`unstable_counts` does at points of a branch."""
+    """Return the results of :func:`unstable_counts` at points of a branch."""
     counts: list[tuple[int, int]] = []
     for _, group in groupby(points, attrgetter("equation")):
         alike = list(group)
@@ -315,14 +315,14 @@ def unstable_along(points: Sequence[Point]) -> list[tuple[int, int]]:
 
 
 def counted_together(point: Point) -> int:
-    """Return how many points of the branch of a point are best counted at once."""
+    """Return how many points of the branch of a point are counted at once most cheaply."""
     modes = perturbations(point)
     largest = 2 * modes.degrees.size // modes.symmetry if _divided(modes) else modes.degrees.size
     return max(1, min(TOGETHER, NUMBERS_AT_ONCE // max(largest, 1) ** 2))
 
 
 def _divided(modes: Perturbations) -> bool:
-    """Whether classes are counted one by one, cheaper for many modes."""
+    """Return whether classes are counted one by one, which is cheaper for many modes."""
     return modes.symmetry > 1 and modes.degrees.size > DIVIDED
 
 
@@ -345,12 +345,12 @@ def _counts(points: Sequence[Point], neutral: float) -> list[tuple[int, int]]:
 
 
 def _own(point: Point, neutral: float) -> int:
-    """Return the number of unstable directions within the block of a state; a neutral one may be among them."""
+    """Return the number of unstable directions in the own block of a state; a neutral one may be among them."""
     return point.unstable if neutral == NEUTRAL else max(0, point.unstable - 1)
 
 
 def unstable_halfway(point: Point) -> int:
-    """Return the unstable directions of class n/2, which a rotation by 2 pi/n turns into their opposites."""
+    """Return the number of unstable directions of class n/2, which rotation by 2 pi/n maps to their negatives."""
     symmetry = point.equation.basis.symmetry
     if symmetry % 2:
         return 0
@@ -381,12 +381,12 @@ def block_matrix(point: Point, block: Block) -> BlockMatrix:
 
 
 def copies(point: Point, one: Block, other: Block) -> bool:
-    """Whether two blocks are the cosine and the sine copy of one class, with equal eigenvalues."""
+    """Return whether two blocks are the cosine and the sine copy of one class, with equal eigenvalues."""
     return one.residue == other.residue and 0 < 2 * one.residue < point.equation.basis.symmetry
 
 
 def rotations(point: Point, block: Block) -> int:
-    """Return how many rotations of a state, which the matrices move to one, are in a block."""
+    """Return the number of rotation modes of a state, whose eigenvalues are moved to one, in a block."""
     modes = perturbations(point)
     if block.parity == "even" or block.residue != 0 or modes.fixed_angle:
         return 0

@@ -1,4 +1,4 @@
-"""Starts among all densities on the circle: of scattered fields, of clusters, and between known states."""
+"""Random starts among all densities on the circle: of random fields, of clusters, and between known states."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ BEYOND, MOVED = 0.3, 0.05
 
 
 def random_starts(ensemble: Ensemble, count: int, generator: np.random.Generator) -> Complexes:
-    """Return about as many independent starts, of all kinds in random order."""
+    """Return about ``count`` independent starts, of all kinds in random order."""
     quarter = -(-count // 4)
     unit = np.ones(ensemble.strong.size)
     roots = 2.0 * np.sqrt(np.abs(ensemble.strengths[ensemble.strong]))
@@ -44,7 +44,7 @@ def starts_between(ensemble: Ensemble, states: Complexes, count: int, generator:
 
 
 def starts_on_axes(ensemble: Ensemble, states: Complexes) -> Complexes:
-    """Return even densities near states turned to make their largest moment real, where weak fields hold them."""
+    """Return even densities near states, turned so that their largest moment is real, as weak fields align them."""
     starts = []
     for row in states[np.abs(states).max(axis=1) > 0.0]:
         largest = int(np.abs(row).argmax())

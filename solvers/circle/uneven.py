@@ -22,7 +22,7 @@ from .stability import Block, classes_of, perturbations
 
 
 def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
-    """Return the number of unstable directions among all modes, and none apart from them."""
+    """Return the number of unstable directions among all modes, and 0, as all belong to one count."""
     return perturbations(point).count_mixed(point, neutral), 0
 
 
@@ -32,7 +32,7 @@ def blocks_of(point: Point) -> list[Block]:
 
 
 def name_of(point: Point) -> str:
-    """Return a state in words; it may have an axis nevertheless."""
+    """Return the name of a state, which may have an axis nevertheless."""
     even = evened(moments_of(point), SAME, turning=True) is not None
     return f"{'' if even else 'uneven '}{name_with_axis(point)}"
 
@@ -49,7 +49,7 @@ def _complex_rows(cosine: Floats, sine: Floats) -> Complexes:
 
 
 def meeting(last: Point, point: Point) -> Arrival | None:
-    """Return where the curve of states without a reflection axis gains one between two points, if it does."""
+    """Return the arrival of a curve of uneven states at an even one between two points, or None."""
     equation = point.equation
     old, new = _complex_modes(last.on(equation)), _complex_modes(point)
     degrees = equation.basis.degrees[: new.size] // equation.basis.symmetry
@@ -93,13 +93,13 @@ def _axes(
 
 
 def _complex_modes(point: Point) -> Floats:
-    """Return b as complex amplitudes, phases counted like those of exp(i k theta) shifted to the state."""
+    """Return b as complex amplitudes, with the phases of exp(i k theta) shifted to the state."""
     cosine, sine = np.split(point.b, 2)
     return np.asarray(cosine + 1j * sine)
 
 
 def _located_even(equation: StationaryEquation, b: Floats, q: float, axis: float, reach: float) -> Arrival | None:
-    """Locate, on the even branch, the point at which its sine block is critical."""
+    """Return the arrival at an even branch, the point at which its sine block is critical; None if not found."""
     symmetry = equation.basis.symmetry
     target = circle_equation(
         equation.geometry,
@@ -120,7 +120,7 @@ def _located_even(equation: StationaryEquation, b: Floats, q: float, axis: float
 
 
 def nearest_image(symmetric: Point, last: Point) -> Floats:
-    """Return a more symmetric state, turned to where a branch comes in, in the unknowns of the branch."""
+    """Return the image of a more symmetric state nearest to an arriving branch, in the unknowns of the branch."""
     basis = last.equation.basis
     moments = complex_moments(symmetric)
     if basis.confinement is None:

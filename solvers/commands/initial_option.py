@@ -1,4 +1,4 @@
-"""The option that says where an evolution or a simulation starts; the same for all commands."""
+"""The option of the initial state of an evolution or a simulation, the same for all commands."""
 
 import argparse
 from typing import Any
@@ -49,7 +49,7 @@ def add_initial_parameters(parser: Parser) -> None:
 
 
 def initial_of(settings: argparse.Namespace) -> Any:
-    """Return the initial state the settings name.
+    """Return the initial state that the settings name.
 
     Raises
     ------

@@ -72,7 +72,7 @@ def rate(argv: Sequence[str]) -> int:
 def _fitted(
     problem: McKeanVlasov, spectra: Sequence[Spectrum], reason: str, settings: argparse.Namespace
 ) -> tuple[Relaxation | None, str]:
-    """Return the relaxation to the minimiser, or why there is none."""
+    """Return the relaxation to the minimiser, or None, and the reason if there is none."""
     from ..relaxation import contraction_rate
 
     minimiser = next((result.state for result in spectra if result.state.minimiser), None)

@@ -110,7 +110,7 @@ def _observed(states: Sequence[State]) -> dict[str, list[str]]:
 
 
 def _moment(state: State, name: str) -> float:
-    """Return a moment, or zero where it is the rounding of one that vanishes by symmetry."""
+    """Return a moment of a state, or zero if it is the rounding of one that vanishes by symmetry."""
     from ..bases import EPS
 
     moment = float(state.moments.named(name))

@@ -1,4 +1,4 @@
-"""What the commands on single couplings say alike."""
+"""Texts that the commands on single couplings share."""
 
 from collections.abc import Iterator, Sequence
 
@@ -12,7 +12,7 @@ EACH_BRANCH = "one line a branch"
 
 
 def add_on_failure(parser: Parser) -> None:
-    """Add the option that says what to do where a branch is lost."""
+    """Add ``--on-failure``, the option of what to do if a branch is lost."""
     parser.add_argument(
         "--on-failure",
         choices=("raise", "return"),

@@ -1,4 +1,4 @@
-"""Evolution in time: initial densities, integrators, and the trajectory they leave."""
+"""Evolution in time: initial densities, integrators, and trajectories."""
 
 from meanfield.lazy import moved
 

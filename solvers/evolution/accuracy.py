@@ -1,9 +1,9 @@
 """The accuracy that an evolution has reached: by the growth of errors, or by a second run where they may grow.
 
 Where errors grow no more than the density does, they are about the tolerance. Elsewhere, for fixed steps, and where
-the growth is not known, the evolution is made once more and the difference of the recorded moments tells: by LSODA
+the growth is not known, the evolution is made once more and compared in the recorded moments: by LSODA
 where that is affordable, another method if the first was exponential, else with a smaller tolerance or step. Errors
-of both runs are magnified alike as long as they are small beside the density. Where the runs have come apart beyond
+of both runs are magnified alike as long as they are small beside the density. Where the runs differ by more than
 that, the difference bounds nothing, and the accuracy is not known.
 """
 
@@ -51,13 +51,13 @@ def estimated(
     Parameters
     ----------
     plan
-        The request.
+        The checked arguments.
     times : (T,) float
         Times recorded.
     moments : sequence of (n,) complex
         Moments then, in the layout of the plan, those of degree 0 first.
     growth
-        How errors grew on the way.
+        The growth of errors along the path.
     methods
         Names of the integrators that were used.
 
@@ -87,7 +87,7 @@ def estimated(
 
 
 def _again(plan: Plan, times: Floats, tolerance: float) -> list[Floats]:
-    """Return the moments at the times by another run."""
+    """Return the moments at the recorded times by a second run."""
     start = plan.start
     system = plan.space.system(plan.problem, start, plan.degree, plan.full)
     method: Integrator | None = plan.method
@@ -110,7 +110,7 @@ def _again(plan: Plan, times: Floats, tolerance: float) -> list[Floats]:
 
 
 def _apart(one: Floats, other: Floats) -> float:
-    """Return the largest difference of moments relative to the largest of them."""
+    """Return the largest difference of two vectors of moments relative to the largest moment."""
     size = max(one.size, other.size)
     difference = np.pad(one, (0, size - one.size)) - np.pad(other, (0, size - other.size))
     largest = max(float(np.abs(moments[1:]).max(initial=0.0)) for moments in (one, other))

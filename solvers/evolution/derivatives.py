@@ -35,7 +35,7 @@ class EvenDerivatives:
         self._diffusion = rates.noise * rates.cells**2
 
     def matrix(self, moments: Floats) -> Floats:
-        """Return M in a buffer of its own."""
+        """Return M at moments, in a buffer that the next call overwrites."""
         centre, size = self._centre, moments.size
         above, below = slice(centre + 1, centre + size + 1), slice(centre - size, centre)
         force = self._rates.attraction * moments + self._rates.force
@@ -76,7 +76,7 @@ class FullDerivatives:
         self._diffusion = rates.noise * rates.cells**2
 
     def matrix(self, moments: Complexes) -> Floats:
-        """Return the real matrix in a buffer of its own."""
+        """Return the real matrix at moments, in a buffer that the next call overwrites."""
         centre, size = self._centre, moments.size
         above, below = slice(centre + 1, centre + size + 1), slice(centre - size, centre)
         force = self._rates.attraction * moments + self._rates.force

@@ -1,4 +1,4 @@
-r"""Free energy, dissipation and smallest value of many densities at once, as a path through them needs it.
+r"""Free energy, dissipation and extreme values along a path of densities.
 
 With 1 + f the density over the uniform one, g its field and :math:`\langle\cdot\rangle` the uniform mean, per unit
 of noise
@@ -63,18 +63,18 @@ class Descent(NamedTuple):
 
 
 class Grid(Protocol):
-    """A grid on which moments become values."""
+    """Protocol of grids on which moments are summed."""
 
     weights: Floats
 
     def error(self, cosine: Floats, accuracy: float) -> Floats | float:
-        """Return the error of the values of densities of an accuracy, beyond rounding."""
+        """Return the error of the values of densities by an accuracy of the moments, beyond rounding."""
 
     def values(self, cosine: Floats, sine: Floats) -> Floats:
         """Return sums of harmonics with coefficients (T, size) on the nodes, (T, points)."""
 
     def gradient(self, cosine: Floats, sine: Floats) -> list[Floats]:
-        """Return the components of their gradients."""
+        """Return the components of the gradients of the sums."""
 
     def rounding(self, cosine: Floats, sine: Floats) -> Floats:
         """Return bounds on sums of moduli of the terms, (T, points) or (T, 1)."""
@@ -141,7 +141,7 @@ class Path(NamedTuple):
     field_sine: Floats
 
     def rows(self, chosen: "slice | np.ndarray") -> "Path":
-        """Return some of them."""
+        """Return the chosen densities."""
         return Path(*(part[chosen] for part in self))
 
 
@@ -155,7 +155,7 @@ def descent(
     problem
         With a coupling.
     modes, grids
-        What the moments mean, and ever finer grids for functions of a degree.
+        The modes of the moments, and ever finer grids for functions of a degree.
     cosine, sine : (T, size) float
         Moments of densities of mass one.
     accuracy

@@ -1,4 +1,4 @@
-"""Initial densities in a word, as the command line and configuration files give them.
+"""Initial densities as texts, as the command line and configuration files give them.
 
 ========================================  ======================================================================
 ``uniform``                               the uniform density
@@ -53,12 +53,12 @@ RECORDS, ANGLES = (".nc", ".json", ".npz"), (".txt", ".csv", ".npy")
 
 @checked
 def initial_from(text: str) -> Any:
-    """Return what a text describes, to be given to :func:`~solvers.evolve` or :func:`~solvers.simulate`.
+    """Return the initial state that a text describes, for :func:`~solvers.evolve` or :func:`~solvers.simulate`.
 
     Raises
     ------
     InvalidInput
-        If it describes nothing, or a file cannot be read.
+        If it describes no initial state, or a file cannot be read.
 
     Examples
     --------

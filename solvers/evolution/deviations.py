@@ -62,7 +62,7 @@ class DeviationSystem(System):
         self._rest = system.nonlinear(self.point)
 
     def nonlinear(self, unknown: Floats) -> Floats:
-        """Return the part linear in the deviation that is not diagonal, and the quadratic one."""
+        """Return the part of the derivative linear in the deviation and not diagonal, plus the quadratic part."""
         size = float(np.abs(unknown).max())
         if size == 0.0:
             return np.zeros_like(unknown)
@@ -72,33 +72,33 @@ class DeviationSystem(System):
         return np.asarray(size * (0.5 * (ahead - behind) + self.scale * size * curved))
 
     def jacobian(self, time: float, unknown: Floats) -> Floats:
-        """Return its matrix of partial derivatives."""
+        """Return the Jacobian of the derivative in the unknowns."""
         return self.system.jacobian(time, self.point + self.scale * unknown)
 
     def pack(self, cosine: Floats, sine: Floats) -> Floats:
-        """Return the unknowns of a deviation with these moments, those beyond K left out."""
+        """Return the unknowns of a deviation from its moments, truncated at K."""
         return self.system.pack(cosine, sine)
 
     def unpack(self, unknowns: Floats) -> tuple[Floats, Floats]:
-        """Return the moments of a deviation, which has no mass."""
+        """Return cosine and sine moments of a deviation, which has no mass, from its unknowns."""
         cosine, sine = self.system.unpack(unknowns)
         cosine[..., 0] = 0.0
         return cosine, sine
 
     def tail(self, unknown: Floats) -> float:
-        """Return the largest of the last eighth of the moments."""
+        """Return the largest modulus of the last eighth of the moments."""
         return self.system.tail(unknown)
 
     def sizes(self, unknown: Floats) -> Floats:
-        """Return the size of the moments of each cell."""
+        """Return the size of the moments of each cell, (K,)."""
         return self.system.sizes(unknown)
 
     def beyond(self, unknown: Floats, share: float) -> Floats:
-        """Return the unknowns of the cells beyond a share of all."""
+        """Return the unknowns of the cells beyond a share of K."""
         return self.system.beyond(unknown, share)
 
     def costs(self, duration: float) -> tuple[float, float]:
-        """Estimate the seconds that LSODA and exponential formulas take for a time."""
+        """Return estimates of the seconds that LSODA and exponential formulas take for a duration."""
         multistep, exponential = self.system.costs(duration)
         return 2.0 * multistep, 2.0 * exponential
 
@@ -110,8 +110,8 @@ class DeviationSystem(System):
 class DeviationPaths:
     r"""Paths of deviations from one stationary state, accurate relative to their size.
 
-    Where a dense matrix is affordable, the exponential of :math:`J = L + A` takes the path forward, and whatever
-    the derivative f(x) of the deviation holds beside Jx is added in the middle of a step: with
+    Where a dense matrix is affordable, the exponential of :math:`J = L + A` takes the path forward, and the part of
+    the derivative f(x) of the deviation beside Jx is added in the middle of a step: with
     :math:`E = e^{hJ/2}`,
 
     .. math:: x(t+h) = E\,\bigl(\bar x + h\,[f(\bar x) - J\bar x]\bigr), \qquad \bar x = E\,x(t).
@@ -139,7 +139,7 @@ class DeviationPaths:
         self._tail = max(RESOLUTION_TOLERANCE, 2.0 * target.size * float(last))
 
     def __call__(self, start: Complexes, degree: int, times: Floats, coarser: bool = False) -> list[Complexes]:
-        """Return the deviations at times that begin with the start.
+        """Return the deviations at times, the first of which is the start.
 
         Parameters
         ----------
@@ -150,7 +150,7 @@ class DeviationPaths:
         times : (T,) float
             Equal intervals from zero.
         coarser
-            Whether to make larger errors: beside a path without them they can be seen.
+            Whether to make larger errors, to be estimated by comparison with a path without them.
 
         Raises
         ------
@@ -177,11 +177,11 @@ class DeviationPaths:
 
     @property
     def rounding(self) -> float:
-        """What rounding does to rates: eps times the fastest, as to the eigenvalues of the matrix."""
+        """Error of rates by rounding: eps times the fastest, as of the eigenvalues of the matrix."""
         return EPS * float(np.abs(self._system.linear).max())
 
     def seconds(self, duration: float) -> float:
-        """Estimate the seconds that a path takes for a time."""
+        """Return an estimate of the seconds that a path takes for a duration."""
         system = self._system
         return EXPONENTIAL * system.size**3 if self._dense else min(system.costs(duration))
 
@@ -201,7 +201,7 @@ class DeviationPaths:
 
 
 class Propagator:
-    """A matrix of derivatives and its exponentials, each computed once, and apart for unknowns that do not mix.
+    """A Jacobian and its exponentials, each computed once, separately for unknowns that are not coupled.
 
     Parameters
     ----------
@@ -219,11 +219,11 @@ class Propagator:
         self._exponentials: dict[float, list[Floats]] = {}
 
     def derivative(self, unknown: Floats) -> Floats:
-        """Return the matrix times the unknowns."""
+        """Return the Jacobian times the unknowns."""
         return self._product(self._parts, unknown)
 
     def forward(self, time: float, unknown: Floats) -> Floats:
-        """Return the unknowns after a time, if the matrix is all that changes them."""
+        """Return the unknowns after a time under the linear equation, by the exponential."""
         if time not in self._exponentials:
             self._exponentials[time] = [scipy.linalg.expm(time * part) for part in self._parts]
         return self._product(self._exponentials[time], unknown)

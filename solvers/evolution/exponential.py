@@ -14,7 +14,7 @@ Krogstad's scheme [1]_, with :math:`z = hL`, :math:`\varphi_1(z) = (e^z-1)/z` an
 With :math:`N(y_+)`, which the next step needs anyway, in place of N(c) the last line has order three; the
 difference :math:`h(4\varphi_3-\varphi_2)(N(y_+) - N(c))` estimates the error of a step (the pair of [2]_).
 
-Steps are taken from a discrete set, so that the coefficients of most are there already. Values between two steps
+Steps are taken from a discrete set, so that the coefficients of most are cached. Values between two steps
 are steps of their own from the one before, with their own coefficients, so that the path does not depend on where
 it is asked for.
 
@@ -81,18 +81,18 @@ class ETDRK4:
 
     @property
     def name(self) -> str:
-        """The method in words."""
+        """Name of the method, with its options."""
         return "adaptive ETDRK4" if self.step is None else f"ETDRK4 with step {self.step:g}"
 
     def started(
         self, system: System, time: float, unknown: Floats, end: float, tolerance: float, tail: float
     ) -> "ExponentialStepper":
-        """Return a path from a density."""
+        """Return the path of a system from a density."""
         return ExponentialStepper(system, time, unknown, self, tolerance, tail)
 
 
 class Coefficients(NamedTuple):
-    """What one step size needs.
+    """Coefficients of the formulas for one step size.
 
     ``linear`` and ``known``, (4, size) each, are the factors of y and of N(y) in the four stages; the others,
     (size,) each, those of the later nonlinear terms.
@@ -151,7 +151,7 @@ def coefficients(linear: Floats, step: float) -> Coefficients:
 
 
 def krogstad_step(system: System, unknown: Floats, nonlinear: Floats, weights: Coefficients) -> Step:
-    """Make one step from y with N(y)."""
+    """Return one step from y with N(y), by the coefficients of its size."""
     stages = weights.linear * unknown
     stages += weights.known * nonlinear
     first, second, third, end = stages
@@ -187,7 +187,7 @@ class ExponentialStepper:
     Attributes
     ----------
     time, unknown
-        Where the path has got to.
+        The time reached and the unknowns at that time.
     steps, evaluations : int
         Counters.
     """
@@ -206,7 +206,7 @@ class ExponentialStepper:
         self._step = method.step if method.step is not None else self._first_step()
 
     def advance(self, limit: float, steps: int) -> None:
-        """Make at most so many steps; stop behind the limit."""
+        """Make at most ``steps`` steps, stopping after the first that passes a time limit."""
         # A step that is not finite any more overflows before its error refuses it.
         with np.errstate(over="ignore", invalid="ignore"):
             for _ in range(steps):
@@ -260,7 +260,7 @@ class ExponentialStepper:
         self.steps += 1
 
     def _error(self, made: Step) -> float:
-        """Return the estimated error in units of the tolerances; nan where the step is not finite."""
+        """Return the estimated error of a step in units of the tolerances; nan if the step is not finite."""
         last = self.system.beyond(made.error, 1.0 - LAST)
         of_tail = math.sqrt(float(last.dot(last))) / self._tail
         error = max(self._relative_error(made) / self._tolerance, of_tail)
@@ -284,7 +284,7 @@ class ExponentialStepper:
         return self._known[step]
 
     def _first_step(self) -> float:
-        """Return a step in which N changes the unknowns by a small share."""
+        """Return a first step, in which N changes the unknowns by a small share."""
         size = math.sqrt(float(self.unknown.dot(self.unknown)))
         speed = math.sqrt(float(self._nonlinear.dot(self._nonlinear)))
         slowest = 1.0 / max(float(np.abs(self.system.linear).min()), 1e-300)
@@ -297,7 +297,7 @@ def discrete(step: float) -> float:
 
 
 def too_large(system: System, unknown: Floats, name: str, step: float, time: float) -> str:
-    """Say that a fixed step is too large and which would do: one whose halves agree with it."""
+    """Return the sentence that a fixed step is too large, with an admissible one, whose halves agree with it."""
     nonlinear = system.nonlinear(unknown)
     smaller = step
     with np.errstate(over="ignore", invalid="ignore"):

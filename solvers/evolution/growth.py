@@ -1,4 +1,4 @@
-r"""How far errors grow on the way, in units of the tolerance and relative to the density.
+r"""Growth of errors along a path, in units of the tolerance and relative to the density.
 
 An error made at s has grown by :math:`\exp\int_s^t r` by the time t, r the largest rate of the linearised equation
 about the density, while the density has grown by :math:`|c(t)|/|c(s)|`. New errors come in proportion to the change
@@ -10,7 +10,7 @@ relative error e, in units of the tolerance, obeys
 
 While the fastest mode grows, or the slowest decays, only the second term is left; near a stable state errors decay
 with r; where a tiny mode grows beside large ones, e is large. Rates come from the Jacobian among the least damped
-moments, at a few of the densities. So e tells where errors stay small; where they grow, a second run measures them.
+moments, at a few of the densities. So e shows where errors stay small; where they grow, a second run measures them.
 """
 
 import math
@@ -48,7 +48,7 @@ class Growth:
     error, largest : float
         e now, and the largest so far.
     known : bool
-        Whether there was a Jacobian all the way.
+        Whether there was a Jacobian all along the path.
     """
 
     tolerance: float
@@ -67,12 +67,12 @@ class Growth:
         return self.known and self.largest <= CALM
 
     def begin(self, system: System, time: float, unknown: Floats) -> None:
-        """Take up a path where it stands."""
+        """Begin at a time and density of a path, with the error so far."""
         self._time, self._last = time, unknown.copy()
         self._judge(system, time, unknown)
 
     def go_on(self, system: System, time: float, unknown: Floats) -> None:
-        """Follow the path to a later time."""
+        """Update the error to a later time and density of the path."""
         size, last, before, elapsed = _size(unknown), _size(self._last), self._rate, time - self._time
         if self._outdated(time, unknown, max(size, last)):
             self._judge(system, time, unknown)
@@ -86,7 +86,7 @@ class Growth:
         self._time, self._last = time, unknown.copy()
 
     def kept(self) -> list[float]:
-        """Return what a checkpoint must hold for another path to go on: the attributes after the tolerance."""
+        """Return the attributes after the tolerance as numbers, for a checkpoint from which the path is resumed."""
         return [self.error, self.largest, self.known]
 
     def _outdated(self, time: float, unknown: Floats, size: float) -> bool:

@@ -71,24 +71,24 @@ def given_moments(cosine: ArrayLike, sine: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def kind_of(initial: Any) -> str:
-    """Return what has moments as a description says it: the type of the record and its label."""
+    """Return the type of a record with moments and its label, for a description."""
     return f"{type(initial).__name__} {getattr(initial, 'label', '') or ''}".strip()
 
 
 def require_mass(mass: float) -> None:
-    """Refuse a mass that is not one.
+    """Refuse a mass other than one.
 
     Raises
     ------
     InvalidInput
-        If that is so.
+        If the mass is another one.
     """
     if not abs(mass - 1.0) <= MASS_TOLERANCE:
         raise InvalidInput(f"the initial density integrates to {mass:.9g}, not to 1; divide it by that")
 
 
 def sampled(density: Callable[..., Any], *angles: Floats) -> Floats:
-    """Return the values of a function, which may take arrays or single numbers.
+    """Return the values of a function at angles, which may take arrays or single numbers.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def sampled(density: Callable[..., Any], *angles: Floats) -> Floats:
 
 
 def converged(moments: Callable[[int], tuple[Floats, Floats]], modes: Modes, largest: int) -> tuple[Floats, Floats]:
-    """Return moments of a function whose last ones are rounding, on which two grids agree.
+    """Return the moments of a function up to a degree at which they have decayed to rounding and two grids agree.
 
     On one grid alone fast oscillations look like slow ones.
 
@@ -124,7 +124,7 @@ def converged(moments: Callable[[int], tuple[Floats, Floats]], modes: Modes, lar
     moments
         Gives those up to a degree, by a grid that is the finer the larger the degree.
     modes, largest
-        What the moments mean, and the largest degree to try.
+        The modes of the moments, and the largest degree to try.
 
     Raises
     ------
@@ -147,7 +147,7 @@ def converged(moments: Callable[[int], tuple[Floats, Floats]], modes: Modes, lar
 
 
 def of_mass_one(cosine: Floats, sine: Floats, modes: Modes, description: str, rounded: bool = True) -> Initial:
-    """Return a density divided by its mass, its moments up to the last degree that does not vanish."""
+    """Return an initial density with moments divided by the mass, up to the last degree that does not vanish."""
     mass = float(cosine[0])
     require_mass(mass)
     c, s = cosine / mass, sine / mass

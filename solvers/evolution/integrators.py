@@ -1,4 +1,4 @@
-"""What an integrator is: options, a name, and the path that it begins from a density.
+"""The protocols of integrators, with options and a name, and of the paths that they follow.
 
 A third one is a frozen dataclass of its own with these attributes; :mod:`solvers.evolution.semi_implicit` is one.
 """
@@ -20,14 +20,14 @@ class Stepper(Protocol):
 
     @property
     def unknown(self) -> Floats:
-        """Unknowns there."""
+        """Unknowns at that time."""
 
     @property
     def evaluations(self) -> int:
         """Number of evaluations of the right-hand side."""
 
     def advance(self, limit: float, steps: int) -> None:
-        """Make at most so many steps; stop behind the limit."""
+        """Make at most ``steps`` steps, stopping after the first that passes a time limit."""
 
     def at(self, time: float) -> Floats:
         """Return the unknowns at a time within the last step."""
@@ -40,36 +40,36 @@ class Integrator(Protocol):
     Attributes
     ----------
     name : str
-        It in words, with its options.
+        Name of the integrator in words, with its options.
     step : float or None
-        A fixed step, a field of the dataclass; None where estimated errors choose the steps.
+        A fixed step, a field of the dataclass; None if estimated errors choose the steps.
     needs_jacobian : bool
-        Whether it asks the system for its Jacobian, which is affordable where ``System.multistep`` says so.
+        Whether it needs the Jacobian of the system, which is affordable where ``System.multistep`` says so.
     """
 
     @property
     def name(self) -> str:
-        """It in words, with its options."""
+        """Name of the integrator in words, with its options."""
 
     @property
     def step(self) -> float | None:
-        """A fixed step, or None."""
+        """The fixed step, or None if estimated errors choose the steps."""
 
     @property
     def needs_jacobian(self) -> bool:
-        """Whether it asks the system for its Jacobian."""
+        """Whether it needs the Jacobian of the system."""
 
     def started(
         self, system: System, time: float, unknown: Floats, end: float, tolerance: float, tail: float
     ) -> Stepper:
-        """Return a path from a density.
+        """Return the path of a system from a density.
 
         Parameters
         ----------
         system, time, unknown
             Where the path starts.
         end
-            A time behind which the path is never asked for; may be infinite.
+            The last time at which the path is needed; may be infinite.
         tolerance
             Local error, relative to the size of the unknowns; not used by a fixed step.
         tail

@@ -1,8 +1,8 @@
-"""Marching forward in time: the integrator that suits the size, resolution that grows, accuracy that is relative.
+"""Marching forward in time, with a suitable integrator, growing resolution and relative accuracy.
 
 After every few steps the path is examined. Where its last moments are not negligible any more, the march goes back
-to the last place where they were and on from there with more of them. Where the size of the perturbation has
-changed by orders of magnitude, the integrator starts anew, so that its tolerance is relative to what is left.
+to the last time at which they were and on from there with more of them. Where the size of the perturbation has
+changed by orders of magnitude, the integrator starts anew, so that its tolerance is relative to the new size.
 """
 
 import math
@@ -49,7 +49,7 @@ MADE_BY_STEP = 0.5
 
 @dataclass
 class Counters:
-    """Work done so far."""
+    """Numbers of steps and evaluations so far."""
 
     steps: int = 0
     evaluations: int = 0
@@ -57,7 +57,7 @@ class Counters:
 
 
 class March:
-    """A path from one density, to be asked for at increasing times.
+    """A path from one density, evaluated at increasing times.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class March:
     watch
         Called with the time reached, now and then.
     growth
-        Kept up with the growth of errors on the way; None if nobody asks for it.
+        Updated with the growth of errors along the path; None if it is not needed.
 
     Raises
     ------
@@ -116,7 +116,7 @@ class March:
         return suitable(self.system, self._end - self._safe[0])
 
     def to(self, time: float) -> Floats:
-        """Return the unknowns at a time, not before one that was asked for already."""
+        """Return the unknowns at a time, which must not precede that of an earlier call."""
         while self._stepper.time < time:
             # Not where the change was seen: times within that last step may still be asked for.
             if self._shrunk() or self._changed_size():
@@ -129,11 +129,11 @@ class March:
 
     @property
     def safe(self) -> tuple[float, Floats]:
-        """The last time at which the density was looked at and resolved, and the unknowns there."""
+        """The last time at which the density was examined and resolved, and the unknowns at that time."""
         return self._safe
 
     def counted(self) -> Counters:
-        """Return the work done so far."""
+        """Return the numbers of steps and evaluations so far."""
         counters, stepper = self.counters, self._stepper
         return Counters(
             counters.steps + stepper.steps, counters.evaluations + stepper.evaluations, counters.restarts
@@ -165,7 +165,7 @@ class March:
             self._growth.go_on(self.system, time, unknown)
 
     def _shrunk(self) -> bool:
-        """Go on with half of the moments where the others hold nothing; tell whether that was so."""
+        """Halve the number of moments if the others are negligible, and return whether that was done."""
         time, unknown = self._safe
         degree = self.system.degree
         if degree < (LEAST_HALVED if self.system.multistep else LEAST_HALVED_FULL) or time <= self._grown:
@@ -183,7 +183,7 @@ class March:
         return not self._size / ORDERS < size < self._size * ORDERS
 
     def _grow(self, unknown: Floats) -> None:
-        """Go back to where the density was resolved, with more moments."""
+        """Return to the last time at which the density was resolved, with more moments."""
         self._blame_step()
         self._grown = self._stepper.time
         needed = needed_degree(self.system, unknown, self._tail)
@@ -208,7 +208,7 @@ class March:
         raise ComputationFailed(f"the density is not finite any more at time {self._stepper.time:.6g}")
 
     def _blame_step(self) -> None:
-        """Refuse a fixed step whose instability, not the density, has filled the last moments."""
+        """Raise an error if the instability of a fixed step, not the density, has filled the last moments."""
         method = self.method
         if method.step is None:
             return
@@ -224,9 +224,9 @@ class March:
 
 
 def suitable(system: System, duration: float) -> Integrator:
-    """Return the integrator that is faster for a system over a time.
+    """Return the faster integrator for a system over a duration.
 
-    A density that may collapse is over soon, whatever the time asked for.
+    The evolution of a density that may collapse ends early, whatever the final time.
     """
     if not system.multistep:
         return ETDRK4()
@@ -238,7 +238,7 @@ def suitable(system: System, duration: float) -> Integrator:
 
 
 def needed_degree(system: System, unknown: Floats, tolerance: float) -> int:
-    """Estimate the degree that resolves a density, from the decay over the second half of its moments."""
+    """Return an estimate of the degree that resolves a density, by the decay of the second half of its moments."""
     degree, tail = system.degree, max(system.tail(unknown), 1e-300)
     sizes = system.sizes(unknown)
     middle = float(sizes[degree // 2 - degree // 16 : degree // 2 + 1].max())

@@ -2,7 +2,7 @@
 
 Where its errors are below rounding, LSODA cannot judge whether to switch, and may go on with Adams formulas for
 ever, by steps as short as the damping of the fastest mode, while the density hardly changes. Such a stall is
-noticed, and backward differences go on from there.
+detected, and backward differences go on from there.
 """
 
 import math
@@ -46,13 +46,13 @@ class LSODA:
 
     @property
     def name(self) -> str:
-        """The method in words."""
+        """Name of the method."""
         return "LSODA"
 
     def started(
         self, system: System, time: float, unknown: Floats, end: float, tolerance: float, tail: float
     ) -> "MultistepStepper":
-        """Return a path from a density."""
+        """Return the path of a system from a density."""
         return MultistepStepper(system, time, unknown, end, tolerance)
 
 
@@ -64,14 +64,14 @@ class MultistepStepper:
     system, time, unknown
         Where the path starts.
     end
-        A time behind which the path is never asked for.
+        The last time at which the path is needed.
     tolerance
         Local error, relative to each moment and to ``ABSOLUTE_SHARE`` of the largest.
 
     Attributes
     ----------
     time, unknown
-        Where the path has got to.
+        The time reached and the unknowns at that time.
     steps, evaluations : int
         Counters.
     """
@@ -106,11 +106,11 @@ class MultistepStepper:
 
     @property
     def evaluations(self) -> int:
-        """Number of right-hand sides, with those the Jacobians stand for."""
+        """Number of right-hand sides, with as many as the Jacobians cost."""
         return int(self._evaluated + self._solver.nfev + self._solver.njev)
 
     def advance(self, limit: float, steps: int) -> None:
-        """Make at most so many steps; stop behind the limit."""
+        """Make at most ``steps`` steps, stopping after the first that passes a time limit."""
         if self._short >= STALLED:
             self._leave_stall()
         solver = self._solver
@@ -139,7 +139,7 @@ class MultistepStepper:
         return np.asarray(self._between(time), dtype=float)
 
     def _started(self, solver: type, time: float, unknown: Floats, bound: float) -> Any:
-        """Return a solver of scipy that goes on from a density; it may keep the Jacobian, which is a copy."""
+        """Return a solver of scipy from a density; it may keep the Jacobian, which is a copy."""
         system, (relative, absolute) = self._system, self._bounds
         return solver(
             system.derivative,
@@ -153,7 +153,7 @@ class MultistepStepper:
         )
 
     def _leave_stall(self) -> None:
-        """Go on with backward differences if the steps are short for stability alone."""
+        """Replace the solver by backward differences if its steps are short for stability alone."""
         from scipy.integrate import BDF
 
         solver, self._short = self._solver, 0
@@ -166,7 +166,7 @@ class MultistepStepper:
 
 
 def shares_of(system: System, unknown: Floats, size: float) -> float | Floats:
-    """Return 1, or for each moment its part of the bound if all coefficients may have the same error."""
+    """Return factors of the error bound for each moment if all coefficients may have the same error, else 1."""
     if system.weights is None or size == 0.0:
         return 1.0
     largest = float((system.weights * np.abs(unknown)).max())
@@ -174,7 +174,7 @@ def shares_of(system: System, unknown: Floats, size: float) -> float | Floats:
 
 
 def _first_step(system: System, unknown: Floats, relative: float, absolute: float | Floats) -> float:
-    """Return the first step for a density, no longer than ``AT_REST``; LSODA's own guess fails at rest."""
+    """Return the first step for a density, at most ``AT_REST``; LSODA's own guess fails at rest."""
     step = min(AT_REST / system.noise, _first_order_step(system, unknown, relative, absolute))
     if not step > 0.0:
         raise ComputationFailed(
@@ -185,7 +185,7 @@ def _first_step(system: System, unknown: Floats, relative: float, absolute: floa
 
 
 def _first_order_step(system: System, unknown: Floats, relative: float, absolute: float | Floats) -> float:
-    """Return the step after which the first order is as good as the tolerance; infinite where nothing moves."""
+    """Return the step at which the first order has the error of the tolerance; infinite at rest."""
     bounds = relative * np.abs(unknown) + absolute
     with np.errstate(over="ignore"):
         speed = float((np.abs(system.derivative(0.0, unknown)) / bounds).max())

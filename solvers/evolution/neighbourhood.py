@@ -1,4 +1,4 @@
-"""What the relaxation to a stable state must know of the densities around it; circle and spheres each have theirs.
+"""Densities around a stable state whose relaxation is measured, the protocol for circle and spheres.
 
 Moments are complex, cosine minus i sine, in a layout of the records.
 """
@@ -31,7 +31,7 @@ SAME_SHAPE = 1e-7
 
 
 class Neighbourhood(Protocol):
-    """Densities around a stable state, among which one is to be seen relaxing.
+    """Densities around a stable state, among which a relaxation is measured.
 
     A density is kept by its deviation from the state, accurate relative to the deviation.
 
@@ -48,11 +48,11 @@ class Neighbourhood(Protocol):
     tolerance : float
         Local accuracy of the evolution.
     small : float
-        Size of the moments of a deviation whose square does not matter.
+        Size of the moments of a deviation whose square is negligible.
     same_shape : float
         Change of a deviation between rounds, relative to it, below which it has settled.
     hopeless : str
-        Why an evolution of these densities is out of the question, a clause; else empty.
+        A clause on why an evolution of these densities is not affordable; else empty.
     warnings : tuple of str
         What a reader must know about the choice of these densities.
     """
@@ -69,29 +69,29 @@ class Neighbourhood(Protocol):
 
     @property
     def rounding(self) -> float:
-        """What rounding does to rates in an evolution, whatever its accuracy."""
+        """Error of rates in an evolution by rounding, whatever its accuracy."""
 
     def generic_perturbation(self) -> Complexes:
         """Return a generic perturbation of the state of the relative size ``GENERIC``, without mass."""
 
     def evolved(self, start: Complexes, times: Floats, coarser: bool = False) -> list[Complexes]:
-        """Return the deviations at times, equal intervals from zero, that begin with the start.
+        """Return the deviations at times, equal intervals from zero, the first of which is the start.
 
-        Coarser ones have larger errors, which are seen beside those that have not.
+        Coarser ones have larger errors, which are estimated by comparison with the others.
         """
 
     def modulo_rotation(self, deviation: Complexes) -> Complexes:
-        """Return the deviation of a density turned to where it is nearest to the state, if it may be turned."""
+        """Return the deviation of a density after the rotation, if any is allowed, nearest to the state."""
 
     def steepest(self, deviation: Complexes) -> float:
-        """Return the largest relative change of the density where it is not below ``VACUUM``."""
+        """Return the largest relative change of the density where it exceeds ``VACUUM``."""
 
     def distances(self, deviation: Complexes) -> Mapping[str, Callable[[], float]]:
-        """Return the distances of a density to the state by name, turned likewise, each yet to be computed."""
+        """Return functions by name that compute the distances of a density to the state, modulo rotation."""
 
 
 class Followed:
-    """A neighbourhood whose deviations are followed by the equation, from a system of all of its densities."""
+    """A neighbourhood whose deviations are evolved by the equation, in a system of all of its densities."""
 
     small = SMALL
     same_shape = SAME_SHAPE
@@ -102,26 +102,26 @@ class Followed:
     tolerance: float
 
     def _follow(self, make: Callable[[int], System], target: Complexes, layout: Layout = "degree") -> None:
-        """Set how a system of a degree is made, and the state, its moments in the layout of the deviations."""
+        """Set the function from a degree to a system, and the moments of the state in the deviations' layout."""
         self._modes = modes_of(self.problem.domain, layout)
         self._paths = DeviationPaths(make(self._degree(target)), target, self.tolerance)
 
     def _degree(self, moments: Complexes) -> int:
-        """Return the resolution for moments."""
+        """Return the degree that resolves moments."""
         return max(16, self._modes.degree(moments.size))
 
     @property
     def rounding(self) -> float:
-        """What rounding does to rates in an evolution."""
+        """Error of rates in an evolution by rounding."""
         return self._paths.rounding
 
     def evolved(self, start: Complexes, times: Floats, coarser: bool = False) -> list[Complexes]:
-        """Return the deviations at times that begin with the start."""
+        """Return the deviations at times, the first of which is the start."""
         return self._paths(start, self._degree(start), times, coarser)
 
 
 def padded(moments: Complexes, size: int) -> Complexes:
-    """Return moments with zeros behind them up to a size."""
+    """Return moments zero-padded to a size."""
     result = np.zeros(max(size, moments.size), dtype=complex)
     result[: moments.size] = moments
     return result

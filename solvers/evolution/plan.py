@@ -1,4 +1,4 @@
-"""What an evolution is asked to do, checked before anything is computed, and the times at which things happen."""
+"""The arguments of an evolution, checked before anything is computed, and the times of its events."""
 
 import heapq
 import itertools
@@ -36,7 +36,7 @@ LARGEST_GUESS = 128
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A checked request.
+    """The checked arguments of an evolution.
 
     Attributes
     ----------
@@ -45,11 +45,11 @@ class Plan:
     full : bool
         Whether all moments are unknown, whatever symmetry there is.
     space
-        Where it evolves.
+        The space of densities in which it evolves.
     until : float
         Final time; infinite only where rest ends the evolution.
     times : (T,) float or None
-        Times to record; None, without a final time, for those of the looks.
+        Times to record; None, without a final time, for those of the examinations.
     method
         An integrator, or None for the suitable one.
     tolerance : float
@@ -57,7 +57,7 @@ class Plan:
     stop : bool
         Whether to end at rest.
     checkpoint
-        Where to save, or None.
+        Where to save, or None for no checkpoints.
     degree : int
         First resolution.
     """
@@ -75,7 +75,7 @@ class Plan:
     degree: int
 
     def events(self, after: float) -> Iterator[tuple[float, set[str]]]:
-        """Yield the times behind ``after`` with what happens then: ``record``, ``look`` and ``save``."""
+        """Yield the times later than ``after`` with their events: ``record``, ``look`` and ``save``."""
         sources = [_marked([] if self.times is None else self.times.tolist(), "record")]
         if self.stop:
             sources.append(_marked(self._looks(), "look"))
@@ -92,7 +92,7 @@ class Plan:
                 yield time, {kind for _, kind in group}
 
     def identity(self) -> dict[str, Any]:
-        """Return what tells this run from another: a checkpoint fits one run only."""
+        """Return the values that identify this run, since a checkpoint fits one run only."""
         every = None if self.checkpoint is None else float(self.checkpoint.every)
         full = {"full": True} if self.full else {}
         return full | {
@@ -108,7 +108,7 @@ class Plan:
         }
 
     def options(self) -> dict[str, Any]:
-        """Return the options for the record."""
+        """Return the options for the provenance of the record."""
         return {
             "initial": self.start.description,
             "full": self.full,
@@ -144,7 +144,7 @@ def plan(
     modes: int | None,
     full: bool = False,
 ) -> Plan:
-    """Check a request.
+    """Return the checked arguments of an evolution.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def _check_options(tolerance: float, checkpoint: Checkpoint | None) -> None:
 
 
 def first_degree(problem: McKeanVlasov, space: Space, start: Initial, tolerance: float, modes: int | None) -> int:
-    r"""Return the resolution to begin with: that of the initial density and, as a guess, of the cluster to come.
+    r"""Return the first degree: the larger of that of the initial density and a guess for the cluster to form.
 
     A single cluster is a normal density of variance :math:`1/(2\sum_k k^2\lambda_k)`, the sum over the attractive
     modes, so its moments fall to the tolerance at the degree :math:`2 (\log(1/tol) \sum k^2\lambda_k)^{1/2}`.

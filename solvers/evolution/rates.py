@@ -1,4 +1,4 @@
-"""The coefficients of the moment equations, cell by cell, and what they say about the steps an integrator takes."""
+"""The coefficients of the moment equations, cell by cell, and estimates of the steps of integrators."""
 
 import math
 
@@ -42,10 +42,10 @@ class Rates:
         self.force: Floats = 0.5 * cells * interaction.forces(symmetry * degree)[symmetry::symmetry]
 
     def explicit_steps(self) -> float:
-        r"""Estimate how many steps a unit of time takes for which N is explicit.
+        r"""Return an estimate of the number of steps in a unit of time if N is explicit.
 
         Advection by the field has the largest rate K' max f', in a cluster resolved by K' modes. In a single
-        cluster :math:`|f'| \le 2\sum k\lambda_k`, and its variance :math:`1/(2\sum k^2\lambda_k)` tells K'.
+        cluster :math:`|f'| \le 2\sum k\lambda_k`, and its variance :math:`1/(2\sum k^2\lambda_k)` determines K'.
         """
         attraction = np.maximum(self.attraction, 0.0)
         slope = 2.0 * float(attraction.sum()) + 2.0 * float(np.abs(self.force).sum())

@@ -1,4 +1,4 @@
-r"""Is a density at rest? Judged by the stationary states near it, never by a small rate of change alone.
+r"""Rest of densities, judged by the stationary states near them, never by a small rate of change alone.
 
 Clusters that exchange mass over a gap, and densities close to a critical coupling, change at tiny rates far from
 where they will end. So the stationary states near the density are found, the uniform one and those of Newton's
@@ -8,8 +8,8 @@ change, the density rests only for a time of the order of :math:`1/|\gamma|` tim
 unstable directions in d: it is metastable.
 
 Near a branch point a stable and an unstable state are close together, at a distance s that falls with the distance
-from the critical coupling. A density is near one of them only if d is small beside s, and none can be told from the
-other once both are within the tolerance.
+from the critical coupling. A density is near one of them only if d is small beside s, and they cannot be separated
+once both are within the tolerance.
 """
 
 import math
@@ -54,9 +54,9 @@ class Rest:
     distance : float
         Root of the sum of all squared differences of moments, rotation excluded.
     rate : float or None
-        Slowest decay rate at the state; None where its sign is lost in rounding or it is unaffordable.
+        Slowest decay rate at the state; None if its sign is lost in rounding or it is unaffordable.
     separation : float
-        Distance of the state from the nearest one found whose stability is the opposite; infinite if there is none.
+        Distance of the state from the nearest one found of opposite stability; infinite if none was found.
     """
 
     state: State
@@ -65,7 +65,7 @@ class Rest:
     separation: float = math.inf
 
     def outcome(self, tolerance: float) -> Outcome:
-        """Return what this means for the density."""
+        """Return the outcome for the density: stationary, metastable, undecided or not at rest."""
         unstable, known = self.state.unstable, max(tolerance, self.rounding)
         if self.distance <= known and self.separation <= known:
             return Outcome.UNDECIDED
@@ -76,13 +76,13 @@ class Rest:
         return Outcome.REACHED_TIME
 
     def time_needed(self, tolerance: float) -> float:
-        """Return the time that the slowest rate takes between the distance and the tolerance; 0 if not known."""
+        """Return the time in which the slowest rate reduces the distance to the tolerance; 0 if not known."""
         orders = abs(math.log(max(self.distance, EPS) / max(tolerance, self.rounding)))
         return orders / abs(self.rate) if self.rate else 0.0
 
     @property
     def rounding(self) -> float:
-        """The distance within which the state itself is known: errors of the equation over its slowest rate.
+        """Error of the state itself: that of the equation over the slowest rate.
 
         The uniform density is stationary to the last digit, so that these errors are relative to the moments.
         """
@@ -93,21 +93,21 @@ class Rest:
 
 
 def relative_change(problem: McKeanVlasov, unknown: Floats, derivative: Floats) -> float:
-    """Return the rate of change relative to the density, of norm one at least, over the noise."""
+    """Return the norm of the time derivative over the noise and the norm of the density with its mass."""
     return float(np.linalg.norm(derivative)) / (problem.noise * math.hypot(1.0, float(np.linalg.norm(unknown))))
 
 
 def state_near(
     problem: McKeanVlasov, cosine: Floats, sine: Floats, symmetries: Symmetries, geometry: Geometry
 ) -> Rest | None:
-    """Return the stationary state nearest to a density, or None if none is found near.
+    """Return the stationary state nearest to a density, or None if no state is found near it.
 
     Parameters
     ----------
     cosine, sine : (n + 1,) float
         Moments by degree.
     symmetries
-        Returns the symmetries to look in from the sizes of the moments of each degree.
+        Returns the symmetries to search from the sizes of the moments of each degree.
     geometry
         That of the domain.
     """
@@ -129,7 +129,7 @@ def _candidates(
 ) -> Iterator[State]:
     """Yield the uniform state, and those that Newton's method finds in the symmetries that the density nearly has.
 
-    Clusters far apart hardly feel their distances, so that Newton's method is ill-conditioned among all densities;
+    Clusters far apart hardly interact, so that Newton's method is ill-conditioned among all densities;
     among those of the symmetry it is not.
     """
     free = problem.confinement is None
@@ -169,7 +169,7 @@ def _without_interaction(problem: McKeanVlasov, geometry: Geometry) -> Iterator[
 
 
 def distance(state: State, cosine: Floats, sine: Floats, *, free: bool) -> float:
-    """Return the distance of a density from a state; where rotation is free, from its nearest rotation."""
+    """Return the distance of a density from a state, modulo rotation if that is free."""
     size = max(cosine.size, state.cosine.size)
     one, other = np.zeros((2, size), dtype=complex)
     one[: cosine.size] = cosine - 1j * sine
@@ -184,7 +184,7 @@ def distance(state: State, cosine: Floats, sine: Floats, *, free: bool) -> float
 
 
 def _rate(geometry: Geometry, state: State) -> float | None:
-    """Return the slowest rate of a state, or None where its sign contradicts the count of unstable directions."""
+    """Return the slowest rate of a state, or None if its sign contradicts the count of unstable directions."""
     try:
         rate = geometry.slowest_rate(state)
     except ComputationFailed:

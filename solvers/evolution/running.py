@@ -1,4 +1,4 @@
-"""The evolution itself: a generator of densities at the times asked for, that a checkpoint resumes to the bit."""
+"""The run of an evolution: an iterator of densities at the times asked for, resumed exactly from checkpoints."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -53,7 +53,7 @@ class Evolution:
     rest : Rest or None
         The stationary state near the last density, once the evolution is over.
     accuracy : float or None
-        Error of the recorded moments relative to their size, once the evolution is over; None where it is not
+        Error of the recorded moments relative to their size, once the evolution is over; None if it is not
         known.
     warnings : list of str
         What a reader must know of the run.
@@ -77,7 +77,7 @@ class Evolution:
 
     @property
     def counters(self) -> Counters:
-        """Work done so far."""
+        """Numbers of steps and evaluations so far."""
         done, march = self._counters, None if self._march is None else self._march.counted()
         if march is None:
             return done
@@ -112,7 +112,7 @@ class Evolution:
         self._assess()
 
     def keep_last(self) -> None:
-        """Add the last density that is known to be good, after a failure."""
+        """Add the last density that was resolved to the frames, after a failure."""
         if self._march is not None:
             time, unknown = self._march.safe
             if not self.frames or time > self.frames[-1].time:
@@ -135,7 +135,7 @@ class Evolution:
         return Frame(time, cosine, sine, march.system.symmetry * march.system.degree)
 
     def _finished(self, march: March, frame: Frame, unknown: Floats) -> bool:
-        """Whether nothing more will happen."""
+        """Return whether a density has settled, so that the evolution may end."""
         change = relative_change(self.plan.problem, unknown, march.system.derivative(frame.time, unknown))
         rest = self._judge.look(frame, change)
         outcome = None if rest is None else rest.outcome(self.plan.tolerance)
@@ -150,7 +150,7 @@ class Evolution:
         return self.plan.until == math.inf and (stays or self._endless(frame.time, rest))
 
     def _endless(self, time: float, rest: Rest | None) -> bool:
-        """Whether an evolution without a final time takes too many steps, at the pace since the last look."""
+        """Return whether an evolution without a final time takes too many steps, at its pace of late."""
         (before, made), steps = self._looked, self.counters.steps
         self._looked = (time, steps)
         if self.plan.until < math.inf:
@@ -192,7 +192,7 @@ class Evolution:
             self.warnings.append(f"the accuracy reached is not known: {error}")
 
     def _saved(self, march: March, time: float, unknown: Floats) -> March:
-        """Save the run, and start the integrator anew whether or not that succeeded."""
+        """Save the run, and return the march started anew whether or not that succeeded."""
         self._counters, self._methods = self.counters, self.methods
         self._saves += 1
         self._judge = Judge(self.plan)
@@ -230,7 +230,7 @@ class Evolution:
         return arrays, meta
 
     def _resumed(self) -> tuple[float, System, Floats] | None:
-        """Return where the newest sound checkpoint stands, or None where there is none."""
+        """Return time, system and unknowns of the newest valid checkpoint, or None if none exists."""
         checkpoint = self.plan.checkpoint
         saved = None if checkpoint is None else checkpoints.read(checkpoint.path)
         if saved is None or checkpoint is None:
@@ -255,7 +255,7 @@ class Evolution:
 
 
 class Judge:
-    """Looks at whether a density is at rest, and remembers the state near it."""
+    """Search for the stationary state near an evolving density, with the state found last."""
 
     def __init__(self, request: Plan) -> None:
         self._problem, self._space = request.problem, request.space
@@ -279,7 +279,7 @@ class Judge:
         return self._rest
 
     def _explains(self, change: float, away: float) -> bool:
-        """Whether a density at that distance from the state found before would change so fast."""
+        """Return whether a density at a distance from the state found last would change at a relative rate."""
         rate = None if self._rest is None else self._rest.rate
         return rate is None or change >= EXPLAINED * abs(rate) / self._problem.noise * away
 

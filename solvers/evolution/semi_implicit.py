@@ -52,13 +52,13 @@ class SBDF3:
 
     @property
     def name(self) -> str:
-        """The method in words."""
+        """Name of the method, with its step."""
         return f"SBDF3 with step {self.step:g}"
 
     def started(
         self, system: System, time: float, unknown: Floats, end: float, tolerance: float, tail: float
     ) -> "SemiImplicitStepper":
-        """Return a path from a density."""
+        """Return the path of a system from a density."""
         return SemiImplicitStepper(system, time, unknown, self.step)
 
 
@@ -68,7 +68,7 @@ class SemiImplicitStepper:
     Attributes
     ----------
     time, unknown
-        Where the path has got to.
+        The time reached and the unknowns at that time.
     steps, evaluations : int
         Counters.
     """
@@ -84,7 +84,7 @@ class SemiImplicitStepper:
         self._before = (time, unknown, self._nonlinear)
 
     def advance(self, limit: float, steps: int) -> None:
-        """Make at most so many steps; stop behind the limit."""
+        """Make at most ``steps`` steps, stopping after the first that passes a time limit."""
         with np.errstate(over="ignore", invalid="ignore"):
             for _ in range(steps):
                 if self.time >= limit:

@@ -1,4 +1,4 @@
-"""Spaces of densities that evolve among themselves: what an evolution asks of the domain it runs on."""
+"""The protocol of spaces of densities that evolve among themselves, for every domain."""
 
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
@@ -19,23 +19,23 @@ class Space(Protocol):
     Attributes
     ----------
     modes
-        What their moments mean.
+        The modes of their moments.
     axis : float or Floats
-        How the initial density was turned, to be undone in the record.
+        Rotation of the initial density, to be undone in the record.
     multistep : bool
         Whether a Jacobian, and with it LSODA, is affordable.
     unsearched : str
-        What a sentence adds about stationary states that are not looked for.
+        Addition to sentences about stationary states that are not searched for.
     """
 
     @property
     def modes(self) -> Modes:
-        """What their moments mean."""
+        """The modes of their moments."""
         ...
 
     @property
     def axis(self) -> float | Floats:
-        """How the initial density was turned."""
+        """Rotation of the initial density."""
         ...
 
     @property
@@ -45,24 +45,24 @@ class Space(Protocol):
 
     @property
     def unsearched(self) -> str:
-        """What a sentence adds about stationary states that are not looked for."""
+        """Addition to sentences about stationary states that are not searched for."""
         ...
 
     def system(self, problem: McKeanVlasov, start: Initial, degree: int, full: bool) -> System:
-        """Return the smallest system that holds a density and keeps holding it; with ``full`` one for all.
+        """Return the smallest system whose symmetry a density has and keeps; with ``full`` that of all densities.
 
         Moments that vanish exactly by a symmetry of the equation stay so. ``degree`` is counted without symmetry.
         """
         ...
 
     def system_of(self, problem: McKeanVlasov, even: bool, degree: int, symmetry: int) -> System:
-        """Return a system by its sizes."""
+        """Return the system of a degree and a symmetry, of even densities or of all."""
         ...
 
     def curvature(self, problem: McKeanVlasov, degree: int) -> float | None:
         r"""Return half the curvature of the field of a point, :math:`\sum_k k^2\lambda_k` of attractive modes.
 
-        None where no guess of the resolution is made from it.
+        None if no guess of the resolution is made from it.
         """
         ...
 
@@ -71,7 +71,7 @@ class Space(Protocol):
         ...
 
     def state_near(self, problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Rest | None:
-        """Return the stationary state nearest to a density, or None if none is found near."""
+        """Return the stationary state nearest to a density, or None if no state is found near it."""
         ...
 
     def distance(self, state: State, cosine: Floats, sine: Floats) -> float:
@@ -79,12 +79,12 @@ class Space(Protocol):
         ...
 
     def recorded(self, cosine: Floats, sine: Floats) -> tuple[Floats, Floats, Modes]:
-        """Return moments (T, n) turned back, and what they mean then."""
+        """Return moments (T, n) rotated back, and their modes."""
         ...
 
 
 class Room(NamedTuple):
-    """Evolution on a domain: how initial densities become moments, and the space that holds one of them.
+    """Evolution on a domain: the moments of initial densities, and their spaces.
 
     Attributes
     ----------

@@ -267,7 +267,7 @@ class Mixture:
 
     @property
     def azimuth(self) -> float:
-        """The azimuth of some part that has one."""
+        """Azimuth of a part that has one."""
         return next((part.azimuth for part in self.parts if getattr(part, "azimuth", 0.0)), 0.0)
 
     def moments(self, degree: int) -> Complexes:
@@ -328,20 +328,20 @@ class Samples:
 
 
 def turned(moments: Complexes, angle: float) -> Complexes:
-    """Rotate a density; at multiples of pi an even one stays exactly even."""
+    """Return the moments of a density rotated by an angle; at multiples of pi an even one stays exactly even."""
     if abs(math.sin(angle)) <= 4.0 * EPS * max(1.0, abs(angle)):
         return np.asarray(moments * np.where(np.arange(moments.size) % 2 == 1, round(math.cos(angle)), 1))
     return np.asarray(moments * np.exp(-1j * angle * np.arange(moments.size)))
 
 
 def without_rounding(moments: Complexes, level: float = 16.0 * EPS) -> Complexes:
-    """Set to zero what is rounding noise of sums of phases, part by part."""
+    """Return moments with real and imaginary parts set to zero where they are rounding noise of sums of phases."""
     real = np.where(np.abs(moments.real) <= level, 0.0, moments.real)
     return np.asarray(real + 1j * np.where(np.abs(moments.imag) <= level, 0.0, moments.imag))
 
 
 def sufficient(moments: Callable[[int], Values], largest: int = LARGEST_DEGREE) -> Values:
-    """Return moments up to the last that matters beside the largest.
+    """Return moments of increasing degree up to the last that is significant beside the largest.
 
     Raises
     ------
@@ -363,7 +363,7 @@ def sufficient(moments: Callable[[int], Values], largest: int = LARGEST_DEGREE) 
 
 
 def too_narrow(degree: int) -> InvalidInput:
-    """Return that moments up to a degree do not hold a density."""
+    """Return the error that moments up to a degree do not resolve a density."""
     return InvalidInput(
         f"the initial density is so narrow that moments up to degree {degree} do not hold it; give a wider one"
     )

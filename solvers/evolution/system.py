@@ -14,7 +14,7 @@ small perturbations of the uniform density keep their relative accuracy. The mas
 
 A density of symmetry n stays one; in the variable :math:`n\theta` it is a density of symmetry 1 with the
 multipliers :math:`w_{nk}` and n^2 times the rates. The products are free of aliasing: 3 K + 1 nodes or more carry
-degree K (the rule of two thirds). Whatever lies beyond degree K is left out, and :meth:`tail` tells how much.
+degree K (the rule of two thirds). Degrees beyond K are truncated; :meth:`tail` estimates their size.
 """
 
 import math
@@ -59,7 +59,7 @@ class System(Protocol):
         L.
     weights : (size,) float or None
         Factors that turn the unknowns into coefficients of orthonormal functions, so that the density itself is
-        known to the accuracy asked for beside its moments; None where both are much the same.
+        known to the accuracy asked for beside its moments; None if both are nearly the same.
     """
 
     problem: McKeanVlasov
@@ -83,27 +83,27 @@ class System(Protocol):
         return result
 
     def jacobian(self, time: float, unknown: Floats) -> Floats:
-        """Return its matrix of partial derivatives, (size, size), in a buffer that the next call overwrites."""
+        """Return the Jacobian of y' in y, (size, size), in a buffer that the next call overwrites."""
 
     def pack(self, cosine: Floats, sine: Floats) -> Floats:
-        """Return the unknowns of a density with these moments by degree, those beyond K left out."""
+        """Return the unknowns of a density from its moments by degree, truncated at K."""
 
     def unpack(self, unknowns: Floats) -> tuple[Floats, Floats]:
         """Return cosine and sine moments by degree, each (..., n K + 1), of unknowns (..., size)."""
 
     def tail(self, unknown: Floats) -> float:
-        """Return the largest of the last eighth of the sizes."""
+        """Return the largest of the last eighth of the sizes of moments."""
         return float(self.sizes(unknown)[-(self.degree // 8) :].max())
 
     def sizes(self, unknown: Floats) -> Floats:
         """Return the size of the moments of each of the K cells, (K,)."""
 
     def beyond(self, unknown: Floats, share: float) -> Floats:
-        """Return the unknowns of the cells beyond that share of K; by default each cell has as many."""
+        """Return the unknowns of the cells beyond a share of K; by default each cell has equally many."""
         return unknown[math.ceil(share * self.size) :]
 
     def costs(self, duration: float) -> tuple[float, float]:
-        """Estimate the seconds that LSODA and exponential formulas take for a time."""
+        """Return estimates of the seconds that LSODA and exponential formulas take for a duration."""
 
     def resized(self, degree: int) -> "System":
         """Return the same system with another K."""
@@ -115,18 +115,18 @@ class AxialSystem(System):
     even = True
 
     def pack(self, cosine: Floats, sine: Floats) -> Floats:
-        """Return the unknowns of a density of the symmetry."""
+        """Return the unknowns of a density of the symmetry from its moments by degree."""
         return cells_of(cosine, self.symmetry, self.degree)
 
     def unpack(self, unknowns: Floats) -> tuple[Floats, Floats]:
-        """Return the moments by degree, and zeros in the place of sines."""
+        """Return the moments of unknowns by degree, and zeros in the place of sines."""
         cosine = np.zeros((*unknowns.shape[:-1], self.symmetry * self.degree + 1))
         cosine[..., 0] = 1.0
         cosine[..., self.symmetry :: self.symmetry] = unknowns
         return cosine, np.zeros_like(cosine)
 
     def sizes(self, unknown: Floats) -> Floats:
-        """Return the moduli of the moments."""
+        """Return the modulus of the moment of each cell, (K,)."""
         return np.abs(unknown)
 
 
@@ -167,7 +167,7 @@ class EvenSystem(AxialSystem):
         self._derivatives: EvenDerivatives | None = None
 
     def nonlinear(self, unknown: Floats) -> Floats:
-        """Return the quadratic part and what the confinement adds."""
+        """Return the nonlinear part of the derivative: the quadratic terms and those of the confinement."""
         transform = self._transform
         transform.coefficients.fill(0.0)
         self._density[:] = unknown
@@ -184,13 +184,13 @@ class EvenSystem(AxialSystem):
         return result
 
     def jacobian(self, time: float, unknown: Floats) -> Floats:
-        """Return its matrix of partial derivatives in the moments."""
+        """Return the Jacobian of the derivative in the moments."""
         if self._derivatives is None:
             self._derivatives = EvenDerivatives(self.rates)
         return self._derivatives.matrix(unknown)
 
     def costs(self, duration: float) -> tuple[float, float]:
-        """Estimate the seconds that LSODA and exponential formulas take for a time."""
+        """Return estimates of the seconds that LSODA and exponential formulas take for a duration."""
         return costs(self.rates, self.size, duration)
 
     def resized(self, degree: int) -> "EvenSystem":
@@ -227,7 +227,7 @@ class FullSystem(System):
         self._derivatives: FullDerivatives | None = None
 
     def nonlinear(self, unknown: Floats) -> Floats:
-        """Return the quadratic part and what the confinement adds."""
+        """Return the nonlinear part of the derivative: the quadratic terms and those of the confinement."""
         moments = unknown.view(complex)
         density, field, inside = self._density, self._field, self._inside
         density.coefficients.fill(0.0)
@@ -247,18 +247,18 @@ class FullSystem(System):
         return result.view(float)
 
     def jacobian(self, time: float, unknown: Floats) -> Floats:
-        """Return its matrix of partial derivatives in real and imaginary parts."""
+        """Return the Jacobian of the derivative in real and imaginary parts."""
         if self._derivatives is None:
             self._derivatives = FullDerivatives(self.rates)
         return self._derivatives.matrix(unknown.view(complex))
 
     def pack(self, cosine: Floats, sine: Floats) -> Floats:
-        """Return the unknowns of a density of the symmetry."""
+        """Return the unknowns of a density of the symmetry from its moments by degree."""
         moments = cells_of(cosine, self.symmetry, self.degree) - 1j * cells_of(sine, self.symmetry, self.degree)
         return moments.view(float)
 
     def unpack(self, unknowns: Floats) -> tuple[Floats, Floats]:
-        """Return cosine and sine moments by degree."""
+        """Return cosine and sine moments of unknowns by degree."""
         cosine = np.zeros((*unknowns.shape[:-1], self.symmetry * self.degree + 1))
         sine = np.zeros_like(cosine)
         cosine[..., 0] = 1.0
@@ -267,11 +267,11 @@ class FullSystem(System):
         return cosine, sine
 
     def sizes(self, unknown: Floats) -> Floats:
-        """Return the larger modulus of real and imaginary part of each moment."""
+        """Return the larger modulus of real and imaginary part of the moment of each cell, (K,)."""
         return np.asarray(np.abs(unknown).reshape(self.degree, 2).max(axis=1))
 
     def costs(self, duration: float) -> tuple[float, float]:
-        """Estimate the seconds that LSODA and exponential formulas take for a time."""
+        """Return estimates of the seconds that LSODA and exponential formulas take for a duration."""
         return costs(self.rates, self.size, duration)
 
     def resized(self, degree: int) -> "FullSystem":
@@ -280,9 +280,9 @@ class FullSystem(System):
 
 
 def costs(rates: Rates, size: int, duration: float) -> tuple[float, float]:
-    """Estimate the seconds that LSODA and exponential formulas take for a time.
+    """Return estimates of the seconds that LSODA and exponential formulas take for a duration.
 
-    Multistep formulas factorise matrices, some fifty of them whatever the time; exponential ones make a number of
+    Multistep formulas factorise matrices, some fifty of them for any duration; exponential ones make a number of
     cheap steps in a unit of time.
     """
     steps = duration * rates.explicit_steps()

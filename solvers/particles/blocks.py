@@ -1,7 +1,7 @@
-"""Blocks of replicas: the tasks of a simulation. Small replicas are moved together, by the same calls.
+"""Blocks of replicas: the tasks of a simulation. Small replicas are advanced together, by the same calls.
 
 No number depends on the block a replica is in: it has its own streams, and the arithmetic is that of a replica
-alone, in the same order. One that fails leaves its block, and the others go on.
+alone, in the same order. One that fails leaves its block, and the others continue.
 """
 
 import time
@@ -21,7 +21,7 @@ Block: TypeAlias = tuple[Replica, ...]
 
 
 def blocks_of(replicas: Sequence[Replica]) -> list[Block]:
-    """Divide the replicas of a simulation into blocks; those that have checkpoints of their own stay alone."""
+    """Return the replicas of a simulation in blocks; those with checkpoints of their own stay alone."""
     first = replicas[0]
     several = None if first.checkpoint is not None else first.setting.several
     size = 1 if several is None else several.together(first.particles)
@@ -29,7 +29,7 @@ def blocks_of(replicas: Sequence[Replica]) -> list[Block]:
 
 
 def run_block(block: Block) -> list[Recorded]:
-    """Run the replicas of a block to their end: the task for an executor."""
+    """Return the records of the replicas of a block, run to their end; the task for an executor."""
     steps = running_block(block)
     while True:
         try:
@@ -40,7 +40,7 @@ def run_block(block: Block) -> list[Recorded]:
 
 
 def running_block(block: Block) -> Generator[int, None, list[Recorded]]:
-    """Run a block, yield the number of steps done from time to time and return what was recorded of each."""
+    """Run a block, yielding the number of steps done from time to time, and return the record of each replica."""
     several = block[0].setting.several
     if several is None or len(block) == 1:
         return [(yield from running(block[0]))]
@@ -55,7 +55,7 @@ def running_block(block: Block) -> Generator[int, None, list[Recorded]]:
 
 
 class _Walks:
-    """The replicas of a block on their way."""
+    """The replicas of a block during their simulation."""
 
     def __init__(self, block: Block, several: Several) -> None:
         self.block, self.first, self.several = block, block[0], several
@@ -76,7 +76,7 @@ class _Walks:
             self._record(0)
 
     def to_the_end(self) -> Generator[int, None, None]:
-        """Take all steps of all replicas that do not fail."""
+        """Take all steps of all replicas that do not fail, yielding the number of steps done."""
         first = self.first
         between = max(1, BETWEEN_REPORTS // (first.particles * len(self.block)))
         for done, (record, remaining, step) in enumerate(first.timetable.steps_from(0), start=1):
@@ -92,7 +92,7 @@ class _Walks:
                 yield done
 
     def recorded(self, stopped: bool, cpu_seconds: float) -> list[Recorded]:
-        """Return what is known of each replica now."""
+        """Return the records of all replicas so far."""
         rows = {place: self._clouds.rows[number] for number, place in enumerate(self._running.tolist())}
         share = cpu_seconds / len(self.block)
         return [
@@ -119,7 +119,7 @@ class _Walks:
             self._moments[name][self._running, record] = values
 
     def _watch(self, step: float) -> None:
-        """Take out the replicas for which the step is too long."""
+        """Remove the replicas for which the step is too long."""
         self._contractions[self._running] = steepest = self._clouds.contractions
         over = steepest > OVERSHOOTING
         if not over.any():

@@ -1,4 +1,4 @@
-"""The circle as the setting of a simulation: positions counted in cells, drifts from their table or from pairs."""
+"""The circle as the setting of a simulation: positions in units of cells, drifts from a table or from pairs."""
 
 import dataclasses
 import math
@@ -37,7 +37,7 @@ EVALUATION_ROUNDING = 64.0 * float(np.finfo(float).eps)
 
 @dataclass(frozen=True, eq=False)
 class CircleSetting:
-    """The circle.
+    """The circle as the domain of a simulation, with the drift on it.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class CircleSetting:
     degrees
         Moments are recorded up to this degree.
     kernel
-        ``auto`` while it is open, ``numpy`` or ``numba``; both give the same bits.
+        ``auto`` while it is not chosen, ``numpy`` or ``numba``; both give the same bits.
     few
         Whether the particles are so few that their drift is summed mode by mode.
     """
@@ -63,7 +63,7 @@ class CircleSetting:
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Names and shapes of what is recorded at a time."""
+        """Names and shapes of the values recorded at a time."""
         return {"cosine": (self.degrees + 1,), "sine": (self.degrees + 1,)}
 
     def position_shape(self, particles: int) -> tuple[int, ...]:
@@ -71,7 +71,7 @@ class CircleSetting:
         return (particles,)
 
     def with_kernel(self, kernel: str, work: float) -> "CircleSetting":
-        """Return the setting with a kernel chosen for so many particle-steps."""
+        """Return the setting with a kernel chosen for a number of particle-steps."""
         if kernel not in KERNELS:
             raise InvalidInput(f"kernel must be one of {', '.join(KERNELS)}, not {kernel!r}")
         if kernel == "numba" and not compiled.available():
@@ -81,7 +81,7 @@ class CircleSetting:
         return dataclasses.replace(self, kernel=kernel)
 
     def default_step(self, until: float) -> float:
-        """Return a fifth of the inverse of the steepest slope that the drift can have."""
+        """Return the default step, a fifth of the inverse of the steepest slope that the drift can have."""
         modes = self.modes
         if modes.truncation_error is None:
             raise InvalidInput(
@@ -91,7 +91,7 @@ class CircleSetting:
         return until if modes.stiffness == 0.0 else min(until, DEFAULT_SHARE / modes.stiffness)
 
     def starts(self, initial: Any, particles: int, replicas: int) -> Starts:
-        """Return where every replica starts."""
+        """Return the starts of all replicas from an initial state."""
         if initial is None:
             return Starts([FromDensity(np.ones(1), np.zeros(1))] * replicas, "uniform", ())
         positions = _positions(initial, (replicas, particles))
@@ -103,7 +103,7 @@ class CircleSetting:
         return Starts([start] * replicas, density.description, density.warnings)
 
     def require_steps(self, starts: Sequence[Any], table: Timetable) -> None:
-        """Refuse steps that overshoot from the start, and positions that lose their place between two records."""
+        """Refuse steps that overshoot from the start, and noise by which positions are lost in rounding."""
         intervals = (count * length for count, length in zip(table.counts, table.lengths, strict=True))
         require_range(self.problem, self.modes.cells, max(intervals))
         step = table.largest_step
@@ -116,11 +116,11 @@ class CircleSetting:
                 raise InvalidInput(too_long(step, contraction))
 
     def placed(self, start: Any, particles: int, generator: np.random.Generator) -> Floats:
-        """Return positions at the start, in cells."""
+        """Return positions at the start, in units of cells."""
         return in_cells(start.angles(particles, generator), self.modes.cells)
 
     def cloud(self, positions: Floats, generator: np.random.Generator) -> MomentCloud | PairCloud | FewParticles:
-        """Return particles that can be moved."""
+        """Return the particles at positions, with their drift and their noise."""
         if isinstance(self.drift, PairDrift):
             return PairCloud(self.problem, self.modes, self.degrees, positions, generator)
         if self.few:
@@ -130,11 +130,11 @@ class CircleSetting:
 
     @property
     def several(self) -> Several | None:
-        """Replicas of few particles are advanced together."""
+        """The setting itself if replicas of few particles are advanced together, else None."""
         return self if self.few else None
 
     def together(self, particles: int) -> int:
-        """Return how many replicas of few particles are best advanced together."""
+        """Return how many replicas of few particles are advanced together most cheaply."""
         return together(particles, self.modes)
 
     def clouds(self, positions: Floats, streams: Streams) -> FewParticles:
@@ -142,13 +142,13 @@ class CircleSetting:
         return FewParticles(self.problem.noise, self.modes, positions, streams)
 
     def record_all(self, clouds: Any) -> dict[str, Floats]:
-        """Return the moments of each of several replicas, whose particles are wrapped if they have gone far."""
+        """Return the moments of each of several replicas by name, wrapping particles that have gone far."""
         wrap(clouds.rows, self.modes.cells)
         moments = clouds.moments(self.degrees)
         return {"cosine": moments.real, "sine": -moments.imag}
 
     def record(self, cloud: Any) -> dict[str, Floats]:
-        """Return the moments of the particles, wrapped if they have gone far."""
+        """Return the moments of the particles by name, wrapping them if they have gone far."""
         if self.few:
             return {name: values[0] for name, values in self.record_all(cloud).items()}
         wrap(cloud.positions, self.modes.cells)
@@ -156,12 +156,12 @@ class CircleSetting:
         return {"cosine": moments.real, "sine": -moments.imag}
 
     def ended(self, positions: Floats) -> tuple[Floats, NDArray[np.int64]]:
-        """Return the angles and their histogram."""
+        """Return the angles of positions at the end and their histogram."""
         angles = in_radians(positions, self.modes.cells)
         return angles, histogram(angles)
 
     def warnings(self, particles: int) -> list[str]:
-        """Return what a reader must know before anything is computed."""
+        """Return the warnings that are known before anything is computed."""
         modes = self.modes
         if isinstance(self.drift, PairDrift) or modes.complete:
             return []
@@ -177,11 +177,11 @@ class CircleSetting:
         ]
 
     def identity(self) -> str:
-        """Return what tells this drift from others: kernels give the same bits."""
+        """Return the text that identifies the drift in checkpoints; kernels give the same bits."""
         return repr(self.drift)
 
     def described(self) -> dict[str, Any]:
-        """Return what the drift is made of, for the provenance."""
+        """Return the options and errors of the drift, for the provenance."""
         modes = self.modes
         if isinstance(self.drift, PairDrift):
             return {"kernel": self.kernel, "cells": modes.cells, "drift": "pairs"}
@@ -202,7 +202,7 @@ class CircleSetting:
 def circle_setting(
     problem: McKeanVlasov, drift: MomentDrift | PairDrift | None, degrees: int, particles: int
 ) -> CircleSetting:
-    """Return the setting of a problem on the circle, with moments if the drift is left open.
+    """Return the setting of a problem on the circle, with the drift from moments by default.
 
     Raises
     ------
@@ -217,13 +217,13 @@ def circle_setting(
 
 
 def histogram(angles: Floats) -> NDArray[np.int64]:
-    """Count angles in equal bins of [-pi, pi)."""
+    """Return the counts of angles in equal bins of [-pi, pi)."""
     bins = ((angles + np.pi) * (HISTOGRAM_BINS / (2.0 * np.pi))).astype(np.int64)
     return np.bincount(np.minimum(bins, HISTOGRAM_BINS - 1), minlength=HISTOGRAM_BINS)
 
 
 def _positions(initial: Any, shape: tuple[int, int]) -> Floats | None:
-    """Return (R, N) positions if the initial state is as many angles as there are particles."""
+    """Return angles (R, N) if the initial state is an array of as many angles as particles, else None."""
     if callable(initial) or hasattr(initial, "moments") or hasattr(initial, "cosine") or isinstance(initial, tuple):
         return None
     try:

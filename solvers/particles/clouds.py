@@ -1,6 +1,6 @@
 r"""Particles, their drift and the noise that moves them: the state of one replica between two steps.
 
-Positions are counted in cells of the circle and wrapped only after many turns.
+Positions are in units of cells of the circle and wrapped only after many turns.
 """
 
 import math
@@ -54,27 +54,27 @@ class CircleParticles:
 
     @property
     def passes(self) -> Passes:
-        """Quicker ways to take a step: none."""
+        """Faster steps by the class of the scheme: none."""
         return {}
 
     def noise(self, time: float) -> Floats:
-        """Return displacements by the noise of a time."""
+        """Return displacements by the noise of a duration."""
         numbers: Floats = np.empty_like(self.places)
         self.generator.standard_normal(out=numbers)
         numbers *= amplitude(self._noise, time, self._cells)
         return numbers
 
     def move(self, displacements: Floats) -> None:
-        """Add displacements."""
+        """Add displacements to the positions."""
         self.places += displacements
 
     def place(self, origins: Floats, displacements: Floats) -> None:
-        """Put the particles where displacements take others."""
+        """Set the positions to origins plus displacements."""
         np.add(origins, displacements, out=self.places)
 
 
 class SummedParticles(CircleParticles):
-    """Particles of one replica with their sums over cells, which give the moments for the record and the slope.
+    """Particles of one replica with their sums over cells, which give the recorded moments and the slope.
 
     Attributes
     ----------
@@ -103,12 +103,12 @@ class SummedParticles(CircleParticles):
         return self.places
 
     def move(self, displacements: Floats) -> None:
-        """Add displacements."""
+        """Add displacements to the positions."""
         super().move(displacements)
         self._summed = False
 
     def place(self, origins: Floats, displacements: Floats) -> None:
-        """Put the particles where displacements take others."""
+        """Set the positions to origins plus displacements."""
         super().place(origins, displacements)
         self._summed = False
 
@@ -120,7 +120,7 @@ class SummedParticles(CircleParticles):
         return self._force.moments(self.places.size)
 
     def _prepare(self, step: float, watched: bool) -> None:
-        """Fill the table of the force, and note its slope."""
+        """Fill the table of the force for a step, and record its slope if watched."""
         moments = self.moments()
         self._force.prepare(moments, step)
         if watched:
@@ -134,25 +134,25 @@ class MomentCloud(SummedParticles):
 
     @property
     def passes(self) -> Passes:
-        """Steps in passes that displace and sum at once."""
+        """Faster steps by the class of the scheme, in passes that displace and sum at once."""
         return {EulerMaruyama: self.euler, WeakSecondOrder: self.second_order}
 
     def drift(self, step: float, watched: bool = True) -> Floats:
-        """Return the displacements by the drift."""
+        """Return the displacements by the drift of a step."""
         self._prepare(step, watched)
         displacements: Floats = np.empty_like(self.places)
         self._kernel.drift(self.places, self._force.table, displacements)
         return displacements
 
     def euler(self, step: float) -> None:
-        """Advance by the drift and the noise of a step."""
+        """Advance the particles by the drift and the noise of a step."""
         force = self._force
         self._prepare(step, watched=True)
         width = amplitude(self._noise, step, self._cells)
         self._kernel.euler(self.places, force.table, width, self.generator, force.sums)
 
     def second_order(self, step: float) -> None:
-        """Advance by the mean of the drifts before and after, and the noise of a step."""
+        """Advance the particles by the mean of the drifts before and after, and the noise of a step."""
         force = self._force
         if self._drift.size == 0:
             self._drift = np.empty_like(self.places)
@@ -164,7 +164,7 @@ class MomentCloud(SummedParticles):
 
 
 class PairCloud(SummedParticles):
-    """Particles whose drift is summed over all pairs; moments serve for the record and to watch the step."""
+    """Particles whose drift is summed over all pairs; moments serve for the record and the check of the step."""
 
     def __init__(
         self, problem: McKeanVlasov, modes: Truncation, degrees: int, positions: Floats, generator: Any
@@ -173,7 +173,7 @@ class PairCloud(SummedParticles):
         self._problem = problem
 
     def drift(self, step: float, watched: bool = True) -> Floats:
-        """Return the displacements by the drift."""
+        """Return the displacements by the drift of a step."""
         if watched:
             self._prepare(step, watched)
         width = 2.0 * np.pi / self._cells
@@ -181,7 +181,7 @@ class PairCloud(SummedParticles):
 
 
 def pair_drift(problem: McKeanVlasov, angles: Floats) -> Floats:
-    """Return the drift of every particle by the sum over all others, O(N^2).
+    """Return the drift of every particle at angles by the sum over all others, O(N^2).
 
     Raises
     ------
@@ -207,19 +207,19 @@ def pair_drift(problem: McKeanVlasov, angles: Floats) -> Floats:
 
 
 def in_cells(angles: Floats, cells: int) -> Floats:
-    """Return angles as positions in cells."""
+    """Return angles as positions in units of cells."""
     return angles * (cells / (2.0 * np.pi))
 
 
 def in_radians(positions: Floats, cells: int) -> Floats:
-    """Return positions in cells as angles in [-pi, pi)."""
+    """Return positions in units of cells as angles in [-pi, pi)."""
     # The number of cells is a power of two, so that the remainder is exact.
     turns = np.floor(positions / cells + 0.5)
     return np.asarray((positions - turns * cells) * (2.0 * np.pi / cells))
 
 
 def wrap(positions: Floats, cells: int) -> None:
-    """Bring positions in cells (..., N) back to the first turn in rows that have gone far; that is exact."""
+    """Reduce positions in units of cells (..., N) to the first turn, in place and exactly, in rows far from it."""
     if max(-float(positions.min()), float(positions.max())) > FAR:
         far = np.abs(positions).max(axis=-1, keepdims=True) > FAR
         # The number of cells is a power of two.
@@ -227,12 +227,12 @@ def wrap(positions: Floats, cells: int) -> None:
 
 
 def require_range(problem: McKeanVlasov, cells: int, interval: float) -> None:
-    """Refuse noise by which particles go round so often between two records that their place is lost in rounding.
+    """Refuse noise by which particles make so many turns between two records that rounding loses their angles.
 
     Raises
     ------
     InvalidInput
-        Then.
+        If a particle may move so far that its position in a cell is lost.
     """
     farthest = 8.0 * math.sqrt(2.0 * problem.noise) * math.sqrt(interval)
     if not farthest * cells / (2.0 * math.pi) <= FARTHEST:

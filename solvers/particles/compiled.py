@@ -21,7 +21,7 @@ BLOCK = 1024
 
 
 def available() -> bool:
-    """Whether numba can be imported."""
+    """Return whether numba can be imported."""
     return _numba() is not None
 
 
@@ -50,17 +50,17 @@ class CompiledKernel:
         self._functions = _functions()
 
     def deposit(self, positions: Floats, sums: Floats) -> None:
-        """Sum 1, d, d^2 and d^3 over the particles of every cell."""
+        """Write the sums of 1, d, d^2 and d^3 over the particles of every cell to ``sums`` (4, M)."""
         self._functions["deposit"](positions, sums, self._cell, self._distance, self._mask)
 
     def drift(self, positions: Floats, table: Floats, drift: Floats) -> None:
-        """Write the displacements by the drift to ``drift`` (N,)."""
+        """Write the displacements by the drift at positions to ``drift`` (N,)."""
         self._functions["drift"](positions, table, drift, self._mask)
 
     def euler(
         self, positions: Floats, table: Floats, amplitude: float, generator: np.random.Generator, sums: Floats
     ) -> None:
-        """Displace by the drift and by noise of the given amplitude; sum over the cells."""
+        """Displace positions, in place, by the drift and by noise of an amplitude, and write sums over cells."""
         self._displace(positions, table, amplitude, generator, self._unused, sums)
 
     def predict(
@@ -72,11 +72,11 @@ class CompiledKernel:
         drift: Floats,
         sums: Floats,
     ) -> None:
-        """Do the same and keep the displacements by the drift in ``drift`` (N,)."""
+        """Displace positions as :meth:`euler` does, and write the displacements by the drift to ``drift`` (N,)."""
         self._displace(positions, table, amplitude, generator, drift, sums)
 
     def correct(self, positions: Floats, table: Floats, drift: Floats, sums: Floats) -> None:
-        """Replace the displacements by ``drift`` by their mean with the drift here; sum over the cells."""
+        """Replace displacements by ``drift`` by their mean with the drift at the positions; write cell sums."""
         self._functions["correct"](positions, table, drift, sums, self._cell, self._distance, self._mask)
 
     def _displace(

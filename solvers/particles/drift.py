@@ -59,7 +59,7 @@ class MomentDrift:
         itself, and on the error of recorded moments.
     largest_degree
         Largest degree K. Potentials with a kink or a singularity need more modes than any K; the particles
-        then feel a potential smoothed over distances of :math:`2\pi/K`, and the record says so. On spheres at
+        then interact by a potential smoothed over distances of :math:`2\pi/K`, as the record says. On spheres at
         most 64.
 
     Raises
@@ -92,7 +92,7 @@ class PairDrift:
 
 @dataclass(frozen=True, eq=False)
 class DriftDegrees:
-    r"""The degrees a drift is made of, and what is lost by that.
+    r"""The degrees of a drift, and the errors of its truncation.
 
     Attributes
     ----------
@@ -101,10 +101,10 @@ class DriftDegrees:
     scale
         :math:`\sum_l \sqrt{P_l'(1)}(|\kappa w_l| + |v_l|)` over all degrees considered: a bound of the drift.
     truncation_error
-        Bound of the drift of the degrees left out, relative to ``scale``; None where their sum does not converge.
+        Bound of the drift of the degrees left out, relative to ``scale``; None if their sum does not converge.
     random_share
         Root mean square of the degrees left out relative to that of all, in the drift between independent
-        particles; None where the sum does not converge.
+        particles; None if the sum does not converge.
     stiffness
         :math:`\sum_l P_l'(1)(|\kappa w_l| + |v_l|)` over the degrees kept: a bound of the slope of the drift.
     complete
@@ -142,7 +142,7 @@ class Truncation(DriftDegrees):
 
 
 def truncation(problem: McKeanVlasov, drift: MomentDrift, degrees: int = 0) -> Truncation:
-    """Choose modes and cells for a problem.
+    """Return the modes and cells of the drift of a problem.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def steepness(dimension: int, degree: int) -> Floats:
 
 
 def force_coefficients(problem: McKeanVlasov, tolerance: float, last: int) -> tuple[Floats, Floats, float]:
-    """Return kappa w_l and v_l up to a degree, at most about the last, and what those beyond sum to, an estimate.
+    """Return kappa w_l and v_l up to a degree, at most about ``last``, and an estimate of the sum of those beyond.
 
     The estimate L sqrt(P_L'(1)) sup |w_l| over l > L is a bound of sum sqrt(P_l'(1)) |w_l| for multipliers that
     decay like 1/l^3 or faster, and does not shrink for those whose sum diverges.
@@ -229,7 +229,7 @@ def cubic_factors(degree: int, cells: int) -> Floats:
 
 
 class MomentForce:
-    """Cell sums to moments, moments to the cubics of the drift; plans and buffers, one a thread.
+    """The maps from cell sums to moments and from moments to the cubics of the drift; one object a thread.
 
     Attributes
     ----------

@@ -25,11 +25,11 @@ class EulerMaruyama:
     curved: ClassVar[bool] = True
 
     def cost(self, flat: bool) -> Cost:
-        """Return what a step takes."""
+        """Return the evaluations of the drift and the draws of noise in a step."""
         return Cost(drifts=1, draws=1)
 
     def width_bias(self, share: float, flat: bool) -> float:
-        r"""Relative bias of the variance in a force of slope -s, :math:`1/(1 - sh/2) - 1`, share = sh."""
+        r"""Return the relative bias of the variance in a force of slope -s, :math:`1/(1-sh/2) - 1`, share = sh."""
         return 1.0 / max(1.0 - 0.5 * share, 1e-3) - 1.0
 
     def advance(self, particles: Particles, step: float) -> None:

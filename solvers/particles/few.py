@@ -1,4 +1,4 @@
-r"""Few particles in many replicas: the drift by the sums over modes as they stand, for all replicas at once.
+r"""Few particles in many replicas: the drift by direct sums over modes, for all replicas at once.
 
 .. math::
 
@@ -34,13 +34,13 @@ BOUND_ROUNDING = 1e-9
 
 
 def are_few(particles: int, modes: Truncation) -> bool:
-    """Whether the sums over the modes are the faster way; a single particle has none to be summed with."""
+    """Return whether direct sums over the modes are faster; a single particle is not summed so."""
     degree = modes.degree
     return 2 <= particles <= MOST_PARTICLES and 1 <= degree <= LARGEST_DEGREE and particles * degree <= MOST_TERMS
 
 
 def together(particles: int, modes: Truncation) -> int:
-    """Return how many replicas are best moved by the same calls; no number depends on it."""
+    """Return how many replicas are moved by the same calls most cheaply; results do not depend on it."""
     return min(MOST_REPLICAS, max(1, MOST_TERMS_TOGETHER // (particles * modes.degree)))
 
 
@@ -78,7 +78,7 @@ class FewParticles(CircleParticles):
 
     @property
     def passes(self) -> Passes:
-        """Steps that add one displacement after the other."""
+        """Faster steps by the class of the scheme, which add one displacement after the other."""
         return {EulerMaruyama: self.euler, WeakSecondOrder: self.second_order}
 
     @property
@@ -104,19 +104,19 @@ class FewParticles(CircleParticles):
         return np.concatenate([np.ones((len(self.places), 1)), (cosine - 1j * sine)[:, :degree]], axis=1)
 
     def euler(self, step: float) -> None:
-        """Advance by the drift and the noise of a step."""
+        """Advance the particles by the drift and the noise of a step."""
         self.places += self.drift(step)
         self.places += self.noise(step)
 
     def second_order(self, step: float) -> None:
-        """Advance by the mean of the drifts before and after, and the noise of a step."""
+        """Advance the particles by the mean of the drifts before and after, and the noise of a step."""
         first = self.drift(step)
         self.places += first
         self.places += self.noise(step)
         self.places += 0.5 * (self.drift(step, watched=False) - first)
 
     def drift(self, step: float, watched: bool = True) -> Floats:
-        """Return what the drift moves the particles by in a step, in cells."""
+        """Return the displacements by the drift of a step, in units of cells."""
         modes = self._modes
         self._waves.fill(in_radians(self.places, modes.cells))
         cosine, sine = self._waves.means()
@@ -128,7 +128,7 @@ class FewParticles(CircleParticles):
         return self._waves.sum(factor * imaginary, factor * real)
 
     def _watch(self, real: Floats, imaginary: Floats, step: float) -> None:
-        """Note the largest slope -b', over the noise of a step where it overshoots, as :mod:`.drift` says."""
+        """Record the largest slope -b', over the noise of a step where it overshoots, as :mod:`.drift` says."""
         weights = step * self._degrees**2
         bounds = (weights * np.hypot(real, imaginary)).sum(axis=1)
         # A bound that is no larger leaves the maximum as it is; its own rounding is allowed for.
@@ -157,7 +157,7 @@ class _Waves:
         self._cosines, self._sines, self._products = (np.empty((degree, *shape)) for _ in range(3))
 
     def fill(self, angles: Floats) -> None:
-        """Take other angles."""
+        """Compute the waves of other angles, in place."""
         cosines, sines, products = self._cosines, self._sines, self._products
         np.cos(angles, out=cosines[0])
         np.sin(angles, out=sines[0])

@@ -1,6 +1,6 @@
 r"""The passes over all particles, in numpy; :mod:`.compiled` has the same arithmetic in the same order.
 
-Positions are counted in cells. A particle at x is in cell :math:`\mathrm{rint}(x) \bmod M` at distance
+Positions are in units of cells. A particle at x is in cell :math:`\mathrm{rint}(x) \bmod M` at distance
 :math:`d = x - \mathrm{rint}(x)` from its centre. Sums over the particles of a cell are taken in the order of the
 particles, so that nothing depends on the size of the blocks.
 """
@@ -19,20 +19,20 @@ ROUNDING = 6755399441055744.0
 
 
 class Kernel(Protocol):
-    """Passes over the positions (N,) of all particles, in cells; ``table`` and ``sums`` are (4, M)."""
+    """Protocol of passes over the positions (N,) of all particles, in cells; ``table`` and ``sums`` are (4, M)."""
 
     name: str
 
     def deposit(self, positions: Floats, sums: Floats) -> None:
-        """Sum 1, d, d^2 and d^3 over the particles of every cell."""
+        """Write the sums of 1, d, d^2 and d^3 over the particles of every cell to ``sums`` (4, M)."""
 
     def drift(self, positions: Floats, table: Floats, drift: Floats) -> None:
-        """Write the displacements by the drift to ``drift`` (N,)."""
+        """Write the displacements by the drift at positions to ``drift`` (N,)."""
 
     def euler(
         self, positions: Floats, table: Floats, amplitude: float, generator: np.random.Generator, sums: Floats
     ) -> None:
-        """Displace by the drift and by noise of the given amplitude; sum over the cells."""
+        """Displace positions, in place, by the drift and by noise of an amplitude, and write sums over cells."""
 
     def predict(
         self,
@@ -43,10 +43,10 @@ class Kernel(Protocol):
         drift: Floats,
         sums: Floats,
     ) -> None:
-        """Do the same and keep the displacements by the drift in ``drift`` (N,)."""
+        """Displace positions as :meth:`euler` does, and write the displacements by the drift to ``drift`` (N,)."""
 
     def correct(self, positions: Floats, table: Floats, drift: Floats, sums: Floats) -> None:
-        """Replace the displacements by ``drift`` by their mean with the drift here; sum over the cells."""
+        """Replace displacements by ``drift`` by their mean with the drift at the positions; write cell sums."""
 
 
 class ArrayKernel:
@@ -63,20 +63,20 @@ class ArrayKernel:
         self._gathered: Floats = np.empty(BLOCK)
 
     def deposit(self, positions: Floats, sums: Floats) -> None:
-        """Sum 1, d, d^2 and d^3 over the particles of every cell."""
+        """Write the sums of 1, d, d^2 and d^3 over the particles of every cell to ``sums`` (4, M)."""
         sums[:] = 0.0
         for start in range(0, positions.size, BLOCK):
             self._add(positions[start : start + BLOCK], sums)
 
     def drift(self, positions: Floats, table: Floats, drift: Floats) -> None:
-        """Write the displacements by the drift to ``drift`` (N,)."""
+        """Write the displacements by the drift at positions to ``drift`` (N,)."""
         for start in range(0, positions.size, BLOCK):
             drift[start : start + BLOCK] = self._drift(positions[start : start + BLOCK], table)
 
     def euler(
         self, positions: Floats, table: Floats, amplitude: float, generator: np.random.Generator, sums: Floats
     ) -> None:
-        """Displace by the drift and by noise of the given amplitude; sum over the cells."""
+        """Displace positions, in place, by the drift and by noise of an amplitude, and write sums over cells."""
         sums[:] = 0.0
         for start in range(0, positions.size, BLOCK):
             block = positions[start : start + BLOCK]
@@ -93,7 +93,7 @@ class ArrayKernel:
         drift: Floats,
         sums: Floats,
     ) -> None:
-        """Do the same and keep the displacements by the drift in ``drift`` (N,)."""
+        """Displace positions as :meth:`euler` does, and write the displacements by the drift to ``drift`` (N,)."""
         sums[:] = 0.0
         for start in range(0, positions.size, BLOCK):
             block = positions[start : start + BLOCK]
@@ -104,7 +104,7 @@ class ArrayKernel:
             self._add(block, sums)
 
     def correct(self, positions: Floats, table: Floats, drift: Floats, sums: Floats) -> None:
-        """Replace the displacements by ``drift`` by their mean with the drift here; sum over the cells."""
+        """Replace displacements by ``drift`` by their mean with the drift at the positions; write cell sums."""
         sums[:] = 0.0
         for start in range(0, positions.size, BLOCK):
             block = positions[start : start + BLOCK]

@@ -1,4 +1,4 @@
-r"""The scheme of Leimkuhler and Matthews: at the cost of Euler-Maruyama, means at rest that are right to order 2.
+r"""The scheme of Leimkuhler and Matthews: at the cost of Euler-Maruyama, means at rest of order 2.
 
 .. math:: X_{n+1} = X_n + h\,b(X_n) + \sqrt{2Dh}\,\tfrac12(\xi_n + \xi_{n+1}) .
 
@@ -42,11 +42,11 @@ class LeimkuhlerMatthews:
     curved: ClassVar[bool] = False
 
     def cost(self, flat: bool) -> Cost:
-        """Return what a step takes; the first draws once more."""
+        """Return the evaluations of the drift and the draws of noise in a step; the first draws once more."""
         return Cost(drifts=1, draws=1)
 
     def width_bias(self, share: float, flat: bool) -> float:
-        """Relative bias of the variance in a linear force at rest: none."""
+        """Return 0, the relative bias of the variance in a linear force at rest."""
         return 0.0
 
     def advance(self, particles: Particles, step: float) -> None:

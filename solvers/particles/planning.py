@@ -1,4 +1,4 @@
-"""From the arguments of a simulation to its replicas: everything is checked here, before anything is computed."""
+"""The arguments of a simulation and its replicas, checked before anything is computed."""
 
 import dataclasses
 from dataclasses import dataclass
@@ -44,14 +44,14 @@ class Options:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A simulation that has been checked.
+    """The checked arguments of a simulation, with its replicas.
 
     Attributes
     ----------
     initial
         The initial state in words.
     warnings
-        What a reader must know before anything is computed.
+        Warnings that are known before anything is computed.
     """
 
     problem: McKeanVlasov
@@ -74,12 +74,12 @@ def plan(
     checkpoint: Checkpoint | None,
     kernel: str,
 ) -> Plan:
-    """Check the arguments of a simulation and make its replicas.
+    """Return the checked arguments of a simulation with its replicas.
 
     Parameters
     ----------
     motion
-        How particles move on the domain.
+        Motion of particles on the domain.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def plan(
 
 
 def _identity(problem: McKeanVlasov, options: Options, setting: Setting, table: Timetable) -> dict[str, Any]:
-    """Return what tells one run from another in a checkpoint."""
+    """Return the values that identify a run in a checkpoint."""
     return {
         "version": version(),
         "problem": problem.to_dict(),
@@ -127,7 +127,7 @@ def _identity(problem: McKeanVlasov, options: Options, setting: Setting, table: 
 
 
 def _replica(common: Replica, index: int, start: Start, replicas: int) -> Replica:
-    """Return one of the replicas, after a check that its checkpoints can be written."""
+    """Return the replica of an index and a start, after a check that its checkpoints can be written."""
     checkpoint = common.checkpoint
     if checkpoint is not None:
         checkpoint = Checkpoint(replica_path(checkpoint.path, index, replicas), checkpoint.every)

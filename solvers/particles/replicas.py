@@ -1,6 +1,6 @@
-"""One replica: its steps, its checkpoints and what is recorded of it.
+"""One replica: its steps, its checkpoints and its record.
 
-Its streams come from the seed and its index alone, so that nothing depends on where it runs or on what else does.
+Its streams come from the seed and its index alone, so that no result depends on where and with what it runs.
 """
 
 import time
@@ -29,7 +29,7 @@ BETWEEN_REPORTS = 2**21
 
 @dataclass(frozen=True, eq=False)
 class Replica:
-    """Everything one replica needs; plain and picklable.
+    """The task of one replica; plain and picklable.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Replica:
 
 @dataclass(frozen=True, eq=False)
 class Recorded:
-    """What is left of a replica.
+    """The record of a replica.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Recorded:
     contraction
         Largest product of a step and the slope -b' of the drift.
     failure
-        Why it ended early, or nothing.
+        Why it ended early; empty if it did not.
     interrupted
         Whether the user ended it.
     """
@@ -85,7 +85,7 @@ class Recorded:
 
 
 def running(replica: Replica) -> Generator[int, None, Recorded]:
-    """Run a replica, yield the number of steps done from time to time and return what was recorded."""
+    """Run a replica, yielding the number of steps done from time to time, and return its record."""
     started = time.process_time()
     walk = _Walk(replica)
     failure, stopped = "", False
@@ -99,17 +99,17 @@ def running(replica: Replica) -> Generator[int, None, Recorded]:
 
 
 def failed(replica: Replica, reached: float, reason: str) -> str:
-    """Say that a replica ended early."""
+    """Return the sentence that a replica ended early."""
     return f"replica {replica.index} stopped at time {reached:.6g}: {reason}"
 
 
 def interrupted(replica: Replica, reached: float) -> str:
-    """Say that the user ended a replica."""
+    """Return the sentence that the user ended a replica."""
     return f"replica {replica.index} was interrupted at time {reached:.6g}"
 
 
 class _Walk:
-    """A replica on its way."""
+    """A replica during its simulation."""
 
     def __init__(self, replica: Replica) -> None:
         self.replica = replica
@@ -127,7 +127,7 @@ class _Walk:
             self._record(0)
 
     def to_the_end(self) -> Generator[int, None, None]:
-        """Take all steps that remain."""
+        """Take all remaining steps, yielding the number of steps done."""
         replica, cloud, progress = self.replica, self.cloud, self.progress
         between = max(1, BETWEEN_REPORTS // replica.particles)
         for record, remaining, step in replica.timetable.steps_from(progress.done):
@@ -143,7 +143,7 @@ class _Walk:
                 yield progress.done
 
     def recorded(self, failure: str, interrupted: bool, cpu_seconds: float) -> Recorded:
-        """Return what is known of the replica now."""
+        """Return the record of the replica so far."""
         replica, progress = self.replica, self.progress
         positions, counts = (None, None) if failure else replica.setting.ended(self.cloud.positions)
         return Recorded(

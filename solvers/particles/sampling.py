@@ -29,13 +29,13 @@ EPS = float(np.finfo(float).eps)
 
 @dataclass(frozen=True, eq=False)
 class FromDensity:
-    """Particles start independently from a density with the moments ``cosine`` and ``sine``, (n + 1,) each."""
+    """Start of independent particles from a density with moments ``cosine`` and ``sine``, (n + 1,) each."""
 
     cosine: Floats
     sine: Floats
 
     def angles(self, particles: int, generator: np.random.Generator) -> Floats:
-        """Return initial angles (N,)."""
+        """Return the initial angles of particles, (N,)."""
         return sample_density(self.cosine, self.sine, generator.random(particles))
 
     def moments(self, degree: int) -> NDArray[np.complex128]:
@@ -46,18 +46,18 @@ class FromDensity:
         return result
 
     def digest(self) -> str:
-        """Tell this start from others."""
+        """Return the digest that identifies this start."""
         return digest_of(self.cosine, self.sine)
 
 
 @dataclass(frozen=True, eq=False)
 class FromPositions:
-    """Particles start at given angles (N,)."""
+    """Start of particles at given angles (N,)."""
 
     positions: Floats
 
     def angles(self, particles: int, generator: np.random.Generator) -> Floats:
-        """Return initial angles (N,)."""
+        """Return the initial angles of particles, (N,)."""
         return self.positions
 
     def moments(self, degree: int) -> NDArray[np.complex128]:
@@ -70,7 +70,7 @@ class FromPositions:
         return result
 
     def digest(self) -> str:
-        """Tell this start from others."""
+        """Return the digest that identifies this start."""
         return digest_of(self.positions)
 
 
@@ -125,7 +125,7 @@ def _distribution_on_grid(coefficients: NDArray[np.complex128]) -> tuple[Floats,
 def _inverted(
     coefficients: NDArray[np.complex128], uniforms: Floats, nodes: Floats, values: Floats, densities: Floats
 ) -> Floats:
-    """Solve F(x) = u for each u, safeguarded Newton on all at once."""
+    """Return the solutions of F(x) = u for all u, by safeguarded Newton's method."""
     cell = np.clip(np.searchsorted(values, uniforms, side="right") - 1, 0, nodes.size - 2)
     low, high = nodes[cell], nodes[cell + 1]
     angles = _hermite(uniforms, cell, nodes, values, densities)

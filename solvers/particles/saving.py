@@ -1,6 +1,6 @@
 """Checkpoints of replicas: positions, generator and moments recorded so far; all else follows from the task.
 
-With what the scheme carries from one step to the next that is all there is between two steps, so that a checkpoint
+With the values carried by the scheme that is the whole state between two steps, so that a checkpoint
 after any of them resumes to the same bits.
 """
 
@@ -25,7 +25,7 @@ QUOTIENT_ROUNDING = 1e-9
 
 @dataclass(eq=False)
 class Progress:
-    """How far a replica has come.
+    """Progress of a replica.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Progress:
 
 
 class Resumed(NamedTuple):
-    """Where a replica goes on from: its progress, its positions and what its scheme carries."""
+    """State from which a replica is resumed: its progress, its positions and the carried values of its scheme."""
 
     progress: Progress
     positions: Floats
@@ -60,12 +60,12 @@ def replica_path(path: str | Path, index: int, replicas: int) -> Path:
 
 
 def due(before: float, after: float, every: float) -> bool:
-    """Whether a multiple of ``every`` was passed."""
+    """Return whether a multiple of ``every`` lies between two times."""
     return _passed(after, every) > _passed(before, every)
 
 
 def save(path: str | Path, run: dict[str, Any], cloud: Cloud, progress: Progress) -> None:
-    """Write a checkpoint.
+    """Write the checkpoint of a replica.
 
     Raises
     ------
@@ -86,12 +86,12 @@ def save(path: str | Path, run: dict[str, Any], cloud: Cloud, progress: Progress
 
 
 def load(path: str | Path, run: dict[str, Any], generator: np.random.Generator) -> Resumed | None:
-    """Return where a replica goes on from, the generator put where it was; None if nothing is saved.
+    """Return the saved state of a replica, and set the state of the generator; None if nothing is saved.
 
     Raises
     ------
     InvalidInput
-        If the checkpoint is damaged and no other is there, or belongs to another run.
+        If the checkpoint is damaged and there is no other, or belongs to another run.
     """
     saved = checkpoints.read(path)
     if saved is None:
@@ -113,7 +113,7 @@ def load(path: str | Path, run: dict[str, Any], generator: np.random.Generator) 
 
 
 def _stream(generator: np.random.Generator) -> tuple[NDArray[np.uint64], dict[str, Any]]:
-    """Take the state of a generator apart into words that binary files hold and small numbers."""
+    """Return the state of a generator as words that binary files hold and small numbers."""
     state: Any = generator.bit_generator.state
     return state["state"]["state"], {name: state[name] for name in ("bit_generator", "has_uint32", "uinteger")}
 

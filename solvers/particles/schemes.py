@@ -1,4 +1,4 @@
-"""Schemes by their names, and the refusal of those that do not apply."""
+"""Schemes by their names, and the check that they apply."""
 
 import importlib
 
@@ -14,7 +14,7 @@ def scheme_named(name: str) -> Scheme:
     Raises
     ------
     InvalidInput
-        If there is none.
+        If no scheme has that name.
     """
     if name not in SCHEMES:
         raise InvalidInput(f"unknown scheme {name!r}; known: {', '.join(SCHEMES)}")
@@ -24,7 +24,7 @@ def scheme_named(name: str) -> Scheme:
 
 
 def schemes(flat: bool) -> list[Scheme]:
-    """Return all that apply on flat domains, or on curved ones."""
+    """Return all schemes that apply on flat domains, or on curved ones."""
     return [scheme for scheme in map(scheme_named, SCHEMES) if flat or scheme.curved]
 
 
@@ -34,7 +34,7 @@ def require_scheme(scheme: Scheme, flat: bool) -> None:
     Raises
     ------
     InvalidInput
-        Then.
+        If it is a class or does not apply.
     """
     if isinstance(scheme, type):
         raise InvalidInput(f"scheme must be {scheme.__name__}() with its options, not the class itself")

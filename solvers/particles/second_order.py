@@ -29,11 +29,11 @@ class WeakSecondOrder:
     curved: ClassVar[bool] = True
 
     def cost(self, flat: bool) -> Cost:
-        """Return what a step takes."""
+        """Return the evaluations of the drift and the draws of noise in a step."""
         return Cost(drifts=2, draws=1 if flat else 2)
 
     def width_bias(self, share: float, flat: bool) -> float:
-        """Relative bias of the variance in a force of slope -s, share = sh, in modulus."""
+        """Return the modulus of the relative bias of the variance in a force of slope -s, share = sh."""
         return _platen_bias(share) if flat else _strang_bias(share)
 
     def advance(self, particles: Particles, step: float) -> None:

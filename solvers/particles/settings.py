@@ -1,7 +1,7 @@
-"""What a simulation must know of the domain its particles live on.
+"""The protocol of what is particular to the domain of a simulation.
 
 The loop over steps and replicas, random streams, checkpoints and the gathering of the ensemble are the same
-everywhere. A setting answers the rest: where particles start, what moves them, which steps are short enough and
+everywhere. A setting has the rest: where particles start, what moves them, which steps are short enough and
 what is recorded.
 """
 
@@ -26,14 +26,14 @@ HISTOGRAM_BINS = 128
 
 
 class Start(Protocol):
-    """Where the particles of a replica start."""
+    """Protocol of the starts of the particles of a replica."""
 
     def digest(self) -> str:
-        """Tell this start from others."""
+        """Return the digest that identifies this start."""
 
 
 class Starts(NamedTuple):
-    """Where every replica starts, that in words, and what a reader must know about it."""
+    """The starts of all replicas, their description in words, and warnings."""
 
     each: Sequence[Start]
     description: str
@@ -41,16 +41,16 @@ class Starts(NamedTuple):
 
 
 class Several(Protocol):
-    """How several replicas are advanced together; no number depends on it."""
+    """Protocol of settings that advance several replicas together; results do not depend on it."""
 
     def together(self, particles: int) -> int:
-        """Return how many replicas are best advanced together."""
+        """Return how many replicas are advanced together most cheaply."""
 
     def clouds(self, positions: Floats, streams: Streams) -> Clouds:
         """Return the particles of several replicas (R, ...)."""
 
     def record_all(self, clouds: Clouds) -> dict[str, Floats]:
-        """Return what is recorded of each, as in ``shapes`` with a first axis for the replicas."""
+        """Return the recorded values of several replicas, as in ``shapes`` with a first axis for the replicas."""
 
 
 class Setting(Protocol):
@@ -58,7 +58,7 @@ class Setting(Protocol):
 
     @property
     def drift(self) -> MomentDrift | PairDrift:
-        """How the drift is summed."""
+        """The method of summing the drift."""
 
     @property
     def flat(self) -> bool:
@@ -70,25 +70,25 @@ class Setting(Protocol):
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Names and shapes of what is recorded at a time."""
+        """Names and shapes of the values recorded at a time."""
 
     def position_shape(self, particles: int) -> tuple[int, ...]:
         """Return the shape of the positions in the record."""
 
     def with_kernel(self, kernel: str, work: float) -> "Setting":
-        """Return the setting with a kernel chosen, if that is left open, for so many particle-steps.
+        """Return the setting with a kernel chosen, if none is, for a number of particle-steps.
 
         Raises
         ------
         InvalidInput
-            If the kernel is unknown or not there.
+            If the kernel is unknown or not installed.
         """
 
     def default_step(self, until: float) -> float:
-        """Return the step taken if none is given."""
+        """Return the default step."""
 
     def starts(self, initial: Any, particles: int, replicas: int) -> Starts:
-        """Return where every replica starts.
+        """Return the starts of all replicas from an initial state.
 
         Raises
         ------
@@ -102,33 +102,33 @@ class Setting(Protocol):
         Raises
         ------
         InvalidInput
-            If they are.
+            If they are too long.
         """
 
     def placed(self, start: Any, particles: int, generator: np.random.Generator) -> Floats:
-        """Return positions at the start, as the cloud holds them."""
+        """Return positions at the start, in the form of the cloud."""
 
     def cloud(self, positions: Floats, generator: np.random.Generator) -> Cloud:
-        """Return particles that can be moved."""
+        """Return the particles at positions, with their drift and their noise."""
 
     @property
     def several(self) -> "Several | None":
-        """How replicas are advanced together, if that is quicker than one by one."""
+        """The setting itself if replicas are advanced together faster than one by one, else None."""
 
     def record(self, cloud: Cloud) -> dict[str, Floats]:
-        """Return what is recorded of the particles, named and shaped as in ``shapes``."""
+        """Return the recorded values of the particles, named and shaped as in ``shapes``."""
 
     def ended(self, positions: Floats) -> tuple[Floats, Counts]:
-        """Return the positions as a record holds them and their histogram."""
+        """Return the positions at the end, as in the record, and their histogram."""
 
     def warnings(self, particles: int) -> list[str]:
-        """Return what a reader must know before anything is computed."""
+        """Return the warnings that are known before anything is computed."""
 
     def identity(self) -> str:
-        """Return what tells runs with different numbers apart in a checkpoint."""
+        """Return the text that identifies the drift and its rounding in checkpoints."""
 
     def described(self) -> dict[str, Any]:
-        """Return what the drift is made of, for the provenance."""
+        """Return the options and errors of the drift, for the provenance."""
 
 
 # How particles move on a domain: the setting of a problem, the drift or None for the cheapest, the degrees to be

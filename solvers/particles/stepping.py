@@ -1,7 +1,7 @@
-r"""What a time-stepping scheme is, and what it is made of: the drift, the noise and the displacements of particles.
+r"""The protocols of time-stepping schemes, and of the drift, the noise and the displacements of particles.
 
-The three are independent. Particles know how they move on their domain and what drives them, a scheme for
-:math:`dX = b(X)\,dt + \sqrt{2D}\,dB` knows neither. One more is a frozen dataclass in a file of its own, as
+The three are independent. Particles implement the motion on their domain and the forces, a scheme for
+:math:`dX = b(X)\,dt + \sqrt{2D}\,dB` uses neither. One more is a frozen dataclass in a file of its own, as
 :mod:`solvers.particles.leimkuhler_matthews` is, and a line of ``solvers.defaults.SCHEMES``, which gives its name to
 the command line.
 """
@@ -36,27 +36,27 @@ class Particles(Protocol):
 
     @property
     def places(self) -> Floats:
-        """Where they are, the particles last; a scheme that needs them after a move copies them."""
+        """Positions, with particles along the last axis; a scheme that needs them after a move copies them."""
 
     @property
     def passes(self) -> Passes:
-        """Quicker ways to take a step, by the class of the scheme: the same step up to rounding."""
+        """Faster steps by the class of the scheme, the same up to rounding."""
 
     def drift(self, step: float, watched: bool = True) -> Floats:
-        """Return the displacements by the drift that all particles make together where they are now.
+        """Return the displacements of a step by the drift of all particles at their positions.
 
         Where it is ``watched``, its slope times the step is noted, which says whether the step overshoots: once a
         step, for the whole of it.
         """
 
     def noise(self, time: float) -> Floats:
-        """Return displacements by fresh noise of a time, of variance 2D times it in every direction."""
+        """Return displacements by new noise of a duration, of variance 2D times it in every direction."""
 
     def move(self, displacements: Floats) -> None:
-        """Move by displacements, on spheres along great circles; they may be overwritten."""
+        """Move the particles by displacements, which may be overwritten, on spheres along great circles."""
 
     def place(self, origins: Floats, displacements: Floats) -> None:
-        """Put the particles where displacements take others, straight and then back to the domain."""
+        """Set the positions to origins plus displacements, projected to the domain."""
 
 
 class Cloud(Particles, Protocol):
@@ -66,11 +66,11 @@ class Cloud(Particles, Protocol):
 
     @property
     def positions(self) -> Floats:
-        """On the circle (N,), in cells, some turns away; on the sphere (d, N), unit vectors."""
+        """Positions: (N,) on the circle, in units of cells, on any turn; (d, N) on spheres, unit vectors."""
 
     @property
     def contraction(self) -> float:
-        """Largest product of a step and the slope of the drift, inwards, met so far."""
+        """Largest product so far of a step and the slope of the drift, inwards."""
 
 
 class Clouds(Particles, Protocol):
@@ -79,14 +79,14 @@ class Clouds(Particles, Protocol):
     Attributes
     ----------
     contractions : (R,) float
-        Contraction of each met so far.
+        Contraction of each replica so far.
     """
 
     contractions: Floats
 
     @property
     def rows(self) -> Floats:
-        """Positions of each, (R, ...)."""
+        """Positions of each replica, (R, ...)."""
 
 
 class Cost(NamedTuple):
@@ -102,7 +102,7 @@ class Scheme(Protocol):
 
     @property
     def name(self) -> str:
-        """It in records and on the command line, with its options."""
+        """Name of the scheme in records and on the command line, with its options."""
 
     @property
     def weak_order(self) -> int:
@@ -114,10 +114,10 @@ class Scheme(Protocol):
 
     @property
     def curved(self) -> bool:
-        """Whether it is a scheme on curved domains too, where displacements do not add up."""
+        """Whether it applies on curved domains too, where displacements do not add up."""
 
     def cost(self, flat: bool) -> Cost:
-        """Return what a step takes, on flat domains or on curved ones."""
+        """Return the evaluations of the drift and the draws of noise in a step, on flat or curved domains."""
 
     def width_bias(self, share: float, flat: bool) -> float:
         """Return the relative bias of the variance in a force of slope -s, share = s times the step."""
@@ -127,7 +127,7 @@ class Scheme(Protocol):
 
 
 def advance(scheme: Scheme, particles: Particles, step: float) -> None:
-    """Advance particles by a step: by the quicker way that they have for the scheme, or as the scheme makes it."""
+    """Advance particles by one step, by their faster step for the class of the scheme if they have one."""
     quicker = particles.passes.get(type(scheme))
     if quicker is None:
         scheme.advance(particles, step)
@@ -136,7 +136,7 @@ def advance(scheme: Scheme, particles: Particles, step: float) -> None:
 
 
 def too_long(step: float, contraction: float) -> str:
-    """Say that a step overshoots, and how long it may be."""
+    """Return the sentence that a step overshoots, with an admissible step."""
     return (
         f"the step {step:g} is too long: the drift is so steep that step * slope = {contraction:.3g} where at most "
         f"{OVERSHOOTING:g} is stable; use a step of at most {0.5 * OVERSHOOTING * step / contraction:.2g}"

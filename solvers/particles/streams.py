@@ -1,4 +1,4 @@
-"""The random streams of replicas, made in one place; those of small ones are drawn for many steps at a time."""
+"""The random streams of replicas; those of small ones are drawn for many steps at a time."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ AHEAD = 2**16
 
 
 def streams(seed: int, index: int) -> tuple[np.random.Generator, np.random.Generator]:
-    """Return the generators of a replica's start and of its noise; the only place where streams are made."""
+    """Return the generators of a replica's start and of its noise."""
     return tuple(  # type: ignore[return-value]
         np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(index, purpose))))
         for purpose in (SAMPLING, NOISE)
@@ -24,9 +24,9 @@ class Streams:
     Parameters
     ----------
     generators
-        One a replica.
+        One for each replica.
     numbers
-        How many each draws at a time.
+        Number of draws of each at a time.
     """
 
     def __init__(self, generators: Sequence[np.random.Generator], numbers: int) -> None:
@@ -45,6 +45,6 @@ class Streams:
         self._used += 1
 
     def keep(self, replicas: NDArray[np.integer]) -> None:
-        """Go on with some of the replicas only."""
+        """Retain the streams of some of the replicas only."""
         self._generators = [self._generators[replica] for replica in replicas.tolist()]
         self._ahead = self._ahead[replicas]

@@ -1,4 +1,4 @@
-"""Which times are recorded, and how the steps between them are divided so that each is hit exactly."""
+"""Recorded times, and the equal steps between them by which each is reached exactly."""
 
 import itertools
 import math
@@ -38,7 +38,7 @@ class Timetable:
 
     @property
     def steps(self) -> int:
-        """Steps in all."""
+        """Total number of steps."""
         return sum(self.counts)
 
     @property
@@ -47,7 +47,7 @@ class Timetable:
         return max(self.lengths)
 
     def steps_from(self, done: int) -> Iterator[tuple[int, int, float]]:
-        """Yield the record each step leads to, how many steps remain to it afterwards, and the step's length."""
+        """Yield for each step the index of the next record, the number of steps remaining to it, and its length."""
         for record, before in enumerate(itertools.accumulate(self.counts, initial=0)):
             if record == len(self.counts):
                 return
@@ -56,7 +56,7 @@ class Timetable:
 
 
 def timetable(until: float, step: float, times: int | ArrayLike | None = None) -> Timetable:
-    """Divide the time from 0 to the end.
+    """Return the recorded times from 0 to the end, with the steps between them.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What is particular to the spheres: their symmetries, the branches they allow, and their linearisation."""
+"""The solvers on spheres: their symmetries, the branches they allow, and their linearisation."""
 
 from .geometry import SPHERE as SPHERE
 from .geometry import SphereGeometry as SphereGeometry

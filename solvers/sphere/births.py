@@ -37,7 +37,7 @@ def _zonal(
     symmetry: int,
     register: Register,
 ) -> list[Birth]:
-    """Return the branches about an axis that are even about the equator, or those that are not."""
+    """Return the branches about an axis, those even about the equator or the others."""
     equation = zonal_equation(geometry, problem, symmetry, 1 if point.coupling > 0 else -1)
     if equation is None:
         return []
@@ -49,9 +49,9 @@ def _zonal(
 
 
 def first_threshold(problem: McKeanVlasov) -> Number | None:
-    """Return the coupling up to which thresholds are always looked at: those of the two lowest degrees.
+    """Return the coupling up to which thresholds are always examined: those of the two lowest degrees.
 
-    In high dimension branches of both fall by decades.
+    In high dimensions branches of both reach couplings lower by decades.
     """
     low = critical_couplings(problem, 2)[1:]
     positive = low[(low > 0.0) & np.isfinite(low)]
@@ -60,18 +60,18 @@ def first_threshold(problem: McKeanVlasov) -> Number | None:
 
 
 def follows_all(problem: McKeanVlasov) -> bool:
-    """Whether branches of all symmetries are followed: on S^2, in higher dimensions those about an axis only."""
+    """Return whether branches of all symmetries are followed, as on S^2; elsewhere only those about an axis."""
     return problem.domain.has_azimuth
 
 
 def folds_apart(low: int, high: int) -> bool:
-    """Whether pairs of states may be born at folds of their own where two degrees are nearly critical.
+    """Return whether pairs of states may be born at folds of their own where two degrees are nearly critical.
 
-    Only of degrees 1 and 2 it is known that they are not.
+    Only for degrees 1 and 2 it is known that they are not.
     """
     return (low, high) != (1, 2)
 
 
 def reaches_down(problem: McKeanVlasov, point: CriticalPoint) -> bool:
-    """Whether a branch born at a critical point may extend to smaller couplings in modulus."""
+    """Return whether a branch born at a critical point may extend to smaller couplings in modulus."""
     return any(degree % 2 == 0 or branch_shape(problem, degree).curvature < 0.0 for degree in point.modes)

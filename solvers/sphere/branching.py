@@ -1,4 +1,4 @@
-"""Leaving a branch point of a branch of zonal states, or of one of states without an axis."""
+"""Branches that leave a branch of zonal states, or one of states without an axis."""
 
 import numpy as np
 
@@ -41,7 +41,7 @@ def births_without_axis(event: Event) -> list[Birth]:
 
 
 def _about_the_axis(point: Point, block: AzimuthalBlock, degrees: Integers, kernel: Floats) -> list[Birth]:
-    """Within the symmetry of the branch both sides are new; across it one is the mirror image of the other."""
+    """Return the zonal births: both sides within the symmetry of a branch, one of two images across it."""
     old = point.equation
     equation = old if block.own else _asymmetric(old)
     if equation is None:
@@ -61,7 +61,7 @@ def _about_the_axis(point: Point, block: AzimuthalBlock, degrees: Integers, kern
 
 
 def _asymmetric(old: StationaryEquation) -> StationaryEquation | None:
-    """Return the equation of all degrees that resolves at least what that of the even ones does."""
+    """Return the equation on all degrees that resolves at least what a given one on even degrees does."""
     modes = old.basis.symmetry * old.basis.nodes // 2
     largest = int(old.basis.degrees.max())
     return zonal_equation(old.geometry, old.problem, 1, old.sign, modes=modes, unknowns=largest)

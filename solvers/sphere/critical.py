@@ -1,4 +1,4 @@
-"""Leaving the uniform state among the densities of one symmetry, about an axis or invariant under a group."""
+"""Departures from the uniform state among densities of one symmetry, about an axis or invariant under a group."""
 
 import numpy as np
 

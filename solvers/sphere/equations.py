@@ -41,5 +41,5 @@ def zonal_equation(
 
 
 def confined_symmetry(problem: McKeanVlasov) -> int:
-    """Return 2 where the confinement, if there is one, is even about the equator, else 1."""
+    """Return 2 if there is no confinement or it is even about the equator, else 1."""
     return math.gcd(confining_symmetry(problem), 2)

@@ -1,4 +1,4 @@
-"""The geometry of spheres: what differs between the kinds of densities, and the symmetries of all."""
+"""The geometry of spheres: the kinds of densities, and the symmetries of all."""
 
 from ..bases import Basis
 from ..geometry import Densities
@@ -69,7 +69,7 @@ class SphereGeometry:
     spectrum = staticmethod(spectrum)
 
     def densities(self, basis: Basis) -> Densities:
-        """Return what is particular to the densities of a basis."""
+        """Return the densities of a basis: about an axis, or invariant under a group."""
         return ZONAL if basis.even else INVARIANT
 
 

@@ -76,7 +76,7 @@ def antiprismatic(order: int) -> Group:
 
 @functools.cache
 def axial_group(order: int, mirror: bool, equator: int, half_turn: bool) -> Group:
-    """Return the group of the rotations by 2 pi/m about the z axis and what comes with them.
+    """Return the group of the rotations by 2 pi/m about the z axis with given mirrors and half turns.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def axial_group(order: int, mirror: bool, equator: int, half_turn: bool) -> Grou
     mirror
         Whether azimuth 0 is a mirror.
     equator
-        +1 if the equator is one, -1 if it is together with a turn by pi/m, else 0.
+        +1 if the equator is a mirror, -1 if it is one together with a turn by pi/m, else 0.
     half_turn
         Whether half a turn about the x axis is in the group, where there is no mirror at azimuth 0.
     """
@@ -111,7 +111,7 @@ def solids() -> tuple[Group, ...]:
 def searched_groups(highest: int) -> tuple[Group, ...]:
     """Return the symmetries that states with rotations of an order up to the highest can have, larger ones first.
 
-    Groups without reflections and of more than two-fold rotations are left out but for those of the solids.
+    Of groups without reflections and with more than two-fold rotations only those of the solids are included.
     """
     orders = range(1, highest + 1)
     about = [axial_group(m, True, equator, False) for m in orders for equator in (-1, 0, 1)]
@@ -136,7 +136,7 @@ def breaking_group(order: int, equator: int = 0) -> Group:
 
 
 def axial_groups(degree: int) -> tuple[Group, ...]:
-    """Return the finite axial groups of a degree, oriented as this module says; the zonal one comes on top.
+    """Return the finite axial groups of a degree, oriented as in this module, without the zonal one.
 
     Parameters
     ----------

@@ -4,8 +4,8 @@ The matrix of the stationary equation on all significant harmonics of the potent
 
 .. math:: S = \sigma - 2 A\sigma\,\mathrm{Cov}\,\sigma A ,
 
-splits into classes: harmonics with the same signs under the reflections of coordinates that leave the state as it
-is, and of the same order modulo the rotations about the z axis that do. The three rotations are zero modes of it,
+splits into classes: harmonics with the same signs under the reflections of coordinates that leave the state
+invariant, and of the same order modulo the rotations about the z axis that do. The three rotations are zero modes,
 known from the state, and are moved to one.
 """
 
@@ -36,7 +36,7 @@ KEPT = 3
 
 @dataclass(frozen=True)
 class HarmonicClass:
-    """A class of harmonics that the linearisation keeps.
+    """A class of harmonics that is invariant under the linearisation.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class HarmonicClass:
     residue : int
         Order m modulo the rotations about the z axis, up to its sign.
     own : bool
-        Whether it contains the modes of the branch itself, where folds show.
+        Whether it contains the modes of the branch itself, so that folds are zeros of its eigenvalues.
     """
 
     signs: tuple[int, ...]
@@ -55,16 +55,16 @@ class HarmonicClass:
 
     @property
     def multiplicity(self) -> int:
-        """Every class counts once."""
+        """Number of copies, 1, since every class counts once."""
         return 1
 
     def words(self, symmetry: int) -> str:
-        """Return the class in words."""
+        """Return the name of the class."""
         return "harmonics of the symmetry of the branch" if self.own else "harmonics that break its symmetry"
 
 
 class HarmonicPerturbations:
-    """All significant harmonics of the potential, seen from states of a group."""
+    """All significant harmonics of the potential, for states of a group."""
 
     def __init__(self, equation: StationaryEquation) -> None:
         basis, problem = equation.basis, equation.problem
@@ -85,7 +85,7 @@ class HarmonicPerturbations:
         self._products: dict[HarmonicClass, tuple[ClassProducts, Integers]] = {}
 
     def block(self, point: Point, block: HarmonicClass) -> BlockMatrix:
-        """Return the matrix of a class at a point, rotations moved to one."""
+        """Return the matrix of a class at a point, with the eigenvalues of rotations moved to one."""
         equation = point.equation
         places = np.array(block.places)
         seen = self._seen_at(point)
@@ -103,12 +103,12 @@ class HarmonicPerturbations:
         return BlockMatrix(matrix, self.basis.degrees[places], repulsive)
 
     def rotations(self, point: Point, block: HarmonicClass) -> int:
-        """Return the dimension of the rotations in a class: the trace of their projector."""
+        """Return the number of rotation modes in a class, the trace of their projector."""
         moved = self._seen_at(point).rotations
         return 0 if moved is None else round(float((moved[list(block.places)] ** 2).sum()))
 
     def _seen_at(self, point: Point) -> "_Seen":
-        """Return what all classes need of a point; that of the last points is kept."""
+        """Return the moments, products and rotations of a point, cached for the last points."""
         for known, seen in self._known:
             if known is point:
                 return seen
@@ -117,7 +117,7 @@ class HarmonicPerturbations:
         return seen
 
     def products(self, block: HarmonicClass) -> tuple[ClassProducts, Integers]:
-        """Return the products of a class, sorted by order, and where its own order has them."""
+        """Return the products of a class, sorted by order, and the places of its own harmonics among them."""
         assert self.waves is not None
         if block not in self._products:
             degree, order, sine = (column[list(block.places)] for column in self.listed)
@@ -128,7 +128,7 @@ class HarmonicPerturbations:
 
 
 class _Seen:
-    """A density as all classes see it: its moments, products of harmonics and rotations."""
+    """A density for all classes: its moments, products of harmonics and rotations."""
 
     def __init__(self, modes: HarmonicPerturbations, moments: Floats) -> None:
         self._modes = modes
@@ -154,7 +154,7 @@ class _Seen:
         return ordered
 
     def _all(self) -> Floats:
-        """Return the means of all products."""
+        """Return the means of all products of harmonics."""
         if self._covariance is None:
             means = self._modes.basis.means(self.moments)
             self._covariance = self._modes.basis.covariance(self.moments) + np.multiply.outer(means, means)
@@ -173,9 +173,9 @@ def classes_of(reflections: Reflections, turns: int, degrees: Integers) -> list[
     Parameters
     ----------
     reflections
-        The group of reflections of coordinates that leave the state as it is, a sign for each of x, y and z.
+        The group of reflections of coordinates that leave the state invariant, a sign for each of x, y and z.
     turns
-        Largest n such that the rotation by 2 pi/n about the z axis leaves it as it is.
+        Largest n such that the rotation by 2 pi/n about the z axis leaves it invariant.
     degrees
         The degrees.
     """
@@ -200,7 +200,7 @@ def reflections_of(group: Group) -> Reflections:
 
 
 def listed(degrees: Integers) -> tuple[Integers, Integers, Integers]:
-    """Return degree, order and whether it is a sine of the harmonics of some degrees, in order."""
+    """Return degree, order and whether it is a sine of every harmonic of some degrees, in their order."""
     harmonics = [
         (degree, order, sine) for degree in degrees.tolist() for sine in (0, 1) for order in range(sine, degree + 1)
     ]
@@ -227,7 +227,7 @@ def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
 
 
 def is_stable(point: Point) -> bool:
-    """Whether no direction is unstable, up to rounding."""
+    """Return whether no direction is unstable, up to rounding."""
     modes = harmonic_perturbations(point.equation)
     return not any(_unstable_in(modes, point, block, NEUTRAL) for block in modes.classes)
 
@@ -249,7 +249,7 @@ def block_matrix(point: Point, block: HarmonicClass) -> BlockMatrix:
 
 
 def copies(point: Point, one: HarmonicClass, other: HarmonicClass) -> bool:
-    """Whether two classes may have the same eigenvalues by symmetry; those of one branch point are then merged.
+    """Return whether two classes may have equal eigenvalues by symmetry; those of one branch point are then merged.
 
     Classes of harmonics are finer than the symmetry of a polyhedral state, whose eigenvalues are multiple.
     """
@@ -257,5 +257,5 @@ def copies(point: Point, one: HarmonicClass, other: HarmonicClass) -> bool:
 
 
 def rotations(point: Point, block: HarmonicClass) -> int:
-    """Return how many rotations of a state, which the matrices move to one, are in a class."""
+    """Return the number of rotation modes of a state, whose eigenvalues are moved to one, in a class."""
     return harmonic_perturbations(point.equation).rotations(point, block)

@@ -1,4 +1,4 @@
-"""Which states of a sphere are the same up to rotations and reflections, by invariants."""
+"""Orbits of states of a sphere under rotations and reflections, by invariants."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ SAME = 1e-6
 
 
 def powers(point: Point) -> Floats:
-    """Return the moments by degree: signed about the axis, else the length of all those of a degree."""
+    """Return the moments of a state by degree: signed about an axis, else the lengths over the orders."""
     basis = point.equation.basis
     return basis.modes.signed(*basis.expand(point.moments))
 
@@ -30,9 +30,9 @@ def symmetry_of(point: Point) -> int:
 
 
 def same_orbit(one: Point, other: Point) -> bool:
-    """Whether two states at one coupling are images of each other under rotations and reflections.
+    """Return whether two states at one coupling are images of each other under rotations and reflections.
 
-    A confinement leaves rotations about its axis, and the reflection in the equator if it is even.
+    A confinement admits rotations about its axis, and the reflection in the equator if it is even.
     """
     problem = one.equation.problem
     if abs(one.invariant - other.invariant) > 1e-10 * max(1.0, abs(one.invariant)):
@@ -47,7 +47,7 @@ def same_orbit(one: Point, other: Point) -> bool:
 
 
 def _same_up_to_mirror(first: Floats, second: Floats, mirror: bool) -> bool:
-    """Whether moments by degree, signed about an axis, are the same, or those of the image in the equator."""
+    """Return whether moments by degree, signed about an axis, are the same, or those of the mirror image."""
     count = min(first.size, second.size)
     first, second = first[:count], second[:count]
     images = (second, second * (1.0 - 2.0 * (np.arange(count) % 2))) if mirror else (second,)

@@ -1,4 +1,4 @@
-"""Where a branch meets a more symmetric one.
+"""Arrivals of branches at more symmetric ones.
 
 About an axis that is one even about the equator, or the uniform one: the moments outside the larger symmetry change
 sign there. The point itself is located on the more symmetric branch, where it is the zero of an eigenvalue and
@@ -28,7 +28,7 @@ IMAGE = 1e-2
 
 
 def meeting(last: Point, point: Point) -> Arrival | None:
-    """Return where the curve of zonal states meets a more symmetric one between two points, if it does."""
+    """Return the arrival of a curve of zonal states at a more symmetric one between two points, or None."""
     older = last.on(point.equation)
     if point.equation.basis.confinement is not None:
         return None
@@ -41,7 +41,7 @@ def meeting(last: Point, point: Point) -> Arrival | None:
 
 
 def meeting_without_axis(last: Point, point: Point) -> Arrival | None:
-    """Return where the curve of other states meets a more symmetric one between two points, if it does."""
+    """Return the arrival of a curve without an axis at a more symmetric one between two points, or None."""
     older = last.on(point.equation)
     if point.equation.basis.confinement is not None:
         return None
@@ -55,7 +55,7 @@ def _all_vanish(last: Point, point: Point) -> bool:
 
 
 def _vanish(modes: NDArray[np.bool_], before: Floats, after: Floats) -> bool:
-    """Whether some modes pass zero between two points, or vanish where Newton has found a state without them.
+    """Return whether modes pass zero between two points, or vanish since Newton's method found a state without.
 
     Modes that are rounding errors beside the others do neither.
     """
@@ -92,7 +92,7 @@ def _meeting_even(last: Point, point: Point, odd: np.ndarray) -> Arrival | None:
 
 
 def _meeting_image(last: Point, point: Point) -> Arrival | None:
-    """Return where the branch turns back as its own image, if it does."""
+    """Return the arrival at which a branch turns back as its own image, or None if it does not."""
     middle = turning_point(last, point)
     reach = 0.9 * min(middle - last.arclength, point.arclength - middle)
     pairs = []
@@ -114,20 +114,20 @@ def _meeting_image(last: Point, point: Point) -> Arrival | None:
 
 
 def _same_powers(left: Point, right: Point, inner: Point) -> bool:
-    """Whether two states are images: their powers agree much better than with those of a state nearby."""
+    """Return whether two states are images: their powers agree much better than with those of a state nearby."""
     mine, other, near = powers(left), powers(right), powers(inner)
     return float(np.abs(mine - other).max()) <= IMAGE * float(np.abs(mine - near).max())
 
 
 def nearest_image(symmetric: Point, last: Point) -> Floats:
-    """Return a more symmetric state in the unknowns of a branch about the same axis."""
+    """Return a more symmetric state in the unknowns of an arriving branch about the same axis."""
     equation: StationaryEquation = last.equation
     moments = equation.basis.moments_from(*symmetric.equation.basis.expand(symmetric.moments))
     return equation.unknown_from(moments)
 
 
 def same_place(departure: Departure, arrival: Arrival) -> bool:
-    """Whether a departure starts at a place where another branch has arrived."""
+    """Return whether a departure starts at the branch point of an arrival."""
     point = arrival.point
     if not np.any(departure.b):
         return _same_class(departure.equation.basis, point.equation.basis) and leads_back(departure, arrival)
@@ -141,7 +141,7 @@ def same_place(departure: Departure, arrival: Arrival) -> bool:
 
 
 def _same_class(one: Basis, other: Basis) -> bool:
-    """Whether two bases are of densities of the same symmetry."""
+    """Return whether two bases are of densities of the same symmetry."""
     first, second = one.invariants, other.invariants
     if first is not None and second is not None:
         return first.group.name == second.group.name

@@ -15,7 +15,7 @@ def zonal_moment_arrays(points: list[Point]) -> Floats:
 
 
 def moment_arrays_by_order(points: list[Point]) -> Floats:
-    """Return what :func:`zonal_moment_arrays` does at states without an axis."""
+    """Return moments and derivatives along a branch of states without an axis, (4, points, places)."""
     invariants = points[0].equation.basis.invariants
     assert invariants is not None
     return _moment_arrays(points, invariants)

@@ -3,7 +3,7 @@
 Random fields of a symmetry lead to states of that symmetry or a larger one: Newton's method is equivariant. In
 small spaces of symmetric densities few starts meet every state, and most states have some symmetry, so every group
 is given starts in proportion to its attractive harmonics, the trivial one too. Relaxations of arbitrary densities
-end at stable states, and tell how sure the lowest is.
+end at stable states, and show how certain the lowest is.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -70,7 +70,7 @@ class Met:
 
 
 def field_of(problem: McKeanVlasov, coupling: Number, largest: int) -> Field:
-    """Return the field of a problem on a sphere at a coupling, cut off where it matters little or at a degree."""
+    """Return the field of a problem on a sphere at a coupling, truncated where negligible or at a degree."""
     significant = starting_degrees(problem, partial(multiples, 1))
     known = strengths(problem, int(significant.degrees.max()))
     values = np.zeros(known.relative.size)
@@ -86,7 +86,7 @@ def field_of(problem: McKeanVlasov, coupling: Number, largest: int) -> Field:
 
 
 def _confining(problem: McKeanVlasov) -> int:
-    """Return the last degree of the confinement that a search needs, which polishing completes."""
+    """Return the last degree of the confinement that a search needs; all are included in the final iteration."""
     degree = confining_degree(problem)
     return LARGEST_CONFINING if degree is None else min(max(1, degree), LARGEST_CONFINING)
 
@@ -108,7 +108,7 @@ class Search:
         self._generator = np.random.default_rng(0)
 
     def run(self) -> None:
-        """Search until a round finds nothing new, no state was met once only and little is expected unseen."""
+        """Search in rounds until one finds no new state, none was met only once and the tallies are settled."""
         fewest, most = ROUNDS
         share = max(1, round(SHARED / max(1, len(self._spaces))))
         for index in range(most):
@@ -126,7 +126,7 @@ class Search:
             self._relax(space)
 
     def _relax(self, space: "Space") -> None:
-        """Relax random densities of the least symmetry until their ends are settled."""
+        """Relax random densities of the least symmetry until the tally of their ends is settled."""
         sampled = space.sampled(0)
         for _ in range(RELAXED_ROUNDS):
             for met, count in space.places(sampled.relaxed(sampled.random(self._generator, RELAXED)), self.met):
@@ -164,16 +164,16 @@ def about_an_axis(domain: Sphere, field: Field, even: bool) -> "list[Space]":
 
 
 class Space:
-    """The densities of a symmetry, on a coarse grid and on a fine one.
+    """The densities of a symmetry, on a coarse and on a fine grid.
 
     Parameters
     ----------
     field
-        What acts on them.
+        The field that acts on them.
     degrees
         The degrees of their harmonics.
     harmonics
-        Gives these for a number of rings.
+        Gives the harmonics for a number of rings.
     dimension
         d of the space around the sphere.
     group
@@ -219,13 +219,13 @@ class Space:
         return max(FEWEST, min(wanted, int(WORK / (20.0 * coarse.work))))
 
     def sampled(self, level: int) -> Sampled:
-        """Return the densities on a coarse grid, and on one that resolves them."""
+        """Return the sampled densities on the grid of a level, coarse or resolving."""
         while len(self._levels) <= level:
             self._levels.append(Sampled(self._harmonics(self._rings[len(self._levels)]), self._field))
         return self._levels[level]
 
     def places(self, starts: Floats, met: list[Met]) -> Iterator[tuple[Met, int]]:
-        """Yield the states at which Newton's method ends, new ones added to those met, and how often."""
+        """Yield the states at which Newton's method ends from starts, adding new ones to ``met``, with counts."""
         _, ends = self.sampled(0).solved(starts)
         invariants = self.sampled(0).invariants(ends)
         firsts, counts = _distinct_rows(invariants)
@@ -239,7 +239,7 @@ class Space:
                 yield owner, count
 
     def _identified(self, ends: Floats, coarse: Floats, met: list[Met]) -> list[Met | None]:
-        """Return which states some ends are on a grid that resolves them; None if none does."""
+        """Return the states of ends, on grids that resolve them; None for an end that no grid resolves."""
         found: list[Met | None] = [None] * len(ends)
         rows, invariants = np.arange(len(ends)), coarse
         for level in range(len(self._rings)):
@@ -255,19 +255,19 @@ class Space:
         return found
 
     def _needed(self, invariants: Floats, left: float) -> Integers:
-        """Return how many rings densities need."""
+        """Return the numbers of rings that densities need, by their invariants."""
         lengths = invariants * (np.arange(self.size) > 0)
         return self._field.rings(lengths, self._dimension, left)
 
     def _solved(self, rows: Integers, ends: Floats, level: int) -> tuple[Integers, Floats]:
-        """Return which rows are states on a finer grid as well, and these."""
+        """Return which rows converge to states on a finer grid as well, and the states."""
         finer = self.sampled(level)
         settled, nearby = finer.corrected(ends, self.sampled(0))
         kept, others = finer.solved(ends[~settled])
         return np.concatenate([rows[settled], rows[~settled][kept]]), np.concatenate([nearby[settled], others])
 
     def _entered(self, moments: Floats, invariants: Floats, met: list[Met]) -> Met:
-        """Return the state of these invariants, added to those met if it is new."""
+        """Return the state of given invariants, added to those met if it is new."""
         place = _place_among(np.array([known.invariants for known in met]).reshape(-1, self.size), invariants)
         if place is None:
             place = len(met)
@@ -285,13 +285,13 @@ class Space:
 
 
 def _place_among(known: Floats, invariants: Floats) -> int | None:
-    """Return the first of the known rows of invariants that is the same, None if there is none."""
+    """Return the index of the first known row equal to some invariants, None if no row is."""
     alike = np.flatnonzero(np.abs(known - invariants).max(axis=1, initial=0.0) <= SAME)
     return int(alike[0]) if alike.size else None
 
 
 def _distinct_rows(invariants: Floats) -> tuple[list[int], list[int]]:
-    """Return the first of each set of rows that are the same, and how many there are."""
+    """Return the index of the first of each set of equal rows, and the size of the set."""
     firsts: list[int] = []
     counts: list[int] = []
     rows = np.arange(len(invariants))

@@ -1,4 +1,4 @@
-r"""A state of a sphere in words: the name of the branch that is born with its symmetry at the uniform state.
+r"""Names of states of a sphere: that of the branch born with the same symmetry at the uniform state.
 
 That branch is named after the degree that becomes critical there. Of several such degrees the one counts that binds
 the state most; degree l binds by :math:`-w_l |m_l|^2/N_l`, its strength at the uniform state times its moments. A
@@ -32,12 +32,12 @@ VERTICES = {"O_h": (0.0, 0.0, 1.0), "I_h": (0.0, 1.0, 0.5 * (1.0 + 5.0**0.5)), "
 
 
 def name_of(point: Point) -> str:
-    """Return a state in words, such as ``zonal 4-`` or ``octahedral``."""
+    """Return the name of a state, such as ``zonal 4-`` or ``octahedral``."""
     return _name(point.equation, point.b) if symmetry_of(point) else "uniform"
 
 
 def name_of_departure(departure: Departure) -> str:
-    """Return the states of a branch in words, after those where it leaves its branch point."""
+    """Return the name of the states of a branch, from its departure."""
     return _name(departure.equation, departure.b + AMPLITUDE * departure.direction)
 
 
@@ -57,7 +57,7 @@ def _name(equation: StationaryEquation, b: Floats) -> str:
 
 
 def _zonal(degree: int, side: int) -> str:
-    """Return the zonal branch of a degree in words; the side is the sign of its moment."""
+    """Return the name of the zonal branch of a degree; the side is the sign of its moment."""
     if degree == 2:
         return SHAPES[side]
     if degree % 2 == 1:
@@ -66,7 +66,7 @@ def _zonal(degree: int, side: int) -> str:
 
 
 def _name_in_group(invariants: Invariants, degrees: Integers, binding: Integers, b: Floats) -> str:
-    """Return a state of finite symmetry in words; the degree is added but for the lowest of a solid."""
+    """Return the name of a state of finite symmetry, with the degree unless it is the lowest of a solid."""
     name = invariants.group.name
     degree = next((degree for degree in binding.tolist() if _is_axial(invariants.group, degree)), None)
     if degree is None:
@@ -79,11 +79,11 @@ def _name_in_group(invariants: Invariants, degrees: Integers, binding: Integers,
 
 
 def _is_axial(group: Group, degree: int) -> bool:
-    """Whether branches of a symmetry are born with a degree, in any orientation."""
+    """Return whether branches of a symmetry are born with a degree, in any orientation."""
     return group.dimension(degree) == 1 and group.name in [axial.name for axial in axial_groups(degree)]
 
 
 def _rises_at_vertices(invariants: Invariants, change: Floats) -> bool:
-    """Whether a sum of modes is positive at the vertices of the first solid of a symmetry."""
+    """Return whether a sum of modes is positive at the vertices of the first solid of a symmetry."""
     x, y, z = np.array(VERTICES[invariants.group.name]) / np.linalg.norm(VERTICES[invariants.group.name])
     return bool(full_density(*invariants.harmonics(change), np.arccos(z), np.arctan2(y, x)) > 0.0)

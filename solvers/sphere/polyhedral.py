@@ -38,7 +38,7 @@ SAME_INVARIANTS = 5e-3
 def invariant_equation(
     geometry: Geometry, problem: McKeanVlasov, group: Group, sign: int, *, modes: int = 0, unknowns: int = 0
 ) -> StationaryEquation | None:
-    """Return the equation on the densities on S^2 invariant under a group, or None if the potential acts on none.
+    """Return the equation on densities on S^2 invariant under a group, or None if the potential acts on none.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def polyhedral_births(
 
 
 def _same(one: Birth, other: Birth, degrees: tuple[int, ...]) -> bool:
-    """Whether two critical functions are images of each other, by invariants."""
+    """Return whether two critical functions are images of each other, by invariants."""
     difference = _invariants(one.departure, degrees) - _invariants(other.departure, degrees)
     return float(np.abs(difference).max()) <= SAME_INVARIANTS
 
@@ -110,7 +110,7 @@ def _births_of_group(
 
 
 def _birth(departure: Departure) -> Birth:
-    """Return a branch with its name, and 2 for its symmetry if its densities are the same at antipodes, else 1."""
+    """Return the birth of a departure: its name, and symmetry 2 if its densities are equal at antipodes, else 1."""
     basis = departure.equation.basis
     odd = bool((basis.degrees % 2).any()) or (basis.confinement is not None and bool(basis.confinement[::2].any()))
     return Birth(departure, name_of_departure(departure), 1 if odd else 2)
@@ -119,7 +119,7 @@ def _birth(departure: Departure) -> Birth:
 def broken_symmetry(point: Point, block: HarmonicClass, kernel: Floats) -> list[Birth]:
     """Return the branches born where a state without an axis loses stability along one harmonic function.
 
-    They have the symmetries that leave the function as it is. If another one turns it into its negative, its two
+    They have the symmetries under which the function is invariant. If another one maps it to its negative, its two
     directions are images of each other; otherwise they are different states.
     """
     old, modes = point.equation, harmonic_perturbations(point.equation)

@@ -1,4 +1,4 @@
-r"""The symmetry of a density on S^2, and the turn that brings it into the orientation of its group.
+r"""The symmetry of a density on S^2, and the rotation into the orientation of its group.
 
 With the generators of rotations G_k the matrix :math:`\sum_l \omega_l (G_j c_l) \cdot (G_k c_l)` of the
 harmonics c_l of each degree turns with the density. An axis of its symmetry is an eigenvector, and the group about
@@ -51,19 +51,19 @@ class _AboutAxis(NamedTuple):
 
     @property
     def rank(self) -> tuple[int, int, bool]:
-        """The number of elements; of equally many those with most rotations about the axis, then with a mirror."""
+        """Order of symmetries: by the number of elements, then of rotations about the axis, then by a mirror."""
         mirror = self.mirror is not None
         exchanged = self.equator != 0 or (self.half_turn is not None and not mirror)
         return self.turns * (1 + mirror) * (1 + exchanged), self.turns, mirror
 
 
 def recognised(group: Group, cosine: Floats, sine: Floats, confined: bool, even: bool) -> Recognised:
-    """Return the symmetry of a density and its moments turned to where that stands.
+    """Return the symmetry of a density and its moments in the orientation of the group.
 
     Parameters
     ----------
     group
-        A symmetry that it has as it stands; it is returned where no larger one is found.
+        A symmetry that it has in its orientation, returned if no larger one is found.
     cosine, sine
         Packed moments.
     confined, even
@@ -132,7 +132,7 @@ def _about_axis(cosine: Floats, sine: Floats, flips: bool) -> _AboutAxis | None:
     Parameters
     ----------
     flips
-        Whether transformations that exchange the poles are looked for.
+        Whether transformations that exchange the poles are searched for.
     """
     waves = cosine + 1j * sine
     waves[0] = 0.0
@@ -156,7 +156,7 @@ def _about_axis(cosine: Floats, sine: Floats, flips: bool) -> _AboutAxis | None:
 def _first(
     angles: Floats, waves: NDArray[np.complex128], orders: Integers, across: NDArray[np.bool_], allowed: float
 ) -> float | None:
-    """Return the first angle along which all waves stand, those ``across`` a right angle off."""
+    """Return the first angle with which all waves are in phase, those ``across`` a right angle off, else None."""
     for angle in angles.tolist():
         parts = waves * np.exp(-1j * orders * angle)
         if np.abs(np.where(across, parts.real, parts.imag)).max() <= 2.0 * allowed:
@@ -165,7 +165,7 @@ def _first(
 
 
 def _standing(symmetry: _AboutAxis, cosine: Floats, sine: Floats) -> Recognised:
-    """Return the density with its mirror, else its half turn, at azimuth 0."""
+    """Return a density rotated so that its mirror, else its half turn, is at azimuth 0."""
     angle = symmetry.mirror if symmetry.mirror is not None else symmetry.half_turn or 0.0
     _, orders = degrees_and_orders(largest_degree(cosine.size))
     waves = (cosine + 1j * sine) * np.exp(-1j * orders * angle)

@@ -6,7 +6,7 @@ The unknowns are the moments :math:`a_i = \langle e_i\rangle` of the harmonics o
 .. math:: a = \langle e\rangle_f, \qquad f = \sum_i \lambda_i a_i e_i - V/D,
 
 and its Jacobian, made symmetric by :math:`A = |\lambda|^{1/2}` and the signs :math:`\sigma` of :math:`\lambda`, is
-:math:`\sigma - \sigma A\,\mathrm{Cov}\,A\sigma`. Rotations within the symmetry leave the energy as it is, so the
+:math:`\sigma - \sigma A\,\mathrm{Cov}\,A\sigma`. Rotations within the symmetry leave the energy invariant, so the
 residual is orthogonal to them, and the dyads of their generators, added to the Jacobian, keep Newton's steps from
 turning a state.
 """
@@ -63,15 +63,15 @@ class Harmonics(NamedTuple):
     squares : (size,) float
         Their uniform mean squares.
     functions
-        They themselves.
+        The harmonics as functions.
     log_weights : (points,) float
         Logarithms of the weights of the rule, which has mass one.
     zonal : (L + 1, points) float
-        P_l(cos theta) for the confinement, as many as it has; none without one.
+        P_l(cos theta) for the degrees of the confinement, empty if there is none.
     turnings : tuple of (size, size) float
         Generators of the rotations that lead from such densities to others of them.
     products : callable
-        Functions, the first of them one, then the harmonics, and how the products of all pairs are written in them,
+        Functions, the first of them one, then the harmonics, and the coefficients of the products of pairs in them,
         (size * size, count); None if the others are themselves the products.
     """
 
@@ -85,7 +85,7 @@ class Harmonics(NamedTuple):
 
 
 class Field(NamedTuple):
-    """What acts on a density.
+    """The field that acts on a density: interaction and confinement by degree.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class Field(NamedTuple):
     confinement : (J,) float or None
         The coefficients of -V/D in P_l, from degree 1, if there is a V.
     cut : bool
-        Whether degrees that matter are missing.
+        Whether significant degrees are missing.
     beyond : float
         The sum of the moduli of the strengths of all degrees that are missing.
     """
@@ -105,7 +105,7 @@ class Field(NamedTuple):
     beyond: float = 0.0
 
     def is_convex(self, degrees: Integers | None = None) -> bool:
-        """Whether the free energy is strictly convex on densities with harmonics of some degrees, by default all.
+        """Return whether the free energy is strictly convex on densities of some degrees, by default of all.
 
         The squares of the harmonics of a degree sum up to one, so the second variation is definite at every density
         where the attractive strengths sum up to less than one.
@@ -120,11 +120,11 @@ class Field(NamedTuple):
 
     @property
     def last(self) -> int:
-        """The last degree of all."""
+        """The last degree of interaction and confinement."""
         return max(self.strengths.size - 1, self.confining)
 
     def reach(self, lengths: Floats, dimension: int, left: float) -> Floats:
-        """Return in how many degrees the moments of densities go down to a share, by the curvature of their fields.
+        """Return the degrees at which the moments of densities have decayed to a share, by curvatures of fields.
 
         A harmonic of degree l and unit length has second derivatives of about l (l + d - 2)/(d - 1) at most, and
         exp(-c t^2/2) has moments exp(-l^2/(2 c)).
@@ -143,7 +143,7 @@ class Field(NamedTuple):
         return np.asarray(np.sqrt(-2.0 * np.log(left) * curvature))
 
     def rings(self, lengths: Floats, dimension: int, left: float) -> Integers:
-        """Return how many rings give the moments of densities up to a share."""
+        """Return the numbers of rings that give the moments of densities up to a share."""
         return np.asarray(self.last + 3 + 0.5 * WIDER * self.reach(lengths, dimension, left), dtype=np.int64)
 
 
@@ -165,7 +165,7 @@ def about_axis(domain: Sphere, field: Field, degrees: Integers, nodes: int) -> H
 
 
 def invariant(group: Group, field: Field, degrees: Integers, rings: int) -> Harmonics:
-    """Return the harmonics on S^2 that a group leaves fixed, on one point of each orbit of a grid."""
+    """Return the harmonics on S^2 that are invariant under a group, on one point of each orbit of a grid."""
     # Products have degrees up to twice as large, and are taken on the same points.
     rings = max(rings, field.confining + 1, 2 * int(degrees.max()) + 1)
     cosines, weights, functions = _on_points(group, degrees, rings)
@@ -229,14 +229,14 @@ def _with_one(group: Group, degrees: Integers) -> Integers:
 
 @functools.lru_cache(maxsize=128)
 def _couplings(group: Group, degrees: tuple[int, ...]) -> tuple[Integers, csr_array]:
-    """Return how the products of two invariants of some degrees are written in those up to twice the largest.
+    """Return the coefficients of products of two invariants of some degrees in those up to twice the largest.
 
     Returns
     -------
     needed : (count,) int
-        Which of the wider ones are needed: 1, the invariants themselves, others.
+        Indices of the needed functions: 1, the invariants themselves, others.
     couplings : (size * size, count)
-        Every product in these.
+        Coefficients of every product in these.
     """
     wider = _with_one(group, np.array(degrees))
     of_wider = np.repeat(wider, [group.dimension(degree) for degree in wider.tolist()])
@@ -282,7 +282,7 @@ class Sampled:
 
     @functools.cached_property
     def _products(self) -> tuple[Functions, csr_array | None]:
-        """The functions whose means give those of products, and how the upper ones enter the Jacobian."""
+        """The functions whose means give those of products, and the map from these to the upper Jacobian."""
         functions, couplings = self._harmonics.products()
         if couplings is not None:
             factors = np.multiply.outer(-self._scaled, self._scaled)
@@ -292,7 +292,7 @@ class Sampled:
 
     @functools.cached_property
     def _unfolded(self) -> Integers:
-        """Where the entries of a symmetric matrix stand in its upper triangle."""
+        """Indices of the entries of a symmetric matrix in its upper triangle."""
         size = self.degrees.size
         rows, columns = np.triu_indices(size)
         places = np.empty((size, size), dtype=np.int64)
@@ -301,12 +301,12 @@ class Sampled:
 
     @property
     def attractive(self) -> float:
-        """How many harmonics are attractive, those not critical at the uniform density counted by their share."""
+        """Number of attractive harmonics, those not critical at the uniform density counted by their share."""
         return float(np.clip(self._strengths / self._amplitudes**2, 0.0, 1.0).sum())
 
     @property
     def work(self) -> float:
-        """Multiplications in a step of Newton's method, were the sums over the functions in products dense."""
+        """Number of multiplications in a step of Newton's method with dense sums over the functions in products."""
         functions, couplings = self._products
         size = self.degrees.size
         coupled = 0 if couplings is None else functions.count * size**2
@@ -320,7 +320,7 @@ class Sampled:
         return self._means(coefficients)[0]
 
     def relaxed(self, moments: Floats) -> Floats:
-        """Return moments some way down the free energy, towards its minima."""
+        """Return moments after relaxation steps that lower the free energy."""
         return relaxed(moments * self._strengths, self._strengths, self._described, RELAXATIONS)[0]
 
     def _described(self, fields: Floats) -> tuple[Floats, Floats]:
@@ -329,7 +329,7 @@ class Sampled:
         return moments, (fields * moments).sum(axis=1) - log_partition - 0.5 * moments**2 @ self._strengths
 
     def solved(self, moments: Floats) -> tuple[Integers, Floats]:
-        """Return which rows of moments Newton's method takes to a state, and the states."""
+        """Return the rows of moments from which Newton's method converges, and the states."""
         moments, running = moments.copy(), np.arange(len(moments))
         arrived, last = np.zeros(len(moments), dtype=bool), np.full(len(moments), np.inf)
         for _ in range(ITERATIONS):
@@ -346,7 +346,7 @@ class Sampled:
         return found, moments[found]
 
     def corrected(self, moments: Floats, coarse: "Sampled") -> tuple[NDArray[np.bool_], Floats]:
-        """Return which states of a coarser grid settle here by steps with its Jacobians, and where."""
+        """Return which states of a coarser grid converge here by steps with its Jacobians, and the states."""
         moments, settled = moments.copy(), np.zeros(len(moments), dtype=bool)
         for part in coarse._parts(np.arange(len(moments))):
             _, jacobians = coarse._linearised(moments[part])
@@ -362,12 +362,12 @@ class Sampled:
         return settled, moments
 
     def _parts(self, rows: Integers) -> list[Integers]:
-        """Return rows in parts of which the arrays stay in the cache."""
+        """Return rows in parts whose arrays stay in the cache."""
         entries = self._fixed.size + self.degrees.size**2
         return np.array_split(rows, 1 + rows.size * entries // BATCH)
 
     def _step(self, moments: Floats) -> Floats:
-        """Return Newton's steps."""
+        """Return Newton's steps at rows of moments."""
         means, jacobians = self._linearised(moments)
         return solutions(jacobians, self._scaled * (means - moments)) / self._roots
 
@@ -409,9 +409,9 @@ class Sampled:
         return self._functions.means(masses) / totals[:, None], top + np.log(totals)
 
     def invariants(self, moments: Floats) -> Floats:
-        """Return what tells states apart: the length of the moments of each degree and, first, (F - F_uniform)/D.
+        """Return invariants of states: (F - F_uniform)/D, and then the length of the moments of each degree.
 
-        The free energy is sum lambda a^2/2 - log Z, with that of the degrees at hand.
+        The free energy is sum lambda a^2/2 - log Z, over the degrees of the harmonics.
         """
         found = np.zeros((len(moments), self._field.strengths.size))
         found[:, 0] = 0.5 * (moments**2) @ self._strengths - self._means(moments * self._strengths)[1]

@@ -1,4 +1,4 @@
-"""The search for states of a sphere that no branch leads to, and what it tells about the others.
+"""The search for states of a sphere that no branch leads to, and its completeness.
 
 States about an axis are searched in every dimension, on S^2 all others too. What is met is brought into the
 orientation of its symmetry and solved for among the densities that have it.
@@ -39,7 +39,7 @@ ONE_DEGREE = "with degree one alone the states are the uniform one and, beyond i
 
 
 def search_covers(geometry: Geometry, problem: McKeanVlasov, coupling: Number) -> bool:
-    """Whether the search has all degrees that matter."""
+    """Return whether the search has all significant degrees."""
     return not _field(problem, coupling).cut
 
 
@@ -84,7 +84,7 @@ class _Task:
     def equation(self, group: Group, lengths: Floats) -> StationaryEquation | None:
         """Return the equation in a symmetry with the modes that a density needs, by the lengths of its moments.
 
-        On fewer a density that may turn has no equation to solve: they do not turn with it.
+        With fewer the discretisation is not invariant under rotation, and a rotated density does not solve it.
         """
         needed = self.field.last + WIDER * float(self.field.reach(lengths, self.problem.domain.dimension, EPS))
         modes = STEP * math.ceil(TAIL * needed / STEP)
@@ -96,7 +96,7 @@ class _Task:
 
 
 def _most_states(problem: McKeanVlasov, field: Field) -> tuple[float, str]:
-    """Return how many states there can be and the theorem that says so; infinity where there is none.
+    """Return a bound of the number of states and the theorem for it; infinity if none applies.
 
     With degree one alone a state is exp(r cos t)/Z, and the mean of the cosine is concave in r > 0.
     """
@@ -108,7 +108,7 @@ def _most_states(problem: McKeanVlasov, field: Field) -> tuple[float, str]:
 
 
 def _searched(task: _Task, spaces: list[Space], known: list[Point], zonal: list[Point], words: str) -> Searched:
-    """Return what is met in some spaces beside known states and zonal ones just found."""
+    """Return the states met in some spaces beside known states and zonal ones just found."""
     places: list[Point | None] = [*known, *zonal]
     if task.problem.confinement is None:
         places.insert(0, None)
@@ -141,7 +141,7 @@ def _searched(task: _Task, spaces: list[Space], known: list[Point], zonal: list[
 
 
 def _invariants(point: Point | None, size: int) -> Floats:
-    """Return the invariants of a state, as the search has them; None is the uniform one."""
+    """Return the invariants of a state, as in the search; None stands for the uniform one."""
     found = np.zeros(size)
     if point is not None:
         lengths = np.abs(powers(point))[:size]
@@ -151,7 +151,7 @@ def _invariants(point: Point | None, size: int) -> Floats:
 
 
 def _stable(task: _Task, point: Point | None) -> bool:
-    """Whether a state, the uniform one if it is None, is stable among the densities that are searched."""
+    """Return whether a state, the uniform one if it is None, is stable among the densities that are searched."""
     if point is None:
         return not unstable_uniform(task.problem, task.coupling)
     densities = point.equation.densities
@@ -161,7 +161,7 @@ def _stable(task: _Task, point: Point | None) -> bool:
 
 
 def _polished(task: _Task, met: Met) -> Point | None:
-    """Return the state that was met, solved for in its own symmetry with all degrees, or None."""
+    """Return the state near one that was met, converged in its own symmetry with all degrees, or None if lost."""
     problem, sign, coupling, even = task.problem, task.sign, task.coupling, task.even
     group, cosine, sine = met.group, met.cosine, met.sine
     if group is not None:

@@ -52,7 +52,7 @@ class AzimuthalBlock:
     parity : int or None
         Degrees modulo 2; None for all of them.
     multiplicity : int
-        Number of harmonics of degree m on S^(d-2): so often the block is there.
+        Number of copies of the block: of harmonics of degree m on S^(d-2).
     """
 
     order: int
@@ -61,11 +61,11 @@ class AzimuthalBlock:
 
     @property
     def own(self) -> bool:
-        """Whether it is that of the branch itself, where folds show."""
+        """Whether the block has the symmetry of the branch itself, so that folds are zeros of its eigenvalues."""
         return self.order == 0 and self.parity in (None, 0)
 
     def words(self, symmetry: int) -> str:
-        """Return the block in words."""
+        """Return the name of the block."""
         kind = {None: "harmonics", 0: "harmonics of even degree", 1: "harmonics of odd degree"}[self.parity]
         return f"{kind} of azimuthal order {self.order}"
 
@@ -140,7 +140,7 @@ class Perturbations:
         return np.ascontiguousarray(table[degrees - order])
 
     def active(self, point: Point, weights: Floats, least: float = 1.0) -> list[AzimuthalBlock]:
-        """Return the blocks in which a trace reaches a bound; below one nothing is unstable."""
+        """Return the blocks of sectors whose trace reaches a bound; below one no direction is unstable."""
         strength = 0.5 * point.equation.doubled * point.q / point.equation.strongest
         possible = np.flatnonzero(strength * self._largest_traces >= least)
         if self.domain.has_azimuth and possible.size > MANY:
@@ -185,7 +185,7 @@ class Perturbations:
         return BlockMatrix(matrix, part.degrees, part.repulsive[0 if equation.sign > 0 else 1])
 
     def count_first_order(self, point: Point, sector: AzimuthalBlock, weights: Floats, neutral: float) -> int:
-        """Return the unstable directions of order one in a confinement, which pins rotations."""
+        """Return the number of unstable directions of order one in a confinement, which pins rotations."""
         matrix, degrees, repulsive = self.matrix(point, sector, weights)
         if is_weak(*(pair := self.pinning(point, sector, weights))):
             return count_beside_rotation(matrix, *pair, neutral) - repulsive
@@ -193,14 +193,14 @@ class Perturbations:
         return count_negative(matrix) - repulsive
 
     def pinning(self, point: Point, sector: AzimuthalBlock, weights: Floats) -> tuple[Floats, Floats]:
-        """Return the rotation mode of order one and what the matrix makes of it: the torque of the confinement."""
+        """Return the rotation mode of order one and its image under the matrix, the torque of the confinement."""
         part = self.part(sector)
         rotation = part.roots * self.generator(part, sector, point)
         return rotation, -point.equation.sign * part.scaled @ (weights * self._pull)
 
     @functools.cached_property
     def _pull(self) -> Floats:
-        """The derivative of the field -V/D as its axis is turned, on the nodes, over the function of longitude."""
+        """Derivative of the field -V/D under rotation of its axis, on the nodes, over the function of longitude."""
         confinement = self.basis.confinement
         assert confinement is not None
         degrees = self.basis.symmetry * (1 + np.flatnonzero(confinement))
@@ -209,7 +209,7 @@ class Perturbations:
         return np.asarray(slopes @ table[degrees - 1])
 
     def generator(self, part: Part, sector: AzimuthalBlock, point: Point) -> Floats:
-        """Return how the moments of order one change when the density is turned."""
+        """Return the derivative of the moments of order one under rotation of the density."""
         moments, _ = point.equation.basis.expand(point.moments)
         padded = np.zeros(int(self.degrees.max()) + 1)
         count = min(padded.size, moments.size)
@@ -265,12 +265,12 @@ def block_matrix(point: Point, block: AzimuthalBlock) -> BlockMatrix:
 
 
 def copies(point: Point, one: AzimuthalBlock, other: AzimuthalBlock) -> bool:
-    """Whether two blocks have the same eigenvalues by symmetry: each counts its copies itself."""
+    """Return False, since blocks count their own copies."""
     return False
 
 
 def rotations(point: Point, block: AzimuthalBlock) -> int:
-    """Return how many rotations of a state, which the matrices move to one, are in a block."""
+    """Return the number of rotation modes of a state, whose eigenvalues are moved to one, in a block."""
     modes = perturbations(point.equation)
     if block.order != 1 or modes.fixed_axis:
         return 0

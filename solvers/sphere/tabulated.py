@@ -16,7 +16,7 @@ FASTER = 2.0
 
 
 class Functions(Protocol):
-    """Functions on the points of a rule."""
+    """Protocol of functions on the points of a rule."""
 
     count: int
 
@@ -30,7 +30,7 @@ class Functions(Protocol):
         """Return the sums over all points of masses, (n, points), times the functions, (n, count)."""
 
     def some(self, places: Integers) -> "Functions":
-        """Return those at some places."""
+        """Return the functions at some places."""
 
 
 class Tabulated:
@@ -41,19 +41,19 @@ class Tabulated:
         self.count = len(values)
 
     def values(self) -> Floats:
-        """Return the values."""
+        """Return the values of the functions, (count, points)."""
         return self._rows
 
     def sums(self, coefficients: Floats) -> Floats:
-        """Return the values of sums."""
+        """Return the values of sums with coefficients, (n, count), on all points, (n, points)."""
         return np.asarray(coefficients @ self._rows)
 
     def means(self, masses: Floats) -> Floats:
-        """Return sums of masses times the functions."""
+        """Return the sums over all points of masses, (n, points), times the functions, (n, count)."""
         return np.asarray(masses @ self._columns)
 
     def some(self, places: Integers) -> "Tabulated":
-        """Return those at some places."""
+        """Return the functions at some places."""
         return Tabulated(self._rows[places])
 
 
@@ -77,17 +77,17 @@ class Separated:
 
     @property
     def pays(self) -> bool:
-        """Whether a table of all points is more work."""
+        """Whether separated sums are less work than a table of all points."""
         (waves, meridians), rings = self._around.shape, self._along.shape[2]
         return bool(FASTER * (rings * meridians * waves + self._along.size) < self.count * rings * meridians)
 
     def values(self) -> Floats:
-        """Return the values."""
+        """Return the values of the functions, (count, points)."""
         products = self._along[:, :, :, None] * self._around[:, None, None, :]
         return np.asarray(self._entries @ products.reshape(self._entries.shape[1], -1))
 
     def sums(self, coefficients: Floats) -> Floats:
-        """Return the values of sums."""
+        """Return the values of sums with coefficients, (n, count), on all points, (n, points)."""
         waves, degrees, rings = self._along.shape
         count, meridians = len(coefficients), self._around.shape[1]
         parts = (self._entries.T @ coefficients.T).reshape(waves, degrees, count)
@@ -96,7 +96,7 @@ class Separated:
         return np.asarray(values.reshape(count, rings * meridians))
 
     def means(self, masses: Floats) -> Floats:
-        """Return sums of masses times the functions."""
+        """Return the sums over all points of masses, (n, points), times the functions, (n, count)."""
         waves, degrees, rings = self._along.shape
         count, meridians = len(masses), self._around.shape[1]
         rows = self._around @ masses.reshape(count * rings, meridians).T
@@ -104,5 +104,5 @@ class Separated:
         return np.asarray(self._entries @ parts.transpose(0, 2, 1).reshape(waves * degrees, count)).T
 
     def some(self, places: Integers) -> "Separated":
-        """Return those at some places."""
+        """Return the functions at some places."""
         return Separated(self._around, self._along, csr_array(self._entries[places]))

@@ -60,7 +60,7 @@ class SectorTraces:
         return np.asarray(coefficients + error * self.total)
 
     def _values(self, halved: Floats) -> Floats:
-        """Return h where the sine of half the distance is given."""
+        """Return h at distances given by the sine of their half."""
         place = 2.0 * np.arcsin(np.minimum(halved, 1.0)) * ((self._table.size - 1) / np.pi)
         left = np.minimum(place.astype(np.intp), self._table.size - 2)
         return np.asarray(self._table[left] + (place - left) * self._slopes[left])

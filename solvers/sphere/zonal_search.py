@@ -1,4 +1,4 @@
-"""The search for states about an axis that no branch leads to: where it starts."""
+"""Starts of the search for states about an axis that no branch leads to."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -46,7 +46,7 @@ def zonal_states(
 
 
 def _seeds(equation: StationaryEquation, q: float) -> Iterator[Floats]:
-    """Yield guesses: spread points, pairs of points and equators, and densities with several degrees excited."""
+    """Yield starts: spread points, pairs of points and equators, and densities with several degrees excited."""
     degrees = equation.basis.degrees
     domain = equation.problem.domain
     if equation.basis.confinement is not None:

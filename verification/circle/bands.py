@@ -1,4 +1,4 @@
-r"""What a comparison says of its own errors: coverage of its bands and size of its standard errors.
+r"""The errors that a comparison states: coverage of its bands and size of its standard errors.
 
 Without interaction and confinement the particles are independent Brownian motions,
 
@@ -29,7 +29,7 @@ NAMES = ("m1", "s1", "m2", "s2")
 
 
 def free(problem: McKeanVlasov) -> str | None:
-    """Return the reason why one check of particles without any force is enough for others."""
+    """Return the reason why a problem needs no check of its own for particles without any force, or None."""
     reason = smooth(problem)
     if reason is None and problem.potential.name != "kuramoto":
         return "without interaction all potentials are the same; it is checked once"
@@ -45,7 +45,7 @@ def free(problem: McKeanVlasov) -> str | None:
     hypotheses=free,
 )
 def bands(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Count how many of many bands contain the exact moment, and average the squares of the standard errors."""
+    """Count the bands that contain the exact moment, and average the squares of the standard errors."""
     moments, end = bump(1.5, 0.6), 0.4 / problem.noise
     exact = _means(moments, problem.noise * end)[:, np.newaxis]
     inside, squares = np.zeros(len(NAMES), dtype=int), np.zeros(len(NAMES))
@@ -77,7 +77,7 @@ def _means(moments: np.ndarray, time: float) -> np.ndarray:
 
 
 def _variances(moments: np.ndarray, time: float) -> np.ndarray:
-    """Return the variances of cos X, sin X, cos 2X and sin 2X."""
+    """Return the variances of cos X, sin X, cos 2X and sin 2X of free particles at a time."""
     c = _decayed(moments, time)
     means = _means(moments, time)
     second = [0.5 * (1 + sign * c[2 * mode].real) for mode in (1, 2) for sign in (1, -1)]
@@ -85,7 +85,7 @@ def _variances(moments: np.ndarray, time: float) -> np.ndarray:
 
 
 def _coverage(name: str, count: int) -> Evidence:
-    """Compare the number of bands that contain the truth with the quantiles of the binomial law."""
+    """Compare the number of bands that contain the exact value with the quantiles of the binomial law."""
     counts = np.arange(BANDS + 1)
     least = int(counts[bdtr(counts, BANDS, CONFIDENCE) > FALSE_ALARM / 2][0])
     most = int(counts[bdtrc(counts, BANDS, CONFIDENCE) < FALSE_ALARM / 2][0])
@@ -95,7 +95,7 @@ def _coverage(name: str, count: int) -> Evidence:
 
 
 def _spread(name: str, measured: float, expected: float) -> Evidence:
-    """Compare the mean squared standard error with the variance; it is nearly a chi square over its freedom."""
+    """Compare the mean squared standard error with the variance; it is nearly chi-squared over its freedom."""
     freedom = BANDS * (SYSTEMS - 1)
     high = float(chdtri(freedom, FALSE_ALARM / 2)) / freedom - 1
     low = 1 - float(chdtri(freedom, 1 - FALSE_ALARM / 2)) / freedom

@@ -35,7 +35,7 @@ def simple_modes(problem: McKeanVlasov) -> list[BranchShape]:
 
 
 def has_simple_mode(problem: McKeanVlasov) -> str | None:
-    """Return the reason why there is no branch of simple critical mode."""
+    """Return the reason why there is no branch of a simple critical mode, or None if there is one."""
     reason = attractive(problem)
     if reason is None and not simple_modes(problem):
         reason = "every branch is at a resonance: w_2n or w_3n is nearly w_n"
@@ -57,7 +57,7 @@ def has_simple_mode(problem: McKeanVlasov) -> str | None:
     needs=FREE_ENERGY,
 )
 def branch_shapes(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Extrapolate the computed branches to their birth."""
+    """Compare the coefficients of computed branches, extrapolated to their birth, with the closed forms."""
     found: list[Evidence] = []
     for shape in simple_modes(problem):
         try:
@@ -83,7 +83,7 @@ def _shape_evidence(shape: BranchShape, start: Onset) -> Iterator[Evidence]:
 
 
 def born_stable(problem: McKeanVlasov) -> str | None:
-    """Return the reason why no branch with b1 != 0 is born where uniform loses its stability."""
+    """Return the reason why no branch with b1 != 0 is born where uniform loses its stability, or None if one is."""
     reason = has_simple_mode(problem)
     if reason is not None:
         return reason
@@ -107,7 +107,7 @@ def born_stable(problem: McKeanVlasov) -> str | None:
     needs=FREE_ENERGY,
 )
 def radial_eigenvalue(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Extrapolate the eigenvalue nearest to zero among even ones, relative to x."""
+    """Compare the even eigenvalue nearest to zero over x, extrapolated to the birth, with the closed form."""
     mode = first_critical(problem).modes[0]
     start = onset(problem, mode, tools)
     shape = next(shape for shape in simple_modes(problem) if shape.mode == mode)

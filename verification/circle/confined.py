@@ -26,12 +26,12 @@ FORGOTTEN = 1e-7
 
 
 def confined(problem: McKeanVlasov) -> str | None:
-    """Return the reason why a statement about a confinement does not apply."""
+    """Return the reason why a statement about a confinement does not apply, or None if it does."""
     return None if problem.confinement is not None else "there is no confinement"
 
 
 def _field(problem: McKeanVlasov) -> tuple[Floats, Floats]:
-    """Return angles of a grid and V/D there."""
+    """Return the angles of a grid and V/D at these."""
     angles = 2 * np.pi * np.arange(POINTS) / POINTS
     assert problem.confinement is not None
     # Even functions are asked for on [0, pi].
@@ -92,7 +92,7 @@ def _states(diagram: Diagram) -> list[State]:
     needs=FREE_ENERGY,
 )
 def confined_states(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Apply the map and recompute the free energy at the states of a diagram and of two couplings."""
+    """Apply the Gibbs map and recompute the free energy at the states of a diagram and of two couplings."""
     unit = unit_coupling(problem)
     found = _states(tools.diagram(problem, (0.0, FACTORS[-1] * unit), 1))
     for factor in (0.0, *FACTORS):
@@ -120,7 +120,7 @@ def confined_states(problem: McKeanVlasov, tools: Tools) -> Evidence:
     needs=FREE_ENERGY,
 )
 def confined_evolution(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Recompute the free energy along an evolution, integrate its dissipation, and wait without coupling."""
+    """Recompute the free energy and its dissipation along an evolution, and relax without coupling."""
     coupled = problem.at(coupling=FACTORS[-1] * unit_coupling(problem))
     half = 0.5 * np.diff(EDGES) / problem.noise
     times = (EDGES[:-1, np.newaxis] / problem.noise + half[:, np.newaxis] * (1 + NODES)).ravel()

@@ -39,7 +39,7 @@ NUMBERS = (7, 1000)
     hypotheses=free,
 )
 def distances(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Evolve a cosine by diffusion alone and measure its distances from uniform; then equally spaced points."""
+    """Compare the distances from uniform of a cosine evolved by diffusion, and of equally spaced points."""
     cosine = np.zeros(DEGREE + 1)
     cosine[:2] = 1.0, 0.5 * AMPLITUDE
     times = [time / problem.noise for time in TIMES]

@@ -36,7 +36,7 @@ FORGOTTEN, UNIFORM = 12.0, 1e-4
 
 
 def moving(problem: McKeanVlasov) -> McKeanVlasov:
-    """Return the problem at a coupling at which something happens and nothing blows up."""
+    """Return the problem at a coupling at which densities evolve and do not blow up."""
     collapses = isinstance(problem.potential, Logarithmic) and problem.potential.sign > 0
     return problem.at(coupling=(SAFE_FACTOR if collapses else FACTOR) * unit_coupling(problem))
 
@@ -86,7 +86,7 @@ def energy_identity(problem: McKeanVlasov, tools: Tools) -> Evidence:
     needs=FREE_ENERGY,
 )
 def energy_decrease(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Look for the largest increase between any two of many times."""
+    """Compare the largest increase of the free energy between any two of many times with zero."""
     found = _long_evolution(problem, tools)
     energies = found.free_energy_gap
     rise = float(np.diff(energies).max())
@@ -108,7 +108,7 @@ def energy_decrease(problem: McKeanVlasov, tools: Tools) -> Evidence:
     hypotheses=anywhere,
 )
 def mass(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Look for the largest change of the mass and the smallest value."""
+    """Compare the largest change of the mass, and the smallest value of the density, with zero."""
     found = _long_evolution(problem, tools)
     if found.tolerance is None:
         raise Undecided("the accuracy of the evolution is not known")
@@ -134,7 +134,7 @@ def _long_evolution(problem: McKeanVlasov, tools: Tools) -> Trajectory:
     hypotheses=anywhere,
 )
 def trajectory_rotation(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Evolve a density and the turned one, with errors far below the bound."""
+    """Compare the evolutions of a density and of the rotated one, with errors far below the bound."""
     end = 1.0 / problem.noise
     plain, turned = (
         tools.evolve(moving(problem), start(angle), end, times=4, tolerance=RESIDUAL) for angle in (0.0, ANGLE)
@@ -188,7 +188,7 @@ def _rates(found: Relaxation) -> Iterator[Evidence]:
     needs=FREE_ENERGY,
 )
 def repulsive_relaxation(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Evolve a sharp bump, three bumps and two different ones, at weak and strong coupling."""
+    """Evolve one, two and three bumps at weak and strong coupling, and compare their ends with uniform."""
     triple = sum(bump(8.0, angle) for angle in (0.1, 2.2, 4.3)) / 3
     starts = {"a sharp bump": bump(20.0, 1.0), "three bumps": triple}
     densities = {name: (moments.real, -moments.imag) for name, moments in starts.items()} | {"two bumps": start()}

@@ -37,7 +37,7 @@ BELOW, ABOVE = 0.9, 1.3
 
 
 def satisfies_criterion(problem: McKeanVlasov) -> str | None:
-    """Return the reason why the criterion does not apply."""
+    """Return the reason why the global criterion does not apply, or None if it does."""
     reason = attractive(problem)
     if reason is not None:
         return reason
@@ -46,7 +46,7 @@ def satisfies_criterion(problem: McKeanVlasov) -> str | None:
 
 
 def violates_at_second(problem: McKeanVlasov) -> str | None:
-    """Return the reason why the transition need not be discontinuous."""
+    """Return the reason why the transition need not be discontinuous, or None if it must be."""
     reason = attractive(problem)
     if reason is not None:
         return reason
@@ -67,7 +67,7 @@ def violates_at_second(problem: McKeanVlasov) -> str | None:
     needs=FREE_ENERGY,
 )
 def global_minimiser(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Look for a lower free energy up to kappa_n: random densities, branches and states at fixed coupling."""
+    """Compare the free energies of random densities, branches and states up to kappa_n with that of uniform."""
     critical = unit_coupling(problem)
     diagram = tools.diagram(problem, interval(problem))
     below = [point for point in diagram.events("transition") if point.coupling < critical * (1 - LOCATION)]
@@ -125,7 +125,7 @@ def _lowest_trial(problem: McKeanVlasov, coupling: float) -> tuple[float, str]:
     needs=FREE_ENERGY,
 )
 def discontinuous_transition(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Find the transition below kappa_n and a state of negative gap between the two."""
+    """Check for a transition below kappa_n and a state of negative gap between the two."""
     critical = unit_coupling(problem)
     diagram = tools.diagram(problem, interval(problem))
     transitions = [
@@ -214,7 +214,7 @@ def _evenly_monotone(x: Floats) -> bool:
     needs=FREE_ENERGY,
 )
 def concavity(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Compare the minimisers at two couplings with the lines of all states of the diagram."""
+    """Compare the minimisers at two couplings with the tangents of all states of the diagram."""
     diagram = tools.diagram(problem, interval(problem))
     states = list(clustered_states(diagram, 60))
     found: list[Evidence] = []
@@ -249,7 +249,7 @@ def _bounded_below(problem: McKeanVlasov) -> str | None:
     needs=FREE_ENERGY,
 )
 def kink(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Recompute both sides at every located transition."""
+    """Compare the jump of the slope at every located transition with the relative entropy."""
     diagram = tools.diagram(problem, interval(problem))
     found: list[Evidence] = []
     for event in diagram.events("transition"):

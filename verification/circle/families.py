@@ -14,21 +14,21 @@ from .uniform import LEADING
 
 
 def kuramoto(problem: McKeanVlasov) -> str | None:
-    """Return the reason why the problem is not Kuramoto's."""
+    """Return the reason why the problem is not Kuramoto's, or None if it is."""
     if isinstance(problem.potential, Kuramoto) and problem.confinement is None:
         return None
     return "it is about the Kuramoto potential W = -cos t"
 
 
 def attractive_logarithm(problem: McKeanVlasov) -> str | None:
-    """Return the reason why the potential is not the attractive logarithm."""
+    """Return the reason why the potential is not the attractive logarithm, or None if it is."""
     if isinstance(problem.potential, Logarithmic) and problem.potential.sign > 0 and problem.confinement is None:
         return None
     return "it is about the attractive logarithmic potential"
 
 
 def repulsive_logarithm(problem: McKeanVlasov) -> str | None:
-    """Return the reason why the potential is not the repulsive logarithm."""
+    """Return the reason why the potential is not the repulsive logarithm, or None if it is."""
     if isinstance(problem.potential, Logarithmic) and problem.potential.sign < 0 and problem.confinement is None:
         return None
     return "it is about the repulsive logarithmic potential"
@@ -88,7 +88,7 @@ def _kuramoto_evidence(state: State) -> Iterator[Evidence]:
     needs=FREE_ENERGY,
 )
 def poisson_kernels(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Check every clustered state of the diagram, one spectrum, and that none exists elsewhere."""
+    """Check every clustered state of the diagram, one spectrum, and that no state exists at other couplings."""
     diagram = tools.diagram(problem, interval(problem))
     states = list(clustered_states(diagram, 6))
     found: list[Evidence] = [] if states else [missing("the vertical branches are not in the diagram")]

@@ -34,7 +34,7 @@ SIMULATED_DEGREE, NEGLIGIBLE = 64, 1e-10
 
 
 def smooth(problem: McKeanVlasov) -> str | None:
-    """Return the reason why the particles are not simulated for a problem."""
+    """Return the reason why the particles of a problem are not simulated, or None if they are."""
     if problem.confinement is not None:
         return "there is a confinement"
     tail = problem.potential.relative_tail_bound(problem.domain, SIMULATED_DEGREE)
@@ -42,7 +42,7 @@ def smooth(problem: McKeanVlasov) -> str | None:
 
 
 def smooth_and_attractive(problem: McKeanVlasov) -> str | None:
-    """Return the reason why there is no critical coupling or the particles are not simulated."""
+    """Return the reason why there is no critical coupling or no simulation of particles, or None."""
     return attractive(problem) or smooth(problem)
 
 
@@ -55,7 +55,7 @@ def smooth_and_attractive(problem: McKeanVlasov) -> str | None:
     hypotheses=smooth_and_attractive,
 )
 def uniform_fluctuations(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Simulate and compare with the prediction; the known bias of the time step belongs to the bound."""
+    """Compare simulated fluctuations with the prediction; the known bias of the time step is in the bound."""
     problem = _uniform_phase(problem)
     ensemble = _simulated(problem, tools)
     if not ensemble.completed.all():
@@ -106,7 +106,7 @@ def _uniform_phase(problem: McKeanVlasov) -> McKeanVlasov:
     hypotheses=smooth,
 )
 def chaos(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Fit the power of N; the interval of the exponent is the bound, and must be short enough to mean something."""
+    """Compare the fitted power of N with -1/2; its interval is the bound, and must be short enough."""
     moments = bump(1.0, 0.5)
     found = tools.compare(
         _uniform_phase(problem), (moments.real, -moments.imag), 1.0 / problem.noise,

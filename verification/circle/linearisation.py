@@ -27,7 +27,7 @@ CRITICAL = 1e-6
 
 
 def isolated_states(problem: McKeanVlasov) -> str | None:
-    """Return the reason why the states have zero modes besides rotation, or are not there at all."""
+    """Return the reason why states have zero modes besides rotation, or do not exist; None if neither."""
     if isinstance(problem.potential, Logarithmic):
         return "its states form vertical families with a second zero mode"
     return attractive(problem)
@@ -102,7 +102,7 @@ def fourier_matrix(state: State, sign: int) -> Floats:
 
 
 def negative_directions(state: State) -> tuple[int, float]:
-    """Return how many negative directions B has, rotation excluded, and how far its spectrum is from 0.
+    """Return the number of negative directions of B, rotation excluded, and the distance of its spectrum from 0.
 
     With v = u/sqrt(rho) the form is D |v|^2 + kappa <v, sqrt(rho) W * sqrt(rho) v> / D on v orthogonal to
     sqrt(rho); rho'/sqrt(rho), in its kernel, is projected out.

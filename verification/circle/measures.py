@@ -33,7 +33,7 @@ def interval(problem: McKeanVlasov) -> tuple[float, float]:
 
 
 def shares(problem: McKeanVlasov, coupling: float, degree: int) -> Floats:
-    """Return lambda_0 = 0 and lambda_k, k = 1..degree."""
+    """Return lambda_0 = 0 and lambda_k, k = 1..degree, at a coupling."""
     multipliers = np.asarray(problem.potential.multipliers(problem.domain, degree), dtype=float)
     result: Floats = -coupling * multipliers / (2.0 * problem.noise)
     result[0] = 0.0
@@ -81,7 +81,7 @@ def exponential_density(state: State) -> tuple[Floats, Floats, float]:
 
 
 def fixed_point_error(state: State) -> float:
-    """Return the largest error of m_k = int cos(kt) e^V / Z and of its sine companion."""
+    """Return the largest error of m_k = int cos(kt) e^V / Z and s_k = int sin(kt) e^V / Z at a state."""
     _, density, _ = exponential_density(state)
     moments = np.fft.rfft(density) / density.size
     count = min(state.cosine.size, moments.size)

@@ -34,11 +34,11 @@ class Onset:
 
 
 class BranchMissing(Undecided):
-    """The diagram has no branch of the symmetry asked for."""
+    """Raised if a diagram has no branch of the symmetry asked for."""
 
 
 def onset(problem: McKeanVlasov, mode: int, tools: Tools) -> Onset:
-    """Compute the n-branch near its birth.
+    """Return the points of the n-branch near its birth.
 
     Raises
     ------

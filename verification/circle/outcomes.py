@@ -1,4 +1,4 @@
-r"""The word with which an evolution ends: settled, near an unstable state, or not at rest.
+r"""The outcome of an evolution: settled, near an unstable state, or not at rest.
 
 The uniform state is stable below the first threshold and unstable above it; the states of a coupling are stable if
 and only if :math:`B = D/\rho + \kappa W*` has no negative direction.
@@ -33,7 +33,7 @@ MOST = 4
     hypotheses=isolated_states,
 )
 def outcome(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Evolve from the uniform state on both sides of its threshold, from other states, and from two bumps."""
+    """Check the outcomes of evolutions from uniform on both sides of its threshold, other states, and two bumps."""
     return worst(_endings(problem, tools))
 
 
@@ -54,7 +54,7 @@ def _endings(problem: McKeanVlasov, tools: Tools) -> Iterator[Evidence]:
 
 
 def around_uniform(problem: McKeanVlasov, tools: Tools, threshold: float) -> Iterator[Evidence]:
-    """Yield how evolutions from the uniform state end on both sides of its threshold."""
+    """Yield the evidence of the outcomes of evolutions from uniform on both sides of its threshold."""
     uniform = ([1.0, *[0.0] * 16], [0.0] * 17)
     for factor, expected in ((BELOW, Outcome.STATIONARY), (ABOVE, Outcome.METASTABLE)):
         path = tools.evolve(problem.at(coupling=factor * threshold), uniform, RESTING / problem.noise, times=2)
@@ -62,7 +62,7 @@ def around_uniform(problem: McKeanVlasov, tools: Tools, threshold: float) -> Ite
 
 
 def on_the_way(problem: McKeanVlasov, tools: Tools, initial: Any, time: float, where: str) -> Evidence:
-    """Return how an evolution ends that is too short, in units of 1/D, to come to rest."""
+    """Return the evidence of the outcome of an evolution too short, in units of 1/D, to come to rest."""
     path = tools.evolve(problem, initial, time / problem.noise, times=2)
     return _word(path.outcome, Outcome.REACHED_TIME, f"{where}, after a short time")
 

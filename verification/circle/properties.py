@@ -47,7 +47,7 @@ EMBEDDED = (0.8, 1.5)
 
 @dataclass(frozen=True)
 class Embedded(Potential):
-    """W(n t) for a given potential W: its multiplier k stands at nk.
+    """The potential W(n t) for a given potential W, whose multiplier of degree k becomes that of degree nk.
 
     Parameters
     ----------
@@ -71,14 +71,14 @@ class Embedded(Potential):
         return self.fold * self.potential.slope(self.fold * np.asarray(angle, dtype=float))
 
     def multipliers(self, domain: Domain, degree: int) -> Array:
-        """Return w_0, 0, ..., w_1, 0, ..."""
+        """Return w_0, 0, ..., w_1, 0, ..., those of W at multiples of n."""
         inner = self.potential.multipliers(domain, degree // self.fold)
         result = np.zeros(degree + 1, dtype=inner.dtype)
         result[:: self.fold] = inner
         return result
 
     def tail_bound(self, domain: Domain, degree: int) -> Number:
-        """Return the bound of W beyond degree/n."""
+        """Return the tail bound of W beyond degree/n."""
         return self.potential.tail_bound(domain, degree // self.fold)
 
     def parameters(self) -> dict[str, Any]:
@@ -99,7 +99,7 @@ class Embedded(Potential):
     needs=FREE_ENERGY,
 )
 def rotations(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Rotate computed states."""
+    """Check residual, free energy, dissipation and spectrum of rotated states against those computed."""
     diagram = tools.diagram(problem, interval(problem))
     found: list[Evidence] = []
     candidates = [state for state in clustered_states(diagram, 5) if _moderate(state)]
@@ -113,7 +113,7 @@ def _moderate(state: State) -> bool:
 
 
 def rotated(state: State, angle: float) -> State:
-    """Return the state turned by an angle."""
+    """Return the state rotated by an angle."""
     moments = (state.cosine + 1j * state.sine) * np.exp(1j * np.arange(state.cosine.size) * angle)
     return state.replace(cosine=np.asarray(moments.real), sine=np.asarray(moments.imag))
 
@@ -231,7 +231,7 @@ def _scaled_eigenvalues(state: State, embedded: McKeanVlasov, tools: Tools) -> I
     needs=FREE_ENERGY,
 )
 def tricritical_ratio(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Extrapolate the ratio over five values of beta above beta*_1."""
+    """Compare the ratio of transition to fold, extrapolated from five values of beta to beta*_1, with 3/4."""
     excess = np.array([0.04, 0.06, 0.08, 0.10, 0.12])
     ratios, noise = [], []
     for step in excess:
@@ -249,7 +249,7 @@ def tricritical_ratio(problem: McKeanVlasov, tools: Tools) -> Evidence:
 
 
 def repulsive(problem: McKeanVlasov) -> str | None:
-    """Return the reason why the potential is not purely repulsive."""
+    """Return the reason why the potential is not purely repulsive, or None if it is."""
     reason = anywhere(problem)
     if reason is None and attractive(problem) is None:
         reason = "some mode attracts"
@@ -265,5 +265,5 @@ def repulsive(problem: McKeanVlasov) -> str | None:
     hypotheses=repulsive,
 )
 def only_uniform(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Count branches, events, unstable directions and states."""
+    """Count branches, events, unstable directions and states besides uniform."""
     return worst(list(nothing_but_uniform(problem, tools, interval(problem), unit_coupling(problem))))

@@ -24,12 +24,12 @@ SMALLEST, LARGEST, POINTS = 1e-4, 0.25, 7
 
 
 def exact_resonance(problem: McKeanVlasov) -> str | None:
-    """Return the reason why two modes n and 2n are not critical together."""
+    """Return the reason why two modes n and 2n are not critical together, or None if they are."""
     return _critical_pair(problem, lambda n, m: m == 2 * n, "n and 2n")
 
 
 def generic_resonance(problem: McKeanVlasov) -> str | None:
-    """Return the reason why two modes without resonant terms are not critical together."""
+    """Return the reason why two modes without resonant terms are not critical together, or None if they are."""
     return _critical_pair(problem, lambda n, m: m not in (2 * n, 3 * n), "two without resonant terms")
 
 
@@ -56,7 +56,7 @@ def _critical_pair(problem: McKeanVlasov, admits: Callable[[int, int], bool], wa
     hypotheses=exact_resonance,
 )
 def resonant_branches(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Extrapolate the slopes of the mixed branches on both sides, and the curvature of the pure one."""
+    """Compare extrapolated slopes of the mixed branches and the curvature of the pure one with closed forms."""
     point = first_critical(problem)
     n, m = point.modes
     diagram = tools.diagram(problem, interval(problem))
@@ -106,7 +106,7 @@ def _pitchfork(x: Floats, delta: Floats, curvature: float, mode: int) -> Evidenc
     hypotheses=generic_resonance,
 )
 def generic_branches(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Extrapolate the mixed and pure branches to their birth."""
+    """Compare mixed and pure branches, extrapolated to their birth, with those of the reduced energy."""
     point = first_critical(problem)
     reduced = resonance(problem, *point.modes)
     diagram = tools.diagram(problem, interval(problem))
@@ -162,7 +162,7 @@ class _Start:
 
 
 def _starts(diagram: Diagram, critical: float, modes: tuple[int, int]) -> Iterator[_Start]:
-    """Yield the pieces of branches that grow out of the uniform state at the critical coupling."""
+    """Yield the pieces of branches that leave the uniform state at the critical coupling."""
     for branch in diagram.branches:
         if branch.symmetry == 0 or branch.parent is None:
             continue
@@ -190,7 +190,7 @@ def _piece(branch: Branch, critical: float, modes: tuple[int, int]) -> _Start | 
 
 
 def dominant_second_harmonic(problem: McKeanVlasov) -> str | None:
-    """Return the reason why the potential is not w_1 cos t + w_2 cos 2t with w_2 < w_1 < 0."""
+    """Return the reason why the potential is not w_1 cos t + w_2 cos 2t with w_2 < w_1 < 0, or None if it is."""
     weights = problem.potential.multipliers(problem.domain, 64)
     if problem.confinement is not None or not isinstance(problem.potential, CosineSeries):
         return "it is about cosine series of two terms"
@@ -211,7 +211,7 @@ def dominant_second_harmonic(problem: McKeanVlasov) -> str | None:
     hypotheses=dominant_second_harmonic,
 )
 def secondary_bifurcation(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Look for the branch point on the 2-cluster branch at the coupling in closed form."""
+    """Compare the branch points of the 2-cluster branch with the coupling and m_2 in closed form."""
     expected, moment = _secondary_closed_form(problem)
     low, high = interval(problem)
     if not low < expected < high:

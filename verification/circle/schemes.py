@@ -5,7 +5,7 @@ As N grows the empirical moments after n steps tend to those of
 .. math:: c_k' = \int \rho(x)\, E\, e^{-ikX'(x)}\,dx,
 
 X' the scheme's next position from x, its drift :math:`-(\kappa W*\rho + V)'`. Integrals over x are trapezoid sums,
-those over noise that enters a drift Gauss-Hermite sums. Nothing is left but the scatter of N particles,
+those over noise that enters a drift Gauss-Hermite sums. What remains is the scatter of N particles,
 which independent systems measure, and a bias of order 1/N.
 """
 
@@ -39,7 +39,7 @@ MODES = (1, 2)
 
 
 def simulated(problem: McKeanVlasov) -> str | None:
-    """Return the reason why the particles are not simulated; a confinement is no reason."""
+    """Return the reason why the particles are not simulated, or None; a confinement is no reason."""
     return smooth(McKeanVlasov(problem.domain, problem.potential, noise=problem.noise))
 
 
@@ -66,7 +66,7 @@ def schemes(problem: McKeanVlasov, tools: Tools) -> Evidence:
     hypotheses=free,
 )
 def free_particles(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Simulate many particles that start at one angle and feel noise only."""
+    """Compare many particles that start at one angle, driven by noise only, with Brownian motion."""
     angles = np.full(FREE_PARTICLES, START)
     end = 1.0 / problem.noise
     expected = np.exp(-1j * START * np.arange(3) - np.arange(3) ** 2)
@@ -120,11 +120,11 @@ class Operator:
         self.spread = np.exp(-problem.noise * step * self.degrees**2)
 
     def masses(self, c: Floats) -> Floats:
-        """Return the masses of a density with moments c."""
+        """Return the masses on the grid of a density with moments c."""
         return (2 * (np.exp(1j * np.outer(self.angles, self.degrees)) @ c).real - 1) / POINTS
 
     def pushed(self, ends: Floats, masses: Floats) -> Floats:
-        """Return the moments of masses that are moved to places, or to as many for every value of the noise."""
+        """Return the moments of masses moved to positions, (n,) or (noise values, n) averaged over the noise."""
         if ends.ndim == 1:
             return np.asarray(np.exp(-1j * np.outer(self.degrees, ends)) @ masses)
         # One product of (degrees, normals x angles), the noise outermost.

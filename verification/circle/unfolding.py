@@ -29,7 +29,7 @@ DEGENERATE = 0.1
 
 
 def near_resonance(problem: McKeanVlasov) -> str | None:
-    """Return the reason why the first two thresholds are not those of n and 2n or 3n alone and near each other."""
+    """Return the reason why the first two thresholds are not near and of n and 2n or 3n alone, or None if so."""
     reason = attractive(problem)
     if reason is not None:
         return reason
@@ -50,7 +50,7 @@ def near_resonance(problem: McKeanVlasov) -> str | None:
 
 
 def _first_three(problem: McKeanVlasov) -> tuple[int, int, int]:
-    """Return the modes of the first two thresholds, ascending, and that of the third; those without come last."""
+    """Return the modes of the first two thresholds, ascending, and of the third, modes without threshold last."""
     couplings = np.asarray(critical_couplings(problem, MODES)[1:], dtype=float)
     first, second, third = np.argsort(np.where(couplings > 0.0, couplings, np.inf), kind="stable")[:3] + 1
     return int(min(first, second)), int(max(first, second)), int(third)
@@ -69,7 +69,7 @@ def _first_three(problem: McKeanVlasov) -> tuple[int, int, int]:
     hypotheses=near_resonance,
 )
 def unfolding(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Compare the states at the ends of diagrams between and beside the couplings of change."""
+    """Compare the states between and beside the couplings of change with the critical points."""
     n, m, _ = _first_three(problem)
     couplings = critical_couplings(problem, m)
     reduced = _Reduced(problem, n, m)

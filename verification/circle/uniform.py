@@ -34,12 +34,12 @@ TRICRITICAL_BETA = 2.44691831128904613090
 
 
 def anywhere(problem: McKeanVlasov) -> str | None:
-    """Return the reason why a statement on the interaction alone does not apply."""
+    """Return the reason why a statement on the interaction alone does not apply, or None if it does."""
     return "there is a confinement" if problem.confinement is not None else None
 
 
 def attractive(problem: McKeanVlasov) -> str | None:
-    """Return the reason why a statement on clustered states does not apply."""
+    """Return the reason why a statement on clustered states does not apply, or None if it does."""
     if problem.confinement is not None:
         return "there is a confinement"
     multipliers = problem.potential.multipliers(problem.domain, 64)[1:]
@@ -47,7 +47,7 @@ def attractive(problem: McKeanVlasov) -> str | None:
 
 
 def transformer(problem: McKeanVlasov) -> str | None:
-    """Return the reason why a statement on the attractive transformer does not apply."""
+    """Return the reason why a statement on the attractive transformer does not apply, or None if it does."""
     if not isinstance(problem.potential, Transformer) or problem.potential.beta < 0:
         return "it is about the transformer with beta > 0"
     return anywhere(problem)
@@ -65,7 +65,7 @@ def transformer(problem: McKeanVlasov) -> str | None:
     hypotheses=attractive,
 )
 def quadratic_system(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Evaluate both systems on states of every branch."""
+    """Evaluate the fixed point and the quadratic system at states of every branch."""
     diagram = tools.diagram(problem, interval(problem))
     found: list[Evidence] = []
     for state in clustered_states(diagram):
@@ -76,7 +76,7 @@ def quadratic_system(problem: McKeanVlasov, tools: Tools) -> Evidence:
 
 
 def quadratic_error(state: State) -> float:
-    """Return the largest defect of the lower half of the system, each relative to the sum of its terms.
+    """Return the largest defect of the lower half of the quadratic system, relative to the sum of its terms.
 
     A residual r in the moments changes equation k by at most r (k + 2 sum_j j |lambda_j c_j|).
     """

@@ -1,1 +1,1 @@
-"""The commands that judge, one file each."""
+"""The commands of this package, one file each."""

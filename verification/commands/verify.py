@@ -1,4 +1,4 @@
-"""The command that judges: ``meanfield verify [PATTERN]``."""
+"""The command ``meanfield verify [PATTERN]``."""
 
 import itertools
 import time

@@ -43,7 +43,7 @@ CONTINUOUS = (0.5, 1.2)
     needs=FREE_ENERGY,
 )
 def dichotomy(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Check the root, and the diagram on the side of it on which beta lies."""
+    """Check the root beta* and the diagram for the continuous or discontinuous transition at beta."""
     found = list(_root_evidence(problem))
     beta = float(problem.potential.parameters()["beta"])
     if beta <= tricritical_beta(1, problem.domain):

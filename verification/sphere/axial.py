@@ -66,7 +66,7 @@ AXIAL = {
 
 
 def one_degree(problem: McKeanVlasov) -> str | None:
-    """Return the reason why the potential is not a multiple of -P_l on the ordinary sphere."""
+    """Return the reason why the potential is not a multiple of -P_l on the ordinary sphere, or None if it is."""
     reason = anywhere(problem)
     if reason is None and not problem.domain.has_azimuth:
         reason = "the axial subgroups are those of the rotations of the ordinary sphere, d = 3"
@@ -96,7 +96,7 @@ def one_degree(problem: McKeanVlasov) -> str | None:
     needs=FREE_ENERGY,
 )
 def axial_branches(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Recognise the branches born on uniform and measure their slopes and stability near onset."""
+    """Identify the branches born on uniform and compare their slopes and stability near onset."""
     degree = significant_degrees(problem)[0]
     critical = float(critical_couplings(problem, degree)[degree])
     width = WIDTHS[0]
@@ -130,7 +130,7 @@ def invariant(degree: int, cosine: Floats, sine: Floats) -> float:
 
 
 def _placed(degree: int, cosine: Floats, sine: Floats) -> tuple[Floats, Floats]:
-    """Return coefficients by order in the places of a degree among all."""
+    """Return packed moments with given coefficients by order at one degree, and zeros elsewhere."""
     places = place(degree, np.arange(degree + 1))
     whole = np.zeros((2, places[-1] + 1))
     whole[0, places], whole[1, places] = cosine, sine
@@ -145,7 +145,7 @@ def _of_degree(state: State, degree: int) -> tuple[Floats, Floats]:
 
 
 def _length(state: State, degree: int) -> float:
-    """Return |m_l|, l = degree."""
+    """Return |m_l| of a state, l = degree."""
     cosine, sine = _of_degree(state, degree)
     return float(np.sqrt(cosine @ cosine + sine @ sine))
 
@@ -227,7 +227,7 @@ def _slope(degree: int, axial: Axial) -> float:
 
 
 def _lowest_of_three(problem: McKeanVlasov, critical: float, tools: Tools) -> Iterator[Evidence]:
-    """Find the sin^3 cos 3 phi state lowest near onset and the zonal one well above it."""
+    """Check that the sin^3 cos 3 phi state is lowest near onset, and the zonal one well above it."""
     for factor, name in ((BEFORE, "sin^3 cos 3 phi"), (AFTER, "zonal")):
         axial = next(axial for axial in AXIAL[3] if axial.name == name)
         states = tools.states(problem.at(coupling=factor * critical))
@@ -241,7 +241,7 @@ def _lowest_of_three(problem: McKeanVlasov, critical: float, tools: Tools) -> It
 
 
 def _cube_events(problem: McKeanVlasov, critical: float, tools: Tools) -> Iterator[Evidence]:
-    """Look for the fold of the octahedral branch and for where it has the energy of uniform."""
+    """Compare the fold and the transition of the octahedral branch with their known couplings."""
     diagram = tools.diagram(problem, (0.85 * critical, 1.01 * critical), 1)
     for kind, value in (("fold", CUBE_FOLD), ("transition", CUBE_TRANSITION)):
         couplings = [

@@ -1,4 +1,4 @@
-r"""How zonal branches leave the uniform state: T2 and T3.
+r"""Normal forms of zonal branches where they leave the uniform state: T2 and T3.
 
 With :math:`p = \langle P_l\rangle`, :math:`q_k = \hat w_k/\hat w_l`, :math:`\hat w_k = w_k/N_k`,
 
@@ -37,7 +37,7 @@ def shares(problem: McKeanVlasov, degree: int) -> Floats:
 
 
 def is_simple(problem: McKeanVlasov, degree: int) -> bool:
-    """Whether a degree attracts and no other up to three times it is nearly critical with it."""
+    """Return whether a degree attracts and no other up to three times it is nearly critical with it."""
     if multipliers(problem, degree)[degree] >= 0:
         return False
     away = np.abs(1 - np.delete(shares(problem, degree), degree))
@@ -45,7 +45,7 @@ def is_simple(problem: McKeanVlasov, degree: int) -> bool:
 
 
 def simple_first_degree(problem: McKeanVlasov) -> str | None:
-    """Return the reason why there is no pitchfork of degree one."""
+    """Return the reason why there is no pitchfork of degree one, or None if there is."""
     reason = attractive(problem)
     if reason is None and multipliers(problem, 1)[1] >= 0:
         reason = "degree 1 does not attract"
@@ -55,13 +55,13 @@ def simple_first_degree(problem: McKeanVlasov) -> str | None:
 
 
 def higher_degrees(problem: McKeanVlasov) -> list[int]:
-    """Return the degrees above one whose branches are looked at."""
+    """Return the degrees above one whose branches are checked."""
     finite = max(significant_degrees(problem), default=0) <= FINITE
     return [degree for degree in (HIGHER_OF_FINITE if finite else HIGHER) if is_simple(problem, degree)]
 
 
 def simple_higher_degree(problem: McKeanVlasov) -> str | None:
-    """Return the reason why there is no branch of a higher degree."""
+    """Return the reason why there is no branch of a higher degree, or None if there is."""
     reason = attractive(problem)
     if reason is None and not higher_degrees(problem):
         reason = "no degree from 2 to 4 attracts, away from resonance"
@@ -112,7 +112,7 @@ def _decided(name: str, value: tuple[float, float], expected: float) -> Evidence
     needs=FREE_ENERGY,
 )
 def first_pitchfork(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Extrapolate the computed branch to its birth."""
+    """Compare the curvature of the computed branch, extrapolated to its birth, with the closed form."""
     d, r, c = problem.domain.dimension, float(shares(problem, 1)[2]), curvature_of_first(problem)
 
     def measured(start: Onset) -> Iterator[Evidence]:
@@ -138,7 +138,7 @@ def first_pitchfork(problem: McKeanVlasov, tools: Tools) -> Evidence:
     needs=FREE_ENERGY,
 )
 def higher_branches(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Extrapolate the computed branches to their birth."""
+    """Compare slopes or curvatures of computed branches, extrapolated to their birth, with closed forms."""
     found: list[Evidence] = []
     for degree in higher_degrees(problem):
         found += measured_at_onset(problem, degree, tools, functools.partial(_shape_evidence, problem))
@@ -158,7 +158,7 @@ def _shape_evidence(problem: McKeanVlasov, start: Onset) -> Iterator[Evidence]:
 
 
 def simple_first(problem: McKeanVlasov) -> str | None:
-    """Return the reason why no branch leaves along one degree where uniform loses its stability."""
+    """Return the reason why no branch leaves along one degree at the threshold of uniform, or None if one does."""
     reason = attractive(problem)
     if reason is not None:
         return reason
@@ -182,7 +182,7 @@ def simple_first(problem: McKeanVlasov) -> str | None:
     needs=FREE_ENERGY,
 )
 def radial_eigenvalue(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Extrapolate the eigenvalue nearest to zero among those of axisymmetric perturbations, relative to x."""
+    """Compare the axisymmetric eigenvalue nearest to zero over x, extrapolated to the birth, with the theory."""
     degree = first_critical(problem).modes[0]
     return worst(measured_at_onset(problem, degree, tools, functools.partial(_rate_evidence, problem, tools)))
 

@@ -53,7 +53,7 @@ def gibbs_moments(problem: McKeanVlasov, moments: Floats) -> tuple[Floats, float
     needs=FREE_ENERGY,
 )
 def confined_states(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Apply the map and recompute the free energy at the zonal states of a diagram and of two couplings."""
+    """Apply the Gibbs map and recompute the free energy at zonal states of a diagram and of two couplings."""
     unit = unit_coupling(problem)
     diagram = tools.diagram(problem, (0.0, FACTORS[-1] * unit), 1)
     states: list[State] = [
@@ -84,7 +84,7 @@ def confined_states(problem: McKeanVlasov, tools: Tools) -> Evidence:
     needs=FREE_ENERGY,
 )
 def confined_evolution(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Evolve two lobes without coupling until they have forgotten their start."""
+    """Compare two lobes evolved without coupling to rest with the Gibbs density."""
     free = problem.at(coupling=0.0)
     path = tools.evolve(free, two_lobes(problem.domain.dimension), LONG / problem.noise, times=4, tolerance=PRECISE)
     if not path.moments.has_axis:

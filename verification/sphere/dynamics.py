@@ -41,14 +41,14 @@ EQUIVARIANCE = 1e-10
 
 
 def moving(problem: McKeanVlasov) -> McKeanVlasov:
-    """Return the problem at a coupling at which something happens."""
+    """Return the problem at a coupling at which densities evolve."""
     return problem.at(coupling=FACTOR * unit_coupling(problem))
 
 
 def spread(problem: McKeanVlasov) -> str | None:
-    """Return the reason why densities are not evolved: they would gather into a spike.
+    """Return the reason why densities are not evolved, that they would concentrate, or None if they are.
 
-    A density e^f that has gathered has the exponent f'(1) = -kappa W'(1)/D in u, and d - 1 directions to share it.
+    A concentrated density e^f has the exponent f'(1) = -kappa W'(1)/D in u, shared by d - 1 directions.
     """
     reason = anywhere(problem)
     if reason is not None:
@@ -68,14 +68,14 @@ def spread(problem: McKeanVlasov) -> str | None:
 
 
 def moderate(problem: McKeanVlasov) -> str | None:
-    """Return the reason why the free energy of densities is not bounded by errors of their moments."""
+    """Return the reason why errors of moments do not bound those of the free energy, or None if they do."""
     if problem.domain.dimension > LARGEST_DIMENSION:
         return f"in more than {LARGEST_DIMENSION} dimensions errors of the moments do not bound those of F"
     return spread(problem)
 
 
 def without_axis_too(problem: McKeanVlasov) -> str | None:
-    """Return the reason why densities without an axis are not evolved."""
+    """Return the reason why densities without an axis are not evolved, or None if they are."""
     if not problem.domain.has_azimuth:
         return "it is about densities without an axis on the ordinary sphere"
     if max(significant_degrees(problem), default=SIGNIFICANT_DEGREE) > SIGNIFICANT:
@@ -165,7 +165,7 @@ def energy_identity(problem: McKeanVlasov, tools: Tools) -> Evidence:
     needs=FREE_ENERGY,
 )
 def energy_decrease(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Look for the largest increase between any two of many times."""
+    """Compare the largest increase of the free energy between any two of many times with zero."""
     found: list[Evidence] = []
     for name, path in _long_evolutions(problem, tools):
         # Where densities of high dimension are known to a few digits only their energy is not recorded.
@@ -191,7 +191,7 @@ def energy_decrease(problem: McKeanVlasov, tools: Tools) -> Evidence:
     hypotheses=spread,
 )
 def mass(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Look for the largest change of the mass and the smallest value."""
+    """Compare the largest change of the mass, and the smallest value of the density, with zero."""
     found: list[Evidence] = []
     for name, path in _long_evolutions(problem, tools):
         if path.tolerance is None:
@@ -215,7 +215,7 @@ def _long_evolutions(problem: McKeanVlasov, tools: Tools) -> Iterator[tuple[str,
 
 
 def _numbers_of(path: Trajectory) -> Floats:
-    """Return N_l of the degrees that were resolved."""
+    """Return N_l of the degrees that a trajectory resolved."""
     return numbers(path.problem.domain.dimension, int(path.modes.max()))
 
 
@@ -228,7 +228,7 @@ def _numbers_of(path: Trajectory) -> Floats:
     hypotheses=without_axis_too,
 )
 def trajectory_rotation(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Evolve a density and the turned one, and compare them at points turned along."""
+    """Compare the evolutions of a density and of the rotated one at rotated points."""
     end, turn = SHORT / problem.noise, _rotation(*TURN)
     plain, turned = (
         tools.evolve(moving(problem), without_axis(matrix), end, times=4, tolerance=RESIDUAL)

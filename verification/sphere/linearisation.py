@@ -42,7 +42,7 @@ CRITICAL = 1e-5
     hypotheses=attractive,
 )
 def zonal_spectrum(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Compare spectra with matrices of the linearised moment equations."""
+    """Compare spectra at zonal states with matrices of the linearised moment equations."""
     diagram = tools.diagram(problem, interval(problem), 1)
     found: list[Evidence] = []
     for state in clustered_states(diagram, 4):

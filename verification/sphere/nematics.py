@@ -34,7 +34,7 @@ FOLD_ERROR = math.sqrt(LOCATION)
 
 
 def maier_saupe(problem: McKeanVlasov) -> str | None:
-    """Return the reason why the potential is not a multiple of -P_2 on the ordinary sphere."""
+    """Return the reason why the potential is not a multiple of -P_2 on the ordinary sphere, or None if it is."""
     reason = anywhere(problem)
     if reason is None and not problem.domain.has_azimuth:
         reason = "the classification is that of the ordinary sphere, d = 3"
@@ -44,7 +44,7 @@ def maier_saupe(problem: McKeanVlasov) -> str | None:
 
 
 def onsager(problem: McKeanVlasov) -> str | None:
-    """Return the reason why the potential is not Onsager's on the ordinary sphere."""
+    """Return the reason why the potential is not Onsager's on the ordinary sphere, or None if it is."""
     if not isinstance(problem.potential, Onsager):
         return "it is about Onsager's potential |sin|"
     return (
@@ -58,7 +58,7 @@ def _unit(problem: McKeanVlasov) -> float:
 
 
 def _moment(eta: float) -> tuple[float, float]:
-    """Return S and log <e^(eta u^2)>."""
+    """Return S and log <e^(eta u^2)> at eta."""
     from scipy.special import hyp1f1
 
     mean = float(hyp1f1(0.5, 1.5, eta))

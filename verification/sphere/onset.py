@@ -52,13 +52,13 @@ class Onset:
 
 
 class BranchMissing(Undecided):
-    """The diagram has no zonal branch of the degree asked for."""
+    """Raised if a diagram has no zonal branch of the degree asked for."""
 
 
 def measured_at_onset(
     problem: McKeanVlasov, degree: int, tools: Tools, measure: Callable[[Onset], Iterable[Evidence]]
 ) -> list[Evidence]:
-    """Return what is measured on the first points of a branch, closer to its birth where that cannot be decided.
+    """Return measurements on the first points of a branch, closer to its birth if they are undecided.
 
     Raises
     ------
@@ -77,12 +77,12 @@ def measured_at_onset(
 
 
 def onset(problem: McKeanVlasov, degree: int, tools: Tools, width: float = WIDTHS[0]) -> Onset:
-    """Compute the zonal branch of a degree near its birth.
+    """Return the points of the zonal branch of a degree near its birth.
 
     Raises
     ------
     BranchMissing
-        If the diagram has not got it, or only one of its sides where the degree is even.
+        If the diagram does not have it, or only one of its sides if the degree is even.
     """
     critical = float(critical_couplings(problem, degree)[degree])
     diagram = tools.diagram(problem, ((1 - width) * critical, (1 + width) * critical), 1)
@@ -131,7 +131,7 @@ def children(diagram: Diagram, critical: float) -> list[int]:
 
 
 def _usable(branch: Branch, degree: int, critical: float, number: float, width: float) -> Integers:
-    """Return points before the amplitude first falls, near the birth and not too near."""
+    """Return the indices of points before the amplitude first falls, near the birth and not too near."""
     if degree >= branch.cosine.shape[1]:
         return np.zeros(0, dtype=np.int64)
     size = np.sqrt(number) * np.abs(branch.cosine[:, degree])

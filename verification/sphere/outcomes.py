@@ -1,4 +1,4 @@
-"""The word with which an evolution on a sphere ends: settled, near an unstable state, or not at rest."""
+"""The outcome of an evolution on a sphere: settled, near an unstable state, or not at rest."""
 
 from collections.abc import Iterator
 
@@ -16,7 +16,7 @@ MOVING = 0.02
 
 
 def moderately_attractive(problem: McKeanVlasov) -> str | None:
-    """Return the reason why there is no threshold, or densities are not evolved."""
+    """Return the reason why there is no threshold, or densities are not evolved; None if neither."""
     return attractive(problem) or spread(problem)
 
 
@@ -32,7 +32,7 @@ def moderately_attractive(problem: McKeanVlasov) -> str | None:
     hypotheses=moderately_attractive,
 )
 def outcome(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Evolve from the uniform state on both sides of its threshold and from two lobes."""
+    """Check the outcomes of evolutions from uniform on both sides of its threshold and from two lobes."""
     return worst(_endings(problem, tools))
 
 

@@ -31,7 +31,7 @@ RESTING, STEP = 6.0, 0.05
 
 
 def free(problem: McKeanVlasov) -> str | None:
-    """Return the reason why one check of particles without any force is enough for others."""
+    """Return the reason why a problem needs no check of its own for particles without any force, or None."""
     if problem.potential.name not in ("kuramoto", "o-n"):
         return "without interaction all potentials are the same; it is checked once a dimension"
     return anywhere(problem)
@@ -46,7 +46,7 @@ def free(problem: McKeanVlasov) -> str | None:
     hypotheses=free,
 )
 def free_particles(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Simulate particles that start at the pole and feel noise only."""
+    """Compare particles that start at the pole, driven by noise only, with Brownian motion."""
     dimension = problem.domain.dimension
     end = FORGETTING / ((dimension - 1) * problem.noise)
     pole = np.zeros((PARTICLES, dimension))
@@ -79,7 +79,7 @@ def _mean(values: np.ndarray, expected: float, what: str) -> Evidence:
     hypotheses=confined,
 )
 def confined_particles(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Simulate particles from the uniform density until they are at rest, with a step and its half."""
+    """Compare particles simulated to rest, with a step and its half, with the Gibbs density."""
     return worst(_rests(problem.at(coupling=0.0), tools))
 
 

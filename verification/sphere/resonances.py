@@ -27,7 +27,7 @@ SMALLEST = 1e-6
 
 
 def two_degrees(problem: McKeanVlasov) -> str | None:
-    """Return the reason why the potential is not attractive of degrees one and two alone."""
+    """Return the reason why the potential is not attractive of degrees one and two alone, or None if it is."""
     weights = multipliers(problem, 64)
     if not isinstance(problem.potential, GegenbauerSeries) or np.any(weights[3:]):
         return "it is about series of two terms"
@@ -48,7 +48,7 @@ def two_degrees(problem: McKeanVlasov) -> str | None:
     hypotheses=two_degrees,
 )
 def secondary(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Look for a branch point at each root, with its second moment, and for the branch born along the axis."""
+    """Compare branch points with each root and its second moment, and check the branch born along the axis."""
     low, high = interval(problem)
     roots = [root for root in _roots(problem) if low < root[1] < high and abs(root[2]) > SMALLEST]
     if not roots:
@@ -74,7 +74,7 @@ def secondary(problem: McKeanVlasov, tools: Tools) -> Evidence:
 
 
 def _roots(problem: McKeanVlasov) -> Iterator[tuple[bool, float, float]]:
-    """Yield whether it is along the axis, the coupling and the second moment of each critical even state."""
+    """Yield for each critical even state whether it is along the axis, the coupling and the second moment."""
     from scipy.optimize import brentq
 
     dimension = problem.domain.dimension

@@ -37,7 +37,7 @@ FORGOTTEN, UNIFORM = 4.0, 1e-4
 
 
 def spins(problem: McKeanVlasov) -> str | None:
-    """Return the reason why the potential is not -<x, y>."""
+    """Return the reason why the potential is not -<x, y>, or None if it is."""
     reason = anywhere(problem)
     if reason is None and (significant_degrees(problem) != [1] or float(multipliers(problem, 1)[1]) != -1.0):
         reason = "it is about the potential -<x, y> of the O(n) model"
@@ -105,7 +105,7 @@ def _family(state: State) -> Iterator[Evidence]:
     needs=FREE_ENERGY,
 )
 def negative_norm(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Integrate both sides along trajectories below and above the threshold, and check the bound."""
+    """Compare both sides of the identity, integrated along trajectories below and above the threshold."""
     critical = problem.domain.dimension * problem.noise
     starts = {"two lobes on the axis": two_lobes(problem.domain.dimension)}
     if problem.domain.has_azimuth:

@@ -28,7 +28,7 @@ LARGEST, DEGREES = 0.05, 16
 
 
 def near_resonance(problem: McKeanVlasov) -> str | None:
-    """Return the reason why degrees 1 and 2, and no others, are not nearly critical together."""
+    """Return the reason why degrees 1 and 2 alone are not nearly critical together, or None if they are."""
     reason = anywhere(problem)
     if reason is not None:
         return reason
@@ -56,7 +56,7 @@ def near_resonance(problem: McKeanVlasov) -> str | None:
     hypotheses=near_resonance,
 )
 def unfolding(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Compare the states at the ends of diagrams between and beside the couplings of change."""
+    """Compare the states between and beside the couplings of change with the critical points."""
     first, second = (float(coupling) for coupling in critical_couplings(problem, 2)[1:])
     return worst(list(held_against(problem, tools, (1, 2), (first, second), _Reduced(problem).critical)))
 
@@ -112,6 +112,6 @@ class _Reduced:
         return [*blocks, (np.array([[self._twice(across, q, second)]]), d * (d - 1) // 2 - 1)]
 
     def _twice(self, matrix: Floats, q: Floats, second: float) -> float:
-        """Return the second derivative along a matrix of unit length."""
+        """Return the second derivative of the reduced energy along a matrix of unit length."""
         d = self.dimension
         return 2.0 * second * (d - 1) / d - 8.0 * float(np.trace(matrix @ q @ matrix)) / (d * (d + 2) * (d + 4))

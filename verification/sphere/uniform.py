@@ -1,4 +1,4 @@
-r"""The uniform state of a sphere: what it applies to, where it loses stability, and where it never does.
+r"""The uniform state of a sphere: hypotheses on potentials, its thresholds, and repulsive potentials without any.
 
 .. math:: \mu_l = -l(l+d-2)\,D\,(1 - \kappa/\kappa_l), \qquad \kappa_l = -N_l D/w_l ,
 
@@ -20,12 +20,12 @@ LEADING = 4
 
 
 def anywhere(problem: McKeanVlasov) -> str | None:
-    """Return the reason why a statement on the interaction alone does not apply."""
+    """Return the reason why a statement on the interaction alone does not apply, or None if it does."""
     return "there is a confinement" if problem.confinement is not None else None
 
 
 def attractive(problem: McKeanVlasov) -> str | None:
-    """Return the reason why a statement on clustered states does not apply."""
+    """Return the reason why a statement on clustered states does not apply, or None if it does."""
     reason = anywhere(problem)
     if reason is None and critical_coupling(problem) is None:
         reason = "no degree of the potential attracts"
@@ -33,7 +33,7 @@ def attractive(problem: McKeanVlasov) -> str | None:
 
 
 def repulsive(problem: McKeanVlasov) -> str | None:
-    """Return the reason why the potential is not purely repulsive."""
+    """Return the reason why the potential is not purely repulsive, or None if it is."""
     reason = anywhere(problem)
     if reason is None and attractive(problem) is None:
         reason = "some degree attracts"
@@ -41,19 +41,19 @@ def repulsive(problem: McKeanVlasov) -> str | None:
 
 
 def transformer(problem: McKeanVlasov) -> str | None:
-    """Return the reason why a statement on the attractive transformer does not apply."""
+    """Return the reason why a statement on the attractive transformer does not apply, or None if it does."""
     if not isinstance(problem.potential, Transformer) or problem.potential.beta < 0:
         return "it is about the transformer with beta > 0"
     return anywhere(problem)
 
 
 def attracting_degrees(problem: McKeanVlasov) -> list[int]:
-    """Return the degrees of attractive multipliers, up to the last that is looked at."""
+    """Return the degrees of attractive multipliers, up to the last that is checked."""
     return [int(degree) for degree in np.flatnonzero(multipliers(problem, SIGNIFICANT_DEGREE) < 0)]
 
 
 def significant_degrees(problem: McKeanVlasov) -> list[int]:
-    """Return the degrees of multipliers that are not zero, up to the last that is looked at."""
+    """Return the degrees of nonzero multipliers, up to the last that is checked."""
     return [int(degree) for degree in np.flatnonzero(multipliers(problem, SIGNIFICANT_DEGREE))]
 
 
@@ -138,5 +138,5 @@ def _nearest(values: Floats, target: float) -> float:
     hypotheses=repulsive,
 )
 def only_uniform(problem: McKeanVlasov, tools: Tools) -> Evidence:
-    """Count branches, events, unstable directions and states."""
+    """Count branches, events, unstable directions and states besides uniform."""
     return worst(list(nothing_but_uniform(problem, tools, interval(problem), unit_coupling(problem))))

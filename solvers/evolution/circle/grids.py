@@ -20,11 +20,11 @@ class CircleGrid:
         self.weights = np.full(points, 1.0 / points)
 
     def error(self, cosine: Floats, accuracy: float) -> Floats | float:
-        """Return nothing: moments and coefficients are the same."""
+        """Return 0, since moments and coefficients have the same errors."""
         return 0.0
 
     def values(self, cosine: Floats, sine: Floats) -> Floats:
-        """Return sums of cosines and sines."""
+        """Return sums of cosines and sines with coefficients (T, size) on the angles, (T, points)."""
         points = self.weights.size
         padded = np.zeros((cosine.shape[0], points // 2 + 1), dtype=complex)
         padded[:, : cosine.shape[1]] = 0.5 * (cosine - 1j * sine)
@@ -32,12 +32,12 @@ class CircleGrid:
         return np.asarray(scipy.fft.irfft(padded, points, axis=1, norm="forward", overwrite_x=True))
 
     def gradient(self, cosine: Floats, sine: Floats) -> list[Floats]:
-        """Return their derivatives."""
+        """Return the derivatives of the sums."""
         degrees = np.arange(cosine.shape[1])
         return [self.values(degrees * sine, -degrees * cosine)]
 
     def rounding(self, cosine: Floats, sine: Floats) -> Floats:
-        """Return the sums of the moduli."""
+        """Return the sums of the moduli of the terms, (T, 1)."""
         return np.asarray(np.hypot(cosine, sine).sum(axis=1, keepdims=True))
 
 

@@ -43,9 +43,9 @@ def moments_of(problem: McKeanVlasov, initial: Any) -> Initial:
 
 
 def aligned(problem: McKeanVlasov, start: Initial, full: bool) -> tuple[Initial, float]:
-    """Turn a density that has an axis onto it, and return the angle that the axis had.
+    """Return a density, turned onto its axis if it has one, and the angle of the axis, else 0.
 
-    Without a confinement the equation does not know where angle 0 is. Every axis is one of the strongest moment, so
+    Without a confinement the equation is invariant under rotation. Every axis is one of the strongest moment, so
     only the axes of that are tried; the sines that remain must be rounding.
     """
     moments = start.cosine - 1j * start.sine
@@ -113,7 +113,7 @@ def _unknown(initial: Any) -> str:
 
 
 def _checked(cosine: ArrayLike, sine: ArrayLike, description: str) -> Initial:
-    """Check given moments: finite, of mass one and of a density that is not negative."""
+    """Return given moments as an initial density, refusing those not finite, of mass other than one or negative."""
     m, s = given_moments(cosine, sine)
     if s[0] != 0.0:
         raise InvalidInput(f"the sine moment of degree 0 must be 0, not {s[0]!r}")

@@ -83,9 +83,9 @@ class CircleNeighbourhood(Followed):
         return np.asarray(product - product[0] * padded(target, product.size))
 
     def modulo_rotation(self, deviation: Complexes) -> Complexes:
-        """Return the deviation of a density turned to where it is nearest; rotation is no relaxation.
+        """Return the deviation of a density after the rotation that brings it nearest to the state.
 
-        Nearest by the angle a at which the derivative of the overlap, sum k Im((c_k + delta_k) conj(c_k) e^(-ika)),
+        The angle a is that at which the derivative of the overlap, sum k Im((c_k + delta_k) conj(c_k) e^(-ika)),
         vanishes.
         """
         if not self._turns:
@@ -103,13 +103,13 @@ class CircleNeighbourhood(Followed):
         )
 
     def steepest(self, deviation: Complexes) -> float:
-        """Return the largest relative change of the density where there is any."""
+        """Return the largest change of the density relative to it, where it is not negligible."""
         around = self._around(deviation)
         significant = around.density > VACUUM * around.density.max()
         return float(np.abs(around.change[significant] / around.density[significant]).max())
 
     def distances(self, deviation: Complexes) -> Mapping[str, Callable[[], float]]:
-        """Return the distances of a density to the state turned, each yet to be computed."""
+        """Return functions by name that compute the distances of a density to the state, modulo rotation."""
         change = self.modulo_rotation(deviation)
         around = self._around(change)
         methods = (around.l2, around.first, around.second, around.entropy)
@@ -153,12 +153,12 @@ class _Grid:
         return self._integral(self.density * excess(ratio), "relative entropy")
 
     def first(self) -> float:
-        """Return W1."""
+        """Return the Wasserstein distance of order 1."""
         mass = self._moved_mass()
         return 2.0 * math.pi * float(np.abs(mass - np.median(mass)).mean())
 
     def second(self) -> float:
-        """Return W2, in the first order of the deviation."""
+        """Return the Wasserstein distance of order 2, to first order in the deviation."""
         mass, density = self._moved_mass(), np.maximum(self.density, np.finfo(float).tiny)
         inverse = density.min() / density
         mass -= float(mass @ inverse) / float(inverse.sum())
@@ -170,13 +170,13 @@ class _Grid:
         return math.sqrt(self._integral(parts, "W2"))
 
     def _moved_mass(self) -> Floats:
-        """Return H, of mean zero."""
+        """Return H, the integral of the deviation, of mean zero."""
         degrees = np.arange(1, self._moments.size)
         coefficients = np.concatenate([[0.0], self._moments[1:] / (1j * degrees)])
         return np.fft.irfft(coefficients, self.density.size, norm="forward") / (2.0 * math.pi)
 
     def _integral(self, parts: Floats, name: str) -> float:
-        """Return an integral without the places where the deviation is not known."""
+        """Return the sum of parts of an integral, refused if too much of it is where the deviation is unknown."""
         unknown = self.density < UNKNOWN * self.density.max()
         total, lost = float(parts[~unknown].sum()), float(parts[unknown].sum())
         if not lost <= KNOWN * total:

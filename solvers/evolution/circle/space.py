@@ -27,7 +27,7 @@ LAST_DEGREE = 4096
 
 @dataclass(frozen=True)
 class CircleSpace:
-    """All densities on the circle, turned by an angle from those that are given."""
+    """All densities on the circle, rotated by an angle from the given ones."""
 
     axis: float = 0.0
 
@@ -36,9 +36,9 @@ class CircleSpace:
     unsearched: ClassVar[str] = ""
 
     def system(self, problem: McKeanVlasov, start: Initial, degree: int, full: bool) -> System:
-        """Return the smallest system that holds a density and keeps holding it.
+        """Return the smallest system whose symmetry a density has and keeps.
 
-        Of an even density the sines vanish, of one with a rotation symmetry all but the multiples of it, unless the
+        Of an even density the sines vanish, of one with a rotation symmetry all except its multiples, unless the
         confinement breaks it.
         """
         if full:
@@ -52,7 +52,7 @@ class CircleSpace:
         return self.system_of(problem, not np.any(start.sine != 0.0), max(16, -(-degree // symmetry)), symmetry)
 
     def system_of(self, problem: McKeanVlasov, even: bool, degree: int, symmetry: int) -> System:
-        """Return the system of even densities, or of all."""
+        """Return the system of even densities, or of all, of a degree and a rotation symmetry."""
         return (EvenSystem if even else FullSystem)(problem, degree, symmetry)
 
     def curvature(self, problem: McKeanVlasov, degree: int) -> float | None:
@@ -66,7 +66,7 @@ class CircleSpace:
         return descent(problem, modes, circle_grids, cosine, sine, accuracy)
 
     def state_near(self, problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Rest | None:
-        """Return the stationary state nearest to a density, or None if none is found near."""
+        """Return the stationary state nearest to a density, or None if no state is found near it."""
         return state_near(problem, cosine, sine, rotations, CIRCLE)
 
     def distance(self, state: State, cosine: Floats, sine: Floats) -> float:
@@ -74,7 +74,7 @@ class CircleSpace:
         return distance(state, cosine, sine, free=state.problem.confinement is None and bool(np.any(sine)))
 
     def recorded(self, cosine: Floats, sine: Floats) -> tuple[Floats, Floats, Modes]:
-        """Return moments (T, n) turned back by the angle."""
+        """Return moments (T, n) rotated back by the angle, and their modes."""
         if self.axis == 0.0:
             return cosine, sine, self.modes
         moments = (cosine - 1j * sine) * np.exp(-1j * self.axis * np.arange(cosine.shape[1]))
@@ -82,7 +82,7 @@ class CircleSpace:
 
 
 def rotations(sizes: Floats) -> list[int]:
-    """Return the exact rotation symmetry, then the largest beyond it that a density has up to ``NEAR``."""
+    """Return the exact rotation symmetry of a density, then the largest that it has up to ``NEAR``."""
     degrees = np.arange(sizes.size)
     exact = int(np.gcd.reduce(np.flatnonzero(sizes)[1:])) if np.count_nonzero(sizes) > 1 else 1
     nearly = [n for n in range(MOST_CLUSTERS, exact, -1) if np.linalg.norm(sizes[degrees % n != 0]) <= 0.5 * NEAR]
@@ -90,7 +90,7 @@ def rotations(sizes: Floats) -> list[int]:
 
 
 def space_for(problem: McKeanVlasov, start: Initial, full: bool) -> tuple[CircleSpace, Initial]:
-    """Return the space of a density and the density, turned onto its axis unless all moments shall be unknown."""
+    """Return the space of a density and the density, rotated onto its axis unless ``full``."""
     start, angle = aligned(problem, start, full)
     return CircleSpace(angle), start
 

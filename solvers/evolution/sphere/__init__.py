@@ -1,1 +1,1 @@
-"""What evolution must know of the sphere: systems of equations, initial densities, axes, and rest."""
+"""Evolution on spheres: systems of equations, initial densities, axes, and rest."""

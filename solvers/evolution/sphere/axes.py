@@ -33,7 +33,7 @@ def direction(polar: float, azimuth: float) -> Floats:
 
 
 def harmonics_at(vector: Floats, degree: int) -> tuple[Floats, Floats]:
-    """Return all e^c_lm and e^s_lm up to a degree at a unit vector, at their places."""
+    """Return all e^c_lm and e^s_lm up to a degree at a unit vector, packed."""
     across, height = math.hypot(vector[0], vector[1]), float(vector[2])
     phase = complex(vector[0], vector[1]) / across if across > 0.0 else 1.0
     values = np.zeros(packed_size(degree), dtype=complex)
@@ -61,20 +61,20 @@ def about(zonal: Floats, axis: Floats) -> tuple[Floats, Floats]:
 
 
 def in_orders(start: Initial) -> Initial:
-    """Return a zonal density by degree and order."""
+    """Return a zonal density with moments by degree and order."""
     cosine = packed(start.cosine)
     return Initial(cosine, np.zeros_like(cosine), start.description, start.warnings, SphereModes.layout)
 
 
 def on_axis(start: Initial, free: bool) -> tuple[Initial, Floats]:
-    """Return the zonal moments of a density that has an axis, and the axis; an empty one if it is the north pole.
+    """Return a density, with zonal moments if it has an axis, and the axis, empty if that is the pole or none.
 
     Parameters
     ----------
     start
         A density by degree and order.
     free
-        Whether any axis will do; otherwise only the north pole.
+        Whether any axis is admissible; otherwise only the north pole.
     """
     degree = largest_degree(start.cosine.size)
     firsts = zonal_places(degree)
@@ -94,7 +94,7 @@ def on_axis(start: Initial, free: bool) -> tuple[Initial, Floats]:
 
 
 def axis_of(cosine: Floats, sine: Floats) -> Floats | None:
-    """Return the only axis that a density can have, from its dipole, or where it has none, its quadrupole."""
+    """Return the only possible axis of a density, that of its dipole or, if it has none, of its quadrupole."""
     degree = largest_degree(cosine.size)
     if degree >= 1:
         dipole = np.array([cosine[2], sine[2], cosine[1]])

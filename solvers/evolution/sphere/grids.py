@@ -35,7 +35,7 @@ class ZonalGrid:
             self._slopes[1:] = -factors * polynomials(dimension + 2, rule, degree - 1) * sine
 
     def error(self, cosine: Floats, accuracy: float) -> Floats | float:
-        """Return what errors of coefficients add up to, or of moments, as the integrator bounds them."""
+        """Return the error of the values by errors of coefficients or of moments, as the integrator bounds them."""
         if self._dimension < WEIGHTED.start:
             return 0.0
         if self._dimension not in WEIGHTED:
@@ -45,15 +45,15 @@ class ZonalGrid:
         return np.asarray(np.multiply.outer(accuracy * largest, spread))
 
     def values(self, cosine: Floats, sine: Floats) -> Floats:
-        """Return sums of polynomials."""
+        """Return sums of polynomials with coefficients (T, size) on the nodes, (T, points)."""
         return np.asarray(cosine @ self._values)
 
     def gradient(self, cosine: Floats, sine: Floats) -> list[Floats]:
-        """Return their derivatives in the polar angle."""
+        """Return the derivatives of the sums in the polar angle."""
         return [np.asarray(cosine @ self._slopes)]
 
     def rounding(self, cosine: Floats, sine: Floats) -> Floats:
-        """Return the sums of the moduli."""
+        """Return the sums of the moduli of the terms, (T, points)."""
         return np.asarray(np.abs(cosine) @ np.abs(self._values))
 
 
@@ -65,22 +65,22 @@ class FullGrid:
         self.weights = np.repeat(transform.weights / (2 * rings), 2 * rings)
 
     def error(self, cosine: Floats, accuracy: float) -> Floats | float:
-        """Return nothing: moments and coefficients are much the same."""
+        """Return 0, since moments and coefficients have nearly the same errors."""
         return 0.0
 
     def values(self, cosine: Floats, sine: Floats) -> Floats:
-        """Return sums of harmonics."""
+        """Return sums of harmonics with coefficients (T, size) on the nodes, (T, points)."""
         pairs = zip(cosine, sine, strict=True)
         return np.array([self._transform.synthesise(*pair).ravel() for pair in pairs])
 
     def gradient(self, cosine: Floats, sine: Floats) -> list[Floats]:
-        """Return the two components of their gradients."""
+        """Return the polar and azimuthal components of the gradients of the sums."""
         pairs = zip(cosine, sine, strict=True)
         parts = [self._transform.gradient(*pair) for pair in pairs]
         return [np.array([part[component].ravel() for part in parts]) for component in (0, 1)]
 
     def rounding(self, cosine: Floats, sine: Floats) -> Floats:
-        """Return a bound: the harmonics of a degree have squares of sum one."""
+        """Return bounds on sums of moduli of the terms, since the squares of harmonics of a degree sum to one."""
         return np.asarray(moduli(cosine, sine).sum(axis=1, keepdims=True))
 
 

@@ -10,7 +10,7 @@ With :math:`P_j P_l = \sum_k c_{jlk} P_k`, whose coefficients are positive with 
     \bigl\langle \nabla P_l\cdot\nabla g\bigr\rangle_\rho
         = \tfrac12 \sum_j g_j \sum_{k=|l-j|}^{l+j} c_{jlk}\,(e_l + e_j - e_k)\, p_k, \qquad e_l = l(l+d-2),
 
-so that a moment feels its neighbours only, and rounding stays where it is. The cost is that of the number of
+so that a moment depends on its neighbours only, and rounding does not spread. The cost is that of the number of
 degrees times the square of that of the significant ones.
 """
 
@@ -28,7 +28,7 @@ class HierarchySystem(ZonalSystem):
     """The equations of :class:`ZonalSystem`, their means taken by products of polynomials."""
 
     def _prepare(self) -> None:
-        """Set up the products."""
+        """Compute the tables of products."""
         symmetry, last = self.symmetry, self.symmetry * self.degree
         significant = significant_degree(self.rates)
         self._hierarchy = Hierarchy(self.problem.domain.dimension, last, significant)
@@ -38,7 +38,7 @@ class HierarchySystem(ZonalSystem):
         self._significant = significant // symmetry
 
     def nonlinear(self, unknown: Floats) -> Floats:
-        """Return the quadratic part and what the confinement adds."""
+        """Return the nonlinear part of the derivative: the quadratic terms and those of the confinement."""
         result = self._by_field(unknown, 0.0) @ self._field(unknown)
         result *= self.problem.noise
         if self.rates.confined:
@@ -46,7 +46,7 @@ class HierarchySystem(ZonalSystem):
         return np.asarray(result)
 
     def jacobian(self, time: float, unknown: Floats) -> Floats:
-        """Return its matrix of partial derivatives in the moments."""
+        """Return the Jacobian of the derivative in the moments."""
         field = np.zeros(self._hierarchy.significant)
         field[self._in_field] = self._field(unknown)
         matrix = self._hierarchy.by_moments(field)[self._own, self._own].copy()
@@ -56,7 +56,7 @@ class HierarchySystem(ZonalSystem):
         return matrix
 
     def costs(self, duration: float) -> tuple[float, float]:
-        """Estimate the seconds that LSODA and exponential formulas take for a time, as for quadrature."""
+        """Return estimates of the seconds that LSODA and exponential formulas take for a duration."""
         steps, products = duration * self.rates.explicit_steps(), 2.0 * self.size * self._significant**2
         return 5e-9 * self.size**3 + 1e-7 * products, steps * (4e-5 + 4e-9 * products)
 

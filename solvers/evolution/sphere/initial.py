@@ -95,7 +95,7 @@ def _full_moments(density: Callable[[Any, Any], Any], degree: int) -> tuple[Floa
 
 
 def _arguments(density: Callable[..., Any]) -> int:
-    """Return how many angles a function must be given."""
+    """Return the number of angles that a function takes."""
     try:
         parameters = inspect.signature(density).parameters.values()
     except (TypeError, ValueError):
@@ -134,7 +134,7 @@ def _pole(polar: float) -> int:
 
 
 def _random(initial: RandomPerturbation, sphere: Sphere) -> Initial:
-    """Return random harmonics on the ordinary sphere, random zonal ones on the others.
+    """Return an initial density of random harmonics on the ordinary sphere, of random zonal ones on others.
 
     A sum of harmonics of degree l is at most the root of the sum of its squared coefficients.
     """
@@ -156,13 +156,13 @@ def _random(initial: RandomPerturbation, sphere: Sphere) -> Initial:
 
 
 def _from_pair(pair: tuple[ArrayLike, ArrayLike], sphere: Sphere) -> Initial:
-    """Return given moments: by degree, or where sines occur, by degree and order."""
+    """Return the initial density of given moments: by degree, or with sines by degree and order."""
     layout = "order" if np.any(np.asarray(pair[1], dtype=float)) else "degree"
     return _checked(pair[0], pair[1], modes_of(sphere, layout), "moments")
 
 
 def _checked(cosine: ArrayLike, sine: ArrayLike, modes: Modes, description: str) -> Initial:
-    """Check given moments: finite, of mass one and of a density that is not negative."""
+    """Return given moments as an initial density, refusing those not finite, of mass other than one or negative."""
     c, s = given_moments(cosine, sine)
     modes.check_number(c.size, "the initial density")
     modes.check(s)
@@ -173,7 +173,7 @@ def _checked(cosine: ArrayLike, sine: ArrayLike, modes: Modes, description: str)
 
 
 def _values(moments: Moments) -> Floats:
-    """Return a density over the uniform one on a grid that is fine beside its moments."""
+    """Return a density over the uniform one on a grid that is fine for its moments."""
     if moments.has_axis:
         return moments.relative_density(np.linspace(0.0, math.pi, max(64, 8 * moments.cosine.size)))
     degree = moments.degree

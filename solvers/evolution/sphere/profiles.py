@@ -36,12 +36,12 @@ class Lobe(NamedTuple):
     moments: Moments
 
     def profile(self) -> Floats:
-        """Return the moments about the axis up to the last that matters, see :func:`sufficient`."""
+        """Return the moments about the axis up to the last significant one, see :func:`sufficient`."""
         return sufficient(self.moments, LARGEST_DEGREE)
 
 
 def lobes_of(initial: Any, sphere: Sphere) -> list[Lobe] | None:
-    """Return the zonal densities that make up a named one; None if it is no sum of such."""
+    """Return the zonal densities whose sum is a named density; None if it is no such sum."""
     if isinstance(initial, Mixture):
         return _mixed(initial, sphere)
     if isinstance(initial, Bumps):
@@ -79,13 +79,13 @@ def _single(initial: Any, sphere: Sphere) -> Moments | None:
 
 
 def _require_held(concentration: float) -> None:
-    r"""Refuse what is narrower than the moments hold: :math:`e^{-l^2/2\gamma}` is below rounding at the last."""
+    r"""Refuse a density too narrow for the largest degree, where :math:`e^{-l^2/2\gamma}` exceeds rounding."""
     if math.sqrt(-2.0 * math.log(EPS) * concentration) > LARGEST_DEGREE:
         raise too_narrow(LARGEST_DEGREE)
 
 
 def perturbed(place: int, value: float, degree: int) -> Floats:
-    """Return p_0 = 1 and one moment besides."""
+    """Return the moments p_0 = 1 and one other, of a value, up to a degree."""
     result = np.zeros(degree + 1)
     result[0] = 1.0
     if place <= degree:
@@ -94,7 +94,7 @@ def perturbed(place: int, value: float, degree: int) -> Floats:
 
 
 def von_mises(dimension: int, concentration: float, degree: int) -> Floats:
-    r"""Return :math:`I_{l+d/2-1}(\gamma)/I_{d/2-1}(\gamma)`.
+    r"""Return the moments :math:`I_{l+d/2-1}(\gamma)/I_{d/2-1}(\gamma)` up to a degree.
 
     The ratios :math:`r_\nu = I_{\nu+1}/I_\nu` come from :math:`r_{\nu-1} = (2\nu/\gamma + r_\nu)^{-1}`, which
     damps errors downwards, so that it may start at any value far enough above.

@@ -55,9 +55,9 @@ class SphereRates:
         self.constant = problem.noise * self.eigenvalues * self.force / self.harmonics
 
     def explicit_steps(self) -> float:
-        r"""Estimate how many steps a unit of time takes for which N is explicit, as on the circle.
+        r"""Return an estimate of the number of steps in a unit of time if N is explicit, as on the circle.
 
-        :math:`|dP_l/d\theta| \le l` bounds the field's slope; the variance of a cluster tells its resolution.
+        :math:`|dP_l/d\theta| \le l` bounds the field's slope; the variance of a cluster determines its resolution.
         """
         attraction = np.maximum(self.attraction, 0.0)
         slope = float(self.degrees @ attraction) + float(self.degrees @ np.abs(self.force))
@@ -68,7 +68,7 @@ class SphereRates:
 def curvature(problem: McKeanVlasov, degree: int) -> float:
     r"""Return :math:`\sum_l N_l\lambda_l P_l'(1)` over the attractive degrees, :math:`P_l'(1) = l(l+d-2)/(d-1)`.
 
-    The field of a point is so curved at it; a cluster has about its inverse as variance in each direction.
+    It is the curvature of the field of a point; a cluster has about its inverse as variance in each direction.
     """
     dimension = problem.domain.dimension
     degrees = np.arange(degree + 1.0)
@@ -77,7 +77,7 @@ def curvature(problem: McKeanVlasov, degree: int) -> float:
 
 
 def significant_degree(rates: SphereRates) -> int:
-    """Return the last degree that matters in the slope of the field of any density."""
+    """Return the last degree that is significant in the slope of the field of any density."""
     sizes = rates.degrees * (np.abs(rates.attraction) + np.abs(rates.force))
     significant = np.flatnonzero(sizes > SIGNIFICANT * sizes.max())
     return int(rates.degrees[significant[-1]]) if significant.size else 1

@@ -17,7 +17,7 @@ NORTH = np.array([0.0, 0.0, 1.0])
 
 
 def zonal_state_near(problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Rest | None:
-    """Return the stationary state with an axis that is near a density by degree and order, or None.
+    """Return the axial stationary state near a density by degree and order, or None if no state is found near it.
 
     Without a confinement the axis is that of the density's dipole, or of its quadrupole.
     """
@@ -32,13 +32,13 @@ def zonal_state_near(problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Res
 
 
 def about_equator(sizes: Floats) -> list[int]:
-    """Return whether a zonal density is even about the equator, 2, or not, 1; both if it nearly is."""
+    """Return the symmetries to search for a zonal density: 2 if even about the equator, else 1; both if nearly."""
     odd = float(np.linalg.norm(sizes[1::2]))
     return [2] if odd == 0.0 else [1, 2] if odd <= 0.5 * NEAR else [1]
 
 
 def distance_in_orders(state: State, cosine: Floats, sine: Floats) -> float:
-    """Return the distance of a density from a state with an axis, turned onto the axis of the density."""
+    """Return the distance of a density from a state with an axis, rotated onto the axis of the density."""
     axis = _axis(state.problem, cosine, sine)
     degree = largest_degree(cosine.size)
     zonal = np.zeros(max(degree + 1, state.cosine.size))

@@ -45,19 +45,19 @@ class ZonalSpace:
 
     @property
     def modes(self) -> Modes:
-        """What their moments mean."""
+        """The modes of their moments."""
         return ZonalModes(self.sphere)
 
     def system(self, problem: McKeanVlasov, start: Initial, degree: int, full: bool) -> System:
-        """Return the smallest system that holds a density: an even one about the equator has even degrees only."""
+        """Return the smallest system whose symmetry a density has: even degrees if it is even about the equator."""
         return system_for(problem, start.cosine, degree)
 
     def system_of(self, problem: McKeanVlasov, even: bool, degree: int, symmetry: int) -> System:
-        """Return a system by its sizes."""
+        """Return the system of zonal densities of a degree and a symmetry."""
         return system_of(problem, degree, symmetry)
 
     def curvature(self, problem: McKeanVlasov, degree: int) -> float | None:
-        """Return half the curvature of the field of a point at it, over the attractive degrees up to one."""
+        """Return half the curvature of the field of a point, over the attractive degrees up to a degree."""
         return 0.5 * curvature(problem, degree)
 
     def descent(self, problem: McKeanVlasov, cosine: Floats, sine: Floats, accuracy: float) -> Descent:
@@ -66,7 +66,7 @@ class ZonalSpace:
         return descent(problem, self.modes, grids, cosine, sine, accuracy)
 
     def state_near(self, problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Rest | None:
-        """Return the zonal stationary state nearest to a density, or None if none is found near."""
+        """Return the zonal stationary state nearest to a density, or None if no state is found near it."""
         return state_near(problem, cosine, sine, about_equator, SPHERE)
 
     def distance(self, state: State, cosine: Floats, sine: Floats) -> float:
@@ -74,7 +74,7 @@ class ZonalSpace:
         return distance(state, cosine, sine, free=False)
 
     def recorded(self, cosine: Floats, sine: Floats) -> tuple[Floats, Floats, Modes]:
-        """Return moments (T, n) about the pole, or by degree and order where the axis was another."""
+        """Return moments (T, n) about the pole, or by degree and order if the axis was another, and their modes."""
         if not self.axis.size:
             return cosine, sine, self.modes
         return *about(cosine, self.axis), SphereModes()
@@ -99,7 +99,7 @@ class FullSpace:
         return SphericalSystem(problem, degree)
 
     def curvature(self, problem: McKeanVlasov, degree: int) -> float | None:
-        """Return None: each degree costs as much as all before it, and beginning anew with more is cheap."""
+        """Return None, since each degree costs as much as all before it, and beginning anew with more is cheap."""
         return None
 
     def descent(self, problem: McKeanVlasov, cosine: Floats, sine: Floats, accuracy: float) -> Descent:
@@ -107,20 +107,20 @@ class FullSpace:
         return descent(problem, self.modes, full_grids, cosine, sine, accuracy)
 
     def state_near(self, problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Rest | None:
-        """Return the stationary state with an axis nearest to a density, or None if none is found near."""
+        """Return the stationary state with an axis nearest to a density, or None if no state is found near it."""
         return zonal_state_near(problem, cosine, sine)
 
     def distance(self, state: State, cosine: Floats, sine: Floats) -> float:
-        """Return the distance of a density from a state with an axis, turned onto that of the density."""
+        """Return the distance of a density from a state with an axis, rotated onto that of the density."""
         return distance_in_orders(state, cosine, sine)
 
     def recorded(self, cosine: Floats, sine: Floats) -> tuple[Floats, Floats, Modes]:
-        """Return the moments as they are."""
+        """Return the moments unchanged, and their modes."""
         return cosine, sine, self.modes
 
 
 def space_for(problem: McKeanVlasov, start: Initial, full: bool) -> tuple[Space, Initial]:
-    """Return the space of a density, turned onto its axis where it has one, unless all moments shall be unknown.
+    """Return the space of a density and the density, rotated onto its axis if it has one, unless ``full``.
 
     Raises
     ------

@@ -69,7 +69,7 @@ class SphericalSystem(System):
         self._waves = np.where(zonal, 0.0, problem.noise)[1:]
 
     def nonlinear(self, unknown: Floats) -> Floats:
-        """Return the quadratic part and what the confinement adds."""
+        """Return the nonlinear part of the derivative: the quadratic terms and those of the confinement."""
         transform, half, significant = self._transform, self.size // 2, self._significant
         cosine, sine = self._cosine, self._sine
         cosine[1:], sine[1:] = unknown[:half], unknown[half:]
@@ -87,11 +87,11 @@ class SphericalSystem(System):
         return result
 
     def jacobian(self, time: float, unknown: Floats) -> Floats:
-        """Refuse: the matrix is beyond reason, and :attr:`multistep` says so."""
+        """Refuse a Jacobian, which is too large, as :attr:`multistep` says."""
         raise NotImplementedError("densities on the full sphere have too many moments for a Jacobian")
 
     def pack(self, cosine: Floats, sine: Floats) -> Floats:
-        """Return the unknowns of a density with these packed moments."""
+        """Return the unknowns of a density from its packed moments."""
         result = np.zeros(self.size)
         count = min(cosine.size - 1, self.size // 2)
         result[:count] = cosine[1 : count + 1]
@@ -99,7 +99,7 @@ class SphericalSystem(System):
         return result
 
     def unpack(self, unknowns: Floats) -> tuple[Floats, Floats]:
-        """Return the packed moments."""
+        """Return the packed cosine and sine moments of unknowns."""
         half = self.size // 2
         cosine, sine = np.zeros((2, *unknowns.shape[:-1], half + 1))
         cosine[..., 0] = 1.0
@@ -117,11 +117,11 @@ class SphericalSystem(System):
         return np.asarray(np.maximum.reduceat(moments, starts, axis=1).max(axis=0))
 
     def beyond(self, unknown: Floats, share: float) -> Floats:
-        """Return the moments of the degrees beyond that share of L."""
+        """Return the moments of the degrees beyond a share of L."""
         return self._from_degree(unknown, math.ceil(share * self.degree) + 1)
 
     def costs(self, duration: float) -> tuple[float, float]:
-        """Say that LSODA is out of the question."""
+        """Return infinite seconds for LSODA, which is not affordable, and 0 for exponential formulas."""
         return math.inf, 0.0
 
     def resized(self, degree: int) -> "SphericalSystem":

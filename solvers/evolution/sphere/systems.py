@@ -1,4 +1,4 @@
-"""The smallest system that holds a zonal density on a sphere."""
+"""The systems of zonal densities on a sphere, by symmetry and dimension."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ LARGEST_SIGNIFICANT = 128
 
 
 def system_for(problem: McKeanVlasov, cosine: Floats, degree: int) -> System:
-    """Return the smallest system that holds a zonal density and keeps holding it.
+    """Return the smallest system whose symmetry a zonal density has and keeps.
 
     A zonal density with even degrees only is even about the equator and stays so, unless the confinement is not.
     ``degree`` is counted without symmetry.
@@ -30,7 +30,7 @@ def system_for(problem: McKeanVlasov, cosine: Floats, degree: int) -> System:
 
 
 def system_of(problem: McKeanVlasov, degree: int, symmetry: int) -> System:
-    """Return a system of zonal densities by its sizes."""
+    """Return the system of zonal densities of a degree and a symmetry."""
     significant = significant_degree(SphereRates(problem, LARGEST_SIGNIFICANT))
     by_products = problem.domain.dimension > BY_QUADRATURE and significant <= LARGEST_SIGNIFICANT // 2
     return (HierarchySystem if by_products else ZonalSystem)(problem, degree, symmetry)

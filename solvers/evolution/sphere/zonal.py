@@ -67,7 +67,7 @@ class ZonalSystem(AxialSystem):
         self._prepare()
 
     def _prepare(self) -> None:
-        """Set up the products by quadrature."""
+        """Compute the tables of products by quadrature."""
         problem, rates = self.problem, self.rates
         values, slopes, weights = zonal_tables(problem.domain.dimension, self.degree, self.symmetry)
         self._nodes = nodes = weights.size
@@ -79,7 +79,7 @@ class ZonalSystem(AxialSystem):
         self._weighted: Floats | None = None
 
     def nonlinear(self, unknown: Floats) -> Floats:
-        """Return the quadratic part and what the confinement adds."""
+        """Return the nonlinear part of the derivative: the quadratic terms and those of the confinement."""
         points, nodes = self._points, self._nodes
         self._synthesis.dot(unknown, out=points)
         slope = points[nodes:]
@@ -92,9 +92,9 @@ class ZonalSystem(AxialSystem):
         return result
 
     def jacobian(self, time: float, unknown: Floats) -> Floats:
-        """Return its matrix of partial derivatives in the moments.
+        """Return the Jacobian of the derivative in the moments.
 
-        A change of the density meets the slope, a change of the slope the density: both in one product.
+        A change of the density multiplies the slope, a change of the slope the density: both in one product.
         """
         nodes = self._nodes
         if self._weighted is None:
@@ -110,7 +110,7 @@ class ZonalSystem(AxialSystem):
         return matrix
 
     def sizes(self, unknown: Floats) -> Floats:
-        """Return the moduli of the moments, or where they are larger, the coefficients relative to the largest."""
+        """Return the moduli of the moments, or of the coefficients relative to the largest if these are larger."""
         moduli = np.abs(unknown)
         if self.weights is None:
             return moduli
@@ -118,7 +118,7 @@ class ZonalSystem(AxialSystem):
         return np.maximum(moduli, coefficients / max(1.0, float(coefficients.max())))
 
     def costs(self, duration: float) -> tuple[float, float]:
-        """Estimate the seconds that LSODA and exponential formulas take for a time.
+        """Return estimates of the seconds that LSODA and exponential formulas take for a duration.
 
         A step of the latter makes four derivatives of three matrix products each.
         """

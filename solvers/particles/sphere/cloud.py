@@ -1,7 +1,7 @@
-r"""Unit vectors that move along great circles: the state of one replica on a sphere between two steps.
+r"""Particles as unit vectors that move along great circles, the state of one replica on a sphere.
 
 The exponential map :math:`\exp_x v = x\cos|v| + v\,\frac{\sin|v|}{|v|}` keeps particles on the sphere whatever the
-step; what rounding does to their lengths is taken back at every step.
+step; the rounding of their lengths is corrected at every step.
 """
 
 import math
@@ -69,11 +69,11 @@ class SphereCloud:
 
     @property
     def passes(self) -> Passes:
-        """Steps in parts that stay in the cache."""
+        """Faster steps by the class of the scheme, in parts that stay in the cache."""
         return {EulerMaruyama: self.euler, WeakSecondOrder: self.second_order}
 
     def drift(self, step: float, watched: bool = True) -> Floats:
-        """Return the tangent vectors of the drift; its slope is looked at where particles are recorded."""
+        """Return the tangent vectors of the drift of a step; its slope is sampled when particles are recorded."""
         if watched:
             self._step = step
         self._field.gather(self.positions)
@@ -84,7 +84,7 @@ class SphereCloud:
         return displacements
 
     def noise(self, time: float) -> Floats:
-        """Return vectors whose tangent parts are the noise of a time, drawn a few particles at a time."""
+        """Return vectors whose tangent parts are the noise of a duration, drawn a few particles at a time."""
         displacements = np.empty_like(self.positions)
         width = self._width(time)
         for part in self._parts(self.positions.shape[1]):
@@ -92,16 +92,16 @@ class SphereCloud:
         return displacements
 
     def move(self, displacements: Floats) -> None:
-        """Move along the great circles of the tangent parts of displacements."""
+        """Move the particles along the great circles of the tangent parts of displacements."""
         for part in self._parts(self.positions.shape[1]):
             follow(self.positions[:, part], displacements[:, part])
 
     def place(self, origins: Floats, displacements: Floats) -> None:
-        """Put the particles where displacements take others, straight and then back to the sphere."""
+        """Set the positions to origins plus displacements, projected to the sphere."""
         self.positions[:] = shifted(origins, displacements)
 
     def euler(self, step: float) -> None:
-        r"""Advance by the drift and the noise of a step.
+        r"""Advance the particles by the drift and the noise of a step.
 
         The tangent vector :math:`h\,b(x) + \sigma\xi` is followed along its great circle.
         """
@@ -118,7 +118,7 @@ class SphereCloud:
                 follow(block[:, few], noise)
 
     def second_order(self, step: float) -> None:
-        """Advance by half of the noise, the drift by the midpoint rule, and the other half."""
+        """Advance the particles by half of the noise, the drift by the midpoint rule, and the other half."""
         self._step = step
         self._diffuse(0.5 * step)
         self._field.gather(self.positions)
@@ -138,11 +138,11 @@ class SphereCloud:
             follow(self.positions[:, part], self._drawn(part, width))
 
     def _tangent_drift(self, points: Floats, part: slice) -> Floats:
-        """Return the tangent drift at the points gathered of some of the particles."""
+        """Return the tangent drift at some of the gathered particles."""
         return tangent(points, self._field.drift(points, part))
 
     def watch(self) -> None:
-        """Note the slope of the drift here times the last step."""
+        """Record the largest slope of the drift at the positions times the last step."""
         self.contraction = max(self.contraction, self.contraction_by(self._step))
 
     def contraction_by(self, step: float) -> float:
@@ -164,7 +164,7 @@ class SphereCloud:
         return max(self._slope(points, direction, half) for direction in directions)
 
     def _slope(self, points: Floats, direction: Floats, half: float) -> float:
-        """Return the largest decrease of the drift along great circles from one side to the other."""
+        """Return the largest slope of decrease of the drift along great circles, by differences over an angle."""
         along = tangent(points, direction)
         along /= np.sqrt((along**2).sum(axis=0))
         forward, backward = (self._along(points, along, angle) for angle in (half, -half))
@@ -177,11 +177,11 @@ class SphereCloud:
         return np.asarray(np.einsum("in,in->n", onwards, self._field.drift(places)))
 
     def _parts(self, count: int) -> list[slice]:
-        """Divide so many particles into those whose noise is drawn at a time."""
+        """Return a number of particles in parts whose noise is drawn at a time."""
         return [slice(start, min(start + self._few, count)) for start in range(0, count, self._few)]
 
     def _drawn(self, part: slice, width: float) -> Floats:
-        """Return noise of a width for some of the particles."""
+        """Return noise of a standard deviation for some of the particles."""
         dimension = self.positions.shape[0]
         noise = self._numbers[: dimension * (part.stop - part.start)].reshape(dimension, -1)
         self.generator.standard_normal(out=noise)
@@ -198,7 +198,7 @@ def tangent(points: Floats, vectors: Floats) -> Floats:
 
 
 def shifted(points: Floats, displacements: Floats) -> Floats:
-    """Return the points moved straight, brought back to the sphere."""
+    """Return points plus displacements, projected to the sphere."""
     moved = points + displacements
     moved /= np.sqrt(np.einsum("in,in->n", moved, moved))
     return moved

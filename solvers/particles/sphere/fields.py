@@ -1,7 +1,7 @@
 r"""The drift :math:`-\kappa\nabla W*\mu - \nabla V` of particles on a sphere, as a function of the place.
 
 A field is gathered from all particles and then evaluated at any points, its own particles or others. What it
-returns may have a part along x, which the particles, bound to the sphere, do not feel.
+returns may have a part along x, which does not move particles on the sphere.
 """
 
 import itertools
@@ -33,28 +33,28 @@ COINCIDENT = 4.0 * EPS
 
 
 class Field(Protocol):
-    """The drift made by particles.
+    """Protocol of the drift of particles as a function of the place.
 
     Attributes
     ----------
     block
-        Number of points that are best evaluated at a time.
+        Number of points that are evaluated at a time most cheaply.
     """
 
     block: int
 
     def gather(self, positions: Floats) -> None:
-        """Make the field of particles (d, N)."""
+        """Compute the field of particles (d, N)."""
 
     def drift(self, points: Floats, own: slice | None = None) -> Floats:
         """Return the drift at points (d, n), up to a part along them, (d, n).
 
-        ``own`` says that the points are those of the particles gathered, for they are known already.
+        ``own`` is the part of the gathered particles that the points are, if they are any.
         """
 
 
 class HarmonicField:
-    """On S^2, from the moments with all significant harmonics."""
+    """The drift on S^2, from the moments with all significant harmonics."""
 
     def __init__(self, significant: DriftDegrees) -> None:
         degree = significant.degree
@@ -66,7 +66,7 @@ class HarmonicField:
         self.block = _block(self._harmonics.size)
 
     def gather(self, positions: Floats) -> None:
-        """Make the field of particles (3, N)."""
+        """Compute the field of particles (3, N)."""
         cosine, sine = self._harmonics.means(positions, self.block)
         self._matrix = self._gradient.matrix(self._interaction * cosine + self._force, self._interaction * sine)
 
@@ -77,7 +77,7 @@ class HarmonicField:
 
 
 class DuccField:
-    """The same by the nonuniform transforms of ducc0, to the precision asked for."""
+    """The drift on S^2 by the nonuniform transforms of ducc0, to the precision asked for."""
 
     def __init__(self, significant: DriftDegrees, tolerance: float, library: Any) -> None:
         self._sht, self._degree = library.sht, significant.degree
@@ -95,7 +95,7 @@ class DuccField:
         self.block = DUCC_BLOCK
 
     def gather(self, positions: Floats) -> None:
-        """Make the field of particles (3, N)."""
+        """Compute the field of particles (3, N)."""
         count = positions.shape[1]
         if self._places.shape[0] != count:
             self._places = np.empty((count, 2))
@@ -108,7 +108,7 @@ class DuccField:
         self._waves = self._interaction * sums / count + self._force
 
     def drift(self, points: Floats, own: slice | None = None) -> Floats:
-        """Return the drift at points (3, n): its components along the meridian and the parallel, turned."""
+        """Return the drift at points (3, n), from its components along the meridian and the parallel."""
         places = np.empty((points.shape[1], 2)) if own is None else self._places[own]
         if own is None:
             _angles(points, places)
@@ -129,7 +129,7 @@ class DuccField:
 
 
 class TensorField:
-    """From the means of products of coordinates, for polynomials of low degree in any dimension."""
+    """The drift from the means of products of coordinates, for polynomials of low degree in any dimension."""
 
     def __init__(self, significant: DriftDegrees, dimension: int) -> None:
         self._monomials = Monomials(dimension, max(significant.degree - 1, 0))
@@ -141,7 +141,7 @@ class TensorField:
         self.block = _block(self._monomials.size)
 
     def gather(self, positions: Floats) -> None:
-        """Make the field of particles (d, N)."""
+        """Compute the field of particles (d, N)."""
         count = positions.shape[1]
         total = np.zeros((self._monomials.size, positions.shape[0]))
         for start in range(0, count, self.block):
@@ -157,7 +157,7 @@ class TensorField:
 
 
 class PairField:
-    r"""As the sum over all pairs, :math:`\nabla W = -W'(\gamma)\,y/\sin\gamma` up to a part along x: O(N^2)."""
+    r"""The drift by sums over all pairs, :math:`\nabla W = -W'(\gamma)\,y/\sin\gamma` up to a part along x."""
 
     def __init__(self, problem: McKeanVlasov, significant: DriftDegrees) -> None:
         self._problem = problem
@@ -166,7 +166,7 @@ class PairField:
         self.block = 64
 
     def gather(self, positions: Floats) -> None:
-        """Make the field of particles (d, N)."""
+        """Compute the field of particles (d, N)."""
         self._positions = positions.copy()
         self.block = max(1, PAIRS_AT_ONCE // positions.shape[1])
 
@@ -224,14 +224,14 @@ def zonal_values(cosines: Floats, dimension: int) -> Iterator[Floats]:
 
 
 def equal_parts(count: int, block: int) -> list[slice]:
-    """Divide a range into parts of nearly equal length, none longer than a block."""
+    """Return a range divided into parts of nearly equal length, none longer than a block."""
     number = -(-count // block)
     bounds = [count * part // number for part in range(number + 1)]
     return [slice(start, stop) for start, stop in itertools.pairwise(bounds)]
 
 
 def _angles(points: Floats, places: Floats) -> None:
-    """Write the angles from the pole and about it, the latter from 0 to 2 pi, to (n, 2)."""
+    """Write the angles of points from the pole and about it, the latter from 0 to 2 pi, to ``places`` (n, 2)."""
     sine = np.sqrt(points[0] * points[0] + points[1] * points[1])
     np.arctan2(sine, points[2], out=places[:, 0])
     azimuth = np.arctan2(points[1], points[0])
@@ -240,5 +240,5 @@ def _angles(points: Floats, places: Floats) -> None:
 
 
 def _block(numbers: int) -> int:
-    """Return a power of two of points whose features fit a block."""
+    """Return the number of points, a power of two, of which arrays of so many numbers each fit a block."""
     return 1 << (min(max(BLOCK_NUMBERS // numbers, 16), 4096).bit_length() - 1)

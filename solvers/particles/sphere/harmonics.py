@@ -86,7 +86,7 @@ class SolidHarmonics:
 
 
 class SolidGradient:
-    """The matrix that makes gradients of sums up to a degree from the harmonics below it."""
+    """The matrix from the harmonics below a degree to gradients of sums up to the degree."""
 
     def __init__(self, degree: int) -> None:
         degrees, orders = degrees_and_orders(degree)
@@ -104,7 +104,7 @@ class SolidGradient:
 
 
 class _Move:
-    """Derivatives that lead from some places to one degree less and an order changed by 1, 0 or -1."""
+    """Derivatives from some places to one degree less and an order changed by 1, 0 or -1."""
 
     def __init__(
         self, size: int, degrees: Integers, orders: Integers, chosen: NDArray[np.bool_], change: int

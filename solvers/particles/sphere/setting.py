@@ -1,4 +1,4 @@
-r"""Spheres as the setting of a simulation: which drift is cheapest, and what is recorded."""
+r"""Spheres as the setting of a simulation: the choice of the drift, and the recorded values."""
 
 import dataclasses
 import functools
@@ -56,7 +56,7 @@ class SphereSetting:
     degrees
         Moments are recorded up to this degree.
     kernel
-        What sums harmonics where there are any: ``auto`` while it is open, ``numpy`` or ``ducc0``.
+        Library that sums harmonics, if any: ``auto`` while it is not chosen, ``numpy`` or ``ducc0``.
     """
 
     problem: McKeanVlasov
@@ -72,7 +72,7 @@ class SphereSetting:
     def suitable_drift(
         cls, significant: DriftDegrees, dimension: int, drift: MomentDrift | PairDrift | None, particles: int
     ) -> MomentDrift | PairDrift:
-        """Return the drift asked for, or the cheaper of moments and pairs.
+        """Return the drift asked for, by default the cheaper of moments and pairs.
 
         Raises
         ------
@@ -96,7 +96,7 @@ class SphereSetting:
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Names and shapes of what is recorded at a time."""
+        """Names and shapes of the values recorded at a time."""
         size = (self.degrees + 1,)
         return {"cosine": size, "sine": size, "mean_vector": (self.dimension,), "moduli": size}
 
@@ -115,7 +115,7 @@ class SphereSetting:
         return (particles, self.dimension)
 
     def with_kernel(self, kernel: str, work: float) -> "SphereSetting":
-        """Return the setting with a kernel chosen; which one does not depend on the work."""
+        """Return the setting with a kernel chosen, which does not depend on the work."""
         if kernel == "numba":
             raise InvalidInput("numba moves particles on the circle only; on the sphere take kernel='auto'")
         if kernel not in KERNELS:
@@ -132,7 +132,7 @@ class SphereSetting:
         return dataclasses.replace(self, kernel=kernel)
 
     def default_step(self, until: float) -> float:
-        """Return a step short beside the steepest slope that the drift can have and the time of diffusion."""
+        """Return the default step, by the steepest slope that the drift can have and the time of diffusion."""
         significant = self.significant
         if significant.truncation_error is None:
             raise InvalidInput(
@@ -145,11 +145,11 @@ class SphereSetting:
         return min(until, diffusion, drift)
 
     def starts(self, initial: Any, particles: int, replicas: int) -> Starts:
-        """Return where every replica starts."""
+        """Return the starts of all replicas from an initial state."""
         return sphere_starts(self.problem, initial, particles, replicas)
 
     def require_steps(self, starts: Sequence[Any], table: Timetable) -> None:
-        """Refuse steps in which noise goes far round the sphere, or which overshoot from the start."""
+        """Refuse steps in which noise moves particles far round the sphere, or which overshoot from the start."""
         step, noise = table.largest_step, self.problem.noise
         spread = (self.dimension - 1) * noise * step
         if not spread <= LARGEST_SPREAD:
@@ -170,31 +170,31 @@ class SphereSetting:
         return start.positions(particles, generator)
 
     def cloud(self, positions: Floats, generator: np.random.Generator) -> SphereCloud:
-        """Return particles that can be moved."""
+        """Return the particles at positions, with their drift and their noise."""
         return SphereCloud(self.problem, self.field(), positions, generator)
 
     def field(self) -> Field:
-        """Return the drift as a function of the place, still without particles."""
+        """Return the field of the drift, before particles are gathered."""
         if isinstance(self.drift, PairDrift):
             return PairField(self.problem, self.significant)
         return self.moment_field(self.drift.tolerance)
 
     def moment_field(self, tolerance: float) -> Field:
-        """Return the drift from moments."""
+        """Return the field of the drift from moments, to a tolerance."""
         return TensorField(self.significant, self.dimension)
 
     @property
     def several(self) -> Several | None:
-        """Replicas are advanced one by one."""
+        """None, since replicas are advanced one by one."""
         return None
 
     def record(self, cloud: Any) -> dict[str, Floats]:
-        """Return the moments of the particles; the slope of the drift is looked at as well."""
+        """Return the moments of the particles by name, and record the slope of the drift."""
         cloud.watch()
         return self.moments(cloud.positions) | {"mean_vector": cloud.positions.mean(axis=1)}
 
     def moments(self, positions: Floats) -> dict[str, Floats]:
-        """Return cosines, sines and moduli of particles (d, N)."""
+        """Return cosine and sine moments and moduli of particles (d, N) by name."""
         heights = zip(range(self.degrees + 1), zonal_values(positions[-1], self.dimension), strict=False)
         zonal = np.array([values.mean() for _, values in heights])
         return {"cosine": zonal, "sine": np.zeros_like(zonal), "moduli": moment_lengths(positions, self.degrees)}
@@ -206,7 +206,7 @@ class SphereSetting:
         return np.ascontiguousarray(positions.T), np.bincount(bins, minlength=HISTOGRAM_BINS)
 
     def warnings(self, particles: int) -> list[str]:
-        """Return what a reader must know before anything is computed."""
+        """Return the warnings that are known before anything is computed."""
         significant = self.significant
         if isinstance(self.drift, PairDrift):
             if particles <= MANY_PAIRS:
@@ -229,11 +229,11 @@ class SphereSetting:
         ]
 
     def identity(self) -> str:
-        """Return what tells runs with different numbers apart: ducc0 and numpy round differently."""
+        """Return the text that identifies drift and kernel in checkpoints; ducc0 and numpy round differently."""
         return f"{self.drift!r} by {self.kernel}"
 
     def described(self) -> dict[str, Any]:
-        """Return what the drift is made of, for the provenance."""
+        """Return the options and errors of the drift, for the provenance."""
         significant = self.significant
         if isinstance(self.drift, PairDrift):
             return {"kernel": self.kernel, "drift": "pairs"}
@@ -259,12 +259,12 @@ class OrdinarySphereSetting(SphereSetting):
     def suitable_drift(
         cls, significant: DriftDegrees, dimension: int, drift: MomentDrift | PairDrift | None, particles: int
     ) -> MomentDrift | PairDrift:
-        """Return the drift asked for, or moments: harmonics are never too many."""
+        """Return the drift asked for, by default from moments, whose harmonics are never too many."""
         return MomentDrift() if drift is None else drift
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Names and shapes of what is recorded at a time."""
+        """Names and shapes of the values recorded at a time."""
         packed = ((self.degrees + 1) * (self.degrees + 2) // 2,)
         return super().shapes | {"cosine": packed, "sine": packed}
 
@@ -281,7 +281,7 @@ class OrdinarySphereSetting(SphereSetting):
         return 64.0 * EPS
 
     def moment_field(self, tolerance: float) -> Field:
-        """Return the drift from moments."""
+        """Return the field of the drift from moments, to a tolerance."""
         return (
             DuccField(self.significant, tolerance, ducc())
             if self.kernel == "ducc0"
@@ -289,7 +289,7 @@ class OrdinarySphereSetting(SphereSetting):
         )
 
     def moments(self, positions: Floats) -> dict[str, Floats]:
-        """Return cosines, sines and moduli of particles (3, N)."""
+        """Return cosine and sine moments and moduli of particles (3, N) by name."""
         cosine, sine = _harmonics(self.degrees).means(positions)
         return {"cosine": cosine, "sine": sine, "moduli": lengths_of(cosine, sine)}
 
@@ -301,7 +301,7 @@ OF_DIMENSION = {3: OrdinarySphereSetting}
 def sphere_setting(
     problem: McKeanVlasov, drift: MomentDrift | PairDrift | None, degrees: int, particles: int
 ) -> SphereSetting:
-    """Return the setting of a problem on a sphere, with the cheaper of moments and pairs if the drift is left open.
+    """Return the setting of a problem on a sphere, with the cheaper of moments and pairs by default.
 
     Raises
     ------
@@ -317,7 +317,7 @@ def sphere_setting(
 
 
 def moment_lengths(positions: Floats, degree: int) -> Floats:
-    """Return |m_l| of particles (d, N), l = 0..degree; nan where the monomials are too many."""
+    """Return |m_l| of particles (d, N), l = 0..degree; nan for degrees of too many monomials."""
     dimension = positions.shape[0]
     known = max(k for k in range(degree + 1) if k <= 1 or count(dimension, k) <= MOST_RECORDED)
     monomials = _monomials(dimension, known)
@@ -332,7 +332,7 @@ def moment_lengths(positions: Floats, degree: int) -> Floats:
 
 
 def _objection(significant: DriftDegrees, dimension: int, tolerance: float) -> str:
-    """Say why moments are out of the question, if they are."""
+    """Return the reason why the drift from moments is not affordable; empty if it is."""
     number = count(dimension, max(significant.degree - 1, 0))
     if number > MOST_MONOMIALS:
         return (

@@ -1,4 +1,4 @@
-r"""The degrees of the potential that are significant to particles on a sphere, and what is lost with the others.
+r"""The degrees of the potential that are significant to particles on a sphere, and errors of truncation.
 
 .. math::
 
@@ -25,7 +25,7 @@ SEARCHED_DEGREE = 2**12
 
 
 def significant_degrees(problem: McKeanVlasov, drift: MomentDrift, largest: int) -> DriftDegrees:
-    """Choose the degrees of a problem on a sphere, at most ``largest``.
+    """Return the significant degrees of the drift of a problem on a sphere, at most ``largest``.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def significant_degrees(problem: McKeanVlasov, drift: MomentDrift, largest: int)
 
 
 def _random_share(problem: McKeanVlasov, interaction: Floats, last: int, beyond: float) -> float | None:
-    """Return the share of the degrees left out: a degree has the mean square (kappa w_l)^2 l (l + d - 2)/N_l."""
+    """Return the share of truncated degrees by mean squares (kappa w_l)^2 l (l + d - 2)/N_l, None if unknown."""
     dimension = problem.domain.dimension
     degrees = np.arange(interaction.size)
     logarithms = np.array([math.log(problem.domain.multiplicity(degree)) for degree in degrees.tolist()])

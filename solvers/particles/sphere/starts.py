@@ -1,4 +1,4 @@
-"""Where particles on a sphere start: drawn from zonal densities, from any density on S^2, or given."""
+"""Starts of particles on a sphere: drawn from zonal densities, from any density on S^2, or given."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,18 +28,18 @@ LENGTH_TOLERANCE = 1e-6
 
 
 class SphereStart(Protocol):
-    """Where the particles of a replica start."""
+    """Protocol of the starts of the particles of a replica on a sphere."""
 
     def positions(self, particles: int, generator: np.random.Generator) -> Floats:
-        """Return unit vectors (d, N)."""
+        """Return the initial unit vectors of particles, (d, N)."""
 
     def digest(self) -> str:
-        """Tell this start from others."""
+        """Return the digest that identifies this start."""
 
 
 @dataclass(frozen=True, eq=False)
 class FromLobes:
-    """Independent particles from a sum of zonal densities, each about its axis.
+    """Start of independent particles from a sum of zonal densities, each about its axis.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class FromLobes:
     laws: tuple[PolarLaw, ...]
 
     def positions(self, particles: int, generator: np.random.Generator) -> Floats:
-        """Return unit vectors (d, N): the density, the angle from its axis, and a uniform direction about it."""
+        """Return unit vectors (d, N) by the density, the angle from its axis, and a uniform direction about it."""
         dimension = self.axes.shape[1]
         chosen = np.zeros(particles, dtype=np.int64)
         if self.shares.size > 1:
@@ -76,19 +76,19 @@ class FromLobes:
         return result
 
     def digest(self) -> str:
-        """Tell this start from others."""
+        """Return the digest that identifies this start."""
         return digest_of(self.shares, self.axes, *(law.masses for law in self.laws))
 
 
 @dataclass(frozen=True, eq=False)
 class FromOrders:
-    """Independent particles from a density on S^2 with packed moments."""
+    """Start of independent particles from a density on S^2 with packed moments."""
 
     cosine: Floats
     sine: Floats
 
     def positions(self, particles: int, generator: np.random.Generator) -> Floats:
-        """Return unit vectors (3, N).
+        """Return the initial unit vectors of particles, (3, N).
 
         The angle from the pole has the law of the zonal part; given it, the azimuth is drawn uniformly until it
         falls below the density, which is bounded by the sum of the moduli of its Fourier coefficients.
@@ -109,7 +109,7 @@ class FromOrders:
         return np.array([sine * np.cos(azimuth), sine * np.sin(azimuth), np.cos(polar)])
 
     def digest(self) -> str:
-        """Tell this start from others."""
+        """Return the digest that identifies this start."""
         return digest_of(self.cosine, self.sine)
 
     def _waves(self, degree: int, polar: Floats) -> tuple[Floats, Floats]:
@@ -123,21 +123,21 @@ class FromOrders:
 
 @dataclass(frozen=True, eq=False)
 class FromVectors:
-    """Particles start at given unit vectors (N, d)."""
+    """Start of particles at given unit vectors (N, d)."""
 
     vectors: Floats
 
     def positions(self, particles: int, generator: np.random.Generator) -> Floats:
-        """Return unit vectors (d, N)."""
+        """Return the initial unit vectors of particles, (d, N)."""
         return np.ascontiguousarray(self.vectors.T)
 
     def digest(self) -> str:
-        """Tell this start from others."""
+        """Return the digest that identifies this start."""
         return digest_of(self.vectors)
 
 
 def sphere_starts(problem: McKeanVlasov, initial: Any, particles: int, replicas: int) -> Starts:
-    """Return where every replica starts.
+    """Return the starts of all replicas on a sphere from an initial state.
 
     Raises
     ------
@@ -160,12 +160,12 @@ def sphere_starts(problem: McKeanVlasov, initial: Any, particles: int, replicas:
 
 
 def uniform_start(dimension: int) -> FromLobes:
-    """Return a start from the uniform density."""
+    """Return the start from the uniform density."""
     return about_pole(np.ones(1), dimension)
 
 
 def about_pole(moments: Floats, dimension: int) -> FromLobes:
-    """Return a start from the density with the moments p_l about the north pole."""
+    """Return the start from the density with the moments p_l about the north pole."""
     pole = np.zeros((1, dimension))
     pole[0, -1] = 1.0
     return FromLobes(np.ones(1), pole, (zonal_law(moments, dimension),))
@@ -186,7 +186,7 @@ def _from_lobes(initial: Any, lobes: list[Lobe], sphere: Sphere) -> FromLobes:
 
 
 def _law(initial: Any, lobe: Lobe, dimension: int) -> PolarLaw:
-    """Return the law of the angle; from the function itself where its moments would lose it in high dimensions."""
+    """Return the law of the angle from a lobe's axis, in high dimensions from the function, not its moments."""
     exponents: dict[type, Callable[[Floats], Floats]] = {
         VonMises: lambda angles: initial.concentration * (np.cos(angles) - 1.0),
         Watson: lambda angles: initial.concentration * np.cos(angles) ** 2 - max(initial.concentration, 0.0),
@@ -213,7 +213,7 @@ def _axis(lobe: Lobe, sphere: Sphere) -> Floats:
 
 
 def _turn(positions: Floats, chosen: NDArray[np.bool_], axis: Floats) -> None:
-    """Reflect the chosen of the vectors (d, N) so that the north pole becomes the axis, in place."""
+    """Reflect chosen vectors of (d, N), in place, so that the north pole becomes the axis."""
     normal = -axis
     normal[-1] += 1.0
     size = float(normal @ normal)
@@ -241,7 +241,7 @@ def _azimuths(cosine: Floats, sine: Floats, generator: np.random.Generator) -> F
 
 
 def _vectors(initial: Any, shape: tuple[int, int, int]) -> Floats | None:
-    """Return (R, N, d) unit vectors if the initial state is an array of as many."""
+    """Return unit vectors (R, N, d) if the initial state is an array of as many, else None."""
     if callable(initial) or hasattr(initial, "moments") or hasattr(initial, "cosine") or isinstance(initial, tuple):
         return None
     try:

@@ -1,4 +1,4 @@
-r"""A lower bound of all rates in the sectors not yet looked at.
+r"""A lower bound on the decay rates of all azimuthal orders not computed yet.
 
 In a sector the rates are the eigenvalues of :math:`H^{1/2} C H^{1/2}`, at least :math:`c\,h` where
 :math:`C \ge c \ge 0` and :math:`H \ge h`. Both bounds hold for all higher sectors at once.
@@ -8,7 +8,7 @@ In a sector the rates are the eigenvalues of :math:`H^{1/2} C H^{1/2}`, at least
 - The attractive degrees, sigma_l > 0, take from C/D at most the trace
   :math:`\sum_{l\ge m}\sigma_l \langle(\varphi_l^m)^2\rangle_\rho`. By the addition theorem
   :math:`\sum_m \dim_m\, (\varphi_l^m)^2 = 1`, dim_m harmonics of degree m on :math:`S^{d-2}`, so the sectors
-  seen tell how much of each degree is left for the others, and each of these is there at least dim_m times. Beyond
+  computed leave a share of each degree to the others, each of which is repeated at least dim_m times. Beyond
   some degree :math:`\max \lambda_l \cdot \sup |S|\rho` is the better bound; the best degree is chosen.
 """
 
@@ -22,7 +22,7 @@ from .sectors import SectorMatrices, accumulated
 
 
 class Unseen:
-    """What is known of the sectors not yet looked at; sectors are visited in the order m = 0, 1, 2, ...
+    """Bounds of the sectors not computed yet; sectors are computed in the order m = 0, 1, 2, ...
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Unseen:
         self._bottom = np.zeros(field.strengths.shape[:-1])
 
     def visit(self, sector: SectorMatrices, elsewhere: float | Floats) -> None:
-        """Take note of a sector and of a lower bound of H, in units of D, where the polynomials do not see it."""
+        """Add a computed sector, with a lower bound of H, in units of D, off the span of its polynomials."""
         order, dimension = sector.order, self._field.dimension
         seen = min(self._left.shape[-1], order + sector.shares.shape[-1])
         self._left[..., order:seen] -= repetitions(dimension, order) * sector.shares[..., : seen - order]
@@ -48,9 +48,9 @@ class Unseen:
             self._bottom = np.maximum(self._bottom, np.minimum(lowest, elsewhere))
 
     def rate(self, order: int) -> Floats:
-        """Return a bound below the rates in all sectors from an order on, one more than the last visited.
+        """Return the lower bound on the decay rates of all azimuthal orders not computed yet, from ``order`` on.
 
-        In units of 1/time; minus infinity where nothing is known.
+        In units of 1/time; minus infinity if no bound is known.
         """
         dimension = self._field.dimension
         remaining = self._attraction * np.maximum(self._left, 0.0)
@@ -62,7 +62,7 @@ class Unseen:
         return np.where(taken > 1.0, -np.inf, bound)
 
     def part(self, kept: NDArray[np.bool_]) -> "Unseen":
-        """Return what is known of some of several states."""
+        """Return the bounds for some of several states."""
         result = Unseen(self._field.part(kept))
         result._left, result._bottom = self._left[kept], self._bottom[kept]
         return result

@@ -1,4 +1,4 @@
-r"""The rate at which particles leave a cluster of negligible mass over a saddle, however small.
+r"""The escape rate of particles from a cluster of negligible mass over a saddle, however small.
 
 Among functions of the polar angle alone the generator is :math:`h \mapsto (w h')'/w` with the mass per angle
 :math:`w = \sin^{d-2}\theta\, e^f`. On a span from a pole to an angle b, where eigenfunctions have decayed, its
@@ -37,7 +37,7 @@ def escape_rate(exponent: Exponent, span: Span) -> float:
     Returns
     -------
     float
-        Zero where the rate is below the smallest number.
+        Zero if the rate is below the smallest number.
     """
     low, high = span
     points, integrals = _collocation()

@@ -76,12 +76,12 @@ class ZonalField:
 
     @property
     def noise(self) -> float:
-        """D."""
+        """The noise D."""
         return self.problem.noise
 
     @property
     def rule(self) -> Rule:
-        """Nodes and weights."""
+        """Nodes and weights of the grid."""
         return rule_of(self.grid)
 
     @property
@@ -95,11 +95,11 @@ class ZonalField:
         return self.problem.confinement is None
 
     def part(self, kept: NDArray[np.bool_]) -> "ZonalField":
-        """Return some of several fields."""
+        """Return the fields of some of several states."""
         return replace(self, **{name: getattr(self, name)[kept] for name in ROWS})
 
     def beyond(self, order: int, strengths: Floats) -> Floats:
-        """Bound the interaction beyond each degree, in units of D: sup |S| rho times max sigma_l/N_l up to L.
+        """Return bounds of the interaction beyond each degree, in units of D: sup |S| rho times max sigma_l/N_l.
 
         Parameters
         ----------
@@ -121,7 +121,7 @@ class ZonalField:
 
 
 def is_uniform(state: State) -> bool:
-    """Whether a state is the uniform density, with closed-form eigenvalues."""
+    """Return whether a state is the uniform density, with closed-form eigenvalues."""
     return state.problem.confinement is None and float(np.abs(state.cosine[1:]).max(initial=0.0)) <= UNIFORM
 
 
@@ -146,7 +146,7 @@ class Exponent(NamedTuple):
 
 
 def exponent_of(state: State) -> Exponent:
-    """Return the exponent of a zonal state, up to the last degree that matters."""
+    """Return the exponent of a zonal state, up to the last significant degree."""
     problem, interaction = state.problem, Interaction(state.problem)
     significant = min(state.cosine.size - 1, interaction.significant_degree)
     whole = interaction.attractions(significant) * state.cosine[: significant + 1]
@@ -160,7 +160,7 @@ def exponent_of(state: State) -> Exponent:
 
 
 def starting_grid(exponent: Exponent, polynomial: int) -> Grid:
-    """Return a grid as small as the density, its root resolved with room for polynomials of a degree."""
+    """Return a grid on the cap of the density that resolves its root times polynomials of a degree."""
     level = _level(exponent, OUTSIDE * (polynomial + ROOM))
     grid = Grid(exponent.dimension, stepped(polynomial + ROOM), level)
     while grid.size < MAX_NODES and not _resolved(exponent.coefficients, grid, polynomial):
@@ -200,13 +200,13 @@ def field_of(exponent: Exponent, grid: Grid) -> ZonalField:
 
 
 def stacked(fields: Sequence[ZonalField]) -> ZonalField:
-    """Return fields of one equation on one grid as one."""
+    """Return fields of one equation on one grid stacked as one."""
     rows: dict[str, Any] = {name: np.array([getattr(field, name) for field in fields]) for name in ROWS}
     return replace(fields[0], **rows)
 
 
 def _level(exponent: Exponent, outside: float) -> int:
-    """Return the level of the smallest cap beyond which the density is below its peak by a logarithm."""
+    """Return the level j of the smallest cap beyond which the density is below its peak by a logarithm."""
     coefficients, dimension = exponent.coefficients, exponent.dimension
     degree = stepped(coefficients.size - 1)
     samples, table = _samples(dimension, degree)
@@ -228,7 +228,7 @@ def _samples(dimension: int, degree: int) -> tuple[Floats, Floats]:
 
 
 def _with_confinement(problem: McKeanVlasov, confinement: Potential, coupled: Floats) -> Floats:
-    """Return the coefficients of f: those of the interaction and of -V/D, up to the last that matters."""
+    """Return the coefficients of f: those of the interaction and of -V/D, up to the last significant one."""
     degree = 64
     while degree < MAX_NODES and confinement.relative_tail_bound(problem.domain, degree) > NEGLIGIBLE:
         degree *= 2
@@ -240,7 +240,7 @@ def _with_confinement(problem: McKeanVlasov, confinement: Potential, coupled: Fl
 
 
 def _resolved(coefficients: Floats, grid: Grid, polynomial: int) -> bool:
-    """Whether the root of the density ends so far below the last degree that it bears a polynomial factor."""
+    """Return whether the degrees of the root of the density leave room for a polynomial factor on a grid."""
     values = _sum(coefficients, grid)
     shares = values + rule_of(grid).log_weights
     weighted = np.exp(0.5 * (shares - shares.max()))

@@ -3,7 +3,7 @@ r"""The field behind a stationary state on S^2 without an axis, on a grid, and t
 At a stationary state :math:`\rho = e^f/Z` with :math:`f = \sum_{lm} \sigma_l m_{lm} e_{lm} - V/D`,
 :math:`\sigma_l = -\kappa w_l/D`, so the density is recomputed from the significant moments. Symmetries are
 read off the coefficients of f: reflections of coordinates, rotations about the z axis, and the exchange of the
-axes; what is left of them to rounding is taken as exact.
+axes; a symmetry to rounding is taken as exact.
 """
 
 import functools
@@ -43,7 +43,7 @@ SMALLEST_SHARE = 1e-13
 
 
 class Symmetry(NamedTuple):
-    """What leaves a state as it is: signs of coordinates, turns about the z axis, exchange of the axes."""
+    """Symmetries of a state: signs of coordinates, turns about the z axis, exchange of the axes."""
 
     reflections: Reflections
     turns: int
@@ -52,7 +52,7 @@ class Symmetry(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FullField:
-    """The field of a state.
+    """The field of a state by packed coefficients, with its symmetries.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class FullField:
     degree : int
         Their largest degree.
     symmetry
-        What leaves f as it is.
+        The symmetries of f.
     """
 
     interaction: Interaction
@@ -98,7 +98,7 @@ class FieldOnGrid(NamedTuple):
 
 
 def is_uniform(state: State) -> bool:
-    """Whether a state on S^2, given by degree and order, is the uniform density."""
+    """Return whether a state on S^2, given by degree and order, is the uniform density."""
     largest = max(np.abs(state.cosine[1:]).max(initial=0.0), np.abs(state.sine).max(initial=0.0))
     return state.problem.confinement is None and float(largest) <= UNIFORM
 
@@ -117,7 +117,7 @@ def full_field(state: State) -> FullField:
 
 
 def _with_confinement(cosine: Floats, sine: Floats, fixed: Floats) -> tuple[Floats, Floats]:
-    """Add zonal coefficients from degree 1 on."""
+    """Return packed coefficients plus the zonal ones of a confinement from degree 1 on."""
     last = int(np.flatnonzero(np.abs(fixed) > NEGLIGIBLE * np.abs(fixed).max()).max(initial=0)) + 1
     size = max(cosine.size, packed_size(last))
     both = np.zeros((2, size))
@@ -150,7 +150,7 @@ def _odd(sides: Signs, degrees: Integers, orders: Integers) -> NDArray[np.bool_]
 
 
 def _is_cyclic(cosine: Floats, sine: Floats, degree: int, noise: float) -> bool:
-    """Whether the exchange x -> y -> z -> x leaves a function as it is."""
+    """Return whether a function is invariant under the exchange x -> y -> z -> x."""
     for each in range(1, degree + 1):
         first, last = place(each, 0), place(each + 1, 0)
         here = np.concatenate([cosine[first:last], sine[first + 1 : last]])
@@ -166,7 +166,7 @@ def _cycle(degree: int) -> Floats:
 
 @functools.lru_cache(maxsize=16)
 def transform_of(degree: int, rings: int, meridians: int) -> SphericalTransform:
-    """Return the transform of a degree on a grid; it is kept."""
+    """Return the cached transform of a degree on a grid."""
     return SphericalTransform(degree, rings, meridians)
 
 
@@ -193,19 +193,19 @@ def on_grid(field: FullField, rings: int, meridians: int) -> FieldOnGrid:
 
 
 def resolving_degree(field: FullField, share: float, least: int = 0) -> int:
-    """Return a degree beyond which the root of the density has so little left, in the root of the mean square.
+    """Return a degree beyond which the root of the density has a root mean square below a share.
 
     Parameters
     ----------
     share
-        How little.
+        The largest share, relative to the whole root.
     least
         Smallest degree.
 
     Raises
     ------
     NotResolved
-        If that is more than affordable.
+        If that degree is more than affordable.
     """
     share, least = max(share, SMALLEST_SHARE), max(least, field.degree + ROOM)
     degree = max(FIRST_DEGREE, least)
@@ -225,7 +225,7 @@ def resolving_degree(field: FullField, share: float, least: int = 0) -> int:
 
 
 def stepped(degree: int) -> int:
-    """Return the next multiple of a few: few different degrees occur."""
+    """Return a degree rounded up to a multiple of a few, so that few different degrees occur."""
     return STEP * -(-degree // STEP)
 
 

@@ -93,19 +93,19 @@ class Linearisation:
 
     @property
     def noise(self) -> float:
-        """D."""
+        """The noise D."""
         return self.field.problem.noise
 
     @cached_property
     def beyond(self) -> float:
-        """Estimate the rates of perturbations of higher degrees from below, in units of D."""
+        """Estimate of a lower bound of the rates of perturbations of higher degrees, in units of D."""
         free = (self.degree + 1.0) * (self.degree + 2.0) + float(self.values.potential.min())
         share = 1.0 - self.unlisted * float(self.values.root.max()) ** 2
         return free * share if min(free, share) > 0.0 else -np.inf
 
     @cached_property
     def kernels(self) -> list[tuple[Floats, Floats]]:
-        """Packed means of the root of the density, and of the rotations."""
+        """Packed coefficients of the root of the density, and of the rotations."""
         turned = turnings(self.field, self.values, self.transform.rings, self.transform.meridians)
         return [self.transform.analyse(values) for values in (self.values.root, *turned)]
 
@@ -133,7 +133,7 @@ class Linearisation:
         )
 
     def _mass(self, table: ClassTable) -> Floats:
-        """Return the root of the density in a class as a column of unit length, if it is there."""
+        """Return the root of the density in a class as a column of unit length, no column if it vanishes there."""
         column = table.pick(*self.kernels[0])[:, None]
         return column / np.linalg.norm(column) if table.own else column[:, :0]
 
@@ -187,7 +187,7 @@ class ClassMatrices:
 
     @cached_property
     def top(self) -> float:
-        """Size of W."""
+        """Size of the matrix W."""
         return float(np.abs(self.witten.diagonal()).max())
 
     @property
@@ -196,7 +196,7 @@ class ClassMatrices:
         return np.concatenate([self.mass, self.rotations], axis=1)
 
     def symmetric(self, kernel: Floats) -> tuple[Floats, Floats]:
-        """Return R and R C R^T/D off some columns, which it takes to the size of W."""
+        """Return R and R C R^T/D with the span of some columns, a known kernel, moved up to the size of W."""
         witten, modes = self.witten, self.modes
         if kernel.size:
             image = witten @ kernel
@@ -208,7 +208,7 @@ class ClassMatrices:
         return factor, np.asarray(factor @ factor.T - (moved * self.lambdas) @ moved.T)
 
     def _root(self, witten: Floats) -> Floats:
-        """Return the Cholesky factor of W, moved up by what rounding may have taken from it where there is none."""
+        """Return the Cholesky factor of W, shifted by the size of its rounding if it is not positive definite."""
         try:
             factor = scipy.linalg.cholesky(witten, check_finite=False)
         except np.linalg.LinAlgError:
@@ -217,7 +217,7 @@ class ClassMatrices:
         return np.asarray(factor)
 
     def lowest(self, count: int) -> list[Pair]:
-        """Return the pairs of so many lowest rates, ascending, rotations left out."""
+        """Return the pairs of the ``count`` lowest rates, ascending, rotations excluded."""
         factor, matrix = self.symmetric(self.kernel)
         values, vectors = lowest_vectors(matrix, min(count, self.table.size))
         x = scipy.linalg.solve_triangular(factor, vectors, check_finite=False)
@@ -225,7 +225,7 @@ class ClassMatrices:
         return [Pair(float(level), x[:, k], y[:, k]) for k, level in enumerate(values)]
 
     def slowest(self, bound: float) -> Pair:
-        """Return the pair of the lowest rate, rotations left out, quickly if not far above an estimated bound."""
+        """Return the pair of the lowest rate, rotations excluded; faster if not far above an estimated bound."""
         inverse = _inverse_below(self, max(-bound, LEAST_SHIFT) if np.isfinite(bound) else FIRST_SHIFT)
         # What is left of other eigenvectors is small, but of rates as large as they are: once more the inverse.
         x = inverse(_largest(inverse))
@@ -239,18 +239,18 @@ class ClassMatrices:
         return Pair(float(y @ y - (self.lambdas * attracted) @ attracted), x, y)
 
     def rounding(self, pair: Pair) -> float:
-        """Return a first order bound of the rounding error of a rate, but for that of an eigenvalue solver."""
+        """Return a first-order bound of the rounding error of a rate, without that of an eigenvalue solver."""
         of_witten = abs(pair.level) * self.top * float(pair.x @ pair.x)
         return SAFETY * EPS * (of_witten + self.coupled * float(pair.y @ pair.y))
 
     @cached_property
     def coupled(self) -> float:
-        """Bound of C/D and its parts in norm."""
+        """Bound of the norm of C/D and its parts."""
         scaled = self.modes * np.sqrt(np.abs(self.lambdas))
         return 1.0 + float(np.abs(scaled.T @ scaled).sum(axis=1).max(initial=0.0))
 
     def truncation(self, pair: Pair) -> float:
-        """Return how much the harmonics left out change a rate, to leading order."""
+        """Return the change of a rate by the truncated harmonics, to leading order."""
         whole, degree = self.whole, self.whole.degree
         transform, values = whole.transform, whole.values
         beyond = self._beyond(values.potential * transform.synthesise(*self.table.spread(pair.x, degree)))
@@ -264,7 +264,7 @@ class ClassMatrices:
         return changed
 
     def _beyond(self, values: Floats) -> float:
-        """Return the mean square of what values on the grid have beyond the last degree."""
+        """Return the mean square of the part of values on the grid beyond the last degree."""
         transform = self.whole.transform
         cosine, sine = transform.analyse(values)
         factors = transform.multiplicities
@@ -281,7 +281,7 @@ def lowest_vectors(matrix: Floats, count: int) -> tuple[Floats, Floats]:
 
 
 class _Inverse:
-    """x -> (CW + s)^{-1} x off the known kernels of a class.
+    """The map x -> (CW + s)^{-1} x off the known kernels of a class.
 
     Raises
     ------
@@ -315,11 +315,11 @@ class _Inverse:
         return np.asarray(self._solved(vector) + self._moved @ significant)
 
     def witten(self, vector: Floats) -> Floats:
-        """Return W x."""
+        """Return W times a vector x."""
         return self._off(self._witten @ vector)
 
     def _off(self, columns: Floats) -> Floats:
-        """Return columns off the known kernels."""
+        """Return columns projected off the known kernels."""
         return np.asarray(columns - self._kernel @ (self._kernel.T @ columns))
 
     def _solved(self, columns: Floats) -> Floats:
@@ -329,7 +329,7 @@ class _Inverse:
 
 
 def _inverse_below(block: ClassMatrices, shift: float) -> _Inverse:
-    """Return (CW + s)^{-1} with s the first of some growing shifts that has no rate below -s."""
+    """Return (CW + s)^{-1}, s the first of increasing shifts for which no rate is below -s."""
     while True:
         try:
             return _Inverse(block, shift)

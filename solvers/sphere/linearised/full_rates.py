@@ -1,8 +1,8 @@
 """The slowest decay rate of a state on S^2 without an axis, one small symmetric matrix per class of harmonics.
 
 The harmonics go up to a degree that resolves the root of the density, and further until those left out change the
-rate no more: the few harmonics tried first tell which classes cannot have it, and how many more the others need. A
-rate too small for this way of computing it is taken from :mod:`.full_spectra`.
+rate no more: the few harmonics tried first show which classes cannot have it, and how many more the others need. A
+rate too small for this method is taken from :mod:`.full_spectra`.
 """
 
 from typing import NamedTuple
@@ -77,7 +77,7 @@ def slowest_rate(state: State) -> float:
 
 
 def _acting_degree(field: FullField) -> int:
-    """Return the degree of the harmonics that the perturbations attracted by single degrees need, 0 if none do."""
+    """Return the degree of harmonics needed for perturbations attracted by single degrees, 0 without any."""
     last = field.interaction.significant_degree
     strengths = field.interaction.attractions(last) / (2.0 * np.arange(last + 1.0) + 1.0)
     rings = 2 * field.degree + 1
@@ -98,7 +98,7 @@ def resolved(field: FullField, share: float, before: int) -> Linearisation:
 
 
 class _Lowest(NamedTuple):
-    """The lowest rate of a class, and by how much rounding and truncation may change it."""
+    """The lowest rate of a class, and its errors by rounding and truncation."""
 
     block: ClassMatrices
     pair: Pair

@@ -39,7 +39,7 @@ REFINEMENT = 1e-13
 
 
 class ClassValues(NamedTuple):
-    """Pairs of a class, ascending rates, and bounds of their errors by rounding and by the error of the state."""
+    """Pairs of a class by ascending rates, and bounds of their errors by rounding and by the error of the state."""
 
     block: ClassMatrices
     pairs: list[Pair]
@@ -63,9 +63,9 @@ def spectrum(state: State) -> Spectrum:
     Returns
     -------
     Spectrum
-        The largest eigenvalues, about twenty, in units of 1/time, as often as they are there: positive ones grow.
+        The largest eigenvalues, about twenty, in units of 1/time, with their multiplicities: positive ones grow.
         ``even`` has those of the class of harmonics that contains the state, ``odd`` all others; the classes are
-        those of the reflections of coordinates and rotations about the z axis that leave the state as it is. The
+        those of the reflections of coordinates and rotations about the z axis that leave the state invariant. The
         rotations, up to three, are recognised by their overlap with the generators in the inner product in which
         the linearisation is symmetric, and deflated exactly; of their computed eigenvalues the largest in modulus
         is kept, and of their overlaps the smallest.
@@ -102,7 +102,7 @@ def spectrum(state: State) -> Spectrum:
 
 
 def class_values(block: ClassMatrices, shift: float) -> ClassValues:
-    """Return the eigenvalues of a class, all or the lowest of many.
+    """Return the pairs of a class, all of them or the lowest if there are many.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def class_values(block: ClassMatrices, shift: float) -> ClassValues:
 
 
 def _graded_pairs(block: ClassMatrices) -> tuple[list[Pair], Floats]:
-    """Return all pairs of a class, and first order bounds of their rounding errors."""
+    """Return all pairs of a class, and first-order bounds of their rounding errors."""
     known = np.concatenate([block.mass, block.rotations], axis=1)
     others = np.linalg.qr(known, mode="complete")[0][:, known.shape[1] :]
     squares, vectors = np.linalg.eigh(others.T @ block.witten @ others)
@@ -144,7 +144,7 @@ def _graded_pairs(block: ClassMatrices) -> tuple[list[Pair], Floats]:
 
 
 def _refined(block: ClassMatrices, vectors: Floats) -> tuple[Floats, Floats]:
-    """Return vectors in the span of some columns with the values of Q there, ascending, from the grid."""
+    """Return the singular vectors of Q, on the grid, in the span of some columns, and ascending singular values."""
     if not vectors.size:
         return vectors, np.zeros(0)
     whole, table = block.whole, block.table
@@ -174,7 +174,7 @@ def _state_error(block: ClassMatrices, state: State) -> float:
 
 
 def _merged(found: list[ClassValues]) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    """Return the eigenvalues that all classes know, largest first, their errors, and which are of the own class."""
+    """Return the eigenvalues known in all classes, largest first, their errors, and which are of the own class."""
     whole = found[0].block.whole
     noise = whole.noise
     levels = np.sort(np.concatenate([np.repeat(each.levels, each.block.table.copies) for each in found]))

@@ -1,4 +1,4 @@
-r"""Gauss rules on a cap about the north pole, as small as the density, and harmonics on them.
+r"""Gauss rules on a cap about the north pole that contains the density, and harmonics on them.
 
 With :math:`x = 1-u` the uniform measure is proportional to :math:`(x(2-x))^{(d-3)/2}dx`. A rule for the whole
 sphere, shrunk to :math:`0 \le x \le X`, has the weight :math:`(x(X-x))^{(d-3)/2}`; the quotient is smooth but at
@@ -30,7 +30,7 @@ class Grid(NamedTuple):
 
 
 def stepped(count: int) -> int:
-    """Return the next power of two or three halves of one: few different numbers of nodes occur."""
+    """Return a count rounded up to a power of two or 3/2 of one, so that few different numbers occur."""
     power = 1 << max(5, (count - 1).bit_length())
     return power if 3 * power // 4 < count else 3 * power // 4
 
@@ -72,9 +72,9 @@ def slopes(grid: Grid, degree: int) -> Floats:
 
 @functools.lru_cache(maxsize=64)
 def last_functions(grid: Grid, order: int, room: int) -> Floats:
-    """Return functions of an order whose components tell whether a grid resolves a function of that order.
+    """Return functions of an order whose components show whether a grid resolves a function of that order.
 
-    They are the last that the grid has, but for so many degrees as room for factors, each times the root of the
+    They are the last that the grid has, without ``room`` degrees for factors, each times the root of the
     weight: orthonormal on the grid shrunk from the whole sphere.
     """
     rule = gauss_rule(grid.dimension, grid.size)

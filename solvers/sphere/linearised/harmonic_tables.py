@@ -41,7 +41,7 @@ class ClassTable:
     own
         Whether the class contains the state itself.
     copies
-        How many classes have the same eigenvalues by symmetry, this one among them.
+        Number of classes that have the same eigenvalues by symmetry, this one included.
     """
 
     def __init__(self, harmonics: Integers, rings: int, own: bool, copies: int) -> None:
@@ -60,7 +60,7 @@ class ClassTable:
 
     @functools.cached_property
     def table(self) -> Floats:
-        """The functions on the rings, (rings, n); made when they are needed, which those of few classes are."""
+        """The functions on the rings, (rings, n), computed when needed, as for few classes."""
         orders = np.unique(self.orders)
         tables = ring_tables(int(self.degrees.max()), orders, self.rings)
         columns = np.empty((self.rings, self.size))
@@ -76,7 +76,7 @@ class ClassTable:
 
     @property
     def first(self) -> Harmonic:
-        """The lowest harmonic of the lowest order, by which classes up to different degrees are known."""
+        """The lowest harmonic of the lowest order, which identifies a class for all largest degrees."""
         return int(self.degrees[0]), int(self.orders[0]), int(self.sines[0])
 
     def pick(self, cosine: Floats, sine: Floats) -> Floats:
@@ -116,7 +116,7 @@ class ClassTable:
         return result
 
     def _factors(self, waves: Floats, block: Block) -> Floats:
-        """Return the means along the rings of the function times a wave of one block and one of each other."""
+        """Return the means along the rings of the function times a wave of a block and one of every block."""
         total, difference = self._block_orders + block.order, self._block_orders - block.order
         alike = self._block_sines == block.sine
         sign = np.where(alike, 1 - 2 * block.sine, 1)[:, None]
@@ -134,7 +134,7 @@ def waves_of(values: Floats, weights: Floats, largest: int) -> Floats:
 
 @functools.lru_cache(maxsize=16)
 def class_tables(symmetry: Symmetry, degree: int, rings: int) -> tuple[ClassTable, ...]:
-    """Return the classes of harmonics up to a degree, one of those with equal eigenvalues; they are kept."""
+    """Return the cached classes of harmonics up to a degree, one of those with equal eigenvalues."""
     harmonics = np.stack(listed(np.arange(degree + 1)))
     classes = classes_of(symmetry.reflections, symmetry.turns, np.arange(degree + 1))
     found: dict[object, tuple[Integers, bool, int]] = {}
@@ -151,9 +151,9 @@ def class_tables(symmetry: Symmetry, degree: int, rings: int) -> tuple[ClassTabl
 
 
 def _one_of_each_exchange(classes: list[HarmonicClass], symmetry: Symmetry) -> list[tuple[HarmonicClass, int]]:
-    """Return the classes that the exchange of the axes does not take to others, and how many there are of each.
+    """Return one class of each orbit under the exchange of the axes, with the length of the orbit.
 
-    The exchange permutes the signs under reflections. Of those that it takes to each other the one is taken that
+    The exchange permutes the signs under reflections. Of the classes of an orbit the one is taken that
     the order modulo the turns splits into most classes.
     """
     if not symmetry.cyclic:

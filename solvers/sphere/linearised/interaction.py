@@ -1,4 +1,4 @@
-"""How many harmonics there are of a degree on a sphere, and of an order about its axis."""
+"""Numbers of harmonics of a degree on a sphere, and of an order about its axis."""
 
 from functools import lru_cache
 
@@ -20,5 +20,5 @@ def multiplicities(dimension: int, first: int, last: int) -> Floats:
 
 
 def repetitions(dimension: int, order: int) -> int:
-    """Return how often everything in an azimuthal sector is repeated: the harmonics of S^(d-2) of its degree."""
+    """Return the multiplicity of an azimuthal order: the number of harmonics of that degree on S^(d-2)."""
     return Sphere(dimension).equator.multiplicity(order)

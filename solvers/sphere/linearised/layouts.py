@@ -12,7 +12,7 @@ from . import full_rates, full_spectra, rates, spectra
 
 
 class Linearised(NamedTuple):
-    """The equation linearised at states of one kind: the largest eigenvalues, and the slowest decay rate alone."""
+    """Protocol of the linearisation at states of one kind: the largest eigenvalues, and the slowest decay rate."""
 
     spectrum: Callable[[State], Spectrum]
     slowest_rate: Callable[[State], float]
@@ -41,7 +41,7 @@ def slowest_rate(state: State) -> float:
 
 
 def slowest_rates(states: Sequence[State]) -> list[float | Exception]:
-    """Return the slowest decay rates of states of one equation at several couplings, or why one is not known."""
+    """Return the slowest decay rate, or the error instead, of each of several states of one equation."""
     zonal = np.flatnonzero([state.moments.has_axis for state in states]).tolist()
     found = np.full(len(states), np.nan)
     found[zonal] = rates.rates_together([states[place] for place in zonal])

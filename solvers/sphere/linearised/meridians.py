@@ -70,9 +70,9 @@ def shape_at(exponent: Exponent, angles: Floats) -> Shape:
 def functions_on(
     exponent: Exponent, order: int, span: Span, size: int, nodes: int, power: float = 0.0
 ) -> Functions:
-    """Return so many functions of a sector that vanish at the ends of a span of angles, but at a pole.
+    """Return ``size`` functions of an order that vanish at the ends of a span of angles, except at poles.
 
-    They are polynomials times a power of the root of the density, which moves them to where it is small or large.
+    They are polynomials times a power of the root of the density, concentrated where it is small or large.
     """
     low, high = span
     points, weights = np.polynomial.legendre.leggauss(nodes)

@@ -1,6 +1,6 @@
 """The slowest decay rate of a zonal state, one small symmetric matrix per azimuthal sector.
 
-Sectors are searched in the order m = 0, 1, 2, ... until all others are known to decay faster, by the bound of
+Sectors are computed in the order m = 0, 1, 2, ... until all others are known to decay faster, by the bound of
 :mod:`.bounds`. Of each only the lowest rate is computed, from the Cholesky factor of H; one too
 small for this is taken from :mod:`.spectra`. Rates where the density is negligible are those of :mod:`.vacuum`.
 
@@ -64,7 +64,7 @@ def slowest_rate(state: State) -> float:
 
 
 def rates_together(states: Sequence[State]) -> Floats:
-    """Return the slowest rates of zonal states of one equation at several couplings, nan of those left alone."""
+    """Return the slowest rates of zonal states of one equation, nan of those to be computed one by one."""
     rates = np.full(len(states), np.nan)
     exponents = [exponent_of(state) for state in states]
     alone = [is_uniform(state) or Vacuum(each).there for state, each in zip(states, exponents, strict=True)]
@@ -81,7 +81,7 @@ def rates_together(states: Sequence[State]) -> Floats:
 
 
 def _together(field: ZonalField, size: int) -> Floats:
-    """Return the slowest rates of several states by a number of polynomials, nan where these are not enough."""
+    """Return the slowest rates of several states by a number of polynomials, nan if these are not enough."""
     places = np.arange(len(field.strengths))
     rates, slowest = np.full(places.size, np.nan), np.full(places.size, np.inf)
     unseen = Unseen(field)
@@ -106,9 +106,9 @@ def _together(field: ZonalField, size: int) -> Floats:
 
 
 def _lowest(source: SectorSource, order: int, size: int) -> tuple[float | None, float, SectorMatrices, int]:
-    """Return the lowest rate of a sector, None where it is lost in rounding, the sector and its size.
+    """Return the lowest rate of an order, or None if lost in rounding, a bound, its sector and size.
 
-    The second number is a lower bound of the rates, in units of D, where the density is negligible. Sizes are tried
+    The bound is one of the rates, in units of D, from below, where the density is negligible. Sizes are tried
     from the one that resolved the sector before.
     """
     while True:
@@ -126,7 +126,7 @@ def _lowest(source: SectorSource, order: int, size: int) -> tuple[float | None, 
 
 
 def _with_vacuum(source: SectorSource, order: int, lowest: float, noise: float) -> tuple[float, float]:
-    """Return the lowest rate of a sector from that in the bulk, and a lower bound in the vacuum in units of D."""
+    """Return the lowest rate of an order from that in the bulk, and a lower bound in the vacuum in units of D."""
     beside = source.vacuum.rates(order, lowest / noise, 1)
     if not beside.rates.size and beside.complete < lowest / noise:
         beside = source.vacuum.whole(order, 1)
@@ -136,7 +136,7 @@ def _with_vacuum(source: SectorSource, order: int, lowest: float, noise: float) 
 
 
 def _lowest_of(sector: SectorMatrices) -> tuple[float, float] | None:
-    """Return the lowest rate in the bulk and what truncation changes, None where it is lost in rounding."""
+    """Return the lowest rate in the bulk and its truncation error, None if it is lost in rounding."""
     noise = sector.field.noise
     try:
         matrix, potentials_of = _reduced(sector)
@@ -170,7 +170,7 @@ def _lowest_together(sector: SectorMatrices) -> tuple[Floats, NDArray[np.bool_]]
 
 
 def _reduced(sector: SectorMatrices) -> tuple[Floats, Callable[[Floats], Floats]]:
-    """Return the matrix of the rates without rotation, and what turns its vectors into potentials.
+    """Return the matrix of the rates without rotation, and the map from its vectors to chemical potentials.
 
     Raises
     ------

@@ -17,8 +17,8 @@ where :math:`\varphi_l^m(u) Y(\omega)` are the harmonics of degree l, of uniform
 :math:`H^{1/2} C H^{1/2}`.
 
 Here :math:`h_k = (1-u^2)^{m/2} \pi_k(u)` with the orthonormal polynomials of the discrete measure
-:math:`\rho_i w_i (1-u_i^2)^m`, by Lanczos. However concentrated the density, few of them are enough: they live
-where it lives; where it is negligible see :mod:`.vacuum`. H = Q^T Q is kept as its factor Q, whose singular values
+:math:`\rho_i w_i (1-u_i^2)^m`, by Lanczos. However concentrated the density, few are enough: they are large
+where it is; where it is negligible see :mod:`.vacuum`. H = Q^T Q is kept as its factor Q, whose singular values
 are known to eps times the largest; their squares are the rates at which clusters exchange mass.
 
 States of one equation on one grid are taken together: every array then has a leading axis, one row a state.
@@ -47,7 +47,7 @@ LIGHTEST = -1300.0
 
 @dataclass(frozen=True, eq=False)
 class SectorMatrices:
-    """The matrices of one sector on r polynomials, and what it takes to judge them.
+    """The matrices of one sector on r polynomials, and estimates of their truncation.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class SectorMatrices:
     shares : (j,) float
         Means of their squares, the means included.
     rotation : (r,) float or None
-        Components of g, of length one; None where turning the state is not in the sector or changes the problem.
+        Components of g, of length one; None if rotation of the state is not in the sector or changes the problem.
     missed : () float
         Bound of the interaction, in units of D, with functions orthogonal to the h_k.
     tail : () float
@@ -90,26 +90,26 @@ class SectorMatrices:
 
     @cached_property
     def empty(self) -> NDArray[np.bool_]:
-        """(n,) the nodes on which the density is negligible, by the mass per angle."""
+        """Nodes on which the density is negligible, by the mass per angle, as a mask (n,)."""
         heavy, complements = measure(self.field, self.order)[0], self.field.rule.complements
         across = 0.5 * (self.field.dimension - 2) * np.log(complements * (2.0 - complements))
         logs = (self.field.log_density + across)[..., heavy]
         return np.asarray(logs < logs.max(axis=-1, keepdims=True) - NEGLIGIBLE_DENSITY)
 
     def in_vacuum(self, vectors: Floats) -> NDArray[np.bool_]:
-        """Tell which functions, in columns, live where the density is negligible."""
+        """Return which functions, in columns, are concentrated where the density is negligible, as a mask."""
         if not self.empty.any():
             return np.zeros(vectors.shape[1], dtype=bool)
         squares = np.square(vectors.T @ self.values)
         return np.asarray(squares[:, self.empty].sum(axis=1) > 0.5 * squares.sum(axis=1))
 
     def inner(self) -> Floats:
-        """Return C/D."""
+        """Return the matrix C/D."""
         coupled = (self.modes * self.strengths[..., None, :]) @ self.modes.swapaxes(-1, -2)
         return np.asarray(np.eye(coupled.shape[-1]) - coupled)
 
     def residuals(self, vectors: Floats, levels: Floats) -> Floats:
-        """Return the norms of BAh/D - mu h under the density, h in columns, all its parts counted."""
+        """Return the norms of BAh/D - mu h under the density, h in columns, with parts beyond the polynomials."""
         rows = vectors.swapaxes(-1, -2)
         images = rows @ self.images
         attracted = (images @ self.functions.swapaxes(-1, -2)) * self.strengths[..., None, :]
@@ -137,7 +137,7 @@ class SectorSource:
         Raises
         ------
         NotResolved
-            If that takes more nodes than are affordable.
+            If they need more nodes than are affordable.
         """
         polynomial = stepped(size + order)
         if polynomial not in self._fields:
@@ -210,7 +210,7 @@ def sector_of(field: ZonalField, order: int, size: int) -> SectorMatrices:
 
 
 def measure(field: ZonalField, order: int) -> tuple[Integers, Floats]:
-    """Return the nodes that carry the measure rho (1 - u^2)^m of every state, and the roots of the weights."""
+    """Return the nodes on which the measure rho (1 - u^2)^m is not negligible, and the roots of its weights."""
     complements = field.rule.complements
     logs = field.log_density + field.rule.log_weights + order * np.log(complements * (2.0 - complements))
     carry = logs > logs.max(axis=-1, keepdims=True) + LIGHTEST
@@ -219,7 +219,7 @@ def measure(field: ZonalField, order: int) -> tuple[Integers, Floats]:
 
 
 def _centred(nodes: Floats, complements: Floats, weights: Floats) -> Floats:
-    """Return u less its mean, from 1 - u or 1 + u where the density sits at a pole."""
+    """Return u less its mean, from 1 - u or 1 + u if the density is concentrated at a pole."""
     squares = weights**2
     squares /= squares.sum(axis=-1, keepdims=True)
     mean = (squares @ nodes)[..., None]
@@ -232,7 +232,7 @@ def _centred(nodes: Floats, complements: Floats, weights: Floats) -> Floats:
 def _polynomials(position: Floats, weights: Floats, size: int) -> tuple[Floats, Floats]:
     """Return the orthonormal polynomials times the root of the weight, and their first and second derivatives.
 
-    Lanczos with each vector orthogonalised against all before: what this adds to the recurrence is rounding.
+    Lanczos with each vector orthogonalised against all before, which changes the recurrence by rounding only.
     """
     *states, nodes = position.shape
     values, derivatives = np.zeros((*states, size, nodes)), np.zeros((2, *states, size, nodes))
@@ -267,14 +267,14 @@ def _products(one: Floats, other: Floats) -> Floats:
 
 
 def accumulated(terms: Floats) -> Floats:
-    """Return the sums of no term, the first, the first two, ..., (..., n + 1)."""
+    """Return the cumulative sums of terms from 0, (..., n + 1)."""
     sums = np.zeros((*terms.shape[:-1], terms.shape[-1] + 1))
     np.cumsum(terms, axis=-1, out=sums[..., 1:])
     return sums
 
 
 def _missed(field: ZonalField, order: int, squares: Floats) -> Floats:
-    """Bound sum sigma_l v_l v_l^T on what the polynomials leave of the v_l, of the given squared lengths.
+    """Return a bound of sum sigma_l v_l v_l^T off the polynomials, by the squared lengths of the v_l on them.
 
     Up to some degree by its trace, beyond by max abs(lambda_l) times the peak of |S| rho; at the best degree.
     """

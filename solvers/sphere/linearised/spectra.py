@@ -8,7 +8,7 @@ over a gap in the density, keeps its digits. The rotation, known in closed form,
 Every eigenvalue carries a bound on its error, the sum of three. Rounding and the error of the state, by first
 order perturbation. And the polynomials left out: with r = BAh - mu h the residual of an eigenfunction,
 :math:`\langle h, Ah\rangle = 1`, their part is :math:`\mu\, |r|^2 / (D\,\Lambda)`, Lambda the distance to the
-rates of what is left out.
+rates of the functions left out.
 """
 
 import numpy as np
@@ -123,7 +123,7 @@ def sector_spectrum(state: State, order: int) -> Eigenvalues:
 
 
 def _floor(blocks: list[Eigenvalues]) -> float:
-    """Return the eigenvalue down to which all sectors seen are known, about the twentieth."""
+    """Return the eigenvalue down to which all computed sectors are known, about the twentieth."""
     merged = np.sort(np.concatenate([block.values for block in blocks]))[::-1]
     return float(max(merged[min(LOWEST, merged.size) - 1], *(block.values[-1] for block in blocks), -np.inf))
 
@@ -158,9 +158,9 @@ def _state_error(sector: SectorMatrices, state: State) -> float:
 
 
 def _resolved_sector(source: SectorSource, order: int, shift: float) -> tuple[Eigenvalues, float, SectorMatrices]:
-    """Return the eigenvalues of a sector on polynomials enough, and where the density is negligible.
+    """Return the eigenvalues of an order on enough polynomials, a bound in the vacuum, and the sector.
 
-    The second number is a lower bound of the rates, in units of D, where the density is negligible.
+    The bound is a lower one of the rates, in units of D, where the density is negligible.
     """
     size = FIRST_SIZE
     while size <= LARGEST_SIZE:
@@ -179,7 +179,7 @@ def _resolved_sector(source: SectorSource, order: int, shift: float) -> tuple[Ei
 def _with_vacuum(
     bulk: Eigenvalues, sector: SectorMatrices, vacuum: Vacuum, shift: float
 ) -> tuple[Eigenvalues, float]:
-    """Return the eigenvalues of a sector, also of functions in the vacuum, and a lower bound of their rates."""
+    """Return the eigenvalues of a sector, in bulk and vacuum, and a lower bound of the rates in the vacuum."""
     noise = sector.field.noise
     beside = vacuum.rates(sector.order, -float(bulk.values[-1]) / noise, LOWEST)
     known = bulk.values >= -noise * beside.complete
@@ -196,7 +196,7 @@ def _with_vacuum(
 
 
 def sector_eigenvalues(sector: SectorMatrices, shift: float) -> Eigenvalues:
-    """Return the eigenvalues of a sector that its polynomials determine in the bulk, rotation set apart.
+    """Return the eigenvalues of a sector that its polynomials determine in the bulk, rotation deflated.
 
     Parameters
     ----------
@@ -231,10 +231,10 @@ def sector_eigenvalues(sector: SectorMatrices, shift: float) -> Eigenvalues:
 
 
 def _amplitudes(sector: SectorMatrices, sizes: Floats, right: Floats, vectors: Floats) -> Floats:
-    """Return eigenvectors, in columns, in the right singular functions instead of their images.
+    """Return eigenvectors, in columns, by components on the right singular functions of Q.
 
-    A function of the vacuum whose slope is lost in rounding has no share in those that live elsewhere, beyond the
-    root of its mass: what its division by that slope would give is rounding.
+    A function of the vacuum whose slope is lost in rounding has no share in those of the bulk, beyond the
+    root of its mass: division by that slope would give rounding.
     """
     lost = (sizes <= SAFETY * EPS * sizes[0]) & sector.in_vacuum(right.T)
     others = np.square(vectors[lost]).sum(axis=0) <= 0.5
@@ -254,7 +254,7 @@ def _rotation(sector: SectorMatrices, inner: Floats) -> tuple[float, float]:
 
 
 def _first_order(sector: SectorMatrices, inner: Floats, sizes: Floats, vectors: Floats, shift: float) -> Floats:
-    """Return first order bounds of the errors from rounding in Q and C and from that of the state.
+    """Return first-order bounds of the errors from rounding in Q and C and from that of the state.
 
     The error of the state multiplies the density by a factor close to one, so that of H is relative.
     """
@@ -268,7 +268,7 @@ def _first_order(sector: SectorMatrices, inner: Floats, sizes: Floats, vectors: 
 
 
 def _unaligned(sector: SectorMatrices, inner: Floats, potentials: Floats) -> Floats:
-    """Return the change of the eigenvalues by deflation of a rotation that C does not take to zero exactly."""
+    """Return the change of the eigenvalues by deflating a rotation that C does not map to zero exactly."""
     if sector.rotation is None:
         return np.zeros(potentials.shape[1])
     image = sector.field.noise * (inner @ sector.rotation)

@@ -18,7 +18,7 @@ WEAK = 0.5
 
 
 def uniform_spectrum(state: State, count: int) -> Spectrum:
-    """Return the eigenvalues of so many slowest degrees at the uniform state."""
+    """Return the eigenvalues of the ``count`` slowest degrees at the uniform state."""
     values, errors, degrees = _slowest(state.problem, 1, count)
     sectors = tuple(values[degrees >= order] for order in range(int(degrees.max()) + 1))
     around = np.sort(np.concatenate(sectors[1:]))[::-1]
@@ -29,7 +29,7 @@ def uniform_spectrum(state: State, count: int) -> Spectrum:
 
 
 def uniform_eigenvalues(problem: McKeanVlasov, order: int, count: int) -> tuple[Floats, Floats]:
-    """Return so many of the largest eigenvalues at the uniform state in one sector, and their errors."""
+    """Return the ``count`` largest eigenvalues at the uniform state in one sector, and their errors."""
     values, errors, _ = _slowest(problem, max(order, 1), count)
     return values, errors
 

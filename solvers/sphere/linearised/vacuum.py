@@ -1,14 +1,14 @@
-r"""Perturbations that live where the density of a zonal state is negligible.
+r"""Perturbations concentrated where the density of a zonal state is negligible.
 
-Polynomials orthonormal under the density do not see where it nearly vanishes, but perturbations may be slowest
-there: particles far from a cluster hardly feel its force. In the variable of :mod:`.meridians` the interaction
+Polynomials orthonormal under the density do not resolve where it nearly vanishes, but perturbations may be slowest
+there: far from a cluster its force is weak. In the variable of :mod:`.meridians` the interaction
 :math:`\sum\sigma_l v_l v_l^T` has a factor :math:`\rho` and is absent where this is below rounding; the Witten
 Laplacian is left. With :math:`\varphi = \sin^{k}\theta\, y`, :math:`k = (d-2)/2`, it is
 
 .. math:: -\varphi'' + U_m\varphi, \qquad U_m = V_m + k(k-1)\cot^2\theta - k .
 
 An eigenfunction of a rate :math:`\mu D` oscillates where :math:`U_m < \mu` only, and decays by
-:math:`\exp(-\int\sqrt{U_m-\mu}\,d\theta)` beyond: each such interval, extended until nothing is left, has its own
+:math:`\exp(-\int\sqrt{U_m-\mu}\,d\theta)` beyond: each such interval, extended until it has decayed, has its own
 rates. From a place where the density has a maximum, though it is negligible, particles leave over a saddle, and the
 interval is extended beyond that; where this takes so long that the rate is lost in the rounding of a matrix, it is
 that of :mod:`.escape`. Where one reaches into the bulk of the density, the whole meridian is taken, with
@@ -58,7 +58,7 @@ class Rates(NamedTuple):
 
 
 class Vacuum:
-    """Where the density of a zonal state is negligible.
+    """The angles at which the density of a zonal state is negligible, with the rates of perturbations there.
 
     Parameters
     ----------
@@ -81,20 +81,20 @@ class Vacuum:
 
     @cached_property
     def there(self) -> bool:
-        """Whether the density falls far enough for any; where it does not, mass is missing at the poles alone."""
+        """Whether the density is negligible anywhere except by the vanishing surface at the poles."""
         # A bound first: most states are far from concentrated.
         bound = 2.0 * float(np.abs(self._exponent.coefficients[1:]).sum())
         return bound > NEGLIGIBLE_DENSITY and float(np.ptp(self._sampled.values)) > NEGLIGIBLE_DENSITY
 
     def rates(self, order: int, bound: float, count: int) -> Rates:
-        """Return the rates of a sector where the density is negligible, those below a bound, so many at the most.
+        """Return the rates of an order where the density is negligible, below a bound and at most ``count``.
 
         Parameters
         ----------
         order
             m.
         bound
-            In units of D. ``complete`` of the result is below it where eigenfunctions of larger rates reach into
+            In units of D. ``complete`` of the result is below it if eigenfunctions of larger rates reach into
             the bulk of the density.
 
         Raises
@@ -117,7 +117,7 @@ class Vacuum:
         return Rates(rates[:count], complete if rates.size <= count else float(rates[count]))
 
     def whole(self, order: int, count: int) -> Rates:
-        """Return the lowest rates of a sector on the whole meridian, so many at the most, rotation left out.
+        """Return the lowest rates of an order on the whole meridian, at most ``count``, rotation excluded.
 
         Raises
         ------
@@ -137,7 +137,7 @@ class Vacuum:
         )
 
     def _spans(self, order: int, bound: float) -> list[Span] | None:
-        """Return the spans of angles where eigenfunctions below a bound live; None if one reaches into the bulk."""
+        """Return the spans of angles of eigenfunctions with rates below a bound; None if one reaches the bulk."""
         values, barrier = self._masses, self._barrier(order)
         empty = values < values.max() - NEGLIGIBLE_DENSITY
         allowed = np.flatnonzero(empty & (barrier < bound))
@@ -159,7 +159,7 @@ class Vacuum:
         ]
 
     def _barrier(self, order: int) -> Floats:
-        """Return U_m at the samples."""
+        """Return U_m of an order at the samples."""
         shape, dimension = self._sampled, self._exponent.dimension
         half = 0.5 * (dimension - 2)
         around = order * (order + dimension - 3) / np.sin(shape.angles) ** 2
@@ -167,7 +167,7 @@ class Vacuum:
         return np.asarray(potential + half * (half - 1.0) / np.tan(shape.angles) ** 2 - half)
 
     def _on(self, span: Span, order: int, bound: float, count: int) -> Floats:
-        """Return the lowest rates on a span, to beyond a bound or a number if they converge; zero if none does."""
+        """Return the lowest rates on a span, up to a bound or ``count``, that converge; zero if none does."""
         previous, size, power = np.zeros(0), FIRST_SIZE, self._power(span, order, bound)
         longest, escape = np.zeros(0), None
         while True:
@@ -192,12 +192,12 @@ class Vacuum:
             previous, size = rates, int(GROWTH * size)
 
     def _escape(self, span: Span, order: int) -> float:
-        """Return the rate at which particles leave a cluster about a pole, where matrices lose it in rounding.
+        """Return the escape rate from a cluster about a pole, for rates that are lost in the rounding of matrices.
 
         Raises
         ------
         NotResolved
-            If the cluster is no such one, or its rate is below the smallest number.
+            If the span has no such cluster, or its rate is below the smallest number.
         """
         about_pole = (span[0] == 0.0) != (span[1] == np.pi)
         rate = escape_rate(self._exponent, span) if about_pole and order == 0 else 0.0
@@ -206,10 +206,10 @@ class Vacuum:
         return rate
 
     def _power(self, span: Span, order: int, bound: float) -> float:
-        """Return the power of the root of the density that is largest where eigenfunctions on a span are.
+        """Return the power of the root of the density that follows the eigenfunctions on a span.
 
         About a minimum of the density the lowest is nearly its inverse root, about a maximum the root. Where those
-        below the bound live about both, neither power leaves anything of the other.
+        below the bound are concentrated about both, neither power resolves the other.
         """
         angles, half = self._sampled.angles, 0.5 * (self._exponent.dimension - 2) + order
         inside = (angles > span[0]) & (angles < span[1])
@@ -222,7 +222,7 @@ class Vacuum:
         return min((-1.0, 0.0, 1.0), key=lambda power: float(barrier[np.argmax(sines + power * values)]))
 
     def _interacting(self, order: int, size: int) -> tuple[Floats, Floats]:
-        """Return the rates on so many functions on the whole meridian, rotation left out, and their rounding."""
+        """Return the rates on ``size`` functions on the whole meridian, rotation excluded, and their rounding."""
         exponent = self._exponent
         found = functions_on(exponent, order, (0.0, np.pi), size, 2 * size + exponent.coefficients.size)
         modes, strengths, kernels = self._modes(found, order, size)
@@ -236,7 +236,7 @@ class Vacuum:
         return rates, np.full(rates.size, 8.0 * EPS * top * float(np.linalg.norm(inner, 2)))
 
     def _modes(self, found: Functions, order: int, size: int) -> tuple[Floats, Floats, list[Floats]]:
-        """Return the v_l on functions of the whole meridian, the sigma_l, and the kernels to be left out."""
+        """Return the v_l on functions of the whole meridian, the sigma_l, and the kernels to be deflated."""
         interaction, shape, dimension = self._exponent.interaction, found.shape, self._exponent.dimension
         degree = min(interaction.significant_degree, 2 * size)
         # The root of the weights, without that of the functions, as a density of mass one.
@@ -261,7 +261,7 @@ def _below_rounding(order: int) -> NotResolved:
 
 
 def _borders(group: Integers, empty: NDArray[np.bool_], barrier: Floats) -> bool:
-    """Whether samples are nothing but the border of the bulk: next to it, and the barrier rises away from it."""
+    """Return whether samples are only the border of the bulk: next to it, with a barrier rising away from it."""
     for end, outwards in ((group[0] - 1, 1), (group[-1] + 1, -1)):
         if 0 <= end < empty.size and not empty[end]:
             return bool((np.diff(barrier[group][::outwards]) >= 0.0).all())
@@ -269,7 +269,7 @@ def _borders(group: Integers, empty: NDArray[np.bool_], barrier: Floats) -> bool
 
 
 def _reached(start: int, side: int, decays: Floats, values: Floats) -> int | None:
-    """Return the sample that an eigenfunction reaches beyond one, None where that is in the bulk of the density.
+    """Return the sample that an eigenfunction reaches beyond a start, None if that is in the bulk of the density.
 
     Parameters
     ----------

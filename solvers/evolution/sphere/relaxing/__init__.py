@@ -1,3 +1,3 @@
-"""How densities relax to stable states of spheres."""
+"""Relaxation of densities to stable states of spheres."""
 
 from .choice import neighbourhood as neighbourhood

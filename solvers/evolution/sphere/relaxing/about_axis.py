@@ -29,7 +29,7 @@ class ZonalNeighbourhood(Followed):
     found
         The spectrum of a zonal state.
     warnings
-        What a reader must know about this choice.
+        Warnings about the choice of these densities.
     """
 
     norms: tuple[str, ...] = ("L2", "W1 of the polar angle", "W2 of the polar angle", "relative entropy")
@@ -49,7 +49,7 @@ class ZonalNeighbourhood(Followed):
         self._follow(partial(system_of, self.problem, symmetry=1), self._target)
 
     def generic_perturbation(self) -> Complexes:
-        """Return rho (1 + eps g), g with many degrees, of mass one."""
+        """Return the deviation of rho (1 + eps g), g with many degrees, of mass one."""
         dimension = self.problem.domain.dimension
         perturbed = perturbed_degree(Interaction(self.problem).significant_degree)
         degree = self._target.size - 1 + perturbed
@@ -62,11 +62,11 @@ class ZonalNeighbourhood(Followed):
         return np.asarray(moments / moments[0] - padded(self._target, moments.size))
 
     def modulo_rotation(self, deviation: Complexes) -> Complexes:
-        """Return the deviation as it is: the axis is that of the state."""
+        """Return the deviation unchanged, since the axis is fixed."""
         return deviation
 
     def steepest(self, deviation: Complexes) -> float:
-        """Return the largest relative change of the density where any of its mass is."""
+        """Return the largest change of the density relative to it, where it is not negligible."""
         dimension = self.problem.domain.dimension
         rule = gauss_rule(dimension, 2 * deviation.size + SPARE_NODES)
         values = self._to_state.weighted(deviation.real) @ polynomials(dimension, rule, deviation.size - 1)
@@ -76,7 +76,7 @@ class ZonalNeighbourhood(Followed):
         return float(np.abs(values[significant] / density[significant]).max())
 
     def distances(self, deviation: Complexes) -> Mapping[str, Callable[[], float]]:
-        """Return the distances of a density to the state, each yet to be computed."""
+        """Return functions by name that compute the distances of a density to the state."""
         change, of = deviation.real.copy(), self._to_state
         methods = (of.l2, of.first, of.second, of.entropy)
         return {
@@ -86,11 +86,11 @@ class ZonalNeighbourhood(Followed):
 
 
 def generic(count: int) -> Floats:
-    """Return coefficients without any symmetry, falling slowly."""
+    """Return slowly decaying coefficients without any symmetry."""
     degrees = np.arange(1.0, count + 1.0)
     return np.asarray(np.cos(degrees**2 * math.sqrt(2.0)) / degrees)
 
 
 def perturbed_degree(significant: int) -> int:
-    """Return how many degrees a generic perturbation has, by how many are significant to the potential."""
+    """Return the number of degrees of a generic perturbation, from that of the significant degrees."""
     return min(max(significant, FEWEST_PERTURBED), MOST_PERTURBED)

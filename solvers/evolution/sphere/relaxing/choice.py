@@ -1,4 +1,4 @@
-"""Which densities show the relaxation to a state of a sphere: zonal ones, or all where others are slower."""
+"""The choice of densities for the relaxation to a state of a sphere: zonal ones, or all if others are slower."""
 
 import math
 
@@ -13,7 +13,7 @@ SAME_RATE = 1e-9
 
 
 def neighbourhood(found: Spectrum) -> Neighbourhood:
-    """Return the densities around a stable state whose relaxation shows most at a bearable cost."""
+    """Return the densities around a stable state that include the slowest affordable relaxation."""
     if not found.state.moments.has_axis:
         return FreeNeighbourhood(found)
     rates, gap = found.sectors[0], found.slowest_rate

@@ -58,7 +58,7 @@ class ZonalDistances:
         self._log_mass = 0.5 * math.log(math.pi) + math.lgamma(0.5 * (dimension - 1)) - math.lgamma(0.5 * dimension)
 
     def weighted(self, change: Floats) -> Floats:
-        """Return N_l delta_l, zero in degree 0."""
+        """Return N_l delta_l for moments delta_l, zero in degree 0."""
         for degree in range(self._counts.size, change.size):
             self._counts = np.append(self._counts, float(self._sphere.multiplicity(degree)))
         return self._counts[: change.size] * change
@@ -114,7 +114,7 @@ class ZonalDistances:
         return np.maximum(self._surface(angles) * self.density(angles), np.finfo(float).tiny)
 
     def _excess_mass(self, terms: Floats, angles: Floats) -> Floats:
-        """Return H."""
+        """Return H at polar angles."""
         sums = zonal_sum(terms[1:], self._dimension + 2, angles)
         return np.asarray(self._surface(angles, 1) * sums / (self._dimension - 1))
 
@@ -152,7 +152,7 @@ class ZonalDistances:
         return np.asarray(moved)
 
     def _far_moved(self, angles: Floats, law: Floats, mass: Floats, limit: Floats) -> Floats:
-        """Return the same by Newton's method."""
+        """Return how far the monotone map moves each angle, by Newton's method, for large displacements."""
         moved = np.clip(mass / law, -limit, limit)
         for _ in range(STEPS):
             half = 0.5 * moved
@@ -173,7 +173,7 @@ class ZonalDistances:
         return self._rules[nodes, size]
 
     def _on_line(self, nodes: int, size: int) -> "_Line":
-        """Return nodes in the polar angle and what is known there."""
+        """Return the nodes in the polar angle, with the law of the state and the terms of its changes, cached."""
         if (nodes, size) not in self._lines:
             points, weights = _line_rule(nodes)
             angles = 0.5 * math.pi * (1.0 + points)
@@ -186,9 +186,9 @@ class ZonalDistances:
 
 
 class _Line(NamedTuple):
-    """Nodes in the polar angle, increasing, their weights, the law of the state, and what each term changes in it.
+    """Increasing nodes in the polar angle, their weights, the law of the state, and its change by each term.
 
-    The last, (L + 1, n), is what each changes in the distribution function.
+    The last, (L + 1, n), is the change of the distribution function by each term.
     """
 
     angles: Floats
@@ -200,7 +200,7 @@ class _Line(NamedTuple):
 
 @functools.lru_cache(maxsize=32)
 def _line_rule(nodes: int) -> tuple[Floats, Floats]:
-    """Return Gauss's rule on [-1, 1]."""
+    """Return ascending nodes and the weights of Gauss's rule on [-1, 1]."""
     rule = gauss_rule(3, nodes)
     return rule.nodes[::-1], 2.0 * rule.weights[::-1]
 
@@ -210,7 +210,7 @@ def _floor(values: Floats) -> float:
 
 
 def _settled(integral: Callable[[int], tuple[float, float]], size: int, name: str) -> float:
-    """Double the nodes until two results agree; each comes with its part where the density is not known."""
+    """Return an integral by doubling the nodes until two agree; it comes with its part where it is not known."""
 
     def judged(nodes: int) -> tuple[float, float]:
         value, unknown = integral(nodes)

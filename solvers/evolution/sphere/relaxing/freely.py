@@ -54,7 +54,7 @@ class FreeNeighbourhood(Followed):
         self._follow(partial(SphericalSystem, self.problem), self._target, "order")
 
     def generic_perturbation(self) -> Complexes:
-        """Return rho (1 + eps g), g with many degrees and orders, of mass one."""
+        """Return the deviation of rho (1 + eps g), g with many degrees and orders, of mass one."""
         perturbed = perturbed_degree(Interaction(self.problem).significant_degree)
         degree = largest_degree(self._target.size) + perturbed
         transform = SphericalTransform(degree, 2 * degree, 4 * degree)
@@ -68,11 +68,11 @@ class FreeNeighbourhood(Followed):
         return np.asarray((cosine - 1j * sine) / cosine[0] - padded(self._target, cosine.size))
 
     def modulo_rotation(self, deviation: Complexes) -> Complexes:
-        """Return the deviation from the state turned to where it is nearest; rotation is no relaxation."""
+        """Return the deviation of a density after the rotation that brings it nearest to the state."""
         return deviation if self._nearest is None else self._nearest(deviation)
 
     def steepest(self, deviation: Complexes) -> float:
-        """Return the largest relative change of the density where there is any."""
+        """Return the largest change of the density relative to it, where it is not negligible."""
         degree = largest_degree(deviation.size)
         transform, values = _on_grid(deviation, 2 * degree)
         density = self._density(transform)
@@ -80,12 +80,12 @@ class FreeNeighbourhood(Followed):
         return float(np.abs(values[significant] / density[significant]).max())
 
     def distances(self, deviation: Complexes) -> Mapping[str, Callable[[], float]]:
-        """Return the distances of a density to the state turned, each yet to be computed."""
+        """Return functions by name that compute the distances of a density to the state, modulo rotation."""
         change = self.modulo_rotation(deviation)
         return {"L2": lambda: _l2(change), "relative entropy": lambda: self._entropy(change)}
 
     def _density(self, transform: SphericalTransform) -> Floats:
-        """Return the state over the uniform density on a grid."""
+        """Return the density of the state over the uniform one on a grid."""
         if self._zonal is not None:
             return np.repeat(self._zonal.density(transform.polar)[:, None], transform.meridians, axis=1)
         values = _on_grid(self._target, transform.rings, transform.degree)[1]
@@ -103,7 +103,7 @@ class FreeNeighbourhood(Followed):
 
 
 def _on_grid(change: Complexes, rings: int, degree: int = 0) -> tuple[SphericalTransform, Floats]:
-    """Return a grid, for at least a degree, and the change of the density over the uniform one there."""
+    """Return a grid, for at least a degree, and the change of the density over the uniform one on it."""
     transform = SphericalTransform(max(degree, largest_degree(change.size)), rings, 2 * rings)
     counted = transform.multiplicities * padded(change, transform.degrees.size)
     return transform, transform.synthesise(counted.real.copy(), -counted.imag)
@@ -116,7 +116,7 @@ def _l2(change: Complexes) -> float:
 
 
 def affordable(found: Spectrum) -> bool:
-    """Whether an evolution of all densities long enough to show the slowest rate is a matter of a minute or two."""
+    """Return whether an evolution of all densities, long enough for the slowest rate, takes a minute or two."""
     state = found.state
     degree = max(32, state.moments.degree)
     steps = DURATION / found.slowest_rate * SphereRates(state.problem, degree).explicit_steps()

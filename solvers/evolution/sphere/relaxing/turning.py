@@ -1,4 +1,4 @@
-r"""Turning any density on :math:`S^2` by small angles; moments are c_lm - i s_lm, packed.
+r"""Rotations of any density on :math:`S^2` by small angles; moments are c_lm - i s_lm, packed.
 
 With the complex harmonics :math:`Y_{lm}` of Condon and Shortley a real function has coefficients
 :math:`B_{lm} = (-1)^m (c_{lm} - i s_{lm})/\sqrt2`, m > 0, :math:`B_{l0} = c_{l0}` and
@@ -26,7 +26,7 @@ SYMMETRIC = 1e-9
 
 @functools.lru_cache(maxsize=16)
 def _ladder(size: int) -> tuple[Floats, Floats, Floats, Integers]:
-    """Return what takes moments to B, the roots beside m - 1 and m + 1, and m."""
+    """Return the factors from moments to B, the ladder coefficients for m - 1 and m + 1, and m."""
     degrees, orders = degrees_and_orders(largest_degree(size))
     scale = np.where(orders > 0, np.sqrt(0.5), 1.0) * np.where(orders % 2 == 1, -1.0, 1.0)
     below = np.sqrt((degrees - orders + 1.0) * (degrees + orders))
@@ -62,7 +62,7 @@ def change_by(moments: Complexes, turn: Floats) -> Complexes:
 
 
 class Nearest:
-    """Turns densities near a target to where they are nearest to it in L2, given and returned by their deviations.
+    """Rotation of densities near a target, given by their deviations, to where they are nearest to it in L2.
 
     There the deviation is orthogonal to the generators of the rotations of the target, as the target is.
 
@@ -80,7 +80,7 @@ class Nearest:
         self._inverse = np.linalg.pinv(changes.T, rcond=SYMMETRIC)
 
     def __call__(self, deviation: Complexes) -> Complexes:
-        """Return the deviation of a density that is turned."""
+        """Return the deviation of a density after the rotation that brings it nearest to the target."""
         size, first = max(deviation.size, self._target.size), 0.0
         deviation = padded(deviation, size)
         for _ in range(NEWTON_STEPS):
