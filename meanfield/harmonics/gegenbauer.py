@@ -4,6 +4,7 @@ With :math:`P_l(1) = 1` they are Gegenbauer polynomials of index :math:`d/2 - 1`
 """
 
 from collections.abc import Iterator
+from itertools import count as count_up
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from ..domains import Domain
 
 Floats = npt.NDArray[np.float64]
 Extended = npt.NDArray[np.longdouble]
+# Arrays in the working precision, long double or double.
+Working = npt.NDArray[Any]
 
 
 def multiplicities(domain: Domain, degree: int) -> Extended:
@@ -45,6 +48,24 @@ def zonal_polynomials(dimension: int, degree: int, cosine: npt.NDArray[Any]) -> 
         yield current
         following = ((2 * k + dimension - 2) * cosine * current - k * previous) / (k + dimension - 2)
         previous, current = current, following
+
+
+def ascending(dimension: int, complement: Working) -> Iterator[tuple[Working, Working]]:
+    """Yield P_l and -(1-u^2) P_l'/l = u P_l - P_(l-1) at given 1 - u, for l = 0, 1, 2, ...
+
+    The arrays are buffers that the next round overwrites. The difference D_l = P_l - P_(l-1) moves on by
+    D_(l+1) = -(1-u) P_l + l/(l+d-2) (D_l - (1-u) P_l).
+    """
+    kind = complement.dtype.type
+    value, change = np.ones_like(complement), np.zeros_like(complement)
+    driven, slope = np.empty_like(value), np.empty_like(value)
+    for degree in count_up():
+        np.multiply(complement, value, out=driven)
+        np.subtract(change, driven, out=slope)
+        yield value, slope
+        np.multiply(slope, kind(degree) / kind(degree + dimension - 2), out=change)
+        change -= driven
+        value += change
 
 
 def sum_at_cosines(coefficients: Floats, dimension: int, cosine: npt.ArrayLike) -> Floats:

@@ -16,8 +16,6 @@ which on some machines is no wider than double; for both see :func:`gauss_rule`.
 """
 
 import functools
-from collections.abc import Iterator
-from itertools import count as count_up
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -25,10 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ComputationFailed
+from .gegenbauer import Working, ascending
 
 Floats = NDArray[np.float64]
-# Arrays in the working precision, long double or double.
-Working = NDArray[Any]
 
 
 class Rule(NamedTuple):
@@ -102,7 +99,7 @@ def build_rule(dimension: int, count: int, precision: type[np.floating[Any]]) ->
 def _northern(dimension: int, count: int, precision: type[np.floating[Any]]) -> tuple[Working, Working]:
     """Return 1 - u and the logarithms of the weights up to a constant; not finite where P_n leaves the range."""
     start = _starting_complements(dimension, count).astype(precision)
-    value, slope = next(islice(_ascent(dimension, start), count, None))
+    value, slope = next(islice(ascending(dimension, start), count, None))
     slope *= -count
     across = start * (2.0 - start)
     # One step of Newton: eigenvalues have half of the digits at least, relative to the distance from the pole.
@@ -124,7 +121,7 @@ def polynomials(dimension: int, rule: Rule, degree: int) -> Floats:
     """
     north = int(np.count_nonzero(rule.nodes >= 0.0))
     table = np.empty((degree + 1, rule.nodes.size))
-    for row, (value, _) in zip(table, _ascent(dimension, rule.fine[:north]), strict=False):
+    for row, (value, _) in zip(table, ascending(dimension, rule.fine[:north]), strict=False):
         row[:north] = value
     south = rule.nodes.size - north
     if south:
@@ -157,24 +154,6 @@ def _starting_complements(dimension: int, count: int) -> Floats:
     zeros = eigvalsh_tridiagonal(diagonal, beside, lapack_driver="sterf")[::-1] if positive else np.zeros(0)
     complements = (1.0 - zeros) / (1.0 + np.sqrt(zeros))
     return np.append(complements, 1.0) if count % 2 else complements
-
-
-def _ascent(dimension: int, complement: Working) -> Iterator[tuple[Working, Working]]:
-    """Yield P_l and -(1-u^2) P_l'/l = u P_l - P_(l-1) at given 1 - u, for l = 0, 1, 2, ...
-
-    The arrays are buffers that the next round overwrites. The difference D_l = P_l - P_(l-1) moves on by
-    D_(l+1) = -(1-u) P_l + l/(l+d-2) (D_l - (1-u) P_l).
-    """
-    kind = complement.dtype.type
-    value, change = np.ones_like(complement), np.zeros_like(complement)
-    driven, slope = np.empty_like(value), np.empty_like(value)
-    for degree in count_up():
-        np.multiply(complement, value, out=driven)
-        np.subtract(change, driven, out=slope)
-        yield value, slope
-        np.multiply(slope, kind(degree) / kind(degree + dimension - 2), out=change)
-        change -= driven
-        value += change
 
 
 def _mirrored(fine: Working, logs: Working, count: int) -> Rule:

@@ -23,11 +23,13 @@ dimension 3 + 2m:
 
 import math
 from collections.abc import Iterator
+from itertools import islice
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..domains import Sphere
+from .gegenbauer import ascending
 from .packing import largest_degree, place
 
 Floats = NDArray[np.float64]
@@ -81,7 +83,7 @@ def zonal_sum(terms: Floats, dimension: int, polar: ArrayLike) -> Floats:
 
 def polynomials_at(degree: int, dimension: int, polar: Floats) -> Floats:
     """Return the table of P_0, ..., P_degree at the cosines of angles, (degree + 1, n)."""
-    table = np.array(list(_polynomials(degree, dimension, _versine(polar))))
+    table = np.array([values.copy() for values in _polynomials(degree, dimension, _versine(polar))])
     table[1::2, np.cos(polar) < 0.0] *= -1.0
     return table
 
@@ -146,14 +148,8 @@ def _sums(terms: Floats, dimension: int, polar: Floats) -> Floats:
 
 
 def _polynomials(degree: int, dimension: int, versine: Floats) -> Iterator[Floats]:
-    """Yield P_0, ..., P_degree at 1 - u = versine."""
-    values = np.ones_like(versine)
-    step = np.zeros_like(versine)
-    yield values
-    for j in range(degree):
-        step = (j * step - (2 * j + dimension - 2) * versine * values) / (j + dimension - 2)
-        values = values + step
-        yield values
+    """Yield P_0, ..., P_degree at 1 - u = versine, in one buffer."""
+    return (values for values, _ in islice(ascending(dimension, versine), degree + 1))
 
 
 def _versine(polar: Floats) -> Floats:
