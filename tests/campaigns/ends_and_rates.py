@@ -17,14 +17,16 @@ from meanfield import (
     Transformer,
     critical_coupling,
 )
-from solvers import bifurcation_diagram, spectrum
+from solvers import bifurcation_diagram, spectrum, stationary_states
 from solvers.domains import rooms_of
-from tests import brute_force, zonal_galerkin
+from tests import brute_force, sphere_galerkin, zonal_galerkin
 from tests.campaigns import Finding, Verdict
 
 # Eigenvalues of the form closer to zero than this do not decide a count.
 UNDECIDED = 1e-6
 NODES = 256
+# Share of a rate, or of the noise, to which rates of dense matrices of growing degree agree.
+AGREED = 1e-4
 
 
 def _called(problem: McKeanVlasov, interval: tuple[float, float], options: str = "rates=False") -> str:
@@ -278,9 +280,66 @@ def _reference(state: State) -> list[tuple[Any, float]] | None:
     return found
 
 
+def rates_beside_degrees(rng: np.random.Generator) -> Finding:
+    """Compare the slowest rate of a state on S^2 without an axis, beside a degree that it has not, with dense matrices.
+
+    The state does not know of that degree, whose strength either way only its perturbations know.
+    """
+    expected, state = None, None
+    while expected is None:
+        state = _beside(rng)
+        expected = None if state is None else _dense_rate(state)
+    assert state is not None
+    problem = state.problem
+    call = f"slowest rate of the state {state.label!r} of a degree alone in {problem!r}"
+    try:
+        found = rooms_of(problem).geometry.slowest_rate(state)
+    except NotResolved as error:
+        return Finding(Verdict.REFUSED, call, str(error))
+    right = abs(found - expected) <= AGREED * max(abs(expected), problem.noise)
+    return Finding(
+        Verdict.RIGHT if right else Verdict.SILENT, call, "" if right else f"{found!r}, not {expected!r}"
+    )
+
+
+def _beside(rng: np.random.Generator) -> State | None:
+    """Return a state of one degree at random in a problem with another degree, in which it has no moment."""
+    degree, coupling = int(rng.choice([3, 4, 6])), float(rng.uniform(1.0, 1.15))
+    # All couplings are relative to the critical one, N_l D.
+    coupling = float(f"{coupling * (2 * degree + 1):.6g}")
+    alone = McKeanVlasov(Sphere(3), GegenbauerSeries((0.0,) * (degree - 1) + (-1.0,)), coupling=coupling)
+    states = [state for state in stationary_states(alone, rates=False) if state.layout == "order"]
+    others = [other for other in range(degree + 1, 17) if not any(_has_degree(state, other) for state in states)]
+    if not states or not others:
+        return None
+    other = int(rng.choice(others))
+    weights = np.zeros(other)
+    weights[degree - 1] = -1.0
+    weights[other - 1] = float(f"{-rng.uniform(-1.0, 1.4) * (2 * other + 1) / coupling:.6g}")
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries(tuple(weights.tolist())), coupling=coupling)
+    return states[int(rng.integers(len(states)))].replace(problem=problem)
+
+
+def _has_degree(state: State, degree: int) -> bool:
+    return degree <= state.modes and state.order_parameter(degree) > 1e-12
+
+
+def _dense_rate(state: State) -> float | None:
+    """Return the smallest of the dense rates but those of the three rotations, None where they are not resolved."""
+    before = None
+    for degree in (20, 26, 32):
+        found = sphere_galerkin.rates(state.problem, state.cosine, state.sine, degree)
+        rates = np.delete(found, np.argsort(np.abs(found))[:3])
+        if before is not None and abs(rates[0] - before) <= 0.1 * AGREED * max(abs(before), state.problem.noise):
+            return float(rates[0])
+        before = rates[0]
+    return None
+
+
 SUBJECTS = {
     "counts-at-ends": counts_at_ends,
     "limits-said": limits_said,
     "rates-at-folds": rates_at_folds,
     "concentrated-rates": concentrated_rates,
+    "rates-beside-degrees": rates_beside_degrees,
 }
