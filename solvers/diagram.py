@@ -17,7 +17,7 @@ from .arguments import require_depth
 from .branches.arclength import Arclength
 from .branches.exchange import mark_exchanges
 from .branches.following import Followed
-from .branches.left_out import say_left_out
+from .branches.omissions import warn_of_omissions
 from .branches.rates import Failures, unknown_rates, with_rates
 from .branches.recording import Part, Register, largest_modulus, record
 from .branches.walk import Task, walk
@@ -112,7 +112,7 @@ def bifurcation_diagram(
     for task, _ in followed:
         for part in task.parts:
             record(part, task.symmetry, task.parent, register)
-    name = partial(say_left_out, problem, geometry, depth, register)
+    name = partial(warn_of_omissions, problem, geometry, depth, register)
     _beside("branches left out may not all be named", register, name)
     recorded, failures = tuple(register.branches), Failures()
     if rates:

@@ -327,13 +327,13 @@ def point_between(
     if neighbours is not None:
         b, q = _moved_along(neighbours, arclength, normal_b, normal_q, ddot(normal_b, b) + normal_q * q)
     solution = correct(second.equation, b, q, normal_b, normal_q, POLISHED)
-    if solution is None or _strays(first, second, b, solution.b):
+    if solution is None or _off_guess(first, second, b, solution.b):
         return None
     point = Point(second.equation, solution, arclength)
     return point.oriented(second.solution.tangent_b, second.solution.tangent_q)
 
 
-def _strays(first: Point, second: Point, guess: Floats, b: Floats) -> bool:
+def _off_guess(first: Point, second: Point, guess: Floats, b: Floats) -> bool:
     """Return whether a corrected point is off its guess by a share of its distance from a nearby branch point."""
     end = first if second.leaving is None else second
     if end.leaving is None:

@@ -70,9 +70,9 @@ def mark_exchanges(curves: list[Followed], labels: list[str], scale: Number, *, 
     if len({run.curve for run in runs}) < 2:
         return
     grid = np.unique(np.concatenate([run.couplings for run in runs]))
-    winner = _winners(runs, grid, 0.0 if uniform else np.inf)
-    for index in np.flatnonzero((winner[1:] != winner[:-1]) & (winner[1:] >= 0) & (winner[:-1] >= 0)):
-        one, other = runs[winner[index]], runs[winner[index + 1]]
+    lowest = _lowest_runs(runs, grid, 0.0 if uniform else np.inf)
+    for index in np.flatnonzero((lowest[1:] != lowest[:-1]) & (lowest[1:] >= 0) & (lowest[:-1] >= 0)):
+        one, other = runs[lowest[index]], runs[lowest[index + 1]]
         if one.curve != other.curve:
             _mark(curves, labels, one, other, (grid[index], grid[index + 1]), scale)
 
@@ -98,16 +98,16 @@ def _slope(point: Point, scale: Number) -> float:
     return point.gap_slope * float(scale / (point.equation.sign * point.equation.unit))
 
 
-def _winners(runs: list[Run], grid: Floats, bound: float) -> Integers:
+def _lowest_runs(runs: list[Run], grid: Floats, bound: float) -> Integers:
     """Return the index of the run of lowest gap at couplings of a grid, -1 where no gap is below a bound."""
-    lowest, winner = np.full(grid.size, bound), np.full(grid.size, -1)
+    gaps, lowest = np.full(grid.size, bound), np.full(grid.size, -1)
     for index, run in enumerate(runs):
         low, high = np.searchsorted(grid, run.couplings[[0, -1]])
         values = run.gap(grid[low : high + 1])
-        better = values < lowest[low : high + 1] - 64 * EPS
-        lowest[low : high + 1][better] = values[better]
-        winner[low : high + 1][better] = index
-    return winner
+        better = values < gaps[low : high + 1] - 64 * EPS
+        gaps[low : high + 1][better] = values[better]
+        lowest[low : high + 1][better] = index
+    return lowest
 
 
 def _mark(curves: list[Followed], labels: list[str], one: Run, other: Run, span: Span, scale: Number) -> None:

@@ -28,9 +28,9 @@ LABELS = {"branch point": "BP", "fold": "LP", "transition": "TR", "endpoint": "E
 class Register:
     """Branches and special points gathered so far, warnings, and what was searched.
 
-    ``arrivals`` are the places where branches met more symmetric ones; ``beyond_depth`` and ``barren`` the branch
-    points, each with the label of its branch, whose branches the depth excludes, and those without a followed
-    branch although the depth admits one.
+    ``arrivals`` are the places where branches met more symmetric ones; ``beyond_depth`` and ``childless`` the
+    branch points, each with the label of its branch, whose branches the depth excludes, and those without a
+    followed branch although the depth admits one.
     """
 
     interval: tuple[Number, Number]
@@ -42,9 +42,9 @@ class Register:
     remarks: dict[str, list[str]] = field(default_factory=dict)
     arrivals: list[Arrival] = field(default_factory=list)
     beyond_depth: list[tuple[str, Event]] = field(default_factory=list)
-    barren: list[tuple[str, Event]] = field(default_factory=list)
+    childless: list[tuple[str, Event]] = field(default_factory=list)
     reach: tuple[Number, Number] | None = None
-    from_afar: set[int] = field(default_factory=set)
+    distant_births: set[int] = field(default_factory=set)
     searched: list[str] = field(default_factory=list)
 
     def relative(self, coupling: Number) -> float | None:
@@ -62,7 +62,7 @@ class Register:
         self.labels.append(untaken(label, set(self.labels)))
         return self.labels[-1]
 
-    def say(self, label: str, text: str) -> None:
+    def warn(self, label: str, text: str) -> None:
         """Add a warning about a branch; the same text for several branches becomes one sentence."""
         about = self.remarks.setdefault(text, [])
         about += [] if label in about else [label]
@@ -101,7 +101,7 @@ def parts_of(followed: Followed, label: str, register: Register) -> list[Part]:
         if parts:
             nearest_part(parts, place).curve.warnings.append((place, text))
         else:
-            register.say(f"{label}, which is outside the interval", text)
+            register.warn(f"{label}, which is outside the interval", text)
     return parts
 
 
@@ -124,7 +124,7 @@ def record(part: Part, symmetry: int, parent: int | None, register: Register) ->
         part.curve.warn(f"points between its own are missing ({type(error).__name__}: {error})")
     _record_piece(knots, part, symmetry, parent, register)
     for _, text in part.curve.warnings:
-        register.say(part.label, text)
+        register.warn(part.label, text)
 
 
 def _pieces(followed: Followed, register: Register) -> list[list[Knot]]:

@@ -73,7 +73,7 @@ def walk(
     while tasks or not searched:
         if not tasks:
             searched = True
-            tasks += _strays(problem, geometry, register, ends)
+            tasks += _unreached_states(problem, geometry, register, ends)
             continue
         task = tasks.popleft()
         if isinstance(task, Threshold):
@@ -94,7 +94,7 @@ def walk(
             continue
         task.parts = parts_of(followed, task.label, register)
         if task.parts and task.origin is None and task.departure.order != 0:
-            register.from_afar.add(task.departure.equation.sign)
+            register.distant_births.add(task.departure.equation.sign)
         yield task, followed, len(tasks)
         tasks += _branching_off(task, followed, depth, register)
 
@@ -207,7 +207,7 @@ def _branching_off(task: Task, followed: Followed, depth: int, register: Registe
         children = _children(task, event) if task.depth < depth else []
         born += children
         if not children:
-            left_out = register.barren if task.depth < depth else register.beyond_depth
+            left_out = register.childless if task.depth < depth else register.beyond_depth
             left_out.append((task.label_at(event.point.arclength), event))
     return born
 
@@ -277,7 +277,7 @@ def _reached(departure: Departure, ends: list[tuple[Task, Point]]) -> bool:
     return any(geometry.same_orbit(state, other) for _, other in ends)
 
 
-def _strays(
+def _unreached_states(
     problem: McKeanVlasov, geometry: Geometry, register: Register, ends: list[tuple[Task, Point]]
 ) -> Iterator[Task]:
     """Yield tasks for the states at the ends of the interval that no followed branch reaches."""
@@ -285,13 +285,13 @@ def _strays(
         if sign * edge <= 0:
             continue
         known = [point for _, point in ends if point.equation.sign == sign]
-        for point in _sought(problem, geometry, sign, edge, known, register):
+        for point in _searched_states(problem, geometry, sign, edge, known, register):
             departure = Departure(point.equation, point.b, point.q, np.zeros_like(point.b), 0)
             label = f"{point.equation.densities.name_of(point)} from the search"
             yield Task(departure, label, geometry.symmetry_of(point), 1, None)
 
 
-def _sought(
+def _searched_states(
     problem: McKeanVlasov, geometry: Geometry, sign: int, edge: Number, known: list[Point], register: Register
 ) -> list[Point]:
     """Return the states at a coupling that a search finds beside the known ones."""

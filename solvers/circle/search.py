@@ -32,7 +32,7 @@ from ..searched import Searched
 from ..significant import confining_symmetry
 from .ensemble import MODES, Ensemble
 from .equations import circle_equation
-from .hunt import Hunt
+from .multistart import Multistart
 from .orbits import copies_of
 from .stability import unstable_halfway
 from .starts import random_starts, starts_between, starts_on_axes
@@ -71,13 +71,13 @@ def search_all(
         return Searched([], AMONG, theorem="the potential acts on no density")
     ensemble = _resolving(problem, equation, coupling)
     at_most, theorem = _most_states(problem, equation.complete, equation.basis.degrees.size, ensemble)
-    hunt = Hunt(geometry, ensemble, problem, sign, coupling, known)
-    if len(hunt.points) < at_most:
-        _run(hunt)
-    states, minima = hunt.tallies()
-    if len(hunt.points) >= at_most:
-        return Searched(hunt.new, AMONG, states, minima, theorem=theorem)
-    return Searched(hunt.new, AMONG, states, minima, doubt=_doubt(hunt), lost=hunt.lost)
+    found = Multistart(geometry, ensemble, problem, sign, coupling, known)
+    if len(found.points) < at_most:
+        _run(found)
+    states, minima = found.tallies()
+    if len(found.points) >= at_most:
+        return Searched(found.new, AMONG, states, minima, theorem=theorem)
+    return Searched(found.new, AMONG, states, minima, doubt=_doubt(found), lost=found.lost)
 
 
 def _resolving(problem: McKeanVlasov, equation: StationaryEquation, coupling: Number) -> Ensemble:
@@ -125,35 +125,35 @@ def _most_states(problem: McKeanVlasov, complete: bool, modes: int, ensemble: En
     return math.inf, ""
 
 
-def _run(hunt: Hunt) -> None:
+def _run(found: Multistart) -> None:
     """Search in rounds until the tallies are settled and the Morse relation holds, or no run ends at a state."""
-    ensemble, generator = hunt.ensemble, np.random.Generator(np.random.PCG64(SEED))
+    ensemble, generator = found.ensemble, np.random.Generator(np.random.PCG64(SEED))
     count = STARTS * (1 + int(np.count_nonzero(ensemble.strengths > ATTRACTING)))
     count = max(STARTS, min(count, count * FINE // ensemble.nodes))
     for turn in range(1, ROUNDS + 1):
-        hunt.meet(ensemble.solved(random_starts(ensemble, count, generator)), hunt.runs)
+        found.meet(ensemble.solved(random_starts(ensemble, count, generator)), found.runs)
         relaxed = ensemble.relaxed(random_starts(ensemble, count // 2, generator))
-        hunt.meet(ensemble.solved(relaxed), hunt.relaxations)
-        if len(hunt.points):
-            hunt.meet(ensemble.solved(starts_between(ensemble, hunt.rows, count, generator)))
+        found.meet(ensemble.solved(relaxed), found.relaxations)
+        if len(found.points):
+            found.meet(ensemble.solved(starts_between(ensemble, found.rows, count, generator)))
         if ensemble.confined:
-            hunt.meet(ensemble.solved(starts_on_axes(ensemble, hunt.weakly_held())))
-        logger.info("search: %d states after %d rounds of %d starts", len(hunt.points), turn, count)
-        states, minima = hunt.tallies()
-        if (states.settled and minima.settled and not _doubt(hunt)) or not sum(hunt.runs):
+            found.meet(ensemble.solved(starts_on_axes(ensemble, found.weakly_held())))
+        logger.info("search: %d states after %d rounds of %d starts", len(found.points), turn, count)
+        states, minima = found.tallies()
+        if (states.settled and minima.settled and not _doubt(found)) or not sum(found.runs):
             return
 
 
-def _doubt(hunt: Hunt) -> str:
+def _doubt(found: Multistart) -> str:
     """Return the sentence that states are missing if the Morse relation fails, else the empty text."""
-    ensemble, problem = hunt.ensemble, hunt.problem
+    ensemble, problem = found.ensemble, found.problem
     symmetry = confining_symmetry(problem)
-    if not bounded_below(problem.at(coupling=float(hunt.coupling))) or (ensemble.confined and not symmetry):
+    if not bounded_below(problem.at(coupling=float(found.coupling))) or (ensemble.confined and not symmetry):
         return ""
-    if not hunt.points or ensemble.flattest(hunt.rows).min() < DEGENERATE:
+    if not found.points or ensemble.flattest(found.rows).min() < DEGENERATE:
         return ""
     expected = 1 if ensemble.confined else int(np.count_nonzero(ensemble.strengths > 1.0))
-    points = [point for point in hunt.points if point is not None]
+    points = [point for point in found.points if point is not None]
     if not ensemble.confined:
         points = [point for point in points if unstable_halfway(point) % 2 == 0]
     counts = [sum(point.equation.densities.unstable_counts(point)) for point in points]

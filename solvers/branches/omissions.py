@@ -26,12 +26,12 @@ WITHOUT_AXIS = "states without an axis of symmetry are followed on the ordinary 
 MANY_UNSTABLE = "states there have no axis of symmetry and more than one unstable direction on both sides"
 
 
-def say_left_out(problem: McKeanVlasov, geometry: Geometry, depth: int, register: Register) -> None:
+def warn_of_omissions(problem: McKeanVlasov, geometry: Geometry, depth: int, register: Register) -> None:
     """Add warnings of the branches of a walk that were not followed, with the reasons."""
     deeper = f"beyond depth {depth}; ask for depth {depth + 1} (--depth {depth + 1})"
     uniform = [("uniform", point.coupling) for point in register.special_points if point.branch == 0]
     if problem.confinement is None and depth == 0:
-        _say_not_followed(uniform, deeper, register)
+        _warn_not_followed(uniform, deeper, register)
     axes_only = not geometry.follows_all(problem)
     if problem.confinement is None and depth > 0 and axes_only:
         several = [
@@ -39,17 +39,17 @@ def say_left_out(problem: McKeanVlasov, geometry: Geometry, depth: int, register
             for point in critical_modes(problem, *register.interval)
             if max(point.modes) > 1
         ]
-        _say_not_followed(several, WITHOUT_AXIS, register)
-    barren, shut = [(label, event.point.coupling) for label, event in register.barren], []
+        _warn_not_followed(several, WITHOUT_AXIS, register)
+    childless, shut = [(label, event.point.coupling) for label, event in register.childless], []
     for label, event in register.beyond_depth:
         births = event.point.equation.densities.births_on_branch(event)
         if not births:
-            barren.append((label, event.point.coupling))
+            childless.append((label, event.point.coupling))
         elif not all(_arrived_at(birth, register) for birth in births):
             shut.append((label, event.point.coupling))
-    _say_not_followed(barren, WITHOUT_AXIS if axes_only else MANY_UNSTABLE, register)
-    _say_not_followed(shut, deeper, register)
-    _say_beyond_reach(problem, geometry, register)
+    _warn_not_followed(childless, WITHOUT_AXIS if axes_only else MANY_UNSTABLE, register)
+    _warn_not_followed(shut, deeper, register)
+    _warn_beyond_reach(problem, geometry, register)
     if not _complete(problem, geometry, register):
         looked = _looked(problem, register)
         register.warnings.append(f"branches that none of these leads to {looked}, and there may be some")
@@ -85,7 +85,7 @@ def _complete(problem: McKeanVlasov, geometry: Geometry, register: Register) -> 
         return unique
     significant = multipliers[np.abs(multipliers) > SIGNIFICANT * np.abs(multipliers).max(initial=0.0)]
     both_signs = bool((significant > 0.0).any() and (significant < 0.0).any())
-    branching = bool(register.barren or register.beyond_depth) or any(
+    branching = bool(register.childless or register.beyond_depth) or any(
         point.branch != 0 and point.type == "branch point" for point in register.special_points
     )
     orders = [critical_modes(problem, *sorted((0.0, end))) for end in register.reach or ()]
@@ -105,13 +105,13 @@ def _interact(geometry: Geometry, one: CriticalPoint, other: CriticalPoint) -> b
     return geometry.folds_apart(*sorted((one.modes[0], other.modes[0])))
 
 
-def _say_beyond_reach(problem: McKeanVlasov, geometry: Geometry, register: Register) -> None:
+def _warn_beyond_reach(problem: McKeanVlasov, geometry: Geometry, register: Register) -> None:
     """Warn that branches born beyond the reach of the walk may come into the interval.
 
     If none of those born nearer comes in, none from farther off is expected.
     """
     for sign, end in zip((-1, 1), register.reach or (), strict=False):
-        farther = sorted((end, FARTHER * end)) if sign in register.from_afar and end != 0.0 else None
+        farther = sorted((end, FARTHER * end)) if sign in register.distant_births and end != 0.0 else None
         if farther and any(geometry.reaches_down(problem, point) for point in critical_modes(problem, *farther)):
             register.warnings.append(
                 f"branches born on uniform beyond coupling {float(end):.12g} were not looked at, and one may come "
@@ -119,7 +119,7 @@ def _say_beyond_reach(problem: McKeanVlasov, geometry: Geometry, register: Regis
             )
 
 
-def _say_not_followed(places: Sequence[tuple[str, Number]], reason: str, register: Register) -> None:
+def _warn_not_followed(places: Sequence[tuple[str, Number]], reason: str, register: Register) -> None:
     """Add one sentence that names couplings by branch, with the reason why no branch is followed there."""
     if not places:
         return

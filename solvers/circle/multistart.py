@@ -34,7 +34,7 @@ FLAT, LOOSE = 1e-9, 16
 WEAK = 1e-2
 
 
-class Hunt:
+class Multistart:
     """States of a problem at a coupling, those known before and those met by runs.
 
     Parameters
