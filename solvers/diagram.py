@@ -21,7 +21,7 @@ from .branches.omissions import warn_of_omissions
 from .branches.rates import Failures, unknown_rates, with_rates
 from .branches.recording import Part, Register, largest_modulus, record
 from .branches.walk import Task, walk
-from .domains import rooms_of
+from .domains import solvers_of
 from .observables import has_free_energy
 from .provenance import provenance
 from .threads import one_thread
@@ -98,7 +98,7 @@ def bifurcation_diagram(
     critical = None if problem.confinement is not None else critical_coupling(problem)
     register = Register(_interval(interval, relative, critical), critical)
     _tell(watch or unwatched, "uniform" if problem.confinement is None else "no interaction", 1, 1)
-    geometry = rooms_of(problem).geometry
+    geometry = solvers_of(problem).geometry
     search_too = search or (problem.confinement is not None and has_free_energy(problem))
     branches = walk(problem, geometry, register, depth, method, search_too)
     followed: list[tuple[Task, Followed]] = []

@@ -7,11 +7,11 @@ from meanfield import Circle, McKeanVlasov, Spectrum, Sphere
 
 from .circle import CIRCLE
 from .evolution.circle.relaxing import neighbourhood as neighbourhood_on_circle
-from .evolution.circle.space import ROOM as EVOLUTION_ON_CIRCLE
+from .evolution.circle.space import SPACES as EVOLUTION_ON_CIRCLE
 from .evolution.neighbourhood import Neighbourhood
-from .evolution.space import Room
+from .evolution.space import EvolutionSpaces
 from .evolution.sphere.relaxing import neighbourhood as neighbourhood_on_spheres
-from .evolution.sphere.space import ROOM as EVOLUTION_ON_SPHERES
+from .evolution.sphere.space import SPACES as EVOLUTION_ON_SPHERES
 from .geometry import Geometry
 from .particles.circle import circle_setting
 from .particles.settings import Motion
@@ -19,7 +19,7 @@ from .particles.sphere import sphere_setting
 from .sphere import SPHERE
 
 
-class Rooms(NamedTuple):
+class DomainSolvers(NamedTuple):
     """What is particular to a domain in the solvers.
 
     Attributes
@@ -36,16 +36,16 @@ class Rooms(NamedTuple):
 
     geometry: Geometry
     neighbourhood: Callable[[Spectrum], Neighbourhood]
-    evolution: Room
+    evolution: EvolutionSpaces
     particles: Motion
 
 
-ROOMS = {
-    Circle.name: Rooms(CIRCLE, neighbourhood_on_circle, EVOLUTION_ON_CIRCLE, circle_setting),
-    Sphere.name: Rooms(SPHERE, neighbourhood_on_spheres, EVOLUTION_ON_SPHERES, sphere_setting),
+SOLVERS = {
+    Circle.name: DomainSolvers(CIRCLE, neighbourhood_on_circle, EVOLUTION_ON_CIRCLE, circle_setting),
+    Sphere.name: DomainSolvers(SPHERE, neighbourhood_on_spheres, EVOLUTION_ON_SPHERES, sphere_setting),
 }
 
 
-def rooms_of(problem: McKeanVlasov) -> Rooms:
+def solvers_of(problem: McKeanVlasov) -> DomainSolvers:
     """Return what is particular to the domain of a problem."""
-    return ROOMS[problem.domain.name]
+    return SOLVERS[problem.domain.name]

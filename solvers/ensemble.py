@@ -15,7 +15,7 @@ from meanfield.arguments import checked
 from .arguments import require_on_failure
 from .checkpoints import Checkpoint
 from .defaults import DEGREES, SCHEME
-from .domains import rooms_of
+from .domains import solvers_of
 from .executors import completed
 from .particles.blocks import Block, blocks_of, run_block, running_block
 from .particles.drift import MomentDrift, PairDrift
@@ -139,7 +139,7 @@ def simulate(
         drift,
         keep_positions,
     )
-    planned = plan(problem, rooms_of(problem).particles, options, until, step, times, initial, checkpoint, kernel)
+    planned = plan(problem, solvers_of(problem).particles, options, until, step, times, initial, checkpoint, kernel)
     outcomes: dict[int, Recorded | Exception] = {}
     interrupted = False
     try:

@@ -38,7 +38,7 @@ from meanfield.equations import Capability, require
 from meanfield.records import NORMS, RateFit
 
 from .bases import EPS, Floats
-from .domains import rooms_of
+from .domains import solvers_of
 from .evolution.neighbourhood import DECAY, Complexes, Neighbourhood, padded
 from .provenance import provenance
 from .spectra import known_gap, spectral_gap, spectrum
@@ -135,7 +135,7 @@ def contraction_rate(
             f"the {found.state.label or 'given'} state is not stable, its slowest rate being "
             f"{known_gap(found):.6g}, known to {found.error:.1g}: nothing relaxes to it; give a stable state"
         )
-    about = rooms_of(target.problem).neighbourhood(found)
+    about = solvers_of(target.problem).neighbourhood(found)
     times, distances, opposite, seen, warnings = _decay(about, watch)
     return Relaxation(
         problem=subject,

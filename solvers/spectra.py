@@ -3,7 +3,7 @@
 from meanfield import Spectrum, State
 from meanfield.arguments import checked
 
-from .domains import rooms_of
+from .domains import solvers_of
 from .threads import one_thread
 
 
@@ -43,7 +43,7 @@ def spectrum(state: State) -> Spectrum:
     >>> [round(float(sector[0]), 6) for sector in spectrum(state).sectors[:3]]
     [-3.103327, -7.956366, -8.428093]
     """
-    return rooms_of(state.problem).geometry.spectrum(state)
+    return solvers_of(state.problem).geometry.spectrum(state)
 
 
 @checked

@@ -38,7 +38,7 @@ from .branches.junctions import from_no_interaction
 from .branches.recording import Register, state_of
 from .branches.uniform import uniform_state
 from .branches.walk import walk
-from .domains import rooms_of
+from .domains import solvers_of
 from .labels import told_apart, unnumbered
 from .observables import has_free_energy
 from .provenance import provenance
@@ -156,7 +156,7 @@ def _alone(problem: McKeanVlasov, watch: Watch) -> Searched | None:
     coupling = problem.fixed_coupling
     # In a confinement the branch that begins without interaction has a name, which only following it tells.
     free = coupling != 0.0 and problem.confinement is None and has_free_energy(problem)
-    if not (free and rooms_of(problem).geometry.search_covers(problem, coupling)):
+    if not (free and solvers_of(problem).geometry.search_covers(problem, coupling)):
         return None
     watch(0, None, "search")
     return _searched(problem, [])
@@ -182,7 +182,7 @@ def _beside_branches(
     )
     for label, point in sources:
         _add(found, label, point)
-    same_orbit = rooms_of(problem).geometry.same_orbit
+    same_orbit = solvers_of(problem).geometry.same_orbit
     searched = alone
     if searched is None or not all(any(same_orbit(point, met) for met in searched.points) for _, point in found):
         watch(len(found), None, "search")
@@ -270,7 +270,7 @@ def _rate(state: State) -> float | None:
 
 def _slowest_rate(state: State) -> float:
     """Return the slowest decay rate of a state, by its spectrum if it may be zero to within its error."""
-    rate = rooms_of(state.problem).geometry.slowest_rate(state)
+    rate = solvers_of(state.problem).geometry.slowest_rate(state)
     certain = abs(rate) > ROOTS_OF_RESIDUAL * np.sqrt(max(state.residual, EPS)) * state.problem.noise
     if certain and (state.unstable is None or (rate < 0.0) == (state.unstable > 0)):
         return rate
@@ -291,7 +291,7 @@ def _gibbs_state(problem: McKeanVlasov, sign: int) -> Point | None:
     NotResolved
         If it is too concentrated.
     """
-    departure = from_no_interaction(rooms_of(problem).geometry, problem, sign)
+    departure = from_no_interaction(solvers_of(problem).geometry, problem, sign)
     point = None if departure is None else departure.regular()
     if departure is not None and point is None:
         raise NotResolved(
@@ -318,7 +318,7 @@ def _on_branches(
     complete = True
     if problem.confinement is not None and on_failure == "raise":
         _gibbs_state(free, 1 if coupling > 0 else -1)
-    for task, followed, _ in walk(free, rooms_of(free).geometry, register, depth, Arclength()):
+    for task, followed, _ in walk(free, solvers_of(free).geometry, register, depth, Arclength()):
         equation = task.departure.equation
         logger.info("%s: %s", task.label, followed.outcome)
         watch(len(found), None, task.label)
@@ -377,7 +377,7 @@ def _searched(problem: McKeanVlasov, found: list[tuple[str, Point]]) -> Searched
         return Searched([], BRANCHES_ONLY)
     sign = 1 if problem.fixed_coupling > 0 else -1
     known = [point for _, point in found]
-    return rooms_of(problem).geometry.search_all(problem.at(coupling=None), sign, problem.fixed_coupling, known)
+    return solvers_of(problem).geometry.search_all(problem.at(coupling=None), sign, problem.fixed_coupling, known)
 
 
 def _add(found: list[tuple[str, Point]], label: str, point: Point) -> None:

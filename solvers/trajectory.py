@@ -14,7 +14,7 @@ from meanfield.arguments import checked
 from .arguments import require_on_failure
 from .bases import Floats
 from .checkpoints import Checkpoint
-from .domains import rooms_of
+from .domains import solvers_of
 from .evolution.descent import NEGATIVE, Descent
 from .evolution.growth import CALM
 from .evolution.initial import Initial
@@ -107,8 +107,8 @@ def evolve(
     """
     require_on_failure(on_failure)
     started = clock.process_time()
-    room, stop = rooms_of(problem).evolution, stop_at_stationarity
-    request = plan(problem, room, initial, until, times, method, tolerance, stop, checkpoint, modes, full)
+    spaces, stop = solvers_of(problem).evolution, stop_at_stationarity
+    request = plan(problem, spaces, initial, until, times, method, tolerance, stop, checkpoint, modes, full)
     evolution = Evolution(request, progress)
     outcome: Outcome | None = None
     failure: BaseException | None = None
@@ -156,7 +156,7 @@ def moments_of(problem: McKeanVlasov, initial: Any) -> Initial:
     NotResolved
         If a function has corners or jumps, so that its moments do not decay.
     """
-    return rooms_of(problem).evolution.moments_of(problem, initial)
+    return solvers_of(problem).evolution.moments_of(problem, initial)
 
 
 def record(

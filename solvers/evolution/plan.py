@@ -20,7 +20,7 @@ from ..limits import MAX_DEGREE, MOST_TIMES
 from .initial import Initial
 from .integrators import Integrator
 from .march import MULTIPLE, TAIL_SHARE
-from .space import Room, Space
+from .space import EvolutionSpaces, Space
 
 TOLERANCES = (1e-12, 1e-2)
 # Looks at whether the density has settled: from this time on, in units of 1/noise, each later by this ratio.
@@ -133,7 +133,7 @@ def _marked(times: Iterable[float], kind: str) -> Iterator[tuple[float, str]]:
 
 def plan(
     problem: McKeanVlasov,
-    room: Room,
+    spaces: EvolutionSpaces,
     initial: Any,
     until: float,
     times: int | ArrayLike | None,
@@ -148,7 +148,7 @@ def plan(
 
     Parameters
     ----------
-    room
+    spaces
         Evolution on the domain of the problem.
     initial
         The initial density, in any of its forms.
@@ -161,7 +161,7 @@ def plan(
     problem.fixed_coupling  # noqa: B018  (refuses a free coupling)
     end = _final_time(until, stop)
     _check_options(tolerance, checkpoint)
-    space, start = room.space_for(problem, room.moments_of(problem, initial), full)
+    space, start = spaces.space_for(problem, spaces.moments_of(problem, initial), full)
     _check_method(method, space)
     return Plan(
         problem=problem,

@@ -83,7 +83,7 @@ class Space(Protocol):
         ...
 
 
-class Room(NamedTuple):
+class EvolutionSpaces(NamedTuple):
     """Evolution on a domain: the moments of initial densities, and their spaces.
 
     Attributes

@@ -18,7 +18,7 @@ from meanfield import (
     critical_coupling,
 )
 from solvers import bifurcation_diagram, spectrum, stationary_states
-from solvers.domains import rooms_of
+from solvers.domains import solvers_of
 from tests import brute_force, sphere_galerkin, zonal_galerkin
 from tests.campaigns import Finding, Verdict
 
@@ -256,7 +256,7 @@ def concentrated_rates(rng: np.random.Generator) -> Finding:
     call = f"contraction_rate of the densest state of {problem!r}, log(max/min) = {depth:.0f}"
     slowest = min(float(rates[0]) for rates, _ in reference)
     try:
-        found, told = rooms_of(problem).geometry.slowest_rate(state), spectrum(state)
+        found, told = solvers_of(problem).geometry.slowest_rate(state), spectrum(state)
     except NotResolved as error:
         return Finding(Verdict.REFUSED, call, str(error))
     error = max(error for _, error in reference)
@@ -293,7 +293,7 @@ def rates_beside_degrees(rng: np.random.Generator) -> Finding:
     problem = state.problem
     call = f"slowest rate of the state {state.label!r} of a degree alone in {problem!r}"
     try:
-        found = rooms_of(problem).geometry.slowest_rate(state)
+        found = solvers_of(problem).geometry.slowest_rate(state)
     except NotResolved as error:
         return Finding(Verdict.REFUSED, call, str(error))
     right = abs(found - expected) <= AGREED * max(abs(expected), problem.noise)

@@ -14,7 +14,7 @@ from ...circle import CIRCLE
 from ..descent import Descent, descent
 from ..initial import Initial
 from ..rest import NEAR, Rest, distance, state_near
-from ..space import Room
+from ..space import EvolutionSpaces
 from ..system import EvenSystem, FullSystem, System
 from .grids import circle_grids
 from .initial import aligned, moments_of
@@ -95,4 +95,4 @@ def space_for(problem: McKeanVlasov, start: Initial, full: bool) -> tuple[Circle
     return CircleSpace(angle), start
 
 
-ROOM: Room = Room(moments_of, space_for)
+SPACES: EvolutionSpaces = EvolutionSpaces(moments_of, space_for)

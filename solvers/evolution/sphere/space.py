@@ -14,7 +14,7 @@ from ...sphere import SPHERE
 from ..descent import Descent, descent
 from ..initial import Initial
 from ..rest import Rest, distance, state_near
-from ..space import Room, Space
+from ..space import EvolutionSpaces, Space
 from ..system import System
 from .axes import about, in_orders, on_axis
 from .grids import full_grids, zonal_grids
@@ -142,4 +142,4 @@ def space_for(problem: McKeanVlasov, start: Initial, full: bool) -> tuple[Space,
     return (FullSpace() if turned is start else ZonalSpace(sphere, axis)), turned
 
 
-ROOM: Room = Room(moments_of, space_for)
+SPACES: EvolutionSpaces = EvolutionSpaces(moments_of, space_for)
