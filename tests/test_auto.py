@@ -15,9 +15,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from meanfield import Circle, CosineSeries, Diagram, Kuramoto, McKeanVlasov, Outcome, Transformer
-from meanfield.errors import InvalidInput
-from meanfield.export import open_diagram
+from meanfield import (
+    Circle,
+    CosineSeries,
+    Diagram,
+    InvalidInput,
+    Kuramoto,
+    McKeanVlasov,
+    Outcome,
+    Transformer,
+    open_diagram,
+)
 from meanfield.export.auto import TYPE_CODES
 from solvers import bifurcation_diagram
 

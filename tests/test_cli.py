@@ -15,13 +15,21 @@ import pytest
 import meanfield.command_line.progress
 import meanfield.potentials
 import solvers.diagram
-from meanfield import Circle, CosineSeries, InvalidInput, McKeanVlasov, Transformer
+from meanfield import (
+    Circle,
+    CosineSeries,
+    InvalidInput,
+    McKeanVlasov,
+    Transformer,
+    branch_shape,
+    critical_couplings,
+    open_diagram,
+    tricritical_beta,
+)
 from meanfield.cli import _commands, _description, main
 from meanfield.command_line import formatted, table
-from meanfield.export import open_diagram
 from meanfield.export.states import STATE_COLUMNS
 from meanfield.records.diagram import POINT_COLUMNS, SPECIAL_COLUMNS
-from meanfield.theory import branch_shape, critical_couplings, tricritical_beta
 from solvers.relaxation import uniform_rate
 
 EPS = np.finfo(float).eps

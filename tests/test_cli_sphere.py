@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 from scipy.io import loadmat
 
-from meanfield import GegenbauerSeries, McKeanVlasov, Sphere
+from meanfield import GegenbauerSeries, InvalidInput, McKeanVlasov, Sphere, open_diagram
 from meanfield.cli import main
-from meanfield.errors import InvalidInput
-from meanfield.export import open_diagram
 from solvers.bases import ZonalBasis
 from solvers.sphere import SphereGeometry
 

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from meanfield import Circle, Kuramoto, McKeanVlasov, MeanfieldError, Sphere
-from meanfield.export import open_diagram
+from meanfield import Circle, Kuramoto, McKeanVlasov, MeanfieldError, Sphere, open_diagram
 from meanfield.export.opening import open_record
 from meanfield.export.states import open_states, save_states
 from solvers import VonMises, bifurcation_diagram, evolve, simulate, stationary_states

@@ -5,12 +5,23 @@ import numpy as np
 import pytest
 from scipy.special import ive
 
-from meanfield.domains import Circle
-from meanfield.energy import dissipation, first_variation, free_energy_parts, second_variation
-from meanfield.equations import McKeanVlasov
-from meanfield.errors import ComputationFailed, InvalidInput
-from meanfield.potentials import CosineSeries, Kuramoto, Logarithmic, Transformer
-from meanfield.theory import kuramoto_gap, kuramoto_order_parameter, vertical_branches
+from meanfield import (
+    Circle,
+    ComputationFailed,
+    CosineSeries,
+    InvalidInput,
+    Kuramoto,
+    Logarithmic,
+    McKeanVlasov,
+    Transformer,
+    dissipation,
+    first_variation,
+    free_energy_parts,
+    kuramoto_gap,
+    kuramoto_order_parameter,
+    second_variation,
+    vertical_branches,
+)
 from tests import oracles
 
 EPS = float(np.finfo(float).eps)

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from sample import sample
 
-from meanfield import Circle, InvalidInput, McKeanVlasov, State, Transformer
-from meanfield.export import open_diagram, records, save, state_to_xarray
+from meanfield import Circle, Diagram, InvalidInput, McKeanVlasov, State, Transformer, open_diagram
+from meanfield.export import records, save, state_to_xarray
 from meanfield.export.states import save_states
-from meanfield.records.diagram import Diagram
 
 pytestmark = pytest.mark.skipif(
     np.finfo(np.longdouble).tiny > 1e-320, reason="this platform has no numbers beyond the range of doubles"

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from sample import repulsive_sample, sample
 
-from meanfield.export import diagram_to_json_object, open_diagram, save, state_to_xarray
-from meanfield.records.diagram import POINT_COLUMNS, SPECIAL_COLUMNS, Diagram
+from meanfield import Diagram, open_diagram
+from meanfield.export import diagram_to_json_object, save, state_to_xarray
+from meanfield.records.diagram import POINT_COLUMNS, SPECIAL_COLUMNS
 
 EXACT = (".nc", ".json", ".npz")
 

@@ -4,21 +4,21 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from meanfield.domains import Circle
-from meanfield.errors import ComputationFailed, InvalidInput
-from meanfield.potentials import (
-    POTENTIALS,
+from meanfield import (
+    Circle,
+    ComputationFailed,
     CosineSeries,
     HegselmannKrause,
+    InvalidInput,
     KellerSegel,
     Kuramoto,
     Logarithmic,
     Onsager,
     Potential,
     Transformer,
-    known_potentials,
     potential_from,
 )
+from meanfield.potentials import POTENTIALS, known_potentials
 from tests.oracles import cosine_coefficient, exact
 
 CIRCLE = Circle()

@@ -5,13 +5,26 @@ import numpy as np
 import pytest
 from scipy.special import ive, sph_harm_y
 
-from meanfield.domains import Circle, Sphere
-from meanfield.energy import dissipation, first_variation, free_energy_parts, second_variation
-from meanfield.equations import McKeanVlasov
-from meanfield.errors import ComputationFailed, InvalidInput
+from meanfield import (
+    Circle,
+    ComputationFailed,
+    GegenbauerSeries,
+    InvalidInput,
+    Kuramoto,
+    MaierSaupe,
+    McKeanVlasov,
+    Onsager,
+    Sphere,
+    Transformer,
+    dissipation,
+    first_variation,
+    free_energy_parts,
+    kuramoto_gap,
+    kuramoto_order_parameter,
+    maier_saupe_states,
+    second_variation,
+)
 from meanfield.harmonics import ZonalModes, packed
-from meanfield.potentials import GegenbauerSeries, Kuramoto, MaierSaupe, Onsager, Transformer
-from meanfield.theory import kuramoto_gap, kuramoto_order_parameter, maier_saupe_states
 
 EPS = float(np.finfo(float).eps)
 

@@ -18,14 +18,11 @@ from sphere_sample import (
     watson_moments,
 )
 
+from meanfield import CosineSeries, InvalidInput, McKeanVlasov, Sphere
 from meanfield.cli import main
-from meanfield.domains import Sphere
-from meanfield.equations import McKeanVlasov
-from meanfield.errors import InvalidInput
 from meanfield.harmonics import full_density, moduli, packed, zonal_density, zonal_sensitivity
 from meanfield.plotting import critical_mode, plot_diagram, plot_panels
 from meanfield.plotting.globe import GENERIC
-from meanfield.potentials import CosineSeries
 
 # Quintic splines through eight points a wave are in error by (2 pi/8)^6/30240 of the last harmonic.
 INTERPOLATED = (2 * np.pi / 8) ** 6 / 30240

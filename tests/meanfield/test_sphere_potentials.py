@@ -6,26 +6,26 @@ import numpy as np
 import pytest
 import sympy
 
-from meanfield.cli import main
-from meanfield.domains import Circle, Sphere
-from meanfield.errors import InvalidInput
-from meanfield.harmonics import multiplicities
-from meanfield.harmonics.polynomials import sum_at_cosines
-from meanfield.potentials import (
-    POTENTIALS,
+from meanfield import (
+    Circle,
     CosineSeries,
     Custom,
     GegenbauerSeries,
     HegselmannKrause,
+    InvalidInput,
     KellerSegel,
     Kuramoto,
     Logarithmic,
     MaierSaupe,
     Onsager,
+    Sphere,
     Transformer,
-    potential_class,
     potential_from,
 )
+from meanfield.cli import main
+from meanfield.harmonics import multiplicities
+from meanfield.harmonics.polynomials import sum_at_cosines
+from meanfield.potentials import POTENTIALS, potential_class
 from meanfield.potentials.zonal import angular_rule, polar_mass
 from tests.oracles import exact, zonal_mean
 

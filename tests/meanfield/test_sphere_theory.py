@@ -5,20 +5,21 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from meanfield import theory
-from meanfield.cli import main
-from meanfield.domains import Circle, Sphere
-from meanfield.equations import McKeanVlasov
-from meanfield.errors import InvalidInput
-from meanfield.potentials import (
+from meanfield import (
+    Circle,
     CosineSeries,
     GegenbauerSeries,
+    InvalidInput,
     Kuramoto,
     Logarithmic,
     MaierSaupe,
+    McKeanVlasov,
     Onsager,
+    Sphere,
     Transformer,
+    theory,
 )
+from meanfield.cli import main
 from meanfield.theory.spheres import squared_polynomial
 
 EPS = float(np.finfo(float).eps)

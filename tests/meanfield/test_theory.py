@@ -4,18 +4,18 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from meanfield import theory
-from meanfield.domains import Circle
-from meanfield.equations import McKeanVlasov
-from meanfield.errors import InvalidInput
-from meanfield.potentials import (
+from meanfield import (
+    Circle,
     CosineSeries,
     HegselmannKrause,
+    InvalidInput,
     KellerSegel,
     Kuramoto,
     Logarithmic,
+    McKeanVlasov,
     Onsager,
     Transformer,
+    theory,
 )
 from tests import oracles
 

@@ -27,9 +27,9 @@ from solvers import (
     spectrum,
     stationary_states,
 )
+from solvers.evolution import Initial
 from solvers.evolution.circle.space import CircleSpace
 from solvers.evolution.exponential import phi_functions
-from solvers.evolution.initial import Initial
 from solvers.evolution.march import suitable
 from solvers.evolution.system import EvenSystem, FullSystem
 from tests.oracles import evolved_moments, kuramoto

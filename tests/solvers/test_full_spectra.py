@@ -9,8 +9,7 @@ from scipy.optimize import minimize_scalar
 from scipy.spatial.transform import Rotation
 
 import solvers
-from meanfield import CosineSeries, GegenbauerSeries, McKeanVlasov, NotResolved, State, Transformer
-from meanfield.domains import Sphere
+from meanfield import CosineSeries, GegenbauerSeries, McKeanVlasov, NotResolved, Sphere, State, Transformer
 from meanfield.harmonics import largest_degree, packed, place
 from solvers import stationary_states
 from solvers.bases import InvariantBasis, ZonalBasis

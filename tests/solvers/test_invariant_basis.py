@@ -9,10 +9,10 @@ from scipy.special import lpmv
 
 from meanfield import GegenbauerSeries, InvalidInput, McKeanVlasov, Sphere
 from meanfield.harmonics import degrees_and_orders
-from solvers.bases.invariant import FullBasis, InvariantBasis, acting
+from solvers.bases import FullBasis, InvariantBasis, ZonalBasis
+from solvers.bases.invariant import acting
 from solvers.bases.representations import TRIVIAL, representation
 from solvers.bases.second_moments import PointProducts, RingProducts
-from solvers.bases.zonal import ZonalBasis
 from solvers.equation import StationaryEquation
 from solvers.sphere import SPHERE
 from solvers.sphere.groups import ICOSAHEDRAL, OCTAHEDRAL, TETRAHEDRAL, antiprismatic, prismatic, pyramidal

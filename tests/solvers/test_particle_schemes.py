@@ -15,7 +15,7 @@ from solvers.defaults import SCHEME, SCHEMES
 from solvers.particles import replicas
 from solvers.particles.circle import circle_setting
 from solvers.particles.schemes import scheme_named, schemes
-from solvers.particles.sphere.setting import sphere_setting
+from solvers.particles.sphere import sphere_setting
 from solvers.particles.stepping import Cost, Scheme, advance
 
 EPS = np.finfo(float).eps

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from meanfield import Circle, ComputationFailed, InvalidInput, Kuramoto, McKeanVlasov, Transformer
-from solvers import EulerMaruyama, simulate
-from solvers.checkpoints import Checkpoint, slots
+from solvers import Checkpoint, EulerMaruyama, simulate
+from solvers.checkpoints import slots
 
 PROBLEM = McKeanVlasov(Circle(), Transformer(4.0), coupling=0.8)
 

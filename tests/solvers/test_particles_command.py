@@ -14,10 +14,10 @@ from solvers import (
     RandomPerturbation,
     VonMises,
     evolve,
+    initial_from,
     moments_of,
     simulate,
 )
-from solvers.evolution.described import initial_from
 from solvers.particles import replicas
 
 SMALL = ("kuramoto", "--coupling", "1", "--particles", "50", "--until", "0.5", "--step", "0.1")

@@ -9,8 +9,17 @@ import numpy as np
 import pytest
 from scipy.special import ive
 
-from meanfield import Circle, CosineSeries, Kuramoto, Logarithmic, McKeanVlasov, State, Transformer
-from meanfield.errors import InvalidInput, NotResolved
+from meanfield import (
+    Circle,
+    CosineSeries,
+    InvalidInput,
+    Kuramoto,
+    Logarithmic,
+    McKeanVlasov,
+    NotResolved,
+    State,
+    Transformer,
+)
 from solvers import bifurcation_diagram, contraction_rate, spectrum
 from solvers.branches.rates import unknown_rates, with_rates
 from solvers.circle import CIRCLE

@@ -15,7 +15,7 @@ from meanfield import (
     Sphere,
     Transformer,
 )
-from meanfield.harmonics.quadrature import gauss_rule, polynomials
+from meanfield.harmonics import gauss_rule, polynomials
 from solvers import bifurcation_diagram, stationary_states
 from solvers.newton import solve_at
 from solvers.sphere import SPHERE

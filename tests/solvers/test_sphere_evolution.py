@@ -22,10 +22,11 @@ from meanfield import (
     Sphere,
     Transformer,
     critical_coupling,
+    dissipation,
+    free_energy_parts,
     open_trajectory,
 )
 from meanfield.cli import main
-from meanfield.energy import dissipation, free_energy_parts
 from meanfield.harmonics import moduli, place
 from solvers import (
     ETDRK4,

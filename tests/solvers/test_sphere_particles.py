@@ -24,15 +24,26 @@ from meanfield import (
     open_ensemble,
 )
 from meanfield.transport import polar_distances, zonal_law
-from solvers import Checkpoint, EulerMaruyama, MomentDrift, PairDrift, VonMises, WeakSecondOrder, evolve, simulate
+from solvers import (
+    Bumps,
+    Checkpoint,
+    EulerMaruyama,
+    MomentDrift,
+    PairDrift,
+    VonMises,
+    WeakSecondOrder,
+    evolve,
+    simulate,
+)
 from solvers.bases.spherical import ducc
-from solvers.evolution import Bumps, Initial
+from solvers.evolution import Initial
 from solvers.particles import replicas
+from solvers.particles.sphere import sphere_setting
 from solvers.particles.sphere.cloud import follow, tangent
 from solvers.particles.sphere.fields import PairField
 from solvers.particles.sphere.harmonics import SolidHarmonics
 from solvers.particles.sphere.noise import tangent_variance
-from solvers.particles.sphere.setting import moment_lengths, sphere_setting
+from solvers.particles.sphere.setting import moment_lengths
 from solvers.particles.sphere.starts import sphere_starts
 
 EPS = np.finfo(float).eps

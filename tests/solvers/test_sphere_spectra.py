@@ -8,9 +8,7 @@ from numpy.polynomial import legendre
 from scipy.optimize import brentq
 from scipy.special import eval_gegenbauer, roots_jacobi
 
-from meanfield import CosineSeries, Kuramoto, McKeanVlasov, State, Transformer
-from meanfield.domains import Sphere
-from meanfield.potentials import GegenbauerSeries
+from meanfield import CosineSeries, GegenbauerSeries, Kuramoto, McKeanVlasov, Sphere, State, Transformer
 from solvers.sphere.linearised.bounds import Unseen
 from solvers.sphere.linearised.rates import slowest_rate
 from solvers.sphere.linearised.sectors import SectorSource

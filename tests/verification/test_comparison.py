@@ -18,14 +18,14 @@ from meanfield import (
     McKeanVlasov,
     Outcome,
     Transformer,
+    open_comparison,
 )
 from meanfield.export import to_json_object
-from meanfield.export.comparisons import open_comparison
 from meanfield.records.comparison import Means
 from meanfield.transport import Density, Sample, wasserstein1, wasserstein2
 from solvers import PerturbedUniform, VonMises, evolve, simulate
+from verification import compare
 from verification import comparison as module
-from verification.comparison import compare
 from verification.measured import PARTICLE_STREAM, stream
 from verification.reach import amplification, neighbours, perturbed, unstable_modes
 

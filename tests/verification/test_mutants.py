@@ -37,7 +37,7 @@ from meanfield import (
     Sphere,
     Transformer,
 )
-from meanfield.potentials.attention import Transformer as TransformerClass
+from meanfield import Transformer as TransformerClass
 from verification import Tools, Verdict, judge, matching
 
 # The package has a function of this name.

@@ -5,11 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from meanfield import Kuramoto, McKeanVlasov, Sphere, Transformer
-from meanfield.export.comparisons import open_comparison
+from meanfield import Kuramoto, McKeanVlasov, Sphere, Transformer, open_comparison
 from meanfield.transport import polar_distances, zonal_law
 from solvers import PerturbedUniform, VonMises, evolve, simulate
-from verification.comparison import compare
+from verification import compare
 from verification.measured import PARTICLE_STREAM, stream
 from verification.reach import amplification, neighbours, perturbed_about_pole, unstable_modes
 
