@@ -23,11 +23,11 @@ from meanfield import (
     Kuramoto,
     McKeanVlasov,
     Outcome,
-    Transformer,
     open_diagram,
 )
 from meanfield.export.auto import TYPE_CODES
 from solvers import bifurcation_diagram
+from tests import problems
 
 DOCUMENT = Path(__file__).parent.parent / "docs" / "files.md"
 COMPILER = shutil.which("gfortran")
@@ -41,9 +41,9 @@ needs_auto = pytest.mark.skipif(
 )
 
 PROBLEMS = {
-    "transformer": (McKeanVlasov(Circle(), Transformer(beta=5)), (0.1, 0.6)),
+    "transformer": (problems.TRANSFORMER.problem, (0.1, 0.6)),
     "confined": (McKeanVlasov(Circle(), Kuramoto(), noise=0.7, confinement=CosineSeries((0.1, 0.5))), (0.0, 4.0)),
-    "uneven": (McKeanVlasov(Circle(), CosineSeries((-1.489, 1.018, -1.417))), (0.5, 6.0)),
+    "uneven": (problems.UNEVEN.problem, (0.5, 6.0)),
 }
 # Eleven digits of the state and the coupling, and AUTO's own tolerance below.
 SOLVED = 1e-9

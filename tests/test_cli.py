@@ -31,6 +31,7 @@ from meanfield.command_line import formatted, table
 from meanfield.export.states import STATE_COLUMNS
 from meanfield.records.diagram import POINT_COLUMNS, SPECIAL_COLUMNS
 from solvers.relaxation import uniform_rate
+from tests import problems
 
 EPS = np.finfo(float).eps
 
@@ -84,7 +85,7 @@ def test_command_help_exits_with_success(capsys):
 
 def test_theory_prints_closed_forms_to_twelve_digits(capsys):
     out = succeed(capsys, "theory", "transformer", "--beta", "5", "--modes", "3")
-    problem = McKeanVlasov(Circle(), Transformer(5.0))
+    problem = problems.TRANSFORMER.problem
     shape = branch_shape(problem, 2)
     for value in (*critical_couplings(problem, 3)[1:], shape.curvature, shape.quartic, tricritical_beta(3)):
         assert f"{float(value):.13g}" in out
@@ -94,7 +95,7 @@ def test_theory_prints_closed_forms_to_twelve_digits(capsys):
 
 def test_theory_json_has_the_numbers_themselves(capsys):
     values = strict_json(succeed(capsys, "theory", "transformer", "--beta", "5", "--modes", "2", "--json"))
-    problem = McKeanVlasov(Circle(), Transformer(5.0))
+    problem = problems.TRANSFORMER.problem
     assert [row["coupling"] for row in values["modes"]] == critical_couplings(problem, 2)[1:].tolist()
     assert values["modes"][1]["b2"] == branch_shape(problem, 2).quartic
     assert values["global_criterion"]["continuous"] is False
@@ -164,9 +165,10 @@ def test_options_may_stand_before_the_potential(capsys):
 
 
 def test_bifurcation_prints_the_summary(capsys):
+    exact = problems.TRANSFORMER.exact
     out = succeed(capsys, "bifurcation", "transformer", "--beta", "5", "--no-rates")
-    assert "critical coupling 0.205459957487" in out
-    assert "0.184300682956" in out
+    assert f"critical coupling {exact('critical coupling'):.12g}" in out
+    assert f"{exact('fold'):.12g}" in out
 
 
 def test_bifurcation_json_has_the_keys_of_the_tables(capsys):

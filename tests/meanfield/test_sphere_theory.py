@@ -21,6 +21,7 @@ from meanfield import (
 )
 from meanfield.cli import main
 from meanfield.theory.spheres import squared_polynomial
+from tests import problems
 
 EPS = float(np.finfo(float).eps)
 
@@ -289,8 +290,9 @@ def test_fisher_states(ratio, dimension):
 
 
 def test_fisher_values_and_limits():
-    assert theory.kuramoto_order_parameter(5.0, 3) == pytest.approx(0.725881987191199, rel=4 * EPS)
-    assert theory.kuramoto_gap(5.0, 3) == pytest.approx(-0.329226837925100, rel=4 * EPS)
+    spins = problems.SPINS_AT_5
+    assert theory.kuramoto_order_parameter(5.0, 3) == pytest.approx(spins.exact("order parameter"), rel=4 * EPS)
+    assert theory.kuramoto_gap(5.0, 3) == pytest.approx(spins.exact("free energy gap"), rel=4 * EPS)
     for n in (2, 3, 17, 128):
         assert theory.kuramoto_order_parameter(n, n) == theory.kuramoto_gap(n, n) == 0
         # kappa/kappa_1 = 1 + n/(n+2) m^2 at the onset, 1 - m ~ (n-1) D/(2 kappa) far away.
@@ -337,7 +339,7 @@ def test_nematic_fold_and_transition():
         eta = mp.findroot(lambda e: nematic(e)[2], 2.92)
         assert equal.ratio == pytest.approx(float(nematic(eta)[0]), rel=8 * EPS)
         assert equal.order_parameter == pytest.approx(float(nematic(eta)[1]), rel=32 * EPS)
-    assert fold.ratio == pytest.approx(6.7314863964833565, rel=2 * EPS)
+    assert fold.ratio == pytest.approx(problems.NEMATIC.exact("fold"), rel=2 * EPS)
 
 
 def test_nematic_states_at_a_coupling():
@@ -364,12 +366,12 @@ def test_nematic_states_at_a_coupling():
 
 def test_the_command_prints_degrees(capsys):
     assert main(["theory", "maier-saupe", "--domain", "sphere", "--modes", "3"]) == 0
-    text = capsys.readouterr().out
+    text, exact = capsys.readouterr().out, problems.NEMATIC.exact
     assert "maier-saupe on the sphere, noise D = 1" in text
     assert "W(t) = -cos(t)^2 = sum_l w_l P_l(cos t)" in text
     assert (
-        "clustered states from kappa = 6.731486396483, with the free energy of uniform at kappa = 6.812188488069"
-        in text
+        f"clustered states from kappa = {exact('fold'):.13g}, "
+        f"with the free energy of uniform at kappa = {exact('transition'):.13g}" in text
     )
     assert "2  -0.7142857142857  transcritical" in text
     assert "  2  7.5      1                -0.6666666666667  5\n" in text

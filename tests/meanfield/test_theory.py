@@ -17,7 +17,7 @@ from meanfield import (
     Transformer,
     theory,
 )
-from tests import oracles
+from tests import oracles, problems
 
 EPS = float(np.finfo(float).eps)
 TRICRITICAL = [
@@ -37,7 +37,7 @@ def problem(potential, **options):
 def test_critical_couplings_of_the_transformer():
     couplings = theory.critical_couplings(problem(Transformer(5.0)), 4)
     assert couplings[0] == np.inf
-    assert couplings[1] == pytest.approx(0.205459957486723413, rel=4 * EPS)
+    assert couplings[1] == pytest.approx(problems.TRANSFORMER.exact("critical coupling"), rel=4 * EPS)
     expected = [1, 1.3901620816434, 2.3555598112509, 4.7640022959900]
     assert couplings[1:] / couplings[1] == pytest.approx(expected, rel=1e-13)
 
@@ -328,7 +328,7 @@ def test_kuramoto_is_uniform_up_to_two():
         assert theory.kuramoto_gap(ratio) == 0
     with pytest.raises(InvalidInput, match="nan"):
         theory.kuramoto_order_parameter(math.nan)
-    assert theory.kuramoto_gap(3.0) == pytest.approx(-0.160064002, abs=5e-10)
+    assert theory.kuramoto_gap(3.0) == pytest.approx(problems.KURAMOTO_AT_3.exact("free energy gap"), rel=8 * EPS)
 
 
 def test_vertical_branches_solve_the_moment_equations():

@@ -17,6 +17,7 @@ from solvers.particles.circle import circle_setting
 from solvers.particles.schemes import scheme_named, schemes
 from solvers.particles.sphere import sphere_setting
 from solvers.particles.stepping import Cost, Scheme, advance
+from tests import problems
 
 EPS = np.finfo(float).eps
 NAMES = list(SCHEMES)
@@ -217,7 +218,7 @@ def test_a_line_of_the_table_gives_a_scheme_to_the_command(monkeypatch, tmp_path
     assert main([*line, "--scheme", "inertial", "--quiet", "--to", str(tmp_path / "e.json")]) == 0
     found, expected = (
         open_ensemble(tmp_path / "e.json"),
-        simulate(McKeanVlasov(Circle(), Kuramoto(), coupling=1.0), 50, 0.2, 1, step=0.1, scheme=Inertial()),
+        simulate(problems.KURAMOTO_AT_1.problem, 50, 0.2, 1, step=0.1, scheme=Inertial()),
     )
     assert found.scheme == expected.scheme == "inertial"
     assert np.array_equal(found.cosine, expected.cosine)

@@ -25,10 +25,11 @@ from solvers.particles import replicas
 from solvers.particles.clouds import in_cells, pair_drift, wrap
 from solvers.particles.drift import MomentForce, cell_errors, cubic_factors, truncation
 from solvers.particles.kernels import BLOCK, ArrayKernel
+from tests import problems
 from tests.oracles import mean_field_scheme, pair_forces
 
 EPS = np.finfo(float).eps
-REFERENCE = McKeanVlasov(Circle(), Transformer(4.0), coupling=0.8)
+REFERENCE = problems.ATTENTION_AT_08.problem
 
 
 def problem(potential, coupling=1.0, **others):
@@ -404,7 +405,7 @@ def test_inadmissible_accuracies_are_refused(options):
 
 def test_a_free_coupling_and_a_missing_step_are_refused():
     with pytest.raises(InvalidInput, match="needs a coupling"):
-        simulate(McKeanVlasov(Circle(), Kuramoto()), 10, 1.0, 1)
+        simulate(problems.KURAMOTO.problem, 10, 1.0, 1)
     with pytest.raises(InvalidInput, match="no step can be chosen"):
         simulate(problem(HegselmannKrause(1.0), 1.0), 10, 1.0, 1)
 

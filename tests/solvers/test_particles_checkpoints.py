@@ -8,11 +8,12 @@ import textwrap
 import numpy as np
 import pytest
 
-from meanfield import Circle, ComputationFailed, InvalidInput, Kuramoto, McKeanVlasov, Transformer
+from meanfield import Circle, ComputationFailed, InvalidInput, Kuramoto, McKeanVlasov
 from solvers import Checkpoint, EulerMaruyama, simulate
 from solvers.checkpoints import slots
+from tests import problems
 
-PROBLEM = McKeanVlasov(Circle(), Transformer(4.0), coupling=0.8)
+PROBLEM = problems.ATTENTION_AT_08.problem
 
 
 def run(path=None, every=0.1, particles=500, **others):

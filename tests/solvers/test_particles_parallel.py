@@ -8,12 +8,13 @@ import threading
 import numpy as np
 import pytest
 
-from meanfield import Circle, ComputationFailed, Custom, InvalidInput, McKeanVlasov, Outcome, Transformer
+from meanfield import Circle, ComputationFailed, Custom, InvalidInput, McKeanVlasov, Outcome
 from solvers import EulerMaruyama, WeakSecondOrder, simulate
 from solvers.executors import completed
 from solvers.particles.replicas import Replica
+from tests import problems
 
-PROBLEM = McKeanVlasov(Circle(), Transformer(4.0), coupling=0.8)
+PROBLEM = problems.ATTENTION_AT_08.problem
 OPTIONS = {"step": 0.05, "replicas": 5, "keep_positions": True}
 
 

@@ -11,7 +11,6 @@ from scipy import integrate
 from scipy.special import eval_gegenbauer, ive
 
 from meanfield import (
-    Circle,
     GegenbauerSeries,
     InvalidInput,
     Kuramoto,
@@ -45,6 +44,7 @@ from solvers.particles.sphere.harmonics import SolidHarmonics
 from solvers.particles.sphere.noise import tangent_variance
 from solvers.particles.sphere.setting import moment_lengths
 from solvers.particles.sphere.starts import sphere_starts
+from tests import problems
 
 EPS = np.finfo(float).eps
 KERNELS = ["numpy", pytest.param("ducc0", marks=pytest.mark.skipif(ducc() is None, reason="no ducc0"))]
@@ -545,4 +545,4 @@ def test_ducc0_is_for_the_ordinary_sphere():
     with pytest.raises(InvalidInput, match="on the ordinary sphere only"):
         simulate(problem(Kuramoto(), 1.0, 4), 10, 0.1, 1, kernel="ducc0")
     with pytest.raises(InvalidInput, match="kernel must be one of"):
-        simulate(McKeanVlasov(Circle(), Kuramoto(), coupling=1.0), 10, 0.1, 1, kernel="ducc0")
+        simulate(problems.KURAMOTO_AT_1.problem, 10, 0.1, 1, kernel="ducc0")

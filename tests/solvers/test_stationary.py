@@ -18,6 +18,7 @@ from meanfield import (
     critical_coupling,
 )
 from solvers import stationary_states
+from tests import problems
 
 
 def states(potential, coupling, confinement=None, **options):
@@ -41,7 +42,7 @@ def test_kuramoto_exact():
 )
 def test_hysteresis_of_the_transformer(relative, count, winner):
     """Below the fold only uniform; between fold and kappa_T uniform wins, above it the cluster."""
-    found = states(Transformer(5.0), relative * 0.205459957486723413)
+    found = states(Transformer(5.0), relative * problems.TRANSFORMER.exact("critical coupling"))
     assert len(found) == count
     assert found[0].label == winner
     assert [state.minimiser for state in found] == [True] + [False] * (count - 1)
@@ -95,7 +96,7 @@ def test_moments_do_not_depend_on_noise_scaling():
 
 def test_free_coupling_is_refused():
     with pytest.raises(InvalidInput, match="coupling"):
-        stationary_states(McKeanVlasov(Circle(), Kuramoto()))
+        stationary_states(problems.KURAMOTO.problem)
 
 
 def test_searched_states_are_at_the_coupling_asked_for():

@@ -29,15 +29,14 @@ from meanfield import (
     Circle,
     Comparison,
     CosineSeries,
-    GegenbauerSeries,
     Kuramoto,
     McKeanVlasov,
     Outcome,
     Potential,
-    Sphere,
     Transformer,
 )
 from meanfield import Transformer as TransformerClass
+from tests import problems
 from verification import Tools, Verdict, judge, matching
 
 # The package has a function of this name.
@@ -50,8 +49,8 @@ def circle(potential: Potential, **settings: Any) -> McKeanVlasov:
 
 
 FIELD = circle(Kuramoto(), noise=0.7, confinement=CosineSeries((0.3, -0.2, 0.1)))
-SPHERE_FIELD = McKeanVlasov(Sphere(3), Kuramoto(), noise=0.7, confinement=GegenbauerSeries((0.6, -0.2)))
-SPINS = McKeanVlasov(Sphere(8), Kuramoto())
+SPHERE_FIELD = problems.IN_AN_AXIAL_FIELD.problem
+SPINS = problems.MANY_SPINS.problem
 
 
 def scaled(owner: Any, name: str, factor: float) -> Mutation:
