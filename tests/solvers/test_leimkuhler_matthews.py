@@ -20,6 +20,7 @@ from solvers import (
 )
 from solvers.particles import few, replicas
 from tests import problems
+from tests.particle_runs import interrupted_at
 from tests.solvers.test_particle_schemes import Independent
 
 SCHEME = LeimkuhlerMatthews()
@@ -162,17 +163,8 @@ def run(**others):
 )
 def test_a_resumed_run_gives_the_same_bits(options, tmp_path, monkeypatch):
     whole = run(**options)
-    advance, count = replicas.advance, 0
-
-    def interrupted(*arguments):
-        nonlocal count
-        count += 1
-        if count == 11:
-            raise KeyboardInterrupt
-        advance(*arguments)
-
     kept = Checkpoint(tmp_path / "run", 0.1)
-    monkeypatch.setattr(replicas, "advance", interrupted)
+    monkeypatch.setattr(replicas, "advance", interrupted_at(11, replicas.advance))
     run(checkpoint=kept, on_failure="return", **options)
     monkeypatch.undo()
     assert np.array_equal(run(checkpoint=kept, **options).positions, whole.positions)

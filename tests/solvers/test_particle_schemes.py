@@ -18,6 +18,7 @@ from solvers.particles.schemes import scheme_named, schemes
 from solvers.particles.sphere import sphere_setting
 from solvers.particles.stepping import Cost, Scheme, advance
 from tests import problems
+from tests.particle_runs import interrupted_at
 
 EPS = np.finfo(float).eps
 NAMES = list(SCHEMES)
@@ -181,17 +182,8 @@ def test_a_scheme_from_elsewhere_moves_all_particles_and_resumes_to_the_same_bit
     assert whole.provenance["options"]["drifts_a_step"] == 1
     assert not np.array_equal(whole.positions, simulate(of, **options | {"scheme": EulerMaruyama()}).positions)
 
-    count = 0
-
-    def interrupted(*arguments):
-        nonlocal count
-        count += 1
-        if count == 7:
-            raise KeyboardInterrupt
-        advance(*arguments)
-
     kept = Checkpoint(tmp_path / "run", 0.1)
-    monkeypatch.setattr(replicas, "advance", interrupted)
+    monkeypatch.setattr(replicas, "advance", interrupted_at(7, advance))
     simulate(of, **options, checkpoint=kept, on_failure="return")
     monkeypatch.undo()
     resumed = simulate(of, **options, checkpoint=kept)

@@ -20,6 +20,7 @@ from solvers import (
 )
 from solvers.particles import replicas
 from tests import problems
+from tests.particle_runs import interrupted_at
 
 SMALL = ("kuramoto", "--coupling", "1", "--particles", "50", "--until", "0.5", "--step", "0.1")
 
@@ -98,16 +99,7 @@ def test_partial_results_are_written_and_reported(capsys, tmp_path):
 
 
 def test_an_interrupt_keeps_what_there_is(capsys, tmp_path, monkeypatch):
-    advance, count = replicas.advance, 0
-
-    def interrupted(scheme, cloud, step):
-        nonlocal count
-        count += 1
-        if count > 7:
-            raise KeyboardInterrupt
-        advance(scheme, cloud, step)
-
-    monkeypatch.setattr(replicas, "advance", interrupted)
+    monkeypatch.setattr(replicas, "advance", interrupted_at(8, replicas.advance))
     code, out, _ = run(capsys, *SMALL, "--particles", "200", "--replicas", "2", "--to", str(tmp_path / "e.json"))
     assert code == 130
     assert "replica 1 was interrupted at time 0.2" in out
