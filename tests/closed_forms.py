@@ -47,19 +47,23 @@ def monomial_mean(*powers: int) -> Any:
 
 
 @cache
+def quartic_means(most: int) -> list[Any]:
+    """Return <(x^4 + y^4 + z^4)^n> over S^2, n! sum over a + b + c = n of <x^4a y^4b z^4c>/(a! b! c!)."""
+    single = [mp.fac2(4 * a - 1) / mp.fac(a) for a in range(most + 1)]
+
+    def times(one: list[Any], other: list[Any]) -> list[Any]:
+        return [mp.fdot(one[: n + 1], other[n::-1]) for n in range(most + 1)]
+
+    triple = times(times(single, single), single)
+    return [mp.fac(n) * value / mp.fac2(4 * n + 1) for n, value in enumerate(triple)]
+
+
 def octahedral_mean(power: int) -> Any:
-    """Return <psi^n> of psi = c (x^4 + y^4 + z^4 - 3/5) with <psi^2> = 1, by the multinomial theorem."""
+    """Return <psi^n> of psi = c (x^4 + y^4 + z^4 - 3/5) with <psi^2> = 1, by the binomial theorem."""
 
     def mean(n: int) -> Any:
-        return mp.fsum(
-            mp.fac(n)
-            / (mp.fac(a) * mp.fac(b) * mp.fac(c) * mp.fac(n - a - b - c))
-            * (mp.mpf(-3) / 5) ** (n - a - b - c)
-            * monomial_mean(4 * a, 4 * b, 4 * c)
-            for a in range(n + 1)
-            for b in range(n + 1 - a)
-            for c in range(n + 1 - a - b)
-        )
+        quartics = quartic_means(n)
+        return mp.fsum(mp.binomial(n, k) * (mp.mpf(-3) / 5) ** (n - k) * quartics[k] for k in range(n + 1))
 
     return mean(power) / mean(2) ** (mp.mpf(power) / 2)
 

@@ -127,9 +127,9 @@ class House:
         }
 
 
-def passed_by(folder: Path) -> Iterator[str]:
+def passed_by(house: House, folder: Path) -> Iterator[str]:
     """Yield what the files of a folder import from deeper inside of a package than the front that offers it."""
-    fronts = {module: _offered(tree) for module, tree in House().fronts().items()}
+    fronts = {module: _offered(tree) for module, tree in house.fronts().items()}
     for path in sorted(folder.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] in PACKAGES:

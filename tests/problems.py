@@ -47,7 +47,7 @@ from tests import closed_forms as forms
 from tests.zonal_states import ZonalState, zonal_polynomial, zonal_rate
 
 SAID = frozenset({"continuous", "discontinuous", "even", "uneven", "polyhedral", "kinked", "singular", "slow"})
-FOLLOWING = frozenset({"circle", "sphere", "S2", "confined", "free", "fixed", "custom"})
+FOLLOWING = frozenset({"circle", "sphere", "S2", "zonal", "confined", "free", "fixed", "custom"})
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def _evaluated(compute: Callable[[], Any]) -> Any:
         return +mp.mpf(compute())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Entry:
     """A problem of the catalogue, with its tags and its exact values by name."""
 
@@ -310,7 +310,7 @@ def clustered_attention(
 def clustered(name: str, problem: McKeanVlasov, amplitudes: tuple[float, float]) -> Entry:
     """Return the entry of a transformer at a coupling where it has a cluster, m_1 near two values."""
     given = problem.domain.dimension, problem.potential.beta, float(problem.coupling)
-    return entry(name, problem, **clustered_attention(*given, amplitudes))
+    return entry(name, problem, "slow", **clustered_attention(*given, amplitudes))
 
 
 def relative(problem: McKeanVlasov, ratio: float) -> McKeanVlasov:

@@ -51,11 +51,11 @@ def test_what_counts_as_asking(text, asks):
     assert _asks(ast.parse(text, mode="eval").body) is asks
 
 
-def test_tests_go_through_the_fronts_of_rooms():
-    assert not list(passed_by(Path(__file__).parent))
+def test_tests_go_through_the_fronts_of_rooms(house):
+    assert not list(passed_by(house, Path(__file__).parent))
 
 
-def test_what_a_front_offers_is_told_from_what_only_has_its_name(tmp_path):
+def test_what_a_front_offers_is_told_from_what_only_has_its_name(house, tmp_path):
     """A name of an inner module alone, one of another function in the front, and one that is not there at all."""
     (tmp_path / "test_one.py").write_text(
         "from meanfield.errors import InvalidInput, did_you_mean\n"
@@ -64,7 +64,7 @@ def test_what_a_front_offers_is_told_from_what_only_has_its_name(tmp_path):
         "from verification.claims import Claim\n"
         "from verification import matching\n"
     )
-    assert list(passed_by(tmp_path)) == [
+    assert list(passed_by(house, tmp_path)) == [
         "test_one.py:1 InvalidInput, which meanfield offers, from meanfield.errors",
         "test_one.py:2 ZonalBasis, which solvers.bases offers, from solvers.bases.zonal",
         "test_one.py:4 Claim, which verification offers, from verification.claims",

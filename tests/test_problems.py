@@ -3,6 +3,7 @@
 A wrong value fails: one that is off by a millionth is told by the same comparison.
 """
 
+import functools
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -51,6 +52,7 @@ def event(entry: Entry, name: str) -> tuple[float, float]:
     return abs(entry.exact(name) / found - 1), (64 if entry.problem.domain.dimension == 2 else 512) * EPS
 
 
+@functools.cache
 def state(entry: Entry):
     """Return the collocation, order parameter, F - F_0 and density of the cluster at the coupling of a problem."""
     collocation = oracles.Collocation(entry.problem, 96)
@@ -202,7 +204,11 @@ VALUES = [(entry, name) for entry in problems.CATALOGUE.values() for name in ent
 
 
 @pytest.mark.parametrize(
-    ("entry", "name"), [pytest.param(entry, name, id=f"{entry.name}-{name}") for entry, name in VALUES]
+    ("entry", "name"),
+    [
+        pytest.param(entry, name, id=f"{entry.name}-{name}", marks=pytest.mark.slow if "slow" in entry.tags else ())
+        for entry, name in VALUES
+    ],
 )
 def test_an_exact_value_is_that_of_a_slow_computation(entry, name):
     error, tolerance = check(entry, name)(entry, name)
@@ -222,6 +228,7 @@ def test_a_wrong_value_is_told(name):
 # Tags
 
 
+@functools.cache
 def lowest(entry: Entry, ratio: float):
     """The states of brute force at a multiple of the critical coupling, of the first degrees that count.
 
@@ -287,6 +294,7 @@ def test_uneven_states_have_no_mirror_axis(entry):
 
 
 def test_nothing_is_chosen_by_a_tag_that_nothing_has():
+    assert problems.tagged("zonal", "even")
     chosen = problems.tagged("circle", "confined", without="fixed")
     assert {"circle", "confined"} <= set.intersection(*(set(parameter.values[0].tags) for parameter in chosen))
     assert all("fixed" not in parameter.values[0].tags for parameter in chosen)

@@ -38,6 +38,13 @@ def test_critical_couplings_of_the_transformer():
     assert couplings[1:] / couplings[1] == pytest.approx(expected, rel=1e-13)
 
 
+@pytest.mark.parametrize("entry", problems.tagged("free", exact="critical coupling"))
+def test_critical_couplings_are_exact_to_rounding(entry):
+    found = theory.critical_coupling(entry.problem)
+    with mp.workdps(30):
+        assert abs(oracles.exact(found) / entry.values["critical coupling"].digits - 1) <= 8 * EPS
+
+
 def test_signs_zeros_and_noise():
     couplings = theory.critical_couplings(on_circle(CosineSeries((-1.0, 0.0, 0.5)), noise=3.0), 4)
     assert couplings.tolist() == [np.inf, 6, np.inf, -12, np.inf]

@@ -32,23 +32,24 @@ def located(diagram, label, kind):
     return event
 
 
-def test_maier_saupe_against_the_closed_family():
-    diagram = bifurcation_diagram(problems.NEMATIC.problem, relative=(0.5, 2.0), rates=False)
-    assert [branch.label for branch in diagram.branches] == ["uniform", "prolate", "oblate"]
+@pytest.fixture(scope="module")
+def nematic():
+    return bifurcation_diagram(problems.NEMATIC.problem, relative=(0.5, 2.0), rates=False)
+
+
+def test_maier_saupe_against_the_closed_family(nematic):
+    assert [branch.label for branch in nematic.branches] == ["uniform", "prolate", "oblate"]
     exact = problems.NEMATIC.exact
     for kind in ("fold", "transition"):
-        event = located(diagram, "prolate", kind)
+        event = located(nematic, "prolate", kind)
         assert event.coupling == pytest.approx(exact(kind), rel=LOCATED)
         assert event.m2 == pytest.approx(exact(f"order at {kind}"), abs=1e-11)
-    assert diagram.critical_coupling == pytest.approx(exact("critical coupling"), rel=4 * EPS)
-    assert not diagram.warnings
+    assert nematic.critical_coupling == pytest.approx(exact("critical coupling"), rel=4 * EPS)
+    assert not nematic.warnings
 
 
-def test_maier_saupe_stability_is_that_of_the_classification():
-    prolate, oblate = (
-        bifurcation_diagram(problems.NEMATIC.problem, relative=(0.5, 2.0), rates=False).branch(label)
-        for label in ("prolate", "oblate")
-    )
+def test_maier_saupe_stability_is_that_of_the_classification(nematic):
+    prolate, oblate = (nematic.branch(label) for label in ("prolate", "oblate"))
     fold = problems.NEMATIC.exact("order at fold")
     after_fold = prolate.moment(2) > fold + 1e-9
     assert np.all(prolate.unstable[after_fold] == 0)

@@ -20,6 +20,8 @@ from meanfield import (
 from solvers import stationary_states
 from tests import problems
 
+EPS = np.finfo(float).eps
+
 
 def states(potential, coupling, confinement=None, **options):
     problem = McKeanVlasov(Circle(), potential, coupling=coupling, confinement=confinement)
@@ -35,6 +37,18 @@ def test_kuramoto_exact():
     assert clustered.free_energy_gap == pytest.approx(float(gap), rel=1e-13)
     assert (clustered.minimiser, uniform.minimiser) == (True, False)
     assert (clustered.unstable, uniform.unstable) == (0, 2)
+
+
+@pytest.mark.parametrize("entry", problems.tagged("fixed", without="slow", exact="order parameter"))
+def test_the_minimiser_has_its_exact_order_parameter_free_energy_and_rate(entry):
+    state, *_ = stationary_states(entry.problem)
+    assert state.minimiser
+    assert state.order_parameter() == pytest.approx(entry.exact("order parameter"), abs=64 * EPS)
+    if "free energy gap" in entry.values:
+        gap = entry.exact("free energy gap")
+        assert state.free_energy_gap == pytest.approx(gap, abs=64 * EPS * entry.problem.coupling)
+    rates = [entry.exact(name) for name in entry.values if name.startswith("rate")]
+    assert not rates or state.slowest_rate == pytest.approx(min(rates), rel=1e-11)
 
 
 @pytest.mark.parametrize(
