@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+import judged
 import numpy as np
 import pytest
 import wrong
@@ -26,14 +27,12 @@ import solvers.significant
 import verification.comparison
 import verification.tabulation
 from meanfield import (
-    Comparison,
     CosineSeries,
     Kuramoto,
     McKeanVlasov,
     Outcome,
     Transformer,
 )
-from meanfield import Transformer as TransformerClass
 from tests import problems
 from tests.problems import on_circle
 from verification import Tools, Verdict, judge, matching
@@ -146,7 +145,7 @@ def significant(threshold: float) -> Mutation:
 
 MUTANTS: dict[str, tuple[Mutation, str, McKeanVlasov]] = {
     "a multiplier off by 1e-4": (
-        wrapped(TransformerClass, "_decayed", second_multiplier), "circle.T2", on_circle(Transformer(5.0)),
+        wrapped(Transformer, "_decayed", second_multiplier), "circle.T2", on_circle(Transformer(5.0)),
     ),
     "weak modes dropped": (significant(1e-3), "circle.T1", on_circle(Transformer(5.0))),
     "bands half as wide": (wrapped(verification.tabulation, "band", narrow), "circle.bands", on_circle(Kuramoto())),
@@ -227,28 +226,14 @@ def _forget() -> None:
             remembered.cache_clear()
 
 
-@functools.cache
-def measured() -> tuple[Any, ...]:
-    """Return what the comparisons of ``circle.bands`` are tabulated from; no error in a band changes it."""
-    calls: list[Any] = []
-
-    def recording(*arguments: Any) -> Comparison:
-        calls.append(arguments)
-        return verification.tabulation.tabulated(*arguments)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(verification.comparison, "tabulated", recording)
-        judge(CLAIMS["circle.bands"], on_circle(Kuramoto()), Tools())
-    return tuple(calls)
-
-
 def tools_for(identifier: str) -> Tools:
     """Return the tools of the package, which take particles that were simulated before where only bands are wrong."""
     right = Tools().remembering()
     if identifier != "circle.bands":
         return right
-    calls = iter(measured())
-    return replace(right, compare=lambda *_, **__: verification.tabulation.tabulated(*next(calls)))
+    # Simulated here, before an error is put in, unless another test has.
+    judge(CLAIMS[identifier], on_circle(Kuramoto()), wrong.RIGHT)
+    return replace(right, compare=wrong.tabulated_again)
 
 
 @pytest.mark.usefixtures("_nothing_remembered")
@@ -267,5 +252,4 @@ def test_an_error_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     ids=lambda value: str(value)[:60],
 )
 def test_without_it_the_claim_holds(identifier: str, problem: McKeanVlasov) -> None:
-    result = judge(CLAIMS[identifier], problem, wrong.RIGHT)
-    assert result.verdict is Verdict.HOLDS, result.sentence
+    judged.holds(CLAIMS[identifier], problem)
