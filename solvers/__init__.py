@@ -72,6 +72,7 @@ _HOMES = {
     "unwatched": "watching",
 }
 
+# What users call; the other names are for the packages above.
 __all__ = [
     "ETDRK4",
     "LSODA",
@@ -86,9 +87,7 @@ __all__ = [
     "PerturbedUniform",
     "RandomPerturbation",
     "Samples",
-    "Scheme",
     "VonMises",
-    "Watch",
     "Watson",
     "WeakSecondOrder",
     "bifurcation_diagram",
@@ -96,13 +95,10 @@ __all__ = [
     "evolve",
     "initial_from",
     "moments_of",
-    "require_on_failure",
-    "schemes",
     "simulate",
     "spectral_gap",
     "spectrum",
     "stationary_states",
-    "unwatched",
 ]
 
 # Generators of the version before.

@@ -10,6 +10,7 @@ import statistics
 import sys
 from collections.abc import Iterator
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 
 if __name__ == "__main__":
@@ -35,6 +36,10 @@ class House:
         self.sources = {_module(path.relative_to(root)): path for path in paths}
         self.texts = {module: path.read_text() for module, path in self.sources.items()}
         self.trees = {module: ast.parse(text) for module, text in self.texts.items()}
+
+    def fronts(self) -> dict[str, ast.Module]:
+        """Return the files that hand on the names of a package."""
+        return {module: self.trees[module] for module, path in self.sources.items() if path.name == "__init__.py"}
 
     @cached_property
     def lines(self) -> dict[str, int]:
@@ -64,11 +69,7 @@ class House:
     @cached_property
     def imports(self) -> dict[str, set[str]]:
         """Files that each file imports from, names of fronts traced to where they are defined; types are left out."""
-        fronts = {
-            module: dict(self._named(module, tree, types=True))
-            for module, tree in self.trees.items()
-            if self.sources[module].name == "__init__.py"
-        }
+        fronts = {module: dict(self._named(module, tree, types=True)) for module, tree in self.fronts().items()}
         arrows: dict[str, set[str]] = {}
         for module, tree in self.trees.items():
             if module in fronts:
@@ -124,6 +125,37 @@ class House:
             "files": len(self.lines),
             "lines": sum(self.lines.values()),
         }
+
+
+def passed_by(house: House, folder: Path) -> Iterator[str]:
+    """Yield what the files of a folder import from deeper inside of a package than the front that offers it."""
+    fronts = {module: _offered(tree) for module, tree in house.fronts().items()}
+    for path in sorted(folder.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] in PACKAGES:
+                parts = node.module.split(".")
+                above = [".".join(parts[:depth]) for depth in range(1, len(parts))]
+                for name in (alias.name for alias in node.names):
+                    offering = [
+                        front
+                        for front in above
+                        if name in fronts.get(front, ()) and _same(front, node.module, name)
+                    ]
+                    if offering:
+                        yield f"{path.name}:{node.lineno} {name}, which {offering[0]} offers, from {node.module}"
+
+
+def _offered(tree: ast.Module) -> set[str]:
+    """Return the names that a front hands on: those of ``__all__``, or those imported as themselves."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and _name(node.targets[0]) == "__all__":
+            return set(ast.literal_eval(node.value))
+    imported = (alias for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names)
+    return {alias.name for alias in imported if alias.asname == alias.name}
+
+
+def _same(front: str, module: str, name: str) -> bool:
+    return getattr(import_module(front), name) is getattr(import_module(module), name, None)
 
 
 def _module(path: Path) -> str:

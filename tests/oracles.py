@@ -344,3 +344,87 @@ def evolved_moments(
     )  # fmt: skip
     parts = solved.y.T
     return np.hstack([np.ones((len(parts), 1)), parts[:, :degree] + 1j * parts[:, degree:]])
+
+
+# Densities about an axis by their values at nodes and the kernel itself, without modes: plain numpy
+
+
+class Collocation:
+    """Stationary densities about an axis, even ones on the circle, at D = 1 or another noise.
+
+    ``kernel`` holds the mean of W over the azimuth between two nodes, ``weights`` the uniform probability.
+    """
+
+    def __init__(self, problem: Any, nodes: int = 96) -> None:
+        self.noise, dimension = float(problem.noise), problem.domain.dimension
+        self.angles, self.weights = _polar_nodes(dimension, nodes)
+        cosine, sine = np.cos(self.angles), np.sin(self.angles)
+        azimuth, shares = (
+            (np.array([1.0, -1.0]), np.array([0.5, 0.5])) if dimension == 2 else _gauss_jacobi(dimension - 1, nodes)
+        )
+        between = np.multiply.outer(np.outer(cosine, cosine), np.ones_like(azimuth))
+        between = between + np.multiply.outer(np.outer(sine, sine), azimuth)
+        self.kernel = problem.potential.values(np.arccos(np.clip(between, -1.0, 1.0))) @ shares
+        field = problem.confinement
+        self.field = np.zeros_like(cosine) if field is None else field.values(self.angles)
+
+    def state(self, function: Any, amplitude: float, coupling: float) -> tuple[float, float, float, Any]:
+        """Return kappa, its slope in the amplitude, F - F_0 and the density of mean <function> = amplitude.
+
+        Newton's method for the field f of exp(f)/Z and the coupling, from a multiple of the function and a coupling
+        nearby.
+        """
+        from scipy.optimize import brentq
+
+        def density(values: Any) -> Any:
+            masses = np.exp(values - values.max())
+            return masses / (self.weights @ masses)
+
+        f = function * brentq(lambda x: self.weights @ (density(x * function) * function) - amplitude, -1e3, 1e3)
+        for _ in range(60):
+            rho = density(f)
+            spread = (np.diag(rho) - np.outer(rho, rho * self.weights)) * self.weights[:, None]
+            pull = -self.kernel @ (self.weights * rho) / self.noise
+            across = np.eye(f.size) + coupling / self.noise * self.kernel @ spread
+            jacobian = np.block([[across, -pull[:, None]], [function @ spread, np.zeros((1, 1))]])
+            residual = np.append(
+                f - coupling * pull + self.field / self.noise, self.weights @ (rho * function) - amplitude
+            )
+            step = np.linalg.solve(jacobian, residual)
+            share = min(1.0, 1.0 / float(np.abs(step[:-1]).max() + 1e-300))
+            f, coupling = f - share * step[:-1], coupling - share * step[-1]
+            if np.abs(step).max() < 1e-13 * max(1.0, np.abs(f).max()):
+                break
+        slope = float(np.linalg.solve(jacobian, np.eye(f.size + 1)[-1])[-1])
+        return float(coupling), slope, self._gap(density(f), coupling), density(f)
+
+    def at(self, function: Any, coupling: float, amplitudes: tuple[float, float]) -> tuple[float, float, Any]:
+        """Return the amplitude, F - F_0 and the density at a coupling, the amplitude between two."""
+        from scipy.optimize import brentq
+
+        amplitude = brentq(lambda a: self.state(function, a, coupling)[0] - coupling, *amplitudes, xtol=1e-15)
+        _, _, gap, density = self.state(function, amplitude, coupling)
+        return amplitude, gap, density
+
+    def _gap(self, density: Any, coupling: float) -> float:
+        masses = self.weights * density
+        energies = [0.5 * m @ self.kernel @ m for m in (masses, self.weights)]
+        entropy = self.noise * float(masses @ np.log(density))
+        return entropy + coupling * float(energies[0] - energies[1]) + float((masses - self.weights) @ self.field)
+
+
+def _polar_nodes(dimension: int, nodes: int) -> tuple[Any, Any]:
+    if dimension > 2:
+        u, weights = _gauss_jacobi(dimension, nodes)
+        return np.arccos(u), weights
+    weights = np.full(nodes + 1, 1.0 / nodes)
+    weights[[0, -1]] *= 0.5
+    return np.pi * np.arange(nodes + 1) / nodes, weights
+
+
+def _gauss_jacobi(dimension: int, nodes: int) -> tuple[Any, Any]:
+    from scipy.special import roots_jacobi
+
+    exponent = (dimension - 3) / 2
+    u, weights = roots_jacobi(nodes, exponent, exponent)
+    return u, weights / weights.sum()

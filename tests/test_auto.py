@@ -15,11 +15,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from meanfield import Circle, CosineSeries, Diagram, Kuramoto, McKeanVlasov, Outcome, Transformer
-from meanfield.errors import InvalidInput
-from meanfield.export import open_diagram
+from meanfield import (
+    Circle,
+    CosineSeries,
+    Diagram,
+    InvalidInput,
+    Kuramoto,
+    McKeanVlasov,
+    Outcome,
+    open_diagram,
+)
 from meanfield.export.auto import TYPE_CODES
 from solvers import bifurcation_diagram
+from tests import problems
 
 DOCUMENT = Path(__file__).parent.parent / "docs" / "files.md"
 COMPILER = shutil.which("gfortran")
@@ -33,9 +41,9 @@ needs_auto = pytest.mark.skipif(
 )
 
 PROBLEMS = {
-    "transformer": (McKeanVlasov(Circle(), Transformer(beta=5)), (0.1, 0.6)),
+    "transformer": (problems.TRANSFORMER.problem, (0.1, 0.6)),
     "confined": (McKeanVlasov(Circle(), Kuramoto(), noise=0.7, confinement=CosineSeries((0.1, 0.5))), (0.0, 4.0)),
-    "uneven": (McKeanVlasov(Circle(), CosineSeries((-1.489, 1.018, -1.417))), (0.5, 6.0)),
+    "uneven": (problems.UNEVEN.problem, (0.5, 6.0)),
 }
 # Eleven digits of the state and the coupling, and AUTO's own tolerance below.
 SOLVED = 1e-9

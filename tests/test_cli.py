@@ -15,15 +15,24 @@ import pytest
 import meanfield.command_line.progress
 import meanfield.potentials
 import solvers.diagram
-from meanfield import Circle, CosineSeries, InvalidInput, McKeanVlasov, Transformer
+from meanfield import (
+    Circle,
+    CosineSeries,
+    InvalidInput,
+    McKeanVlasov,
+    Transformer,
+    branch_shape,
+    critical_couplings,
+    open_diagram,
+    tricritical_beta,
+)
 from meanfield.cli import _commands, _description, main
 from meanfield.command_line import formatted, table
-from meanfield.export import open_diagram
 from meanfield.export.states import PLACE_COLUMNS as STATE_PLACE_COLUMNS
 from meanfield.export.states import STATE_COLUMNS
 from meanfield.records.diagram import PLACE_COLUMNS, POINT_COLUMNS, SPECIAL_COLUMNS
-from meanfield.theory import branch_shape, critical_couplings, tricritical_beta
 from solvers.relaxation import uniform_rate
+from tests import problems
 
 # Of an equation with a free energy.
 COLUMNS_OF_POINTS = (*PLACE_COLUMNS, "free_energy_gap", *POINT_COLUMNS)
@@ -81,7 +90,7 @@ def test_command_help_exits_with_success(capsys):
 
 def test_theory_prints_closed_forms_to_twelve_digits(capsys):
     out = succeed(capsys, "theory", "transformer", "--beta", "5", "--modes", "3")
-    problem = McKeanVlasov(Circle(), Transformer(5.0))
+    problem = problems.TRANSFORMER.problem
     shape = branch_shape(problem, 2)
     for value in (*critical_couplings(problem, 3)[1:], shape.curvature, shape.quartic, tricritical_beta(3)):
         assert f"{float(value):.13g}" in out
@@ -91,7 +100,7 @@ def test_theory_prints_closed_forms_to_twelve_digits(capsys):
 
 def test_theory_json_has_the_numbers_themselves(capsys):
     values = strict_json(succeed(capsys, "theory", "transformer", "--beta", "5", "--modes", "2", "--json"))
-    problem = McKeanVlasov(Circle(), Transformer(5.0))
+    problem = problems.TRANSFORMER.problem
     assert [row["coupling"] for row in values["modes"]] == critical_couplings(problem, 2)[1:].tolist()
     assert values["modes"][1]["b2"] == branch_shape(problem, 2).quartic
     assert values["global_criterion"]["continuous"] is False
@@ -161,9 +170,10 @@ def test_options_may_stand_before_the_potential(capsys):
 
 
 def test_bifurcation_prints_the_summary(capsys):
+    exact = problems.TRANSFORMER.exact
     out = succeed(capsys, "bifurcation", "transformer", "--beta", "5", "--no-rates")
-    assert "critical coupling 0.205459957487" in out
-    assert "0.184300682956" in out
+    assert f"critical coupling {exact('critical coupling'):.12g}" in out
+    assert f"{exact('fold'):.12g}" in out
 
 
 def test_bifurcation_json_has_the_keys_of_the_tables(capsys):

@@ -18,19 +18,9 @@ from meanfield import ComputationFailed, CosineSeries
 from meanfield.cli import main
 from meanfield.command_line import configuration, progress
 from meanfield.errors import did_you_mean
+from tests.commands import fail
 
 PROGRAM = "import sys; from meanfield.cli import main; sys.exit(main())"
-
-
-def fail(capsys, code, *arguments):
-    """Return the one line a failing command prints; nothing but a progress bar, wiped out, may appear beside it."""
-    assert main(list(arguments)) == code
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.count("\n") == 1
-    left = captured.err.rpartition("\r")[2]
-    assert left.startswith("meanfield: ")
-    return left
 
 
 USAGE = [

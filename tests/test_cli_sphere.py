@@ -8,35 +8,16 @@ import numpy as np
 import pytest
 from scipy.io import loadmat
 
-from meanfield import GegenbauerSeries, McKeanVlasov, Sphere
+from meanfield import GegenbauerSeries, InvalidInput, McKeanVlasov, Sphere, open_diagram
 from meanfield.cli import main
-from meanfield.errors import InvalidInput
-from meanfield.export import open_diagram
 from solvers.bases import ZonalBasis
 from solvers.sphere import SphereGeometry
+from tests.commands import fail, succeed
 
 SPHERE = ("--domain", "sphere")
 # W = -P_3, whose states beyond kappa_3 = N_3 = 7 include some without an axis.
 CUBIC = ("gegenbauer-series", "--coefficients", "0", "0", "-1", *SPHERE)
 ZONAL = ("transformer", "--beta", "3", *SPHERE)
-
-
-def fail(capsys, code, *arguments):
-    """Return the one line a failing command prints; nothing but a progress bar, wiped out, may appear beside it."""
-    assert main(list(arguments)) == code
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.count("\n") == 1
-    left = captured.err.rpartition("\r")[2]
-    assert left.startswith("meanfield: ")
-    return left
-
-
-def succeed(capsys, *arguments):
-    code = main(list(arguments))
-    captured = capsys.readouterr()
-    assert code == 0, captured.err
-    return captured.out
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests import problems
+
 EXAMPLES = Path(__file__).parent.parent / "examples"
 SCRIPTS = sorted(EXAMPLES.glob("[0-9]*.py"))
 
@@ -97,8 +99,7 @@ def test_resonance(pyplot: Any) -> None:
     space = run(5)
     assert all(visible(axes) for axes in pyplot.gcf().axes)
     space["check"](space["diagrams"])
-    # The reference of the secondary bifurcation at a = 1.5 has 20 digits.
-    assert abs(space["secondary"](1.5) / 1.44546300471438362 - 1) < 1e-13
+    assert abs(space["secondary"](1.5) / problems.TWO_MODES.exact("secondary coupling") - 1) < 1e-13
     with pytest.raises(AssertionError):
         space["check"](space["diagrams"] | {0.9: space["diagrams"][1.0]})
 
@@ -199,7 +200,7 @@ def test_octahedral_state(pyplot: Any) -> None:
     assert sum(bool(axes.get_images()) for axes in figure.axes) == 5
     # The curve begins at the critical coupling with the slope of the invariant's third moment.
     coupling, mean, _ = space["curve"](1e-4)
-    assert abs((coupling / 9 - 1) / mean + 0.28841385493) < 1e-3
+    assert abs((coupling / 9 - 1) / mean - problems.OCTAHEDRAL.exact("slope at onset")) < 1e-3
     # Mirrored, the cubic branch is not on the curve.
     diagram = space["diagram"]
     branches = tuple(
@@ -233,7 +234,8 @@ def test_quick_start(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     space: dict[str, Any] = {}
     for block in blocks:
         exec(compile(block, page, "exec"), space)
-    assert abs(space["fold"].relative_coupling - 0.89701509340337279) < 1e-12
+    exact = problems.TRANSFORMER.exact
+    assert abs(space["fold"].relative_coupling - exact("fold") / exact("critical coupling")) < 1e-12
     assert space["state"].label == "1-cluster (2)"
     assert (tmp_path / "diagram.csv").is_file()
     if "trajectory" in space:
@@ -257,7 +259,7 @@ def test_spheres_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pyplot: A
     space: dict[str, Any] = {}
     for block in re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
         exec(compile(block, "docs/spheres.md", "exec"), space)
-    assert abs(space["fold"].coupling - 1.20844752878) < 1e-11
+    assert abs(space["fold"].coupling - problems.SPHERICAL_ATTENTION.exact("fold")) < 1e-11
     assert space["octahedral"].branch("octahedral").layout == "order"
     assert space["found"].multiplicities[:3] == (1, 2, 2)
     assert space["trajectory"].outcome.name == "STATIONARY"

@@ -1,11 +1,12 @@
 """The structure of the packages does not get worse: no number of ``tests/house.py`` grows."""
 
 import ast
+from pathlib import Path
 
 import pytest
 
 from tests import structure
-from tests.house import House, _asks
+from tests.house import House, _asks, passed_by
 
 # What there is today; each may fall and none may rise. The aim is twelve files that ask, and no circle.
 LIMITS = {
@@ -48,6 +49,26 @@ def test_no_number_grows(house, name):
 )
 def test_what_counts_as_asking(text, asks):
     assert _asks(ast.parse(text, mode="eval").body) is asks
+
+
+def test_tests_go_through_the_fronts_of_rooms(house):
+    assert not list(passed_by(house, Path(__file__).parent))
+
+
+def test_what_a_front_offers_is_told_from_what_only_has_its_name(house, tmp_path):
+    """A name of an inner module alone, one of another function in the front, and one that is not there at all."""
+    (tmp_path / "test_one.py").write_text(
+        "from meanfield.errors import InvalidInput, did_you_mean\n"
+        "from solvers.bases.zonal import ZonalBasis\n"
+        "from verification.claims import compare\n"
+        "from verification.claims import Claim\n"
+        "from verification import matching\n"
+    )
+    assert list(passed_by(house, tmp_path)) == [
+        "test_one.py:1 InvalidInput, which meanfield offers, from meanfield.errors",
+        "test_one.py:2 ZonalBasis, which solvers.bases offers, from solvers.bases.zonal",
+        "test_one.py:4 Claim, which verification offers, from verification.claims",
+    ]
 
 
 def test_lazy_imports_and_fronts_count(tmp_path):

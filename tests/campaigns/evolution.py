@@ -27,6 +27,7 @@ from meanfield import (
     critical_couplings,
 )
 from solvers import ETDRK4, PerturbedUniform, bifurcation_diagram, contraction_rate, evolve, stationary_states
+from tests import problems
 from tests.campaigns import Finding, Verdict
 from verification import compare
 
@@ -87,7 +88,7 @@ def hessian_signs(problem: McKeanVlasov, cosine: Any, sine: Any) -> tuple[int, f
 def circle_problem(rng: np.random.Generator) -> McKeanVlasov:
     kind = rng.integers(4)
     if kind == 0:
-        return McKeanVlasov(Circle(), Kuramoto())
+        return problems.KURAMOTO.problem
     if kind == 1:
         return McKeanVlasov(Circle(), Transformer(float(np.round(rng.uniform(0.5, 6.0), 2))))
     weights = list(series(rng).w)

@@ -6,8 +6,17 @@ reflection axis of the field; stable states, states on an axis and the minimiser
 
 import numpy as np
 
-from meanfield import Circle, CosineSeries, HegselmannKrause, KellerSegel, Logarithmic, McKeanVlasov, Onsager, State
-from meanfield.errors import MeanfieldError
+from meanfield import (
+    Circle,
+    CosineSeries,
+    HegselmannKrause,
+    KellerSegel,
+    Logarithmic,
+    McKeanVlasov,
+    MeanfieldError,
+    Onsager,
+    State,
+)
 from solvers import stationary_states
 from tests import brute_force
 from tests.campaigns import Finding, Verdict

@@ -14,16 +14,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from meanfield import Circle, Kuramoto, McKeanVlasov, MeanfieldError, Sphere
-from meanfield.export import open_diagram
+from meanfield import MeanfieldError, open_diagram
 from meanfield.export.opening import open_record
 from meanfield.export.states import open_states, save_states
 from solvers import VonMises, bifurcation_diagram, evolve, simulate, stationary_states
+from tests import problems
 from tests.campaigns import Finding, Subject, Verdict
 from verification import compare
 
-KURAMOTO = McKeanVlasov(Circle(), Kuramoto())
-ON_SPHERE = McKeanVlasov(Sphere(3), Kuramoto())
+KURAMOTO = problems.KURAMOTO.problem
+ON_SPHERE = problems.SPINS.problem
 DIAGRAM_KINDS = (".nc", ".json", ".npz", ".auto")
 RECORD_KINDS = (".nc", ".json")
 

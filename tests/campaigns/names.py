@@ -9,8 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from meanfield import Circle, CosineSeries, GegenbauerSeries, McKeanVlasov, Sphere, critical_coupling
-from meanfield.errors import MeanfieldError
+from meanfield import (
+    Circle,
+    CosineSeries,
+    GegenbauerSeries,
+    McKeanVlasov,
+    MeanfieldError,
+    Sphere,
+    critical_coupling,
+)
 from solvers import bifurcation_diagram, stationary_states
 from solvers.labels import unnumbered
 from tests import brute_force

@@ -26,10 +26,11 @@ from meanfield import (
     Potential,
     Sphere,
     Transformer,
+    critical_coupling,
+    kuramoto_order_parameter,
     potential_from,
+    second_variation,
 )
-from meanfield.energy import second_variation
-from meanfield.theory import critical_coupling, kuramoto_order_parameter
 from tests.campaigns import Finding, Subject, Verdict
 
 EPS = float(np.finfo(float).eps)

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from meanfield import GegenbauerSeries, McKeanVlasov, Sphere
-from meanfield.errors import MeanfieldError
+from meanfield import GegenbauerSeries, McKeanVlasov, MeanfieldError, Sphere
 from solvers import stationary_states
 from tests import brute_force
 from tests.campaigns import Finding, Subject, Verdict

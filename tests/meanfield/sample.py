@@ -11,11 +11,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ive
 
-from meanfield.domains import Circle
-from meanfield.equations import McKeanVlasov
-from meanfield.potentials import CosineSeries
-from meanfield.records.diagram import Branch, Diagram, SpecialPoint
-from meanfield.records.outcome import Outcome
+from meanfield import Branch, Circle, CosineSeries, Diagram, McKeanVlasov, Outcome, SpecialPoint
 
 Q = 0.8
 MODES = 24

@@ -11,12 +11,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ive, sph_legendre_p
 
-from meanfield.domains import Sphere
-from meanfield.equations import McKeanVlasov
-from meanfield.potentials import CosineSeries, Kuramoto
-from meanfield.records.diagram import Branch, Diagram, SpecialPoint
-from meanfield.records.outcome import Outcome
-from meanfield.records.state import State
+from meanfield import Branch, CosineSeries, Diagram, Kuramoto, McKeanVlasov, Outcome, SpecialPoint, Sphere, State
 
 DEGREE = 28
 # Of packed moments; what is beyond is left out, so that the densities are smooth but only nearly stationary.

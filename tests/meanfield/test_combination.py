@@ -22,10 +22,11 @@ from meanfield import (
     Potential,
     Sphere,
     Transformer,
+    critical_coupling,
+    growth_rates,
     open_diagram,
     potential_from,
 )
-from meanfield.theory import critical_coupling, growth_rates
 from meanfield.wording import describe
 from solvers import bifurcation_diagram
 

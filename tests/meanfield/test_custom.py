@@ -4,9 +4,17 @@ import numpy as np
 import pytest
 import sympy
 
-from meanfield.domains import Circle, Sphere
-from meanfield.errors import ComputationFailed, InvalidInput
-from meanfield.potentials import CosineSeries, Custom, Kuramoto, Transformer, potential_from
+from meanfield import (
+    Circle,
+    ComputationFailed,
+    CosineSeries,
+    Custom,
+    InvalidInput,
+    Kuramoto,
+    Sphere,
+    Transformer,
+    potential_from,
+)
 
 CIRCLE = Circle()
 EPS = float(np.finfo(float).eps)

@@ -20,13 +20,13 @@ from meanfield import (
     McKeanVlasov,
     Onsager,
     Sphere,
+    critical_coupling,
     potential_from,
 )
 from meanfield.cli import main
 from meanfield.harmonics.gegenbauer import zonal_polynomials
 from meanfield.potentials.waves import wave_sums
 from meanfield.potentials.zonal import polynomial_integrals
-from meanfield.theory import critical_coupling
 from meanfield.wording import describe
 
 EPS = float(np.finfo(float).eps)

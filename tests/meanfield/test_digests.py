@@ -13,8 +13,8 @@ from sample import repulsive_sample, sample
 from scipy.io import loadmat
 from sphere_sample import cubic, nematic
 
-from meanfield import InvalidInput
-from meanfield.export import open_diagram, save, sealed
+from meanfield import InvalidInput, open_diagram
+from meanfield.export import save, sealed
 from meanfield.export.opening import open_record
 from meanfield.export.states import open_states, save_states
 from meanfield.records.state import StationaryStates

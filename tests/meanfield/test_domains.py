@@ -5,8 +5,8 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from meanfield.domains import Circle, Domain, Sphere, domain_named, unit_sphere
-from meanfield.errors import InvalidInput
+from meanfield import Circle, Domain, InvalidInput, Sphere
+from meanfield.domains import domain_named, unit_sphere
 from meanfield.harmonics import modes_of
 from meanfield.potentials.formulas import formulas_of
 from meanfield.theory.forms import theory_of

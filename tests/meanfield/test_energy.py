@@ -5,19 +5,27 @@ import numpy as np
 import pytest
 from scipy.special import ive
 
-from meanfield.domains import Circle
-from meanfield.energy import dissipation, first_variation, free_energy_parts, second_variation
-from meanfield.equations import McKeanVlasov
-from meanfield.errors import ComputationFailed, InvalidInput
-from meanfield.potentials import CosineSeries, Kuramoto, Logarithmic, Transformer
-from meanfield.theory import kuramoto_gap, kuramoto_order_parameter, vertical_branches
+from meanfield import (
+    Circle,
+    ComputationFailed,
+    CosineSeries,
+    InvalidInput,
+    Kuramoto,
+    Logarithmic,
+    McKeanVlasov,
+    Transformer,
+    dissipation,
+    first_variation,
+    free_energy_parts,
+    kuramoto_gap,
+    kuramoto_order_parameter,
+    second_variation,
+    vertical_branches,
+)
 from tests import oracles
+from tests.problems import on_circle
 
 EPS = float(np.finfo(float).eps)
-
-
-def problem(potential, **options):
-    return McKeanVlasov(Circle(), potential, **options)
 
 
 def von_mises(concentration, degree=60):
@@ -32,7 +40,7 @@ def rounding(at, moments):
 
 @pytest.mark.parametrize("ratio", [2.000001, 2.01, 3.0, 10.0])
 def test_kuramoto_state(ratio):
-    at = problem(Kuramoto(), noise=0.7, coupling=0.7 * ratio)
+    at = on_circle(Kuramoto(), noise=0.7, coupling=0.7 * ratio)
     moments = von_mises(ratio * kuramoto_order_parameter(ratio))
     energy = free_energy_parts(at, moments)
     exact = kuramoto_gap(ratio)
@@ -50,7 +58,7 @@ def test_kuramoto_state(ratio):
 
 def test_against_a_double_integral():
     noise, coupling = 0.8, -1.7
-    at = problem(CosineSeries((-1.0, 0.4, 0.3)), noise=noise, coupling=coupling)
+    at = on_circle(CosineSeries((-1.0, 0.4, 0.3)), noise=noise, coupling=coupling)
     m, s = np.array([1.0, 0.2, -0.05, 0.02]), np.array([0.0, 0.1, 0.07, -0.03])
 
     def density(t):
@@ -68,7 +76,7 @@ def test_against_a_double_integral():
 
 @pytest.mark.parametrize("amplitude", [1e-8, 1e-5, 1e-3, 0.1, 0.124, 0.126, 0.3])
 def test_gap_has_no_cancellation(amplitude):
-    at = problem(Kuramoto(), coupling=2.0)
+    at = on_circle(Kuramoto(), coupling=2.0)
     gap = free_energy_parts(at, [1.0, amplitude]).gap
     with mp.workdps(60):
         a = mp.mpf(amplitude)
@@ -81,7 +89,7 @@ def test_gap_has_no_cancellation(amplitude):
 
 
 def test_uniform_is_the_reference():
-    at = problem(Transformer(3.0), coupling=1.0, confinement=CosineSeries((0.5,)))
+    at = on_circle(Transformer(3.0), coupling=1.0, confinement=CosineSeries((0.5,)))
     energy = free_energy_parts(at, [1.0, 0.0, 0.0])
     assert energy.gap == 0
     assert energy.confinement == 0
@@ -89,14 +97,14 @@ def test_uniform_is_the_reference():
 
 
 def test_first_variation_of_uniform():
-    at = problem(Transformer(3.0), noise=0.5, coupling=1.2, confinement=CosineSeries((0.5,)))
+    at = on_circle(Transformer(3.0), noise=0.5, coupling=1.2, confinement=CosineSeries((0.5,)))
     angles, values = first_variation(at, [1.0, 0.0], points=7)
     expected = 0.5 - 0.5 * math.log(2 * math.pi) + 1.2 * at.potential.multipliers(Circle(), 0)[0]
     assert values == pytest.approx(expected + 0.5 * np.cos(angles), abs=16 * EPS)
 
 
 def test_gibbs_density_of_a_confinement_is_stationary():
-    at = problem(Kuramoto(), noise=0.5, coupling=0.0, confinement=Kuramoto())
+    at = on_circle(Kuramoto(), noise=0.5, coupling=0.0, confinement=Kuramoto())
     moments = von_mises(2.0)
     assert dissipation(at, moments) <= rounding(at, moments) ** 2
     values = first_variation(at, moments)[1]
@@ -108,7 +116,7 @@ def test_gibbs_density_of_a_confinement_is_stationary():
 
 
 def test_dissipation_is_the_decay_of_the_energy():
-    at = problem(CosineSeries((-1.0, -0.6)), noise=0.9, coupling=1.3)
+    at = on_circle(CosineSeries((-1.0, -0.6)), noise=0.9, coupling=1.3)
     m, s = np.array([1.0, 0.2, 0.1, 0.0, 0.0]), np.array([0.0, -0.1, 0.05, 0.0, 0.0])
     shares = -1.3 * np.array([0, -1.0, -0.6, 0, 0]) / (2 * 0.9)
     c = m - 1j * s
@@ -124,7 +132,7 @@ def test_dissipation_is_the_decay_of_the_energy():
 
 
 def test_variations_are_derivatives():
-    at = problem(CosineSeries((-1.0, -0.6)), noise=0.9, coupling=1.3, confinement=CosineSeries((0.2,)))
+    at = on_circle(CosineSeries((-1.0, -0.6)), noise=0.9, coupling=1.3, confinement=CosineSeries((0.2,)))
     m, s = np.array([1.0, 0.2, 0.1, 0.05]), np.array([0.0, -0.1, 0.05, 0.02])
     a, b = np.array([0.0, 0.3, -0.2, 0.1]), np.array([0.0, 0.1, 0.4, -0.3])
     step = 1e-3
@@ -142,7 +150,7 @@ def test_variations_are_derivatives():
 def test_second_variation_of_concentrated_states(ratio):
     # rho = exp(x cos t)/I_0 on the uniform one and u = 2 a cos t: int u^2/rho = 2 a^2 I_0 (I_0 + I_2).
     x = ratio * kuramoto_order_parameter(ratio)
-    at = problem(Kuramoto(), noise=0.7, coupling=0.7 * ratio)
+    at = on_circle(Kuramoto(), noise=0.7, coupling=0.7 * ratio)
     with mp.workdps(30):
         exact = 2 * mp.besseli(0, x) * (mp.besseli(0, x) + mp.besseli(2, x))
     found = second_variation(at, von_mises(x, 40 + int(12 * math.sqrt(x))), None, [0.0, 0.1])
@@ -152,28 +160,28 @@ def test_second_variation_of_concentrated_states(ratio):
 
 def test_second_variation_needs_what_the_moments_tell():
     # The same moments at another coupling are of no stationary state, and 1/rho is 1e16 at its largest.
-    at = problem(Kuramoto(), coupling=21.0)
+    at = on_circle(Kuramoto(), coupling=21.0)
     moments = von_mises(20 * kuramoto_order_parameter(20.0))
     with pytest.raises(ComputationFailed, match="61 moments in 2 dimensions"):
         second_variation(at, moments, None, [0.0, 0.1])
 
 
 def test_second_variation_beyond_the_range():
-    at = problem(Kuramoto(), coupling=900.0)
+    at = on_circle(Kuramoto(), coupling=900.0)
     moments = von_mises(900 * kuramoto_order_parameter(900.0), 400)
     with pytest.raises(ComputationFailed, match="exceeds the range of numbers"):
         second_variation(at, moments, None, [0.0, 0.1])
 
 
 def test_shorter_and_longer_directions():
-    at = problem(Kuramoto(), coupling=1.0)
+    at = on_circle(Kuramoto(), coupling=1.0)
     moments = von_mises(0.5, 12)
     long = second_variation(at, moments, None, [0, 0.1, 0.2, *([0] * 30)])
     assert second_variation(at, moments, None, [0, 0.1, 0.2]) == pytest.approx(long, rel=32 * EPS)
 
 
 def test_logarithmic_family_has_the_energy_of_uniform():
-    at = problem(Logarithmic())
+    at = on_circle(Logarithmic())
     (branch,) = vertical_branches(at, 1.9, 2.1)
     for radius in (0.05, 0.5, 0.8):
         energy = free_energy_parts(at.at(coupling=branch.coupling), branch.moments(radius, 200))
@@ -192,7 +200,7 @@ def test_extreme_beta_stays_finite():
 def test_a_concentrated_state_with_an_empty_side_is_admitted():
     # rho at pi is exp(-160) of its maximum: far below the rounding of its own cosine series.
     moments = von_mises(80.0, 120)
-    energy = free_energy_parts(problem(Kuramoto(), coupling=80.0 / moments[1]), moments)
+    energy = free_energy_parts(on_circle(Kuramoto(), coupling=80.0 / moments[1]), moments)
     assert energy.gap == pytest.approx(kuramoto_gap(80.0 / moments[1]), rel=64 * EPS)
 
 
@@ -208,16 +216,16 @@ def test_a_concentrated_state_with_an_empty_side_is_admitted():
     ],
 )
 def test_nonsense_is_refused(cosine, sine, message):
-    at = problem(Kuramoto(), coupling=1.0)
+    at = on_circle(Kuramoto(), coupling=1.0)
     for function in (free_energy_parts, dissipation, first_variation):
         with pytest.raises(InvalidInput, match=message):
             function(at, cosine, sine)
 
 
 def test_more_nonsense():
-    at = problem(Kuramoto(), coupling=1.0)
+    at = on_circle(Kuramoto(), coupling=1.0)
     with pytest.raises(InvalidInput, match="coupling"):
-        free_energy_parts(problem(Kuramoto()), [1.0, 0.1])
+        free_energy_parts(on_circle(Kuramoto()), [1.0, 0.1])
     with pytest.raises(InvalidInput, match="keeps the mass"):
         second_variation(at, [1.0, 0.1], None, [1.0, 0.1])
     with pytest.raises(InvalidInput, match="too few for 3 modes"):

@@ -32,6 +32,7 @@ from meanfield import (
     vertical_branches,
 )
 from meanfield.equations import Capability, Interaction
+from tests import problems
 
 MOMENTS = np.array([1.0, 0.2, 0.05, 0.0])
 QUIET = McKeanVlasov(Circle(), Transformer(2.0), noise=0.0, coupling=2.0)
@@ -127,7 +128,7 @@ def test_a_claim_that_needs_no_gibbs_map_may_be_about_an_equation_without_noise(
 @pytest.mark.parametrize("capability", Capability)
 def test_what_an_equation_lacks_is_said(capability):
     assert QUIET.lacks(capability)
-    assert not McKeanVlasov(Circle(), Kuramoto()).lacks(capability)
+    assert not problems.KURAMOTO.problem.lacks(capability)
 
 
 @pytest.mark.parametrize("domain", [Circle(), Sphere(3), Sphere(6)], ids=str)

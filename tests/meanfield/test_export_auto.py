@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from sample import moments, repulsive_sample, sample
 
-from meanfield import Circle, CosineSeries, McKeanVlasov
-from meanfield.errors import InvalidInput
-from meanfield.export import open_diagram, read_auto, save
+from meanfield import Circle, CosineSeries, InvalidInput, McKeanVlasov, open_diagram
+from meanfield.export import read_auto, save
 
 NUMBER = re.compile(r" [ -]\d\.\d{10}E[+-]\d{3}")
 # Eleven significant digits are kept.

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from sample import sample
 
-from meanfield import Circle, InvalidInput, McKeanVlasov, State, Transformer
-from meanfield.export import open_diagram, records, save, state_to_xarray
+from meanfield import Circle, Diagram, InvalidInput, McKeanVlasov, State, Transformer, open_diagram
+from meanfield.export import records, save, state_to_xarray
 from meanfield.export.states import save_states
-from meanfield.records.diagram import Diagram
+from tests import problems
 
 pytestmark = pytest.mark.skipif(
     np.finfo(np.longdouble).tiny > 1e-320, reason="this platform has no numbers beyond the range of doubles"
@@ -38,7 +38,7 @@ def shrunk() -> Diagram:
     ]
     return dataclasses.replace(
         diagram,
-        problem=McKeanVlasov(Circle(), Transformer(800.0)),
+        problem=problems.SHARP_ATTENTION.problem,
         interval=tuple(bound * SHRINK for bound in diagram.interval),
         critical_coupling=diagram.critical_coupling * SHRINK,
         branches=tuple(branches),

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from sample import sample
 
-from meanfield.errors import ComputationFailed, InvalidInput
-from meanfield.export import KINDS, check_writable, files, open_diagram, save
+from meanfield import ComputationFailed, InvalidInput, open_diagram
+from meanfield.export import KINDS, check_writable, files, save
 from meanfield.export.records import SCHEMA_VERSION
 
 OLD = b"the old file"

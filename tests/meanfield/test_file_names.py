@@ -5,8 +5,8 @@ import dataclasses
 import pytest
 from sample import repulsive_sample as sample
 
-from meanfield import InvalidInput
-from meanfield.export import KINDS, check_writable, open_diagram, save
+from meanfield import InvalidInput, open_diagram
+from meanfield.export import KINDS, check_writable, save
 from meanfield.export.files import write_files
 
 NAMES = (

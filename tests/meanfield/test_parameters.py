@@ -31,6 +31,7 @@ from meanfield import (
     Transformer,
 )
 from meanfield.potentials.parametric import LARGEST_ERROR, extrapolated
+from tests import problems
 from tests.oracles import exact, zonal_mean
 
 EPS = float(np.finfo(float).eps)
@@ -399,7 +400,7 @@ def test_parameters_of_a_problem():
         "confinement_w2": 0.2,
     }
     assert PROBLEM.at(coupling=None).parameters.keys() == PROBLEM.parameters.keys() - {"coupling"}
-    assert McKeanVlasov(Circle(), Kuramoto()).parameters == {"noise": 1.0}
+    assert problems.KURAMOTO.problem.parameters == {"noise": 1.0}
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,18 @@ import numpy as np
 import pytest
 from sample import repulsive_sample, sample
 
-from meanfield import Circle, CosineSeries, Kuramoto, MaierSaupe, McKeanVlasov, Outcome, Sphere, Transformer
-from meanfield.errors import ComputationFailed, InvalidInput
+from meanfield import (
+    Circle,
+    ComputationFailed,
+    CosineSeries,
+    InvalidInput,
+    Kuramoto,
+    MaierSaupe,
+    McKeanVlasov,
+    Outcome,
+    Sphere,
+    Transformer,
+)
 from meanfield.plotting import (
     caption,
     check_figure,
@@ -328,7 +338,8 @@ def test_panels_with_nothing_known():
 
 
 def test_panels_of_an_imported_diagram(diagram, tmp_path):
-    from meanfield.export import open_diagram, save
+    from meanfield import open_diagram
+    from meanfield.export import save
 
     save(diagram, tmp_path / "run.auto")
     figure = plot_panels(open_diagram(tmp_path / "run.auto"))

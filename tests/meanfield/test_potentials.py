@@ -4,64 +4,34 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from meanfield.domains import Circle
-from meanfield.errors import ComputationFailed, InvalidInput
-from meanfield.potentials import (
-    POTENTIALS,
+from meanfield import (
+    Circle,
+    ComputationFailed,
     CosineSeries,
     HegselmannKrause,
+    InvalidInput,
     KellerSegel,
     Kuramoto,
     Logarithmic,
     Onsager,
     Potential,
     Transformer,
-    known_potentials,
     potential_from,
 )
+from meanfield.potentials import POTENTIALS, known_potentials
+from tests import problems
 from tests.oracles import cosine_coefficient, exact
 
 CIRCLE = Circle()
 EPS = float(np.finfo(float).eps)
 
-ALL = [
-    Transformer(2.0),
-    Transformer(-3.0),
-    Kuramoto(),
-    CosineSeries((-1.0, 0.5, 0.0, -0.25)),
-    HegselmannKrause(0.01),
-    HegselmannKrause(1.3),
-    HegselmannKrause(math.pi),
-    Onsager(),
-    Logarithmic(1),
-    Logarithmic(-1),
-    KellerSegel(0.0),
-    KellerSegel(0.7),
-    KellerSegel(30.0),
-]
 
-IN_MPMATH = {
-    Transformer(2.0): (lambda t: -mp.exp(2 * mp.cos(t)) / 2, ()),
-    Transformer(-3.0): (lambda t: mp.exp(-3 * mp.cos(t)) / 3, ()),
-    HegselmannKrause(1.3): (lambda t: -(max(mp.mpf(1.3) - t, 0) ** 2) / 2, (1.3,)),
-    HegselmannKrause(0.01): (lambda t: -(max(mp.mpf(0.01) - t, 0) ** 2) / 2, (0.01,)),
-    Onsager(): (mp.sin, ()),
-    Logarithmic(1): (lambda t: mp.log(2 * mp.sin(t / 2)), ()),
-    KellerSegel(0.0): (lambda t: mp.pi / 12 - (mp.pi - t) ** 2 / (4 * mp.pi), ()),
-    KellerSegel(0.7): (
-        lambda t: -mp.cosh(mp.mpf(0.7) * (mp.pi - t)) / (2 * mp.mpf(0.7) * mp.sinh(mp.mpf(0.7) * mp.pi)),
-        (),
-    ),
-}
-
-
-@pytest.mark.parametrize("potential", IN_MPMATH, ids=repr)
-def test_multipliers_against_quadrature(potential):
-    function, corners = IN_MPMATH[potential]
-    multipliers = potential.multipliers(CIRCLE, 6)
+@pytest.mark.parametrize("profile", problems.profiles())
+def test_multipliers_against_quadrature(profile):
+    multipliers = profile.potential.multipliers(CIRCLE, 6)
     with mp.workdps(30):
         for k in range(7):
-            expected = cosine_coefficient(function, k, corners)
+            expected = cosine_coefficient(profile.function, k, profile.corners)
             # Quadrature is good to 1e-20 absolute; the multiplier to a few roundings of the formula.
             assert abs(exact(multipliers[k]) - expected) <= 4 * EPS * abs(expected) + mp.mpf("1e-18")
 
@@ -113,7 +83,7 @@ def test_hegselmann_krause_small_radius_limit():
     assert w[0] == pytest.approx(-1e-18 / (6 * np.pi), rel=4 * EPS)
 
 
-@pytest.mark.parametrize("potential", ALL, ids=repr)
+@pytest.mark.parametrize("potential", problems.potentials())
 def test_tail_bound_holds_and_vanishes(potential):
     multipliers = np.abs(potential.multipliers(CIRCLE, 600))
     for degree in (0, 1, 2, 5, 17):
@@ -124,7 +94,7 @@ def test_tail_bound_holds_and_vanishes(potential):
     assert potential.relative_tail_bound(CIRCLE, 4000) < 0.01
 
 
-@pytest.mark.parametrize("potential", ALL, ids=repr)
+@pytest.mark.parametrize("potential", problems.potentials())
 def test_relative_multipliers_and_scale(potential):
     multipliers = potential.multipliers(CIRCLE, 40)
     relative = potential.relative_multipliers(CIRCLE, 40)
@@ -136,7 +106,7 @@ def test_relative_multipliers_and_scale(potential):
     assert potential.relative_multipliers(CIRCLE, 0).tolist() == [0]
 
 
-@pytest.mark.parametrize("potential", ALL, ids=repr)
+@pytest.mark.parametrize("potential", problems.potentials())
 def test_slope_is_the_derivative_and_odd(potential):
     angles, step = np.array([0.003, 0.4, 1.7, 2.9]), 1e-4
     central = (potential.values(angles + step) - potential.values(angles - step)) / (2 * step)
@@ -149,7 +119,7 @@ def test_slope_is_the_derivative_and_odd(potential):
     assert potential.values(angles.reshape(2, 2)).shape == (2, 2)
 
 
-@pytest.mark.parametrize("potential", ALL, ids=repr)
+@pytest.mark.parametrize("potential", problems.potentials())
 def test_values_are_periodic(potential):
     angles = np.array([0.3, 2.0])
     size = np.abs(potential.values(angles)).max() + np.abs(potential.slope(angles)).max()
@@ -157,7 +127,7 @@ def test_values_are_periodic(potential):
     assert np.abs(shifted - potential.values(angles)).max() <= 32 * EPS * size
 
 
-@pytest.mark.parametrize("potential", ALL, ids=repr)
+@pytest.mark.parametrize("potential", problems.potentials())
 def test_round_trip_by_name_and_parameters(potential):
     rebuilt = potential_from(potential.name, potential.parameters())
     assert rebuilt == potential

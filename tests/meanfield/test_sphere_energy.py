@@ -5,19 +5,29 @@ import numpy as np
 import pytest
 from scipy.special import ive, sph_harm_y
 
-from meanfield.domains import Circle, Sphere
-from meanfield.energy import dissipation, first_variation, free_energy_parts, second_variation
-from meanfield.equations import McKeanVlasov
-from meanfield.errors import ComputationFailed, InvalidInput
+from meanfield import (
+    Circle,
+    ComputationFailed,
+    GegenbauerSeries,
+    InvalidInput,
+    Kuramoto,
+    MaierSaupe,
+    McKeanVlasov,
+    Onsager,
+    Sphere,
+    Transformer,
+    dissipation,
+    first_variation,
+    free_energy_parts,
+    kuramoto_gap,
+    kuramoto_order_parameter,
+    maier_saupe_states,
+    second_variation,
+)
 from meanfield.harmonics import ZonalModes, packed
-from meanfield.potentials import GegenbauerSeries, Kuramoto, MaierSaupe, Onsager, Transformer
-from meanfield.theory import kuramoto_gap, kuramoto_order_parameter, maier_saupe_states
+from tests.problems import on_sphere
 
 EPS = float(np.finfo(float).eps)
-
-
-def problem(potential, dimension=3, **options):
-    return McKeanVlasov(Sphere(dimension), potential, **options)
 
 
 def fisher(concentration, dimension, degree):
@@ -40,7 +50,7 @@ def rounding(at, moments):
     [(3.003, 3, 20), (5.0, 3, 40), (12.0, 3, 60), (6.5, 5, 40), (10.0, 8, 40), (31.2, 24, 60)],
 )
 def test_fisher_state(ratio, dimension, degree):
-    at = problem(Kuramoto(), dimension, noise=0.7, coupling=0.7 * ratio)
+    at = on_sphere(Kuramoto(), dimension, noise=0.7, coupling=0.7 * ratio)
     moments = fisher(ratio * kuramoto_order_parameter(ratio, dimension), dimension, degree)
     energy = free_energy_parts(at, moments)
     exact = kuramoto_gap(ratio, dimension)
@@ -57,7 +67,7 @@ def test_fisher_state(ratio, dimension, degree):
 
 def test_nematic_state():
     prolate, oblate = maier_saupe_states(8.0)
-    at = problem(MaierSaupe(), coupling=8.0)
+    at = on_sphere(MaierSaupe(), coupling=8.0)
     for state in (prolate, oblate):
         with mp.workdps(25):
             mass = mp.quad(lambda u, eta=state.concentration: mp.exp(eta * u * u), [0, 1])
@@ -74,7 +84,7 @@ def test_nematic_state():
 
 def test_against_integrals_of_the_definition():
     dimension, noise, coupling = 5, 0.8, -1.7
-    at = problem(
+    at = on_sphere(
         GegenbauerSeries((-1.0, 0.4, 0.3), 5),
         dimension,
         noise=noise,
@@ -116,7 +126,7 @@ def test_against_integrals_of_the_definition():
 
 def test_gap_near_uniform_has_no_cancellation():
     for dimension in (3, 16, 64):
-        at = problem(Kuramoto(), dimension, coupling=0.5 * dimension)
+        at = on_sphere(Kuramoto(), dimension, coupling=0.5 * dimension)
         gap = free_energy_parts(at, [1.0, 1e-9]).gap
         assert gap == pytest.approx(dimension * 0.5 * 1e-18 / 2, rel=16 * EPS)
     assert free_energy_parts(at, [1.0, 0.0, 0.0]).gap == 0
@@ -134,7 +144,7 @@ def slope_of_time(p, dimension, noise, coupling):
 @pytest.mark.parametrize("dimension", [3, 4, 9])
 @pytest.mark.parametrize("coupling", [0.0, 4.0])
 def test_dissipation_is_minus_the_derivative_of_the_energy(dimension, coupling):
-    at = problem(Kuramoto(), dimension, noise=0.6, coupling=coupling)
+    at = on_sphere(Kuramoto(), dimension, noise=0.6, coupling=coupling)
     moments = fisher(1.5, dimension, 40) * 0.8 ** np.arange(41)
     rate = slope_of_time(moments, dimension, 0.6, coupling)
     step = 1e-6
@@ -145,7 +155,7 @@ def test_dissipation_is_minus_the_derivative_of_the_energy(dimension, coupling):
 
 @pytest.mark.parametrize("dimension", [3, 6])
 def test_variations_are_derivatives(dimension):
-    at = problem(
+    at = on_sphere(
         Transformer(2.0), dimension, noise=0.6, coupling=1.2, confinement=GegenbauerSeries((0.3,), dimension)
     )
     moments = fisher(1.2, dimension, 30)
@@ -181,7 +191,7 @@ def rotated(zonal, polar, azimuth):
 
 @pytest.mark.parametrize("axis", [(0.0, 0.0), (1.1, -2.3), (math.pi / 2, 0.4), (3.0, 1.0)])
 def test_the_energy_does_not_see_a_rotation(axis):
-    at = problem(Transformer(2.0), noise=0.7, coupling=3.0)
+    at = on_sphere(Transformer(2.0), noise=0.7, coupling=3.0)
     zonal = fisher(2.0, 3, 24) * 0.9 ** np.arange(25)
     cosine, sine = rotated(zonal, *axis)
     turned, upright = free_energy_parts(at, cosine, sine, layout="order"), free_energy_parts(at, zonal)
@@ -198,7 +208,7 @@ def test_the_energy_does_not_see_a_rotation(axis):
 def test_a_turn_costs_nothing():
     # The derivative of a stationary state by rotation is a null direction of the second variation.
     ratio = 5.0
-    at = problem(Kuramoto(), coupling=ratio)
+    at = on_sphere(Kuramoto(), coupling=ratio)
     zonal = fisher(ratio * kuramoto_order_parameter(ratio, 3), 3, 40)
     plus, minus = (rotated(zonal, angle, 0.0)[0] for angle in (1e-4, -1e-4))
     direction = (plus - minus) / 2e-4
@@ -209,7 +219,7 @@ def test_a_turn_costs_nothing():
 
 def test_first_variation_on_the_sphere_is_constant_at_a_state():
     ratio = 5.0
-    at = problem(Kuramoto(), noise=1.0, coupling=ratio)
+    at = on_sphere(Kuramoto(), noise=1.0, coupling=ratio)
     zonal = fisher(ratio * kuramoto_order_parameter(ratio, 3), 3, 40)
     cosine, sine = rotated(zonal, 0.7, 2.0)
     angles, values = first_variation(at, cosine, sine, points=90, layout="order")
@@ -221,7 +231,7 @@ def test_first_variation_on_the_sphere_is_constant_at_a_state():
 
 def test_a_density_without_an_axis_dissipates_what_it_loses():
     # Heat flow: every degree decays on its own.
-    at = problem(Onsager(), noise=0.5, coupling=0.0)
+    at = on_sphere(Onsager(), noise=0.5, coupling=0.0)
     generator = np.random.default_rng(5)
     degrees = np.repeat(np.arange(7), np.arange(1, 8))
     cosine, sine = (0.05 * generator.normal(size=28) / (1 + degrees) for _ in range(2))
@@ -260,7 +270,7 @@ def test_a_density_without_an_axis_dissipates_what_it_loses():
 )
 def test_faults(call, words):
     with pytest.raises(InvalidInput, match=words):
-        call(problem(Kuramoto(), coupling=2.0))
+        call(on_sphere(Kuramoto(), coupling=2.0))
 
 
 def test_layouts_belong_to_domains():
@@ -273,7 +283,7 @@ def test_layouts_belong_to_domains():
 def test_what_the_moments_do_not_hold_is_not_given():
     # N_60 is 1e20 here: the density between its peak and the opposite pole is lost in rounding.
     ratio = 41.6
-    at = problem(Kuramoto(), 32, coupling=ratio)
+    at = on_sphere(Kuramoto(), 32, coupling=ratio)
     moments = fisher(0.99 * ratio * kuramoto_order_parameter(ratio, 32), 32, 60)
     with pytest.raises(ComputationFailed, match="61 moments in 32 dimensions"):
         second_variation(at, moments, None, [0.0, 0.1, 0.05])
@@ -286,7 +296,7 @@ def test_second_variation_of_concentrated_states(dimension, multiple, degree):
     # int u^2/rho of u = d a P_1 is d^2 a^2 M(x)^2 (1/d + (1 - 1/d) p_2), M the mean of exp(x cos t).
     ratio = multiple * dimension
     x = ratio * kuramoto_order_parameter(ratio, dimension)
-    at = problem(Kuramoto(), dimension, noise=0.7, coupling=0.7 * ratio)
+    at = on_sphere(Kuramoto(), dimension, noise=0.7, coupling=0.7 * ratio)
     with mp.workdps(30):
         half = mp.mpf(dimension) / 2 - 1
         mean = mp.gamma(half + 1) * (2 / mp.mpf(x)) ** half * mp.besseli(half, x)

@@ -13,12 +13,9 @@ from sphere_sample import cubic, fisher, nematic, octahedral, place
 from test_export_auto import DIGITS, read_b, read_s
 from test_export_roundtrip import EXACT, assert_same
 
-from meanfield import Kuramoto, McKeanVlasov, Sphere
-from meanfield.errors import InvalidInput
-from meanfield.export import open_diagram, save, state_to_xarray
+from meanfield import Branch, Diagram, InvalidInput, Kuramoto, McKeanVlasov, Outcome, Sphere, open_diagram
+from meanfield.export import save, state_to_xarray
 from meanfield.export.states import save_states
-from meanfield.records.diagram import Branch, Diagram
-from meanfield.records.outcome import Outcome
 
 
 def turned(diagram):

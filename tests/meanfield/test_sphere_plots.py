@@ -18,14 +18,12 @@ from sphere_sample import (
     watson_moments,
 )
 
+from meanfield import CosineSeries, InvalidInput, McKeanVlasov, Sphere
 from meanfield.cli import main
-from meanfield.domains import Sphere
-from meanfield.equations import McKeanVlasov
-from meanfield.errors import InvalidInput
 from meanfield.harmonics import full_density, moduli, packed, zonal_density, zonal_sensitivity
 from meanfield.plotting import critical_mode, plot_diagram, plot_panels
 from meanfield.plotting.globe import GENERIC
-from meanfield.potentials import CosineSeries
+from tests import problems
 
 # Quintic splines through eight points a wave are in error by (2 pi/8)^6/30240 of the last harmonic.
 INTERPOLATED = (2 * np.pi / 8) ** 6 / 30240
@@ -341,9 +339,10 @@ def test_signed_order_parameter_of_a_two_sided_branch(nematics):
     assert drawn[-1] < -0.2
     assert {"uniform", "prolate", "oblate"} <= {text.get_text() for text in ax.texts}
     # The marker of the fold is at the known fold of Maier and Saupe.
+    exact = problems.NEMATIC.exact
     (fold,) = [line for line in ax.get_lines() if line.get_marker() == "s"]
-    assert fold.get_xdata()[0] == pytest.approx(6.7314863964833565 / 7.5, abs=1e-12)
-    assert fold.get_ydata()[0] == pytest.approx(0.32359687690708, abs=1e-6)
+    assert fold.get_xdata()[0] == pytest.approx(exact("fold") / exact("critical coupling"), abs=1e-12)
+    assert fold.get_ydata()[0] == pytest.approx(exact("order at fold"), abs=1e-6)
     modulus = np.concatenate([line.get_ydata() for line in pieces(plot_diagram(diagram, "m2"), "oblate")])
     assert np.array_equal(modulus, np.abs(drawn))
 

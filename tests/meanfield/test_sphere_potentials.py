@@ -6,27 +6,28 @@ import numpy as np
 import pytest
 import sympy
 
-from meanfield.cli import main
-from meanfield.domains import Circle, Sphere
-from meanfield.errors import InvalidInput
-from meanfield.harmonics import multiplicities
-from meanfield.harmonics.gegenbauer import sum_at_cosines
-from meanfield.potentials import (
-    POTENTIALS,
+from meanfield import (
+    Circle,
     CosineSeries,
     Custom,
     GegenbauerSeries,
     HegselmannKrause,
+    InvalidInput,
     KellerSegel,
     Kuramoto,
     Logarithmic,
     MaierSaupe,
     Onsager,
+    Sphere,
     Transformer,
-    potential_class,
     potential_from,
 )
+from meanfield.cli import main
+from meanfield.harmonics import multiplicities
+from meanfield.harmonics.gegenbauer import sum_at_cosines
+from meanfield.potentials import POTENTIALS, potential_class
 from meanfield.potentials.zonal import angular_rule, polar_mass
+from tests import problems
 from tests.oracles import exact, zonal_mean
 
 EPS = float(np.finfo(float).eps)
@@ -36,33 +37,18 @@ def cosine(degree, t):
     return mp.cos(degree * t)
 
 
-CLOSED = [
-    (Transformer(2.0), lambda t: -mp.exp(2 * mp.cos(t)) / 2, ()),
-    (Transformer(-3.0), lambda t: mp.exp(-3 * mp.cos(t)) / 3, ()),
-    (Kuramoto(), lambda t: -mp.cos(t), ()),
-    (MaierSaupe(), lambda t: -(mp.cos(t) ** 2), ()),
-    (Onsager(), mp.sin, ()),
-    (Logarithmic(), lambda t: mp.log(2 * mp.sin(t / 2)), ()),
-    (Logarithmic(-1), lambda t: -mp.log(2 * mp.sin(t / 2)), ()),
-    (
-        CosineSeries((-1.0, 0.5, 0.0, -0.25)),
-        lambda t: -mp.cos(t) + mp.cos(2 * t) / 2 - mp.cos(4 * t) / 4,
-        (),
-    ),
-    (HegselmannKrause(1.3), lambda t: -(max(mp.mpf(1.3) - t, 0) ** 2) / 2, (1.3,)),
-]
-
-
 @pytest.mark.parametrize("dimension", [3, 4, 9])
-@pytest.mark.parametrize(("potential", "function", "corners"), CLOSED, ids=lambda value: repr(value)[:24])
-def test_multipliers_against_quadrature(potential, function, corners, dimension):
-    if isinstance(potential, HegselmannKrause) and dimension > 4:
+@pytest.mark.parametrize("profile", problems.profiles(3))
+def test_multipliers_against_quadrature(profile, dimension):
+    if dimension > profile.largest_dimension:
         pytest.skip("refused there")
     domain = Sphere(dimension)
-    multipliers = potential.multipliers(domain, 6)
+    multipliers = profile.potential.multipliers(domain, 6)
     with mp.workdps(25):
         for degree in (0, 1, 2, 3, 4, 6):
-            expected = domain.multiplicity(degree) * zonal_mean(dimension, function, degree, corners)
+            expected = domain.multiplicity(degree) * zonal_mean(
+                dimension, profile.function, degree, profile.corners
+            )
             assert abs(mp.mpf(float(multipliers[degree])) - expected) <= 4 * EPS * abs(expected) + mp.mpf("1e-18")
 
 
@@ -111,26 +97,12 @@ def test_the_sum_of_all_multipliers_is_the_value_at_zero():
             assert total == pytest.approx(-math.exp(beta) / beta, rel=16 * EPS)
 
 
-BOUNDED = [
-    Transformer(9.0),
-    Transformer(-2.0),
-    Kuramoto(),
-    MaierSaupe(),
-    Onsager(),
-    Logarithmic(),
-    CosineSeries((-1.0, 0.5)),
-    HegselmannKrause(1.3),
-    HegselmannKrause(0.1),
-    HegselmannKrause(math.pi),
-    Custom.from_expression("exp(cos(t))"),
-]
-
-
 @pytest.mark.parametrize("dimension", [3, 4, 24])
-@pytest.mark.parametrize("potential", BOUNDED, ids=repr)
-def test_tail_bound_and_scale(potential, dimension):
-    if isinstance(potential, HegselmannKrause) and dimension > 4:
+@pytest.mark.parametrize("profile", problems.profiles(3))
+def test_tail_bound_and_scale(profile, dimension):
+    if dimension > profile.largest_dimension:
         pytest.skip("refused there")
+    potential = profile.potential
     domain = Sphere(dimension)
     multipliers = np.abs(potential.multipliers(domain, 600))
     for degree in (0, 1, 2, 5, 17, 100):

@@ -5,45 +5,44 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from meanfield import theory
-from meanfield.cli import main
-from meanfield.domains import Circle, Sphere
-from meanfield.equations import McKeanVlasov
-from meanfield.errors import InvalidInput
-from meanfield.potentials import (
+from meanfield import (
+    Circle,
     CosineSeries,
     GegenbauerSeries,
+    InvalidInput,
     Kuramoto,
     Logarithmic,
     MaierSaupe,
     Onsager,
+    Sphere,
     Transformer,
+    theory,
 )
+from meanfield.cli import main
 from meanfield.theory.spheres import squared_polynomial
+from tests import problems
+from tests.problems import on_sphere
+from tests.zonal_states import polar_rule, zonal_polynomial
 
 EPS = float(np.finfo(float).eps)
-
-
-def problem(potential, dimension=3, **options):
-    return McKeanVlasov(Sphere(dimension), potential, **options)
 
 
 # Thresholds
 
 
 def test_thresholds_count_harmonics():
-    at = problem(Kuramoto(), 7, noise=0.3)
+    at = on_sphere(Kuramoto(), 7, noise=0.3)
     assert theory.critical_coupling(at) == pytest.approx(7 * 0.3, rel=2 * EPS)
-    couplings = theory.critical_couplings(problem(MaierSaupe(), 5), 3)
+    couplings = theory.critical_couplings(on_sphere(MaierSaupe(), 5), 3)
     assert couplings.tolist() == [np.inf, np.inf, pytest.approx(5 * 7 / 2, rel=2 * EPS), np.inf]
-    points = theory.critical_modes(problem(Onsager()), 0.0, 100.0)
+    points = theory.critical_modes(on_sphere(Onsager()), 0.0, 100.0)
     assert [point.modes for point in points] == [(2,), (4,)]
     assert [point.kernel_dimension for point in points] == [5, 9]
     assert [point.coupling * np.pi for point in points] == pytest.approx([32, 256], rel=8 * EPS)
 
 
 def test_coincident_degrees_share_a_point():
-    at = problem(GegenbauerSeries((-3.0, -5.0, 0.0, 2.0)))
+    at = on_sphere(GegenbauerSeries((-3.0, -5.0, 0.0, 2.0)))
     (point,) = theory.critical_modes(at, 0.0, 10.0)
     assert (point.coupling, point.modes, point.kernel_dimension) == (1.0, (1, 2), 3 + 5)
     below = theory.critical_modes(at, -10.0, 0.0)
@@ -53,7 +52,7 @@ def test_coincident_degrees_share_a_point():
 @pytest.mark.parametrize("dimension", [3, 8, 24, 128])
 def test_the_first_threshold_is_that_of_the_largest_eigenvalue(dimension):
     # The multiplier of degree 1 is far from the largest here, its eigenvalue is.
-    at = problem(Transformer(9.0), dimension)
+    at = on_sphere(Transformer(9.0), dimension)
     assert np.argmin(at.potential.multipliers(at.domain, 40)) > 1
     first = theory.critical_couplings(at, 40)[1]
     assert theory.critical_coupling(at) == first == theory.critical_couplings(at, 40)[1:].min()
@@ -64,7 +63,7 @@ def test_the_first_threshold_is_that_of_the_largest_eigenvalue(dimension):
 
 
 def test_growth_rates_vanish_at_the_threshold_and_diffuse_without_coupling():
-    at = problem(Transformer(2.0), 6, noise=0.7)
+    at = on_sphere(Transformer(2.0), 6, noise=0.7)
     free = theory.growth_rates(at.at(coupling=0.0), 4)
     assert free == pytest.approx([-0.7 * k * (k + 4) for k in range(5)], rel=4 * EPS)
     for degree in (1, 2, 3):
@@ -76,40 +75,11 @@ def test_growth_rates_vanish_at_the_threshold_and_diffuse_without_coupling():
 # Shapes of branches
 
 
-@functools.cache
-def gauss(dimension, count=48):
-    """Nodes and weights of the uniform measure in u, from the moments of a dense rule in many digits."""
-    with mp.workdps(40):
-        # In t the trapezoid rule is Gaussian for even d; an odd power of sin t is done by Clenshaw and Curtis.
-        points = [mp.pi * j / count for j in range(count + 1)]
-        if dimension % 2 == 0:
-            weights = [mp.sin(t) ** (dimension - 2) * (1 if 0 < j < count else 0.5) for j, t in enumerate(points)]
-        else:
-            weights = []
-            for j, t in enumerate(points):
-                total = mp.fsum(
-                    (0.5 if k in (0, count) else 1) * 2 * mp.cos(k * t) / (1 - mp.mpf(k) ** 2)
-                    for k in range(0, count + 1, 2)
-                )
-                weights.append(total * mp.sin(t) ** (dimension - 3) * (1 if 0 < j < count else 0.5))
-        mass = mp.fsum(weights)
-        return [mp.cos(t) for t in points], [w / mass for w in weights]
-
-
-def polynomial(degree, dimension, u):
-    """P_l(u) by the three-term recurrence."""
-    previous, current = mp.mpf(1), u
-    for k in range(1, degree):
-        following = ((2 * k + dimension - 2) * u * current - k * previous) / (k + dimension - 2)
-        previous, current = current, following
-    return current if degree else previous
-
-
 def branch_ratio(dimension, w, degree, amplitude):
     """kappa/kappa_l of the zonal branch where p_l = amplitude, by Newton on the fixed point p = <P e^V>/Z."""
-    nodes, weights = gauss(dimension)
+    nodes, weights = polar_rule(dimension)
     active = [k for k, value in enumerate(w, start=1) if value]
-    tables = {k: [polynomial(k, dimension, u) for u in nodes] for k in {*active, degree}}
+    tables = {k: [zonal_polynomial(k, dimension, u) for u in nodes] for k in {*active, degree}}
     numbers = {k: Sphere(dimension).multiplicity(k) for k in active}
     threshold = -mp.mpf(numbers[degree]) / mp.mpf(w[degree - 1])
     others = [k for k in active if k != degree]
@@ -140,7 +110,7 @@ PITCHFORKS = [
 
 @pytest.mark.parametrize(("dimension", "w", "degree"), PITCHFORKS)
 def test_curvature_of_odd_branches(dimension, w, degree):
-    shape = theory.branch_shape(problem(GegenbauerSeries(w, dimension), dimension), degree)
+    shape = theory.branch_shape(on_sphere(GegenbauerSeries(w, dimension), dimension), degree)
     with mp.workdps(30):
         # kappa/kappa_l - 1 = b1 x + b2 x^2 in x = p_l^2: two amplitudes leave x^2.
         squares = [mp.mpf("1e-8"), mp.mpf("4e-8")]
@@ -155,7 +125,7 @@ def test_curvature_of_odd_branches(dimension, w, degree):
     ("dimension", "w", "degree"), [(3, (0.0, -1.0), 2), (8, (0.2, -1.0, 0.1), 2), (3, (0.0, -0.3, 0.0, -1.0), 4)]
 )
 def test_slope_of_even_branches(dimension, w, degree):
-    shape = theory.branch_shape(problem(GegenbauerSeries(w, dimension), dimension), degree)
+    shape = theory.branch_shape(on_sphere(GegenbauerSeries(w, dimension), dimension), degree)
     with mp.workdps(30):
         ratios = [branch_ratio(dimension, w, degree, sign * mp.mpf("1e-5")) for sign in (1, -1)]
         expected = (ratios[0] - ratios[1]) / mp.mpf("2e-5")
@@ -167,14 +137,14 @@ def test_slope_of_even_branches(dimension, w, degree):
 
 def test_closed_forms_of_slope_and_curvature():
     for dimension in (3, 4, 16, 64):
-        slope = theory.branch_shape(problem(MaierSaupe(), dimension), 2).slope
+        slope = theory.branch_shape(on_sphere(MaierSaupe(), dimension), 2).slope
         assert slope == pytest.approx(-(dimension**2 - 4) / (dimension + 4), rel=4 * EPS)
-        free = theory.branch_shape(problem(Kuramoto(), dimension), 1)
+        free = theory.branch_shape(on_sphere(Kuramoto(), dimension), 1)
         assert (free.type, free.curvature) == (
             "supercritical",
             pytest.approx(dimension / (dimension + 2), rel=8 * EPS),
         )
-        shape = theory.branch_shape(problem(Transformer(3.0), dimension), 1)
+        shape = theory.branch_shape(on_sphere(Transformer(3.0), dimension), 1)
         expected = dimension / (dimension + 2) * (1 - dimension * shape.q) / (1 - shape.q)
         assert shape.curvature == pytest.approx(expected, rel=64 * EPS)
 
@@ -184,22 +154,22 @@ def test_closed_forms_of_slope_and_curvature():
 def test_squares_of_polynomials(dimension, degree):
     coefficients = squared_polynomial(Sphere(dimension), degree)
     for u in (mp.mpf(-1), mp.mpf("0.3"), mp.mpf("0.9")):
-        values = [polynomial(k, dimension, u) for k in range(2 * degree + 1)]
+        values = [zonal_polynomial(k, dimension, u) for k in range(2 * degree + 1)]
         total = mp.fsum(float(c) * v for c, v in zip(coefficients, values, strict=True))
         assert float(total - values[degree] ** 2) == pytest.approx(0, abs=16 * EPS)
 
 
 def test_resonant_degrees_are_named():
-    both = theory.branch_shape(problem(GegenbauerSeries((-3.0, -5.0))), 1)
+    both = theory.branch_shape(on_sphere(GegenbauerSeries((-3.0, -5.0))), 1)
     assert (both.type, both.note) == (
         "transcritical",
         "degree 2 is critical too and gives the reduced energy a cubic term",
     )
-    outside = theory.branch_shape(problem(GegenbauerSeries((-3.0, 0.0, -7.0))), 1)
+    outside = theory.branch_shape(on_sphere(GegenbauerSeries((-3.0, 0.0, -7.0))), 1)
     assert (outside.type, outside.note) == ("supercritical", "degree 3 is critical too")
-    assert theory.branch_shape(problem(GegenbauerSeries((-3.0, -5.0))), 2).note == "degree 1 is critical too"
+    assert theory.branch_shape(on_sphere(GegenbauerSeries((-3.0, -5.0))), 2).note == "degree 1 is critical too"
     with pytest.raises(InvalidInput, match="w_3 = 0"):
-        theory.branch_shape(problem(Kuramoto()), 3)
+        theory.branch_shape(on_sphere(Kuramoto()), 3)
 
 
 # Where the transition changes its kind
@@ -219,7 +189,7 @@ def test_tricritical_beta(dimension, value):
     beta = theory.tricritical_beta(1, Sphere(dimension))
     assert beta == pytest.approx(value, rel=8 * EPS)
     below, above = (
-        theory.branch_shape(problem(Transformer(beta * factor), dimension), 1) for factor in (1 - 1e-9, 1 + 1e-9)
+        theory.branch_shape(on_sphere(Transformer(beta * factor), dimension), 1) for factor in (1 - 1e-9, 1 + 1e-9)
     )
     assert (below.type, above.type) == ("supercritical", "subcritical")
     assert theory.tricritical_beta(1, Circle()) == theory.tricritical_beta(1)
@@ -241,15 +211,15 @@ def test_tricritical_beta(dimension, value):
     ],
 )
 def test_global_criterion(potential, dimension, holds, continuous, words):
-    criterion = theory.global_criterion(problem(potential, dimension))
+    criterion = theory.global_criterion(on_sphere(potential, dimension))
     assert (criterion.holds, criterion.continuous) == (holds, continuous)
     assert words in criterion.statement
 
 
 def test_statements_about_the_circle_are_refused():
-    attractive = problem(Logarithmic(), coupling=1.0)
+    attractive = on_sphere(Logarithmic(), coupling=1.0)
     for call in (
-        lambda: theory.resonance(problem(CosineSeries((-1.0, -1.0))), 1, 2),
+        lambda: theory.resonance(on_sphere(CosineSeries((-1.0, -1.0))), 1, 2),
         lambda: theory.vertical_branches(attractive, 0.0, 9.0),
         lambda: theory.vertical_spectrum(attractive, 3),
     ):
@@ -288,8 +258,9 @@ def test_fisher_states(ratio, dimension):
 
 
 def test_fisher_values_and_limits():
-    assert theory.kuramoto_order_parameter(5.0, 3) == pytest.approx(0.725881987191199, rel=4 * EPS)
-    assert theory.kuramoto_gap(5.0, 3) == pytest.approx(-0.329226837925100, rel=4 * EPS)
+    spins = problems.SPINS_AT_5
+    assert theory.kuramoto_order_parameter(5.0, 3) == pytest.approx(spins.exact("order parameter"), rel=4 * EPS)
+    assert theory.kuramoto_gap(5.0, 3) == pytest.approx(spins.exact("free energy gap"), rel=4 * EPS)
     for n in (2, 3, 17, 128):
         assert theory.kuramoto_order_parameter(n, n) == theory.kuramoto_gap(n, n) == 0
         # kappa/kappa_1 = 1 + n/(n+2) m^2 at the onset, 1 - m ~ (n-1) D/(2 kappa) far away.
@@ -336,7 +307,7 @@ def test_nematic_fold_and_transition():
         eta = mp.findroot(lambda e: nematic(e)[2], 2.92)
         assert equal.ratio == pytest.approx(float(nematic(eta)[0]), rel=8 * EPS)
         assert equal.order_parameter == pytest.approx(float(nematic(eta)[1]), rel=32 * EPS)
-    assert fold.ratio == pytest.approx(6.7314863964833565, rel=2 * EPS)
+    assert fold.ratio == pytest.approx(problems.NEMATIC.exact("fold"), rel=2 * EPS)
 
 
 def test_nematic_states_at_a_coupling():
@@ -363,12 +334,12 @@ def test_nematic_states_at_a_coupling():
 
 def test_the_command_prints_degrees(capsys):
     assert main(["theory", "maier-saupe", "--domain", "sphere", "--modes", "3"]) == 0
-    text = capsys.readouterr().out
+    text, exact = capsys.readouterr().out, problems.NEMATIC.exact
     assert "maier-saupe on the sphere, noise D = 1" in text
     assert "W(t) = -cos(t)^2 = sum_l w_l P_l(cos t)" in text
     assert (
-        "clustered states from kappa = 6.731486396483, with the free energy of uniform at kappa = 6.812188488069"
-        in text
+        f"clustered states from kappa = {exact('fold'):.13g}, "
+        f"with the free energy of uniform at kappa = {exact('transition'):.13g}" in text
     )
     assert "2  -0.7142857142857  transcritical" in text
     assert "  2  7.5      1                -0.6666666666667  5\n" in text
@@ -379,7 +350,7 @@ def test_the_command_as_json(capsys):
     assert main(["theory", "transformer", *(word for pair in options.items() for word in pair), "--json"]) == 0
     values = json.loads(capsys.readouterr().out)
     rows = {row["mode"]: row for row in values["modes"]}
-    at = problem(Transformer(3.0), 8, coupling=6.0)
+    at = on_sphere(Transformer(3.0), 8, coupling=6.0)
     assert values["problem"]["domain"] == {"name": "sphere", "dimension": 8}
     assert values["critical_coupling"] == theory.critical_coupling(at)
     assert rows[1]["b1"] == theory.branch_shape(at, 1).curvature

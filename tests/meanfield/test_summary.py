@@ -5,9 +5,7 @@ import pytest
 from sample import repulsive_sample, sample
 from sphere_sample import cubic, nematic
 
-from meanfield.domains import Circle
-from meanfield.equations import McKeanVlasov
-from meanfield.potentials import CosineSeries, Kuramoto, Transformer
+from meanfield import Circle, CosineSeries, Kuramoto, McKeanVlasov, Transformer
 from meanfield.summary import leading_degree, stability_in_words, summarise
 from meanfield.wording import WIDTH, describe
 

@@ -4,20 +4,20 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from meanfield import theory
-from meanfield.domains import Circle
-from meanfield.equations import McKeanVlasov
-from meanfield.errors import InvalidInput
-from meanfield.potentials import (
+from meanfield import (
+    Circle,
     CosineSeries,
     HegselmannKrause,
+    InvalidInput,
     KellerSegel,
     Kuramoto,
     Logarithmic,
     Onsager,
     Transformer,
+    theory,
 )
-from tests import oracles
+from tests import oracles, problems
+from tests.problems import on_circle
 
 EPS = float(np.finfo(float).eps)
 TRICRITICAL = [
@@ -30,25 +30,28 @@ TRICRITICAL = [
 ]
 
 
-def problem(potential, **options):
-    return McKeanVlasov(Circle(), potential, **options)
-
-
 def test_critical_couplings_of_the_transformer():
-    couplings = theory.critical_couplings(problem(Transformer(5.0)), 4)
+    couplings = theory.critical_couplings(on_circle(Transformer(5.0)), 4)
     assert couplings[0] == np.inf
-    assert couplings[1] == pytest.approx(0.205459957486723413, rel=4 * EPS)
+    assert couplings[1] == pytest.approx(problems.TRANSFORMER.exact("critical coupling"), rel=4 * EPS)
     expected = [1, 1.3901620816434, 2.3555598112509, 4.7640022959900]
     assert couplings[1:] / couplings[1] == pytest.approx(expected, rel=1e-13)
 
 
+@pytest.mark.parametrize("entry", problems.tagged("free", exact="critical coupling"))
+def test_critical_couplings_are_exact_to_rounding(entry):
+    found = theory.critical_coupling(entry.problem)
+    with mp.workdps(30):
+        assert abs(oracles.exact(found) / entry.values["critical coupling"].digits - 1) <= 8 * EPS
+
+
 def test_signs_zeros_and_noise():
-    couplings = theory.critical_couplings(problem(CosineSeries((-1.0, 0.0, 0.5)), noise=3.0), 4)
+    couplings = theory.critical_couplings(on_circle(CosineSeries((-1.0, 0.0, 0.5)), noise=3.0), 4)
     assert couplings.tolist() == [np.inf, 6, np.inf, -12, np.inf]
 
 
 def test_critical_modes_at_extreme_beta():
-    at = problem(Transformer(800.0))
+    at = on_circle(Transformer(800.0))
     lowest = theory.critical_coupling(at)
     with mp.workdps(30):
         exact = 800 / mp.besseli(1, 800)
@@ -61,7 +64,7 @@ def test_critical_modes_at_extreme_beta():
 
 
 def test_near_doubles_stay_apart_and_equals_coincide():
-    points = theory.critical_modes(problem(CosineSeries((-1.0, -1 - 1e-6, -1.0, 0.5))), -10, 3)
+    points = theory.critical_modes(on_circle(CosineSeries((-1.0, -1 - 1e-6, -1.0, 0.5))), -10, 3)
     assert [point.modes for point in points] == [(4,), (2,), (1, 3)]
     assert [point.kernel_dimension for point in points] == [2, 2, 4]
     assert points[0].coupling == -4
@@ -72,32 +75,32 @@ def test_near_doubles_stay_apart_and_equals_coincide():
 def test_no_mode_is_missed_far_up_the_series(seed):
     generator = np.random.default_rng(seed)
     w = generator.normal(size=300) * generator.choice([1e-3, 1e-1, 1.0], size=300)
-    points = theory.critical_modes(problem(CosineSeries(tuple(w))), -50, 50)
+    points = theory.critical_modes(on_circle(CosineSeries(tuple(w))), -50, 50)
     found = sorted(mode for point in points for mode in point.modes)
     assert found == [k + 1 for k in range(300) if abs(2 / w[k]) <= 50]
-    assert theory.critical_coupling(problem(CosineSeries(tuple(w)))) == pytest.approx(-2 / w.min(), rel=4 * EPS)
+    assert theory.critical_coupling(on_circle(CosineSeries(tuple(w)))) == pytest.approx(-2 / w.min(), rel=4 * EPS)
 
 
 def test_ranges_without_bifurcation_and_bad_ranges():
-    assert theory.critical_modes(problem(Kuramoto()), 2.5, 9.0) == []
-    assert [point.modes for point in theory.critical_modes(problem(Kuramoto()), 2.0, 2.0)] == [(1,)]
+    assert theory.critical_modes(on_circle(Kuramoto()), 2.5, 9.0) == []
+    assert [point.modes for point in theory.critical_modes(on_circle(Kuramoto()), 2.0, 2.0)] == [(1,)]
     for low, high in ((2, 1), (math.nan, 1), (0, math.inf)):
         with pytest.raises(InvalidInput, match="finite and increasing"):
-            theory.critical_modes(problem(Kuramoto()), low, high)
+            theory.critical_modes(on_circle(Kuramoto()), low, high)
     with pytest.raises(InvalidInput, match="choose a smaller range"):
-        theory.critical_modes(problem(Logarithmic()), 0, 1e9)
+        theory.critical_modes(on_circle(Logarithmic()), 0, 1e9)
 
 
 def test_no_attractive_mode():
     for potential in (Logarithmic(-1), CosineSeries((1.0, 2.0)), CosineSeries((0.0,))):
-        assert theory.critical_coupling(problem(potential)) is None
-        assert theory.global_criterion(problem(potential)).holds is None
-    (point,) = theory.critical_modes(problem(CosineSeries((1.0,))), -3, 3)
+        assert theory.critical_coupling(on_circle(potential)) is None
+        assert theory.global_criterion(on_circle(potential)).holds is None
+    (point,) = theory.critical_modes(on_circle(CosineSeries((1.0,))), -3, 3)
     assert point.relative_coupling is None
 
 
 def test_confinement_and_free_coupling_are_refused():
-    confined = problem(Kuramoto(), confinement=Kuramoto(), coupling=1.0)
+    confined = on_circle(Kuramoto(), confinement=Kuramoto(), coupling=1.0)
     for call in (
         lambda: theory.critical_couplings(confined, 3),
         lambda: theory.critical_coupling(confined),
@@ -110,11 +113,11 @@ def test_confinement_and_free_coupling_are_refused():
         with pytest.raises(InvalidInput, match="confinement"):
             call()
     with pytest.raises(InvalidInput, match="coupling"):
-        theory.growth_rates(problem(Kuramoto()), 3)
+        theory.growth_rates(on_circle(Kuramoto()), 3)
 
 
 def test_growth_rates():
-    rates = theory.growth_rates(problem(Logarithmic(-1), noise=2.0, coupling=3.0), 4)
+    rates = theory.growth_rates(on_circle(Logarithmic(-1), noise=2.0, coupling=3.0), 4)
     modes = np.arange(5)
     assert rates == pytest.approx(-(2 * modes**2 + 3 * modes / 2), rel=4 * EPS)
 
@@ -123,7 +126,7 @@ def test_growth_rates():
     "w", [(-1, -0.2, 0.3), (-1, -0.8, -0.4), (-1, -0.5, -0.1), (-2, 1, 0), (-1, -1.7, -0.6), (3, 1, 1, 1)]
 )
 def test_branch_shape_against_newton(w):
-    shape = theory.branch_shape(problem(CosineSeries(w)), 1)
+    shape = theory.branch_shape(on_circle(CosineSeries(w)), 1)
     b1, b2 = oracles.branch_coefficients([mp.mpf(1), *(mp.mpf(value) / w[0] for value in w)])
     assert shape.curvature == pytest.approx(float(b1), rel=1e-12, abs=1e-14)
     # The fit leaves an error of the order of amplitude^4 = 1e-16 times the next coefficients.
@@ -133,7 +136,7 @@ def test_branch_shape_against_newton(w):
 @pytest.mark.parametrize("beta", [0.5, 2.5, 20.0, 800.0, -5.0])
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_branch_shape_of_the_transformer_is_exact(beta, n):
-    shape = theory.branch_shape(problem(Transformer(beta)), n)
+    shape = theory.branch_shape(on_circle(Transformer(beta)), n)
     with mp.workdps(50):
         q, p = (mp.besseli(j * n, beta) / mp.besseli(n, beta) for j in (2, 3))
         b1 = (1 - 2 * q) / (2 * (1 - q))
@@ -146,38 +149,38 @@ def test_branch_shape_of_the_transformer_is_exact(beta, n):
 
 
 def test_types_of_branches():
-    assert theory.branch_shape(problem(CosineSeries((-1, -1))), 1).type == "transcritical"
-    assert theory.branch_shape(problem(CosineSeries((-1, -2))), 1).type == "supercritical"
-    third = theory.branch_shape(problem(CosineSeries((-1, 0, -1))), 1)
+    assert theory.branch_shape(on_circle(CosineSeries((-1, -1))), 1).type == "transcritical"
+    assert theory.branch_shape(on_circle(CosineSeries((-1, -2))), 1).type == "supercritical"
+    third = theory.branch_shape(on_circle(CosineSeries((-1, 0, -1))), 1)
     assert third.type == "supercritical"
     assert math.isnan(third.quartic)
     assert "1:3" in third.note
-    kuramoto = theory.branch_shape(problem(Kuramoto()), 1)
+    kuramoto = theory.branch_shape(on_circle(Kuramoto()), 1)
     assert (kuramoto.curvature, kuramoto.quartic) == (0.5, pytest.approx(5 / 12, rel=EPS))
-    onsager = theory.branch_shape(problem(Onsager()), 2)
+    onsager = theory.branch_shape(on_circle(Onsager()), 2)
     assert onsager.coupling == pytest.approx(1.5 * np.pi, rel=2 * EPS)
     assert onsager.curvature == pytest.approx(3 / 8, rel=2 * EPS)
-    log = theory.branch_shape(problem(Logarithmic()), 5)
+    log = theory.branch_shape(on_circle(Logarithmic()), 5)
     assert (log.type, log.curvature, log.quartic) == ("degenerate", 0, 0)
     assert "vertical" in log.note
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 6])
 def test_transformer_at_its_tricritical_beta_is_degenerate(n):
-    shape = theory.branch_shape(problem(Transformer(theory.tricritical_beta(n))), n)
+    shape = theory.branch_shape(on_circle(Transformer(theory.tricritical_beta(n))), n)
     assert shape.type == "degenerate"
     assert shape.quartic == pytest.approx(2 * (1 - 3 * shape.p) / (3 * (1 - shape.p)), rel=4 * EPS)
     assert "quartically supercritical" in shape.note
-    below = theory.branch_shape(problem(Transformer(theory.tricritical_beta(n) * (1 - 1e-9))), n)
-    above = theory.branch_shape(problem(Transformer(theory.tricritical_beta(n) * (1 + 1e-9))), n)
+    below = theory.branch_shape(on_circle(Transformer(theory.tricritical_beta(n) * (1 - 1e-9))), n)
+    above = theory.branch_shape(on_circle(Transformer(theory.tricritical_beta(n) * (1 + 1e-9))), n)
     assert (below.type, above.type) == ("supercritical", "subcritical")
 
 
 def test_branch_shape_needs_a_mode():
     with pytest.raises(InvalidInput, match="w_2 = 0"):
-        theory.branch_shape(problem(Kuramoto()), 2)
+        theory.branch_shape(on_circle(Kuramoto()), 2)
     with pytest.raises(InvalidInput, match="positive integer"):
-        theory.branch_shape(problem(Kuramoto()), 0)
+        theory.branch_shape(on_circle(Kuramoto()), 0)
 
 
 @pytest.mark.parametrize(("n", "value"), list(enumerate(TRICRITICAL, start=1)))
@@ -225,7 +228,7 @@ def test_continuous_radius():
     ids=repr,
 )
 def test_global_criterion(potential, holds, continuous, mode):
-    criterion = theory.global_criterion(problem(potential))
+    criterion = theory.global_criterion(on_circle(potential))
     assert (criterion.holds, criterion.continuous, criterion.mode) == (holds, continuous, mode)
     assert (criterion.violated_at is not None) == (holds is False)
     assert criterion.statement
@@ -260,7 +263,7 @@ def reduced_energy_defect(w, first, second, phase):
 )
 @pytest.mark.parametrize("phase", [1, -1])
 def test_reduced_energy_of_two_modes(w, n, m, phase):
-    form = theory.resonance(problem(CosineSeries(w)), n, m)
+    form = theory.resonance(on_circle(CosineSeries(w)), n, m)
     assert form.detuning == pytest.approx(0, abs=4 * EPS)
     with mp.workdps(40):
         z, y = mp.mpf("1e-3"), mp.mpf("0.8e-3")
@@ -279,7 +282,7 @@ def test_reduced_energy_of_two_modes(w, n, m, phase):
 
 
 def test_one_to_two_resonance():
-    form = theory.resonance(problem(CosineSeries((-1, -1))), 1, 2)
+    form = theory.resonance(on_circle(CosineSeries((-1, -1))), 1, 2)
     assert (form.kind, form.resonant, form.detuning) == ("1:2", -1, 0)
     assert form.mixed_slopes() == (math.sqrt(2), -1)
     # On the mixed branch at kappa/kappa_1 = 1 + delta the fixed point holds to second order in delta.
@@ -303,13 +306,13 @@ def test_one_to_two_resonance():
 
 def test_resonance_refuses():
     with pytest.raises(InvalidInput, match="must ascend"):
-        theory.resonance(problem(Transformer(3.0)), 2, 1)
+        theory.resonance(on_circle(Transformer(3.0)), 2, 1)
     with pytest.raises(InvalidInput, match="no common critical coupling"):
-        theory.resonance(problem(Kuramoto()), 1, 2)
+        theory.resonance(on_circle(Kuramoto()), 1, 2)
     with pytest.raises(InvalidInput, match="mode 5 is critical together"):
-        theory.resonance(problem(CosineSeries((0, -1, -1, 0, -1))), 2, 3)
+        theory.resonance(on_circle(CosineSeries((0, -1, -1, 0, -1))), 2, 3)
     with pytest.raises(InvalidInput, match="1:2"):
-        theory.resonance(problem(CosineSeries((0, -1, -1))), 2, 3).mixed_slopes()
+        theory.resonance(on_circle(CosineSeries((0, -1, -1))), 2, 3).mixed_slopes()
 
 
 @pytest.mark.parametrize("ratio", [2 + 1e-12, 2.0001, 2.1, 3.0, 10.0, 500.0, 9999.0, 10001.0])
@@ -328,14 +331,14 @@ def test_kuramoto_is_uniform_up_to_two():
         assert theory.kuramoto_gap(ratio) == 0
     with pytest.raises(InvalidInput, match="nan"):
         theory.kuramoto_order_parameter(math.nan)
-    assert theory.kuramoto_gap(3.0) == pytest.approx(-0.160064002, abs=5e-10)
+    assert theory.kuramoto_gap(3.0) == pytest.approx(problems.KURAMOTO_AT_3.exact("free energy gap"), rel=8 * EPS)
 
 
 def test_vertical_branches_solve_the_moment_equations():
-    at = problem(Logarithmic(), noise=0.5)
+    at = on_circle(Logarithmic(), noise=0.5)
     branches = theory.vertical_branches(at, 0.5, 3.5)
     assert [(branch.mode, branch.coupling) for branch in branches] == [(1, 1.0), (2, 2.0), (3, 3.0)]
-    assert theory.vertical_branches(problem(Logarithmic(-1)), 0, 100) == []
+    assert theory.vertical_branches(on_circle(Logarithmic(-1)), 0, 100) == []
     for branch in branches:
         moments, s = branch.moments(0.6, 12), branch.coupling / (2 * at.noise)
         for k in range(1, 13):
@@ -345,7 +348,7 @@ def test_vertical_branches_solve_the_moment_equations():
     with pytest.raises(InvalidInput, match="radius"):
         branches[0].moments(1.0, 3)
     with pytest.raises(InvalidInput, match="Logarithmic"):
-        theory.vertical_branches(problem(Kuramoto()), 0, 1)
+        theory.vertical_branches(on_circle(Kuramoto()), 0, 1)
     with pytest.raises(InvalidInput, match="increasing"):
         theory.vertical_branches(at, 2, 1)
 
@@ -362,4 +365,4 @@ def test_vertical_spectrum_against_the_linearised_matrix(radius, parity):
     )
     found = np.sort(np.linalg.eigvals(matrix).real)[::-1][:6]
     # The Fourier form is not normal: rounding is amplified by its norm, about size^2.
-    assert found == pytest.approx(theory.vertical_spectrum(problem(Logarithmic()), 6), abs=EPS * size**3)
+    assert found == pytest.approx(theory.vertical_spectrum(on_circle(Logarithmic()), 6), abs=EPS * size**3)

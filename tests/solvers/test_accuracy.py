@@ -7,9 +7,10 @@ import re
 import numpy as np
 import pytest
 
-from meanfield import Circle, CosineSeries, Kuramoto, McKeanVlasov, Transformer, critical_coupling, open_trajectory
+from meanfield import Circle, CosineSeries, Kuramoto, McKeanVlasov, critical_coupling, open_trajectory
 from meanfield.export.records import load
 from solvers import ETDRK4, Checkpoint, PerturbedUniform, VonMises, evolve
+from tests import problems
 from tests.campaigns.evolution import tight_moments
 from tests.oracles import evolved_moments
 
@@ -139,11 +140,11 @@ def test_where_nothing_grows_no_second_run_is_made(monkeypatch):
         raise AssertionError("a second run")
 
     monkeypatch.setattr(accuracy, "_again", second)
-    reference = McKeanVlasov(Circle(), Transformer(4.0))
+    reference = problems.ATTENTION.problem
     reference = reference.at(coupling=2.0 * critical_coupling(reference))
     for problem, start in (
         (reference, PerturbedUniform(0.1)),
-        (McKeanVlasov(Circle(), Kuramoto(), coupling=3.0), VonMises(1.0, 2.0)),
+        (problems.KURAMOTO_AT_3.problem, VonMises(1.0, 2.0)),
     ):
         path = evolve(problem, start, 10.0, times=4)
         assert path.accuracy == 4.0 * path.tolerance

@@ -10,12 +10,13 @@ import time
 import numpy as np
 import pytest
 
-from meanfield import Circle, ComputationFailed, InvalidInput, Kuramoto, McKeanVlasov, Transformer, open_trajectory
+from meanfield import ComputationFailed, InvalidInput, open_trajectory
 from solvers import ETDRK4, Bumps, Checkpoint, PerturbedUniform, RandomPerturbation, evolve
 from solvers import checkpoints as saving
 from solvers.evolution import running
+from tests import problems
 
-PROBLEM = McKeanVlasov(Circle(), Transformer(4.0), coupling=0.8)
+PROBLEM = problems.ATTENTION_AT_08.problem
 ARRAYS = ("time", "cosine", "sine", "modes", "free_energy_gap", "dissipation", "minimum")
 SCALARS = (
     "outcome",
@@ -157,7 +158,7 @@ def test_two_damaged_checkpoints_are_refused(tmp_path):
         ({"times": 7}, "its times is"),
         ({"method": ETDRK4()}, "its method is null, not"),
         ({"start": PerturbedUniform(0.2)}, "its initial density is"),
-        ({"problem": McKeanVlasov(Circle(), Kuramoto(), coupling=3.0)}, "its first resolution is"),
+        ({"problem": problems.KURAMOTO_AT_3.problem}, "its first resolution is"),
         ({"problem": PROBLEM.at(coupling=0.81)}, "its problem is"),
         ({"every": 0.7}, "its time between checkpoints is 0.5, not 0.7"),
     ],

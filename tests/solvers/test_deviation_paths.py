@@ -9,12 +9,13 @@ from solvers import stationary_states
 from solvers.evolution.deviations import DeviationPaths, DeviationSystem
 from solvers.evolution.sphere.systems import system_of as zonal_system
 from solvers.evolution.system import FullSystem, System
+from tests import problems
 
 PROBLEMS = [
-    McKeanVlasov(Circle(), Kuramoto(), coupling=3.0),
+    problems.KURAMOTO_AT_3.problem,
     McKeanVlasov(Circle(), Kuramoto(), coupling=3.0, confinement=CosineSeries((-0.1, 0.4))),
     # Its uniform state: no two unknowns mix.
-    McKeanVlasov(Circle(), Kuramoto(), coupling=1.0),
+    problems.KURAMOTO_AT_1.problem,
     McKeanVlasov(Sphere(3), Transformer(2.0), coupling=6.0),
 ]
 TIMES = np.linspace(0.0, 3.0, 7)

@@ -21,7 +21,7 @@ from meanfield import (
     Transformer,
 )
 from solvers import Arclength, bifurcation_diagram, stationary_states
-from tests import oracles
+from tests import oracles, problems
 
 EPS = np.finfo(float).eps
 
@@ -83,12 +83,12 @@ class TestTransformer:
 
     def test_fold_and_transition(self, five):
         fold = only(five.events("fold"))
-        assert fold.relative_coupling == pytest.approx(0.89701509340337279, rel=4 * EPS)
-        assert fold.m1 == pytest.approx(0.61419362601933232, rel=1e-13)
+        exact = problems.TRANSFORMER.exact
+        assert fold.relative_coupling == pytest.approx(exact("fold") / exact("critical coupling"), rel=4 * EPS)
+        assert fold.m1 == pytest.approx(exact("order at fold"), rel=1e-13)
         assert (fold.unstable_before, fold.unstable_after) == (1, 0)
         transition = only(five.events("transition"))
-        # The reference is printed with fourteen digits.
-        assert transition.coupling == pytest.approx(0.18797582658066, abs=5e-15)
+        assert transition.coupling == pytest.approx(exact("transition"), abs=5e-15)
         assert fold.lower <= fold.coupling <= fold.upper
 
     def test_unstable_counts_along_branches(self, five):
@@ -125,9 +125,10 @@ class TestTransformer:
 
     @pytest.mark.parametrize("tolerance", [1e-1, 1e-3, 1e-6, 1e-8])
     def test_located_points_do_not_depend_on_the_tolerance(self, tolerance):
+        exact = problems.TRANSFORMER.exact
         result = diagram(Transformer(5.0), relative=(0.5, 2.0), method=Arclength(tolerance=tolerance))
-        assert only(result.events("fold")).relative_coupling == pytest.approx(0.89701509340337279, rel=LOCATED)
-        assert only(result.events("transition")).coupling == pytest.approx(0.18797582658066, rel=LOCATED)
+        assert only(result.events("fold")).coupling == pytest.approx(exact("fold"), rel=LOCATED)
+        assert only(result.events("transition")).coupling == pytest.approx(exact("transition"), rel=LOCATED)
 
     def test_tricritical_ratio(self):
         """Near beta*: (1 - kappa_T/kappa_1)/(1 - kappa_fold/kappa_1) tends to 3/4 linearly in beta - beta*."""
@@ -188,18 +189,11 @@ class TestKuramoto:
 class TestSecondary:
     def test_secondary_bifurcation_of_two_modes(self):
         """T7: on the 2-cluster mode 1 is critical where (kappa/2D)(1 + I_1/I_0) = 1."""
-        with mpmath.workdps(30):
-
-            def condition(q):
-                m2 = mpmath.findroot(lambda m: m - mpmath.besseli(1, 3 * q * m) / mpmath.besseli(0, 3 * q * m), 0.4)
-                return q * (1 + m2) - 1
-
-            exact = float(2 * mpmath.findroot(condition, 0.72))
+        exact = problems.TWO_MODES.exact
         result = diagram(CosineSeries((-1.0, -1.5)), (1.0, 4.0))
         event = only(result.events("branch point", "2-cluster"))
-        assert event.coupling == pytest.approx(exact, rel=LOCATED)
-        assert event.coupling == pytest.approx(1.44546300471438362449, rel=LOCATED)
-        assert event.m2 == pytest.approx(0.383639701242433497, rel=1e-13)
+        assert event.coupling == pytest.approx(exact("secondary coupling"), rel=LOCATED)
+        assert event.m2 == pytest.approx(exact("second moment at secondary"), rel=1e-13)
         child = result.branch("1-cluster from 2-cluster")
         assert result.special_points[child.parent] is event
         assert child.coupling[0] == event.coupling
@@ -601,7 +595,7 @@ class TestNonsense:
         with pytest.raises(InvalidInput, match="depth must be a whole number"):
             diagram(Kuramoto(), (1.0, 4.0), depth=depth)
         with pytest.raises(InvalidInput, match="depth must be a whole number"):
-            stationary_states(McKeanVlasov(Circle(), Kuramoto(), coupling=3.0), depth=depth)
+            stationary_states(problems.KURAMOTO_AT_3.problem, depth=depth)
 
     def test_what_is_no_method_or_problem(self):
         with pytest.raises(InvalidInput, match="method must be an Arclength"):

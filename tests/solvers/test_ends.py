@@ -6,8 +6,6 @@ import pytest
 from meanfield import (
     Circle,
     CosineSeries,
-    HegselmannKrause,
-    Kuramoto,
     MaierSaupe,
     McKeanVlasov,
     Outcome,
@@ -17,13 +15,13 @@ from meanfield import (
 from solvers import Arclength, bifurcation_diagram, spectrum
 from solvers.accurate import graded
 from solvers.circle import CIRCLE
-from tests import brute_force
+from tests import brute_force, problems
 from tests.campaigns import Verdict, ends_and_rates
 
 EPS = np.finfo(float).eps
-# W = -cos t - 1.5 cos 2t: mode 1 becomes critical on the 2-cluster branch at 1.44546300471.
-TWO_MODES = McKeanVlasov(Circle(), CosineSeries((-1.0, -1.5)))
-SECONDARY = 1.44546300471
+# W = -cos t - 1.5 cos 2t: mode 1 becomes critical on the 2-cluster branch.
+TWO_MODES = problems.TWO_MODES.problem
+SECONDARY = problems.TWO_MODES.exact("secondary coupling")
 
 
 def own_count(weights, field, branch, point):
@@ -61,7 +59,7 @@ def test_random_problems_have_the_counts_of_brute_force(index):
 def test_a_warning_names_the_part_of_a_branch_that_it_means():
     """The branch leaves the interval at its lower end and comes back: two parts, the second unfinished."""
     diagram = bifurcation_diagram(
-        McKeanVlasov(Circle(), Transformer(5.0)), relative=(0.95, 1.3), rates=False, method=Arclength(max_points=30)
+        problems.TRANSFORMER.problem, relative=(0.95, 1.3), rates=False, method=Arclength(max_points=30)
     )
     assert [branch.label for branch in diagram.branches] == ["uniform", "1-cluster", "1-cluster (2)"]
     (warning,) = diagram.warnings
@@ -69,7 +67,11 @@ def test_a_warning_names_the_part_of_a_branch_that_it_means():
 
 
 @pytest.mark.parametrize(
-    ("depth", "named"), [(0, ("uniform", "1.33333333333")), (1, ("2-cluster", "1.44546300471"))]
+    ("depth", "named"),
+    [
+        (0, ("uniform", f"{problems.TWO_MODES.exact('critical coupling'):.12g}")),
+        (1, ("2-cluster", f"{SECONDARY:.12g}")),
+    ],
 )
 def test_branches_beyond_the_depth_are_named(depth, named):
     (warning,) = bifurcation_diagram(TWO_MODES, (1.2, 1.6), depth=depth, rates=False).warnings
@@ -79,7 +81,7 @@ def test_branches_beyond_the_depth_are_named(depth, named):
 
 def test_a_branch_that_arrives_at_a_branch_point_is_not_beyond_the_depth():
     """The 2-cluster's branch point within depth 1 is where the 1-cluster ends, at less than the first harmonic's."""
-    problem = McKeanVlasov(Circle(), CosineSeries((-1.0, -1.0 - 1e-2)))
+    problem = problems.NEARLY_RESONANT.problem
     diagram = bifurcation_diagram(problem, (1.9, 2.2), depth=1, rates=False)
     joined = [branch for branch in diagram.branches if branch.outcome.name == "JOINED_BRANCH"]
     assert bool(joined) != any("beyond depth" in warning for warning in diagram.warnings)
@@ -95,13 +97,13 @@ def test_states_without_an_axis_in_more_dimensions_are_named():
 @pytest.mark.parametrize(
     ("problem", "interval"),
     [
-        (McKeanVlasov(Circle(), Kuramoto()), (1.0, 4.0)),
-        (McKeanVlasov(Circle(), Transformer(5.0)), (0.15, 0.4)),
-        (McKeanVlasov(Circle(), HegselmannKrause(2.5)), (1.0, 3.0)),
-        (McKeanVlasov(Sphere(3), MaierSaupe()), (6.0, 9.0)),
-        (McKeanVlasov(Sphere(8), Kuramoto()), (6.0, 12.0)),
+        (problems.KURAMOTO.problem, (1.0, 4.0)),
+        (problems.TRANSFORMER.problem, (0.15, 0.4)),
+        (problems.BOUNDED_CONFIDENCE.problem, (1.0, 3.0)),
+        (problems.NEMATIC.problem, (6.0, 9.0)),
+        (problems.MANY_SPINS.problem, (6.0, 12.0)),
         # Strictly convex: the confinement's state is the only one.
-        (McKeanVlasov(Circle(), Kuramoto(), confinement=CosineSeries((0.3,))), (0.1, 0.9)),
+        (problems.IN_A_FIELD.problem, (0.1, 0.9)),
     ],
 )
 def test_complete_diagrams_have_no_warnings(problem, interval):
@@ -126,7 +128,7 @@ def test_the_rate_at_a_fold_located_to_the_last_digit_is_zero():
 
 
 def test_rates_at_branch_points_known_exactly_are_known_too():
-    diagram = bifurcation_diagram(McKeanVlasov(Circle(), CosineSeries((-1.0, -1.01))), (0.99, 3.9))
+    diagram = bifurcation_diagram(problems.NEARLY_RESONANT.problem, (0.99, 3.9))
     assert all(np.isfinite(branch.slowest_rate).all() for branch in diagram.branches)
     assert diagram.warnings == ()
 
@@ -173,7 +175,7 @@ def _raising(*arguments, **options):
     ],
 )
 def test_nothing_beside_a_diagram_takes_it_away(monkeypatch, target, said):
-    problem = McKeanVlasov(Circle(), CosineSeries((-1.0, -1.5)))
+    problem = problems.TWO_MODES.problem
     plain = bifurcation_diagram(problem, (1.2, 1.6), search=True)
     monkeypatch.setattr(target, _raising)
     diagram = bifurcation_diagram(problem, (1.2, 1.6), search=True)
@@ -187,7 +189,7 @@ def test_nothing_beside_a_diagram_takes_it_away(monkeypatch, target, said):
 
 
 def test_a_rate_that_fails_takes_no_other_away(monkeypatch):
-    problem, interval = McKeanVlasov(Circle(), CosineSeries((-1.0, -1.5))), (1.2, 1.6)
+    problem, interval = problems.TWO_MODES.problem, (1.2, 1.6)
     together = CIRCLE.slowest_rates
 
     def failing_at_the_end(states):

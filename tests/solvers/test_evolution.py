@@ -12,7 +12,6 @@ from meanfield import (
     Kuramoto,
     Logarithmic,
     McKeanVlasov,
-    Onsager,
     Outcome,
     Transformer,
     critical_coupling,
@@ -27,11 +26,12 @@ from solvers import (
     spectrum,
     stationary_states,
 )
+from solvers.evolution import Initial
 from solvers.evolution.circle.space import CircleSpace
 from solvers.evolution.exponential import phi_functions
-from solvers.evolution.initial import Initial
 from solvers.evolution.march import suitable
 from solvers.evolution.system import EvenSystem, FullSystem
+from tests import problems
 from tests.oracles import evolved_moments, kuramoto
 
 EPS = float(np.finfo(float).eps)
@@ -43,7 +43,7 @@ def transformer(beta=4.0, relative=2.0, **fields):
     return problem.at(coupling=relative * critical_coupling(free))
 
 
-REFERENCE = transformer()
+REFERENCE = problems.CLUSTERED_ATTENTION.problem
 CONFINED = McKeanVlasov(Circle(), Transformer(3.0), noise=0.7, coupling=0.3, confinement=CosineSeries((0.5, -0.6)))
 START = PerturbedUniform(0.1)
 
@@ -262,14 +262,14 @@ def test_zero_time_is_the_initial_density():
 
 
 def test_kuramoto_reaches_the_closed_form():
-    trajectory = evolve(McKeanVlasov(Circle(), Kuramoto(), coupling=3.0), START, 60.0)
-    order, gap = kuramoto(3.0)
+    trajectory = evolve(problems.KURAMOTO_AT_3.problem, START, 60.0)
+    exact = problems.KURAMOTO_AT_3.exact
     assert trajectory.outcome is Outcome.STATIONARY
-    assert abs(trajectory.order_parameter()[-1] - float(order)) <= 1e-10
-    assert abs(trajectory.free_energy_gap[-1] - float(gap)) <= 1e-12
+    assert abs(trajectory.order_parameter()[-1] - exact("order parameter")) <= 1e-10
+    assert abs(trajectory.free_energy_gap[-1] - exact("free energy gap")) <= 1e-12
     # m_2 = 1 - 2 D / kappa at every stationary state.
-    assert abs(trajectory.order_parameter(2)[-1] - (1 - 2 / 3)) <= 1e-10
-    assert trajectory.slowest_rate == pytest.approx(1.08133245, abs=1e-8)
+    assert abs(trajectory.order_parameter(2)[-1] - exact("second moment")) <= 1e-10
+    assert trajectory.slowest_rate == pytest.approx(exact("rate of order 0"), abs=1e-8)
 
 
 def test_settling_is_measured_at_the_state():
@@ -289,7 +289,7 @@ def test_a_moving_density_is_not_called_stationary():
     trajectory = evolve(REFERENCE, START, 15.0)
     assert trajectory.outcome is Outcome.REACHED_TIME
     assert 1e-6 <= trajectory.distance <= 1e-2
-    assert trajectory.slowest_rate == pytest.approx(0.74227606, abs=1e-7)
+    assert trajectory.slowest_rate == pytest.approx(problems.CLUSTERED_ATTENTION.exact("rate of order 0"), abs=1e-7)
 
 
 def test_a_slow_density_is_not_called_stationary():
@@ -336,7 +336,7 @@ def test_repulsion_ends_uniform():
 
 def test_vertical_families_are_no_rest():
     """On Poisson kernels at kappa = 2 D nothing moves, but Newton's method finds no isolated state."""
-    problem = McKeanVlasov(Circle(), Logarithmic(1), coupling=2.0)
+    problem = problems.LOGARITHMIC_AT_2.problem
     radius = 0.4
     start = radius ** np.arange(40.0)
     trajectory = evolve(problem, (start, np.zeros(40)), 5.0)
@@ -393,7 +393,7 @@ def test_small_systems_hold_their_densities():
 
 def test_slow_potentials():
     """Onsager's potential has multipliers of order k^-2 and a corner; its nematic state is reached all the same."""
-    problem = McKeanVlasov(Circle(), Onsager())
+    problem = problems.ONSAGER.problem
     problem = problem.at(coupling=2.0 * critical_coupling(problem))
     trajectory = evolve(problem, PerturbedUniform(0.1, 2), np.inf, stop_at_stationarity=True)
     state = stationary_states(problem)[0]

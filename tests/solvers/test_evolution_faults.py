@@ -17,15 +17,13 @@ from meanfield import (
     McKeanVlasov,
     NotResolved,
     Outcome,
-    Transformer,
-    critical_coupling,
 )
 from solvers import ETDRK4, Bumps, Checkpoint, PerturbedUniform, VonMises, evolve, moments_of
 from solvers.evolution import march, running
 from solvers.evolution.circle.space import CircleSpace
+from tests import problems
 
-PROBLEM = McKeanVlasov(Circle(), Transformer(4.0))
-PROBLEM = PROBLEM.at(coupling=2.0 * critical_coupling(PROBLEM))
+PROBLEM = problems.CLUSTERED_ATTENTION.problem
 START = PerturbedUniform(0.1)
 
 

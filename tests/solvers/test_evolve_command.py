@@ -5,13 +5,13 @@ import json
 import numpy as np
 import pytest
 
-from meanfield import Circle, McKeanVlasov, Outcome, Transformer, critical_coupling, open_trajectory
+from meanfield import Outcome, open_trajectory
 from meanfield.cli import main
 from meanfield.export.states import save_states
 from solvers import Bumps, PerturbedUniform, VonMises, evolve, stationary_states
+from tests import problems
 
-PROBLEM = McKeanVlasov(Circle(), Transformer(4.0))
-PROBLEM = PROBLEM.at(coupling=2.0 * critical_coupling(PROBLEM))
+PROBLEM = problems.CLUSTERED_ATTENTION.problem
 SMALL = ("transformer", "--beta", "4", "--relative", "2")
 
 

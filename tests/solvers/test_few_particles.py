@@ -9,6 +9,8 @@ from meanfield import Circle, Kuramoto, McKeanVlasov, Outcome, Transformer
 from solvers import Checkpoint, EulerMaruyama, PairDrift, WeakSecondOrder, simulate
 from solvers.particles import blocks, few
 from solvers.particles.streams import Streams, streams
+from tests import particle_runs
+from tests.particle_runs import interrupted_at
 
 PROBLEMS = [
     McKeanVlasov(Circle(), Kuramoto(), coupling=2.0),
@@ -23,13 +25,8 @@ def run(problem=PROBLEMS[1], particles=3, **others):
 
 
 def same(one, other):
-    return (
-        np.array_equal(one.cosine, other.cosine, equal_nan=True)
-        and np.array_equal(one.sine, other.sine, equal_nan=True)
-        and np.array_equal(one.histogram, other.histogram)
-        and np.array_equal(one.positions, other.positions, equal_nan=True)
-        and one.provenance["options"]["step_times_slope"] == other.provenance["options"]["step_times_slope"]
-    )
+    stiffness = [ensemble.provenance["options"]["step_times_slope"] for ensemble in (one, other)]
+    return particle_runs.same(one, other) and stiffness[0] == stiffness[1]
 
 
 @pytest.mark.parametrize("scheme", [EulerMaruyama(), WeakSecondOrder()])
@@ -95,17 +92,8 @@ def test_a_replica_that_fails_leaves_its_block_and_the_others_go_on(monkeypatch)
 
 
 def test_interrupts_keep_what_was_done(monkeypatch):
-    advance, count = blocks.advance, 0
-
-    def interrupted(scheme, cloud, step):
-        nonlocal count
-        count += 1
-        if count == 16:
-            raise KeyboardInterrupt
-        advance(scheme, cloud, step)
-
     monkeypatch.setattr(few, "MOST_REPLICAS", 2)
-    monkeypatch.setattr(blocks, "advance", interrupted)
+    monkeypatch.setattr(blocks, "advance", interrupted_at(16, blocks.advance))
     ensemble = simulate(PROBLEMS[0], 10, 1.0, 1, step=0.1, replicas=5, on_failure="return")
     assert ensemble.outcome is Outcome.INTERRUPTED
     assert list(ensemble.completed) == [True, True, False, False, False]

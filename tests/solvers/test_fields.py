@@ -27,7 +27,7 @@ from solvers.boltzmann import boltzmann_factor
 from solvers.branches.continuation import state_at
 from solvers.significant import confining_error, confining_symmetry
 from solvers.sphere import SPHERE
-from tests import brute_force
+from tests import brute_force, problems
 
 EPS = float(np.finfo(float).eps)
 
@@ -117,7 +117,8 @@ def test_states_in_a_tiny_field(exponent: int, sign: float) -> None:
     found = states_in(CosineSeries((sign * 10.0**exponent,)), 3.0)
     assert [(state.unstable, state.minimiser) for state in found] == [(0, True), (1, False), (2, False)]
     # r = I_1(3 r)/I_0(3 r); the stable one where V is low, the other turned by pi, and the nearly uniform one.
-    expected = [-sign * 0.7241587176, sign * 0.7241587176, 0.0]
+    order = problems.KURAMOTO_AT_3.exact("order parameter")
+    expected = [-sign * order, sign * order, 0.0]
     assert [state.cosine[1] for state in found] == pytest.approx(expected, abs=3e-6)
     if exponent > -15:
         # m = -v/2 + kappa m/2 to first order.

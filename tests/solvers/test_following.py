@@ -11,6 +11,7 @@ from solvers.branches.first_steps import first_point
 from solvers.branches.junctions import Departure
 from solvers.circle import CIRCLE, stability
 from solvers.circle.stability import block_matrix, blocks_of, counted_together, unstable_along
+from tests import problems
 
 # Two clusters and three, branches between them that end on others, and steps that are taken again.
 SERIES = CosineSeries((-1.0, -0.9, -1.2))
@@ -28,7 +29,7 @@ def points_of(potential, symmetry, sign=1, count=40):
 @pytest.mark.parametrize(
     ("problem", "interval"),
     [
-        (McKeanVlasov(Circle(), Transformer(5.0)), None),
+        (problems.TRANSFORMER.problem, None),
         (McKeanVlasov(Circle(), SERIES), (0.0, 6.0)),
         (McKeanVlasov(Circle(), CosineSeries((-1.0, 0.7, -1.2, 0.3))), (-6.0, 6.0)),
         (McKeanVlasov(Circle(), SERIES, confinement=CosineSeries((0.0, -0.3))), (0.0, 1.5)),

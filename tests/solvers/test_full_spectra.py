@@ -9,8 +9,7 @@ from scipy.optimize import minimize_scalar
 from scipy.spatial.transform import Rotation
 
 import solvers
-from meanfield import CosineSeries, GegenbauerSeries, McKeanVlasov, NotResolved, State, Transformer
-from meanfield.domains import Sphere
+from meanfield import CosineSeries, GegenbauerSeries, McKeanVlasov, NotResolved, Sphere, State
 from meanfield.harmonics import largest_degree, packed, place
 from solvers import stationary_states
 from solvers.bases import InvariantBasis, ZonalBasis
@@ -27,6 +26,7 @@ from solvers.sphere.linearised.full_fields import full_field
 from solvers.sphere.linearised.full_matrices import Linearisation
 from solvers.sphere.linearised.full_spectra import class_values
 from solvers.sphere.linearised.layouts import slowest_rate, spectrum
+from tests import problems
 
 EPS = np.finfo(float).eps
 QUARTER_TURN = Rotation.from_rotvec([0.0, 0.5 * np.pi, 0.0]).as_matrix()
@@ -212,7 +212,7 @@ def test_multiplicities_are_those_of_the_representations():
 
 
 def test_fold_of_the_octahedral_branch():
-    """The branch of W = -P_4 turns at kappa = 8.11693310043, where the mode of its own symmetry is neutral."""
+    """The branch of W = -P_4 turns, where the mode of its own symmetry is neutral."""
     basis = InvariantBasis(OCTAHEDRAL, np.array([4]), 64)
 
     def coupling(amplitude):
@@ -222,7 +222,7 @@ def test_fold_of_the_octahedral_branch():
         return basis.gibbs(np.array([3.0 * amplitude])).moments
 
     fold = minimize_scalar(coupling, bracket=(0.5, 0.7, 0.9), options={"xtol": 1e-10})
-    assert abs(fold.fun - 8.11693310043) < 1e-10
+    assert abs(fold.fun - problems.OCTAHEDRAL.exact("fold")) < 1e-12
     problem = McKeanVlasov(Sphere(3), single(4), coupling=fold.fun)
     state = State(problem, *basis.expand(moments(fold.x)), {}, None, 1, EPS, 64, layout="order")
     found = spectrum(state)
@@ -254,17 +254,18 @@ def test_symmetries_are_read_off_the_moments():
 
 
 def test_zonal_states_by_degree_and_order():
-    problem = McKeanVlasov(Sphere(3), Transformer(beta=1.0), coupling=2.0 * math.e)
+    clustered = problems.CLUSTERED_SPHERICAL_ATTENTION
+    problem, rate = clustered.problem, clustered.exact("rate of order 0")
     basis = ZonalBasis(Sphere(3), np.arange(1, 20), 64)
     state = solved(problem, basis, 3.0 / np.arange(1.0, 20.0) ** 3)[0]
     expected = repeated(spectra.spectrum(state))
-    assert abs(expected[0] + 4.8152004237299) < 1e-11
+    assert abs(expected[0] + rate) < 1e-11
     upright = in_order(state)
     for given in (upright, turned(upright, SEVERAL_TURNS)):
         found = spectrum(given)
         assert_agree(found.eigenvalues, expected, 1e-10)
         assert found.unstable == 0
-        assert abs(slowest_rate(given) / 4.8152004237299 - 1.0) < 1e-8
+        assert abs(slowest_rate(given) / rate - 1.0) < 1e-8
         assert found.rotation_overlap > 1.0 - 1e-9
         assert abs(found.rotation) < 1e-10
     assert full_field(upright).symmetry.turns > 1000

@@ -8,12 +8,8 @@ from scipy.spatial.transform import Rotation
 from scipy.special import lpmv
 
 from meanfield import InvalidInput
-from solvers.bases.representations import (
-    TRIVIAL,
-    Group,
-    representation,
-    rotation_generators,
-)
+from solvers.bases import Group
+from solvers.bases.representations import TRIVIAL, representation, rotation_generators
 from solvers.sphere.groups import (
     ICOSAHEDRAL,
     ICOSAHEDRAL_ROTATIONS,

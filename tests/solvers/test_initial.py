@@ -17,9 +17,10 @@ from solvers import (
     stationary_states,
 )
 from solvers.evolution.circle.initial import aligned
+from tests import problems
 
 EPS = float(np.finfo(float).eps)
-PROBLEM = McKeanVlasov(Circle(), Kuramoto(), coupling=3.0)
+PROBLEM = problems.KURAMOTO_AT_3.problem
 ANGLES = 2 * np.pi * np.arange(2048) / 2048
 
 

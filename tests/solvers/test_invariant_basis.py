@@ -9,13 +9,14 @@ from scipy.special import lpmv
 
 from meanfield import GegenbauerSeries, InvalidInput, McKeanVlasov, Sphere
 from meanfield.harmonics import degrees_and_orders
-from solvers.bases.invariant import FullBasis, InvariantBasis, acting
+from solvers.bases import FullBasis, InvariantBasis, ZonalBasis
+from solvers.bases.invariant import acting
 from solvers.bases.representations import TRIVIAL, representation
 from solvers.bases.second_moments import PointProducts, RingProducts
-from solvers.bases.zonal import ZonalBasis
 from solvers.equation import StationaryEquation
 from solvers.sphere import SPHERE
 from solvers.sphere.groups import ICOSAHEDRAL, OCTAHEDRAL, TETRAHEDRAL, antiprismatic, prismatic, pyramidal
+from tests import problems
 
 EPS = np.finfo(float).eps
 GROUPS = [
@@ -234,22 +235,22 @@ def test_tetrahedral_branch_rises_as_the_theory_says():
     for amplitude in (0.08, 0.04):
         kappa, mean, _ = single_mode(TETRAHEDRAL, 3, amplitude)
         curvatures.append((kappa / 7.0 - 1.0) / mean**2)
-    assert abs((4 * curvatures[1] - curvatures[0]) / 3 - 19.0 / 143.0) < 1e-5
+    assert abs((4 * curvatures[1] - curvatures[0]) / 3 - problems.TETRAHEDRAL.exact("curvature at onset")) < 1e-5
 
 
 def test_octahedral_branch_and_its_transition():
     slopes = [
         (single_mode(OCTAHEDRAL, 4, a)[0] / 9.0 - 1.0) / single_mode(OCTAHEDRAL, 4, a)[1] for a in (0.01, -0.01)
     ]
-    assert abs(0.5 * sum(slopes) + 0.28841385493) < 1e-4
+    assert abs(0.5 * sum(slopes) - problems.OCTAHEDRAL.exact("slope at onset")) < 1e-4
     fold = minimize_scalar(lambda a: single_mode(OCTAHEDRAL, 4, a)[0], bracket=(0.5, 0.7, 0.9))
-    assert abs(fold.fun - 8.11693310043) < 1e-11
+    assert abs(fold.fun - problems.OCTAHEDRAL.exact("fold")) < 1e-12
     equal = brentq(lambda a: single_mode(OCTAHEDRAL, 4, a)[2], 0.7, 1.2, xtol=1e-13)
-    assert abs(single_mode(OCTAHEDRAL, 4, equal)[0] - 8.21129271382) < 2e-11
+    assert abs(single_mode(OCTAHEDRAL, 4, equal)[0] - problems.OCTAHEDRAL.exact("transition")) < 1e-12
 
 
 def test_stationary_equation_finds_the_tetrahedral_state():
-    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((0.0, 0.0, -1.0)))
+    problem = problems.TETRAHEDRAL.problem
     equation = StationaryEquation(problem, InvariantBasis(TETRAHEDRAL, np.array([3]), 64), 1, SPHERE)
     kappa, mean, gap = single_mode(TETRAHEDRAL, 3, 1.0)
     q = kappa / equation.unit

@@ -9,6 +9,7 @@ import pytest
 from meanfield import Circle, CosineSeries, GegenbauerSeries, McKeanVlasov, Sphere, Transformer, critical_coupling
 from solvers import bifurcation_diagram, stationary_states
 from solvers.labels import unnumbered, untaken
+from tests import problems
 from tests.campaigns.names import compared_names
 
 ATTRACTIVE = (
@@ -40,7 +41,7 @@ def test_no_two_states_have_the_same_label(problem, relative):
     [
         McKeanVlasov(Sphere(4), GegenbauerSeries((0.0, 0.0, 0.0, -1.0), dimension=4)),
         McKeanVlasov(Sphere(5), GegenbauerSeries((0.0, -1.0), dimension=5)),
-        McKeanVlasov(Sphere(3), GegenbauerSeries((0.0, 0.0, -1.0))),
+        problems.TETRAHEDRAL.problem,
         McKeanVlasov(Sphere(6), GegenbauerSeries((-1.0, -0.4), dimension=6)),
         McKeanVlasov(Sphere(5), Transformer(5.0)),
     ],

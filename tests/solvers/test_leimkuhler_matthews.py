@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import ive
 
-from meanfield import Circle, CosineSeries, InvalidInput, Kuramoto, McKeanVlasov, Sphere, open_ensemble
+from meanfield import Circle, CosineSeries, InvalidInput, McKeanVlasov, open_ensemble
 from meanfield.cli import main
 from solvers import (
     Checkpoint,
@@ -19,13 +19,15 @@ from solvers import (
     simulate,
 )
 from solvers.particles import few, replicas
+from tests import problems
+from tests.particle_runs import interrupted_at
 from tests.solvers.test_particle_schemes import Independent
 
 SCHEME = LeimkuhlerMatthews()
-STRENGTH = 4.0
-HELD = McKeanVlasov(Circle(), Kuramoto(), coupling=0.0, confinement=CosineSeries((-STRENGTH,)))
+HELD = problems.HELD.problem
+STRENGTH = -HELD.confinement.w[0]
 TOGETHER = McKeanVlasov(Circle(), CosineSeries((-1.5, -0.6)), coupling=1.0, confinement=CosineSeries((-0.8,)))
-GIBBS = ive(np.arange(1, 3), STRENGTH) / ive(0, STRENGTH)
+GIBBS = np.array([problems.HELD.exact("order parameter"), problems.HELD.exact("second moment")])
 
 
 def von_mises(concentration, mean=0.0, degree=40):
@@ -161,17 +163,8 @@ def run(**others):
 )
 def test_a_resumed_run_gives_the_same_bits(options, tmp_path, monkeypatch):
     whole = run(**options)
-    advance, count = replicas.advance, 0
-
-    def interrupted(*arguments):
-        nonlocal count
-        count += 1
-        if count == 11:
-            raise KeyboardInterrupt
-        advance(*arguments)
-
     kept = Checkpoint(tmp_path / "run", 0.1)
-    monkeypatch.setattr(replicas, "advance", interrupted)
+    monkeypatch.setattr(replicas, "advance", interrupted_at(11, replicas.advance))
     run(checkpoint=kept, on_failure="return", **options)
     monkeypatch.undo()
     assert np.array_equal(run(checkpoint=kept, **options).positions, whole.positions)
@@ -201,7 +194,7 @@ def test_numba_gives_the_same_bits():
 
 
 def test_on_spheres_it_is_refused_in_a_sentence():
-    of = McKeanVlasov(Sphere(3), Kuramoto(), coupling=1.0)
+    of = problems.SPINS_AT_1.problem
     with pytest.raises(
         InvalidInput, match="leimkuhler-matthews adds displacements up, which has no meaning on a sphere"
     ):
@@ -213,7 +206,7 @@ def test_the_command_takes_it(tmp_path, capsys):
     line = ["particles", "kuramoto", "--coupling", "1", "--particles", "300", "--until", "0.2", "--step", "0.1"]
     line += ["--scheme", "leimkuhler-matthews", "--seed", "5"]
     assert main([*line, "--to", str(target)]) == 0
-    expected = simulate(McKeanVlasov(Circle(), Kuramoto(), coupling=1.0), 300, 0.2, 5, step=0.1, scheme=SCHEME)
+    expected = simulate(problems.KURAMOTO_AT_1.problem, 300, 0.2, 5, step=0.1, scheme=SCHEME)
     assert open_ensemble(target).scheme == "leimkuhler-matthews"
     assert np.array_equal(open_ensemble(target).cosine, expected.cosine)
     capsys.readouterr()

@@ -15,8 +15,10 @@ from solvers.defaults import SCHEME, SCHEMES
 from solvers.particles import replicas
 from solvers.particles.circle import circle_setting
 from solvers.particles.schemes import scheme_named, schemes
-from solvers.particles.sphere.setting import sphere_setting
+from solvers.particles.sphere import sphere_setting
 from solvers.particles.stepping import Cost, Scheme, advance
+from tests import problems
+from tests.particle_runs import interrupted_at
 
 EPS = np.finfo(float).eps
 NAMES = list(SCHEMES)
@@ -180,17 +182,8 @@ def test_a_scheme_from_elsewhere_moves_all_particles_and_resumes_to_the_same_bit
     assert whole.provenance["options"]["drifts_a_step"] == 1
     assert not np.array_equal(whole.positions, simulate(of, **options | {"scheme": EulerMaruyama()}).positions)
 
-    count = 0
-
-    def interrupted(*arguments):
-        nonlocal count
-        count += 1
-        if count == 7:
-            raise KeyboardInterrupt
-        advance(*arguments)
-
     kept = Checkpoint(tmp_path / "run", 0.1)
-    monkeypatch.setattr(replicas, "advance", interrupted)
+    monkeypatch.setattr(replicas, "advance", interrupted_at(7, advance))
     simulate(of, **options, checkpoint=kept, on_failure="return")
     monkeypatch.undo()
     resumed = simulate(of, **options, checkpoint=kept)
@@ -217,7 +210,7 @@ def test_a_line_of_the_table_gives_a_scheme_to_the_command(monkeypatch, tmp_path
     assert main([*line, "--scheme", "inertial", "--quiet", "--to", str(tmp_path / "e.json")]) == 0
     found, expected = (
         open_ensemble(tmp_path / "e.json"),
-        simulate(McKeanVlasov(Circle(), Kuramoto(), coupling=1.0), 50, 0.2, 1, step=0.1, scheme=Inertial()),
+        simulate(problems.KURAMOTO_AT_1.problem, 50, 0.2, 1, step=0.1, scheme=Inertial()),
     )
     assert found.scheme == expected.scheme == "inertial"
     assert np.array_equal(found.cosine, expected.cosine)

@@ -25,10 +25,12 @@ from solvers.particles import replicas
 from solvers.particles.clouds import in_cells, pair_drift, wrap
 from solvers.particles.drift import MomentForce, cell_errors, cubic_factors, truncation
 from solvers.particles.kernels import BLOCK, ArrayKernel
+from tests import problems
 from tests.oracles import mean_field_scheme, pair_forces
+from tests.particle_runs import interrupted_at
 
 EPS = np.finfo(float).eps
-REFERENCE = McKeanVlasov(Circle(), Transformer(4.0), coupling=0.8)
+REFERENCE = problems.ATTENTION_AT_08.problem
 
 
 def problem(potential, coupling=1.0, **others):
@@ -318,16 +320,8 @@ def test_failures_are_returned_where_that_is_asked_for():
 
 
 def test_interrupts_keep_what_was_done(monkeypatch):
-    advance, count = replicas.advance, 0
-
-    def interrupted(scheme, cloud, step):
-        nonlocal count
-        count += 1
-        if count == 16:
-            raise KeyboardInterrupt
-        advance(scheme, cloud, step)
-
-    monkeypatch.setattr(replicas, "advance", interrupted)
+    advance = replicas.advance
+    monkeypatch.setattr(replicas, "advance", interrupted_at(16, advance))
     ensemble = simulate(problem(Kuramoto()), 200, 1.0, 1, step=0.1, replicas=3, on_failure="return")
     assert ensemble.outcome is Outcome.INTERRUPTED
     assert list(ensemble.completed) == [True, False, False]
@@ -336,7 +330,7 @@ def test_interrupts_keep_what_was_done(monkeypatch):
         "replica 1 was interrupted at time 0.5",
         "replica 2 is missing: not done before the interrupt",
     )
-    count = 0
+    monkeypatch.setattr(replicas, "advance", interrupted_at(16, advance))
     with pytest.raises(KeyboardInterrupt):
         simulate(problem(Kuramoto()), 200, 1.0, 1, step=0.1, replicas=3)
 
@@ -404,7 +398,7 @@ def test_inadmissible_accuracies_are_refused(options):
 
 def test_a_free_coupling_and_a_missing_step_are_refused():
     with pytest.raises(InvalidInput, match="needs a coupling"):
-        simulate(McKeanVlasov(Circle(), Kuramoto()), 10, 1.0, 1)
+        simulate(problems.KURAMOTO.problem, 10, 1.0, 1)
     with pytest.raises(InvalidInput, match="no step can be chosen"):
         simulate(problem(HegselmannKrause(1.0), 1.0), 10, 1.0, 1)
 

@@ -8,11 +8,13 @@ import textwrap
 import numpy as np
 import pytest
 
-from meanfield import Circle, ComputationFailed, InvalidInput, Kuramoto, McKeanVlasov, Transformer
-from solvers import EulerMaruyama, simulate
-from solvers.checkpoints import Checkpoint, slots
+from meanfield import Circle, ComputationFailed, InvalidInput, Kuramoto, McKeanVlasov
+from solvers import Checkpoint, EulerMaruyama, simulate
+from solvers.checkpoints import slots
+from tests import problems
+from tests.particle_runs import same
 
-PROBLEM = McKeanVlasov(Circle(), Transformer(4.0), coupling=0.8)
+PROBLEM = problems.ATTENTION_AT_08.problem
 
 
 def run(path=None, every=0.1, particles=500, **others):
@@ -24,15 +26,6 @@ def run(path=None, every=0.1, particles=500, **others):
 @pytest.fixture(scope="module")
 def uninterrupted():
     return run()
-
-
-def same(one, other):
-    return (
-        np.array_equal(one.cosine, other.cosine)
-        and np.array_equal(one.sine, other.sine)
-        and np.array_equal(one.positions, other.positions)
-        and np.array_equal(one.histogram, other.histogram)
-    )
 
 
 KILLED = textwrap.dedent(

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from meanfield import Circle, InvalidInput, Kuramoto, McKeanVlasov, open_ensemble
+from meanfield import InvalidInput, open_ensemble
 from meanfield.cli import main
 from solvers import (
     Bumps,
@@ -14,11 +14,13 @@ from solvers import (
     RandomPerturbation,
     VonMises,
     evolve,
+    initial_from,
     moments_of,
     simulate,
 )
-from solvers.evolution.described import initial_from
 from solvers.particles import replicas
+from tests import problems
+from tests.particle_runs import interrupted_at
 
 SMALL = ("kuramoto", "--coupling", "1", "--particles", "50", "--until", "0.5", "--step", "0.1")
 
@@ -39,7 +41,7 @@ def test_the_result_is_that_of_the_function(capsys, tmp_path):
     assert code == 0, err
     assert "3 x 50 particles, euler-maruyama with step 0.1 to time 0.5, seed 5" in out
     assert all(f"wrote {name}" in err for name in files)
-    problem = McKeanVlasov(Circle(), Kuramoto(), coupling=1.0)
+    problem = problems.KURAMOTO_AT_1.problem
     expected = simulate(
         problem, 50, 0.5, 5, step=0.1, replicas=3, initial=VonMises(1.0, 2.0), scheme=EulerMaruyama(),
         keep_positions=True,
@@ -97,16 +99,7 @@ def test_partial_results_are_written_and_reported(capsys, tmp_path):
 
 
 def test_an_interrupt_keeps_what_there_is(capsys, tmp_path, monkeypatch):
-    advance, count = replicas.advance, 0
-
-    def interrupted(scheme, cloud, step):
-        nonlocal count
-        count += 1
-        if count > 7:
-            raise KeyboardInterrupt
-        advance(scheme, cloud, step)
-
-    monkeypatch.setattr(replicas, "advance", interrupted)
+    monkeypatch.setattr(replicas, "advance", interrupted_at(8, replicas.advance))
     code, out, _ = run(capsys, *SMALL, "--particles", "200", "--replicas", "2", "--to", str(tmp_path / "e.json"))
     assert code == 130
     assert "replica 1 was interrupted at time 0.2" in out
@@ -154,7 +147,7 @@ def test_named_densities(text, expected):
 
 
 def test_formulas_and_moments():
-    problem = McKeanVlasov(Circle(), Kuramoto(), coupling=1.0)
+    problem = problems.KURAMOTO_AT_1.problem
     for text in ("density:(1 + 0.6*cos(t) + 0.2*cos(2*t))/(2*pi)", "moments:0.3,0.1"):
         density = moments_of(problem, initial_from(text))
         assert np.abs(density.cosine[:3] - [1.0, 0.3, 0.1]).max() <= 1e-14
@@ -163,14 +156,14 @@ def test_formulas_and_moments():
 
 
 def test_files(tmp_path, capsys):
-    problem = McKeanVlasov(Circle(), Kuramoto(), coupling=3.0)
+    problem = problems.KURAMOTO_AT_3.problem
     trajectory = evolve(problem, PerturbedUniform(0.1), 1.0)
     trajectory.save(tmp_path / "t.nc")
     assert np.array_equal(initial_from(str(tmp_path / "t.nc")).cosine, trajectory.cosine)
     assert main(["stationary", "kuramoto", "--coupling", "3", "--to", str(tmp_path / "s.json"), "--quiet"]) == 0
     capsys.readouterr()
-    # Known to eight decimals.
-    assert initial_from(str(tmp_path / "s.json"))[0][1] == pytest.approx(0.7241587176, abs=1e-9)
+    order = problems.KURAMOTO_AT_3.exact("order parameter")
+    assert initial_from(str(tmp_path / "s.json"))[0][1] == pytest.approx(order, abs=1e-12)
     assert initial_from(f"{tmp_path / 's.json'}:uniform")[0][1] == 0.0
     with pytest.raises(InvalidInput, match="holds no state '2-cluster'; it holds 1-cluster, uniform"):
         initial_from(f"{tmp_path / 's.json'}:2-cluster")

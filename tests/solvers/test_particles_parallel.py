@@ -8,12 +8,14 @@ import threading
 import numpy as np
 import pytest
 
-from meanfield import Circle, ComputationFailed, Custom, InvalidInput, McKeanVlasov, Outcome, Transformer
+from meanfield import Circle, ComputationFailed, Custom, InvalidInput, McKeanVlasov, Outcome
 from solvers import EulerMaruyama, WeakSecondOrder, simulate
 from solvers.executors import completed
 from solvers.particles.replicas import Replica
+from tests import problems
+from tests.particle_runs import same
 
-PROBLEM = McKeanVlasov(Circle(), Transformer(4.0), coupling=0.8)
+PROBLEM = problems.ATTENTION_AT_08.problem
 OPTIONS = {"step": 0.05, "replicas": 5, "keep_positions": True}
 
 
@@ -70,15 +72,6 @@ class Replacing(concurrent.futures.Executor):
         if replica.index == self.index:
             return self.inner.submit(*self.replacement)
         return self.inner.submit(function, task)
-
-
-def same(one, other):
-    return (
-        np.array_equal(one.cosine, other.cosine, equal_nan=True)
-        and np.array_equal(one.sine, other.sine, equal_nan=True)
-        and np.array_equal(one.histogram, other.histogram)
-        and np.array_equal(one.positions, other.positions, equal_nan=True)
-    )
 
 
 def test_order_of_completion_does_not_matter():

@@ -5,8 +5,7 @@ import pytest
 from scipy.special import ive
 
 from meanfield import Circle, InvalidInput, Kuramoto, McKeanVlasov, Transformer
-from solvers import simulate, stationary_states
-from solvers.evolution import Bumps, PerturbedUniform, VonMises
+from solvers import Bumps, PerturbedUniform, VonMises, simulate, stationary_states
 from solvers.particles.sampling import sample_density
 from tests.oracles import series_quantile
 

@@ -25,6 +25,7 @@ from solvers import contraction_rate, spectrum, stationary_states
 from solvers.evolution.circle.relaxing import CircleNeighbourhood
 from solvers.evolution.neighbourhood import padded
 from solvers.relaxation import _slowest_seen, closed_form, uniform_rate
+from tests import problems
 
 LINEAR = ("L2", "W1", "W2")
 
@@ -114,7 +115,7 @@ def test_distances_of_a_deviation_are_those_of_the_densities(confinement: Cosine
 @pytest.mark.parametrize(
     ("problem", "rate"),
     [
-        (McKeanVlasov(Circle(), Kuramoto(), coupling=1.0), 0.5),
+        (problems.KURAMOTO_AT_1.problem, problems.KURAMOTO_AT_1.exact("rate of order 0")),
         (McKeanVlasov(Circle(), Logarithmic(sign=-1), noise=0.7, coupling=2.0), 1.7),
     ],
 )
@@ -162,7 +163,7 @@ def test_an_unstable_state_is_refused() -> None:
 
 def test_a_free_coupling_is_refused() -> None:
     with pytest.raises(InvalidInput, match="coupling"):
-        contraction_rate(McKeanVlasov(Circle(), Kuramoto()))
+        contraction_rate(problems.KURAMOTO.problem)
 
 
 def test_of_a_state_it_is_the_gap() -> None:
@@ -192,18 +193,18 @@ def test_plot_shows_every_fit() -> None:
 def test_the_error_of_a_fit_covers_quadratic_terms(monkeypatch):
     """Perturbations a million times as large as they are: nothing but the opposite one tells that they are."""
     monkeypatch.setattr(CircleNeighbourhood, "small", 1e-4)
-    found = contraction_rate(McKeanVlasov(Circle(), Kuramoto(), coupling=3.0))
+    found = contraction_rate(problems.KURAMOTO_AT_3.problem)
     for fit in (found.fit("L2"), found.fit("W1"), found.fit("relative entropy")):
         away = abs(fit.rate - found.expected(fit))
         assert 1e-8 * fit.rate < away <= fit.error
 
 
 def test_an_evolution_that_takes_minutes_is_left_out_and_said(monkeypatch):
-    problem = McKeanVlasov(Circle(), Kuramoto(), coupling=3.0)
+    problem = problems.KURAMOTO_AT_3.problem
     assert contraction_rate(problem).fit("L2").rate is not None
     monkeypatch.setattr("solvers.evolution.circle.relaxing.AFFORDABLE_SECONDS", 0.0)
     found = contraction_rate(problem)
-    assert found.gap == pytest.approx(1.0813316, rel=1e-6)
+    assert found.gap == pytest.approx(problems.KURAMOTO_AT_3.exact("rate of order 0"), rel=1e-11)
     assert found.fit("L2").rate is None
     (warning,) = found.warnings
     assert warning.startswith("no rate was fitted: evolutions of ")
@@ -215,8 +216,8 @@ def test_a_path_that_cannot_be_resolved_costs_the_fits_and_not_the_gap(monkeypat
         raise ComputationFailed("too many moments")
 
     monkeypatch.setattr(CircleNeighbourhood, "evolved", refused)
-    found = contraction_rate(McKeanVlasov(Circle(), Kuramoto(), coupling=3.0))
-    assert found.gap == pytest.approx(1.0813316, rel=1e-6)
+    found = contraction_rate(problems.KURAMOTO_AT_3.problem)
+    assert found.gap == pytest.approx(problems.KURAMOTO_AT_3.exact("rate of order 0"), rel=1e-11)
     assert found.fit("L2").rate is None
     assert found.warnings == ("no rate was fitted: too many moments",)
 

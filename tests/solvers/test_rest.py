@@ -11,7 +11,6 @@ from meanfield import (
     Circle,
     CosineSeries,
     Kuramoto,
-    MaierSaupe,
     McKeanVlasov,
     Outcome,
     Sphere,
@@ -21,11 +20,10 @@ from meanfield import (
 )
 from solvers import ETDRK4, PerturbedUniform, evolve, stationary_states
 from solvers.evolution import running
+from tests import problems
 
 # What an evolution to rest may take here: multistep formulas need some hundred steps at any rate.
 FEW = 3000
-# Of the clusters of the transformer with beta = 5 on the circle.
-FOLD = 0.18430068295560625
 
 
 def cluster(coupling):
@@ -64,7 +62,7 @@ def test_a_saddle_next_to_the_uniform_state_is_not_called_stable(exponent, domai
 
 def test_states_closer_than_the_accuracy_cannot_be_told_apart():
     """Nematics leave the uniform state transcritically: at 1 - 1e-7 the saddle is about as far from it."""
-    problem = McKeanVlasov(Sphere(3), MaierSaupe())
+    problem = problems.NEMATIC.problem
     problem = problem.at(coupling=critical_coupling(problem) * (1.0 - 1e-7))
     near = [state for state in stationary_states(problem, rates=False) if abs(state.cosine[2]) < 1e-5]
     assert {state.unstable == 0 for state in near} == {True, False}
@@ -155,7 +153,7 @@ def test_next_to_a_branch_point_rest_means_within_the_tolerance(dimension, expon
 
 
 def test_rest_where_rounding_allows_less_than_the_tolerance_says_so():
-    problem = McKeanVlasov(Circle(), Transformer(5.0), coupling=FOLD * (1.0 + 1e-11))
+    problem = McKeanVlasov(Circle(), Transformer(5.0), coupling=problems.TRANSFORMER.exact("fold") * (1.0 + 1e-11))
     stable = next(state for state in stationary_states(problem, rates=False) if state.cosine[1] > 0.6)
     start = stable.cosine.copy()
     start[1] += 1e-3
@@ -168,7 +166,7 @@ def test_rest_where_rounding_allows_less_than_the_tolerance_says_so():
 def test_work_without_a_final_time_is_bounded(monkeypatch):
     """In a cluster exponential formulas take small steps; where the rate is tiny they stop and say so."""
     monkeypatch.setattr(running, "MOST_STEPS", 20_000)
-    problem = McKeanVlasov(Circle(), Transformer(5.0), coupling=FOLD * (1.0 + 1e-9))
+    problem = McKeanVlasov(Circle(), Transformer(5.0), coupling=problems.TRANSFORMER.exact("fold") * (1.0 + 1e-9))
     stable = next(state for state in stationary_states(problem, rates=False) if state.cosine[1] > 0.6)
     start = stable.cosine.copy()
     start[1] += 1e-3

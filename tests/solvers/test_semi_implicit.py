@@ -19,11 +19,12 @@ from meanfield import (
 from solvers import PerturbedUniform, VonMises, Watson, evolve
 from solvers.evolution.integrators import Integrator
 from solvers.evolution.semi_implicit import SBDF3
+from tests import problems
 from tests.house import House
 
 PROBLEMS = [
     (McKeanVlasov(Circle(), Transformer(2.0), coupling=2.0), VonMises(0.4, 1.0)),
-    (McKeanVlasov(Circle(), Kuramoto(), coupling=3.0, confinement=Kuramoto()), PerturbedUniform(0.3)),
+    (problems.ALIGNED.problem, PerturbedUniform(0.3)),
     (McKeanVlasov(Sphere(3), MaierSaupe(), coupling=8.0), Watson(1.0)),
     (McKeanVlasov(Sphere(4), Kuramoto(), coupling=6.0), Watson(1.0)),
 ]
@@ -53,7 +54,7 @@ def test_times_between_steps_are_cubic():
 
 def test_everything_an_evolution_does_it_does_with_it():
     """Rest is found, the record names it, and the accuracy is estimated."""
-    problem = McKeanVlasov(Circle(), Kuramoto(), coupling=3.0)
+    problem = problems.KURAMOTO_AT_3.problem
     path = evolve(
         problem, VonMises(0.0, 0.5), math.inf, stop_at_stationarity=True, method=SBDF3(0.01), tolerance=1e-6
     )

@@ -9,12 +9,21 @@ import numpy as np
 import pytest
 from scipy.special import ive
 
-from meanfield import Circle, CosineSeries, Kuramoto, Logarithmic, McKeanVlasov, State, Transformer
-from meanfield.errors import InvalidInput, NotResolved
+from meanfield import (
+    Circle,
+    CosineSeries,
+    InvalidInput,
+    Kuramoto,
+    Logarithmic,
+    McKeanVlasov,
+    NotResolved,
+    State,
+    Transformer,
+)
 from solvers import bifurcation_diagram, contraction_rate, spectrum
 from solvers.branches.rates import unknown_rates, with_rates
 from solvers.circle import CIRCLE
-from tests import oracles
+from tests import oracles, problems
 
 EPS = np.finfo(float).eps
 
@@ -38,7 +47,7 @@ def branch_state(problem: McKeanVlasov, interval: tuple[float, float], label: st
 
 @pytest.fixture(scope="module")
 def kuramoto() -> State:
-    return branch_state(McKeanVlasov(Circle(), Kuramoto()), (1.0, 3.0), "1-cluster")
+    return branch_state(problems.KURAMOTO.problem, (1.0, 3.0), "1-cluster")
 
 
 @pytest.fixture(scope="module")
@@ -52,9 +61,9 @@ def strengths(coupling: float, beta: float, last: int) -> dict[int, mp.mpf]:
 
 def test_kuramoto_reference_values(kuramoto: State) -> None:
     found = spectrum(kuramoto)
-    # The references have eight decimals.
-    assert found.even[0] == pytest.approx(-1.08133245, abs=5e-9)
-    assert found.odd[0] == pytest.approx(-4.41502819, abs=5e-9)
+    exact = problems.KURAMOTO_AT_3.exact
+    assert found.even[0] == pytest.approx(-exact("rate of order 0"), rel=1e-11)
+    assert found.odd[0] == pytest.approx(-exact("rate of order 1"), rel=1e-11)
     assert contraction_rate(kuramoto) == found.slowest_rate == -found.even[0]
     assert found.unstable == 0
 
@@ -69,7 +78,7 @@ def test_rotation_is_set_apart_by_overlap(kuramoto: State, merging: State) -> No
 
 @pytest.mark.parametrize(("label", "symmetry"), [("1-cluster", 1), ("2-cluster", 2)])
 def test_agrees_with_the_fourier_matrix_in_multiple_precision(label: str, symmetry: int) -> None:
-    state = branch_state(McKeanVlasov(Circle(), Transformer(5.0)), (0.15, 0.35), label)
+    state = branch_state(problems.TRANSFORMER.problem, (0.15, 0.35), label)
     found = spectrum(state)
     with mp.workdps(30):
         # More modes and nodes change the eigenvalues by 3e-15.
@@ -146,7 +155,7 @@ def test_embedding_multiplies_periodic_eigenvalues(kuramoto: State) -> None:
 def test_logarithmic_spectrum_is_exact(ratio: float) -> None:
     """Poisson kernels at kappa = 2D: -D k (k - 1), double, with a second zero mode beside rotation."""
     size = int(np.log(1e-17) / np.log(ratio))
-    problem = McKeanVlasov(Circle(), Logarithmic(), coupling=2.0)
+    problem = problems.LOGARITHMIC_AT_2.problem
     found = spectrum(made(problem, ratio ** np.arange(size + 1)))
     degrees = np.arange(1, 7)
     np.testing.assert_allclose(found.even[:6], -degrees * (degrees - 1.0), rtol=1e-11, atol=1e-11)
@@ -233,7 +242,7 @@ def test_rates_of_many_states_are_those_of_each() -> None:
     from solvers.circle.rates import slowest_rates
 
     tilted = McKeanVlasov(Circle(), CosineSeries((-1.0, -0.9, -1.2)), confinement=CosineSeries((0.0, -0.3)))
-    resonant = McKeanVlasov(Circle(), CosineSeries((-1.0, -1.5)))
+    resonant = problems.TWO_MODES.problem
     for problem, interval in ((tilted, (2.0, 4.0)), (resonant, (1.2, 2.5))):
         diagram = bifurcation_diagram(problem, interval, rates=False)
         states = [
@@ -264,7 +273,7 @@ def test_lowest_eigenvalues_of_a_block_are_those_of_the_whole(monkeypatch: pytes
 
 
 def test_unaffordable_rates_are_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    diagram = bifurcation_diagram(McKeanVlasov(Circle(), Kuramoto()), (1.0, 3.0), rates=False)
+    diagram = bifurcation_diagram(problems.KURAMOTO.problem, (1.0, 3.0), rates=False)
     assert unknown_rates(with_rates(diagram.problem, CIRCLE, diagram.branches)) == ()
     monkeypatch.setattr("solvers.lanczos.LARGEST_SIZE", 12)
     branches = with_rates(diagram.problem, CIRCLE, diagram.branches)
@@ -279,7 +288,7 @@ def test_unaffordable_rates_are_left_out_and_said(monkeypatch: pytest.MonkeyPatc
 
 def test_extreme_concentration_does_not_underflow() -> None:
     """At beta = 800 the couplings are near 1e-343 and need extended precision."""
-    problem = McKeanVlasov(Circle(), Transformer(800.0))
+    problem = problems.SHARP_ATTENTION.problem
     scale = problem.potential.scale(Circle())
     uniform = made(problem.at(coupling=np.longdouble(1.0) / scale), np.array([1.0, 0.0]), symmetry=0)
     found = spectrum(uniform)

@@ -8,20 +8,19 @@ from meanfield import (
     GegenbauerSeries,
     InvalidInput,
     Kuramoto,
-    MaierSaupe,
     McKeanVlasov,
-    Onsager,
     Outcome,
     Sphere,
     Transformer,
 )
-from meanfield.harmonics.quadrature import gauss_rule, polynomials
+from meanfield.harmonics import gauss_rule, polynomials
 from solvers import bifurcation_diagram, stationary_states
 from solvers.newton import solve_at
 from solvers.sphere import SPHERE
 from solvers.sphere.groups import OCTAHEDRAL, prismatic
 from solvers.sphere.harmonics import harmonic_perturbations
 from solvers.sphere.polyhedral import invariant_equation
+from tests import problems
 
 EPS = np.finfo(float).eps
 LOCATED = 1e-12
@@ -33,53 +32,54 @@ def located(diagram, label, kind):
     return event
 
 
-# Three independent computations (Kummer functions, Gauss-Legendre in many digits, plain minimisation) agree on these.
-MAIER_SAUPE = {"fold": (6.7314863964833565, 0.32359687690708), "transition": (6.8121884880680855, 0.4290290257163)}
+@pytest.fixture(scope="module")
+def nematic():
+    return bifurcation_diagram(problems.NEMATIC.problem, relative=(0.5, 2.0), rates=False)
 
 
-def test_maier_saupe_against_the_closed_family():
-    diagram = bifurcation_diagram(McKeanVlasov(Sphere(3), MaierSaupe()), relative=(0.5, 2.0), rates=False)
-    assert [branch.label for branch in diagram.branches] == ["uniform", "prolate", "oblate"]
-    for kind, (coupling, order) in MAIER_SAUPE.items():
-        event = located(diagram, "prolate", kind)
-        assert event.coupling == pytest.approx(coupling, rel=LOCATED)
-        assert event.m2 == pytest.approx(order, abs=1e-11)
-    assert diagram.critical_coupling == pytest.approx(7.5, rel=4 * EPS)
-    assert not diagram.warnings
+def test_maier_saupe_against_the_closed_family(nematic):
+    assert [branch.label for branch in nematic.branches] == ["uniform", "prolate", "oblate"]
+    exact = problems.NEMATIC.exact
+    for kind in ("fold", "transition"):
+        event = located(nematic, "prolate", kind)
+        assert event.coupling == pytest.approx(exact(kind), rel=LOCATED)
+        assert event.m2 == pytest.approx(exact(f"order at {kind}"), abs=1e-11)
+    assert nematic.critical_coupling == pytest.approx(exact("critical coupling"), rel=4 * EPS)
+    assert not nematic.warnings
 
 
-def test_maier_saupe_stability_is_that_of_the_classification():
-    prolate, oblate = (
-        bifurcation_diagram(McKeanVlasov(Sphere(3), MaierSaupe()), relative=(0.5, 2.0), rates=False).branch(label)
-        for label in ("prolate", "oblate")
-    )
-    after_fold = prolate.moment(2) > MAIER_SAUPE["fold"][1] + 1e-9
+def test_maier_saupe_stability_is_that_of_the_classification(nematic):
+    prolate, oblate = (nematic.branch(label) for label in ("prolate", "oblate"))
+    fold = problems.NEMATIC.exact("order at fold")
+    after_fold = prolate.moment(2) > fold + 1e-9
     assert np.all(prolate.unstable[after_fold] == 0)
-    assert np.all(prolate.unstable[prolate.moment(2) < MAIER_SAUPE["fold"][1] - 1e-9] == 1)
+    assert np.all(prolate.unstable[prolate.moment(2) < fold - 1e-9] == 1)
     # In the sector of order two the oblate state gains by tilting: two directions.
     assert np.all(oblate.unstable[1:] == 2)
 
 
 def test_onsager_against_published_values():
-    diagram = bifurcation_diagram(McKeanVlasov(Sphere(3), Onsager()), relative=(0.5, 1.5), rates=False)
-    assert diagram.critical_coupling == pytest.approx(32.0 / np.pi, rel=8 * EPS)
+    diagram = bifurcation_diagram(problems.RODS.problem, relative=(0.5, 1.5), rates=False)
+    assert diagram.critical_coupling == pytest.approx(problems.RODS.exact("critical coupling"), rel=8 * EPS)
     assert located(diagram, "prolate", "fold").coupling == pytest.approx(8.8765804297958885, rel=LOCATED)
     assert located(diagram, "prolate", "transition").coupling == pytest.approx(9.0119727414812875, rel=LOCATED)
 
 
 def test_transformer_against_reference():
-    diagram = bifurcation_diagram(McKeanVlasov(Sphere(3), Transformer(3.0)), relative=(0.5, 3.0), rates=False)
+    diagram = bifurcation_diagram(problems.SPHERICAL_ATTENTION.problem, relative=(0.5, 3.0), rates=False)
     fold, transition = (located(diagram, "zonal 1", kind) for kind in ("fold", "transition"))
-    assert fold.coupling == pytest.approx(1.20844752878, rel=1e-11)
-    assert fold.m1 == pytest.approx(0.637903490, abs=1e-9)
-    assert transition.coupling == pytest.approx(1.23374439459, rel=1e-11)
-    assert transition.m1 == pytest.approx(0.762264211, abs=1e-9)
-    assert diagram.critical_coupling == pytest.approx(1.33761959098, rel=1e-11)
+    exact = problems.SPHERICAL_ATTENTION.exact
+    for event, kind in ((fold, "fold"), (transition, "transition")):
+        assert event.coupling == pytest.approx(exact(kind), rel=LOCATED)
+        assert event.m1 == pytest.approx(exact(f"order at {kind}"), abs=1e-11)
+    assert diagram.critical_coupling == pytest.approx(exact("critical coupling"), rel=8 * EPS)
 
 
 def test_critical_coupling_of_the_transformer_is_e():
-    diagram = bifurcation_diagram(McKeanVlasov(Sphere(3), Transformer(1.0)), relative=(0.5, 1.5), rates=False)
-    assert diagram.critical_coupling == pytest.approx(np.e, rel=8 * EPS)
+    diagram = bifurcation_diagram(problems.SMOOTH_ATTENTION.problem, relative=(0.5, 1.5), rates=False)
+    assert diagram.critical_coupling == pytest.approx(
+        problems.SMOOTH_ATTENTION.exact("critical coupling"), rel=8 * EPS
+    )
     assert not diagram.events("fold")
 
 
@@ -101,17 +101,18 @@ def bessel_ratio(dimension, concentration):
 
 
 def test_dipolar_free_energy():
-    (state, _) = stationary_states(McKeanVlasov(Sphere(3), Kuramoto(), coupling=5.0), rates=False)
-    assert state.order_parameter(1) == pytest.approx(0.725881987191199, abs=1e-13)
-    assert state.free_energy_gap == pytest.approx(-0.329226837925100, abs=1e-13)
+    (state, _) = stationary_states(problems.SPINS_AT_5.problem, rates=False)
+    assert state.order_parameter(1) == pytest.approx(problems.SPINS_AT_5.exact("order parameter"), abs=1e-13)
+    assert state.free_energy_gap == pytest.approx(problems.SPINS_AT_5.exact("free energy gap"), abs=1e-13)
 
 
 def test_states_of_single_degrees_on_the_ordinary_sphere():
     """Octahedral and tetrahedral states: W = -P_l, values from a family in one parameter."""
+    exact = problems.OCTAHEDRAL.exact
     four = bifurcation_diagram(single(4), relative=(0.5, 1.3), depth=1, rates=False)
     assert {branch.label for branch in four.branches} == {"uniform", "zonal 4+", "zonal 4-", "octahedral", "cubic"}
-    assert located(four, "octahedral", "fold").coupling == pytest.approx(8.11693310043, rel=1e-11)
-    assert located(four, "octahedral", "transition").coupling == pytest.approx(8.21129271382, rel=1e-11)
+    assert located(four, "octahedral", "fold").coupling == pytest.approx(exact("fold"), rel=LOCATED)
+    assert located(four, "octahedral", "transition").coupling == pytest.approx(exact("transition"), rel=LOCATED)
     three = bifurcation_diagram(single(3), relative=(0.5, 1.3), depth=1, rates=False)
     assert {branch.label for branch in three.branches} == {"uniform", "zonal 3", "tetrahedral", "D_3h 3"}
     tetrahedral = three.branch("tetrahedral")
@@ -218,7 +219,7 @@ def test_many_states_of_even_and_odd_degrees():
 def test_classes_of_harmonics_have_the_products_of_all_harmonics(label):
     """Sums along rings for one class against those for all harmonics at once."""
     group = OCTAHEDRAL if label != "zonal 4+" else prismatic(4)
-    equation = invariant_equation(SPHERE, McKeanVlasov(Sphere(3), Transformer(4.0)), group, 1)
+    equation = invariant_equation(SPHERE, problems.STRONG_ATTENTION.problem, group, 1)
     field = np.random.default_rng(3).standard_normal(equation.scales.size)
     sign = -1.0 if label == "cubic" else 1.0
     modes = harmonic_perturbations(equation)

@@ -22,10 +22,11 @@ from meanfield import (
     Sphere,
     Transformer,
     critical_coupling,
+    dissipation,
+    free_energy_parts,
     open_trajectory,
 )
 from meanfield.cli import main
-from meanfield.energy import dissipation, free_energy_parts
 from meanfield.harmonics import moduli, place
 from solvers import (
     ETDRK4,
@@ -45,12 +46,13 @@ from solvers.evolution.sphere.axes import about, direction
 from solvers.evolution.sphere.hierarchy import HierarchySystem
 from solvers.evolution.sphere.spherical import SphericalSystem
 from solvers.evolution.sphere.zonal import ZonalSystem
+from tests import problems
+from tests.problems import Entry
 
 EPS = float(np.finfo(float).eps)
-ATTENTION = McKeanVlasov(Sphere(3), Transformer(4.0))
-ATTENTION = ATTENTION.at(coupling=2.0 * critical_coupling(ATTENTION))
+ATTENTION = problems.relative(problems.STRONG_ATTENTION.problem, 2.0)
 START = PerturbedUniform(0.1)
-DIPOLE = McKeanVlasov(Sphere(3), Kuramoto(), coupling=5.0)
+DIPOLE = problems.SPINS_AT_5.problem
 # Nothing is symmetric here: odd and even degrees, repulsive and attractive, a confinement, another noise.
 MIXED = McKeanVlasov(
     Sphere(3), CosineSeries((-1.0, 0.7, -0.4)), noise=0.7, coupling=4.0, confinement=CosineSeries((0.5, -0.6))
@@ -465,8 +467,9 @@ def test_dipoles_reach_von_mises_fisher(dimension):
     assert path.order_parameter()[-1] == pytest.approx(float(ratio_of_bessels(dimension / 2, field)), abs=1e-9)
     assert moments_of(path.problem, exact).cosine[:6] == pytest.approx(path.cosine[-1, :6], abs=1e-9)
     if dimension == 3:
-        assert path.order_parameter()[-1] == pytest.approx(0.725881987191199, abs=1e-9)
-        assert path.free_energy_gap[-1] == pytest.approx(-0.329226837925100, abs=1e-12)
+        spins = problems.SPINS_AT_5
+        assert path.order_parameter()[-1] == pytest.approx(spins.exact("order parameter"), abs=1e-9)
+        assert path.free_energy_gap[-1] == pytest.approx(spins.exact("free energy gap"), abs=1e-12)
 
 
 def test_nematic_order():
@@ -488,8 +491,8 @@ def test_confinement_alone_ends_in_its_gibbs_density():
 
 
 RESTS = [
-    (DIPOLE, START, Outcome.STATIONARY, 3.1033270211504, 0),
-    (DIPOLE, VonMises(1.0, 1.0, 2.0), Outcome.STATIONARY, 3.1033270211504, 0),
+    (DIPOLE, START, Outcome.STATIONARY, problems.SPINS_AT_5, 0),
+    (DIPOLE, VonMises(1.0, 1.0, 2.0), Outcome.STATIONARY, problems.SPINS_AT_5, 0),
     # l = 1 grows at 2 D (kappa/3 - 1), in three directions.
     (DIPOLE, PerturbedUniform(0.0), Outcome.METASTABLE, -4.0 / 3.0, 3),
     # Even densities cannot leave it.
@@ -502,16 +505,17 @@ RESTS = [
 def test_rest_is_told_by_the_state_nearby(problem, start, outcome, rate, unstable):
     path = evolve(problem, start, np.inf, stop_at_stationarity=True)
     assert path.outcome is outcome
-    assert path.slowest_rate == pytest.approx(rate, abs=1e-9)
+    exact = rate.exact("rate of order 0") if isinstance(rate, Entry) else rate
+    assert path.slowest_rate == pytest.approx(exact, abs=1e-9)
     assert path.unstable == unstable
     assert path.distance <= 1e-8
 
 
 def test_attention_relaxes_at_its_gap():
-    problem = McKeanVlasov(Sphere(3), Transformer(1.0), coupling=2 * math.e)
-    path = evolve(problem, START, 20.0, times=2)
+    clustered = problems.CLUSTERED_SPHERICAL_ATTENTION
+    path = evolve(clustered.problem, START, 20.0, times=2)
     assert path.outcome is Outcome.STATIONARY
-    assert path.slowest_rate == pytest.approx(4.8152004237299, abs=1e-9)
+    assert path.slowest_rate == pytest.approx(clustered.exact("rate of order 0"), abs=1e-9)
 
 
 def test_girdles_are_unstable_out_of_their_symmetry():
@@ -525,8 +529,8 @@ def test_girdles_are_unstable_out_of_their_symmetry():
 def test_densities_without_axis_come_to_rest_at_one_with_an_axis():
     path = evolve(DIPOLE, NO_AXIS, np.inf, stop_at_stationarity=True, tolerance=1e-4)
     assert path.outcome is Outcome.STATIONARY
-    assert path.slowest_rate == pytest.approx(3.1033270211504, abs=1e-9)
-    assert path.order_parameter()[-1] == pytest.approx(0.725881987191199, abs=1e-4)
+    assert path.slowest_rate == pytest.approx(problems.SPINS_AT_5.exact("rate of order 0"), abs=1e-9)
+    assert path.order_parameter()[-1] == pytest.approx(problems.SPINS_AT_5.exact("order parameter"), abs=1e-4)
 
 
 # Initial densities
@@ -633,7 +637,7 @@ def test_starts_that_are_none(domain, initial, sentence):
 
 
 def test_jumps_are_not_resolved():
-    problem = McKeanVlasov(Sphere(3), Kuramoto(), coupling=1.0)
+    problem = problems.SPINS_AT_1.problem
     with pytest.raises(NotResolved, match="do not decay"):
         evolve(problem, lambda angle: np.where(angle < np.pi / 2, 1.0, 0.0) / (2 * np.pi), 1.0)
 

@@ -11,7 +11,6 @@ from scipy import integrate
 from scipy.special import eval_gegenbauer, ive
 
 from meanfield import (
-    Circle,
     GegenbauerSeries,
     InvalidInput,
     Kuramoto,
@@ -24,16 +23,29 @@ from meanfield import (
     open_ensemble,
 )
 from meanfield.transport import polar_distances, zonal_law
-from solvers import Checkpoint, EulerMaruyama, MomentDrift, PairDrift, VonMises, WeakSecondOrder, evolve, simulate
+from solvers import (
+    Bumps,
+    Checkpoint,
+    EulerMaruyama,
+    MomentDrift,
+    PairDrift,
+    VonMises,
+    WeakSecondOrder,
+    evolve,
+    simulate,
+)
 from solvers.bases.spherical import ducc
-from solvers.evolution import Bumps, Initial
+from solvers.evolution import Initial
 from solvers.particles import replicas
+from solvers.particles.sphere import sphere_setting
 from solvers.particles.sphere.cloud import follow, tangent
 from solvers.particles.sphere.fields import PairField
 from solvers.particles.sphere.harmonics import SolidHarmonics
 from solvers.particles.sphere.noise import tangent_variance
-from solvers.particles.sphere.setting import moment_lengths, sphere_setting
+from solvers.particles.sphere.setting import moment_lengths
 from solvers.particles.sphere.starts import sphere_starts
+from tests import problems
+from tests.particle_runs import interrupted_at, same
 
 EPS = np.finfo(float).eps
 KERNELS = ["numpy", pytest.param("ducc0", marks=pytest.mark.skipif(ducc() is None, reason="no ducc0"))]
@@ -451,11 +463,6 @@ def test_pictures_show_the_law_of_the_angle():
 OPTIONS = {"step": 0.02, "replicas": 3, "keep_positions": True, "initial": VonMises(0.5, 2.0)}
 
 
-def same(one, other):
-    names = ("cosine", "sine", "mean_vector", "moduli", "histogram", "positions")
-    return all(np.array_equal(getattr(one, name), getattr(other, name), equal_nan=True) for name in names)
-
-
 def test_workers_give_the_same_bits():
     inline = simulate(problem(), 700, 0.2, 17, **OPTIONS)
     with concurrent.futures.ThreadPoolExecutor(3) as executor:
@@ -470,16 +477,7 @@ def test_a_resumed_run_gives_the_same_bits(scheme, tmp_path, monkeypatch):
     options = OPTIONS | {"scheme": scheme}
     whole = simulate(problem(), 300, 0.4, 3, **options)
     kept = Checkpoint(tmp_path / "run", 0.05)
-    advance, count = replicas.advance, 0
-
-    def interrupted(scheme, cloud, step):
-        nonlocal count
-        count += 1
-        if count == 33:
-            raise KeyboardInterrupt
-        advance(scheme, cloud, step)
-
-    monkeypatch.setattr(replicas, "advance", interrupted)
+    monkeypatch.setattr(replicas, "advance", interrupted_at(33, replicas.advance))
     partial = simulate(problem(), 300, 0.4, 3, checkpoint=kept, on_failure="return", **options)
     assert partial.outcome is Outcome.INTERRUPTED
     monkeypatch.undo()
@@ -534,4 +532,4 @@ def test_ducc0_is_for_the_ordinary_sphere():
     with pytest.raises(InvalidInput, match="on the ordinary sphere only"):
         simulate(problem(Kuramoto(), 1.0, 4), 10, 0.1, 1, kernel="ducc0")
     with pytest.raises(InvalidInput, match="kernel must be one of"):
-        simulate(McKeanVlasov(Circle(), Kuramoto(), coupling=1.0), 10, 0.1, 1, kernel="ducc0")
+        simulate(problems.KURAMOTO_AT_1.problem, 10, 0.1, 1, kernel="ducc0")

@@ -30,6 +30,8 @@ from solvers.evolution.sphere.relaxing.distances import ZonalDistances
 from solvers.evolution.sphere.relaxing.turning import Nearest, change_by
 from solvers.evolution.sphere.spherical import SphericalSystem
 from solvers.relaxation import uniform_rate
+from tests import problems
+from tests.problems import Entry
 
 ZONAL = ("L2", "W1 of the polar angle", "W2 of the polar angle", "relative entropy")
 POLAR = Custom.from_coefficients((-1.0,))
@@ -56,20 +58,20 @@ def honest(found: Relaxation) -> None:
 
 
 @pytest.mark.parametrize(
-    ("problem", "gap"),
+    ("problem", "entry"),
     [
-        (problem_at(Transformer(1.0), 2.0), 4.8152004237299),
-        (McKeanVlasov(Sphere(3), Kuramoto(), coupling=5.0), 3.1033270211504),
+        (problem_at(Transformer(1.0), 2.0), problems.CLUSTERED_SPHERICAL_ATTENTION),
+        (problems.SPINS_AT_5.problem, problems.SPINS_AT_5),
         (problem_at(MaierSaupe(), 1.3), None),
         (problem_at(Transformer(1.0), 1.5, 8), None),
     ],
 )
 def test_zonal_densities_relax_at_the_gap_where_order_zero_is_the_slowest(
-    problem: McKeanVlasov, gap: float | None
+    problem: McKeanVlasov, entry: Entry | None
 ) -> None:
     found = contraction_rate(problem)
-    if gap is not None:
-        assert found.gap == pytest.approx(gap, rel=1e-12)
+    if entry is not None:
+        assert found.gap == pytest.approx(entry.exact("rate of order 0"), rel=1e-12)
     assert tuple(fit.norm for fit in found.fits) == ZONAL
     assert (found.followed, found.followed_rate) == ("zonal", found.gap)
     assert (found.theory, found.warnings) == (None, ())
@@ -121,7 +123,7 @@ def test_an_unstable_state_is_refused() -> None:
 
 def test_a_wrong_gap_is_seen() -> None:
     """A rate that is off by a millionth is far outside the errors of the fits."""
-    found = contraction_rate(McKeanVlasov(Sphere(3), Kuramoto(), coupling=5.0))
+    found = contraction_rate(problems.SPINS_AT_5.problem)
     wrong = dataclasses.replace(found, gap=1.000001 * found.gap, followed_rate=1.000001 * found.gap)
     with pytest.raises(AssertionError):
         honest(wrong)
@@ -216,13 +218,14 @@ def test_the_command_lists_the_orders(capsys: pytest.CaptureFixture[str]) -> Non
     call = ["transformer", "--beta", "1", "--domain", "sphere", "--relative", "2", "--no-fit"]
     assert rate(call) == 0
     text = capsys.readouterr().out
-    for number in ("4.81520042373", "8.57877644654", "12.7466094655"):
-        assert number[:11] in text
+    rates = [problems.CLUSTERED_SPHERICAL_ATTENTION.exact(f"rate of order {order}") for order in range(3)]
+    for value in rates:
+        assert f"{value:.12g}"[:11] in text
     assert rate([*call, "--json"]) == 0
     row = json.loads(capsys.readouterr().out)["states"][0]
     assert [sector["multiplicity"] for sector in row["sectors"][:3]] == [1, 2, 2]
     slowest = [sector["rates"][0] for sector in row["sectors"][:3]]
-    assert slowest == pytest.approx([4.8152004237299, 8.5787764465392, 12.746609465557], rel=1e-12)
+    assert slowest == pytest.approx(rates, rel=1e-12)
     assert abs(row["rotation"]) <= 1e-12
     assert row["rotation_overlap"] == pytest.approx(1.0, abs=1e-12)
 

@@ -7,7 +7,8 @@ from scipy.spatial.transform import Rotation
 
 from meanfield import GegenbauerSeries, Kuramoto, McKeanVlasov, Sphere, Transformer, critical_coupling
 from solvers import bifurcation_diagram, spectrum, stationary_states
-from solvers.bases.invariant import FullBasis, InvariantBasis, mode_matrix
+from solvers.bases import FullBasis, InvariantBasis
+from solvers.bases.invariant import mode_matrix
 from solvers.bases.representations import TRIVIAL, representation
 from solvers.batched import relaxed
 from solvers.sphere.groups import OCTAHEDRAL, axial_group, prismatic, searched_groups, solids

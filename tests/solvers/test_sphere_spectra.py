@@ -8,13 +8,12 @@ from numpy.polynomial import legendre
 from scipy.optimize import brentq
 from scipy.special import eval_gegenbauer, roots_jacobi
 
-from meanfield import CosineSeries, Kuramoto, McKeanVlasov, State, Transformer
-from meanfield.domains import Sphere
-from meanfield.potentials import GegenbauerSeries
+from meanfield import CosineSeries, GegenbauerSeries, Kuramoto, McKeanVlasov, Sphere, State, Transformer
 from solvers.sphere.linearised.bounds import Unseen
 from solvers.sphere.linearised.rates import slowest_rate
 from solvers.sphere.linearised.sectors import SectorSource
 from solvers.sphere.linearised.spectra import sector_spectrum, spectrum
+from tests import problems
 
 EPS = np.finfo(float).eps
 
@@ -103,9 +102,9 @@ def on(dimension, potential, coupling, noise=1.0, confinement=None):
 
 
 CASES = {
-    "transformer": (on(3, Transformer(beta=1.0), 2 * np.e), (0.5,)),
+    "transformer": (problems.CLUSTERED_SPHERICAL_ATTENTION.problem, (0.5,)),
     "concentrated": (on(3, Transformer(beta=3.0), 3.0), (0.9, 0.7)),
-    "dipole": (on(3, Kuramoto(), 5.0), (0.7,)),
+    "dipole": (problems.SPINS_AT_5.problem, (0.7,)),
     "dipole in 8": (on(8, Kuramoto(), 20.0, noise=1.3), (0.7,)),
     "transformer in 8": (on(8, Transformer(beta=2.0), 12.0), (0.8, 0.6)),
     "prolate": (on(3, MAIER_SAUPE, 6.0), (0.0, 0.6)),
@@ -142,13 +141,14 @@ def von_mises_fisher(dimension, coupling):
 
 
 @pytest.mark.parametrize(
-    ("name", "rates"),
+    ("name", "entry"),
     [
-        ("transformer", (4.8152004237299, 8.5787764465392, 12.746609465557)),
-        ("dipole", (3.1033270211504, 7.9563664418918, 8.4280926438765)),
+        ("transformer", problems.CLUSTERED_SPHERICAL_ATTENTION),
+        ("dipole", problems.SPINS_AT_5),
     ],
 )
-def test_the_lowest_rates_of_three_sectors_have_their_published_values(name, rates):
+def test_the_lowest_rates_of_three_sectors_have_their_exact_values(name, entry):
+    rates = [entry.exact(f"rate of order {order}") for order in range(3)]
     found = [-sector_spectrum(solved(name)[1], order).values[0] for order in range(3)]
     np.testing.assert_allclose(found, rates, rtol=1e-12)
 

@@ -10,7 +10,8 @@ import pytest
 
 from meanfield import InvalidInput
 from meanfield.harmonics import degrees_and_orders, packed_size
-from solvers.bases.spherical import SphericalTransform, ducc, harmonics_backend_name
+from solvers.bases import SphericalTransform
+from solvers.bases.spherical import ducc, harmonics_backend_name
 
 EPS = np.finfo(float).eps
 BACKENDS = [

@@ -18,6 +18,9 @@ from meanfield import (
     critical_coupling,
 )
 from solvers import stationary_states
+from tests import problems
+
+EPS = np.finfo(float).eps
 
 
 def states(potential, coupling, confinement=None, **options):
@@ -36,12 +39,24 @@ def test_kuramoto_exact():
     assert (clustered.unstable, uniform.unstable) == (0, 2)
 
 
+@pytest.mark.parametrize("entry", problems.tagged("fixed", without="slow", exact="order parameter"))
+def test_the_minimiser_has_its_exact_order_parameter_free_energy_and_rate(entry):
+    state, *_ = stationary_states(entry.problem)
+    assert state.minimiser
+    assert state.order_parameter() == pytest.approx(entry.exact("order parameter"), abs=64 * EPS)
+    if "free energy gap" in entry.values:
+        gap = entry.exact("free energy gap")
+        assert state.free_energy_gap == pytest.approx(gap, abs=64 * EPS * entry.problem.coupling)
+    rates = [entry.exact(name) for name in entry.values if name.startswith("rate")]
+    assert not rates or state.slowest_rate == pytest.approx(min(rates), rel=1e-11)
+
+
 @pytest.mark.parametrize(
     ("relative", "count", "winner"), [(0.85, 1, "uniform"), (0.905, 3, "uniform"), (0.95, 3, "1-cluster")]
 )
 def test_hysteresis_of_the_transformer(relative, count, winner):
     """Below the fold only uniform; between fold and kappa_T uniform wins, above it the cluster."""
-    found = states(Transformer(5.0), relative * 0.205459957486723413)
+    found = states(Transformer(5.0), relative * problems.TRANSFORMER.exact("critical coupling"))
     assert len(found) == count
     assert found[0].label == winner
     assert [state.minimiser for state in found] == [True] + [False] * (count - 1)
@@ -95,7 +110,7 @@ def test_moments_do_not_depend_on_noise_scaling():
 
 def test_free_coupling_is_refused():
     with pytest.raises(InvalidInput, match="coupling"):
-        stationary_states(McKeanVlasov(Circle(), Kuramoto()))
+        stationary_states(problems.KURAMOTO.problem)
 
 
 def test_searched_states_are_at_the_coupling_asked_for():

@@ -5,9 +5,9 @@ import threading
 import scipy.linalg  # noqa: F401
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from meanfield import Circle, Kuramoto, McKeanVlasov
 from solvers import bifurcation_diagram
 from solvers.threads import one_thread
+from tests import problems
 
 
 def threads():
@@ -19,7 +19,7 @@ def test_a_solver_takes_one_thread_and_gives_back_what_there_was(monkeypatch):
     monkeypatch.setattr("solvers.diagram.warn_of_omissions", lambda *arguments: seen.append(threads()))
     with threadpool_limits(2, user_api="blas"):
         before = threads()
-        bifurcation_diagram(McKeanVlasov(Circle(), Kuramoto()), (1.0, 2.5))
+        bifurcation_diagram(problems.KURAMOTO.problem, (1.0, 2.5))
         assert threads() == before
     assert seen == [{1}]
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from solvers import transforms
+from tests import problems
 
 EPS = np.finfo(float).eps
 LIBRARIES = [
@@ -61,10 +62,9 @@ def test_rows_are_transformed_each_by_itself(library):
 
 
 def test_fallback_gives_the_same_diagram(monkeypatch):
-    from meanfield import Circle, McKeanVlasov, Transformer
     from solvers import bifurcation_diagram
 
-    problem = McKeanVlasov(Circle(), Transformer(5.0))
+    problem = problems.TRANSFORMER.problem
     first = bifurcation_diagram(problem, relative=(0.5, 2.0), rates=False)
     monkeypatch.setenv("MEANFIELD_FFT", "scipy")
     transforms.fftw.cache_clear()

@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 from meanfield import Circle, ComputationFailed, InvalidInput, Kuramoto, McKeanVlasov, Sphere
-from meanfield.harmonics.quadrature import build_rule, gauss_rule, northern_half, polynomials
+from meanfield.harmonics import gauss_rule, polynomials
+from meanfield.harmonics.quadrature import build_rule, northern_half
 from solvers.bases import EPS, CosineBasis, FourierBasis, ZonalBasis, resolved, sector_functions
 from solvers.bases.products import RecurrentProducts, TabulatedProducts
 from solvers.equation import StationaryEquation
 from solvers.newton import solve_at
 from solvers.sphere import SPHERE
+from tests import problems
 
 DIMENSIONS = (3, 4, 8, 64, 128)
 WIDER = np.finfo(np.longdouble).eps < EPS
@@ -368,6 +370,6 @@ def test_the_linear_model_by_newton(dimension: int) -> None:
     assert solution is not None
     assert abs(solution.b[0] - float(exact)) <= 16 * EPS
     if dimension == 3:
-        assert abs(solution.b[0] - 0.725881987191199) <= 1e-15
+        assert abs(solution.b[0] - problems.SPINS_AT_5.exact("order parameter")) <= 1e-15
         gap = equation.free_energy_gap(solution.b, solution.q, solution.evaluation.gibbs.log_partition)
-        assert abs(gap + 0.329226837925100) <= 4e-15
+        assert abs(gap - problems.SPINS_AT_5.exact("free energy gap")) <= 4e-15

@@ -1,5 +1,6 @@
 """Every claim holds on the right solvers, fails on a wrong one and knows when it does not apply."""
 
+import judged
 import pytest
 import wrong
 
@@ -13,7 +14,8 @@ from meanfield import (
     Potential,
     Transformer,
 )
-from verification import Tools, Verdict, judge, matching
+from tests.problems import on_circle
+from verification import Tools, matching
 
 CLAIMS = {claim.identifier: claim for claim in matching("circle")}
 
@@ -188,14 +190,9 @@ NOT_APPLICABLE: list[tuple[str, McKeanVlasov]] = [
 ]
 
 
-def on_circle(potential: Potential) -> McKeanVlasov:
-    return McKeanVlasov(Circle(), potential)
-
-
 @pytest.mark.parametrize(("identifier", "potential"), HOLDS, ids=lambda value: str(value))
 def test_holds_on_the_right_solvers(identifier: str, potential: Potential) -> None:
-    result = judge(CLAIMS[identifier], on_circle(potential), wrong.RIGHT)
-    assert result.verdict is Verdict.HOLDS, result.sentence
+    judged.holds(CLAIMS[identifier], on_circle(potential))
 
 
 @pytest.mark.parametrize(
@@ -204,24 +201,19 @@ def test_holds_on_the_right_solvers(identifier: str, potential: Potential) -> No
     ids=[f"{case[0]}: {case[1]}" for case in FAILS],
 )
 def test_fails_on_a_wrong_one(identifier: str, potential: Potential, tools: Tools) -> None:
-    result = judge(CLAIMS[identifier], on_circle(potential), tools)
-    assert result.verdict is Verdict.FAILS, result.sentence
+    judged.fails(CLAIMS[identifier], on_circle(potential), tools)
 
 
 @pytest.mark.parametrize(("identifier", "problem"), NOT_APPLICABLE, ids=lambda value: str(value)[:60])
 def test_knows_its_hypotheses(identifier: str, problem: McKeanVlasov) -> None:
-    result = judge(CLAIMS[identifier], problem, wrong.RIGHT)
-    assert result.verdict is Verdict.NOT_APPLICABLE, result.sentence
-    assert result.sentence.removeprefix(Verdict.NOT_APPLICABLE.value).strip(": ")
+    judged.does_not_apply(CLAIMS[identifier], problem)
 
 
 @pytest.mark.parametrize(("identifier", "tools"), ABOUT_FIELDS)
 def test_in_a_confinement(identifier: str, tools: Tools) -> None:
-    assert judge(CLAIMS[identifier], CONFINED, wrong.RIGHT).verdict is Verdict.HOLDS
-    assert judge(CLAIMS[identifier], CONFINED, tools).verdict is Verdict.FAILS
+    judged.holds(CLAIMS[identifier], CONFINED)
+    judged.fails(CLAIMS[identifier], CONFINED, tools)
 
 
 def test_every_claim_is_seen_to_hold_and_to_fail() -> None:
-    about_fields = {case[0] for case in ABOUT_FIELDS}
-    assert {case[0] for case in HOLDS} | about_fields == set(CLAIMS)
-    assert {case[0] for case in FAILS} | about_fields == set(CLAIMS)
+    judged.all_are_tried(CLAIMS, HOLDS, FAILS, about_fields=ABOUT_FIELDS)

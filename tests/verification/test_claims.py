@@ -9,8 +9,9 @@ import multiprocessing
 import numpy as np
 import pytest
 
-from meanfield import Circle, InvalidInput, Kuramoto, McKeanVlasov, Sphere
+from meanfield import InvalidInput, McKeanVlasov
 from meanfield.cli import main
+from tests import problems
 from verification import (
     Claim,
     Evidence,
@@ -24,7 +25,7 @@ from verification import (
 )
 from verification.claims import at_least, compare, missing, worst
 
-PROBLEM = McKeanVlasov(Circle(), Kuramoto())
+PROBLEM = problems.KURAMOTO.problem
 
 
 def made(check: object, reason: str | None = None) -> Claim:
@@ -131,23 +132,23 @@ def test_every_claim_is_documented() -> None:
 
 def test_verify_judges_every_problem_and_reports_progress() -> None:
     seen: list[str] = []
-    problems = [PROBLEM, representative_problems()[0]]
-    results = verify("circle.T8", problems, progress=lambda result: seen.append(result.claim.identifier))
-    assert [result.problem for result in results] == problems
+    given = [PROBLEM, representative_problems()[0]]
+    results = verify("circle.T8", given, progress=lambda result: seen.append(result.claim.identifier))
+    assert [result.problem for result in results] == given
     assert [result.verdict for result in results] == [Verdict.HOLDS, Verdict.NOT_APPLICABLE]
     assert seen == ["circle.T8"] * 2
 
 
 @pytest.mark.parametrize("pool", [concurrent.futures.ThreadPoolExecutor, concurrent.futures.ProcessPoolExecutor])
 def test_an_executor_changes_no_verdict_and_no_order(pool: type[concurrent.futures.Executor]) -> None:
-    problems = [PROBLEM, *representative_problems("circle")[:3]]
-    alone = verify("circle.T[18]", problems)
+    given = [PROBLEM, *representative_problems("circle")[:3]]
+    alone = verify("circle.T[18]", given)
     seen: list[tuple[str, McKeanVlasov]] = []
     options = {"mp_context": multiprocessing.get_context("spawn")} if "Process" in pool.__name__ else {}
     with pool(2, **options) as executor:
         results = verify(
             "circle.T[18]",
-            problems,
+            given,
             executor=executor,
             progress=lambda one: seen.append((one.claim.identifier, one.problem)),
         )
@@ -181,9 +182,7 @@ def test_claims_are_tried_on_problems_of_their_domain() -> None:
     assert representative_problems("torus") == ()
 
 
-@pytest.mark.parametrize(
-    ("identifier", "problem"), [("circle.T8", McKeanVlasov(Sphere(3), Kuramoto())), ("sphere.T5", PROBLEM)]
-)
+@pytest.mark.parametrize(("identifier", "problem"), [("circle.T8", problems.SPINS.problem), ("sphere.T5", PROBLEM)])
 def test_a_claim_does_not_apply_on_another_domain(identifier: str, problem: McKeanVlasov) -> None:
     (result,) = verify(identifier, [problem])
     assert result.verdict is Verdict.NOT_APPLICABLE
@@ -199,7 +198,7 @@ def test_nothing_is_computed_twice() -> None:
 
     shared = Tools(states=called, evolve=called, compare=called).remembering()  # type: ignore[arg-type]
     for _ in range(2):
-        assert shared.states(McKeanVlasov(Circle(), Kuramoto())) == 1
+        assert shared.states(problems.KURAMOTO.problem) == 1
         assert shared.evolve(PROBLEM, (np.arange(3.0), np.zeros(3)), 1.0, times=[0.0, 1.0]) == 2
         assert shared.evolve(PROBLEM, (np.arange(3.0), np.ones(3)), 1.0, times=[0.0, 1.0]) == 3
         assert shared.evolve(PROBLEM, (np.arange(3.0), np.ones(3)), 1.0, times=[0.0, 2.0]) == 4

@@ -18,18 +18,19 @@ from meanfield import (
     McKeanVlasov,
     Outcome,
     Transformer,
+    open_comparison,
 )
 from meanfield.export import to_json_object
-from meanfield.export.comparisons import open_comparison
 from meanfield.records.comparison import Means
 from meanfield.transport import Density, Sample, wasserstein1, wasserstein2
 from solvers import PerturbedUniform, VonMises, evolve, simulate
+from tests import problems
+from verification import compare
 from verification import comparison as module
-from verification.comparison import compare
 from verification.measured import PARTICLE_STREAM, stream
 from verification.reach import amplification, neighbours, perturbed, unstable_modes
 
-CONTRACTING = McKeanVlasov(Circle(), Kuramoto(), coupling=1.0)
+CONTRACTING = problems.KURAMOTO_AT_1.problem
 CLUSTERING = McKeanVlasov(Circle(), Kuramoto(), coupling=4.0)
 START = VonMises(0.0, 1.0)
 SMALL: dict[str, Any] = {"particles": (100, 400, 1600), "replicas": 12, "seed": 5, "step": 0.05}
@@ -202,7 +203,7 @@ def test_perturbed_moments_against_quadrature() -> None:
 def test_particles_out_of_reach_are_warned_of() -> None:
     sharp = McKeanVlasov(Circle(), Transformer(2000.0))
     assert neighbours(sharp, 40) < 1 < neighbours(sharp, 4000)
-    assert neighbours(McKeanVlasov(Circle(), Kuramoto()), 40) == pytest.approx(40)
+    assert neighbours(problems.KURAMOTO.problem, 40) == pytest.approx(40)
     # beta beyond N^2.
     assert neighbours(McKeanVlasov(Circle(), Transformer(40.0**2)), 40) < 1
     lonely = compare(sharp.at(coupling=0.0), START, 0.05, particles=(40,), replicas=2, seed=1, step=0.05)
@@ -356,7 +357,7 @@ def test_summary(compared: Comparison) -> None:
 
 def test_bands_of_small_moduli_hold_the_equation() -> None:
     """In the uniform phase |c_k| = 0, while the moduli of 100 particles are of the size 0.1; a band fails in 1e-6."""
-    problem = McKeanVlasov(Circle(), Kuramoto(), coupling=1.0)
+    problem = problems.KURAMOTO_AT_1.problem
     found = compare(problem, PerturbedUniform(0.0), 0.5, particles=(100,), seed=3, confidence=1.0 - 1e-6, times=2)
     rows = [found.moments.index(name) for name in ("r1", "r2")]
     assert (found.moments.low[rows] == 0.0).all()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+import judged
 import numpy as np
 import pytest
 import wrong
@@ -26,18 +27,14 @@ import solvers.significant
 import verification.comparison
 import verification.tabulation
 from meanfield import (
-    Circle,
-    Comparison,
     CosineSeries,
-    GegenbauerSeries,
     Kuramoto,
     McKeanVlasov,
     Outcome,
-    Potential,
-    Sphere,
     Transformer,
 )
-from meanfield.potentials.attention import Transformer as TransformerClass
+from tests import problems
+from tests.problems import on_circle
 from verification import Tools, Verdict, judge, matching
 
 # The package has a function of this name.
@@ -45,13 +42,9 @@ BIRTHS = importlib.import_module("solvers.circle.births")
 Mutation = Callable[[pytest.MonkeyPatch], None]
 
 
-def circle(potential: Potential, **settings: Any) -> McKeanVlasov:
-    return McKeanVlasov(Circle(), potential, **settings)
-
-
-FIELD = circle(Kuramoto(), noise=0.7, confinement=CosineSeries((0.3, -0.2, 0.1)))
-SPHERE_FIELD = McKeanVlasov(Sphere(3), Kuramoto(), noise=0.7, confinement=GegenbauerSeries((0.6, -0.2)))
-SPINS = McKeanVlasov(Sphere(8), Kuramoto())
+FIELD = problems.IN_THREE_MODES.problem
+SPHERE_FIELD = problems.IN_AN_AXIAL_FIELD.problem
+SPINS = problems.MANY_SPINS.problem
 
 
 def scaled(owner: Any, name: str, factor: float) -> Mutation:
@@ -152,32 +145,32 @@ def significant(threshold: float) -> Mutation:
 
 MUTANTS: dict[str, tuple[Mutation, str, McKeanVlasov]] = {
     "a multiplier off by 1e-4": (
-        wrapped(TransformerClass, "_decayed", second_multiplier), "circle.T2", circle(Transformer(5.0)),
+        wrapped(Transformer, "_decayed", second_multiplier), "circle.T2", on_circle(Transformer(5.0)),
     ),
-    "weak modes dropped": (significant(1e-3), "circle.T1", circle(Transformer(5.0))),
-    "bands half as wide": (wrapped(verification.tabulation, "band", narrow), "circle.bands", circle(Kuramoto())),
+    "weak modes dropped": (significant(1e-3), "circle.T1", on_circle(Transformer(5.0))),
+    "bands half as wide": (wrapped(verification.tabulation, "band", narrow), "circle.bands", on_circle(Kuramoto())),
     "standard errors by the number of replicas": (
-        wrapped(verification.tabulation, "band", count_of_replicas), "circle.bands", circle(Kuramoto()),
+        wrapped(verification.tabulation, "band", count_of_replicas), "circle.bands", on_circle(Kuramoto()),
     ),
-    "W1 too long by 2 %": (scaled(meanfield.transport, "wasserstein1", 1.02), "circle.distances", circle(Kuramoto())),
-    "W2 too long by 2 %": (scaled(meanfield.transport, "wasserstein2", 1.02), "circle.distances", circle(Kuramoto())),
+    "W1 too long by 2 %": (scaled(meanfield.transport, "wasserstein1", 1.02), "circle.distances", on_circle(Kuramoto())),
+    "W2 too long by 2 %": (scaled(meanfield.transport, "wasserstein2", 1.02), "circle.distances", on_circle(Kuramoto())),
     "relative entropy too large by 2 %": (
-        scaled(meanfield.transport, "relative_entropy", 1.02), "circle.distances", circle(Kuramoto()),
+        scaled(meanfield.transport, "relative_entropy", 1.02), "circle.distances", on_circle(Kuramoto()),
     ),
     "L2 distance too long by 2 %": (
-        scaled(meanfield.transport, "l2_distance", 1.02), "circle.distances", circle(Kuramoto()),
+        scaled(meanfield.transport, "l2_distance", 1.02), "circle.distances", on_circle(Kuramoto()),
     ),
     "particles with 1 % more noise": (
-        scaled(solvers.particles.clouds, "amplitude", np.sqrt(1.01)), "circle.free-particles", circle(Kuramoto()),
+        scaled(solvers.particles.clouds, "amplitude", np.sqrt(1.01)), "circle.free-particles", on_circle(Kuramoto()),
     ),
     "particles pushed out of the confinement": (
         wrapped(solvers.particles.drift, "force_coefficients", flipped_confinement), "circle.schemes", FIELD,
     ),
     "particles attracted 10 % more": (
-        wrapped(solvers.particles.drift, "force_coefficients", stronger), "circle.schemes", circle(Transformer(3.0)),
+        wrapped(solvers.particles.drift, "force_coefficients", stronger), "circle.schemes", on_circle(Transformer(3.0)),
     ),
-    "Euler's step in the scheme of order two": (first_only, "circle.schemes", circle(Transformer(3.0))),
-    "Leimkuhler-Matthews without its memory": (forgetful, "circle.schemes", circle(Transformer(3.0))),
+    "Euler's step in the scheme of order two": (first_only, "circle.schemes", on_circle(Transformer(3.0))),
+    "Leimkuhler-Matthews without its memory": (forgetful, "circle.schemes", on_circle(Transformer(3.0))),
     "states pushed out of the confinement": (
         wrapped(solvers.equation, "confinement_field", lambda field, *_: None if field is None else -field),
         "circle.confined-states", FIELD,
@@ -189,9 +182,9 @@ MUTANTS: dict[str, tuple[Mutation, str, McKeanVlasov]] = {
         "circle.confined-states", FIELD,
     ),
     "evolution without its confinement": (without_force, "circle.confined-evolution", FIELD),
-    "diffusion slower by 1e-6": (slower_diffusion, "circle.energy-identity", circle(Transformer(3.0))),
+    "diffusion slower by 1e-6": (slower_diffusion, "circle.energy-identity", on_circle(Transformer(3.0))),
     "settled and metastable exchanged": (
-        wrapped(solvers.evolution.rest.Rest, "outcome", exchanged), "circle.outcome", circle(Kuramoto()),
+        wrapped(solvers.evolution.rest.Rest, "outcome", exchanged), "circle.outcome", on_circle(Kuramoto()),
     ),
     "settled and metastable exchanged on a sphere": (
         wrapped(solvers.evolution.rest.Rest, "outcome", exchanged), "sphere.outcome", SPINS,
@@ -213,7 +206,7 @@ MUTANTS: dict[str, tuple[Mutation, str, McKeanVlasov]] = {
     ),
     "resonant branches dropped": (
         lambda patch: patch.setattr(BIRTHS, "_resonant", lambda *_: []),
-        "circle.T6", circle(CosineSeries((-1.0, -1.0))),
+        "circle.T6", on_circle(CosineSeries((-1.0, -1.0))),
     ),
 }  # fmt: skip
 CLAIMS = {claim.identifier: claim for claim in matching()}
@@ -233,28 +226,14 @@ def _forget() -> None:
             remembered.cache_clear()
 
 
-@functools.cache
-def measured() -> tuple[Any, ...]:
-    """Return what the comparisons of ``circle.bands`` are tabulated from; no error in a band changes it."""
-    calls: list[Any] = []
-
-    def recording(*arguments: Any) -> Comparison:
-        calls.append(arguments)
-        return verification.tabulation.tabulated(*arguments)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(verification.comparison, "tabulated", recording)
-        judge(CLAIMS["circle.bands"], circle(Kuramoto()), Tools())
-    return tuple(calls)
-
-
 def tools_for(identifier: str) -> Tools:
     """Return the tools of the package, which take particles that were simulated before where only bands are wrong."""
     right = Tools().remembering()
     if identifier != "circle.bands":
         return right
-    calls = iter(measured())
-    return replace(right, compare=lambda *_, **__: verification.tabulation.tabulated(*next(calls)))
+    # Simulated here, before an error is put in, unless another test has.
+    judge(CLAIMS[identifier], on_circle(Kuramoto()), wrong.RIGHT)
+    return replace(right, compare=wrong.tabulated_again)
 
 
 @pytest.mark.usefixtures("_nothing_remembered")
@@ -273,5 +252,4 @@ def test_an_error_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     ids=lambda value: str(value)[:60],
 )
 def test_without_it_the_claim_holds(identifier: str, problem: McKeanVlasov) -> None:
-    result = judge(CLAIMS[identifier], problem, wrong.RIGHT)
-    assert result.verdict is Verdict.HOLDS, result.sentence
+    judged.holds(CLAIMS[identifier], problem)

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from meanfield import Circle, Kuramoto, McKeanVlasov, MeanfieldError
+from meanfield import MeanfieldError
+from tests import problems
 from verification import Claim, Evidence, Result, Verdict, catalogue
 from verification.commands.verify import verify
 from verification.report import json_object, markdown, terminal_table, totals
 
-PROBLEM = McKeanVlasov(Circle(), Kuramoto())
+PROBLEM = problems.KURAMOTO.problem
 CLAIM = Claim(
     "test.T1", "a title", "a | statement", "an assumption", "a source", lambda _: None, lambda p, t: EVIDENCE
 )

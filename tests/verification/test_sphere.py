@@ -1,5 +1,6 @@
 """Every claim about spheres holds on the right solvers, fails on a wrong one and knows when it does not apply."""
 
+import judged
 import numpy as np
 import pytest
 import wrong
@@ -14,7 +15,7 @@ from meanfield import (
     Sphere,
     Transformer,
 )
-from verification import Tools, Verdict, judge, matching
+from verification import Tools, matching
 from verification.catalogue import single_degree
 from verification.sphere.harmonics import gibbs_of_orders, mean, moments_of_orders, point_values, turned_to
 from verification.sphere.measures import gibbs, multiplier, polar_rule, polynomials, product_mean
@@ -193,8 +194,7 @@ NOT_APPLICABLE: list[tuple[str, McKeanVlasov]] = [
 
 @pytest.mark.parametrize(("identifier", "problem"), HOLDS, ids=lambda value: str(value)[:60])
 def test_holds_on_the_right_solvers(identifier: str, problem: McKeanVlasov) -> None:
-    result = judge(CLAIMS[identifier], problem, wrong.RIGHT)
-    assert result.verdict is Verdict.HOLDS, result.sentence
+    judged.holds(CLAIMS[identifier], problem)
 
 
 @pytest.mark.parametrize(
@@ -203,27 +203,22 @@ def test_holds_on_the_right_solvers(identifier: str, problem: McKeanVlasov) -> N
     ids=[f"{case[0]}: {case[1]}" for case in FAILS],
 )
 def test_fails_on_a_wrong_one(identifier: str, problem: McKeanVlasov, tools: Tools) -> None:
-    result = judge(CLAIMS[identifier], problem, tools)
-    assert result.verdict is Verdict.FAILS, result.sentence
+    judged.fails(CLAIMS[identifier], problem, tools)
 
 
 @pytest.mark.parametrize(("identifier", "problem"), NOT_APPLICABLE, ids=lambda value: str(value)[:60])
 def test_knows_its_hypotheses(identifier: str, problem: McKeanVlasov) -> None:
-    result = judge(CLAIMS[identifier], problem, wrong.RIGHT)
-    assert result.verdict is Verdict.NOT_APPLICABLE, result.sentence
-    assert result.sentence.removeprefix(Verdict.NOT_APPLICABLE.value).strip(": ")
+    judged.does_not_apply(CLAIMS[identifier], problem)
 
 
 @pytest.mark.parametrize(("identifier", "tools"), ABOUT_FIELDS)
 def test_in_a_confinement(identifier: str, tools: Tools) -> None:
-    assert judge(CLAIMS[identifier], CONFINED, wrong.RIGHT).verdict is Verdict.HOLDS
-    assert judge(CLAIMS[identifier], CONFINED, tools).verdict is Verdict.FAILS
+    judged.holds(CLAIMS[identifier], CONFINED)
+    judged.fails(CLAIMS[identifier], CONFINED, tools)
 
 
 def test_every_claim_is_seen_to_hold_and_to_fail() -> None:
-    about_fields = {case[0] for case in ABOUT_FIELDS}
-    assert {case[0] for case in HOLDS} | about_fields == set(CLAIMS)
-    assert {case[0] for case in FAILS} | about_fields == set(CLAIMS)
+    judged.all_are_tried(CLAIMS, HOLDS, FAILS, about_fields=ABOUT_FIELDS)
 
 
 @pytest.mark.parametrize("dimension", [3, 4, 16])

@@ -5,15 +5,15 @@ import math
 import numpy as np
 import pytest
 
-from meanfield import Kuramoto, McKeanVlasov, Sphere, Transformer
-from meanfield.export.comparisons import open_comparison
+from meanfield import Kuramoto, McKeanVlasov, Sphere, Transformer, open_comparison
 from meanfield.transport import polar_distances, zonal_law
 from solvers import PerturbedUniform, VonMises, evolve, simulate
-from verification.comparison import compare
+from tests import problems
+from verification import compare
 from verification.measured import PARTICLE_STREAM, stream
 from verification.reach import amplification, neighbours, perturbed_about_pole, unstable_modes
 
-CONTRACTING = McKeanVlasov(Sphere(3), Kuramoto(), coupling=1.0)
+CONTRACTING = problems.SPINS_AT_1.problem
 START = VonMises(0.0, 2.0)
 SMALL = {"particles": (100, 1600), "replicas": 12, "seed": 5, "times": 4, "step": 0.05}
 

@@ -5,7 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pytest
 
+import verification.comparison
+import verification.tabulation
 from meanfield import (
     Branch,
     Circle,
@@ -22,10 +25,33 @@ from meanfield import (
     State,
     Trajectory,
 )
-from verification import Tools
+from verification import Tools, compare
 from verification.statistics import power_law
 
-RIGHT = Tools().remembering()
+TABULATED: dict[int, tuple[Any, ...]] = {}
+
+
+def recorded(*arguments: Any, **options: Any) -> Comparison:
+    """Compare as the package does, and keep what the result is tabulated from; see :func:`tabulated_again`."""
+    calls: list[Any] = []
+
+    def recording(*given: Any) -> Comparison:
+        calls.append(given)
+        return verification.tabulation.tabulated(*given)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(verification.comparison, "tabulated", recording)
+        found = compare(*arguments, **options)
+    (TABULATED[id(found)],) = calls
+    return found
+
+
+RIGHT = Tools(compare=recorded).remembering()
+
+
+def tabulated_again(*arguments: Any, **options: Any) -> Comparison:
+    """Compare particles that were simulated before, or are now, with the bands as they are computed now."""
+    return verification.tabulation.tabulated(*TABULATED[id(RIGHT.compare(*arguments, **options))])
 
 
 @dataclass(frozen=True)
