@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from meanfield import InvalidInput
 from meanfield.arguments import checked
-from meanfield.export import bytes_writer, check_file, dump_json, load_json, write_files
+from meanfield.export import bytes_writer, check_file, dump, load, write_files
 
 SLOTS = ("a", "b")
 MAGIC = b"meanfield checkpoint 1 "
@@ -99,7 +99,7 @@ def write(path: str | Path, number: int, arrays: Mapping[str, NDArray[Any]], met
     target = slots(path)[number % 2]
     stream = io.BytesIO()
     content: dict[str, Any] = {f"array {name}": array for name, array in arrays.items()}
-    np.savez(stream, header=np.array(dump_json({"number": number, "meta": dict(meta)})), **content)
+    np.savez(stream, header=np.array(dump({"number": number, "meta": dict(meta)})), **content)
     payload = stream.getvalue()
     digest = hashlib.sha256(payload).hexdigest().encode()
     write_files({target: bytes_writer(MAGIC + digest + b"\n" + payload)}, force=True)
@@ -155,7 +155,7 @@ def require_same_run(path: str | Path, saved: Mapping[str, Any], run: Mapping[st
     InvalidInput
         With the first thing that differs.
     """
-    wanted = load_json(dump_json(dict(run)))
+    wanted = load(dump(dict(run)))
     for key in sorted({*wanted, *saved}):
         if saved.get(key) != wanted.get(key):
             raise InvalidInput(
@@ -181,11 +181,11 @@ def _sound(file: Path) -> Saved | None:
     if content[:start] != MAGIC or hashlib.sha256(payload).hexdigest().encode() != head:
         return None
     with np.load(io.BytesIO(payload), allow_pickle=False) as archive:
-        values = load_json(str(archive["header"]))
+        values = load(str(archive["header"]))
         arrays = {name.removeprefix("array "): archive[name] for name in archive.files if name != "header"}
     return Saved(int(values["number"]), arrays, values["meta"])
 
 
 def _shown(value: Any) -> str:
-    text = dump_json(value)
+    text = dump(value)
     return text if len(text) <= 60 else text[:57] + "..."

@@ -30,53 +30,45 @@ from ..errors import InvalidInput, with_article
 from ..records.diagram import Diagram
 from . import sets
 from .auto_reader import read_auto
-from .comparisons import check_comparison_target
-from .datasets import KINDS as RECORD_KINDS
+from .comparisons import check_comparison_target as check_comparison_target
+from .datasets import RECORD_KINDS as RECORD_KINDS
 from .datasets import Content, save_content, table_object
 from .datasets import to_xarray as content_to_xarray
-from .ensembles import check_ensemble_target
-from .files import Writer, bytes_writer, checked_suffix, existing_file, is_file, reading, text_writer, write_files
-from .files import check_writable as check_file
+from .ensembles import check_ensemble_target as check_ensemble_target
+from .files import Writer, checked_suffix, reading
+from .files import bytes_writer as bytes_writer
+from .files import check_file as check_file
+from .files import existing_file as existing_file
+from .files import is_file as is_file
+from .files import text_writer as text_writer
+from .files import write_files as write_files
 from .netcdf import diagram_to_xarray, state_to_xarray
-from .records import dump as dump_json
-from .records import load as load_json
-from .records import package_version
-from .states import STATE_KINDS, check_states_target, open_states, save_states, states_to_json_object
+from .records import dump as dump
+from .records import load as load
+from .records import package_version as package_version
+from .states import STATE_KINDS as STATE_KINDS
+from .states import check_states_target as check_states_target
+from .states import open_states as open_states
+from .states import save_states as save_states
+from .states import states_to_json_object as states_to_json_object
 from .tables import diagram_to_json_object
-from .trajectories import check_trajectory_target
+from .trajectories import check_trajectory_target as check_trajectory_target
 
 if TYPE_CHECKING:
     import xarray
 
+# What users call; the other names are for the commands and solvers.
 __all__ = [
     "KINDS",
-    "RECORD_KINDS",
-    "STATE_KINDS",
-    "bytes_writer",
-    "check_comparison_target",
-    "check_ensemble_target",
-    "check_file",
-    "check_states_target",
-    "check_trajectory_target",
     "check_writable",
     "diagram_to_json_object",
     "diagram_to_xarray",
-    "dump_json",
-    "existing_file",
-    "is_file",
-    "load_json",
     "open_diagram",
-    "open_states",
-    "package_version",
     "read_auto",
     "save",
-    "save_states",
     "state_to_xarray",
-    "states_to_json_object",
-    "text_writer",
     "to_json_object",
     "to_xarray",
-    "write_files",
 ]
 
 KINDS = {
@@ -153,9 +145,9 @@ def check_writable(path: str | Path, force: bool = False, kind: str | None = Non
 
     targets = _targets(Path(path), _kind(Path(path), kind))
     if files.is_directory(Path(path)):
-        files.check_writable(path, force)
+        files.check_file(path, force)
     for target in targets:
-        files.check_writable(target, force)
+        files.check_file(target, force)
     return targets
 
 

@@ -19,7 +19,7 @@ from .files import (
     Writer,
     beside,
     bytes_writer,
-    check_writable,
+    check_file,
     checked_suffix,
     existing_file,
     reading,
@@ -32,7 +32,7 @@ from .sealed import netcdf_bytes, netcdf_groups
 if TYPE_CHECKING:
     import xarray
 
-KINDS = {".nc": "netcdf", ".json": "json", ".csv": "csv"}
+RECORD_KINDS = {".nc": "netcdf", ".json": "json", ".csv": "csv"}
 SCHEMA_VERSION = 2
 
 # What a header says of the file, and not of the record.
@@ -100,11 +100,11 @@ def check_target(
     """
     path = Path(path)
     files: tuple[Path, ...] = (path,)
-    if checked_suffix(path, tuple(KINDS), f"a format of {with_article(record)}") == ".csv":
+    if checked_suffix(path, tuple(RECORD_KINDS), f"a format of {with_article(record)}") == ".csv":
         names = (*(f"{table}{path.suffix}" for table in tables), sets.PROVENANCE)
         files = tuple(path.with_name(path.stem + name) for name in names)
     for file in files:
-        check_writable(file, force)
+        check_file(file, force)
     return files
 
 
@@ -120,7 +120,7 @@ def save_content(
     path = Path(path)
     if kind is None:
         check_target(path, force, record=content.record, tables=tuple(content.tables))
-        kind = KINDS[path.suffix.lower()]
+        kind = RECORD_KINDS[path.suffix.lower()]
     writers = _writers(content, path, kind)
     write_files(dict(reversed(writers.items())), force)
     return tuple(writers)

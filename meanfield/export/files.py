@@ -30,7 +30,7 @@ TEMPORARY = (".meanfield.", ".part")
 SCRATCH = ("meanfield-", ".scratch")
 
 
-def check_writable(path: str | Path, force: bool = False) -> Path:
+def check_file(path: str | Path, force: bool = False) -> Path:
     """Check, before anything is computed, that a file could be written, and return its path.
 
     Parameters
@@ -195,11 +195,11 @@ def write_files(writers: Mapping[Path, Writer], force: bool = False) -> tuple[Pa
     Raises
     ------
     InvalidInput
-        If a target is not writable, see :func:`check_writable`; nothing is written then.
+        If a target is not writable, see :func:`check_file`; nothing is written then.
     ComputationFailed
         If the disk refuses; the files that existed before are unchanged.
     """
-    targets = {path: check_writable(path, force) for path in writers}
+    targets = {path: check_file(path, force) for path in writers}
     if len(set(targets.values())) < len(targets):
         raise InvalidInput(f"{' and '.join(map(str, targets))} are the same file; give another name")
     for directory in {target.parent for target in targets.values()}:

@@ -20,7 +20,7 @@ from . import digests, plausible, records, sets, tables
 from .files import (
     Writer,
     bytes_writer,
-    check_writable,
+    check_file,
     checked_suffix,
     existing_file,
     reading,
@@ -51,7 +51,7 @@ def check_states_target(path: str | Path, force: bool = False) -> tuple[Path, ..
     path = Path(path)
     checked_suffix(path, STATE_KINDS, "a format of states")
     for target in _paths(path):
-        check_writable(target, force)
+        check_file(target, force)
     return _paths(path)
 
 

@@ -23,11 +23,11 @@ def check_figure(path: str | Path, force: bool = False) -> Path:
     InvalidInput
         If the suffix is none of .png, .pdf and .svg, the file cannot be written there, or matplotlib not be loaded.
     """
-    from ..export.files import check_writable, checked_suffix
+    from ..export.files import check_file, checked_suffix
 
     path = Path(path)
     checked_suffix(path, FORMATS, "a picture format")
-    check_writable(path, force)
+    check_file(path, force)
     require_matplotlib()
     return path
 

@@ -164,12 +164,12 @@ def check_film(path: str | Path, force: bool = False) -> Path:
     InvalidInput
         If the suffix is not .gif or the file cannot be written there.
     """
-    from ..export.files import check_writable, checked_suffix
+    from ..export.files import check_file, checked_suffix
     from .files import require_matplotlib
 
     path = Path(path)
     checked_suffix(path, (FILM_SUFFIX,), "a format of a film")
-    check_writable(path, force)
+    check_file(path, force)
     require_matplotlib()
     return path
 

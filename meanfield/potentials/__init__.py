@@ -24,7 +24,7 @@ from .arrays import Array, Number
 from .attention import Transformer
 from .confidence import HegselmannKrause
 from .custom import Custom
-from .expressions import compiled
+from .expressions import compiled as compiled
 from .green import KellerSegel, Logarithmic
 from .models import Kuramoto, MaierSaupe, Onsager
 from .protocol import Combination, Potential
@@ -47,7 +47,6 @@ __all__ = [
     "Onsager",
     "Potential",
     "Transformer",
-    "compiled",
     "known_potentials",
     "potential_class",
     "potential_from",

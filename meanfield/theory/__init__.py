@@ -39,8 +39,8 @@ from .thresholds import (
     critical_couplings,
     critical_modes,
     growth_rates,
-    plain_number,
 )
+from .thresholds import plain_number as plain_number
 
 __all__ = [
     "BranchShape",
@@ -62,7 +62,6 @@ __all__ = [
     "maier_saupe_state",
     "maier_saupe_states",
     "maier_saupe_transition",
-    "plain_number",
     "resonance",
     "tricritical_beta",
     "vertical_branches",

@@ -28,16 +28,16 @@ References
 from .distances import wasserstein1, wasserstein2
 from .divergences import l2_distance, relative_entropy
 from .measures import Density, Sample
-from .polar import NEGATIVE_ROUNDING, PolarLaw, polar_distances, polar_law, zonal_law
+from .polar import NEGATIVE_ROUNDING as NEGATIVE_ROUNDING
+from .polar import PolarLaw, polar_distances, zonal_law
+from .polar import polar_law as polar_law
 
 __all__ = [
-    "NEGATIVE_ROUNDING",
     "Density",
     "PolarLaw",
     "Sample",
     "l2_distance",
     "polar_distances",
-    "polar_law",
     "relative_entropy",
     "wasserstein1",
     "wasserstein2",

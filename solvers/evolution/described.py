@@ -26,7 +26,7 @@ import numpy as np
 from meanfield import InvalidInput, State
 from meanfield.arguments import checked
 from meanfield.errors import did_you_mean
-from meanfield.export import existing_file, is_file, load_json, open_states
+from meanfield.export import existing_file, is_file, load, open_states
 from meanfield.potentials import compiled
 
 from .starts import Bumps, Mixture, PerturbedUniform, RandomPerturbation, VonMises, Watson
@@ -168,7 +168,7 @@ def _record(path: Path, label: str) -> Any:
     from meanfield import open_trajectory
 
     suffix = path.suffix.lower()
-    if suffix == ".npz" or (suffix == ".json" and "states" in load_json(path.read_text(encoding="utf-8"))):
+    if suffix == ".npz" or (suffix == ".json" and "states" in load(path.read_text(encoding="utf-8"))):
         return _state(path, open_states(path), label)
     return open_trajectory(path)
 

@@ -137,7 +137,7 @@ def test_targets_that_cannot_be(tmp_path, monkeypatch):
     with pytest.raises(InvalidInput, match="is a directory"):
         check_writable(tmp_path / "folder.nc", force=True)
     with pytest.raises(InvalidInput, match="not a regular file"):
-        files.check_writable(os.devnull, force=True)
+        files.check_file(os.devnull, force=True)
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(InvalidInput, match="is not writable"):
         check_writable(tmp_path / "run.nc")
