@@ -131,8 +131,8 @@ def passed_by(house: House, folder: Path) -> Iterator[str]:
     """Yield what the files of a folder import from deeper inside of a package than the front that offers it."""
     fronts = {module: _offered(tree) for module, tree in house.fronts().items()}
     for path in sorted(folder.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] in PACKAGES:
+        for node in _imports(ast.parse(path.read_text())):
+            if node.module and node.module.partition(".")[0] in PACKAGES:
                 parts = node.module.split(".")
                 above = [".".join(parts[:depth]) for depth in range(1, len(parts))]
                 for name in (alias.name for alias in node.names):
@@ -143,6 +143,15 @@ def passed_by(house: House, folder: Path) -> Iterator[str]:
                     ]
                     if offering:
                         yield f"{path.name}:{node.lineno} {name}, which {offering[0]} offers, from {node.module}"
+
+
+def _imports(node: ast.AST) -> Iterator[ast.ImportFrom]:
+    """Yield the imports of names, those inside of functions too; expressions are passed over."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ImportFrom):
+            yield child
+        elif not isinstance(child, ast.expr):
+            yield from _imports(child)
 
 
 def _offered(tree: ast.Module) -> set[str]:

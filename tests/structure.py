@@ -5,6 +5,7 @@ arrow is drawn within a package, where no chain of others says the same.
 """
 
 import argparse
+import functools
 import sys
 import tomllib
 from pathlib import Path
@@ -35,6 +36,12 @@ def layers() -> dict[str, Rows]:
     return {package: rows[package] for package in COLOURS}
 
 
+@functools.cache
+def house() -> House:
+    """Return the source files, read and parsed once."""
+    return House()
+
+
 def imports(rows: Rows) -> set[tuple[str, str]]:
     """Return the imports between rooms."""
     rooms = [room for row in rows for room in row]
@@ -42,7 +49,7 @@ def imports(rows: Rows) -> set[tuple[str, str]]:
     def room_of(module: str) -> str | None:
         return next((room for room in rooms if module == room or module.startswith(f"{room}.")), None)
 
-    found = {(room_of(start), room_of(end)) for start, ends in House().imports.items() for end in ends}
+    found = {(room_of(start), room_of(end)) for start, ends in house().imports.items() for end in ends}
     return {(start, end) for start, end in found if start and end and start != end}
 
 
