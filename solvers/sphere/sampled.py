@@ -27,7 +27,7 @@ from meanfield.harmonics.quadrature import gauss_rule
 from ..bases import Floats, Integers
 from ..bases.gegenbauer import polynomial_table
 from ..bases.invariant import mode_matrix, turnings
-from ..bases.legendre import ring_table
+from ..bases.legendre import ring_tables
 from ..bases.representations import Group
 from ..bases.second_moments import orbits
 from ..bases.spherical import SphericalTransform
@@ -208,9 +208,11 @@ def _on_points(group: Group, degrees: Integers, rings: int) -> _Points:
     where, sine = used % packed_size(top), used >= packed_size(top)
     waves, of_wave = np.unique(2 * grid.orders[where] + sine, return_inverse=True)
     around, along = np.empty((waves.size, some_meridians.size)), np.zeros((waves.size, top + 1, some_rings.size))
+    orders, of_order = np.unique(waves // 2, return_inverse=True)
+    tables = list(ring_tables(top, orders, rings))
     for place, (order, is_sine) in enumerate(zip((waves // 2).tolist(), (waves % 2).tolist(), strict=True)):
         around[place] = (np.sin if is_sine else np.cos)(order * grid.azimuths[some_meridians])
-        along[place, order:] = ring_table(top, order, rings)[some_rings].T
+        along[place, order:] = tables[of_order[place]][some_rings].T
     columns = of_wave * (top + 1) + grid.degrees[where]
     spread = csr_array((np.ones(used.size), (np.arange(used.size), columns)), (used.size, waves.size * (top + 1)))
     separated = Separated(around, along, csr_array(modes[:, used] @ spread))
