@@ -6,6 +6,7 @@ is given starts in proportion to its attractive harmonics, the trivial one too. 
 end at stable states, and tell how sure the lowest is.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -57,6 +58,8 @@ class Met:
         (F - F_uniform)/D and the length of the moments of each degree from 1.
     runs, relaxations : int
         How often Newton's method and relaxations ended there.
+    since : int
+        The first round that met it; those known from elsewhere are not new in any.
     group, cosine, sine
         On S^2 a symmetry that it has, and its packed moments; about an axis no group, and the moments by degree.
     """
@@ -64,6 +67,7 @@ class Met:
     invariants: Floats
     runs: int = 0
     relaxations: int = 0
+    since: int = 0
     group: Group | None = None
     cosine: Floats = field(default_factory=lambda: np.empty(0))
     sine: Floats = field(default_factory=lambda: np.empty(0))
@@ -103,33 +107,53 @@ class Search:
     """
 
     def __init__(self, spaces: "Sequence[Space]", known: list[Floats]) -> None:
-        self.met = [Met(invariants) for invariants in known]
+        self.met = [Met(invariants, since=-1) for invariants in known]
         self._spaces = spaces
         self._generator = np.random.default_rng(0)
+        self._done = self._starts = 0
 
     def run(self) -> None:
         """Search until a round finds nothing new, no state was met once only and little is expected unseen."""
         fewest, most = ROUNDS
-        share = max(1, round(SHARED / max(1, len(self._spaces))))
-        for index in range(most):
-            before = len(self.met)
-            for space in self._spaces:
-                starts = space.sampled(0).random(self._generator, space.starts(share))
-                for met, count in space.places(starts, self.met):
-                    met.runs += count
-            unseen = Tally.of([met.runs for met in self.met]).unseen
-            # A known state that no run meets does not keep the search going.
-            enough = not any(met.runs == 1 for met in self.met) and unseen is not None and unseen < QUARTER
-            if index + 1 >= fewest and len(self.met) == before and enough:
-                break
+        self._rounds(fewest)
+        while self._done < most and not self._is_enough():
+            self._rounds(min(self._least_more(), most - self._done))
         for space in self._spaces[-1:]:
             self._relax(space)
+
+    def _rounds(self, count: int) -> None:
+        """Make some rounds at once, with the starts of one after the other."""
+        share = max(1, round(SHARED / max(1, len(self._spaces))))
+        drawn = [
+            [space.sampled(0).random(self._generator, space.starts(share)) for space in self._spaces]
+            for _ in range(count)
+        ]
+        self._starts = sum(map(len, drawn[0]))
+        for space, *starts in zip(self._spaces, *drawn, strict=True):
+            for met, number, first in space.places(np.concatenate(starts), self.met):
+                met.runs += number
+                met.since = min(met.since, self._done + first // len(starts[0]))
+        self._done += count
+
+    def _is_enough(self) -> bool:
+        """Whether the last round found nothing new, no state was met once only and little is expected unseen."""
+        unseen = Tally.of([met.runs for met in self.met]).unseen
+        # A known state that no run meets does not keep the search going.
+        once = any(met.runs == 1 for met in self.met)
+        new = any(met.since == self._done - 1 for met in self.met)
+        return not new and not once and unseen is not None and unseen < QUARTER
+
+    def _least_more(self) -> int:
+        """Return how many more rounds it takes at least until little can be expected unseen."""
+        ends, runs = len(self.met), sum(met.runs for met in self.met)
+        missing = ends + 2 + ends * (ends + 1) / QUARTER - runs
+        return max(1, math.ceil(missing / max(1, self._starts)))
 
     def _relax(self, space: "Space") -> None:
         """Relax random densities of the least symmetry until their ends are settled."""
         sampled = space.sampled(0)
         for _ in range(RELAXED_ROUNDS):
-            for met, count in space.places(sampled.relaxed(sampled.random(self._generator, RELAXED)), self.met):
+            for met, count, _ in space.places(sampled.relaxed(sampled.random(self._generator, RELAXED)), self.met):
                 met.relaxations += count
             if Tally.of([met.relaxations for met in self.met if met.relaxations]).settled:
                 return
@@ -224,9 +248,9 @@ class Space:
             self._levels.append(Sampled(self._harmonics(self._rings[len(self._levels)]), self._field))
         return self._levels[level]
 
-    def places(self, starts: Floats, met: list[Met]) -> Iterator[tuple[Met, int]]:
-        """Yield the states at which Newton's method ends, new ones added to those met, and how often."""
-        _, ends = self.sampled(0).solved(starts)
+    def places(self, starts: Floats, met: list[Met]) -> Iterator[tuple[Met, int, int]]:
+        """Yield the states at which Newton's method ends, new ones added to those met, how often, and the first."""
+        rows, ends = self.sampled(0).solved(starts)
         invariants = self.sampled(0).invariants(ends)
         firsts, counts = _distinct_rows(invariants)
         new = [first for first in firsts if _place_among(self._seen, invariants[first]) is None]
@@ -236,7 +260,7 @@ class Space:
             place = _place_among(self._seen, invariants[first])
             owner = None if place is None else self._owners[place]
             if owner is not None:
-                yield owner, count
+                yield owner, count, int(rows[first])
 
     def _identified(self, ends: Floats, coarse: Floats, met: list[Met]) -> list[Met | None]:
         """Return which states some ends are on a grid that resolves them; None if none does."""
@@ -271,7 +295,7 @@ class Space:
         place = _place_among(np.array([known.invariants for known in met]).reshape(-1, self.size), invariants)
         if place is None:
             place = len(met)
-            met.append(Met(invariants, 0, 0, self._group, *self._moments(moments)))
+            met.append(Met(invariants, 0, 0, ROUNDS[1], self._group, *self._moments(moments)))
         return met[place]
 
     def _moments(self, moments: Floats) -> tuple[Floats, Floats]:

@@ -8,7 +8,8 @@ The unknowns are the moments :math:`a_i = \langle e_i\rangle` of the harmonics o
 and its Jacobian, made symmetric by :math:`A = |\lambda|^{1/2}` and the signs :math:`\sigma` of :math:`\lambda`, is
 :math:`\sigma - \sigma A\,\mathrm{Cov}\,A\sigma`. Rotations within the symmetry leave the energy as it is, so the
 residual is orthogonal to them, and the dyads of their generators, added to the Jacobian, keep Newton's steps from
-turning a state.
+turning a state. A grid that does not resolve a state holds it where it stands: what is left of the residual along
+the generators there is an error of the grid, and is taken off.
 """
 
 import functools
@@ -36,13 +37,16 @@ from .tabulated import Functions, Separated, Tabulated
 
 # Entries of the arrays that are worked on at once: they stay in the cache.
 BATCH = 400_000
-# Steps longer than this, in moments, are cut; those shorter than the other end the iteration, and already those
-# shorter than the third that are as much shorter than the one before as the fourth: the next would be its square.
-LONGEST, LAST, CLOSE, QUICK = 0.5, 1e-9, 1e-5, 1e-2
+# Steps longer than this, in moments, are cut; those shorter than the other end the iteration where the next, if it
+# were as much shorter again, would be shorter than the third: it is shorter still.
+LONGEST, CLOSE, NEXT = 0.5, 1e-5, 1e-7
 # Corrections by the Jacobian of a coarser grid, each of which leaves a share of the last, and when they are short.
 CORRECTIONS, CORRECTED = 10, 1e-9
-# Where a grid does not resolve a state it does not turn with it, and steps that turn it get no shorter than that.
-STALLED = 1e-5
+# Steps as long as those two before, twice in turn and up to this share, go round a cycle of two.
+CYCLE = 1e-4
+# Rotations that change a state by less than the root of this share of what others do hardly count as such: a grid
+# makes them up beside a state with an axis.
+NO_TURN = 1e-4
 # A start that has not settled by then wanders among states that others reach directly.
 ITERATIONS = 30
 RELAXATIONS = 60
@@ -334,17 +338,18 @@ class Sampled:
     def solved(self, moments: Floats) -> tuple[Integers, Floats]:
         """Return which rows of moments Newton's method takes to a state, and the states."""
         moments, running = moments.copy(), np.arange(len(moments))
-        arrived, last = np.zeros(len(moments), dtype=bool), np.full(len(moments), np.inf)
+        arrived = np.zeros(len(moments), dtype=bool)
+        # The lengths of the last four steps, the last one first.
+        lengths = np.full((4, len(moments)), np.inf)
         for _ in range(ITERATIONS):
             if not running.size:
                 break
             step = np.concatenate([self._step(moments[part]) for part in self._parts(running)])
             length = np.linalg.norm(step, axis=1)
             moments[running] += step * np.minimum(1.0, LONGEST / np.maximum(length, LONGEST))[:, None]
-            ends = (length < LAST) | ((length < CLOSE) & (length < QUICK * last[running]))
-            arrived[running] = ends | ((length < STALLED) & (length > 0.9 * last[running]))
-            last[running] = length
-            running = running[~arrived[running]]
+            lengths[1:, running], lengths[0, running] = lengths[:-1, running], length
+            arrived[running] = (length < CLOSE) & (length**2 < NEXT * lengths[1, running])
+            running = running[~arrived[running] & ~_in_cycle(lengths[:, running])]
         found = np.flatnonzero(arrived)
         return found, moments[found]
 
@@ -352,7 +357,7 @@ class Sampled:
         """Return which states of a coarser grid settle here by steps with its Jacobians, and where."""
         moments, settled = moments.copy(), np.zeros(len(moments), dtype=bool)
         for part in coarse._parts(np.arange(len(moments))):
-            _, jacobians = coarse._linearised(moments[part])
+            _, jacobians, _ = coarse._linearised(moments[part])
             running = np.arange(part.size)
             for _ in range(CORRECTIONS):
                 ahead = moments[part[running]]
@@ -371,11 +376,11 @@ class Sampled:
 
     def _step(self, moments: Floats) -> Floats:
         """Return Newton's steps."""
-        means, jacobians = self._linearised(moments)
-        return solutions(jacobians, self._scaled * (means - moments)) / self._roots
+        means, jacobians, turned = self._linearised(moments)
+        return solutions(jacobians, _across(turned, self._scaled * (means - moments))) / self._roots
 
-    def _linearised(self, moments: Floats) -> tuple[Floats, Floats]:
-        """Return the means under the Gibbs densities of the fields of moments, and the Jacobians."""
+    def _linearised(self, moments: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the means under the Gibbs densities of the fields of moments, the Jacobians and what turns them."""
         masses, _ = self._gibbs(moments * self._strengths)
         size = self.degrees.size
         functions, couplings = self._products
@@ -387,15 +392,12 @@ class Sampled:
         else:
             products = np.ascontiguousarray((couplings @ sums.T).T)[:, self._unfolded]
         lengths = np.sqrt(np.maximum((moments**2).sum(axis=1, keepdims=True), np.finfo(float).tiny))
-        dyads = [
-            self._scaled * means,
-            *(self._roots * (moments @ turning.T) / lengths for turning in self._turnings),
-        ]
-        factors = np.stack(dyads, axis=2)
+        turned = [self._roots * (moments @ turning.T) / lengths for turning in self._turnings]
+        factors = np.stack([self._scaled * means, *turned], axis=2)
         jacobians = factors @ factors.transpose(0, 2, 1)
         jacobians += products.reshape(-1, size, size)
         jacobians[:, np.arange(size), np.arange(size)] += self._signs
-        return means, jacobians
+        return means, jacobians, factors[:, :, 1:]
 
     def _gibbs(self, coefficients: Floats) -> tuple[Floats, Floats]:
         """Return multiples of the masses of the Gibbs densities of fields, row by row, and the shift of log Z."""
@@ -421,3 +423,25 @@ class Sampled:
         for degree in np.unique(self.degrees).tolist():
             found[:, degree] = np.linalg.norm(moments[:, self.degrees == degree], axis=1)
         return found
+
+
+def _in_cycle(lengths: Floats) -> NDArray[np.bool_]:
+    """Return which starts go round a cycle of two or have nowhere to go, by the lengths of their last four steps."""
+    one, other = lengths[:2], lengths[2:]
+    same = (one < (1.0 + CYCLE) * other) & (other < (1.0 + CYCLE) * one)
+    return np.asarray(same.all(axis=0) | ~np.isfinite(one[0]))
+
+
+def _across(turned: Floats, residuals: Floats) -> Floats:
+    """Return residuals (n, size) without their parts along generators of rotations, (n, size, k).
+
+    The projector T (T^t T)^-1 T^t is filtered by Tikhonov's method in the squares of T^t T.
+    """
+    count = turned.shape[2]
+    if not count:
+        return residuals
+    squares = turned.transpose(0, 2, 1) @ turned
+    least = NO_TURN * np.trace(squares, axis1=1, axis2=2) + np.finfo(float).tiny ** 0.5
+    parts = (squares @ (residuals[:, None] @ turned).transpose(0, 2, 1))[:, :, 0]
+    shares = solutions(squares @ squares + least[:, None, None] ** 2 * np.eye(count), parts)
+    return np.asarray(residuals - (turned @ shares[:, :, None])[:, :, 0])
