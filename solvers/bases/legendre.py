@@ -30,8 +30,8 @@ from meanfield.harmonics.quadrature import gauss_rule
 
 from .base import Floats, Integers
 
-# Orders whose tables are made at once.
-TOGETHER = 16
+# Entries of the tables that are made at once.
+TOGETHER = 8_000_000
 
 
 class Order(NamedTuple):
@@ -161,8 +161,9 @@ def order_tables(degree: int, orders: Integers, complements: NDArray[Any]) -> It
     kind = complements.dtype.type
     cosine, sine = 1 - complements, np.sqrt(complements * (2 - complements))
     top, reached = np.full_like(cosine, np.sqrt(kind(2))), 0
-    for first in range(0, orders.size, TOGETHER):
-        group = orders[first : first + TOGETHER]
+    together = max(1, TOGETHER // ((degree + 1) * cosine.size))
+    for first in range(0, orders.size, together):
+        group = orders[first : first + together]
         tops = np.empty((group.size, cosine.size), dtype=kind)
         for row, order in zip(tops, group.tolist(), strict=True):
             for factor in range(reached + 1, order + 1):

@@ -33,7 +33,7 @@ LARGEST_DEGREE, LARGEST_ZONAL_DEGREE = 8, 48
 ODD = 1e-6
 # The tail beyond the degrees that a density needs is an eighth of all, in steps of some degrees: states that need
 # nearly as many share one basis.
-TAIL, STEP = 8.0 / 7.0, 16
+TAIL, STEP = 8.0 / 7.0, 32
 CONVEX = "the second variation of the free energy is definite at every density"
 ONE_DEGREE = "with degree one alone the states are the uniform one and, beyond its threshold, one exp(r cos t)/Z"
 
