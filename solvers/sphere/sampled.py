@@ -27,7 +27,7 @@ from meanfield.harmonics.quadrature import gauss_rule
 
 from ..bases import Floats, Integers
 from ..bases.gegenbauer import polynomial_table
-from ..bases.invariant import mode_matrix, turnings
+from ..bases.invariant import LARGE_FIELD, mode_matrix, turnings
 from ..bases.legendre import ring_tables
 from ..bases.representations import Group
 from ..bases.second_moments import orbits
@@ -279,6 +279,8 @@ class Sampled:
         if field.confinement is not None:
             fixed = fixed + field.confinement[: field.confining] @ harmonics.zonal[1:]
         self._fixed: Floats = fixed
+        self._largest = float(np.abs(fixed).max())
+        self._firsts = np.unique(self.degrees, return_index=True)[1]
         self._functions = harmonics.functions
         self._field = field
         self._turnings = harmonics.turnings
@@ -403,15 +405,23 @@ class Sampled:
         """Return multiples of the masses of the Gibbs densities of fields, row by row, and the shift of log Z."""
         values = self._functions.sums(coefficients)
         values += self._fixed
+        # The squares of the harmonics of a degree sum up to one: fields are at most as large as their coefficients.
+        lengths = np.sqrt(np.add.reduceat(coefficients**2, self._firsts, axis=1)).sum(axis=1)
+        if lengths.max(initial=0.0) + self._largest < LARGE_FIELD:
+            return np.exp(values, out=values), np.zeros(len(values))
         top = values.max(axis=1, initial=-np.inf)
         values -= top[:, None]
         return np.exp(values, out=values), top
 
     def _means(self, coefficients: Floats) -> tuple[Floats, Floats]:
         """Return the moments of the Gibbs densities of fields, a row for each row of coefficients, and log Z."""
-        masses, top = self._gibbs(coefficients)
-        totals = masses.sum(axis=1)
-        return self._functions.means(masses) / totals[:, None], top + np.log(totals)
+        means, logarithms = np.empty(coefficients.shape), np.empty(len(coefficients))
+        for part in self._parts(np.arange(len(coefficients))):
+            masses, top = self._gibbs(coefficients[part])
+            totals = masses.sum(axis=1)
+            means[part] = self._functions.means(masses) / totals[:, None]
+            logarithms[part] = top + np.log(totals)
+        return means, logarithms
 
     def invariants(self, moments: Floats) -> Floats:
         """Return what tells states apart: the length of the moments of each degree and, first, (F - F_uniform)/D.
