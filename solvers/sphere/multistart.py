@@ -23,6 +23,7 @@ from ..searched import QUARTER, Tally
 from ..significant import confining_degree, starting_degrees, strengths
 from .groups import searched_groups
 from .sampled import Field, Harmonics, Sampled, about_axis, invariant
+from .upright import upright
 
 # Degrees of a confinement that decays slowly.
 LARGEST_CONFINING = 64
@@ -44,8 +45,9 @@ RELAXED, RELAXED_ROUNDS = 24, 6
 # one that leaves the other; both are limited, and what is sharper is left out.
 ROUGH, EXACT = 1e-3, 1e-8
 MOST_RINGS, MOST_NODES = (48, 192), (512, 2048)
-# States with all invariants nearer than this are the same.
-SAME = 1e-6
+# States with all invariants nearer than this are the same; a grid that does not resolve one moves them by less than
+# the other.
+SAME, BESIDE = 1e-6, 1e-2
 
 
 @dataclass(eq=False, slots=True)
@@ -251,16 +253,30 @@ class Space:
     def places(self, starts: Floats, met: list[Met]) -> Iterator[tuple[Met, int, int]]:
         """Yield the states at which Newton's method ends, new ones added to those met, how often, and the first."""
         rows, ends = self.sampled(0).solved(starts)
-        invariants = self.sampled(0).invariants(ends)
+        ends, invariants = self._upright(ends)
         firsts, counts = _distinct_rows(invariants)
-        new = [first for first in firsts if _place_among(self._seen, invariants[first]) is None]
+        places = [_place_among(self._seen, invariants[first]) for first in firsts]
+        new = [first for first, place in zip(firsts, places, strict=True) if place is None]
+        added = iter(range(len(self._seen), len(self._seen) + len(new)))
         self._owners += self._identified(ends[new], invariants[new], met)
         self._seen = np.concatenate([self._seen, invariants[new]])
-        for first, count in zip(firsts, counts, strict=True):
-            place = _place_among(self._seen, invariants[first])
-            owner = None if place is None else self._owners[place]
+        for first, count, place in zip(firsts, counts, places, strict=True):
+            owner = self._owners[next(added) if place is None else place]
             if owner is not None:
                 yield owner, count, int(rows[first])
+
+    def _upright(self, ends: Floats) -> tuple[Floats, Floats]:
+        """Return ends, those that the coarse grid does not resolve where they stand on the axes, and invariants."""
+        coarse = self.sampled(0)
+        invariants = coarse.invariants(ends)
+        sharp = np.flatnonzero(self._needed(invariants, EXACT) > self._rings[0])
+        if not sharp.size or not coarse.turnings:
+            return ends, invariants
+        kept, standing = coarse.solved(upright(ends[sharp], coarse.turnings))
+        seen = coarse.invariants(standing)
+        near = np.abs(seen - invariants[sharp[kept]]).max(axis=1, initial=0.0) <= BESIDE
+        ends[sharp[kept[near]]], invariants[sharp[kept[near]]] = standing[near], seen[near]
+        return ends, invariants
 
     def _identified(self, ends: Floats, coarse: Floats, met: list[Met]) -> list[Met | None]:
         """Return which states some ends are on a grid that resolves them; None if none does."""

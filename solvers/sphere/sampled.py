@@ -283,7 +283,7 @@ class Sampled:
         self._firsts = np.unique(self.degrees, return_index=True)[1]
         self._functions = harmonics.functions
         self._field = field
-        self._turnings = harmonics.turnings
+        self.turnings = harmonics.turnings
         self._harmonics = harmonics
         self._strengths: Floats = field.strengths[self.degrees]
         self._signs, self._roots = np.sign(self._strengths), np.sqrt(np.abs(self._strengths))
@@ -382,7 +382,7 @@ class Sampled:
         return solutions(jacobians, _across(turned, self._scaled * (means - moments))) / self._roots
 
     def _linearised(self, moments: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return the means under the Gibbs densities of the fields of moments, the Jacobians and what turns them."""
+        """Return the means under Gibbs densities of the fields of moments, the Jacobians, and what turns them."""
         masses, _ = self._gibbs(moments * self._strengths)
         size = self.degrees.size
         functions, couplings = self._products
@@ -394,7 +394,7 @@ class Sampled:
         else:
             products = np.ascontiguousarray((couplings @ sums.T).T)[:, self._unfolded]
         lengths = np.sqrt(np.maximum((moments**2).sum(axis=1, keepdims=True), np.finfo(float).tiny))
-        turned = [self._roots * (moments @ turning.T) / lengths for turning in self._turnings]
+        turned = [self._roots * (moments @ turning.T) / lengths for turning in self.turnings]
         factors = np.stack([self._scaled * means, *turned], axis=2)
         jacobians = factors @ factors.transpose(0, 2, 1)
         jacobians += products.reshape(-1, size, size)
@@ -436,7 +436,7 @@ class Sampled:
 
 
 def _in_cycle(lengths: Floats) -> NDArray[np.bool_]:
-    """Return which starts go round a cycle of two or have nowhere to go, by the lengths of their last four steps."""
+    """Return which starts go round a cycle of two, or to infinity, by the lengths of their last four steps."""
     one, other = lengths[:2], lengths[2:]
     same = (one < (1.0 + CYCLE) * other) & (other < (1.0 + CYCLE) * one)
     return np.asarray(same.all(axis=0) | ~np.isfinite(one[0]))
