@@ -100,7 +100,7 @@ class InvariantBasis(Basis):
         return self
 
     def resized(self, cells: Integers, nodes: int) -> "InvariantBasis":
-        """Return the same basis with other degrees and another resolution, or the same degrees and what they share."""
+        """Return the same basis with other degrees and another resolution; one of the same ones shares products."""
         if not np.array_equal(cells, self.cells):
             return InvariantBasis(self.group, cells, nodes, self.confinement)
         basis = copy.copy(self)
