@@ -16,6 +16,8 @@ from ..bases import Floats
 Complexes = NDArray[np.complex128]
 # Orders about an axis after which what stands on it once more is an image by the reflections of the coordinates.
 FIRST, SECOND = 1, 2
+# Nearer than this to the pole the image of the z axis has no azimuth.
+ALONG = 1e-8
 
 
 def upright(moments: Floats, generators: tuple[Floats, ...]) -> Floats:
@@ -35,13 +37,21 @@ def upright(moments: Floats, generators: tuple[Floats, ...]) -> Floats:
     _, vectors = np.linalg.eigh(changes @ changes.transpose(0, 2, 1))
     frames = vectors.transpose(0, 2, 1)
     frames *= np.linalg.det(frames)[:, None, None]
-    # The angles of Euler, about z, y and z.
-    first = np.arctan2(frames[:, 2, 1], -frames[:, 2, 0])
-    second = np.arccos(np.clip(frames[:, 2, 2], -1.0, 1.0))
-    third = np.arctan2(frames[:, 1, 2], frames[:, 0, 2])
-    for generator, angles in ((about_z, first), (about_y, second), (about_z, third)):
+    for generator, angles in zip((about_z, about_y, about_z), _euler(frames), strict=True):
         moments = _turned(*_waves(moments, generator), angles)
     return moments
+
+
+def _euler(frames: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the angles about z, y and z, one after the other, of rotations (n, 3, 3)."""
+    x, y, z = frames[:, 2, 0], frames[:, 2, 1], frames[:, 2, 2]
+    aside = np.hypot(x, y)
+    along = aside < ALONG
+    first = np.where(along, 0.0, np.arctan2(y, -x))
+    last = np.where(
+        along, np.arctan2(-frames[:, 0, 1], frames[:, 1, 1]), np.arctan2(frames[:, 1, 2], frames[:, 0, 2])
+    )
+    return first, np.arctan2(aside, z), last
 
 
 def _about_one(moments: Floats, generator: Floats) -> Floats:
