@@ -34,11 +34,11 @@ def upright(moments: Floats, generators: tuple[Floats, ...]) -> Floats:
         return _about_one(moments, generators[0])
     _, about_y, about_z = generators
     changes = np.stack([moments @ generator.T for generator in generators], axis=1)
-    _, vectors = np.linalg.eigh(changes @ changes.transpose(0, 2, 1))
-    frames = vectors.transpose(0, 2, 1)
+    frames = np.linalg.eigh(changes @ changes.transpose(0, 2, 1))[1].transpose(0, 2, 1)
     frames *= np.linalg.det(frames)[:, None, None]
-    for generator, angles in zip((about_z, about_y, about_z), _euler(frames), strict=True):
-        moments = _turned(*_waves(moments, generator), angles)
+    y, z = _spectrum(about_y), _spectrum(about_z)
+    for (orders, vectors), angles in zip((z, y, z), _euler(frames), strict=True):
+        moments = _turned(moments @ vectors.conj(), orders, vectors, angles)
     return moments
 
 
@@ -56,7 +56,8 @@ def _euler(frames: Floats) -> tuple[Floats, Floats, Floats]:
 
 def _about_one(moments: Floats, generator: Floats) -> Floats:
     """Return moments turned about the one axis."""
-    waves, orders, vectors = _waves(moments, generator)
+    orders, vectors = _spectrum(generator)
+    waves = moments @ vectors.conj()
     low = np.flatnonzero((orders == FIRST) | (orders == SECOND))
     if not low.size:
         return moments
@@ -65,10 +66,10 @@ def _about_one(moments: Floats, generator: Floats) -> Floats:
     return _turned(waves, orders, vectors, angles)
 
 
-def _waves(moments: Floats, generator: Floats) -> tuple[Complexes, Floats, Complexes]:
-    """Return the parts of moments that turn about an axis with some orders, these, and the parts of unit size."""
+def _spectrum(generator: Floats) -> tuple[Floats, Complexes]:
+    """Return the orders with which moments turn about an axis, and what of them does, as columns."""
     orders, vectors = np.linalg.eigh(1j * generator)
-    return moments @ vectors.conj(), np.round(orders), vectors
+    return np.round(orders), vectors
 
 
 def _turned(waves: Complexes, orders: Floats, vectors: Complexes, angles: Floats) -> Floats:
