@@ -5,6 +5,7 @@ The modes are the invariant harmonics of the significant degrees of the potentia
 their products. Moments are those with all harmonics up to ``nodes``, packed cosines and then packed sines.
 """
 
+import copy
 import functools
 import math
 from collections.abc import Callable
@@ -65,16 +66,20 @@ class InvariantBasis(Basis):
         self.cells = cells
         self.degrees: Integers = np.repeat(cells, [group.dimension(degree) for degree in cells.tolist()])
         self.squares = np.array(1.0 / (2.0 * self.degrees + 1.0), dtype=float)
-        self.nodes = nodes
         self.confinement = confinement
-        self._transform = grid = SphericalTransform(nodes, symmetry=group.turns)
+        self._field_modes = mode_matrix(group, cells, int(cells.max()))
+        self._resolve(nodes)
+
+    def _resolve(self, nodes: int) -> None:
+        """Take another resolution, on which the modes and their products do not depend."""
+        self.nodes = nodes
+        self._transform = grid = SphericalTransform(nodes, symmetry=self.group.turns)
         # A field has the degrees of the modes only, the density has all.
-        top = int(cells.max())
-        self._of_fields = SphericalTransform(top, grid.rings, grid.meridians, symmetry=group.turns)
-        self._field_modes = mode_matrix(group, cells, top)
+        top = int(self.cells.max())
+        self._of_fields = SphericalTransform(top, grid.rings, grid.meridians, symmetry=self.group.turns)
         self._size = packed_size(nodes)
-        self._modes = mode_matrix(group, cells, nodes)
-        self._fixed = None if confinement is None else self._confined(confinement)
+        self._modes = mode_matrix(self.group, self.cells, nodes)
+        self._fixed = None if self.confinement is None else self._confined(self.confinement)
 
     def _confined(self, confinement: Floats) -> Floats:
         """Return the field -V/D of the confinement on the grid."""
@@ -95,8 +100,12 @@ class InvariantBasis(Basis):
         return self
 
     def resized(self, cells: Integers, nodes: int) -> "InvariantBasis":
-        """Return the same basis with other degrees and another resolution."""
-        return InvariantBasis(self.group, cells, nodes, self.confinement)
+        """Return the same basis with other degrees and another resolution; one of the same ones shares products."""
+        if not np.array_equal(cells, self.cells):
+            return InvariantBasis(self.group, cells, nodes, self.confinement)
+        basis = copy.copy(self)
+        basis._resolve(nodes)
+        return basis
 
     def admissible(self, limit: int) -> Integers:
         """Return the degrees up to a limit that have invariant harmonics."""

@@ -29,8 +29,8 @@ from meanfield.harmonics import gauss_rule, place
 
 from .base import Floats, Integers
 
-# Orders whose tables are made at once.
-TOGETHER = 16
+# Entries of the tables that are made at once.
+TOGETHER = 8_000_000
 
 
 class Order(NamedTuple):
@@ -123,24 +123,22 @@ def legendre_tables(degree: int, rings: int, symmetry: int = 1) -> LegendreTable
 def folded(degree: int, orders: Integers, rings: int) -> list[tuple[Floats, Floats]]:
     """Return T_lm of some orders on the northern rings, those of even and of odd l - m, (rings, degrees) each.
 
-    Symmetries share the tables of the orders that they have in common.
+    Symmetries share the tables of the orders that they have in common, and lower degrees are part of larger ones.
     """
-    known = _folded(degree, rings)
-    missing = orders[[order not in known for order in orders.tolist()]]
+    known, some = _folded(rings), orders.tolist()
+    missing = np.array([order for order in some if order not in known or known[order][0] < degree], dtype=np.int64)
     northern = gauss_rule(3, rings).fine[: (rings + 1) // 2]
     for order, table in zip(missing.tolist(), order_tables(degree, missing, northern), strict=True):
-        known[order] = np.ascontiguousarray(table[:, ::2]), np.ascontiguousarray(table[:, 1::2])
-    return [known[order] for order in orders.tolist()]
+        known[order] = degree, np.ascontiguousarray(table[:, ::2]), np.ascontiguousarray(table[:, 1::2])
+    counts = (degree + 1 - orders).tolist()
+    found = [(known[order][1:], count) for order, count in zip(some, counts, strict=True)]
+    return [(even[:, : (count + 1) // 2], odd[:, : count // 2]) for (even, odd), count in found]
 
 
 @functools.lru_cache(maxsize=8)
-def _folded(degree: int, rings: int) -> dict[int, tuple[Floats, Floats]]:
+def _folded(rings: int) -> dict[int, tuple[int, Floats, Floats]]:
+    """Return what is known on some rings: by order the largest degree, and the tables up to it."""
     return {}
-
-
-def ring_table(degree: int, order: int, rings: int) -> Floats:
-    """Return T_lm for l = order..degree on all rings of a Gauss rule, shape (rings, degree - order + 1)."""
-    return next(ring_tables(degree, np.array([order]), rings))
 
 
 def ring_tables(degree: int, orders: Integers, rings: int) -> Iterator[Floats]:
@@ -162,8 +160,9 @@ def order_tables(degree: int, orders: Integers, complements: NDArray[Any]) -> It
     kind = complements.dtype.type
     cosine, sine = 1 - complements, np.sqrt(complements * (2 - complements))
     top, reached = np.full_like(cosine, np.sqrt(kind(2))), 0
-    for first in range(0, orders.size, TOGETHER):
-        group = orders[first : first + TOGETHER]
+    together = max(1, TOGETHER // ((degree + 1) * cosine.size))
+    for first in range(0, orders.size, together):
+        group = orders[first : first + together]
         tops = np.empty((group.size, cosine.size), dtype=kind)
         for row, order in zip(tops, group.tolist(), strict=True):
             for factor in range(reached + 1, order + 1):

@@ -26,7 +26,7 @@ from scipy.sparse import csr_array
 from meanfield.harmonics import gauss_rule, packed_size, place
 
 from .base import Floats, Integers
-from .legendre import legendre_tables, ring_table
+from .legendre import legendre_tables, ring_tables
 from .representations import Group
 from .spherical import SphericalTransform
 
@@ -149,10 +149,10 @@ class ClassProducts:
         self._sign = -1.0 if sine else 1.0
         self._orders, starts = np.unique(order, return_index=True)
         self._blocks = [slice(*pair) for pair in pairwise([*starts.tolist(), order.size])]
-        tables = [
-            ring_table(waves.top, m, waves.rings)[:, degree[block] - m]
-            for m, block in zip(self._orders.tolist(), self._blocks, strict=True)
-        ]
+        parts = zip(
+            ring_tables(waves.top, self._orders, waves.rings), self._orders.tolist(), self._blocks, strict=True
+        )
+        tables = [table[:, degree[block] - m] for table, m, block in parts]
         self._table = np.ascontiguousarray(np.concatenate(tables, axis=1).T)
         self._block_of = np.repeat(np.arange(len(tables)), [table.shape[1] for table in tables])
         self._symmetry = waves.symmetry
@@ -181,9 +181,10 @@ class RingProducts:
         self._waves = RingWaves(top, symmetry)
         columns, places, self._blocks = [], [], []
         start = 0
-        for order in range(0, top + 1, symmetry):
+        orders = np.arange(0, top + 1, symmetry)
+        for order, table in zip(orders.tolist(), ring_tables(top, orders, self._waves.rings), strict=True):
             here = degrees[degrees >= order]
-            columns.append(ring_table(top, order, self._waves.rings)[:, here - order])
+            columns.append(table[:, here - order])
             places.append(place(here, order))
             self._blocks.append(slice(start, start + here.size))
             start += here.size

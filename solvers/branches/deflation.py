@@ -18,6 +18,8 @@ from .continuation import End, Point, state_at
 
 MAX_ITERATIONS = 60
 LARGEST_STEP = 0.5
+# Share of a step within which two in turn lead back to where they began.
+BACK = 1e-4
 FINDS = 64
 # Refinements granted to a state found by searching: a truncation artefact moves away at every one of them.
 REFINEMENTS = 4
@@ -54,7 +56,9 @@ def resolved_at(equation: StationaryEquation, b: Floats, q: float) -> Point | No
 
 def deflated_newton(equation: StationaryEquation, b: Floats, q: float, known: list[Floats]) -> Floats | None:
     """Return a solution at the coupling q other than the known ones, or None if the iteration fails."""
-    for _ in range(MAX_ITERATIONS):
+    others = np.array(known).reshape(-1, b.size)
+    last, drift = np.full(b.size, np.inf), np.inf
+    for left in range(MAX_ITERATIONS, 0, -1):
         evaluation = equation.evaluate(b, q)
         size = float(np.abs(evaluation.residual).max())
         if size < 1e-12:
@@ -65,20 +69,30 @@ def deflated_newton(equation: StationaryEquation, b: Floats, q: float, known: li
             return None
         length = float(np.linalg.norm(step))
         # Where the factor vanishes the deflated step is infinitely long, in the direction of Newton's.
-        factor = 1.0 / (1.0 - _repulsion(b, step, known) or EPS)
-        b = b + step * factor * min(1.0, LARGEST_STEP / max(length * abs(factor), 1e-300))
+        factor = 1.0 / (1.0 - _repulsion(b, step, others) or EPS)
+        step = step * factor * min(1.0, LARGEST_STEP / max(length * abs(factor), 1e-300))
+        b, before, drift = b + step, drift, float(np.linalg.norm(step + last))
+        if drift <= before + EPS and before * left <= _apart(b, step):
+            return None
+        last = step
     return None
+
+
+def _apart(b: Floats, step: Floats) -> float:
+    """Return how far a start that goes back and forth may drift without a chance to arrive.
+
+    That is to where states can be, whose unknowns are at most one, since no moment is longer. Many known states
+    repel others to beyond it, where Newton's own step, back again, alternates with that.
+    """
+    return max(float(np.abs(b).max()) - 1.0, BACK * float(np.linalg.norm(step)))
 
 
 def _is_away(b: Floats, known: list[Floats]) -> bool:
     return all(float(np.linalg.norm(b - other)) > 1e-6 for other in known)
 
 
-def _repulsion(b: Floats, step: Floats, known: list[Floats]) -> float:
+def _repulsion(b: Floats, step: Floats, known: Floats) -> float:
     """Return the derivative of log m along a step."""
-    total = 0.0
-    for other in known:
-        offset = b - other
-        square = max(float(offset @ offset), 1e-30)
-        total -= 2.0 * float(offset @ step) / (square * (1.0 + square))
-    return total
+    offsets = b - known
+    squares = np.maximum((offsets * offsets).sum(axis=1), 1e-30)
+    return float((-2.0 * (offsets @ step) / (squares * (1.0 + squares))).sum())

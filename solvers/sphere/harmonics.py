@@ -15,12 +15,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from meanfield import McKeanVlasov
+
 from ..bases import Floats, Integers
 from ..bases.invariant import FullBasis
 from ..bases.representations import Group
 from ..bases.second_moments import ClassProducts, RingWaves
 from ..branches.continuation import Point
-from ..equation import StationaryEquation, orthonormal
+from ..equation import StationaryEquation, confinement_field, orthonormal
 from ..geometry import BlockMatrix
 from ..inertia import count_negative
 from ..newton import NEUTRAL
@@ -64,15 +66,24 @@ class HarmonicClass:
 
 
 class HarmonicPerturbations:
-    """All significant harmonics of the potential, for states of a group."""
+    """All significant harmonics of the potential, for states of a group.
 
-    def __init__(self, equation: StationaryEquation) -> None:
-        basis, problem = equation.basis, equation.problem
-        assert basis.invariants is not None
-        self.group: Group = basis.invariants.group
-        degrees = significant_degrees(problem, int(basis.degrees.max()))
+    Parameters
+    ----------
+    problem
+        The equation.
+    group
+        The symmetry of the states.
+    largest
+        The largest of their own degrees.
+    """
+
+    def __init__(self, problem: McKeanVlasov, group: Group, largest: int) -> None:
+        self.group = group
+        degrees = significant_degrees(problem, largest)
         # Products of harmonics have degrees up to twice theirs; nothing else is asked of the density.
-        self.basis: FullBasis = FullBasis(degrees, 2 * int(degrees.max()), basis.confinement)
+        nodes = 2 * int(degrees.max())
+        self.basis: FullBasis = FullBasis(degrees, nodes, confinement_field(problem, 1, nodes))
         relative = problem.potential.relative_multipliers(problem.domain, int(degrees.max()))[self.basis.degrees]
         self.signs: Floats = np.sign(relative)
         self.roots: Floats = np.sqrt(np.abs(relative))
@@ -161,10 +172,17 @@ class _Seen:
         return self._covariance
 
 
-@functools.lru_cache(maxsize=16)
 def harmonic_perturbations(equation: StationaryEquation) -> HarmonicPerturbations:
     """Return the harmonics that decide the stability of the states of an equation."""
-    return HarmonicPerturbations(equation)
+    invariants = equation.basis.invariants
+    assert invariants is not None
+    return _perturbations(equation.problem, invariants.group, int(equation.basis.degrees.max()))
+
+
+@functools.lru_cache(maxsize=48)
+def _perturbations(problem: McKeanVlasov, group: Group, largest: int) -> HarmonicPerturbations:
+    """Return what the resolution of an equation does not change: a search asks for that of all symmetries."""
+    return HarmonicPerturbations(problem, group, largest)
 
 
 def classes_of(reflections: Reflections, turns: int, degrees: Integers) -> list[HarmonicClass]:

@@ -6,6 +6,7 @@ is given starts in proportion to its attractive harmonics, the trivial one too. 
 end at stable states, and show how certain the lowest is.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,6 +23,7 @@ from ..searched import QUARTER, Tally
 from ..significant import confining_degree, starting_degrees, strengths
 from .groups import searched_groups
 from .sampled import Field, Harmonics, Sampled, about_axis, invariant
+from .upright import upright
 
 # Degrees of a confinement that decays slowly.
 LARGEST_CONFINING = 64
@@ -43,8 +45,9 @@ RELAXED, RELAXED_ROUNDS = 24, 6
 # one that leaves the other; both are limited, and what is sharper is left out.
 ROUGH, EXACT = 1e-3, 1e-8
 MOST_RINGS, MOST_NODES = (48, 192), (512, 2048)
-# States with all invariants nearer than this are the same.
-SAME = 1e-6
+# States with all invariants nearer than this are the same; a grid that does not resolve one moves them by less than
+# the other.
+SAME, BESIDE = 1e-6, 1e-2
 
 
 @dataclass(eq=False, slots=True)
@@ -57,6 +60,8 @@ class Met:
         (F - F_uniform)/D and the length of the moments of each degree from 1.
     runs, relaxations : int
         How often Newton's method and relaxations ended there.
+    since : int
+        The first round that met it; those known from elsewhere are not new in any.
     group, cosine, sine
         On S^2 a symmetry that it has, and its packed moments; about an axis no group, and the moments by degree.
     """
@@ -64,6 +69,7 @@ class Met:
     invariants: Floats
     runs: int = 0
     relaxations: int = 0
+    since: int = 0
     group: Group | None = None
     cosine: Floats = field(default_factory=lambda: np.empty(0))
     sine: Floats = field(default_factory=lambda: np.empty(0))
@@ -103,33 +109,53 @@ class Search:
     """
 
     def __init__(self, spaces: "Sequence[Space]", known: list[Floats]) -> None:
-        self.met = [Met(invariants) for invariants in known]
+        self.met = [Met(invariants, since=-1) for invariants in known]
         self._spaces = spaces
         self._generator = np.random.default_rng(0)
+        self._done = self._starts = 0
 
     def run(self) -> None:
         """Search in rounds until one finds no new state, none was met only once and the tallies are settled."""
         fewest, most = ROUNDS
-        share = max(1, round(SHARED / max(1, len(self._spaces))))
-        for index in range(most):
-            before = len(self.met)
-            for space in self._spaces:
-                starts = space.sampled(0).random(self._generator, space.starts(share))
-                for met, count in space.places(starts, self.met):
-                    met.runs += count
-            unseen = Tally.of([met.runs for met in self.met]).unseen
-            # A known state that no run meets does not keep the search going.
-            enough = not any(met.runs == 1 for met in self.met) and unseen is not None and unseen < QUARTER
-            if index + 1 >= fewest and len(self.met) == before and enough:
-                break
+        self._rounds(fewest)
+        while self._done < most and not self._is_enough():
+            self._rounds(min(self._least_more(), most - self._done))
         for space in self._spaces[-1:]:
             self._relax(space)
+
+    def _rounds(self, count: int) -> None:
+        """Make some rounds at once, with the starts of one after the other."""
+        share = max(1, round(SHARED / max(1, len(self._spaces))))
+        drawn = [
+            [space.sampled(0).random(self._generator, space.starts(share)) for space in self._spaces]
+            for _ in range(count)
+        ]
+        self._starts = sum(map(len, drawn[0]))
+        for space, *starts in zip(self._spaces, *drawn, strict=True):
+            for met, number, first in space.places(np.concatenate(starts), self.met):
+                met.runs += number
+                met.since = min(met.since, self._done + first // len(starts[0]))
+        self._done += count
+
+    def _is_enough(self) -> bool:
+        """Whether the last round found nothing new, no state was met once only and little is expected unseen."""
+        unseen = Tally.of([met.runs for met in self.met]).unseen
+        # A known state that no run meets does not keep the search going.
+        once = any(met.runs == 1 for met in self.met)
+        new = any(met.since == self._done - 1 for met in self.met)
+        return not new and not once and unseen is not None and unseen < QUARTER
+
+    def _least_more(self) -> int:
+        """Return how many more rounds it takes at least until little can be expected unseen."""
+        ends, runs = len(self.met), sum(met.runs for met in self.met)
+        missing = ends + 2 + ends * (ends + 1) / QUARTER - runs
+        return max(1, math.ceil(missing / max(1, self._starts)))
 
     def _relax(self, space: "Space") -> None:
         """Relax random densities of the least symmetry until the tally of their ends is settled."""
         sampled = space.sampled(0)
         for _ in range(RELAXED_ROUNDS):
-            for met, count in space.places(sampled.relaxed(sampled.random(self._generator, RELAXED)), self.met):
+            for met, count, _ in space.places(sampled.relaxed(sampled.random(self._generator, RELAXED)), self.met):
                 met.relaxations += count
             if Tally.of([met.relaxations for met in self.met if met.relaxations]).settled:
                 return
@@ -224,19 +250,33 @@ class Space:
             self._levels.append(Sampled(self._harmonics(self._rings[len(self._levels)]), self._field))
         return self._levels[level]
 
-    def places(self, starts: Floats, met: list[Met]) -> Iterator[tuple[Met, int]]:
-        """Yield the states at which Newton's method ends from starts, adding new ones to ``met``, with counts."""
-        _, ends = self.sampled(0).solved(starts)
-        invariants = self.sampled(0).invariants(ends)
+    def places(self, starts: Floats, met: list[Met]) -> Iterator[tuple[Met, int, int]]:
+        """Yield the states at the ends of Newton's method, new ones added to ``met``, counts, and first starts."""
+        rows, ends = self.sampled(0).solved(starts)
+        ends, invariants = self._upright(ends)
         firsts, counts = _distinct_rows(invariants)
-        new = [first for first in firsts if _place_among(self._seen, invariants[first]) is None]
+        places = [_place_among(self._seen, invariants[first]) for first in firsts]
+        new = [first for first, place in zip(firsts, places, strict=True) if place is None]
+        added = iter(range(len(self._seen), len(self._seen) + len(new)))
         self._owners += self._identified(ends[new], invariants[new], met)
         self._seen = np.concatenate([self._seen, invariants[new]])
-        for first, count in zip(firsts, counts, strict=True):
-            place = _place_among(self._seen, invariants[first])
-            owner = None if place is None else self._owners[place]
+        for first, count, place in zip(firsts, counts, places, strict=True):
+            owner = self._owners[next(added) if place is None else place]
             if owner is not None:
-                yield owner, count
+                yield owner, count, int(rows[first])
+
+    def _upright(self, ends: Floats) -> tuple[Floats, Floats]:
+        """Return ends, those that the coarse grid does not resolve where they stand on the axes, and invariants."""
+        coarse = self.sampled(0)
+        invariants = coarse.invariants(ends)
+        sharp = np.flatnonzero(self._needed(invariants, EXACT) > self._rings[0])
+        if not sharp.size or not coarse.turnings:
+            return ends, invariants
+        kept, standing = coarse.solved(upright(ends[sharp], coarse.turnings))
+        seen = coarse.invariants(standing)
+        near = np.abs(seen - invariants[sharp[kept]]).max(axis=1, initial=0.0) <= BESIDE
+        ends[sharp[kept[near]]], invariants[sharp[kept[near]]] = standing[near], seen[near]
+        return ends, invariants
 
     def _identified(self, ends: Floats, coarse: Floats, met: list[Met]) -> list[Met | None]:
         """Return the states of ends, on grids that resolve them; None for an end that no grid resolves."""
@@ -271,7 +311,7 @@ class Space:
         place = _place_among(np.array([known.invariants for known in met]).reshape(-1, self.size), invariants)
         if place is None:
             place = len(met)
-            met.append(Met(invariants, 0, 0, self._group, *self._moments(moments)))
+            met.append(Met(invariants, 0, 0, ROUNDS[1], self._group, *self._moments(moments)))
         return met[place]
 
     def _moments(self, moments: Floats) -> tuple[Floats, Floats]:

@@ -13,6 +13,7 @@ Where all three eigenvalues agree, the symmetry is that of a regular solid.
 """
 
 import functools
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 from meanfield.harmonics import degrees_and_orders, largest_degree, place
 
 from ..bases import Floats, Integers
-from ..bases.representations import Group, representation, rotation_generators
+from ..bases.representations import CYCLE, Group, representation, rotation_generators
 from .groups import axial_group, solids
 
 # Moments below this share of the largest are those of a symmetry that is there.
@@ -69,10 +70,9 @@ def recognised(group: Group, cosine: Floats, sine: Floats, confined: bool, even:
     confined, even
         Whether there is a confinement, so that the z axis must stay, and whether this is even about the equator.
     """
-    frames = [np.eye(3)] if confined else _frames(cosine, sine)
+    standing = iter([(cosine, sine)]) if confined else _standing_on_axes(cosine, sine)
     best, found = (group.order, 0, False), Recognised(group, cosine, sine)
-    for frame in frames:
-        turned = _turned(cosine, sine, frame)
+    for turned in standing:
         symmetry = _about_axis(*turned, even or not confined)
         if symmetry is None:
             return Recognised(None, *turned)
@@ -85,15 +85,18 @@ def recognised(group: Group, cosine: Floats, sine: Floats, confined: bool, even:
     return found
 
 
-def _frames(cosine: Floats, sine: Floats) -> list[Floats]:
-    """Return rotations that bring each eigenvector of the matrix above to the z axis."""
+def _standing_on_axes(cosine: Floats, sine: Floats) -> Iterator[tuple[Floats, Floats]]:
+    """Yield the moments with each eigenvector of the matrix above along the z axis."""
     matrix = np.zeros((3, 3))
     for degree in range(1, largest_degree(cosine.size) + 1):
         changes = rotation_generators(degree) @ _of_degree(cosine, sine, degree)
         matrix += (1.0 + GOLDEN * degree % 1.0) * changes @ changes.T
     _, vectors = np.linalg.eigh(matrix)
     vectors[:, 0] *= np.sign(np.linalg.det(vectors))
-    return [np.roll(vectors.T, shift, axis=0) for shift in range(3)]
+    turned = _turned(cosine, sine, vectors.T)
+    for _ in range(3):
+        yield turned
+        turned = _turned(*turned, CYCLE)
 
 
 def _of_degree(cosine: Floats, sine: Floats, degree: int) -> Floats:

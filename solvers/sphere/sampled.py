@@ -8,7 +8,8 @@ The unknowns are the moments :math:`a_i = \langle e_i\rangle` of the harmonics o
 and its Jacobian, made symmetric by :math:`A = |\lambda|^{1/2}` and the signs :math:`\sigma` of :math:`\lambda`, is
 :math:`\sigma - \sigma A\,\mathrm{Cov}\,A\sigma`. Rotations within the symmetry leave the energy invariant, so the
 residual is orthogonal to them, and the dyads of their generators, added to the Jacobian, keep Newton's steps from
-turning a state.
+turning a state. A grid that does not resolve a state holds it where it stands: what is left of the residual along
+the generators there is an error of the grid, and is taken off.
 """
 
 import functools
@@ -25,8 +26,8 @@ from meanfield.harmonics import gauss_rule, packed_size
 
 from ..bases import Floats, Integers
 from ..bases.gegenbauer import polynomial_table
-from ..bases.invariant import mode_matrix, turnings
-from ..bases.legendre import ring_table
+from ..bases.invariant import LARGE_FIELD, mode_matrix, turnings
+from ..bases.legendre import ring_tables
 from ..bases.representations import Group
 from ..bases.second_moments import orbits
 from ..bases.spherical import SphericalTransform
@@ -35,13 +36,16 @@ from .tabulated import Functions, Separated, Tabulated
 
 # Entries of the arrays that are worked on at once: they stay in the cache.
 BATCH = 400_000
-# Steps longer than this, in moments, are cut; those shorter than the other end the iteration, and already those
-# shorter than the third that are as much shorter than the one before as the fourth: the next would be its square.
-LONGEST, LAST, CLOSE, QUICK = 0.5, 1e-9, 1e-5, 1e-2
+# Steps longer than this, in moments, are cut; those shorter than the other end the iteration where the next, if it
+# were as much shorter again, would be shorter than the third: it is shorter still.
+LONGEST, CLOSE, NEXT = 0.5, 1e-5, 1e-7
 # Corrections by the Jacobian of a coarser grid, each of which leaves a share of the last, and when they are short.
 CORRECTIONS, CORRECTED = 10, 1e-9
-# Where a grid does not resolve a state it does not turn with it, and steps that turn it get no shorter than that.
-STALLED = 1e-5
+# Steps as long as those two before, twice in turn and up to this share, go round a cycle of two.
+CYCLE = 1e-4
+# Rotations that change a state by less than the root of this share of what others do hardly count as such: a grid
+# makes them up beside a state with an axis.
+NO_TURN = 1e-4
 # A start that has not settled by then wanders among states that others reach directly.
 ITERATIONS = 30
 RELAXATIONS = 60
@@ -207,9 +211,11 @@ def _on_points(group: Group, degrees: Integers, rings: int) -> _Points:
     where, sine = used % packed_size(top), used >= packed_size(top)
     waves, of_wave = np.unique(2 * grid.orders[where] + sine, return_inverse=True)
     around, along = np.empty((waves.size, some_meridians.size)), np.zeros((waves.size, top + 1, some_rings.size))
+    orders, of_order = np.unique(waves // 2, return_inverse=True)
+    tables = list(ring_tables(top, orders, rings))
     for place, (order, is_sine) in enumerate(zip((waves // 2).tolist(), (waves % 2).tolist(), strict=True)):
         around[place] = (np.sin if is_sine else np.cos)(order * grid.azimuths[some_meridians])
-        along[place, order:] = ring_table(top, order, rings)[some_rings].T
+        along[place, order:] = tables[of_order[place]][some_rings].T
     columns = of_wave * (top + 1) + grid.degrees[where]
     spread = csr_array((np.ones(used.size), (np.arange(used.size), columns)), (used.size, waves.size * (top + 1)))
     separated = Separated(around, along, csr_array(modes[:, used] @ spread))
@@ -272,9 +278,11 @@ class Sampled:
         if field.confinement is not None:
             fixed = fixed + field.confinement[: field.confining] @ harmonics.zonal[1:]
         self._fixed: Floats = fixed
+        self._largest = float(np.abs(fixed).max())
+        self._firsts = np.unique(self.degrees, return_index=True)[1]
         self._functions = harmonics.functions
         self._field = field
-        self._turnings = harmonics.turnings
+        self.turnings = harmonics.turnings
         self._harmonics = harmonics
         self._strengths: Floats = field.strengths[self.degrees]
         self._signs, self._roots = np.sign(self._strengths), np.sqrt(np.abs(self._strengths))
@@ -331,17 +339,18 @@ class Sampled:
     def solved(self, moments: Floats) -> tuple[Integers, Floats]:
         """Return the rows of moments from which Newton's method converges, and the states."""
         moments, running = moments.copy(), np.arange(len(moments))
-        arrived, last = np.zeros(len(moments), dtype=bool), np.full(len(moments), np.inf)
+        arrived = np.zeros(len(moments), dtype=bool)
+        # The lengths of the last four steps, the last one first.
+        lengths = np.full((4, len(moments)), np.inf)
         for _ in range(ITERATIONS):
             if not running.size:
                 break
             step = np.concatenate([self._step(moments[part]) for part in self._parts(running)])
             length = np.linalg.norm(step, axis=1)
             moments[running] += step * np.minimum(1.0, LONGEST / np.maximum(length, LONGEST))[:, None]
-            ends = (length < LAST) | ((length < CLOSE) & (length < QUICK * last[running]))
-            arrived[running] = ends | ((length < STALLED) & (length > 0.9 * last[running]))
-            last[running] = length
-            running = running[~arrived[running]]
+            lengths[1:, running], lengths[0, running] = lengths[:-1, running], length
+            arrived[running] = (length < CLOSE) & (length**2 < NEXT * lengths[1, running])
+            running = running[~arrived[running] & ~_in_cycle(lengths[:, running])]
         found = np.flatnonzero(arrived)
         return found, moments[found]
 
@@ -349,7 +358,7 @@ class Sampled:
         """Return which states of a coarser grid converge here by steps with its Jacobians, and the states."""
         moments, settled = moments.copy(), np.zeros(len(moments), dtype=bool)
         for part in coarse._parts(np.arange(len(moments))):
-            _, jacobians = coarse._linearised(moments[part])
+            _, jacobians, _ = coarse._linearised(moments[part])
             running = np.arange(part.size)
             for _ in range(CORRECTIONS):
                 ahead = moments[part[running]]
@@ -368,11 +377,11 @@ class Sampled:
 
     def _step(self, moments: Floats) -> Floats:
         """Return Newton's steps at rows of moments."""
-        means, jacobians = self._linearised(moments)
-        return solutions(jacobians, self._scaled * (means - moments)) / self._roots
+        means, jacobians, turned = self._linearised(moments)
+        return solutions(jacobians, _across(turned, self._scaled * (means - moments))) / self._roots
 
-    def _linearised(self, moments: Floats) -> tuple[Floats, Floats]:
-        """Return the means under the Gibbs densities of the fields of moments, and the Jacobians."""
+    def _linearised(self, moments: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the means under Gibbs densities of the fields of moments, the Jacobians, and what turns them."""
         masses, _ = self._gibbs(moments * self._strengths)
         size = self.degrees.size
         functions, couplings = self._products
@@ -384,29 +393,34 @@ class Sampled:
         else:
             products = np.ascontiguousarray((couplings @ sums.T).T)[:, self._unfolded]
         lengths = np.sqrt(np.maximum((moments**2).sum(axis=1, keepdims=True), np.finfo(float).tiny))
-        dyads = [
-            self._scaled * means,
-            *(self._roots * (moments @ turning.T) / lengths for turning in self._turnings),
-        ]
-        factors = np.stack(dyads, axis=2)
+        turned = [self._roots * (moments @ turning.T) / lengths for turning in self.turnings]
+        factors = np.stack([self._scaled * means, *turned], axis=2)
         jacobians = factors @ factors.transpose(0, 2, 1)
         jacobians += products.reshape(-1, size, size)
         jacobians[:, np.arange(size), np.arange(size)] += self._signs
-        return means, jacobians
+        return means, jacobians, factors[:, :, 1:]
 
     def _gibbs(self, coefficients: Floats) -> tuple[Floats, Floats]:
         """Return multiples of the masses of the Gibbs densities of fields, row by row, and the shift of log Z."""
         values = self._functions.sums(coefficients)
         values += self._fixed
+        # The squares of the harmonics of a degree sum up to one: fields are at most as large as their coefficients.
+        lengths = np.sqrt(np.add.reduceat(coefficients**2, self._firsts, axis=1)).sum(axis=1)
+        if lengths.max(initial=0.0) + self._largest < LARGE_FIELD:
+            return np.exp(values, out=values), np.zeros(len(values))
         top = values.max(axis=1, initial=-np.inf)
         values -= top[:, None]
         return np.exp(values, out=values), top
 
     def _means(self, coefficients: Floats) -> tuple[Floats, Floats]:
         """Return the moments of the Gibbs densities of fields, a row for each row of coefficients, and log Z."""
-        masses, top = self._gibbs(coefficients)
-        totals = masses.sum(axis=1)
-        return self._functions.means(masses) / totals[:, None], top + np.log(totals)
+        means, logarithms = np.empty(coefficients.shape), np.empty(len(coefficients))
+        for part in self._parts(np.arange(len(coefficients))):
+            masses, top = self._gibbs(coefficients[part])
+            totals = masses.sum(axis=1)
+            means[part] = self._functions.means(masses) / totals[:, None]
+            logarithms[part] = top + np.log(totals)
+        return means, logarithms
 
     def invariants(self, moments: Floats) -> Floats:
         """Return invariants of states: (F - F_uniform)/D, and then the length of the moments of each degree.
@@ -418,3 +432,25 @@ class Sampled:
         for degree in np.unique(self.degrees).tolist():
             found[:, degree] = np.linalg.norm(moments[:, self.degrees == degree], axis=1)
         return found
+
+
+def _in_cycle(lengths: Floats) -> NDArray[np.bool_]:
+    """Return which starts go round a cycle of two, or to infinity, by the lengths of their last four steps."""
+    one, other = lengths[:2], lengths[2:]
+    same = (one < (1.0 + CYCLE) * other) & (other < (1.0 + CYCLE) * one)
+    return np.asarray(same.all(axis=0) | ~np.isfinite(one[0]))
+
+
+def _across(turned: Floats, residuals: Floats) -> Floats:
+    """Return residuals (n, size) without their parts along generators of rotations, (n, size, k).
+
+    The projector T (T^t T)^-1 T^t is filtered by Tikhonov's method in the squares of T^t T.
+    """
+    count = turned.shape[2]
+    if not count:
+        return residuals
+    squares = turned.transpose(0, 2, 1) @ turned
+    least = NO_TURN * np.trace(squares, axis1=1, axis2=2) + np.finfo(float).tiny ** 0.5
+    parts = (squares @ (residuals[:, None] @ turned).transpose(0, 2, 1))[:, :, 0]
+    shares = solutions(squares @ squares + least[:, None, None] ** 2 * np.eye(count), parts)
+    return np.asarray(residuals - (turned @ shares[:, :, None])[:, :, 0])

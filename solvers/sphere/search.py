@@ -33,7 +33,7 @@ LARGEST_DEGREE, LARGEST_ZONAL_DEGREE = 8, 48
 ODD = 1e-6
 # The tail beyond the degrees that a density needs is an eighth of all, in steps of some degrees: states that need
 # nearly as many share one basis.
-TAIL, STEP = 8.0 / 7.0, 16
+TAIL, STEP = 8.0 / 7.0, 32
 CONVEX = "the second variation of the free energy is definite at every density"
 ONE_DEGREE = "with degree one alone the states are the uniform one and, beyond its threshold, one exp(r cos t)/Z"
 
@@ -79,20 +79,26 @@ class _Task:
         self.geometry = geometry
         self.problem, self.sign, self.coupling, self.field = problem, sign, coupling, field
         self.even = confining_symmetry(problem) % 2 == 0
-        self._equations: dict[tuple[Group, int], StationaryEquation | None] = {}
+        self._equations: dict[Group, StationaryEquation | None] = {}
 
-    def equation(self, group: Group, lengths: Floats) -> StationaryEquation | None:
-        """Return the equation in a symmetry with the modes that a density needs, by the lengths of its moments.
+    def modes(self, met: Met) -> int:
+        """Return the modes that a density which was met needs, by the lengths of its moments.
 
         With fewer the discretisation is not invariant under rotation, and a rotated density does not solve it.
         """
+        lengths = np.abs(met.invariants) * (np.arange(met.invariants.size) > 0)
         needed = self.field.last + WIDER * float(self.field.reach(lengths, self.problem.domain.dimension, EPS))
-        modes = STEP * math.ceil(TAIL * needed / STEP)
-        if (group, modes) not in self._equations:
-            self._equations[group, modes] = invariant_equation(
-                self.geometry, self.problem, group, self.sign, modes=modes
-            )
-        return self._equations[group, modes]
+        return STEP * math.ceil(TAIL * needed / STEP)
+
+    def equation(self, group: Group, modes: int) -> StationaryEquation | None:
+        """Return the equation in a symmetry with some modes at least, which shares what does not depend on them."""
+        known = self._equations.get(group)
+        if known is None:
+            known = invariant_equation(self.geometry, self.problem, group, self.sign, modes=modes)
+        elif known.basis.nodes < modes:
+            known = known.on(known.basis.resized(known.basis.cells, min(modes, known.basis.most_nodes)))
+        self._equations[group] = known
+        return known
 
 
 def _most_states(problem: McKeanVlasov, field: Field) -> tuple[float, str]:
@@ -117,7 +123,8 @@ def _searched(task: _Task, spaces: list[Space], known: list[Point], zonal: list[
     search.run()
     states = list(zip(places, search.met, strict=False))
     new, lost = [*zonal], 0
-    for met in search.met[len(places) :]:
+    # With the modes that densities need the grids grow, so that each is made once.
+    for met in sorted(search.met[len(places) :], key=task.modes):
         point = _polished(task, met)
         lost += point is None
         if point is None or not symmetry_of(point):
@@ -176,7 +183,7 @@ def _polished(task: _Task, met: Met) -> Point | None:
             cosine = cosine * (1.0 - 2.0 * (np.arange(cosine.size) % 2))
         equation = zonal_equation(task.geometry, problem, 1 if odd.size or not even else 2, sign)
     else:
-        equation = task.equation(group, np.abs(met.invariants) * (np.arange(met.invariants.size) > 0))
+        equation = task.equation(group, task.modes(met))
     if equation is None:
         return None
     start = equation.unknown_from(equation.basis.moments_from(cosine, sine))

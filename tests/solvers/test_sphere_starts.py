@@ -1,0 +1,125 @@
+"""Starts of the search on S^2: rounds made at once, ends turned upright, cycles, and what resolutions share."""
+
+import numpy as np
+import pytest
+from scipy.linalg import block_diag, expm
+from scipy.spatial.transform import Rotation
+
+from meanfield import GegenbauerSeries, McKeanVlasov, Sphere, critical_coupling
+from solvers.bases import legendre
+from solvers.bases.invariant import InvariantBasis, turnings
+from solvers.bases.representations import TRIVIAL, representation
+from solvers.branches import deflation
+from solvers.sphere import SPHERE
+from solvers.sphere.equations import zonal_equation
+from solvers.sphere.groups import axial_group, prismatic, pyramidal
+from solvers.sphere.multistart import Search, among_harmonics, field_of
+from solvers.sphere.sampled import Field, Sampled, _in_cycle, invariant
+from solvers.sphere.upright import upright
+
+DEGREES = np.array([2, 3, 4])
+TURNING = [TRIVIAL, pyramidal(1), axial_group(2, False, 0, False)]
+
+
+def _field(weights, relative):
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries(weights))
+    return field_of(problem, relative * critical_coupling(problem), 8)
+
+
+@pytest.mark.parametrize("group", TURNING, ids=lambda group: group.name)
+def test_copies_of_a_density_stand_upright_in_one_place_but_for_reflections(group):
+    generators = tuple(each.toarray() for each in turnings(group, DEGREES, False))
+    moments = np.random.default_rng(5).standard_normal(len(generators[0]))
+    if group is TRIVIAL:
+        elements = [Rotation.random(random_state=seed).as_matrix() for seed in range(6)]
+        turns = [block_diag(*(representation(element, degree) for degree in DEGREES)) for element in elements]
+    else:
+        turns = [expm(angle * generators[0]) for angle in (0.0, 0.4, 1.9, 3.0, 4.4)]
+    standing = upright(np.array([turn @ moments for turn in turns]), generators)
+    assert np.abs(np.abs(standing) - np.abs(standing[0])).max() < 1e-12
+    np.testing.assert_allclose(np.linalg.norm(standing, axis=1), np.linalg.norm(moments), rtol=1e-13)
+    again = upright(standing, generators)
+    assert np.abs(np.abs(again) - np.abs(standing)).max() < 1e-12
+
+
+def test_rounds_made_at_once_are_those_made_one_by_one():
+    field = _field((0.0, -1.0), 1.6)
+    one, other = Search(among_harmonics(field, True), []), Search(among_harmonics(field, True), [])
+    one._rounds(2)
+    for _ in range(2):
+        other._rounds(1)
+    assert one._done == other._done == 2
+    assert [met.runs for met in sorted(one.met, key=lambda met: met.invariants[0])] == [
+        met.runs for met in sorted(other.met, key=lambda met: met.invariants[0])
+    ]
+    assert sorted(met.since for met in one.met) == sorted(met.since for met in other.met)
+
+
+@pytest.mark.parametrize(("ends", "runs"), [(1, 11), (3, 40), (20, 100)])
+def test_rounds_are_made_at_once_only_where_none_of_them_but_the_last_can_be_enough(ends, runs):
+    search = Search([], [np.zeros(1)] * ends)
+    search.met[0].runs, search._starts = runs, 25
+    more = search._least_more()
+    for rounds in range(1, more):
+        search.met[0].runs = runs + 25 * rounds
+        unseen = ends * (ends + 1.0) / max(1e-9, search.met[0].runs - ends - 2)
+        assert unseen >= 0.25
+
+
+def test_a_state_that_its_grid_holds_in_place_is_arrived_at():
+    """One point of degree one to four far beyond the threshold, on a grid that is off by some parts in a thousand."""
+    field, degrees = Field(np.r_[0.0, 12.0, 12.0, 12.0, 12.0], None, False), np.arange(1, 5)
+    coarse = Sampled(invariant(TRIVIAL, field, degrees, 18), field)
+    starts = coarse.relaxed(coarse.random(np.random.default_rng(6), 12))
+    found, states = coarse.solved(starts)
+    assert len(found) == 12
+    assert np.linalg.norm(states[:, :3], axis=1).min() > 0.9
+
+
+def test_cycles_of_two_and_what_is_infinite_end_an_iteration():
+    lengths = np.array([[1.0, 0.5, 1.0, 0.5], [1.0, 0.5, 0.9, 0.5], [0.1, 0.2, 0.4, 0.8], [np.nan] * 4])
+    assert _in_cycle(lengths.T).tolist() == [True, False, False, True]
+    assert not _in_cycle(np.array([[0.5], [0.5], [np.inf], [np.inf]])).any()
+
+
+def test_deflated_starts_that_go_back_and_forth_are_given_up():
+    """Many known states drive a start to where Newton's step and the deflated one alternate."""
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((-1.0, -1.5, 0.7, -2.0)))
+    equation = zonal_equation(SPHERE, problem, 2, 1)
+    q = float(1.6 * critical_coupling(problem) / equation.unit)
+    size = equation.scales.size
+    known = [np.zeros(size), *np.random.default_rng(7).uniform(-0.3, 0.3, (8, size))]
+    evaluated = []
+    evaluate = equation.evaluate
+    equation.evaluate = lambda b, q: evaluated.append(b) or evaluate(b, q)
+    ends = [
+        deflation.deflated_newton(equation, start, q, known)
+        for start in np.random.default_rng(8).uniform(-1.0, 1.0, (12, equation.scales.size))
+    ]
+    lost = sum(end is None for end in ends)
+    assert lost
+    assert len(evaluated) < 12 * deflation.MAX_ITERATIONS // 2
+
+
+def test_legendre_tables_of_a_lower_degree_are_part_of_those_of_a_larger_one():
+    orders = np.array([0, 2, 5])
+    legendre._folded.cache_clear()
+    expected = legendre.folded(9, orders, 30)
+    legendre._folded.cache_clear()
+    legendre.folded(24, orders[:2], 30)
+    for one, other in zip(legendre.folded(9, orders, 30), expected, strict=True):
+        for table, same in zip(one, other, strict=True):
+            np.testing.assert_array_equal(table, same)
+
+
+def test_a_basis_at_another_resolution_shares_its_products():
+    group, cells = prismatic(3), np.array([2, 3, 4])
+    first = InvariantBasis(group, cells, 32)
+    field = np.linspace(-1.0, 1.0, first.degrees.size)
+    first.covariance(first.gibbs(field).moments)
+    finer, fresh = first.resized(cells, 48), InvariantBasis(group, cells, 48)
+    assert finer._products is first._products
+    assert first.nodes == 32
+    moments = finer.gibbs(field).moments
+    np.testing.assert_array_equal(moments, fresh.gibbs(field).moments)
+    np.testing.assert_allclose(finer.covariance(moments), fresh.covariance(moments), rtol=0.0, atol=1e-15)
