@@ -62,7 +62,7 @@ class Cosines(Protocol):
         """Return the first rows of the covariance matrix of the modes."""
 
     def covariance_products(self, moments: Floats) -> Callable[[Floats], Floats]:
-        """Return the function from rows to their products with the covariance matrix of the modes, by transforms."""
+        """Return the function from rows to their products with the covariance matrix, by transforms."""
 
 
 class Harmonics(Protocol):

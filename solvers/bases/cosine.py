@@ -190,7 +190,7 @@ class CosineBasis(Basis):
         return matrix
 
     def covariance_products(self, moments: Floats) -> Callable[[Floats], Floats]:
-        """Return the function from rows to their products with the covariance matrix of the modes, by transforms."""
+        """Return the function from rows to their products with the covariance matrix, by transforms."""
         transform = planned(CosineTransform, self.nodes)
         transform.input[:] = moments
         transform.execute()
