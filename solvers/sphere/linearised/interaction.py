@@ -19,6 +19,7 @@ def multiplicities(dimension: int, first: int, last: int) -> Floats:
     return np.array([float(min(sphere.multiplicity(k), LARGEST_MULTIPLICITY)) for k in range(first, last + 1)])
 
 
+@lru_cache(maxsize=1024)
 def repetitions(dimension: int, order: int) -> int:
     """Return how often everything in an azimuthal sector is repeated: the harmonics of S^(d-2) of its degree."""
     return Sphere(dimension).equator.multiplicity(order)
