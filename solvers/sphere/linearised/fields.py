@@ -10,6 +10,7 @@ also where it nearly vanishes.
 """
 
 import functools
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -22,7 +23,7 @@ from meanfield.equations import Interaction
 from meanfield.equations.interaction import NEGLIGIBLE
 from meanfield.harmonics.quadrature import Rule, polynomials
 
-from ...bases import Floats
+from ...bases import Floats, Integers
 from ...limits import MAX_NODES
 from .grids import Grid, harmonics, last_functions, rule_of, slopes, stepped
 from .interaction import multiplicities
@@ -162,11 +163,24 @@ def exponent_of(state: State) -> Exponent:
 
 def starting_grid(exponent: Exponent, polynomial: int) -> Grid:
     """Return a grid as small as the density, its root resolved with room for polynomials of a degree."""
-    level = _level(exponent, OUTSIDE * (polynomial + ROOM))
-    grid = Grid(exponent.dimension, stepped(polynomial + ROOM), level)
-    while grid.size < MAX_NODES and not _resolved(exponent.coefficients, grid, polynomial):
-        grid = grid._replace(size=stepped(grid.size + 1))
+    (grid,) = starting_grids([exponent], polynomial)
     return grid
+
+
+def starting_grids(exponents: Sequence[Exponent], polynomial: int) -> dict[Grid, list[int]]:
+    """Return the places of the exponents of one equation that start on each grid."""
+    coefficients, dimension = _stacked(exponents), exponents[0].dimension
+    waiting, found = defaultdict[Grid, list[int]](list), defaultdict[Grid, list[int]](list)
+    for place, level in enumerate(_levels(coefficients, dimension, OUTSIDE * (polynomial + ROOM)).tolist()):
+        waiting[Grid(dimension, stepped(polynomial + ROOM), level)].append(place)
+    while waiting:
+        grid, places = waiting.popitem()
+        enough = [True] * len(places)
+        if grid.size < MAX_NODES:
+            enough = _resolved(coefficients[places], grid, polynomial).tolist()
+        for place, there in zip(places, enough, strict=True):
+            (found[grid] if there else waiting[grid._replace(size=stepped(grid.size + 1))]).append(place)
+    return {grid: sorted(places) for grid, places in found.items()}
 
 
 def field_of(exponent: Exponent, grid: Grid) -> ZonalField:
@@ -187,9 +201,7 @@ def field_of(exponent: Exponent, grid: Grid) -> ZonalField:
 
 def fields_of(exponents: Sequence[Exponent], grid: Grid) -> ZonalField:
     """Return the fields of exponents of one equation on a grid as one."""
-    coefficients = np.zeros((len(exponents), max(each.coefficients.size for each in exponents)))
-    for row, each in zip(coefficients, exponents, strict=True):
-        row[: each.coefficients.size] = each.coefficients
+    coefficients = _stacked(exponents)
     values = _sum(coefficients, grid)
     shares = values + rule_of(grid).log_weights
     top = shares.max(axis=-1)
@@ -209,14 +221,21 @@ def fields_of(exponents: Sequence[Exponent], grid: Grid) -> ZonalField:
     )
 
 
-def _level(exponent: Exponent, outside: float) -> int:
-    """Return the level of the smallest cap beyond which the density is below its peak by a logarithm."""
-    coefficients, dimension = exponent.coefficients, exponent.dimension
-    degree = stepped(coefficients.size - 1)
-    samples, measure, table = _samples(dimension, degree)
-    logs = coefficients @ table[: coefficients.size] + measure
-    inhabited = samples[logs > logs.max() - outside].max()
-    return int(np.floor(np.log2(2.0 / inhabited)))
+def _stacked(exponents: Sequence[Exponent]) -> Floats:
+    """Return the coefficients of exponents, zero-padded, a row each."""
+    coefficients = np.zeros((len(exponents), max(each.coefficients.size for each in exponents)))
+    for row, each in zip(coefficients, exponents, strict=True):
+        row[: each.coefficients.size] = each.coefficients
+    return coefficients
+
+
+def _levels(coefficients: Floats, dimension: int, outside: float) -> Integers:
+    """Return the levels of the smallest caps beyond which densities are below their peaks by a logarithm."""
+    size = coefficients.shape[-1]
+    samples, measure, table = _samples(dimension, stepped(size - 1))
+    logs = coefficients @ table[:size] + measure
+    inhabited = np.where(logs > logs.max(axis=-1, keepdims=True) - outside, samples, 0.0).max(axis=-1)
+    return np.asarray(np.floor(np.log2(2.0 / inhabited)), dtype=np.int64)
 
 
 @functools.lru_cache(maxsize=16)
@@ -244,13 +263,12 @@ def _with_confinement(problem: McKeanVlasov, confinement: Potential, coupled: Fl
     return whole
 
 
-def _resolved(coefficients: Floats, grid: Grid, polynomial: int) -> bool:
-    """Whether the root of the density ends so far below the last degree that it bears a polynomial factor."""
-    values = _sum(coefficients, grid)
-    shares = values + rule_of(grid).log_weights
-    weighted = np.exp(0.5 * (shares - shares.max()))
-    last = last_functions(grid, 0, polynomial) @ weighted
-    return float(np.abs(last).max()) <= TAIL_TOLERANCE * float(np.linalg.norm(weighted))
+def _resolved(coefficients: Floats, grid: Grid, polynomial: int) -> NDArray[np.bool_]:
+    """Tell where the root of a density ends so far below the last degree that it bears a polynomial factor."""
+    shares = _sum(coefficients, grid) + rule_of(grid).log_weights
+    weighted = np.exp(0.5 * (shares - shares.max(axis=-1, keepdims=True)))
+    last = np.abs(weighted @ last_functions(grid, 0, polynomial).T).max(axis=-1)
+    return np.asarray(last <= TAIL_TOLERANCE * np.linalg.norm(weighted, axis=-1))
 
 
 def _sum(coefficients: Floats, grid: Grid) -> Floats:

@@ -22,7 +22,16 @@ from ...accurate import complement
 from ...bases import EPS, Floats
 from ...limits import MAX_NODES
 from .bounds import Unseen
-from .fields import TAIL_TOLERANCE, ZonalField, exponent_of, fields_of, is_uniform, starting_grid
+from .fields import (
+    TAIL_TOLERANCE,
+    Exponent,
+    ZonalField,
+    exponent_of,
+    fields_of,
+    is_uniform,
+    starting_grid,
+    starting_grids,
+)
 from .grids import Grid, stepped
 from .sectors import SectorMatrices, SectorSource, sector_of
 from .spectra import GROWTH, LARGEST_SIZE, LAST_ORDER, MISSED, TOP_SHARE, sector_spectrum
@@ -69,15 +78,24 @@ def rates_together(states: Sequence[State]) -> Floats:
     exponents = [exponent_of(state) for state in states]
     alone = [is_uniform(state) or Vacuum(each).there for state, each in zip(states, exponents, strict=True)]
     for size in (FIRST_SIZE, int(GROWTH * FIRST_SIZE)):
-        grids: dict[Grid, list[int]] = {}
-        for place in np.flatnonzero(np.isnan(rates) & ~np.array(alone, dtype=bool)).tolist():
-            with contextlib.suppress(NotResolved):
-                grids.setdefault(starting_grid(exponents[place], stepped(size + ORDERS)), []).append(place)
-        for grid, places in grids.items():
+        waiting = np.flatnonzero(np.isnan(rates) & ~np.array(alone, dtype=bool)).tolist()
+        for grid, some in _grids([exponents[place] for place in waiting], stepped(size + ORDERS)).items():
+            places = [waiting[each] for each in some]
             for start in range(0, len(places) if grid.size <= MAX_NODES else 0, TOGETHER):
                 part = places[start : start + TOGETHER]
                 rates[part] = _together(fields_of([exponents[place] for place in part], grid), size)
     return rates
+
+
+def _grids(exponents: Sequence[Exponent], polynomial: int) -> dict[Grid, list[int]]:
+    """Return the places of exponents by their grids, without those that need harmonics out of range."""
+    with contextlib.suppress(NotResolved):
+        return starting_grids(exponents, polynomial) if exponents else {}
+    grids: dict[Grid, list[int]] = {}
+    for place, each in enumerate(exponents):
+        with contextlib.suppress(NotResolved):
+            grids.setdefault(starting_grid(each, polynomial), []).append(place)
+    return grids
 
 
 def _together(field: ZonalField, size: int) -> Floats:
