@@ -256,25 +256,25 @@ def _polynomials(position: Floats, weights: Floats, size: int) -> tuple[Floats, 
 
     Lanczos with each vector orthogonalised against all before: what this adds to the recurrence is rounding.
     """
-    *states, nodes = position.shape
-    both = np.empty((2, *states, size, nodes))
-    values = both[0]
-    values[..., 0, :] = weights / np.linalg.norm(weights, axis=-1, keepdims=True)
-    both[1, ..., 0, :] = 0.0
+    # The degree comes first, so that what is added lies together.
+    table = np.empty((size, 2, *position.shape))
+    table[0, 0] = weights / np.linalg.norm(weights, axis=-1, keepdims=True)
+    table[0, 1] = 0.0
+    values, derivatives = (np.moveaxis(table[:, kind], 0, -2) for kind in (0, 1))
     norm: Floats | None = None
     for k in range(size - 1):
-        here, known = both[..., k, :], values[..., : k + 1, :]
-        after = position * here
+        here, known = table[k], values[..., : k + 1, :]
+        after = np.multiply(position, here, out=table[k + 1])
         diagonal = _products(here[0], after[0])
         after -= diagonal * here
         if norm is not None:
-            after -= norm * both[..., k - 1, :]
+            after -= norm * table[k - 1]
         # The recurrence of the derivatives is that of the polynomials, differentiated.
         after[1] += here[0]
         after[0] -= ((known @ after[0][..., None]).swapaxes(-1, -2) @ known)[..., 0, :]
         norm = np.sqrt(_products(after[0], after[0]))
-        np.divide(after, norm, out=both[..., k + 1, :])
-    return values, both[1]
+        after /= norm
+    return values, derivatives
 
 
 def _products(one: Floats, other: Floats) -> Floats:
