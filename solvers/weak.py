@@ -12,8 +12,8 @@ which by Haynsworth's inertia formula are those of :math:`\sigma` and of the sma
 Linear systems are solved by iteration: with the middle of the bounds in place of W a step leaves less than
 :math:`e` of the error, and all that is needed of W are its products with vectors, two transforms each.
 
-Where the numbers differ some directions Z of the strong modes are nearly neutral. Moved up by one they are so no
-longer, :math:`J_1 = J + ZZ^T` is settled by its bounds, and by Haynsworth's formula for the matrix of both
+Where the numbers differ some directions Z of the strong modes are nearly neutral. These are moved up by one. The
+bounds then settle :math:`J_1 = J + ZZ^T`, and Haynsworth's formula, applied to :math:`J_1` bordered by Z, gives
 
 .. math:: \mathrm{neg}\, J = \mathrm{neg}\, J_1 + \mathrm{neg}\,(1 - Z^T J_1^{-1} Z).
 
@@ -86,7 +86,7 @@ class Partition:
         fewest, most = (count_negative(self._complement(shift)) for shift in (self.above, -self.below))
         if fewest == most:
             return fewest + int(np.count_nonzero(self.signs < 0.0))
-        return None if products is None else self._decided(products(), fewest, most)
+        return None if products is None or fewest > most else self._decided(products(), fewest, most)
 
     def _decided(self, times: Products, fewest: int, most: int) -> int | None:
         """Return the number of negative eigenvalues from a product and the bounds of the number, or None."""
