@@ -200,12 +200,13 @@ class StationaryEquation:
         """Return a function that multiplies rows by the Jacobian of even densities, and the derivative in q."""
         cosines = self.basis.cosines
         assert cosines is not None
+        covariances = cosines.covariance_products(moments)
 
         def times(rows: Floats) -> Floats:
-            answer = cosines.covariances_times(moments, self.signed_scales * rows)
+            answer = covariances(self.signed_scales * rows)
             return np.asarray(self.signs * rows - q * self.doubled * self.signed_scales * answer)
 
-        answer = cosines.covariances_times(moments, (self.signed_scales * b)[None])[0]
+        answer = covariances((self.signed_scales * b)[None])[0]
         return times, np.asarray(-self.doubled * self.signed_scales * answer)
 
     def distances(self, q: float) -> Floats:

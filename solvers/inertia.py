@@ -31,3 +31,11 @@ def count_negative(matrix: Floats, *, definite: bool = False) -> int:
         return 0
     factor, pivots, _ = lapack.dsytrf(matrix.T, lower=1, lwork=BLOCK * matrix.shape[0], overwrite_a=1)
     return negative_pivots(factor, pivots)
+
+
+def below_and_above(matrix: Floats, width: float) -> tuple[int, int]:
+    """Return how many eigenvalues of a symmetric matrix are below minus a width, and how many below the width."""
+    up, down = matrix.copy(), matrix.copy()
+    up.flat[:: len(matrix) + 1] += width
+    down.flat[:: len(matrix) + 1] -= width
+    return count_negative(up), count_negative(down)

@@ -11,11 +11,19 @@ which by Haynsworth's inertia formula are those of :math:`\sigma` and of the sma
 :math:`A - B (\sigma - e)^{-1} B^T` and :math:`A - B (\sigma + u)^{-1} B^T`. Where they agree the number is proved.
 Linear systems are solved by iteration: with the middle of the bounds in place of W a step leaves less than
 :math:`e` of the error, and all that is needed of W are its products with vectors, two transforms each.
+
+Where the numbers differ some directions Z of the strong modes are nearly neutral. These are moved up by one. The
+bounds then settle :math:`J_1 = J + ZZ^T`, and Haynsworth's formula, applied to :math:`J_1` bordered by Z, gives
+
+.. math:: \mathrm{neg}\, J = \mathrm{neg}\, J_1 + \mathrm{neg}\,(1 - Z^T J_1^{-1} Z).
+
+An approximate :math:`Y \approx J_1^{-1} Z` gives :math:`Z^T J_1^{-1} Z = Y^T Z + Z^T Y - Y^T J_1 Y` up to the
+square of its error.
 """
 
-import functools
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.linalg import lapack
@@ -30,11 +38,18 @@ WEAK = 0.125
 # A step of this share of the solution leaves at most an eighth of it as error, for e and u are at most WEAK, and
 # products by transforms are not known better than to a few EPS.
 ROUNDING = 64 * EPS
+# A solution of which the square of the error counts is known to this share.
+HALF_OF_THE_DIGITS = math.sqrt(EPS)
+# Moved directions are told to be negative or not beyond this.
+NOISE = 16 * EPS
 # Beside a matrix whose smallest eigenvalue is s rounding ends the iteration at about EPS / s, the error that a
 # factorisation has as well; matrices closer to singular than 1e-6 are left to the latter.
 STALLED = 1e-10
 # Steps of the iteration, each of which leaves less than that.
 STEPS = 24
+
+# Of a symmetric matrix with each of some rows.
+Products = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,13 +73,41 @@ class Partition:
     signs: Floats
     below: float
     above: float = 0.0
+    _squares: dict[float, Floats] = field(default_factory=dict)
 
-    def negative(self) -> int | None:
-        """Return the number of negative eigenvalues, or None if the bounds do not determine it."""
+    def negative(self, products: Callable[[], Products] | None = None) -> int | None:
+        """Return the number of negative eigenvalues, or None if the bounds do not determine it.
+
+        Parameters
+        ----------
+        products
+            Makes the product of J with each of some rows, for where the bounds do not tell the number.
+        """
         fewest, most = (count_negative(self._complement(shift)) for shift in (self.above, -self.below))
-        return fewest + int(np.count_nonzero(self.signs < 0.0)) if fewest == most else None
+        if fewest == most:
+            return fewest + int(np.count_nonzero(self.signs < 0.0))
+        return None if products is None or fewest > most else self._decided(products(), fewest, most)
 
-    def solved(self, times: Callable[[Floats], Floats], sides: Floats) -> Floats | None:
+    def _decided(self, times: Products, fewest: int, most: int) -> int | None:
+        """Return the number of negative eigenvalues from a product and the bounds of the number, or None."""
+        size, middle = len(self.strong), self._complement(self._middle)
+        _, doubtful, *_ = lapack.dsyevr(middle.T, range="I", il=fewest + 1, iu=most, overwrite_a=1)
+        sides = np.zeros((most - fewest, size + self.signs.size))
+        sides[:, :size] = doubtful[:, : most - fewest].T
+        moved = replace(self, strong=self.strong + sides[:, :size].T @ sides[:, :size])
+
+        def times_moved(rows: Floats) -> Floats:
+            return np.asarray(times(rows) + (rows @ sides.T) @ sides)
+
+        known = moved.negative()
+        solved = None if known is None else moved.solved(times_moved, sides, HALF_OF_THE_DIGITS)
+        if known is None or solved is None:
+            return None
+        moves = (2.0 * sides - times_moved(solved)) @ solved.T
+        left = np.linalg.eigvalsh(np.eye(len(sides)) - 0.5 * (moves + moves.T))
+        return known + int(np.count_nonzero(left < 0.0)) if np.abs(left).min() > NOISE else None
+
+    def solved(self, times: Products, sides: Floats, rounding: float = ROUNDING) -> Floats | None:
         """Return the rows x with J x = the rows of sides to rounding, or None if the iteration does not converge.
 
         Parameters
@@ -73,9 +116,10 @@ class Partition:
             The product of J with each of some rows.
         sides
             Right-hand sides, (count, k + n).
+        rounding
+            The share of a solution that the last step may have.
         """
-        size = len(self.strong)
-        middle = 0.5 * (self.above - self.below)
+        size, middle = len(self.strong), self._middle
         complement = self._complement(middle)
         factor, pivots, singular = lapack.dsytrf(complement.T, lower=1, lwork=BLOCK * size, overwrite_a=1)
         if singular:
@@ -89,30 +133,32 @@ class Partition:
             solution += step
             # Of each row on its own, for their sizes differ.
             change = float((np.abs(step).max(axis=1) / (np.abs(solution).max(axis=1) + np.finfo(float).tiny)).max())
-            if change <= ROUNDING:
+            if change <= rounding:
                 return solution
             if not change < 0.5 * previous:
                 return solution if change <= STALLED else None
             residual, previous = sides - times(solution), change
         return None
 
-    @functools.cached_property
-    def _squares(self) -> dict[float, Floats]:
-        """B B^T of the weak modes, by their sign."""
-        squares = {}
-        for sign in (1.0, -1.0):
-            there = self.signs == sign
-            if there.any():
-                part = self.coupling if there.all() else self.coupling[:, there]
-                squares[sign] = part @ part.T
-        return squares
+    @property
+    def _middle(self) -> float:
+        return 0.5 * (self.above - self.below)
 
     def _complement(self, shift: float) -> Floats:
         """Return A - B (sigma + shift)^-1 B^T."""
         complement = self.strong.copy()
-        for sign, square in self._squares.items():
+        for sign, square in self._known_squares().items():
             complement -= square / (sign + shift)
         return complement
+
+    def _known_squares(self) -> dict[float, Floats]:
+        """Return B B^T of the weak modes of either sign."""
+        for sign in () if self._squares else (1.0, -1.0):
+            there = self.signs == sign
+            if there.any():
+                part = self.coupling if there.all() else self.coupling[:, there]
+                self._squares[sign] = part @ part.T
+        return self._squares
 
 
 def strong_modes(roots: Floats, factor: float, moments: Floats) -> tuple[int, float] | None:

@@ -11,6 +11,7 @@ modes is likewise a sum of modes, though a longer one.
 """
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
@@ -59,8 +60,8 @@ class Cosines(Protocol):
     def first_covariances(self, moments: Floats, count: int) -> Floats:
         """Return the first rows of the covariance matrix of the modes."""
 
-    def covariances_times(self, moments: Floats, rows: Floats) -> Floats:
-        """Return the products of the covariance matrix of the modes with rows, by transforms."""
+    def covariance_products(self, moments: Floats) -> Callable[[Floats], Floats]:
+        """Return the function from rows to their products with the covariance matrix, by transforms."""
 
 
 class Harmonics(Protocol):

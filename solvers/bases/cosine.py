@@ -8,8 +8,10 @@ In a confinement with several reflection axes densities may be even about any of
 
 import functools
 import math
+from collections.abc import Callable
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from meanfield.harmonics import CircleModes, Modes
@@ -91,10 +93,7 @@ class CosineBasis(Basis):
     @functools.cached_property
     def _pairs(self) -> tuple[Integers, Integers]:
         """Sums k + l and differences |k - l| of all pairs of cells."""
-        return self._first_pairs(self.cells.size)
-
-    def _first_pairs(self, count: int) -> tuple[Integers, Integers]:
-        first = self.cells[:count, None]
+        first = self.cells[:, None]
         return first + self.cells, np.abs(first - self.cells)
 
     @property
@@ -180,29 +179,35 @@ class CosineBasis(Basis):
 
     def first_covariances(self, moments: Floats, count: int) -> Floats:
         """Return the first rows of the covariance matrix of the modes."""
-        means = moments[self._modes]
-        half = 0.5 * moments
-        total, difference = self._first_pairs(count)
-        matrix: Floats = half.take(total)
-        matrix += half.take(difference)
+        means, last = moments[self._modes], int(self.cells[-1])
+        # Row k of moments at sums begins at k, that at distances ends so far before the moment behind the last.
+        half = 0.5 * moments[: 2 * last + 1]
+        total = sliding_window_view(half, last + 1)
+        difference = sliding_window_view(np.concatenate([half[last:0:-1], half[: last + 1]]), last + 1)[::-1]
+        first = slice_of(self.cells[:count])
+        matrix: Floats = total[first][:, self._modes] + difference[first][:, self._modes]
         matrix -= np.multiply.outer(means[:count], means)
         return matrix
 
-    def covariances_times(self, moments: Floats, rows: Floats) -> Floats:
-        """Return the products of the covariance matrix of the modes with rows, by transforms."""
+    def covariance_products(self, moments: Floats) -> Callable[[Floats], Floats]:
+        """Return the function from rows to their products with the covariance matrix, by transforms."""
         transform = planned(CosineTransform, self.nodes)
         transform.input[:] = moments
         transform.execute()
         density, means = transform.output / (2 * self.nodes), moments[self._modes]
-        products = np.empty_like(rows)
-        for row, product in zip(rows, products, strict=True):
-            transform.input[:] = 0.0
-            transform.input[self._modes] = 0.5 * row
-            transform.execute()
-            np.multiply(transform.output, density, out=transform.input)
-            transform.execute()
-            np.subtract(transform.output[self._modes], transform.output[0] * means, out=product)
-        return products
+
+        def products_with(rows: Floats) -> Floats:
+            products = np.empty_like(rows)
+            for row, product in zip(rows, products, strict=True):
+                transform.input[:] = 0.0
+                transform.input[self._modes] = 0.5 * row
+                transform.execute()
+                np.multiply(transform.output, density, out=transform.input)
+                transform.execute()
+                np.subtract(transform.output[self._modes], transform.output[0] * means, out=product)
+            return products
+
+        return products_with
 
     def rotation(self, moments: Floats) -> None:
         """Return None, since rotations of even densities are not even."""

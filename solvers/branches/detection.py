@@ -20,12 +20,15 @@ from meanfield import PointType
 
 from ..bases import EPS, Floats, Integers
 from ..geometry import Block, BlockMatrix
-from ..newton import ROUNDING, solve_at
+from ..inertia import below_and_above
+from ..newton import NEUTRAL, ROUNDING, solve_at
 from ..observables import has_free_energy
 from .continuation import Point, hermite, point_between, turning_point
 
 # A point at the end of an interval has its coupling to this share.
 LOCATED = 1e-10
+# Eigenvalues farther than this from zero have the same sign by factorisation and by decomposition.
+CERTAIN = 1e3 * NEUTRAL
 
 
 @dataclass(slots=True)
@@ -187,6 +190,9 @@ def _branch_points(curve: _Curve, folds: list[Point]) -> list[Event]:
 
 
 def _crossings(curve: _Curve, block: Block, folds: list[Point]) -> list[Event]:
+    counts = (below_and_above(_matrix(point, block).matrix, CERTAIN) for point in (curve.first, curve.second))
+    if len({count for pair in counts for count in pair}) == 1:
+        return []
     first, second = (eigenvalues(point, block) for point in (curve.first, curve.second))
     low, high = sorted((_negative(first), _negative(second)))
     events = []

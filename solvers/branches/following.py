@@ -13,6 +13,7 @@ from meanfield import Outcome
 
 from ..bases import Floats
 from ..equation import StationaryEquation
+from ..inertia import below_and_above
 from ..newton import NEUTRAL, ROUNDING
 from .arclength import Arclength
 from .continuation import End, Point, hermite, length, trace, turns_twice
@@ -339,8 +340,9 @@ def _say_unexplained(followed: Followed, last: Point, point: Point, passage: _Pa
 def _nearly_neutral(point: Point) -> int:
     """Return the number of eigenvalues, over all blocks, that are within rounding of zero."""
     densities = point.equation.densities
-    matrices = [densities.block_matrix(point, block).matrix for block in densities.blocks_of(point)]
-    return sum(int(np.count_nonzero(np.abs(np.linalg.eigvalsh(m)) < 1e3 * NEUTRAL)) for m in matrices)
+    matrices = (densities.block_matrix(point, block).matrix for block in densities.blocks_of(point))
+    counts = (below_and_above(matrix, 1e3 * NEUTRAL) for matrix in matrices)
+    return sum(above - below for below, above in counts)
 
 
 def _change(event: Event, last: Point, point: Point) -> int:

@@ -14,11 +14,13 @@ never searched among small eigenvalues.
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from typing import Literal, NamedTuple
 
 import numpy as np
+from scipy.fft import irfft, rfft
 
 from meanfield import McKeanVlasov
 
@@ -30,7 +32,7 @@ from ..inertia import count_negative
 from ..newton import NEUTRAL
 from ..pinning import count_beside_rotation, is_weak
 from ..significant import significant_degrees, strengths
-from ..weak import Partition, strong_modes
+from ..weak import Partition, Products, strong_modes
 
 # With more modes than this the blocks of a rotation symmetry are counted one by one.
 DIVIDED = 64
@@ -124,7 +126,8 @@ class Perturbations:
         """Return the numbers of unstable directions among cosines or sines of a part at points of one equation."""
         repulsive = self._repulsive(points[0], self._part(residue))
         partition = self._partition(points[0], parity, residue, neutral) if len(points) == 1 else None
-        proved = None if partition is None else partition.negative()
+        products = partial(self._products, points[0], parity, residue, neutral)
+        proved = None if partition is None else partition.negative(products)
         if proved is not None:
             return np.array([proved - repulsive])
         matrices = self.matrices(points, parity, residue)
@@ -151,6 +154,27 @@ class Perturbations:
             above += float(squares[count:].sum() / max(squares.sum(), np.finfo(float).tiny))
         signs = -equation.sign * part.signs[count:]
         return Partition(rows[0, :, :count], rows[0, :, count:], signs, below, above)
+
+    def _products(self, point: Point, parity: Parity, residue: int, neutral: float) -> Products:
+        """Return the product of the matrix of a part plus ``neutral`` with rows, a function, by transforms."""
+        part, phase = self._part(residue), 1.0 if parity == "even" else -1j
+        scaled, diagonal = part.signs * part.roots, neutral - point.equation.sign * part.signs
+        means = np.append(point.moments, 0.0).take(part.means)
+        turn = part.roots * part.degrees * means if self._rotates(parity, residue) else np.zeros(means.size)
+        turn /= max(float(np.linalg.norm(turn)), np.finfo(float).tiny)
+        nodes = 2 * self.symmetry * (self.moments - 1)
+        waves = np.zeros(nodes // 2 + 1, dtype=complex)
+        waves[:: self.symmetry] = point.moments
+        density = irfft(waves, nodes, norm="forward") * (-2.0 * point.q / (point.equation.strongest * nodes))
+
+        def times(row: Floats) -> Floats:
+            waves[:] = 0.0
+            waves[part.degrees] = 0.5 * phase * scaled * row
+            product = rfft(irfft(waves, nodes, norm="forward") * density)
+            correlated = (np.conj(phase) * product[part.degrees]).real - product[0].real * means
+            return np.asarray(diagonal * row + scaled * correlated + turn * (turn @ row))
+
+        return lambda rows: np.array([times(row) for row in rows])
 
     def _rotates(self, parity: Parity, residue: int) -> bool:
         """Return whether the rotation mode is in a part and its eigenvalue is moved to one."""

@@ -94,6 +94,36 @@ def test_stability_of_many_modes_is_that_of_the_whole_matrix(symmetry: int) -> N
         count = len(partition.strong)
         rest = np.linalg.eigvalsh(whole[count:, count:] - np.diag(partition.signs))
         assert -partition.below - 64 * EPS <= rest[0] <= rest[-1] <= partition.above + 64 * EPS
+        rows = np.random.default_rng(0).normal(size=(2, len(whole)))
+        products = modes._products(point, parity, residue, NEUTRAL)(rows)  # type: ignore[arg-type]
+        np.testing.assert_allclose(products, rows @ whole + NEUTRAL * rows, atol=1e4 * EPS)
+
+
+@pytest.mark.parametrize(
+    "eigenvalues", [(3e-14,), (-3e-14,), (1e-9, -1e-12), (-1e-13, -2e-10), (0.0, 1.0)], ids=str
+)
+@pytest.mark.parametrize("seed", range(4))
+def test_nearly_neutral_directions_are_decided_by_products(eigenvalues: tuple[float, ...], seed: int) -> None:
+    """A matrix some of whose eigenvalues are within the bounds of the weak block of zero; none at zero is decided."""
+    generator = np.random.default_rng(seed)
+    strong, size, count = 12, 80, len(eigenvalues)
+    signs = np.where(generator.random(size - strong) < 0.2, -1.0, 1.0)
+    spread = generator.normal(size=(size, size)) / 64.0
+    whole = spread + spread.T
+    whole[:strong, :strong] += np.diag(generator.uniform(0.5, 2.0, strong))
+    whole[strong:, strong:] = 0.1 * whole[strong:, strong:] + np.diag(signs)
+    coupling = whole[:strong, strong:]
+    # The Schur complement of the weak modes gets the eigenvalues that are asked for.
+    complement = whole[:strong, :strong] - coupling @ np.linalg.solve(whole[strong:, strong:], coupling.T)
+    values, vectors = np.linalg.eigh(complement)
+    assert values[count] > 0.1
+    lowest = vectors[:, :count]
+    whole[:strong, :strong] += (lowest * (np.array(eigenvalues) - values[:count])) @ lowest.T
+    partition = Partition(whole[:strong, :strong], coupling, signs, 0.1, 0.1)
+    expected = int(np.count_nonzero(signs < 0.0) + sum(value < 0.0 for value in eigenvalues))
+    found = partition.negative(lambda: lambda rows: rows @ whole)
+    assert partition.negative() is None
+    assert found == (None if 0.0 in eigenvalues else expected)
 
 
 def test_inertia_is_not_claimed_where_the_bounds_do_not_tell() -> None:

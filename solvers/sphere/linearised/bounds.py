@@ -35,6 +35,7 @@ class Unseen:
         self._attraction = np.maximum(field.strengths, 0.0)
         self._left = np.ones_like(field.strengths)
         self._bottom = np.zeros(field.strengths.shape[:-1])
+        self._grams: list[tuple[Floats, float | Floats]] = []
 
     def visit(self, sector: SectorMatrices, elsewhere: float | Floats) -> None:
         """Add a computed sector, with a lower bound of H, in units of D, off the span of its polynomials."""
@@ -42,27 +43,55 @@ class Unseen:
         seen = min(self._left.shape[-1], order + sector.shares.shape[-1])
         self._left[..., order:seen] -= repetitions(dimension, order) * sector.shares[..., : seen - order]
         if order:
-            gram = sector.slopes.swapaxes(-1, -2) @ sector.slopes
-            rounding = EPS * np.trace(gram, axis1=-2, axis2=-1)
-            lowest = np.linalg.eigvalsh(gram)[..., 0] - rounding
-            self._bottom = np.maximum(self._bottom, np.minimum(lowest, elsewhere))
+            self._grams.append((sector.gram, elsewhere))
+
+    def above(self, order: int, level: float | Floats) -> NDArray[np.bool_]:
+        """Tell whether all rates in the sectors from an order on, one more than the last visited, reach a level.
+
+        False where nothing is known.
+        """
+        left = self._left_of_one(order)
+        above = (left >= 0.0) & (left * self._own(order) >= level)
+        # What is known of H in the sectors seen costs more, and is rarely of use.
+        return np.asarray(above if np.all(above | (left < 0.0)) else self.rate(order) >= level)
 
     def rate(self, order: int) -> Floats:
         """Return the lower bound on the decay rates of all azimuthal orders not computed yet, from ``order`` on.
 
         In units of 1/time; minus infinity if no bound is known.
         """
-        dimension = self._field.dimension
+        left = self._left_of_one(order)
+        return np.where(left >= 0.0, left * self._grown(order), -np.inf)
+
+    def _left_of_one(self, order: int) -> Floats:
+        """Return a lower bound of C, in units of 1/time, in the sectors from an order on."""
         remaining = self._attraction * np.maximum(self._left, 0.0)
-        traces = accumulated(remaining[..., order:]) / repetitions(dimension, order)
+        traces = accumulated(remaining[..., order:]) / repetitions(self._field.dimension, order)
         taken = np.min(traces + self._field.beyond(order, self._attraction), axis=-1)
-        own = float(order * (order + dimension - 3))
-        grown = self._bottom + 2 * order + dimension - 4 if order > 1 else 0.0
-        bound = self._field.noise * (1.0 - taken) * np.maximum(own, grown)
-        return np.where(taken > 1.0, -np.inf, bound)
+        return np.asarray(self._field.noise * (1.0 - taken))
+
+    def _own(self, order: int) -> float:
+        """Return the lower bound of H, in units of D, that an order has by itself."""
+        return float(order * (order + self._field.dimension - 3))
+
+    def _grown(self, order: int) -> float | Floats:
+        """Return a lower bound of H, in units of D, in the sectors from an order on, from that in those before."""
+        if order <= 1:
+            return self._own(order)
+        return np.maximum(self._own(order), self._lowest() + 2 * order + self._field.dimension - 4)
+
+    def _lowest(self) -> Floats:
+        """Return a lower bound of H, in units of D, in the last sectors visited."""
+        for gram, elsewhere in self._grams:
+            rounding = EPS * np.trace(gram, axis1=-2, axis2=-1)
+            lowest = np.linalg.eigvalsh(gram)[..., 0] - rounding
+            self._bottom = np.maximum(self._bottom, np.minimum(lowest, elsewhere))
+        self._grams.clear()
+        return self._bottom
 
     def part(self, kept: NDArray[np.bool_]) -> "Unseen":
         """Return the bounds for some of several states."""
         result = Unseen(self._field.part(kept))
         result._left, result._bottom = self._left[kept], self._bottom[kept]
+        result._grams = [(gram[kept], elsewhere) for gram, elsewhere in self._grams]
         return result

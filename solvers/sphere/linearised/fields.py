@@ -10,9 +10,10 @@ also where it nearly vanishes.
 """
 
 import functools
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from meanfield import McKeanVlasov, NotResolved, Potential, State
 from meanfield.equations import NEGLIGIBLE, Interaction
 from meanfield.harmonics import Rule, polynomials
 
-from ...bases import Floats
+from ...bases import Floats, Integers
 from ...limits import MAX_NODES
 from .grids import Grid, harmonics, last_functions, rule_of, slopes, stepped
 from .interaction import multiplicities
@@ -60,9 +61,9 @@ class ZonalField:
         log |S| rho on the nodes.
     slope : (n,) float
         f'(u) on the nodes.
-    peak : float
+    peak : () float
         Largest |S| rho.
-    unlisted : float
+    unlisted : () float
         Bound of the interaction of the degrees l > L, in units of D.
     """
 
@@ -71,8 +72,8 @@ class ZonalField:
     strengths: Floats
     log_density: Floats
     slope: Floats
-    peak: float | Floats
-    unlisted: float | Floats
+    peak: Floats
+    unlisted: Floats
 
     @property
     def noise(self) -> float:
@@ -94,8 +95,8 @@ class ZonalField:
         """Whether turning the axis of the state gives another state of the same problem."""
         return self.problem.confinement is None
 
-    def part(self, kept: NDArray[np.bool_]) -> "ZonalField":
-        """Return the fields of some of several states."""
+    def part(self, kept: NDArray[np.bool_] | int) -> "ZonalField":
+        """Return the fields of some of several states, or of one."""
         return replace(self, **{name: getattr(self, name)[kept] for name in ROWS})
 
     def beyond(self, order: int, strengths: Floats) -> Floats:
@@ -117,7 +118,7 @@ class ZonalField:
         ratios = np.zeros((*strengths.shape[:-1], counts.size + 1))
         ratios[..., :-1] = strengths[..., order:] / counts
         strongest = np.maximum.accumulate(ratios[..., ::-1], axis=-1)[..., ::-1]
-        return np.asarray(np.asarray(self.peak)[..., None] * strongest + np.asarray(self.unlisted)[..., None])
+        return np.asarray(self.peak[..., None] * strongest + self.unlisted[..., None])
 
 
 def is_uniform(state: State) -> bool:
@@ -161,11 +162,24 @@ def exponent_of(state: State) -> Exponent:
 
 def starting_grid(exponent: Exponent, polynomial: int) -> Grid:
     """Return a grid on the cap of the density that resolves its root times polynomials of a degree."""
-    level = _level(exponent, OUTSIDE * (polynomial + ROOM))
-    grid = Grid(exponent.dimension, stepped(polynomial + ROOM), level)
-    while grid.size < MAX_NODES and not _resolved(exponent.coefficients, grid, polynomial):
-        grid = grid._replace(size=stepped(grid.size + 1))
+    (grid,) = starting_grids([exponent], polynomial)
     return grid
+
+
+def starting_grids(exponents: Sequence[Exponent], polynomial: int) -> dict[Grid, list[int]]:
+    """Return the places of the exponents of one equation that start on each grid."""
+    coefficients, dimension = _stacked(exponents), exponents[0].dimension
+    waiting, found = defaultdict[Grid, list[int]](list), defaultdict[Grid, list[int]](list)
+    for place, level in enumerate(_levels(coefficients, dimension, OUTSIDE * (polynomial + ROOM)).tolist()):
+        waiting[Grid(dimension, stepped(polynomial + ROOM), level)].append(place)
+    while waiting:
+        grid, places = waiting.popitem()
+        enough = [True] * len(places)
+        if grid.size < MAX_NODES:
+            enough = _resolved(coefficients[places], grid, polynomial).tolist()
+        for place, there in zip(places, enough, strict=True):
+            (found[grid] if there else waiting[grid._replace(size=stepped(grid.size + 1))]).append(place)
+    return {grid: sorted(places) for grid, places in found.items()}
 
 
 def field_of(exponent: Exponent, grid: Grid) -> ZonalField:
@@ -181,50 +195,59 @@ def field_of(exponent: Exponent, grid: Grid) -> ZonalField:
             f"the decay rates at this state need more than {MAX_NODES} nodes between the poles; "
             "leave the rates out (--no-rates, rates=False) or take a less concentrated state"
         )
-    interaction, coefficients = exponent
+    return fields_of([exponent], grid).part(0)
+
+
+def fields_of(exponents: Sequence[Exponent], grid: Grid) -> ZonalField:
+    """Return the fields of exponents of one equation on a grid as one."""
+    coefficients = _stacked(exponents)
     values = _sum(coefficients, grid)
     shares = values + rule_of(grid).log_weights
-    log_mass = float(shares.max() + np.log(np.exp(shares - shares.max()).sum()))
-    highest = max(float(values.max()), float(coefficients.sum())) - log_mass
-    peak = float(np.exp(min(highest, LARGEST_LOGARITHM)))
-    degree = min(interaction.significant_degree, int(grid.size * 2.0 ** (0.5 * grid.level)))
+    top = shares.max(axis=-1)
+    log_mass = top + np.log(np.exp(shares - top[:, None]).sum(axis=-1))
+    highest = np.maximum(values.max(axis=-1), coefficients.sum(axis=-1)) - log_mass
+    peaks = np.exp(np.minimum(highest, LARGEST_LOGARITHM))
+    interactions = [each.interaction for each in exponents]
+    degree = min(interactions[0].significant_degree, int(grid.size * 2.0 ** (0.5 * grid.level)))
     return ZonalField(
-        interaction.problem,
+        interactions[0].problem,
         grid,
-        interaction.attractions(degree),
-        values - log_mass,
-        np.asarray(coefficients[1:] @ slopes(grid, stepped(coefficients.size))[: coefficients.size - 1]),
-        peak,
-        interaction.beyond(degree, peak),
+        np.array([each.attractions(degree) for each in interactions]),
+        values - log_mass[:, None],
+        coefficients[:, 1:] @ slopes(grid, stepped(coefficients.shape[1]))[: coefficients.shape[1] - 1],
+        peaks,
+        np.array([each.beyond(degree, peak) for each, peak in zip(interactions, peaks.tolist(), strict=True)]),
     )
 
 
-def stacked(fields: Sequence[ZonalField]) -> ZonalField:
-    """Return fields of one equation on one grid stacked as one."""
-    rows: dict[str, Any] = {name: np.array([getattr(field, name) for field in fields]) for name in ROWS}
-    return replace(fields[0], **rows)
+def _stacked(exponents: Sequence[Exponent]) -> Floats:
+    """Return the coefficients of exponents, zero-padded, a row each."""
+    coefficients = np.zeros((len(exponents), max(each.coefficients.size for each in exponents)))
+    for row, each in zip(coefficients, exponents, strict=True):
+        row[: each.coefficients.size] = each.coefficients
+    return coefficients
 
 
-def _level(exponent: Exponent, outside: float) -> int:
-    """Return the level j of the smallest cap beyond which the density is below its peak by a logarithm."""
-    coefficients, dimension = exponent.coefficients, exponent.dimension
-    degree = stepped(coefficients.size - 1)
-    samples, table = _samples(dimension, degree)
-    logs = coefficients @ table[: coefficients.size] + 0.5 * (dimension - 1) * np.log(samples * (2.0 - samples))
-    inhabited = samples[logs > logs.max() - outside].max()
-    return int(np.floor(np.log2(2.0 / inhabited)))
+def _levels(coefficients: Floats, dimension: int, outside: float) -> Integers:
+    """Return the levels of the smallest caps beyond which densities are below their peaks by a logarithm."""
+    size = coefficients.shape[-1]
+    samples, measure, table = _samples(dimension, stepped(size - 1))
+    logs = coefficients @ table[:size] + measure
+    inhabited = np.where(logs > logs.max(axis=-1, keepdims=True) - outside, samples, 0.0).max(axis=-1)
+    return np.asarray(np.floor(np.log2(2.0 / inhabited)), dtype=np.int64)
 
 
 @functools.lru_cache(maxsize=16)
-def _samples(dimension: int, degree: int) -> tuple[Floats, Floats]:
-    """Return distances 1 - u from the north pole in geometric progression, and the P_l there."""
+def _samples(dimension: int, degree: int) -> tuple[Floats, Floats, Floats]:
+    """Return distances 1 - u from the north pole in geometric progression, logarithms of the measure, the P_l."""
     near = np.geomspace(SMALLEST_CAP, 1.0, SAMPLES, dtype=np.longdouble)
     fine = np.append(near, near[-2::-1])
     sides = np.append(np.ones(near.size), -np.ones(near.size - 1))
     distances = np.where(sides > 0.0, fine, 2.0 - fine).astype(float)
     nodes = (sides * (1.0 - fine)).astype(float)
     unused = np.zeros(0)
-    return distances, polynomials(dimension, Rule(nodes, fine.astype(float), unused, fine, unused), degree)
+    measure = 0.5 * (dimension - 1) * np.log(distances * (2.0 - distances))
+    return distances, measure, polynomials(dimension, Rule(nodes, fine.astype(float), unused, fine, unused), degree)
 
 
 def _with_confinement(problem: McKeanVlasov, confinement: Potential, coupled: Floats) -> Floats:
@@ -239,14 +262,14 @@ def _with_confinement(problem: McKeanVlasov, confinement: Potential, coupled: Fl
     return whole
 
 
-def _resolved(coefficients: Floats, grid: Grid, polynomial: int) -> bool:
-    """Return whether the degrees of the root of the density leave room for a polynomial factor on a grid."""
-    values = _sum(coefficients, grid)
-    shares = values + rule_of(grid).log_weights
-    weighted = np.exp(0.5 * (shares - shares.max()))
-    last = last_functions(grid, 0, polynomial) @ weighted
-    return float(np.abs(last).max()) <= TAIL_TOLERANCE * float(np.linalg.norm(weighted))
+def _resolved(coefficients: Floats, grid: Grid, polynomial: int) -> NDArray[np.bool_]:
+    """Return whether the degrees of the root of each density leave room for a polynomial factor on a grid."""
+    shares = _sum(coefficients, grid) + rule_of(grid).log_weights
+    weighted = np.exp(0.5 * (shares - shares.max(axis=-1, keepdims=True)))
+    last = np.abs(weighted @ last_functions(grid, 0, polynomial).T).max(axis=-1)
+    return np.asarray(last <= TAIL_TOLERANCE * np.linalg.norm(weighted, axis=-1))
 
 
 def _sum(coefficients: Floats, grid: Grid) -> Floats:
-    return np.asarray(coefficients @ harmonics(grid, 0, stepped(coefficients.size))[: coefficients.size])
+    size = coefficients.shape[-1]
+    return np.asarray(coefficients @ harmonics(grid, 0, stepped(size))[:size])

@@ -19,6 +19,7 @@ def multiplicities(dimension: int, first: int, last: int) -> Floats:
     return np.array([float(min(sphere.multiplicity(k), LARGEST_MULTIPLICITY)) for k in range(first, last + 1)])
 
 
+@lru_cache(maxsize=1024)
 def repetitions(dimension: int, order: int) -> int:
     """Return the multiplicity of an azimuthal order: the number of harmonics of that degree on S^(d-2)."""
     return Sphere(dimension).equator.multiplicity(order)

@@ -22,7 +22,16 @@ from ...accurate import complement
 from ...bases import EPS, Floats
 from ...limits import MAX_NODES
 from .bounds import Unseen
-from .fields import TAIL_TOLERANCE, ZonalField, exponent_of, field_of, is_uniform, stacked, starting_grid
+from .fields import (
+    TAIL_TOLERANCE,
+    Exponent,
+    ZonalField,
+    exponent_of,
+    fields_of,
+    is_uniform,
+    starting_grid,
+    starting_grids,
+)
 from .grids import Grid, stepped
 from .sectors import SectorMatrices, SectorSource, sector_of
 from .spectra import GROWTH, LARGEST_SIZE, LAST_ORDER, MISSED, TOP_SHARE, sector_spectrum
@@ -51,7 +60,7 @@ def slowest_rate(state: State) -> float:
         return -float(uniform_eigenvalues(state.problem, 0, 1)[0][0])
     source, unseen, slowest, size = SectorSource(state), None, np.inf, FIRST_SIZE
     for order in range(LAST_ORDER):
-        if order and unseen is not None and unseen.rate(order) >= slowest:
+        if order and unseen is not None and unseen.above(order, slowest):
             return slowest
         lowest, elsewhere, sector, size = _lowest(source, order, size)
         unseen = Unseen(sector.field) if unseen is None else unseen
@@ -69,15 +78,24 @@ def rates_together(states: Sequence[State]) -> Floats:
     exponents = [exponent_of(state) for state in states]
     alone = [is_uniform(state) or Vacuum(each).there for state, each in zip(states, exponents, strict=True)]
     for size in (FIRST_SIZE, int(GROWTH * FIRST_SIZE)):
-        grids: dict[Grid, list[int]] = {}
-        for place in np.flatnonzero(np.isnan(rates) & ~np.array(alone, dtype=bool)).tolist():
-            with contextlib.suppress(NotResolved):
-                grids.setdefault(starting_grid(exponents[place], stepped(size + ORDERS)), []).append(place)
-        for grid, places in grids.items():
+        waiting = np.flatnonzero(np.isnan(rates) & ~np.array(alone, dtype=bool)).tolist()
+        for grid, some in _grids([exponents[place] for place in waiting], stepped(size + ORDERS)).items():
+            places = [waiting[each] for each in some]
             for start in range(0, len(places) if grid.size <= MAX_NODES else 0, TOGETHER):
                 part = places[start : start + TOGETHER]
-                rates[part] = _together(stacked([field_of(exponents[place], grid) for place in part]), size)
+                rates[part] = _together(fields_of([exponents[place] for place in part], grid), size)
     return rates
+
+
+def _grids(exponents: Sequence[Exponent], polynomial: int) -> dict[Grid, list[int]]:
+    """Return the places of exponents by their grids, without those that need harmonics out of range."""
+    with contextlib.suppress(NotResolved):
+        return starting_grids(exponents, polynomial) if exponents else {}
+    grids: dict[Grid, list[int]] = {}
+    for place, each in enumerate(exponents):
+        with contextlib.suppress(NotResolved):
+            grids.setdefault(starting_grid(each, polynomial), []).append(place)
+    return grids
 
 
 def _together(field: ZonalField, size: int) -> Floats:
@@ -85,12 +103,7 @@ def _together(field: ZonalField, size: int) -> Floats:
     places = np.arange(len(field.strengths))
     rates, slowest = np.full(places.size, np.nan), np.full(places.size, np.inf)
     unseen = Unseen(field)
-    for order in range(ORDERS + 1):
-        done = unseen.rate(order) >= slowest if order else np.zeros(places.size, dtype=bool)
-        rates[places[done]] = slowest[done]
-        if done.all():
-            break
-        places, slowest, field, unseen = places[~done], slowest[~done], field.part(~done), unseen.part(~done)
+    for order in range(ORDERS):
         sector = sector_of(field, order, size)
         if sector.values.shape[-1] < field.grid.size:
             # Some lack nodes that the others have.
@@ -99,9 +112,13 @@ def _together(field: ZonalField, size: int) -> Floats:
         known &= (sector.tail <= TAIL_TOLERANCE) & (sector.missed <= MISSED) & ~sector.empty.any(axis=-1)
         unseen.visit(sector, np.inf)
         slowest = np.minimum(slowest, lowest)
-        places, slowest, field, unseen = places[known], slowest[known], field.part(known), unseen.part(known)
-        if not places.size:
+        done = known & unseen.above(order + 1, slowest)
+        rates[places[done]] = slowest[done]
+        left = known & ~done
+        if not left.any():
             break
+        if not left.all():
+            places, slowest, field, unseen = places[left], slowest[left], field.part(left), unseen.part(left)
     return rates
 
 
@@ -177,18 +194,19 @@ def _reduced(sector: SectorMatrices) -> tuple[Floats, Callable[[Floats], Floats]
     LinAlgError
         If H is singular to rounding.
     """
-    slopes, inner = sector.slopes, sector.inner()
+    gram, inner = sector.gram, sector.inner()
     turned = None if sector.rotation is None else complement(sector.rotation)
     if turned is not None:
-        slopes, inner = slopes @ turned, turned.swapaxes(-1, -2) @ inner @ turned
-    factor = np.linalg.cholesky(slopes.swapaxes(-1, -2) @ slopes)
-    upper = factor.swapaxes(-1, -2)
+        gram, inner = (turned.swapaxes(-1, -2) @ matrix @ turned for matrix in (gram, inner))
+    factor = np.linalg.cholesky(gram)
 
     def potentials(vectors: Floats) -> Floats:
-        solved = np.linalg.solve(upper, vectors)
+        pairs = zip(factor.reshape(-1, *factor.shape[-2:]), vectors.reshape(-1, *vectors.shape[-2:]), strict=True)
+        # The transpose of a triangle in C order is one in Fortran order.
+        solved = np.array([lapack.dtrtrs(triangle.T, sides)[0] for triangle, sides in pairs]).reshape(vectors.shape)
         return np.asarray(solved if turned is None else turned @ solved)
 
-    return np.asarray(upper @ inner @ factor), potentials
+    return np.asarray(factor.swapaxes(-1, -2) @ inner @ factor), potentials
 
 
 def _lowest_pair(matrix: Floats) -> tuple[Floats, Floats]:

@@ -55,18 +55,20 @@ class SectorMatrices:
         The state.
     order : int
         m.
+    heavy : (n,) int
+        The nodes that carry the density, among those of the field.
     slopes : (2 n, r) float
         Q, the gradients of the h_k on the nodes, each times the root of its weight; (n, r) in sector 0.
     modes : (r, j) float
         The vectors v_l, l = m..L.
     strengths : (j,) float
         Their sigma_l.
-    values, images : (r, n) float
-        The h_k and the A h_k/rho on the nodes, times the root of the weight.
-    functions : (j, n) float
-        The phi_l^m there, likewise; without their means in sector 0.
+    values, derivatives : (r, n) float
+        The h_k on the nodes and (1-u^2)^(m/2) pi_k', times the root of the weight.
+    roots : (n,) float
+        The roots of the weights.
     shares : (j,) float
-        Means of their squares, the means included.
+        Means of the squares of the phi_l^m, in sector 0 those of their means included.
     rotation : (r,) float or None
         Components of g, of length one; None if rotation of the state is not in the sector or changes the problem.
     missed : () float
@@ -77,23 +79,29 @@ class SectorMatrices:
 
     field: ZonalField
     order: int
+    heavy: Integers
     slopes: Floats
     modes: Floats
     strengths: Floats
     values: Floats
-    images: Floats
-    functions: Floats
+    derivatives: Floats
+    roots: Floats
     shares: Floats
     rotation: Floats | None
     missed: Floats
     tail: Floats
 
     @cached_property
+    def gram(self) -> Floats:
+        """H."""
+        return np.asarray(self.slopes.swapaxes(-1, -2) @ self.slopes)
+
+    @cached_property
     def empty(self) -> NDArray[np.bool_]:
         """Nodes on which the density is negligible, by the mass per angle, as a mask (n,)."""
-        heavy, complements = measure(self.field, self.order)[0], self.field.rule.complements
+        complements = self.field.rule.complements
         across = 0.5 * (self.field.dimension - 2) * np.log(complements * (2.0 - complements))
-        logs = (self.field.log_density + across)[..., heavy]
+        logs = (self.field.log_density + across)[..., self.heavy]
         return np.asarray(logs < logs.max(axis=-1, keepdims=True) - NEGLIGIBLE_DENSITY)
 
     def in_vacuum(self, vectors: Floats) -> NDArray[np.bool_]:
@@ -108,12 +116,28 @@ class SectorMatrices:
         coupled = (self.modes * self.strengths[..., None, :]) @ self.modes.swapaxes(-1, -2)
         return np.asarray(np.eye(coupled.shape[-1]) - coupled)
 
+    def images(self, rows: Floats) -> Floats:
+        """Return A h/rho on the nodes, times the root of the weight, of functions h in rows."""
+        order, dimension, rule = self.order, self.field.dimension, self.field.rule
+        nodes, complements = rule.nodes[self.heavy], rule.complements[self.heavy]
+        across, drift = complements * (2.0 - complements), self.field.slope[..., None, self.heavy]
+        function, first = rows @ self.values, rows @ self.derivatives
+        # A derivative is a sum of the polynomials again.
+        second = (first @ self.values.swapaxes(-1, -2)) @ self.derivatives
+        slope = across * first - order * nodes * function
+        own = order * (order + dimension - 2.0) * function
+        return np.asarray((2 * order + dimension - 1) * nodes * first - across * second + own - drift * slope)
+
     def residuals(self, vectors: Floats, levels: Floats) -> Floats:
         """Return the norms of BAh/D - mu h under the density, h in columns, with parts beyond the polynomials."""
-        rows = vectors.swapaxes(-1, -2)
-        images = rows @ self.images
-        attracted = (images @ self.functions.swapaxes(-1, -2)) * self.strengths[..., None, :]
-        rest = images - attracted @ self.functions - levels[..., None] * (rows @ self.values)
+        rows, plain = vectors.swapaxes(-1, -2), self.roots[..., None, :]
+        images = self.images(rows)
+        functions = harmonics(self.field.grid, self.order, self.field.strengths.shape[-1] - 1)[:, self.heavy]
+        attracted = ((images * plain) @ functions.T) * self.strengths[..., None, :]
+        answer = (attracted @ functions) * plain
+        if self.order == 0:
+            answer -= (answer @ plain.swapaxes(-1, -2)) * plain / np.sum(plain**2, axis=-1, keepdims=True)
+        rest = images - answer - levels[..., None] * (rows @ self.values)
         return np.asarray(np.linalg.norm(rest, axis=-1))
 
 
@@ -166,47 +190,45 @@ def sector_of(field: ZonalField, order: int, size: int) -> SectorMatrices:
     """
     heavy, weights = measure(field, order)
     nodes, complements = field.rule.nodes[heavy], field.rule.complements[heavy]
-    across = complements * (2.0 - complements)
-    sines = np.sqrt(across)
-    values, (first, second) = _polynomials(_centred(nodes, complements, weights), weights, size)
-    slope = across * first
-    drift = field.slope[..., heavy]
-    # In place as far as possible: fresh memory costs more than the sums do.
-    images = np.multiply((2 * order + field.dimension - 1) * nodes, first, out=first)
-    images -= np.multiply(across, second, out=second)
-    if order:
-        slope -= np.multiply(order * nodes, values, out=second)
-        images += np.multiply(order * (order + field.dimension - 2.0), values, out=second)
-    images -= np.multiply(drift[..., None, :], slope, out=second)
-    gradients = [slope / sines]
-    if order:
-        gradients.append(np.sqrt(order * (order + field.dimension - 3.0)) / sines * values)
-    slopes = np.concatenate(gradients, axis=-1)
-    plain = weights / sines**order
-    functions = harmonics(field.grid, order, field.strengths.shape[-1] - 1)[:, heavy] * plain[..., None, :]
-    shares = np.sum(functions**2, axis=-1)
-    if order == 0:
-        # Without constants: they are the first polynomial.
-        constant = values[..., :1, :]
-        functions -= (functions @ constant.swapaxes(-1, -2)) @ constant
-        values, slopes, images = (table[..., 1:, :] for table in (values, slopes, images))
-    modes = values @ functions.swapaxes(-1, -2)
+    sines = np.sqrt(complements * (2.0 - complements))
+    values, first = _polynomials(_centred(nodes, complements, weights), weights, size)
+    slopes = _gradients(field.dimension, order, nodes, sines, values, first)
+    roots = weights / sines**order
+    functions = harmonics(field.grid, order, field.strengths.shape[-1] - 1)[:, heavy]
+    modes = (values * roots[..., None, :]) @ functions.T
+    shares = roots**2 @ (functions**2).T
     last = np.abs(last_functions(field.grid, order, 0)[:, heavy] @ values[..., -1, :, None])
     rotates = order == 1 and field.rotates
+    # In sector 0 without constants, the first polynomial.
+    kept = slice(int(order == 0), None)
     return SectorMatrices(
         field,
         order,
-        slopes.swapaxes(-1, -2),
-        modes,
+        heavy,
+        slopes[..., kept, :].swapaxes(-1, -2),
+        modes[..., kept, :],
         field.strengths[..., order:],
-        values,
-        images,
-        functions,
+        values[..., kept, :],
+        first[..., kept, :],
+        roots,
         shares,
-        _unit((values @ (drift * sines * plain)[..., None])[..., 0]) if rotates else None,
-        _missed(field, order, np.sum(functions**2, axis=-1) - np.sum(modes**2, axis=-2)),
+        _unit((values @ (field.slope[..., heavy] * sines * roots)[..., None])[..., 0]) if rotates else None,
+        _missed(field, order, shares - np.sum(modes**2, axis=-2)),
         last.max(axis=(-2, -1)),
     )
+
+
+def _gradients(dimension: int, order: int, nodes: Floats, sines: Floats, values: Floats, first: Floats) -> Floats:
+    """Return the gradients of functions on the nodes from (1-u^2)^(m/2) pi and (1-u^2)^(m/2) pi', m the order."""
+    size = nodes.size
+    gradients = np.empty((*values.shape[:-1], size * (1 + (order > 0))))
+    along, around = gradients[..., :size], gradients[..., size:]
+    np.multiply(sines, first, out=along)
+    if order:
+        # Fresh memory costs more than sums, so what is subtracted stands where the other part will.
+        along -= np.multiply(order * nodes / sines, values, out=around)
+        np.multiply(np.sqrt(order * (order + dimension - 3.0)) / sines, values, out=around)
+    return gradients
 
 
 def measure(field: ZonalField, order: int) -> tuple[Integers, Floats]:
@@ -230,40 +252,34 @@ def _centred(nodes: Floats, complements: Floats, weights: Floats) -> Floats:
 
 
 def _polynomials(position: Floats, weights: Floats, size: int) -> tuple[Floats, Floats]:
-    """Return the orthonormal polynomials times the root of the weight, and their first and second derivatives.
+    """Return the orthonormal polynomials and their derivatives, times the root of the weight.
 
     Lanczos with each vector orthogonalised against all before, which changes the recurrence by rounding only.
     """
-    *states, nodes = position.shape
-    values, derivatives = np.zeros((*states, size, nodes)), np.zeros((2, *states, size, nodes))
-    values[..., 0, :] = weights / np.linalg.norm(weights, axis=-1, keepdims=True)
-    before = np.zeros((2, *states, nodes))
-    previous: Floats | float = 0.0
+    # The degree comes first, so that what is added lies together.
+    table = np.empty((size, 2, *position.shape))
+    table[0, 0] = weights / np.linalg.norm(weights, axis=-1, keepdims=True)
+    table[0, 1] = 0.0
+    values, derivatives = (np.moveaxis(table[:, kind], 0, -2) for kind in (0, 1))
+    norm: Floats | None = None
     for k in range(size - 1):
-        here, known = values[..., k, :], values[..., : k + 1, :]
-        vector = position * here
-        diagonal = _products(here, vector)
-        vector -= diagonal * here
-        if k:
-            vector -= previous * values[..., k - 1, :]
-        vector -= ((known @ vector[..., None]).swapaxes(-1, -2) @ known)[..., 0, :]
-        norm = np.sqrt(_products(vector, vector))
-        np.divide(vector, norm, out=values[..., k + 1, :])
-        # The recurrence of a derivative is that of the one before it, differentiated.
-        now = derivatives[..., k, :]
-        after = now * (position - diagonal)
-        after[0] += here
-        after[1] += 2.0 * now[0]
-        after -= previous * before
-        np.divide(after, norm, out=derivatives[..., k + 1, :])
-        before = now
-        previous = norm
+        here, known = table[k], values[..., : k + 1, :]
+        after = np.multiply(position, here, out=table[k + 1])
+        diagonal = _products(here[0], after[0])
+        after -= diagonal * here
+        if norm is not None:
+            after -= norm * table[k - 1]
+        # The recurrence of the derivatives is that of the polynomials, differentiated.
+        after[1] += here[0]
+        after[0] -= ((known @ after[0][..., None]).swapaxes(-1, -2) @ known)[..., 0, :]
+        norm = np.sqrt(_products(after[0], after[0]))
+        after /= norm
     return values, derivatives
 
 
 def _products(one: Floats, other: Floats) -> Floats:
     """Return the products of vectors, (..., n), state by state, (..., 1)."""
-    return np.asarray((one[..., None, :] @ other[..., None])[..., 0])
+    return np.asarray(np.vecdot(one, other)[..., None])
 
 
 def accumulated(terms: Floats) -> Floats:

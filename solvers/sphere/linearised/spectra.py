@@ -84,7 +84,7 @@ def spectrum(state: State) -> Spectrum:
         unseen = Unseen(sector.field) if unseen is None else unseen
         unseen.visit(sector, elsewhere)
         floor = _floor(blocks)
-        if order and unseen.rate(order + 1) >= -floor:
+        if order and unseen.above(order + 1, -floor):
             return _assembled(state, blocks, floor)
     raise NotResolved(
         f"the state has perturbations of more than {LAST_ORDER} azimuthal orders among its {LOWEST} slowest; "
@@ -223,7 +223,12 @@ def sector_eigenvalues(sector: SectorMatrices, shift: float) -> Eigenvalues:
     distance = np.maximum(top + values / noise, 1e-3 * top)
     truncation = np.abs(values) * sector.residuals(potentials, -values / noise) ** 2 / distance
     # Residuals are not known better than this.
-    noisy = SAFETY * EPS * float(np.linalg.norm(sector.images)) * np.linalg.norm(potentials, axis=0)
+    noisy = (
+        SAFETY
+        * EPS
+        * float(np.linalg.norm(sector.images(np.eye(len(turned)))))
+        * np.linalg.norm(potentials, axis=0)
+    )
     allowed = np.maximum(TRUNCATION_TOLERANCE, noisy**2 / distance) * np.abs(values)
     bulk = ~sector.in_vacuum(potentials)
     good = bulk & np.logical_and.accumulate((truncation <= np.maximum(allowed, errors)) | ~bulk)
