@@ -128,6 +128,8 @@ def contraction_rate(
         return spectral_gap(subject)
     started = time.process_time()
     require(subject, Capability.GIBBS_MAP, "contraction rates to a stationary state")
+    if state is None:
+        require(subject, Capability.FREE_ENERGY, "contraction rates without a state to relax to (state=...)")
     target = _stable_state(subject) if state is None else state
     found = spectrum(target)
     if known_gap(found) <= 0.0:

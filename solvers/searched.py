@@ -83,6 +83,8 @@ class Searched(NamedTuple):
     by_symmetry : bool
         Whether the densities of every symmetry were searched apart, on grids that resolve all, so that following
         branches adds nothing.
+    omitted : str
+        Why no search was made, a clause; empty if one was.
     """
 
     points: "list[Point]"
@@ -93,6 +95,7 @@ class Searched(NamedTuple):
     doubt: str = ""
     lost: int = 0
     by_symmetry: bool = False
+    omitted: str = ""
 
     @property
     def settled(self) -> bool:
@@ -106,6 +109,8 @@ class Searched(NamedTuple):
         """A sentence on what was searched and how complete the list of states is."""
         if self.theorem:
             return f"no other states: {self.theorem}"
+        if self.omitted:
+            return f"no search was made, since {self.omitted}"
         tallies = [] if self.states is None else [self.states.words("runs of Newton's method", "state")]
         tallies += [] if self.minima is None else [self.minima.words("relaxations", "stable state")]
         counts = "; ".join(tallies) or "from chosen starts"

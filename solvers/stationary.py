@@ -21,6 +21,7 @@ from meanfield import (
     Outcome,
     State,
     critical_coupling,
+    critical_modes,
     global_criterion,
 )
 from meanfield.arguments import checked
@@ -53,6 +54,8 @@ logger = logging.getLogger(__name__)
 BEYOND = 2.0
 # Relative distance within which a coupling is that of a vertical branch.
 VERTICAL = 1e-12
+# Nearer to a threshold, relative to it, a search does not tell the states born there from the uniform one.
+AT_THRESHOLD = 1e-4
 FAMILY = ", one of a family"
 # Numbers of modes from here on are given by their order of magnitude.
 SPELLED_OUT = 1e9
@@ -60,7 +63,9 @@ SPELLED_OUT = 1e9
 ROOTS_OF_RESIDUAL = 1e4
 # What is kept of the search in the provenance.
 SEARCH = ("searched", "complete", "minimiser_reason", "warnings")
-BRANCHES_ONLY = "the branches that were followed, as a search would descend a free energy and there is none"
+BRANCHES_ONLY = (
+    "it would descend a free energy and there is none; these are states of the branches that were followed"
+)
 ALONE = "without interaction exp(-V/D)/Z is the only state"
 
 
@@ -74,7 +79,7 @@ def stationary_states(
     on_failure: str = "raise",
     watch: Watch | None = None,
 ) -> StationaryStates:
-    """Return the stationary states at the problem's coupling, lowest free energy first, without one stable first.
+    """Return the stationary states at the problem's coupling, lowest free energy first.
 
     Parameters
     ----------
@@ -94,12 +99,13 @@ def stationary_states(
     Returns
     -------
     StationaryStates
-        A tuple of states, each once up to rotation and reflection. Its ``searched`` says what was searched, and how
-        often each state was met; ``complete`` is True where a theorem says that there are no
-        others, False where some are known to be missing, else None. The first state has ``minimiser`` True where
-        that has a reason, ``minimiser_reason``: a theorem, or relaxations from random starts that met every stable
-        state twice and by Boender and Rinnooy Kan's rule leave less than a quarter of one unseen. Else all have
-        None: the free energy is unbounded below, a branch was lost, or the search is not settled.
+        A tuple of states, each once up to rotation and reflection; without a free energy the most stable is first.
+        Its ``searched`` says what was searched, and how often each state was met; ``complete`` is True where a
+        theorem says that there are no others, False where some are known to be missing, else None. The first state
+        has ``minimiser`` True where that has a reason, ``minimiser_reason``: a theorem, or relaxations from random
+        starts that met every stable state twice and by Boender and Rinnooy Kan's rule leave less than a quarter of
+        one unseen. Else all have None: there is no free energy, it is unbounded below, a branch was lost, or the
+        search is not settled.
 
     Raises
     ------
@@ -152,11 +158,13 @@ def stationary_states(
 
 
 def _alone(problem: McKeanVlasov, watch: Watch) -> Searched | None:
-    """Return the result of the search without known states, or None if it does not have all significant modes."""
+    """Return the result of the search without known states, or None if that cannot tell all states apart."""
     coupling = problem.fixed_coupling
     # In a confinement the branch that begins without interaction has a name, which only following it tells.
     free = coupling != 0.0 and problem.confinement is None and has_free_energy(problem)
     if not (free and solvers_of(problem).geometry.search_covers(problem, coupling)):
+        return None
+    if critical_modes(problem, *sorted(coupling * (1.0 + side * AT_THRESHOLD) for side in (-1.0, 1.0))):
         return None
     watch(0, None, "search")
     return _searched(problem, [])
@@ -374,7 +382,7 @@ def _searched(problem: McKeanVlasov, found: list[tuple[str, Point]]) -> Searched
     if not problem.fixed_coupling:
         return Searched([], "", theorem=ALONE)
     if not has_free_energy(problem):
-        return Searched([], BRANCHES_ONLY)
+        return Searched([], "", omitted=BRANCHES_ONLY)
     sign = 1 if problem.fixed_coupling > 0 else -1
     known = [point for _, point in found]
     return solvers_of(problem).geometry.search_all(problem.at(coupling=None), sign, problem.fixed_coupling, known)

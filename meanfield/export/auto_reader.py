@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..equations import McKeanVlasov
+from ..equations import Capability, McKeanVlasov
 from ..errors import InvalidInput, MeanfieldError
 from ..harmonics import modes_of
 from ..potentials import Number
@@ -266,7 +266,7 @@ class _Import:
             cosine=cosine,
             sine=sine,
             arclength=_arclength(numbers, critical),
-            observables={FREE_ENERGY_GAP: unknown.copy()},
+            observables={} if self.problem.lacks(Capability.FREE_ENERGY) else {FREE_ENERGY_GAP: unknown.copy()},
             unstable=np.where(integers[:, 1] < 0, 0, -1),
             slowest_rate=unknown.copy(),
             residual=unknown.copy(),

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     import xarray
 
 RECORD_KINDS = {".nc": "netcdf", ".json": "json", ".csv": "csv"}
-SCHEMA_VERSION = 2
+# Versions of the formats, of those not named 1.
+VERSIONS = {"trajectory": 2}
 
 # What a header says of the file, and not of the record.
 FRAME = ("format", "schema_version", "meanfield_version", digests.KEY, sets.KEY)
@@ -198,7 +199,9 @@ def table_object(content: Content) -> dict[str, Any]:
 
 
 def _complete(content: Content) -> dict[str, Any]:
-    first = {"record": content.record} | records.frame(f"meanfield {content.record}", SCHEMA_VERSION)
+    first = {"record": content.record} | records.frame(
+        f"meanfield {content.record}", VERSIONS.get(content.record, 1)
+    )
     header: dict[str, Any] = records.plain(content.header)
     arrays = {name: np.asarray(item.values) for name, item in content.variables.items()}
     whole: dict[str, Any] = records.plain(first)
@@ -270,4 +273,4 @@ def _require_record(header: Any, record: str) -> None:
     if not isinstance(header, dict) or header.get("record") != record:
         found = header.get("record", "another file") if isinstance(header, dict) else "another file"
         raise InvalidInput(f"it holds {found}, not {with_article(record)} written by meanfield")
-    records.require_version(header, SCHEMA_VERSION)
+    records.require_version(header, VERSIONS.get(record, 1))

@@ -70,6 +70,10 @@ def mat_bytes(diagram: Diagram) -> bytes:
 def _branch(diagram: Diagram, index: int) -> dict[str, Any]:
     branch = diagram.branches[index]
     arrays = records.branch_arrays(branch)
+    # All elements of a struct array have the same fields, in the same order.
+    arrays = {name: array for name, array in arrays.items() if name not in branch.observables} | {
+        name: arrays.get(name, np.full(len(branch), np.nan)) for name in diagram.observables
+    }
     chiral = bool(np.any(branch.sine))
     states = _columns(arrays["cosine"], arrays["sine"], arrays["coupling"], chiral)
     tangents = _columns(arrays["tangent_cosine"], arrays["tangent_sine"], arrays["tangent_coupling"], chiral)

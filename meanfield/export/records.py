@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from ..equations import McKeanVlasov
 from ..errors import InvalidInput
 from ..records.diagram import Branch, Diagram, SpecialPoint
-from ..records.observables import DECIMAL, FREE_ENERGY_GAP
+from ..records.observables import FREE_ENERGY_GAP
 from ..records.outcome import Outcome
 from .layouts import check_layout, layout_of
 
@@ -41,7 +41,7 @@ FORMER_OBSERVABLES = (FREE_ENERGY_GAP,)
 # Digits that identify an extended number, beyond the 17 of any double; the mark is no part of a user's text.
 DECIMALS = math.ceil(1 + (np.finfo(np.longdouble).nmant + 1) * math.log10(2))
 DOUBLE_DIGITS = 17
-DECIMAL_SUFFIX = DECIMAL
+DECIMAL_SUFFIX = "_decimal"
 MARK = "\x02extended "
 
 EVENT_NUMBERS = ("coupling", "relative_coupling", "lower", "upper")
@@ -295,7 +295,7 @@ def branch_columns(branch: Branch) -> dict[str, NDArray[Any]]:
     """Return the arrays of a branch by name: doubles, integers, and extended numbers beyond doubles."""
     columns = {name: number_array(getattr(branch, name)) for name in SCALAR_COLUMNS + MOMENT_COLUMNS}
     columns |= {name: np.asarray(getattr(branch, name), dtype=np.int64) for name in COUNT_COLUMNS}
-    return columns | {name: number_array(values) for name, values in branch.observables.items()}
+    return columns | dict(branch.observables)
 
 
 def branch_arrays(branch: Branch) -> dict[str, NDArray[Any]]:

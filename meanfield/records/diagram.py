@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -180,6 +180,8 @@ class Branch(Observed):
     domain
         The space of the densities; a diagram sets it.
     """
+
+    _along: ClassVar[str] = "coupling"
 
     label: str
     parent: int | None

@@ -6,24 +6,36 @@ is, :class:`Observables`, and refuse the rest in one sentence. What is never abs
 
 import functools
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
 
-from ..arguments import ITSELF
+import numpy as np
+
+from ..arguments import ITSELF, shown
 from ..base import Record, brief, read_only, same
+from ..equations import Capability
 from ..errors import InvalidInput, did_you_mean
 
 FREE_ENERGY_GAP = "free_energy_gap"
 DISSIPATION = "dissipation"
 
-# Columns of tables and dimensions of files that are no fields of a record, and those of moments.
-COLUMNS = frozenset(
-    {"branch", "branch_label", "degree", "event", "harmonic", "moment", "order", "point", "state", "time"}
-)
-MOMENTS = re.compile(r"[mps]\d+")
-# What names of extended numbers end with in files.
-DECIMAL = "_decimal"
+# What else a record, a table, a picture or a file of ours or of another program calls so.
+RESERVED = {
+    "accuracy", "amplitude", "arclength", "branch", "branch_label", "cosine", "coupling", "data", "degree",
+    "density", "description", "distance", "domain", "evaluations", "event", "f", "h", "harmonic", "index",
+    "kernel_dimension", "label", "layout", "lower", "mass_error", "method", "minimiser", "minimiser_reason",
+    "minimum", "modes", "moment", "moments", "msg", "norm", "observables", "order", "order_parameter",
+    "outcome", "parent", "point", "point_labels", "points", "problem", "provenance", "relative_coupling",
+    "residual", "s", "sine", "slowest_rate", "stable", "state", "state_names", "status", "steps", "symmetry",
+    "tangent_cosine", "tangent_coupling", "tangent_sine", "time", "tolerance", "type", "unstable",
+    "unstable_after", "unstable_before", "upper", "v", "warnings", "x",
+}  # fmt: skip
+# Moments, and the digits of extended numbers in files.
+TAKEN = re.compile(r"[mprs]\d+|.*_decimal")
+# That MATLAB takes for the name of a field.
+LONGEST = 31
 
 Observing = TypeVar("Observing", bound=type)
 
@@ -34,15 +46,15 @@ class Observable(NamedTuple):
     description: str
     heading: str
     symbol: str
-    units: str = "1"
+    units: str = ""
 
 
 KNOWN = {
     FREE_ENERGY_GAP: Observable(
-        "free energy above the uniform state, over the noise", "(F-F0)/D", r"$(F - F_0)/D$"
+        "free energy above the uniform state, over the noise", "(F-F0)/D", r"$(F - F_0)/D$", "1"
     ),
     DISSIPATION: Observable(
-        "minus the time derivative of the free energy gap", "-d/dt", r"$-\mathrm{d}F/\mathrm{d}t\,/D$", ""
+        "minus the time derivative of the free energy gap", "-d/dt", r"$-\mathrm{d}F/\mathrm{d}t\,/D$"
     ),
 }
 
@@ -59,24 +71,23 @@ class Observables(Mapping[str, Any]):
     Parameters
     ----------
     values
-        The numbers. Names are those of variables in a program, so that any file can hold them.
+        Numbers in double precision, or arrays of one axis. Any file can hold their names: a letter, then letters,
+        digits and underscores, none of them with an accent.
+    count
+        Length of the arrays; None for numbers.
 
     Raises
     ------
     InvalidInput
-        If a name is none.
+        If a name is none, or that of something else, or a value is not a number or array of such numbers.
     """
 
     __slots__ = ("_values",)
 
-    def __init__(self, values: Mapping[str, Any]) -> None:
+    def __init__(self, values: Mapping[str, Any], count: int | None = None) -> None:
         for name in values:
-            if not (isinstance(name, str) and name.isidentifier()):
-                raise InvalidInput(
-                    f"an observable cannot be called {name!r}; a name has letters, digits and underscores, such as "
-                    f"{FREE_ENERGY_GAP!r}"
-                )
-        self._values = {name: read_only(value) for name, value in values.items()}
+            _require_name(name)
+        self._values = {name: _doubles(name, value, count) for name, value in values.items()}
 
     def __getitem__(self, name: str) -> Any:
         return self._values[name]
@@ -93,26 +104,48 @@ class Observables(Mapping[str, Any]):
     __hash__ = None  # type: ignore[assignment]  # arrays have none
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._values,)
+        count = next((value.size for value in self._values.values() if isinstance(value, np.ndarray)), None)
+        return type(self), (self._values, count)
 
     def __repr__(self) -> str:
         return f"{{{', '.join(f'{name!r}: {brief(value)}' for name, value in self._values.items())}}}"
 
 
+def _require_name(name: Any) -> None:
+    if not isinstance(name, str) or len(name) > LONGEST or not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII):
+        raise InvalidInput(
+            f"an observable cannot be called {name!r}; a name begins with a letter and has up to {LONGEST} "
+            f"letters, digits and underscores, such as {FREE_ENERGY_GAP!r}"
+        )
+    if name in RESERVED or TAKEN.fullmatch(name):
+        raise InvalidInput(
+            f"an observable cannot be called {name!r}, which is something else in records, tables or files; give "
+            f"it another name, such as {f'mean_{name}'[:LONGEST]!r}"
+        )
+
+
+def _doubles(name: str, value: Any, count: int | None) -> Any:
+    """Return an observable as a double or, if there is a count, as an array of so many doubles."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "fiu" or array.shape != (() if count is None else (count,)):
+        wanted = "a number" if count is None else f"an array of {count} numbers"
+        raise InvalidInput(f"the observable {name!r} must be {wanted}, not {shown(value)}")
+    with np.errstate(over="ignore", under="ignore"):
+        doubles = array.astype(np.float64)
+    if np.any((doubles == 0.0) != (array == 0)) or np.any(np.isinf(doubles) != np.isinf(array)):
+        raise InvalidInput(f"the observable {name!r} is beyond double precision; give it in another unit")
+    return float(doubles) if count is None else read_only(doubles)
+
+
 class Observed(Record):
-    """A record with observables."""
+    """A record with observables: numbers, or arrays as long as the field named by ``_along``."""
 
     observables: Mapping[str, Any]
+    _along: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "observables", Observables(self.observables))
-        for name in self.observables:
-            own = name not in KNOWN and (name in vars(self) or hasattr(type(self), name))
-            if own or name in COLUMNS or MOMENTS.fullmatch(name) or name.endswith(DECIMAL):
-                raise InvalidInput(
-                    f"an observable cannot be called {name!r}, which is something else in a table or file; give it "
-                    f"another name, such as {f'{name}_observed'!r}"
-                )
+        count = np.size(getattr(self, self._along)) if self._along else None
+        object.__setattr__(self, "observables", Observables(self.observables, count))
         super().__post_init__()
 
     def observable(self, name: Annotated[str, ITSELF]) -> Any:
@@ -121,15 +154,18 @@ class Observed(Record):
         Raises
         ------
         InvalidInput
-            If there is none of that name; the message lists those there are.
+            If there is none of that name; the message lists those there are, and why there is no free energy.
         """
-        if name in self.observables:
+        named = isinstance(name, str)
+        if named and name in self.observables:
             return self.observables[name]
-        near = did_you_mean(name, self.observables) if isinstance(name, str) else ""
-        known = ", ".join(self.observables) or "none"
-        reason = ": its equation has no free energy" if name in (FREE_ENERGY_GAP, DISSIPATION) else ""
+        near = did_you_mean(name, self.observables) if named else ""
+        problem = getattr(self, "problem", None)
+        lacking = problem.lacks(Capability.FREE_ENERGY) if problem is not None and named and name in KNOWN else ""
+        reason = f", for its equation has no free energy: {lacking}" if lacking else ""
         raise InvalidInput(
-            f"this {type(self).__name__.lower()} has no observable {name!r}{reason}; {near}there are {known}"
+            f"this {type(self).__name__.lower()} has no observable {shown(name)}{reason}; {near}it has "
+            f"{', '.join(self.observables) or 'none'}"
         )
 
 
@@ -150,7 +186,7 @@ def former_arguments(*names: str) -> Callable[[Observing], Observing]:
                 warnings.warn(
                     f"{kind.__name__}({next(iter(given))}=...) is called with observables={{{wanted}}} now",
                     DeprecationWarning,
-                    stacklevel=2,
+                    stacklevel=_level_of_caller(),
                 )
                 named["observables"] = {**named.get("observables", {}), **given}
             made(self, *args, **named)
@@ -159,3 +195,11 @@ def former_arguments(*names: str) -> Callable[[Observing], Observing]:
         return kind
 
     return taking
+
+
+def _level_of_caller() -> int:
+    """Return how far up the stack, as warnings count, whoever made or copied a record stands."""
+    frame, level = sys._getframe(2), 2
+    while frame.f_back is not None and (frame.f_code.co_name == "replace" or frame.f_globals["__name__"] == "copy"):
+        frame, level = frame.f_back, level + 1
+    return level

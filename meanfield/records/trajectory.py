@@ -9,7 +9,7 @@ on the circle; on the spheres those of :mod:`meanfield.harmonics`.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +30,8 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 SUMMARY_TIMES = 6
+# Width of a column of the summary.
+CELL = 11
 
 
 @former_arguments(FREE_ENERGY_GAP, DISSIPATION)
@@ -85,6 +87,8 @@ class Trajectory(Observed, SavedRecord):
     provenance
         Versions, options and the initial density.
     """
+
+    _along: ClassVar[str] = "time"
 
     problem: McKeanVlasov
     time: Floats
@@ -229,12 +233,16 @@ def _summary(trajectory: Trajectory) -> Iterator[str]:
     yield ""
     moments = [f"|{trajectory.moments.modes.letters[0]}_{degree}|" for degree in (1, 2, 3)]
     observed = [observable_named(name).heading for name in trajectory.observables]
-    yield "  " + "  ".join(f"{name:>11}" for name in ("time", *observed, *moments, "minimum"))
+    headings = ("time", *observed, *moments, "minimum")
+    yield "  " + "  ".join(f"{name:>{CELL}}" for name in headings)
     chosen = np.unique(np.linspace(0, len(trajectory) - 1, SUMMARY_TIMES).round().astype(int))
     orders = [trajectory.order_parameter(degree) for degree in (1, 2, 3)]
     for index in chosen:
         values = [trajectory.time, *trajectory.observables.values(), *orders, trajectory.minimum]
-        yield "  " + "  ".join(_cell(float(column[index])) for column in values)
+        cells = (_cell(float(column[index])) for column in values)
+        yield "  " + "  ".join(
+            f"{cell:>{max(CELL, len(name))}}" for name, cell in zip(headings, cells, strict=True)
+        )
     if trajectory.warnings:
         yield ""
         yield "Warnings"
@@ -259,4 +267,4 @@ def ending(trajectory: Trajectory) -> str:
 
 
 def _cell(value: float) -> str:
-    return f"{'-':>11}" if value != value else f"{value:>11.5g}"
+    return "-" if value != value else f"{value:.5g}"

@@ -73,7 +73,7 @@ class Point:
 
     @property
     def invariant(self) -> float:
-        """Sum lambda_k a_k^2 - log(Z / Z_uniform), the same for all images of a state; a free energy gap if any."""
+        """Sum lambda_k a_k^2 - log(Z / Z_uniform), equal for images of a state; the free energy gap."""
         if self._invariant is None:
             b, q, log_partition = self.b, self.q, self.solution.evaluation.gibbs.log_partition
             self._invariant = self.equation.free_energy_gap(b, q, log_partition)

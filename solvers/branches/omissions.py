@@ -59,7 +59,9 @@ def _looked(problem: McKeanVlasov, register: Register) -> str:
     """Return where branches that no other leads to were looked for, or why they were not, a clause."""
     if register.searched:
         return "were looked for at the ends of the interval only"
-    advice = "(--search)" if has_free_energy(problem) else "for want of a free energy that a search could descend"
+    advice = (
+        "(--search)" if has_free_energy(problem) else "because there is no free energy that a search could descend"
+    )
     return f"were not looked for {advice}"
 
 

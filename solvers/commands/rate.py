@@ -77,7 +77,8 @@ def _fitted(
 
     minimiser = next((result.state for result in spectra if result.state.minimiser), None)
     if settings.no_fit or minimiser is None:
-        return None, "" if settings.no_fit else f"no rate was fitted: the minimiser is not known; {reason}"
+        unknown = f"no rate was fitted, since the minimiser is not known: {reason}"
+        return None, "" if settings.no_fit else unknown
     with progress_bar(not settings.quiet and not settings.verbose, "relaxation", "distances") as advance:
         try:
             return contraction_rate(problem, state=minimiser, watch=advance), ""

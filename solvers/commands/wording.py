@@ -6,6 +6,7 @@ import numpy as np
 
 from meanfield import McKeanVlasov, State, critical_coupling
 from meanfield.command_line import Parser, formatted, word
+from meanfield.equations import Capability
 from meanfield.wording import describe
 
 EACH_BRANCH = "one line a branch"
@@ -32,4 +33,7 @@ def heading(problem: McKeanVlasov, states: Sequence[State]) -> Iterator[str]:
         yield f"critical coupling {formatted(critical, 12)}, relative coupling {formatted(float(ratio), 12)}"
     minimiser = next((state.label for state in states if state.minimiser), None)
     count = f"{len(states)} stationary state{'' if len(states) == 1 else 's'}"
-    yield f"{count}; the minimiser of the free energy is {minimiser or 'not known'}"
+    if problem.lacks(Capability.FREE_ENERGY):
+        yield f"{count}; there is no free energy, and no minimiser of it"
+    else:
+        yield f"{count}; the minimiser of the free energy is {minimiser or 'not known'}"

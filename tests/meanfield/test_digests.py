@@ -17,7 +17,7 @@ from meanfield import InvalidInput, open_diagram
 from meanfield.export import save, sealed
 from meanfield.export.opening import open_record
 from meanfield.export.states import open_states, save_states
-from meanfield.records.state import StationaryStates
+from meanfield.records import StationaryStates
 from solvers import VonMises, bifurcation_diagram, evolve, simulate, stationary_states
 from tests.campaigns.files import KINDS, KURAMOTO, ON_SPHERE, same
 from verification import compare

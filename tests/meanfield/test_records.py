@@ -9,7 +9,7 @@ import pytest
 
 from meanfield import Circle, Kuramoto, McKeanVlasov, State
 from meanfield.base import Record
-from meanfield.records.observables import Observables
+from meanfield.records import Observables
 from tests.hostile import materials
 
 # The longest text is that of an ensemble, five lines of a terminal of 120 columns.

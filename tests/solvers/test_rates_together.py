@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from meanfield import GegenbauerSeries, McKeanVlasov, Potential, Sphere, State, Transformer
-from meanfield.records.diagram import state_at
+from meanfield.records import state_at
 from solvers import bifurcation_diagram, contraction_rate, stationary_states
 from solvers.sphere.linearised.layouts import slowest_rates
 from solvers.sphere.linearised.rates import RELATIVE_TOLERANCE, rates_together, slowest_rate

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from meanfield import Circle, ComputationFailed, InvalidInput, Kuramoto, McKeanVlasov, Sphere
-from meanfield.harmonics import gauss_rule, polynomials
-from meanfield.harmonics.quadrature import build_rule, northern_half
+from meanfield.harmonics import gauss_rule, northern_half, polynomials
+from meanfield.harmonics.quadrature import build_rule
 from solvers.bases import EPS, CosineBasis, FourierBasis, ZonalBasis, resolved, sector_functions
 from solvers.bases.products import RecurrentProducts, TabulatedProducts
 from solvers.equation import StationaryEquation

@@ -21,7 +21,7 @@ from meanfield import (
     open_comparison,
 )
 from meanfield.export import to_json_object
-from meanfield.records.comparison import Means
+from meanfield.records import Means
 from meanfield.transport import Density, Sample, wasserstein1, wasserstein2
 from solvers import PerturbedUniform, VonMises, evolve, simulate
 from tests import problems
