@@ -6,7 +6,8 @@ from scipy.linalg import block_diag, expm
 from scipy.spatial.transform import Rotation
 
 from meanfield import GegenbauerSeries, McKeanVlasov, Sphere, critical_coupling
-from solvers.bases import InvariantBasis, legendre, turnings
+from solvers.bases import InvariantBasis, legendre
+from solvers.bases.invariant import turnings
 from solvers.bases.representations import TRIVIAL, representation
 from solvers.branches import deflation
 from solvers.sphere import SPHERE
