@@ -153,9 +153,12 @@ def _judged(
         # An unstable lowest state, and so no minimiser named, says that a lower one is missing.
         said = states[0].minimiser is None and not any(_on_axis(true, space, order) for true in wanted)
         return Verdict.SAID if said else Verdict.SILENT, detail
-    pairs = [(true, state) for true in truth for state in states if _is(true, state, space) and not true.neutral]
+    matches = [(true, [state for state in states if _is(true, state, space)]) for true in truth if not true.neutral]
+    # A weak field tells a state from the same one on another axis by less than the invariants do.
     wrong = [
-        (state.label, state.unstable, true.unstable) for true, state in pairs if true.unstable != state.unstable
+        (found[0].label, found[0].unstable, true.unstable)
+        for true, found in matches
+        if found and true.unstable not in {state.unstable for state in found}
     ]
     if wrong or (states[0].minimiser and states[0].free_energy_gap > truth[0].gap + SAME):
         return Verdict.SILENT, f"unstable counts {wrong}, lowest {truth[0].gap}"
