@@ -242,6 +242,7 @@ def long_branch(size):
     }
     arrays["coupling"] = np.linspace(1.0, 1.9, size)
     arrays["unstable"] = np.zeros(size, dtype=np.int64)
+    arrays["observables"] = {name: np.resize(values, size) for name, values in branch.observables.items()}
     return dataclasses.replace(branch, **arrays, point_labels=("",) * size)
 
 
