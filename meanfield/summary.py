@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .equations import Capability
+from .equations import has_free_energy
 from .records.diagram import Branch, Diagram, SpecialPoint, segments
 from .records.outcome import Outcome
 from .records.state import State
@@ -57,8 +57,7 @@ def _header(diagram: Diagram) -> Iterator[str]:
         f"{_count(branches, 'branch', 'branches')}, {_count(points, 'point')}, "
         f"{_count(len(events), 'special point')}"
     )
-    searchable = not diagram.problem.lacks(Capability.FREE_ENERGY)
-    if diagram.provenance.get("options", {}).get("search") is False and searchable:
+    if diagram.provenance.get("options", {}).get("search") is False and has_free_energy(diagram.problem):
         yield "branches that none of these leads to, within the range, were not looked for (--search)"
     if not events:
         yield "nothing happens on the branches followed in this range: no bifurcation, fold or transition"

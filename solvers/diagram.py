@@ -11,7 +11,7 @@ import numpy as np
 
 from meanfield import Diagram, InvalidInput, McKeanVlasov, Number, critical_coupling
 from meanfield.arguments import checked
-from meanfield.equations import Capability, require
+from meanfield.equations import Capability, has_free_energy, require
 
 from .arguments import require_depth
 from .branches.arclength import Arclength
@@ -22,7 +22,6 @@ from .branches.rates import Failures, unknown_rates, with_rates
 from .branches.recording import Part, Register, largest_modulus, record
 from .branches.walk import Task, walk
 from .domains import solvers_of
-from .observables import has_free_energy
 from .provenance import provenance
 from .threads import one_thread
 from .watching import Watch, unwatched

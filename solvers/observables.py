@@ -3,15 +3,10 @@
 from typing import TypeVar
 
 from meanfield import McKeanVlasov
-from meanfield.equations import Capability
+from meanfield.equations import has_free_energy
 from meanfield.records import DISSIPATION, FREE_ENERGY_GAP
 
 Numbers = TypeVar("Numbers")
-
-
-def has_free_energy(problem: McKeanVlasov) -> bool:
-    """Return whether an equation has a free energy."""
-    return not problem.lacks(Capability.FREE_ENERGY)
 
 
 def of_states(problem: McKeanVlasov, gap: Numbers) -> dict[str, Numbers]:

@@ -25,7 +25,7 @@ from meanfield import (
     global_criterion,
 )
 from meanfield.arguments import checked
-from meanfield.equations import Capability, require
+from meanfield.equations import Capability, has_free_energy, require
 from meanfield.records import FREE_ENERGY_GAP, StationaryStates
 
 from .arguments import require_depth, require_on_failure
@@ -41,7 +41,6 @@ from .branches.uniform import uniform_state
 from .branches.walk import walk
 from .domains import solvers_of
 from .labels import told_apart, unnumbered
-from .observables import has_free_energy
 from .provenance import provenance
 from .searched import Searched
 from .spectra import spectral_gap
@@ -54,7 +53,8 @@ logger = logging.getLogger(__name__)
 BEYOND = 2.0
 # Relative distance within which a coupling is that of a vertical branch.
 VERTICAL = 1e-12
-# Nearer to a threshold, relative to it, a search does not tell the states born there from the uniform one.
+# Nearer to a threshold, relative to it, a search may take a state born there for the uniform one: of transcritical
+# branches the moments are of the order of this distance, and states of a search are the same within 1e-6.
 AT_THRESHOLD = 1e-4
 FAMILY = ", one of a family"
 # Numbers of modes from here on are given by their order of magnitude.
@@ -87,7 +87,7 @@ def stationary_states(
         The equation, its coupling fixed.
     depth
         Generations of branches followed to the coupling, which is done in a confinement, where states are named
-        after them, and on the circle and about an axis where the search alone is not settled.
+        after them, beside a threshold, and on the circle and about an axis where the search alone is not settled.
     rates
         Whether to compute the slowest decay rate of each state.
     on_failure
@@ -100,6 +100,7 @@ def stationary_states(
     -------
     StationaryStates
         A tuple of states, each once up to rotation and reflection; without a free energy the most stable is first.
+        A density without a moment above 1e-8 counts as the uniform one.
         Its ``searched`` says what was searched, and how often each state was met; ``complete`` is True where a
         theorem says that there are no others, False where some are known to be missing, else None. The first state
         has ``minimiser`` True where that has a reason, ``minimiser_reason``: a theorem, or relaxations from random

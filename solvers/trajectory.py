@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from meanfield import ComputationFailed, McKeanVlasov, NotResolved, Outcome, Trajectory
 from meanfield.arguments import checked
+from meanfield.equations import has_free_energy
 
 from .arguments import require_on_failure
 from .bases import Floats
@@ -22,7 +23,7 @@ from .evolution.integrators import Integrator
 from .evolution.plan import TOLERANCES, plan
 from .evolution.rest import Rest
 from .evolution.running import Evolution, Progress, padded
-from .observables import along_path, has_free_energy
+from .observables import along_path
 from .provenance import provenance
 from .threads import one_thread
 

@@ -29,14 +29,14 @@ from meanfield import (
 from meanfield.cli import _commands, _description, main
 from meanfield.command_line import formatted, table
 from meanfield.export.states import PLACE_COLUMNS as STATE_PLACE_COLUMNS
-from meanfield.export.states import STATE_COLUMNS
-from meanfield.records.diagram import PLACE_COLUMNS, POINT_COLUMNS, SPECIAL_COLUMNS
+from meanfield.export.states import RESULT_COLUMNS as STATE_RESULT_COLUMNS
+from meanfield.records.diagram import PLACE_COLUMNS, RESULT_COLUMNS, SPECIAL_COLUMNS
 from solvers.relaxation import uniform_rate
 from tests import problems
 
 # Of an equation with a free energy.
-COLUMNS_OF_POINTS = (*PLACE_COLUMNS, "free_energy_gap", *POINT_COLUMNS)
-COLUMNS_OF_STATES = (*STATE_PLACE_COLUMNS, "free_energy_gap", *STATE_COLUMNS)
+COLUMNS_OF_POINTS = (*PLACE_COLUMNS, "free_energy_gap", *RESULT_COLUMNS)
+COLUMNS_OF_STATES = (*STATE_PLACE_COLUMNS, "free_energy_gap", *STATE_RESULT_COLUMNS)
 
 EPS = np.finfo(float).eps
 

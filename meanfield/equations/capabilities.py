@@ -26,6 +26,11 @@ class Capable(Protocol):
         """Return a clause on why the equation lacks a capability; empty if it has it."""
 
 
+def has_free_energy(equation: Capable) -> bool:
+    """Return whether an equation has a free energy."""
+    return not equation.lacks(Capability.FREE_ENERGY)
+
+
 def require(equation: Capable, capability: Capability, what: str) -> None:
     """Refuse an equation that does not have what a computation needs.
 

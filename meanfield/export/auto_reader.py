@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..equations import Capability, McKeanVlasov
+from ..equations import McKeanVlasov, has_free_energy
 from ..errors import InvalidInput, MeanfieldError
 from ..harmonics import modes_of
 from ..potentials import Number
@@ -266,7 +266,7 @@ class _Import:
             cosine=cosine,
             sine=sine,
             arclength=_arclength(numbers, critical),
-            observables={} if self.problem.lacks(Capability.FREE_ENERGY) else {FREE_ENERGY_GAP: unknown.copy()},
+            observables={FREE_ENERGY_GAP: unknown.copy()} if has_free_energy(self.problem) else {},
             unstable=np.where(integers[:, 1] < 0, 0, -1),
             slowest_rate=unknown.copy(),
             residual=unknown.copy(),

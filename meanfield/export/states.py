@@ -37,7 +37,7 @@ SEARCH = ("searched", "complete", "warnings")
 STATE_KINDS = (".json", ".npz", ".csv")
 # The columns of a table, between which those of the observables stand.
 PLACE_COLUMNS = ("state", "label", "coupling", "relative_coupling", "m1", "m2", "m3", "m4")
-STATE_COLUMNS = ("unstable", "slowest_rate", "residual", "modes", "symmetry", "minimiser")
+RESULT_COLUMNS = ("unstable", "slowest_rate", "residual", "modes", "symmetry", "minimiser")
 
 
 def check_states_target(path: str | Path, force: bool = False) -> tuple[Path, ...]:
@@ -168,7 +168,7 @@ def save_states(
 def _table_writers(rows: list[dict[str, Any]], whole: dict[str, Any], path: Path) -> dict[Path, Writer]:
     """Return the writers of a table and, first, of its origin, which says which table is meant."""
     table, origin = _paths(path)
-    text = tables.table_text(tuple(rows[0]) if rows else PLACE_COLUMNS + STATE_COLUMNS, rows)
+    text = tables.table_text(tuple(rows[0]) if rows else PLACE_COLUMNS + RESULT_COLUMNS, rows)
     header = {name: value for name, value in whole.items() if name != "states"}
     header[sets.KEY] = sets.digests_of({path.suffix: text})
     return {origin: text_writer(records.dump(header, indent=1) + "\n"), table: text_writer(text)}
@@ -273,6 +273,6 @@ def _row(index: int, state: State, critical_coupling: Any, observed: Sequence[st
         "relative_coupling": relative,
         **moments,
     }
-    given = {name: getattr(state, name) for name in STATE_COLUMNS}
+    given = {name: getattr(state, name) for name in RESULT_COLUMNS}
     known = {name: state.observables.get(name) for name in observed}
     return {name: place[name] for name in PLACE_COLUMNS} | known | given | place

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arguments import checked
-from ..equations import Capability
+from ..equations import has_free_energy
 from ..records.diagram import Diagram
 from ..records.observables import FREE_ENERGY_GAP
 from .appearance import colour_of
@@ -46,8 +46,7 @@ def plot_panels(diagram: Diagram) -> "Figure":
     if FREE_ENERGY_GAP in diagram.observables:
         panels.append((axes[0, 1], FREE_ENERGY_GAP))
     else:
-        missing = diagram.problem.lacks(Capability.FREE_ENERGY)
-        _write_in_the_middle(axes[0, 1], "no free energy" if missing else "not computed")
+        _write_in_the_middle(axes[0, 1], "not computed" if has_free_energy(diagram.problem) else "no free energy")
         axes[0, 1].set_axis_off()
     crowded = len(diagram.branches) > CROWD
     handles: dict[str, Line2D] = {}

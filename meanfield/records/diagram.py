@@ -38,7 +38,7 @@ POINT_NAMES: dict[PointType, tuple[str, ...]] = {
 
 # The columns of tables of points, between which those of the observables stand.
 PLACE_COLUMNS = ("branch", "point", "coupling", "relative_coupling", "m1", "m2", "m3", "m4")
-POINT_COLUMNS = ("unstable", "slowest_rate", "residual", "modes", "label", "branch_label")
+RESULT_COLUMNS = ("unstable", "slowest_rate", "residual", "modes", "label", "branch_label")
 SPECIAL_COLUMNS = (
     "branch", "type", "coupling", "relative_coupling", "lower", "upper", "m1", "m2",
     "unstable_before", "unstable_after", "kernel_dimension", "status", "point", "description", "branch_label",
@@ -368,7 +368,7 @@ class Diagram(SavedRecord):
     @property
     def point_columns(self) -> tuple[str, ...]:
         """Keys of the rows of points: place, observables, the rest, on spheres also the moments about the axis."""
-        return PLACE_COLUMNS + self.observables + POINT_COLUMNS + _of_axis(POINT_AXIS_COLUMNS, self.problem.domain)
+        return PLACE_COLUMNS + self.observables + RESULT_COLUMNS + _of_axis(POINT_AXIS_COLUMNS, self.problem.domain)
 
     @property
     def special_columns(self) -> tuple[str, ...]:

@@ -17,12 +17,12 @@ import numpy as np
 from scipy.optimize import brentq
 
 from meanfield import PointType
+from meanfield.equations import has_free_energy
 
 from ..bases import EPS, Floats, Integers
 from ..geometry import Block, BlockMatrix
 from ..inertia import below_and_above
 from ..newton import NEUTRAL, ROUNDING, solve_at
-from ..observables import has_free_energy
 from .continuation import Point, hermite, point_between, turning_point
 
 # A point at the end of an interval has its coupling to this share.

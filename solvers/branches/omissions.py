@@ -6,9 +6,9 @@ from itertools import pairwise
 import numpy as np
 
 from meanfield import CriticalPoint, McKeanVlasov, Number, critical_modes
+from meanfield.equations import has_free_energy
 
 from ..geometry import Birth, Geometry
-from ..observables import has_free_energy
 from .recording import Register
 
 # So many places are named, the others are counted.

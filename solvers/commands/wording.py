@@ -6,7 +6,7 @@ import numpy as np
 
 from meanfield import McKeanVlasov, State, critical_coupling
 from meanfield.command_line import Parser, formatted, word
-from meanfield.equations import Capability
+from meanfield.equations import has_free_energy
 from meanfield.wording import describe
 
 EACH_BRANCH = "one line a branch"
@@ -33,7 +33,5 @@ def heading(problem: McKeanVlasov, states: Sequence[State]) -> Iterator[str]:
         yield f"critical coupling {formatted(critical, 12)}, relative coupling {formatted(float(ratio), 12)}"
     minimiser = next((state.label for state in states if state.minimiser), None)
     count = f"{len(states)} stationary state{'' if len(states) == 1 else 's'}"
-    if problem.lacks(Capability.FREE_ENERGY):
-        yield f"{count}; there is no free energy, and no minimiser of it"
-    else:
-        yield f"{count}; the minimiser of the free energy is {minimiser or 'not known'}"
+    known = f"the minimiser of the free energy is {minimiser or 'not known'}"
+    yield f"{count}; {known if has_free_energy(problem) else 'there is no free energy, and no minimiser of it'}"

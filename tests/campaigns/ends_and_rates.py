@@ -1,5 +1,6 @@
 """Diagrams: unstable counts of every point, rates at folds, states that are left out, and concentrated rates."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -243,13 +244,22 @@ def _concentrated(rng: np.random.Generator) -> State | None:
     )
 
 
+def _resolved(
+    drawn: Callable[[np.random.Generator], State | None],
+    reference: Callable[[State], Any],
+    rng: np.random.Generator,
+) -> tuple[State, Any]:
+    """Return a state at random that a reference resolves, and the reference of it."""
+    while True:
+        state = drawn(rng)
+        found = None if state is None else reference(state)
+        if state is not None and found is not None:
+            return state, found
+
+
 def concentrated_rates(rng: np.random.Generator) -> Finding:
     """Compare slowest rate and spectrum of a concentrated zonal state with a dense Galerkin method."""
-    reference, state = None, None
-    while reference is None:
-        state = _concentrated(rng)
-        reference = None if state is None else _reference(state)
-    assert state is not None
+    state, reference = _resolved(_concentrated, _reference, rng)
     problem = state.problem
     u = np.linspace(-1.0, 1.0, 2001)
     depth = float(np.ptp(zonal_galerkin.exponent(problem, state.cosine, u)[0]))
@@ -285,11 +295,7 @@ def rates_beside_degrees(rng: np.random.Generator) -> Finding:
 
     The state does not know of that degree, whose strength either way only its perturbations know.
     """
-    expected, state = None, None
-    while expected is None:
-        state = _beside(rng)
-        expected = None if state is None else _dense_rate(state)
-    assert state is not None
+    state, expected = _resolved(_beside, _dense_rate, rng)
     problem = state.problem
     call = f"slowest rate of the state {state.label!r} of a degree alone in {problem!r}"
     try:

@@ -24,7 +24,7 @@ from meanfield import (
     open_trajectory,
 )
 from meanfield.export.states import PLACE_COLUMNS as STATE_PLACE_COLUMNS
-from meanfield.export.states import STATE_COLUMNS
+from meanfield.export.states import RESULT_COLUMNS as STATE_RESULT_COLUMNS
 from meanfield.records import Observables, observable_named
 from meanfield.records.observables import RESERVED, TAKEN
 
@@ -175,7 +175,7 @@ def test_a_list_of_observables_that_was_changed_is_seen(tmp_path):
 def test_every_name_that_is_something_else_is_reserved():
     fields = {field.name for kind in (State, Branch, Trajectory) for field in dataclasses.fields(kind)}
     diagram = sample()
-    columns = {*diagram.point_columns, *diagram.special_columns, *STATE_PLACE_COLUMNS, *STATE_COLUMNS}
+    columns = {*diagram.point_columns, *diagram.special_columns, *STATE_PLACE_COLUMNS, *STATE_RESULT_COLUMNS}
     (row, *_) = trajectory({}).rows()
     quantities = {"norm", "amplitude"}
     free = {name for name in fields | columns | set(row) | quantities if not TAKEN.fullmatch(name)} - RESERVED

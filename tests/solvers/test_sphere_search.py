@@ -5,7 +5,17 @@ import pytest
 from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 
-from meanfield import GegenbauerSeries, Kuramoto, McKeanVlasov, Sphere, Transformer, critical_coupling
+from meanfield import (
+    GegenbauerSeries,
+    Kuramoto,
+    MaierSaupe,
+    McKeanVlasov,
+    Onsager,
+    Sphere,
+    Transformer,
+    branch_shape,
+    critical_coupling,
+)
 from solvers import bifurcation_diagram, spectrum, stationary_states
 from solvers.bases import FullBasis, InvariantBasis
 from solvers.bases.invariant import mode_matrix
@@ -269,3 +279,26 @@ def test_sums_taken_along_meridians_and_rings_are_those_of_a_table(group):
     masses = masses * generator.uniform(size=table.values().shape[1])
     np.testing.assert_allclose(functions.sums(coefficients), table.sums(coefficients), rtol=0.0, atol=1e-12)
     np.testing.assert_allclose(functions.means(masses), table.means(masses), rtol=0.0, atol=1e-11)
+
+
+@pytest.mark.parametrize("side", [-1, 1], ids=["below", "above"])
+@pytest.mark.parametrize(
+    ("potential", "dimension", "degree"),
+    [
+        (MaierSaupe(), 3, 2),
+        (MaierSaupe(), 5, 2),
+        (Onsager(), 3, 2),
+        (GegenbauerSeries((0.0, 0.0, 0.0, -1.0)), 3, 4),
+    ],
+    ids=["nematics", "nematics on S^4", "rods", "degree 4"],
+)
+def test_the_state_of_a_transcritical_branch_is_found_beside_the_uniform_one(potential, dimension, degree, side):
+    """Its moment is the distance from the threshold over the slope of the branch, to leading order."""
+    distance = 1e-7
+    problem = McKeanVlasov(Sphere(dimension), potential)
+    shape = branch_shape(problem, degree)
+    states = stationary_states(problem.at(coupling=shape.coupling * (1.0 + side * distance)), rates=False)
+    wanted = side * distance / shape.slope
+    moments = [state.moment(degree) for state in states if state.symmetry and state.layout == "degree"]
+    # The next order is of the relative size of the moment, with a coefficient of a few units.
+    assert any(moment == pytest.approx(wanted, rel=10.0 * distance) for moment in moments)
