@@ -6,6 +6,7 @@ was known of their number and of the sizes of their basins before, the number of
 probability :math:`(1-p)^n`, however large n is.
 """
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -43,6 +44,11 @@ class Tally(NamedTuple):
         """Number of states expected to be unseen; None if the runs are too few."""
         spare = self.runs - self.ends - 2
         return self.ends * (self.ends + 1.0) / spare if spare > 0 else None
+
+    @property
+    def wanting(self) -> int:
+        """Number of further runs at the least before less than a quarter of a state is expected unseen."""
+        return max(0, math.ceil(self.ends + 2 + self.ends * (self.ends + 1) / QUARTER - self.runs))
 
     @property
     def settled(self) -> bool:

@@ -40,7 +40,7 @@ WEAK = 0.125
 ROUNDING = 64 * EPS
 # A solution of which the square of the error counts is known to this share.
 HALF_OF_THE_DIGITS = math.sqrt(EPS)
-# Moved directions are told to be negative or not beyond this.
+# The sign of a moved direction is certain beyond this: products of rows of length one have errors of about EPS.
 NOISE = 16 * EPS
 # Beside a matrix whose smallest eigenvalue is s rounding ends the iteration at about EPS / s, the error that a
 # factorisation has as well; matrices closer to singular than 1e-6 are left to the latter.
@@ -153,11 +153,12 @@ class Partition:
 
     def _known_squares(self) -> dict[float, Floats]:
         """Return B B^T of the weak modes of either sign."""
-        for sign in () if self._squares else (1.0, -1.0):
-            there = self.signs == sign
-            if there.any():
-                part = self.coupling if there.all() else self.coupling[:, there]
-                self._squares[sign] = part @ part.T
+        if not self._squares:
+            for sign in (1.0, -1.0):
+                there = self.signs == sign
+                if there.any():
+                    part = self.coupling if there.all() else self.coupling[:, there]
+                    self._squares[sign] = part @ part.T
         return self._squares
 
 

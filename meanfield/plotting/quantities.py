@@ -83,7 +83,7 @@ def event_value(diagram: Diagram, event: SpecialPoint, y: str) -> float:
 
 
 def is_recorded(diagram: Diagram, y: str) -> bool:
-    """Whether a quantity is recorded beside the moments, and may be known at some points only."""
+    """Return whether a quantity is recorded beside the moments, and may be known at some points only."""
     return y == "slowest_rate" or y in diagram.observables
 
 

@@ -180,7 +180,8 @@ class CosineBasis(Basis):
     def first_covariances(self, moments: Floats, count: int) -> Floats:
         """Return the first rows of the covariance matrix of the modes."""
         means, last = moments[self._modes], int(self.cells[-1])
-        # Row k of moments at sums begins at k, that at distances ends so far before the moment behind the last.
+        # Row k of the moments m_(k+l) is a window that begins at place k, that of the moments m_|k-l| one that ends
+        # k places before the last.
         half = 0.5 * moments[: 2 * last + 1]
         total = sliding_window_view(half, last + 1)
         difference = sliding_window_view(np.concatenate([half[last:0:-1], half[: last + 1]]), last + 1)[::-1]

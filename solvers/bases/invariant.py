@@ -100,7 +100,7 @@ class InvariantBasis(Basis):
         return self
 
     def resized(self, cells: Integers, nodes: int) -> "InvariantBasis":
-        """Return the same basis with other degrees and another resolution; one of the same ones shares products."""
+        """Return the same basis with other degrees and another resolution, products shared if the degrees stay."""
         if not np.array_equal(cells, self.cells):
             return InvariantBasis(self.group, cells, nodes, self.confinement)
         basis = copy.copy(self)
@@ -240,10 +240,6 @@ class FullBasis(InvariantBasis):
 
     def __init__(self, cells: Integers, nodes: int, confinement: Floats | None = None) -> None:
         super().__init__(TRIVIAL, cells, nodes, confinement)
-
-    def resized(self, cells: Integers, nodes: int) -> "FullBasis":
-        """Return the same basis with other degrees and another resolution."""
-        return FullBasis(cells, nodes, self.confinement)
 
 
 def mode_matrix(group: Group, cells: Integers, nodes: int) -> csr_array:

@@ -29,7 +29,7 @@ from meanfield.harmonics import gauss_rule, place
 
 from .base import Floats, Integers
 
-# Entries of the tables that are made at once.
+# Entries of the tables that are made at once, 64 megabytes.
 TOGETHER = 8_000_000
 
 
@@ -137,7 +137,7 @@ def folded(degree: int, orders: Integers, rings: int) -> list[tuple[Floats, Floa
 
 @functools.lru_cache(maxsize=8)
 def _folded(rings: int) -> dict[int, tuple[int, Floats, Floats]]:
-    """Return what is known on some rings: by order the largest degree, and the tables up to it."""
+    """Return the cache of a number of rings: by order the largest degree and the tables up to it."""
     return {}
 
 

@@ -79,7 +79,7 @@ def deflated_newton(equation: StationaryEquation, b: Floats, q: float, known: li
 
 
 def _apart(b: Floats, step: Floats) -> float:
-    """Return how far a start that goes back and forth may drift without a chance to arrive.
+    """Return the largest drift of an iteration with a cycle of two that cannot bring it to a state any more.
 
     That is to where states can be, whose unknowns are at most one, since no moment is longer. Many known states
     repel others to beyond it, where Newton's own step, back again, alternates with that.

@@ -27,7 +27,8 @@ from .continuation import Point, hermite, point_between, turning_point
 
 # A point at the end of an interval has its coupling to this share.
 LOCATED = 1e-10
-# Eigenvalues farther than this from zero have the same sign by factorisation and by decomposition.
+# Eigenvalues farther than this from zero, a thousand times what counts as neutral, have the same sign by
+# factorisation and by decomposition, whose errors are some roundings of the norm.
 CERTAIN = 1e3 * NEUTRAL
 
 

@@ -17,7 +17,7 @@ from ..inertia import below_and_above
 from ..newton import NEUTRAL, ROUNDING
 from .arclength import Arclength
 from .continuation import End, Point, hermite, length, trace, turns_twice
-from .detection import Event, events_between
+from .detection import CERTAIN, Event, events_between
 from .first_steps import first_point
 from .junctions import INSEPARABLE, Arrival, Departure, branch_end, slope_towards
 
@@ -341,7 +341,7 @@ def _nearly_neutral(point: Point) -> int:
     """Return the number of eigenvalues, over all blocks, that are within rounding of zero."""
     densities = point.equation.densities
     matrices = (densities.block_matrix(point, block).matrix for block in densities.blocks_of(point))
-    counts = (below_and_above(matrix, 1e3 * NEUTRAL) for matrix in matrices)
+    counts = (below_and_above(matrix, CERTAIN) for matrix in matrices)
     return sum(above - below for below, above in counts)
 
 

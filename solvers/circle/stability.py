@@ -20,7 +20,6 @@ from operator import attrgetter
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.fft import irfft, rfft
 
 from meanfield import McKeanVlasov
 
@@ -32,6 +31,7 @@ from ..inertia import count_negative
 from ..newton import NEUTRAL
 from ..pinning import count_beside_rotation, is_weak
 from ..significant import significant_degrees, strengths
+from ..transforms import FourierTransform, planned
 from ..weak import Partition, Products, strong_modes
 
 # With more modes than this the blocks of a rotation symmetry are counted one by one.
@@ -162,15 +162,21 @@ class Perturbations:
         means = np.append(point.moments, 0.0).take(part.means)
         turn = part.roots * part.degrees * means if self._rotates(parity, residue) else np.zeros(means.size)
         turn /= max(float(np.linalg.norm(turn)), np.finfo(float).tiny)
+        # The moments of the density end at half of the nodes, and the modes far before them.
         nodes = 2 * self.symmetry * (self.moments - 1)
-        waves = np.zeros(nodes // 2 + 1, dtype=complex)
-        waves[:: self.symmetry] = point.moments
-        density = irfft(waves, nodes, norm="forward") * (-2.0 * point.q / (point.equation.strongest * nodes))
+        transform = planned(FourierTransform, nodes)
+        transform.coefficients[:] = 0.0
+        transform.coefficients[:: self.symmetry] = point.moments
+        transform.synthesise()
+        density = transform.values * (-2.0 * point.q / (point.equation.strongest * nodes))
 
         def times(row: Floats) -> Floats:
-            waves[:] = 0.0
-            waves[part.degrees] = 0.5 * phase * scaled * row
-            product = rfft(irfft(waves, nodes, norm="forward") * density)
+            transform.coefficients[:] = 0.0
+            transform.coefficients[part.degrees] = 0.5 * phase * scaled * row
+            transform.synthesise()
+            transform.values *= density
+            transform.analyse()
+            product = transform.coefficients
             correlated = (np.conj(phase) * product[part.degrees]).real - product[0].real * means
             return np.asarray(diagonal * row + scaled * correlated + turn * (turn @ row))
 

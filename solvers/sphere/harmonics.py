@@ -181,7 +181,7 @@ def harmonic_perturbations(equation: StationaryEquation) -> HarmonicPerturbation
 
 @functools.lru_cache(maxsize=48)
 def _perturbations(problem: McKeanVlasov, group: Group, largest: int) -> HarmonicPerturbations:
-    """Return what the resolution of an equation does not change: a search asks for that of all symmetries."""
+    """Return the cached harmonics of a problem for states of a group, which all resolutions share."""
     return HarmonicPerturbations(problem, group, largest)
 
 

@@ -45,8 +45,9 @@ RELAXED, RELAXED_ROUNDS = 24, 6
 # one that leaves the other; both are limited, and what is sharper is left out.
 ROUGH, EXACT = 1e-3, 1e-8
 MOST_RINGS, MOST_NODES = (48, 192), (512, 2048)
-# States with all invariants nearer than this are the same; a grid that does not resolve one moves them by less than
-# the other.
+# States with all invariants nearer than this are the same. An end that a coarse grid does not resolve is taken in the
+# frame of its axes if that moves its invariants by less than the other, else as it is: ten times beyond the
+# threshold the grid moves them by 3e-3, thirty times beyond by 0.1 and more.
 SAME, BESIDE = 1e-6, 1e-2
 
 
@@ -61,7 +62,7 @@ class Met:
     runs, relaxations : int
         How often Newton's method and relaxations ended there.
     since : int
-        The first round that met it; those known from elsewhere are not new in any.
+        The first round that met it; one after all if none did, -1 for states known from elsewhere.
     group, cosine, sine
         On S^2 a symmetry that it has, and its packed moments; about an axis no group, and the moments by degree.
     """
@@ -69,7 +70,7 @@ class Met:
     invariants: Floats
     runs: int = 0
     relaxations: int = 0
-    since: int = 0
+    since: int = ROUNDS[1]
     group: Group | None = None
     cosine: Floats = field(default_factory=lambda: np.empty(0))
     sine: Floats = field(default_factory=lambda: np.empty(0))
@@ -115,7 +116,7 @@ class Search:
         self._done = self._starts = 0
 
     def run(self) -> None:
-        """Search in rounds until one finds no new state, none was met only once and the tallies are settled."""
+        """Search in rounds, at least and at most ROUNDS, until :meth:`_is_enough`; then relax in the last space."""
         fewest, most = ROUNDS
         self._rounds(fewest)
         while self._done < most and not self._is_enough():
@@ -138,7 +139,7 @@ class Search:
         self._done += count
 
     def _is_enough(self) -> bool:
-        """Whether the last round found nothing new, no state was met once only and little is expected unseen."""
+        """Return whether the last round met no new state, none was met once only and few are expected unseen."""
         unseen = Tally.of([met.runs for met in self.met]).unseen
         # A known state that no run meets does not keep the search going.
         once = any(met.runs == 1 for met in self.met)
@@ -146,10 +147,9 @@ class Search:
         return not new and not once and unseen is not None and unseen < QUARTER
 
     def _least_more(self) -> int:
-        """Return how many more rounds it takes at least until little can be expected unseen."""
-        ends, runs = len(self.met), sum(met.runs for met in self.met)
-        missing = ends + 2 + ends * (ends + 1) / QUARTER - runs
-        return max(1, math.ceil(missing / max(1, self._starts)))
+        """Return the number of further rounds at the least before few states are expected unseen."""
+        wanting = Tally.of([met.runs for met in self.met]).wanting
+        return max(1, math.ceil(wanting / max(1, self._starts)))
 
     def _relax(self, space: "Space") -> None:
         """Relax random densities of the least symmetry until the tally of their ends is settled."""
@@ -209,6 +209,8 @@ class Space:
     ----------
     resolves_all : bool
         Whether the fine grid resolves every state, however sharp.
+    lost : int
+        Ends of runs that are no states on a finer grid, or are not resolved on any.
     """
 
     def __init__(
@@ -227,6 +229,7 @@ class Space:
         most = MOST_NODES if group is None else MOST_RINGS
         self._rings = [min(pair) for pair in zip(needed, most, strict=True)]
         self.resolves_all = self._rings[-1] == needed[-1]
+        self.lost = 0
         self._levels: list[Sampled] = []
         # What the ends on the coarsest grid turned out to be.
         self._seen: Floats = np.empty((0, self.size))
@@ -262,11 +265,13 @@ class Space:
         self._seen = np.concatenate([self._seen, invariants[new]])
         for first, count, place in zip(firsts, counts, places, strict=True):
             owner = self._owners[next(added) if place is None else place]
-            if owner is not None:
+            if owner is None:
+                self.lost += count
+            else:
                 yield owner, count, int(rows[first])
 
     def _upright(self, ends: Floats) -> tuple[Floats, Floats]:
-        """Return ends, those that the coarse grid does not resolve where they stand on the axes, and invariants."""
+        """Return ends and invariants; ends that the coarse grid does not resolve in the frame of their axes."""
         coarse = self.sampled(0)
         invariants = coarse.invariants(ends)
         sharp = np.flatnonzero(self._needed(invariants, EXACT) > self._rings[0])
@@ -311,7 +316,8 @@ class Space:
         place = _place_among(np.array([known.invariants for known in met]).reshape(-1, self.size), invariants)
         if place is None:
             place = len(met)
-            met.append(Met(invariants, 0, 0, ROUNDS[1], self._group, *self._moments(moments)))
+            cosine, sine = self._moments(moments)
+            met.append(Met(invariants, group=self._group, cosine=cosine, sine=sine))
         return met[place]
 
     def _moments(self, moments: Floats) -> tuple[Floats, Floats]:

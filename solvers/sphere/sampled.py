@@ -36,12 +36,13 @@ from .tabulated import Functions, Separated, Tabulated
 
 # Entries of the arrays that are worked on at once: they stay in the cache.
 BATCH = 400_000
-# Steps longer than this, in moments, are cut; those shorter than the other end the iteration where the next, if it
-# were as much shorter again, would be shorter than the third: it is shorter still.
+# Steps longer than the first, in moments, are cut. An iteration ends at a step s shorter than the second if the
+# next, s^2 over the one before by linear extrapolation, is shorter than the third; Newton's is shorter still.
 LONGEST, CLOSE, NEXT = 0.5, 1e-5, 1e-7
 # Corrections by the Jacobian of a coarser grid, each of which leaves a share of the last, and when they are short.
 CORRECTIONS, CORRECTED = 10, 1e-9
-# Steps as long as those two before, twice in turn and up to this share, go round a cycle of two.
+# Steps as long as those two before, twice in turn and up to this share, go round a cycle of two; those of an
+# iteration that converges are shorter by half at the least.
 CYCLE = 1e-4
 # Rotations that change a state by less than the root of this share of what others do hardly count as such: a grid
 # makes them up beside a state with an axis.
@@ -381,7 +382,7 @@ class Sampled:
         return solutions(jacobians, _across(turned, self._scaled * (means - moments))) / self._roots
 
     def _linearised(self, moments: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return the means under Gibbs densities of the fields of moments, the Jacobians, and what turns them."""
+        """Return the means under Gibbs densities of the fields of moments, the Jacobians, and generators."""
         masses, _ = self._gibbs(moments * self._strengths)
         size = self.degrees.size
         functions, couplings = self._products

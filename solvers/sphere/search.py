@@ -91,12 +91,12 @@ class _Task:
         return STEP * math.ceil(TAIL * needed / STEP)
 
     def equation(self, group: Group, modes: int) -> StationaryEquation | None:
-        """Return the equation in a symmetry with some modes at least, which shares what does not depend on them."""
+        """Return the cached equation of a group with at least a number of modes, or the most of its basis."""
         known = self._equations.get(group)
         if known is None:
             known = invariant_equation(self.geometry, self.problem, group, self.sign, modes=modes)
-        elif known.basis.nodes < modes:
-            known = known.on(known.basis.resized(known.basis.cells, min(modes, known.basis.most_nodes)))
+        elif known.basis.nodes < (nodes := min(modes, known.basis.most_nodes)):
+            known = known.on(known.basis.resized(known.basis.cells, nodes))
         self._equations[group] = known
         return known
 
@@ -144,6 +144,7 @@ def _searched(task: _Task, spaces: list[Space], known: list[Point], zonal: list[
         else ""
     )
     apart = task.problem.domain.has_azimuth and all(space.resolves_all for space in spaces)
+    lost += sum(space.lost for space in spaces)
     return Searched(new, words, Tally.of(runs), Tally.of(minima), doubt=doubt, lost=lost, by_symmetry=apart)
 
 

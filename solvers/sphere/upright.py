@@ -16,12 +16,12 @@ from ..bases import Floats
 Complexes = NDArray[np.complex128]
 # Orders about an axis after which what stands on it once more is an image by the reflections of the coordinates.
 FIRST, SECOND = 1, 2
-# Nearer than this to the pole the image of the z axis has no azimuth.
+# Nearer than this to the pole, the root of rounding, the image of the z axis has no azimuth.
 ALONG = 1e-8
 
 
 def upright(moments: Floats, generators: tuple[Floats, ...]) -> Floats:
-    """Return moments, row by row, of densities turned to where they stand on the axes.
+    """Return the moments of densities, row by row, after the rotation of each into the frame of its own axes.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def _about_one(moments: Floats, generator: Floats) -> Floats:
 
 
 def _spectrum(generator: Floats) -> tuple[Floats, Complexes]:
-    """Return the orders with which moments turn about an axis, and what of them does, as columns."""
+    """Return the orders of the waves about an axis and their components, in columns, from a generator."""
     orders, vectors = np.linalg.eigh(1j * generator)
     return np.round(orders), vectors
 

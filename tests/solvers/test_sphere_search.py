@@ -208,6 +208,7 @@ def test_relaxations_lower_the_free_energy(confinement):
 def test_states_of_a_coarse_grid_settle_on_a_finer_one_where_newton_finds_them(group):
     """Of degree six at 1.5 times its threshold, sharp enough for the coarse grid to be off by more than rounding."""
     field, degrees = Field(np.r_[np.zeros(6), 1.5 * 13.0], None, False), np.array([6])
+    # With 64 rings the grid itself leaves 2e-8 of the moments of C_1.
     coarse, fine = (Sampled(invariant(group, field, degrees, rings), field) for rings in (22, 80))
     _, ends = coarse.solved(coarse.random(np.random.default_rng(3), 24))
     settled, corrected = fine.corrected(ends, coarse)

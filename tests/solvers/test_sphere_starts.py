@@ -10,10 +10,10 @@ from solvers.bases import InvariantBasis, legendre
 from solvers.bases.invariant import turnings
 from solvers.bases.representations import TRIVIAL, representation
 from solvers.branches import deflation
-from solvers.sphere import SPHERE
+from solvers.sphere import SPHERE, multistart
 from solvers.sphere.equations import zonal_equation
 from solvers.sphere.groups import axial_group, prismatic, pyramidal
-from solvers.sphere.multistart import Search, among_harmonics, field_of
+from solvers.sphere.multistart import Search, _distinct_rows, among_harmonics, field_of
 from solvers.sphere.sampled import Field, Sampled, _in_cycle, invariant
 from solvers.sphere.upright import upright
 
@@ -43,7 +43,7 @@ def test_copies_of_a_density_stand_upright_in_one_place_but_for_reflections(grou
 
 
 def test_rounds_made_at_once_are_those_made_one_by_one():
-    field = _field((0.0, -1.0), 1.6)
+    field = _field((-1.0, -1.5, 0.7, -2.0), 4.0)
     one, other = Search(among_harmonics(field, True), []), Search(among_harmonics(field, True), [])
     one._rounds(2)
     for _ in range(2):
@@ -53,13 +53,15 @@ def test_rounds_made_at_once_are_those_made_one_by_one():
         met.runs for met in sorted(other.met, key=lambda met: met.invariants[0])
     ]
     assert sorted(met.since for met in one.met) == sorted(met.since for met in other.met)
+    assert {met.since for met in one.met} == {0, 1}
 
 
-@pytest.mark.parametrize(("ends", "runs"), [(1, 11), (3, 40), (20, 100)])
-def test_rounds_are_made_at_once_only_where_none_of_them_but_the_last_can_be_enough(ends, runs):
+@pytest.mark.parametrize(("ends", "runs", "expected"), [(1, 11, 1), (3, 5, 2), (20, 100, 65)])
+def test_rounds_are_made_at_once_only_where_none_of_them_but_the_last_can_be_enough(ends, runs, expected):
     search = Search([], [np.zeros(1)] * ends)
     search.met[0].runs, search._starts = runs, 25
     more = search._least_more()
+    assert more == expected
     for rounds in range(1, more):
         search.met[0].runs = runs + 25 * rounds
         unseen = ends * (ends + 1.0) / max(1e-9, search.met[0].runs - ends - 2)
@@ -70,8 +72,10 @@ def test_a_state_that_its_grid_holds_in_place_is_arrived_at():
     """One point of degree one to four far beyond the threshold, on a grid that is off by some parts in a thousand."""
     field, degrees = Field(np.r_[0.0, 12.0, 12.0, 12.0, 12.0], None, False), np.arange(1, 5)
     coarse = Sampled(invariant(TRIVIAL, field, degrees, 18), field)
-    starts = coarse.relaxed(coarse.random(np.random.default_rng(6), 12))
-    found, states = coarse.solved(starts)
+    starts = coarse.random(np.random.default_rng(6), 60)
+    # Without the errors of the grid along rotations taken off one of them arrives.
+    assert len(coarse.solved(starts)[0]) == 60
+    found, states = coarse.solved(coarse.relaxed(starts[:12]))
     assert len(found) == 12
     assert np.linalg.norm(states[:, :3], axis=1).min() > 0.9
 
@@ -82,13 +86,18 @@ def test_cycles_of_two_and_what_is_infinite_end_an_iteration():
     assert not _in_cycle(np.array([[0.5], [0.5], [np.inf], [np.inf]])).any()
 
 
-def test_deflated_starts_that_go_back_and_forth_are_given_up():
-    """Many known states drive a start to where Newton's step and the deflated one alternate."""
-    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((-1.0, -1.5, 0.7, -2.0)))
-    equation = zonal_equation(SPHERE, problem, 2, 1)
-    q = float(1.6 * critical_coupling(problem) / equation.unit)
+@pytest.mark.parametrize(
+    ("weights", "relative", "symmetry", "spread", "most"),
+    [((-1.0, -1.5, 0.7, -2.0), 1.6, 2, 0.3, 360), ((-1.0, -1.0, -1.0, -1.0), 5.0, 1, 1.0, 150)],
+    ids=["beyond all states", "among them"],
+)
+def test_deflated_iterations_with_cycles_of_two_are_ended(weights, relative, symmetry, spread, most):
+    """Many known states drive a start to where Newton's step and the deflated one alternate: 633 and 173 without."""
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries(weights))
+    equation = zonal_equation(SPHERE, problem, symmetry, 1)
+    q = float(relative * critical_coupling(problem) / equation.unit)
     size = equation.scales.size
-    known = [np.zeros(size), *np.random.default_rng(7).uniform(-0.3, 0.3, (8, size))]
+    known = [np.zeros(size), *np.random.default_rng(7).uniform(-spread, spread, (8, size))]
     evaluated = []
     evaluate = equation.evaluate
     equation.evaluate = lambda b, q: evaluated.append(b) or evaluate(b, q)
@@ -96,9 +105,8 @@ def test_deflated_starts_that_go_back_and_forth_are_given_up():
         deflation.deflated_newton(equation, start, q, known)
         for start in np.random.default_rng(8).uniform(-1.0, 1.0, (12, equation.scales.size))
     ]
-    lost = sum(end is None for end in ends)
-    assert lost
-    assert len(evaluated) < 12 * deflation.MAX_ITERATIONS // 2
+    assert any(end is None for end in ends)
+    assert len(evaluated) < most
 
 
 def test_legendre_tables_of_a_lower_degree_are_part_of_those_of_a_larger_one():
@@ -123,3 +131,28 @@ def test_a_basis_at_another_resolution_shares_its_products():
     moments = finer.gibbs(field).moments
     np.testing.assert_array_equal(moments, fresh.gibbs(field).moments)
     np.testing.assert_allclose(finer.covariance(moments), fresh.covariance(moments), rtol=0.0, atol=1e-15)
+
+
+def test_copies_that_a_coarse_grid_does_not_resolve_are_made_alike():
+    """Of degree two and four at ten times the threshold; a hundred ends are some ninety by invariants as they stand."""
+    (space,) = (
+        each for each in among_harmonics(_field((0.0, -1.0, 0.0, -1.0), 10.0), True) if each._group.name == "C_i"
+    )
+    coarse = space.sampled(0)
+    _, ends = coarse.solved(coarse.random(np.random.default_rng(1), 100))
+    before = len(_distinct_rows(coarse.invariants(ends))[0])
+    _, invariants = space._upright(ends)
+    assert len(_distinct_rows(invariants)[0]) < before // 4
+
+
+def test_ends_that_no_grid_resolves_are_counted(monkeypatch):
+    """Of degree two and four far beyond the threshold, with a fine grid that is too coarse for them."""
+    monkeypatch.setattr(multistart, "MOST_RINGS", (32, 40))
+    (space,) = (
+        each for each in among_harmonics(_field((0.0, -1.0, 0.0, -1.0), 30.0), True) if each._group.name == "C_i"
+    )
+    starts = space.sampled(0).random(np.random.default_rng(1), 30)
+    arrived = len(space.sampled(0).solved(starts)[1])
+    found = sum(count for _, count, _ in space.places(starts, []))
+    assert space.lost > 0
+    assert found + space.lost == arrived

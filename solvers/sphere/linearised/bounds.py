@@ -35,9 +35,9 @@ class Unseen:
         self._attraction = np.maximum(field.strengths, 0.0)
         self._left = np.ones_like(field.strengths)
         self._bottom = np.zeros(field.strengths.shape[:-1])
-        self._grams: list[tuple[Floats, float | Floats]] = []
+        self._grams: list[tuple[Floats, float]] = []
 
-    def visit(self, sector: SectorMatrices, elsewhere: float | Floats) -> None:
+    def visit(self, sector: SectorMatrices, elsewhere: float) -> None:
         """Add a computed sector, with a lower bound of H, in units of D, off the span of its polynomials."""
         order, dimension = sector.order, self._field.dimension
         seen = min(self._left.shape[-1], order + sector.shares.shape[-1])
@@ -46,7 +46,7 @@ class Unseen:
             self._grams.append((sector.gram, elsewhere))
 
     def above(self, order: int, level: float | Floats) -> NDArray[np.bool_]:
-        """Tell whether all rates in the sectors from an order on, one more than the last visited, reach a level.
+        """Return whether all rates in the sectors from an order on, one more than the last visited, reach a level.
 
         False where nothing is known.
         """

@@ -93,7 +93,7 @@ class SectorMatrices:
 
     @cached_property
     def gram(self) -> Floats:
-        """H."""
+        """The matrix Q^T Q of H on the polynomials, in units of D."""
         return np.asarray(self.slopes.swapaxes(-1, -2) @ self.slopes)
 
     @cached_property
