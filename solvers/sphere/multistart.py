@@ -45,8 +45,8 @@ RELAXED, RELAXED_ROUNDS = 24, 6
 # one that leaves the other; both are limited, and what is sharper is left out.
 ROUGH, EXACT = 1e-3, 1e-8
 MOST_RINGS, MOST_NODES = (48, 192), (512, 2048)
-# States with all invariants nearer than this are the same. An end that a coarse grid does not resolve is taken in the
-# frame of its axes if that moves its invariants by less than the other, else as it is: ten times beyond the
+# States with all invariants nearer than this are the same. An end that a coarse grid does not resolve is taken in
+# the frame of its axes if that moves its invariants by less than the other, else as it is: ten times beyond the
 # threshold the grid moves them by 3e-3, thirty times beyond by 0.1 and more.
 SAME, BESIDE = 1e-6, 1e-2
 
