@@ -16,7 +16,13 @@ if TYPE_CHECKING:
     from .energy import first_variation as first_variation
     from .energy import free_energy_parts as free_energy_parts
     from .energy import second_variation as second_variation
+    from .equations import ContinuityEquation as ContinuityEquation
+    from .equations import Equation as Equation
     from .equations import McKeanVlasov as McKeanVlasov
+    from .equations import NormalisedAttention as NormalisedAttention
+    from .equations import SoftmaxAttention as SoftmaxAttention
+    from .equations import VelocityLaw as VelocityLaw
+    from .equations import equation_from as equation_from
     from .errors import ComputationFailed as ComputationFailed
     from .errors import InvalidInput as InvalidInput
     from .errors import MeanfieldError as MeanfieldError
@@ -111,7 +117,13 @@ _HOMES = {
     "Potential": "potentials",
     "Transformer": "potentials",
     "potential_from": "potentials",
+    "ContinuityEquation": "equations",
+    "Equation": "equations",
     "McKeanVlasov": "equations",
+    "NormalisedAttention": "equations",
+    "SoftmaxAttention": "equations",
+    "VelocityLaw": "equations",
+    "equation_from": "equations",
     "Number": "potentials",
     "Spectrum": "records.state",
     "State": "records.state",
@@ -147,12 +159,14 @@ __all__ = [
     "Combination",
     "Comparison",
     "ComputationFailed",
+    "ContinuityEquation",
     "CosineSeries",
     "CriticalPoint",
     "Custom",
     "Diagram",
     "Domain",
     "Ensemble",
+    "Equation",
     "Estimate",
     "FreeEnergy",
     "GegenbauerSeries",
@@ -165,6 +179,7 @@ __all__ = [
     "MaierSaupe",
     "McKeanVlasov",
     "MeanfieldError",
+    "NormalisedAttention",
     "NotResolved",
     "Number",
     "Onsager",
@@ -174,18 +189,21 @@ __all__ = [
     "RateFit",
     "Relaxation",
     "Resonance",
+    "SoftmaxAttention",
     "SpecialPoint",
     "Spectrum",
     "Sphere",
     "State",
     "Trajectory",
     "Transformer",
+    "VelocityLaw",
     "branch_shape",
     "continuous_radius",
     "critical_coupling",
     "critical_couplings",
     "critical_modes",
     "dissipation",
+    "equation_from",
     "first_variation",
     "free_energy_parts",
     "global_criterion",

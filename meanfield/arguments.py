@@ -30,6 +30,8 @@ EXAMPLES = {
     "Circle": "Circle()",
     "Sphere": "Sphere(3)",
     "McKeanVlasov": "McKeanVlasov(Circle(), Kuramoto(), coupling=3.0)",
+    "ContinuityEquation": "ContinuityEquation(Circle(), SoftmaxAttention(beta=4.0), coupling=3.0)",
+    "Equation": "McKeanVlasov(Circle(), Kuramoto(), coupling=3.0)",
     "State": "stationary_states(problem)[0]",
     "Spectrum": "spectrum(state)",
     "Diagram": "bifurcation_diagram(problem)",

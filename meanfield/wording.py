@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .equations import McKeanVlasov
+from .equations import Equation
 from .potentials import Combination, Custom, Number
 from .potentials.terms import joined
 
@@ -13,7 +13,7 @@ WIDTH = 100
 LONGEST_LIST = 6
 
 
-def describe(problem: McKeanVlasov) -> str:
+def describe(problem: Equation) -> str:
     """Return a problem in one line, such as ``transformer (beta = 5) on the circle, noise D = 1``."""
     parts = [
         f"{potential_in_words(problem.potential)} on {problem.domain.in_words}",

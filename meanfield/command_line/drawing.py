@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..equations import McKeanVlasov
+from ..equations import Equation
 from ..errors import InvalidInput
 from ..records.comparison import Comparison
 from ..records.diagram import Diagram
@@ -127,7 +127,7 @@ def draw_record(record: Any, target: str, y: str | None = None, panels: bool = F
     return _saved(comparison.plot(), target, force, comparison.provenance)
 
 
-def _new(size: tuple[float, float], problem: McKeanVlasov | None = None) -> "Figure":
+def _new(size: tuple[float, float], problem: Equation | None = None) -> "Figure":
     """Return a new figure of a size, with a problem as title if one is given."""
     from matplotlib.figure import Figure
 

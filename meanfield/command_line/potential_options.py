@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..domains import Circle, Domain, Sphere, domain_named
-from ..equations import McKeanVlasov
+from ..equations import Equation, McKeanVlasov
 from ..errors import InvalidInput
 from ..potentials import POTENTIALS, Custom, GegenbauerSeries, Potential, known_potentials, potential_class
 from ..theory import critical_coupling
@@ -70,7 +70,7 @@ def add_problem(parser: Parser) -> None:
                 added.add(parameter.option)
 
 
-def problem_from(parser: Parser, settings: argparse.Namespace) -> McKeanVlasov:
+def problem_from(parser: Parser, settings: argparse.Namespace) -> Equation:
     """Return the problem that the settings describe, at the coupling of ``--coupling K`` if that is given.
 
     Raises
@@ -83,7 +83,7 @@ def problem_from(parser: Parser, settings: argparse.Namespace) -> McKeanVlasov:
     return McKeanVlasov(domain, potential, noise=settings.noise)
 
 
-def at_coupling(problem: McKeanVlasov, settings: argparse.Namespace) -> McKeanVlasov:
+def at_coupling(problem: Equation, settings: argparse.Namespace) -> Equation:
     """Return the problem at the coupling of ``--coupling`` or ``--relative``, or unchanged without both.
 
     Raises
@@ -101,7 +101,7 @@ def at_coupling(problem: McKeanVlasov, settings: argparse.Namespace) -> McKeanVl
     return problem.at(coupling=settings.relative * critical)
 
 
-def require_coupling(parser: Parser, problem: McKeanVlasov) -> None:
+def require_coupling(parser: Parser, problem: Equation) -> None:
     """Refuse a free coupling; the message shows the right call."""
     if problem.coupling is None:
         raise InvalidInput(

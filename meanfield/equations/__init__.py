@@ -1,8 +1,29 @@
-"""Equations as frozen, validated records, their capabilities, and their interaction of the modes of a density."""
+"""Equations as frozen, validated records, their velocity laws, capabilities, and interaction of modes."""
 
+from collections.abc import Mapping as _Mapping
+from typing import Any as _Any
+
+from .attention import NormalisedAttention as NormalisedAttention
+from .attention import SoftmaxAttention as SoftmaxAttention
 from .capabilities import Capability as Capability
 from .capabilities import has_free_energy as has_free_energy
 from .capabilities import require as require
+from .continuity import ContinuityEquation as ContinuityEquation
+from .equation import Equation as Equation
 from .interaction import NEGLIGIBLE as NEGLIGIBLE
 from .interaction import Interaction as Interaction
 from .mckean_vlasov import McKeanVlasov as McKeanVlasov
+from .velocity import Gradient as Gradient
+from .velocity import VelocityLaw as VelocityLaw
+
+
+def equation_from(description: _Any) -> Equation:
+    """Return the equation that the ``to_dict`` of one describes.
+
+    Raises
+    ------
+    InvalidInput
+        If the description is not complete, or names an unknown domain, law or potential.
+    """
+    other = isinstance(description, _Mapping) and ContinuityEquation.law_field in description
+    return (ContinuityEquation if other else McKeanVlasov).from_dict(description)

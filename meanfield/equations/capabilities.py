@@ -14,6 +14,8 @@ class Capability(Enum):
 
     GIBBS_MAP = "a Gibbs map"
     FREE_ENERGY = "a free energy"
+    UNIFORM_STATE = "a stationary uniform state"
+    CENTRE = "a conserved centre"
 
     def __str__(self) -> str:
         return str(self.value)

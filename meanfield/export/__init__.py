@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..arguments import checked
 from ..base import SavedRecord
-from ..equations import McKeanVlasov
+from ..equations import Equation
 from ..errors import InvalidInput, with_article
 from ..records.diagram import Diagram
 from . import sets
@@ -152,7 +152,7 @@ def check_writable(path: str | Path, force: bool = False, kind: str | None = Non
 
 
 @checked
-def open_diagram(path: str | Path, problem: McKeanVlasov | None = None, *, check: bool = True) -> Diagram:
+def open_diagram(path: str | Path, problem: Equation | None = None, *, check: bool = True) -> Diagram:
     """Read a diagram from netCDF, JSON or NPZ (exactly) or from AUTO files (eleven digits).
 
     Parameters

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..equations import McKeanVlasov, has_free_energy
+from ..equations import Equation, equation_from, has_free_energy
 from ..errors import InvalidInput, MeanfieldError
 from ..harmonics import modes_of
 from ..potentials import Number
@@ -70,7 +70,7 @@ class AutoSolution:
         return self.header[3]
 
 
-def read_auto(path: str | Path, problem: McKeanVlasov | None = None, *, check: bool = True) -> Diagram:
+def read_auto(path: str | Path, problem: Equation | None = None, *, check: bool = True) -> Diagram:
     """Read ``b.NAME`` with ``s.NAME`` and, if it is ours, ``d.NAME``.
 
     Parameters
@@ -104,7 +104,7 @@ def read_auto(path: str | Path, problem: McKeanVlasov | None = None, *, check: b
         raise InvalidInput(f"{paths[0]}, {paths[1].name} or {paths[2].name} is damaged") from error
 
 
-def _read(paths: tuple[Path, Path, Path], problem: McKeanVlasov | None, check: bool) -> Diagram:
+def _read(paths: tuple[Path, Path, Path], problem: Equation | None, check: bool) -> Diagram:
     diagram_path, solution_path, description_path = paths
     points = _text(diagram_path)
     branches = parse_diagram(points, diagram_path.name)
@@ -119,7 +119,7 @@ def _read(paths: tuple[Path, Path, Path], problem: McKeanVlasov | None, check: b
                 f"{description_path.name} written by meanfield); "
                 "call open_diagram(path, problem=McKeanVlasov(...))"
             )
-        problem = McKeanVlasov.from_dict(header["problem"])
+        problem = equation_from(header["problem"])
     _check_complete(branches, header, diagram_path)
     located = _located(branches, solutions, solution_path)
     diagram = _Import(problem, header, branches, located).diagram()
@@ -208,7 +208,7 @@ def _solution(header: tuple[int, ...], body: Sequence[str]) -> AutoSolution:
 class _Import:
     """The pieces of an imported diagram."""
 
-    problem: McKeanVlasov
+    problem: Equation
     header: dict[str, Any] | None
     sections: list[AutoBranch]
     solutions: dict[tuple[int, int], AutoSolution]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arguments import checked
-from ..equations import McKeanVlasov
+from ..equations import equation_from
 from ..records.comparison import BAND, FIT_COLUMNS, ROW_COLUMNS, Comparison, Fit, Means
 from ..records.outcome import Outcome
 from . import records
@@ -57,7 +57,7 @@ def open_comparison(path: str | Path, *, check: bool = True) -> Comparison:
 def _comparison(header: dict[str, Any], arrays: Arrays) -> Comparison:
     fluctuations = _means("fluctuation", arrays) if "fluctuation" in arrays else None
     return Comparison(
-        problem=McKeanVlasov.from_dict(header["problem"]),
+        problem=equation_from(header["problem"]),
         particles=arrays["particles"],
         **{name: header[name] for name in SCALARS},
         time=arrays["time"],

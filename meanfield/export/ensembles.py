@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..arguments import checked
-from ..equations import McKeanVlasov
+from ..equations import equation_from
 from ..records.ensemble import Ensemble, Floats
 from ..records.outcome import Outcome
 from . import records
@@ -102,7 +102,7 @@ def open_ensemble(path: str | Path, *, check: bool = True) -> Ensemble:
 
 def _ensemble(header: dict[str, Any], arrays: Arrays) -> Ensemble:
     return Ensemble(
-        problem=McKeanVlasov.from_dict(header["problem"]),
+        problem=equation_from(header["problem"]),
         particles=int(header["particles"]),
         replicas=int(header["replicas"]),
         seed=int(header["seed"]),

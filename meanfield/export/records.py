@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..equations import McKeanVlasov
+from ..equations import Equation, equation_from
 from ..errors import InvalidInput
 from ..records.diagram import Branch, Diagram, SpecialPoint
 from ..records.observables import FREE_ENERGY_GAP
@@ -173,7 +173,7 @@ def _double(value: Any) -> Any:
     return float(value) if isinstance(value, np.longdouble) and fits(value) else value
 
 
-def problem_values(problem: McKeanVlasov) -> dict[str, Any]:
+def problem_values(problem: Equation) -> dict[str, Any]:
     """Return a problem as plain values, its coupling in full precision."""
     return problem.to_dict() | {"coupling": problem.coupling}
 
@@ -227,7 +227,7 @@ def require_version(values: Mapping[str, Any], known: int) -> None:
 
 def diagram_from(values: Mapping[str, Any], branches: Sequence[Branch], events: Sequence[SpecialPoint]) -> Diagram:
     """Return the diagram of a header, branches and special points."""
-    problem = McKeanVlasov.from_dict(values["problem"])
+    problem = equation_from(values["problem"])
     _check_references(branches, events)
     _check_layouts(problem, branches, events)
     lower, upper = values["interval"]
@@ -255,7 +255,7 @@ def _check_references(branches: Sequence[Branch], events: Sequence[SpecialPoint]
             )
 
 
-def _check_layouts(problem: McKeanVlasov, branches: Sequence[Branch], events: Sequence[SpecialPoint]) -> None:
+def _check_layouts(problem: Equation, branches: Sequence[Branch], events: Sequence[SpecialPoint]) -> None:
     modes = [
         check_layout(branch.layout, problem.domain, branch.cosine.shape[1], f"branch {branch.label!r}")
         for branch in branches

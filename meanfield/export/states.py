@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..equations import McKeanVlasov
+from ..equations import equation_from
 from ..errors import InvalidInput
 from ..harmonics import moment_columns
 from ..records.outcome import Outcome
@@ -239,7 +239,7 @@ def _read_npz(path: Path) -> Any:
 
 def _state(row: Mapping[str, Any], values: Mapping[str, Any]) -> State:
     moments: dict[str, Any] = {name: np.asarray(row[name], dtype=np.float64) for name in MOMENTS}
-    problem, layout = McKeanVlasov.from_dict(values["problem"]), layout_of(row)
+    problem, layout = equation_from(values["problem"]), layout_of(row)
     check_layout(layout, problem.domain, moments["cosine"].size, f"the state {row['label']!r}")
     rate, observed = row["slowest_rate"], records.observables_in(row, records.FORMER_OBSERVABLES)
     return State(

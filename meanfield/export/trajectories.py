@@ -6,7 +6,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ..arguments import checked
-from ..equations import McKeanVlasov
+from ..equations import equation_from
 from ..records.observables import DISSIPATION, FREE_ENERGY_GAP, observable_named
 from ..records.outcome import Outcome
 from ..records.trajectory import Trajectory
@@ -107,7 +107,7 @@ def open_trajectory(path: str | Path, *, check: bool = True) -> Trajectory:
 
 
 def _trajectory(header: dict[str, Any], arrays: Arrays) -> Trajectory:
-    problem, layout = McKeanVlasov.from_dict(header["problem"]), layout_of(header)
+    problem, layout = equation_from(header["problem"]), layout_of(header)
     check_layout(layout, problem.domain, arrays["cosine"].shape[1], "the trajectory")
     # Files of before have no accuracy.
     accuracy = header.get("accuracy")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..arguments import checked
-from ..equations import McKeanVlasov
+from ..equations import Equation
 from ..wording import number_in_words, potential_in_words
 from .appearance import AXES_SIZE
 
@@ -23,12 +23,12 @@ GROUP = re.compile(r"\b([CDST])_(\w+)")
 
 
 @checked
-def caption(problem: McKeanVlasov) -> str:
+def caption(problem: Equation) -> str:
     r"""Return the caption of a problem, such as ``transformer ($\beta=5$) on the circle, $D=1$``."""
     return joined(caption_parts(problem))
 
 
-def caption_parts(problem: McKeanVlasov) -> tuple[str, ...]:
+def caption_parts(problem: Equation) -> tuple[str, ...]:
     """Return potential, domain, noise and, where there are any, coupling and confinement."""
     parts = [
         _symbols(potential_in_words(problem.potential)),
@@ -69,7 +69,7 @@ def entitle_figure(figure: "Figure", text: str) -> None:
     figure.suptitle(fitted(text, 0.95 * figure.get_figwidth()), fontsize=FONT_SIZE, color=COLOUR)
 
 
-def titled_axes(problem: McKeanVlasov, name: str = "", size: tuple[float, float] = AXES_SIZE) -> "Axes":
+def titled_axes(problem: Equation, name: str = "", size: tuple[float, float] = AXES_SIZE) -> "Axes":
     """Return axes on a new figure with a problem as title, behind the name of a state if one is given."""
     from matplotlib.figure import Figure
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..arguments import checked
 from ..base import Record, SavedRecord
-from ..equations import McKeanVlasov
+from ..equations import Equation
 from ..errors import InvalidInput, did_you_mean
 from ..wording import describe
 from .outcome import Outcome
@@ -140,7 +140,7 @@ class Comparison(SavedRecord):
         How the computation ended, what a reader must know, and where the record comes from.
     """
 
-    problem: McKeanVlasov
+    problem: Equation
     particles: Integers
     replicas: int
     seed: int

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..arguments import ITSELF, checked, shown
 from ..base import Record, SavedRecord
 from ..domains import Circle, Domain
-from ..equations import McKeanVlasov
+from ..equations import Equation
 from ..errors import InvalidInput, did_you_mean
 from ..harmonics import Layout, Moments, modes_of, moment_columns, moments_of
 from ..potentials import Number
@@ -250,7 +250,7 @@ class Diagram(SavedRecord):
         Version, options, command and time of the computation.
     """
 
-    problem: McKeanVlasov
+    problem: Equation
     interval: tuple[Number, Number]
     critical_coupling: Number | None
     branches: tuple[Branch, ...]
@@ -468,7 +468,7 @@ def _known(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
-def state_at(problem: McKeanVlasov, branch: Branch, point: int) -> State:
+def state_at(problem: Equation, branch: Branch, point: int) -> State:
     """Return the density at a point of a branch as a state, its coupling in the precision of the branch."""
     return State(
         problem=problem.at(coupling=branch.coupling[point]),

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..arguments import checked
 from ..base import SavedRecord
-from ..equations import McKeanVlasov
+from ..equations import Equation
 from ..errors import InvalidInput
 from ..harmonics import Layout, Modes, Moments, modes_of
 from ..wording import describe
@@ -94,7 +94,7 @@ class Ensemble(SavedRecord):
         The lengths :math:`|m_l|` on the sphere; nan for degrees whose harmonics are too many.
     """
 
-    problem: McKeanVlasov
+    problem: Equation
     particles: int
     replicas: int
     seed: int

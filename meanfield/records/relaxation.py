@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ..arguments import checked
 from ..base import Record
-from ..equations import McKeanVlasov
+from ..equations import Equation
 from ..errors import InvalidInput, did_you_mean
 from .state import State
 
@@ -95,7 +95,7 @@ class Relaxation(Record):
         What a reader must know.
     """
 
-    problem: McKeanVlasov
+    problem: Equation
     state: State
     gap: float
     gap_error: float

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import ITSELF, checked
 from ..base import Record
-from ..equations import McKeanVlasov
+from ..equations import Equation
 from ..harmonics import Layout, Moments, moments_of
 from ..harmonics.moments import per_unit
 from .observables import FREE_ENERGY_GAP, Observed, former_arguments
@@ -67,7 +67,7 @@ class State(Observed):
         ``"degree"``, moments by degree; ``"order"``, those of a density on S^2 by degree and order.
     """
 
-    problem: McKeanVlasov
+    problem: Equation
     cosine: Floats
     sine: Floats
     observables: Mapping[str, Any]

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import ITSELF, checked
 from ..base import SavedRecord
-from ..equations import McKeanVlasov
+from ..equations import Equation
 from ..errors import InvalidInput
 from ..harmonics import Layout, Moments, moment_columns, moments_of
 from ..wording import describe, wrapped
@@ -90,7 +90,7 @@ class Trajectory(Observed, SavedRecord):
 
     _along: ClassVar[str] = "time"
 
-    problem: McKeanVlasov
+    problem: Equation
     time: Floats
     cosine: Floats
     sine: Floats

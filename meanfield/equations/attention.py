@@ -1,0 +1,186 @@
+r"""Velocity laws of attention with normalised weights.
+
+A token x among tokens of the density rho moves along the tangential part of an average of them,
+
+.. math:: A(x) = \frac{1}{\mathcal N} \int y\, e^{\beta\langle x,y\rangle}\,d\rho(y).
+
+Without normalisation, :math:`\mathcal N = 1`, this is the gradient law of :class:`meanfield.Transformer`, whose drive
+is :math:`h = (K*\rho)/\beta` with :math:`K = e^{\beta\langle x,y\rangle}`: the tangential part of the integral is
+:math:`\nabla h`, and its radial part :math:`R = \langle x, \int y K d\rho\rangle = (\partial_\beta K)*\rho`.
+
+* softmax attention (SA; layer normalisation behind each block, "Post-LN"): :math:`\mathcal N = K*\rho`, so that
+  :math:`v = \nabla\log(K*\rho)/\beta`. There is a Gibbs map, :math:`\rho = (K*\rho)^{\kappa/(\beta D)}/Z`, but no free
+  energy: the velocity is the gradient of no functional of the density in the metric of Wasserstein.
+* nGPT: the average is itself put onto the sphere, :math:`\mathcal N = |\int y K d\rho| = (|\nabla h|^2 + R^2)^{1/2}`.
+
+References: Geshkovski, Letrouit, Polyanskiy, Rigollet, "A mathematical perspective on transformers" (2023), whose
+equations are these at kappa = 1, D = 0.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from ..arguments import checked
+from ..domains import Domain
+from ..errors import InvalidInput
+from ..harmonics.gegenbauer import multiplicities
+from ..potentials import Array, Potential, Transformer
+from .capabilities import Capability
+from .velocity import VelocityLaw
+
+# The mean of exp(beta <x, y>) fits the range of doubles.
+LARGEST_BETA = 700.0
+
+
+@dataclass(frozen=True)
+class _Attention(VelocityLaw):
+    """Base of the laws of attention with normalised weights.
+
+    Parameters
+    ----------
+    beta
+        Inverse temperature, of either sign, not 0, of modulus up to 700.
+    """
+
+    beta: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "beta", Transformer(self.beta).beta)
+        if abs(self.beta) > LARGEST_BETA:
+            raise InvalidInput(
+                f"abs(beta) must be at most {LARGEST_BETA:g} for {self.name}, not {self.beta!r}; without "
+                "normalisation, Transformer(beta), it may be larger"
+            )
+
+    @property
+    def potential(self) -> Potential:
+        """The potential of the attention without normalisation."""
+        return Transformer(self.beta)
+
+    def require_domain(self, domain: Domain) -> None:
+        """Accept every domain."""
+
+    def parameters(self) -> dict[str, Any]:
+        """Return beta."""
+        return {"beta": self.beta}
+
+    def parameter_values(self) -> dict[str, float]:
+        """Return beta."""
+        return {"beta": self.beta}
+
+    @checked
+    def with_parameter(self, name: str, value: float) -> Self:
+        """Return the law at another beta.
+
+        Raises
+        ------
+        InvalidInput
+            If the name is another one, or the value not admissible.
+        """
+        self.potential.with_parameter(name, value)
+        return type(self)(value)
+
+    def _exponentials(self, domain: Domain, degree: int) -> Array:
+        """Return the coefficients of K, l = 0..degree."""
+        return np.asarray(-self.beta * self.potential.multipliers(domain, degree), dtype=float)
+
+
+@dataclass(frozen=True)
+class SoftmaxAttention(_Attention):
+    r"""Attention with weights normalised to one, :math:`v = \nabla\log(K*\rho)/\beta`.
+
+    Parameters
+    ----------
+    beta
+        Inverse temperature, of either sign, not 0, of modulus up to 700.
+
+    Raises
+    ------
+    InvalidInput
+        If beta is not such a number.
+
+    Examples
+    --------
+    >>> from meanfield import Circle, ContinuityEquation
+    >>> ContinuityEquation(Circle(), SoftmaxAttention(beta=2.0), noise=0.0, coupling=1.0).parameters
+    {'noise': 0.0, 'coupling': 1.0, 'beta': 2.0}
+    """
+
+    name: ClassVar[str] = "softmax attention"
+    formula: ClassVar[str] = "(1/beta) grad log(exp(beta <x, y>)*rho)"
+
+    def lacks(self, capability: Capability) -> str:
+        """Return a clause on why there is no free energy or conserved centre."""
+        return {
+            Capability.FREE_ENERGY: "the velocity of softmax attention is not the Wasserstein gradient of a functional",
+            Capability.CENTRE: "the weights of softmax attention differ between the two particles of a pair",
+        }.get(capability, "")
+
+    def radial(self, domain: Domain, degree: int) -> None:
+        """Return None: the speed follows from the drive alone."""
+        return
+
+    def speed(self, drive: Array, slope_squared: Array, radial: Array | None) -> Array:
+        """Return 1/(K*rho), K*rho being beta h."""
+        return np.asarray(1.0 / (self.beta * drive))
+
+    def antiderivative(self, drive: Array) -> Array:
+        """Return log(K*rho)/beta."""
+        return np.asarray(np.log(self.beta * drive) / self.beta)
+
+    def at_uniform(self, domain: Domain) -> Potential:
+        """Return the potential of attention over the uniform mean of K."""
+        return self.potential / float(self._exponentials(domain, 0)[0])
+
+
+@dataclass(frozen=True)
+class NormalisedAttention(_Attention):
+    r"""Attention of nGPT: the average of the tokens is put onto the sphere, and its tangential part is the velocity.
+
+    Parameters
+    ----------
+    beta
+        Inverse temperature, of either sign, not 0, of modulus up to 700.
+
+    Raises
+    ------
+    InvalidInput
+        If beta is not such a number.
+
+    Examples
+    --------
+    >>> NormalisedAttention(beta=2.0).name
+    'nGPT attention'
+    """
+
+    name: ClassVar[str] = "nGPT attention"
+    formula: ClassVar[str] = "P_x a/|a|, a = int y exp(beta <x, y>) d rho(y)"
+
+    def lacks(self, capability: Capability) -> str:
+        """Return a clause on why there is no free energy, Gibbs map or conserved centre."""
+        return {
+            Capability.GIBBS_MAP: "the velocity of nGPT attention is not the gradient of a function of the drive",
+            Capability.FREE_ENERGY: "the velocity of nGPT attention is not the Wasserstein gradient of a functional",
+            Capability.CENTRE: "the weights of nGPT attention differ between the two particles of a pair",
+        }.get(capability, "")
+
+    def radial(self, domain: Domain, degree: int) -> Array:
+        r"""Return the coefficients of :math:`\partial_\beta K = N_l c_{l+1}/N_{l+1} + l c_l/\beta` (DLMF 10.29.4)."""
+        terms, degrees = self._exponentials(domain, degree + 1), np.arange(degree + 1)
+        numbers = multiplicities(domain, degree + 1).astype(float)
+        return np.asarray(numbers[:-1] / numbers[1:] * terms[1:] + degrees * terms[:-1] / self.beta)
+
+    def speed(self, drive: Array, slope_squared: Array, radial: Array | None) -> Array:
+        """Return 1 over the length of the average of the tokens."""
+        assert radial is not None
+        return np.asarray(1.0 / np.sqrt(slope_squared + radial * radial))
+
+    def antiderivative(self, drive: Array) -> Array:
+        """Refuse, since the speed depends on the slope of the drive as well."""
+        raise InvalidInput(f"{self.name} has no Gibbs map; {self.lacks(Capability.GIBBS_MAP)}")
+
+    def at_uniform(self, domain: Domain) -> Potential:
+        """Return the potential of attention over the modulus of the uniform mean of the derivative of K."""
+        return self.potential / abs(float(self.radial(domain, 0)[0]))

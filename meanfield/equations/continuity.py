@@ -1,0 +1,84 @@
+"""Equations with any velocity law, with or without noise."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ..domains import Domain
+from ..errors import InvalidInput, did_you_mean
+from ..potentials import Potential
+from .attention import NormalisedAttention, SoftmaxAttention
+from .equation import Equation, described_fields
+from .velocity import VelocityLaw, require_velocity
+
+VELOCITIES: dict[str, type[Any]] = {kind.name: kind for kind in (SoftmaxAttention, NormalisedAttention)}
+
+
+@dataclass(frozen=True)
+class ContinuityEquation(Equation):
+    """An equation whose particles follow a velocity law, with or without noise.
+
+    Parameters
+    ----------
+    domain
+        The space the particles live on.
+    velocity
+        The velocity law; the one that is the gradient of a pair potential is :class:`McKeanVlasov`.
+    noise
+        D >= 0, in units of angle squared over time.
+    coupling
+        kappa, finite, of either sign: the factor of the velocity; ``None`` leaves it free.
+    confinement
+        External potential V, as for :class:`McKeanVlasov`.
+
+    Raises
+    ------
+    InvalidInput
+        If the noise is negative or not finite, the coupling is not finite, the law is not defined on the domain,
+        or the confinement is constant.
+
+    Examples
+    --------
+    >>> from meanfield import Circle, SoftmaxAttention
+    >>> ContinuityEquation(Circle(), SoftmaxAttention(beta=4.0), coupling=3.0).velocity.beta
+    4.0
+    """
+
+    domain: Domain
+    velocity: VelocityLaw
+    noise: float = 1.0
+    coupling: float | None = None
+    confinement: Potential | None = None
+
+    law_field: ClassVar[str] = "velocity"
+
+    def _require_law(self) -> None:
+        require_velocity(self.velocity, self.domain)
+
+    @classmethod
+    def from_dict(cls, description: dict[str, Any]) -> "ContinuityEquation":
+        """Return the equation that :meth:`to_dict` describes.
+
+        Raises
+        ------
+        InvalidInput
+            If the description is not complete, or names an unknown domain, law or potential.
+        """
+        fields = described_fields(description, cls.law_field)
+        return cls(velocity=velocity_of(description["velocity"]), **fields)
+
+
+def velocity_of(description: dict[str, Any]) -> VelocityLaw:
+    """Return the velocity law that a name and parameters describe.
+
+    Raises
+    ------
+    InvalidInput
+        If no law has that name, or the parameters do not fit.
+    """
+    name = description["name"]
+    if name not in VELOCITIES:
+        raise InvalidInput(
+            f"unknown velocity law {name!r}; {did_you_mean(str(name), VELOCITIES)}known laws: {', '.join(VELOCITIES)}"
+        )
+    law: VelocityLaw = VELOCITIES[name](**description["parameters"])
+    return law

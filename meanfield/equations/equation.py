@@ -1,0 +1,262 @@
+r"""What all equations share: a velocity law with its coupling, a noise, and perhaps a confinement.
+
+.. math::
+
+    \partial_t \rho = \mathrm{div}\left( D \nabla\rho - \kappa\, \rho\, v[\rho] + \rho \nabla V \right),
+    \qquad
+    dX_i = \kappa\, v[\mu_N](X_i)\,dt - \nabla V\,dt + \sqrt{2D}\,dB_i, \quad \mu_N = \frac1N\sum_j \delta_{X_j},
+
+with noise :math:`D \ge 0`, coupling :math:`\kappa`, velocity law v and confinement V.
+"""
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from ..arguments import checked, shown
+from ..domains import Domain, domain_named, is_domain
+from ..errors import InvalidInput
+from ..potentials import Number, Potential, potential_from
+from ..potentials.foreign import require_potential
+from ..potentials.parametric import require_named, values_of
+from .capabilities import Capability
+from .velocity import VelocityLaw
+
+# Couplings are proportional to the noise and would leave the range of doubles with it.
+SMALLEST_NOISE = 1e-100
+
+
+class Equation:
+    """The base of frozen equations: ``domain``, ``noise``, ``coupling``, ``confinement`` and a velocity law.
+
+    The law is the field that ``law_field`` names: the potential whose gradient it is, or the law itself.
+    """
+
+    domain: Domain
+    noise: float
+    coupling: float | None
+    confinement: Potential | None
+    law_field: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        if not is_domain(self.domain):
+            raise InvalidInput(f"domain must be a domain such as Circle() or Sphere(3), not {self.domain!r}")
+        self._require_law()
+        if self.confinement is not None:
+            require_potential(self.confinement, self.domain, "confinement")
+        if self.confinement is not None and self.confinement.scale(self.domain) == 0:
+            _require_zero(self.confinement, self.domain)
+            object.__setattr__(self, "confinement", None)
+        for name in ("noise", "coupling"):
+            value: Any = getattr(self, name)
+            if isinstance(value, np.generic) and not isinstance(value, np.longdouble):
+                object.__setattr__(self, name, value.item())
+        object.__setattr__(self, "noise", _checked_noise(self.noise))
+        if self.coupling is not None and not _is_finite(self.coupling):
+            raise InvalidInput(
+                f"coupling must be a finite number, not {self.coupling}; leave it out to keep it free"
+            )
+
+    def _require_law(self) -> None:
+        """Refuse an inadmissible velocity law."""
+        raise NotImplementedError
+
+    if TYPE_CHECKING:
+        # A field of one of the equations: a property of the base would be taken for its default.
+        @property
+        def velocity(self) -> VelocityLaw:
+            """The velocity law v."""
+
+    def at(self, *, coupling: Number | None) -> Self:
+        """Return the same problem at another coupling (``None`` frees it)."""
+        return self._with(coupling=coupling)
+
+    @property
+    def parameters(self) -> dict[str, Number]:
+        """The continuous parameters by name: noise, coupling where it is fixed, and those of law and confinement.
+
+        Those of the confinement are prefixed, as in ``confinement_w1``; one of the law whose name is taken is
+        prefixed too, by ``potential_`` or ``velocity_``.
+
+        Examples
+        --------
+        >>> from meanfield import Circle, McKeanVlasov, Transformer
+        >>> McKeanVlasov(Circle(), Transformer(beta=4), coupling=3.0).parameters
+        {'noise': 1.0, 'coupling': 3.0, 'beta': 4.0}
+        """
+        values: dict[str, dict[str, Any]] = {
+            "noise": {"": self.noise},
+            "coupling": {"": self.coupling},
+            self.law_field: self._law_values,
+            "confinement": {} if self.confinement is None else values_of(self.confinement),
+        }
+        return {name: values[role][own] for name, (role, own) in self._places.items()}
+
+    @checked
+    def with_parameter(self, name: str, value: Number) -> Self:
+        """Return the same problem with one continuous parameter changed.
+
+        Parameters
+        ----------
+        name
+            One of ``parameters``.
+        value
+            Admissible in the place of the parameter.
+
+        Raises
+        ------
+        InvalidInput
+            If there is no such parameter, or its value is not admitted.
+        """
+        places = self._places
+        free = " with a free coupling, which at(coupling=...) fixes," if self.coupling is None else ""
+        require_named(name, tuple(places), f"the problem{free}")
+        role, own = places[name]
+        changed: Any = getattr(self, role).with_parameter(own, value) if own else value
+        return self._with(**{role: changed})
+
+    def _with(self, **changed: Any) -> Self:
+        equation: Any = self
+        same: Self = dataclasses.replace(equation, **changed)
+        return same
+
+    @property
+    def _law_values(self) -> dict[str, float]:
+        """The continuous parameters of the velocity law."""
+        return values_of(getattr(self, self.law_field))
+
+    @property
+    def _places(self) -> dict[str, tuple[str, str]]:
+        """The field of each parameter and its name in that field; the name is empty for the field itself."""
+        places = {name: (name, "") for name in ("noise", "coupling") if getattr(self, name) is not None}
+        if self.confinement is not None:
+            places |= {f"confinement_{own}": ("confinement", own) for own in values_of(self.confinement)}
+        of_law = {own: (self.law_field, own) for own in self._law_values}
+        return places | {
+            f"{self.law_field}_{name}" if name in {*places, "coupling"} else name: place
+            for name, place in of_law.items()
+        }
+
+    @property
+    def fixed_coupling(self) -> float:
+        """The coupling, for computations that need one.
+
+        Raises
+        ------
+        InvalidInput
+            If the coupling is free.
+        """
+        if self.coupling is None:
+            raise InvalidInput("this needs a coupling and the problem's is free; use problem.at(coupling=...)")
+        return self.coupling
+
+    @property
+    def positive_noise(self) -> float:
+        """The noise, for computations that divide by it.
+
+        Raises
+        ------
+        InvalidInput
+            If the noise is zero.
+        """
+        if self.noise == 0:
+            raise InvalidInput(
+                "this needs noise and the problem has none; give noise > 0, such as noise=1.0 (--noise 1)"
+            )
+        return self.noise
+
+    def lacks(self, capability: Capability) -> str:
+        """Return a clause on why the equation lacks a capability; empty if it has it."""
+        missing = self.velocity.lacks(capability)
+        return missing if missing or self.noise > 0 else _WITHOUT_NOISE.get(capability, "")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the problem as plain values that JSON can hold."""
+        law = getattr(self, self.law_field)
+        return {
+            "domain": self.domain.to_dict(),
+            self.law_field: described(law),
+            "noise": float(self.noise),
+            "coupling": None if self.coupling is None else _double(self.coupling),
+            "confinement": None if self.confinement is None else described(self.confinement),
+        }
+
+
+_WITHOUT_NOISE = {
+    Capability.GIBBS_MAP: "without noise no density is exp(-(kappa W*rho + V)/D)/Z; give noise > 0",
+    Capability.FREE_ENERGY: "it is measured in units of the noise, of which there is none; give noise > 0",
+}
+
+
+def described(named: Any) -> dict[str, Any]:
+    """Return a potential or a velocity law as its name and parameters."""
+    return {"name": named.name, "parameters": named.parameters()}
+
+
+def potential_of(description: dict[str, Any]) -> Potential:
+    """Return the potential that a name and parameters describe."""
+    return potential_from(description["name"], description["parameters"])
+
+
+def described_fields(description: Any, law: str) -> dict[str, Any]:
+    """Return the arguments of an equation that a description has, all but its law.
+
+    Raises
+    ------
+    InvalidInput
+        If it is no mapping, or something is missing.
+    """
+    if not isinstance(description, Mapping):
+        raise InvalidInput(f"the description of a problem is a mapping, not {shown(description)}")
+    missing = {"domain", law, "noise", "coupling", "confinement"}.difference(description)
+    if missing:
+        raise InvalidInput(
+            f"the description of a problem has no {', '.join(sorted(missing))}; see McKeanVlasov.to_dict()"
+        )
+    domain, confinement = description["domain"], description["confinement"]
+    return {
+        "domain": domain_named(domain["name"], domain.get("dimension")),
+        "noise": description["noise"],
+        "coupling": description["coupling"],
+        "confinement": None if confinement is None else potential_of(confinement),
+    }
+
+
+def _checked_noise(noise: Any) -> float:
+    """Return a noise that is admissible, zero without a sign."""
+    if not (_is_finite(noise) and noise >= 0):
+        raise InvalidInput(f"noise must be a finite number, at least 0, not {noise!r}; try noise=1.0")
+    if noise != 0 and not SMALLEST_NOISE <= noise <= 1.0 / SMALLEST_NOISE:
+        raise InvalidInput(
+            f"noise must be 0 or between {SMALLEST_NOISE:g} and {1 / SMALLEST_NOISE:g}, not {noise!r}; only "
+            "coupling/noise matters for the states, so measure both in another unit"
+        )
+    admissible: float = noise if noise != 0 else 0.0
+    return admissible
+
+
+def _require_zero(confinement: Potential, domain: Domain) -> None:
+    """Refuse a constant confinement that is not zero: it moves no particle, but adds to the free energy."""
+    constant = float(confinement.multipliers(domain, 0)[0])
+    if constant != 0.0:
+        raise InvalidInput(
+            f"the confinement {confinement.name!r} is constant, {constant:g} everywhere, and moves no particle; "
+            "leave it out, and add the constant to the free energy"
+        )
+
+
+def _double(value: float) -> float:
+    """Return a float, unless the value is beyond the range of doubles and would become zero."""
+    return float(value) if float(value) != 0.0 or value == 0.0 else value
+
+
+def _is_finite(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False

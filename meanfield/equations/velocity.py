@@ -1,0 +1,170 @@
+r"""What a velocity law is, and the gradient law of a pair potential.
+
+The velocity of a particle at x among a density rho is, per unit of the coupling,
+
+.. math:: v[\rho](x) = s\,\nabla h(x), \qquad h = -W*\rho,
+
+W being a pair potential and s > 0 the speed, 1 for the gradient law. Other laws regulate it at each point by the drive
+h, by its slope, and by a second average of the density, the radial drive :math:`R = k*\rho`, which some need.
+Everything is known from the multipliers of W and k, since both convolutions are diagonal in the harmonics.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from ..domains import Domain
+from ..errors import InvalidInput
+from ..potentials import Array, Potential
+from ..potentials.foreign import require_potential
+from ..potentials.parametric import values_of
+from .capabilities import Capability
+
+
+class VelocityLaw(Protocol):
+    """A velocity law; frozen, hashable, equal by value.
+
+    Attributes
+    ----------
+    name
+        The name in files and sentences.
+    formula
+        The velocity as a formula.
+    """
+
+    name: ClassVar[str]
+    formula: ClassVar[str]
+
+    @property
+    def potential(self) -> Potential:
+        """The pair potential W of the drive h = -W*rho."""
+        ...
+
+    def lacks(self, capability: Capability) -> str:
+        """Return a clause on why equations with this law lack a capability; empty if they need not."""
+        ...
+
+    def require_domain(self, domain: Domain) -> None:
+        """Refuse a domain on which the law is not defined.
+
+        Raises
+        ------
+        InvalidInput
+            If that is so.
+        """
+        ...
+
+    def radial(self, domain: Domain, degree: int) -> Array | None:
+        """Return the coefficients k_l, l = 0..degree, of the radial drive R = k*rho; None if the speed needs none."""
+        ...
+
+    def speed(self, drive: Array, slope_squared: Array, radial: Array | None) -> Array:
+        """Return the speed s at points with the drive h, the squared length of its slope, and the radial drive."""
+        ...
+
+    def antiderivative(self, drive: Array) -> Array:
+        """Return S(h) with S' = s(h), so that v = grad S(h) and the Gibbs density is exp(kappa S(h)/D)/Z.
+
+        Raises
+        ------
+        InvalidInput
+            If the speed is no function of the drive alone.
+        """
+        ...
+
+    def at_uniform(self, domain: Domain) -> Potential:
+        """Return the pair potential whose gradient law has the same linearisation at the uniform density."""
+        ...
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the constructor arguments as plain values."""
+        ...
+
+    def parameter_values(self) -> dict[str, float]:
+        """Return the continuous parameters by name."""
+        ...
+
+    def with_parameter(self, name: str, value: float) -> "VelocityLaw":
+        """Return the law with one continuous parameter changed."""
+        ...
+
+
+@dataclass(frozen=True)
+class Gradient:
+    r"""The gradient law of a pair potential, :math:`v = -\nabla(W*\rho)`.
+
+    Parameters
+    ----------
+    potential
+        Interaction potential W, even.
+
+    Examples
+    --------
+    >>> from meanfield import Kuramoto
+    >>> Gradient(Kuramoto()).potential.name
+    'kuramoto'
+    """
+
+    potential: Potential
+    name: ClassVar[str] = "gradient"
+    formula: ClassVar[str] = "-grad(W*rho)"
+
+    def lacks(self, capability: Capability) -> str:
+        """Return the empty clause: a gradient law lacks nothing."""
+        return ""
+
+    def require_domain(self, domain: Domain) -> None:
+        """Refuse a potential that is none on the domain."""
+        require_potential(self.potential, domain, "potential")
+
+    def radial(self, domain: Domain, degree: int) -> None:
+        """Return None: the speed is one."""
+        return
+
+    def speed(self, drive: Array, slope_squared: Array, radial: Array | None) -> Array:
+        """Return ones."""
+        return np.ones_like(drive)
+
+    def antiderivative(self, drive: Array) -> Array:
+        """Return the drive."""
+        return drive
+
+    def at_uniform(self, domain: Domain) -> Potential:
+        """Return W."""
+        return self.potential
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the potential by its name and parameters."""
+        return {"potential": {"name": self.potential.name, "parameters": self.potential.parameters()}}
+
+    def parameter_values(self) -> dict[str, float]:
+        """Return the continuous parameters of the potential."""
+        return values_of(self.potential)
+
+    def with_parameter(self, name: str, value: float) -> "Gradient":
+        """Return the law of the potential with one continuous parameter changed."""
+        return Gradient(self.potential.with_parameter(name, value))
+
+
+def is_velocity(candidate: object) -> bool:
+    """Return whether an object is an instance, not a class, with the methods of a velocity law."""
+    methods = ("potential", "lacks", "require_domain", "radial", "speed", "antiderivative", "at_uniform", "parameters")
+    return not isinstance(candidate, type) and all(hasattr(candidate, method) for method in methods)
+
+
+def require_velocity(velocity: object, domain: Domain) -> None:
+    """Refuse objects that are no velocity laws, and laws that are none on a domain.
+
+    Raises
+    ------
+    InvalidInput
+        If that is so.
+    """
+    if not is_velocity(velocity):
+        raise InvalidInput(
+            f"velocity must be a velocity law such as SoftmaxAttention(beta=4), not {velocity!r}; the equation of a "
+            "pair potential is McKeanVlasov(domain, potential)"
+        )
+    law: Any = velocity
+    law.require_domain(domain)
