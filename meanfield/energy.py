@@ -29,7 +29,7 @@ import numpy.typing as npt
 from .arguments import checked, shown
 from .base import Record
 from .entropy import SERIES_BELOW, excess, excess_beyond_square
-from .equations import Capability, McKeanVlasov, require
+from .equations import Capability, Equation, require
 from .errors import ComputationFailed, InvalidInput
 from .harmonics import Layout, converged, modes_of
 from .harmonics.modes import EPS
@@ -72,7 +72,7 @@ class FreeEnergy(Record):
 
 @checked
 def free_energy_parts(
-    problem: McKeanVlasov,
+    problem: Equation,
     cosine: npt.ArrayLike,
     sine: npt.ArrayLike | None = None,
     layout: Layout = "degree",
@@ -115,7 +115,7 @@ def free_energy_parts(
 
 @checked
 def dissipation(
-    problem: McKeanVlasov,
+    problem: Equation,
     cosine: npt.ArrayLike,
     sine: npt.ArrayLike | None = None,
     layout: Layout = "degree",
@@ -157,7 +157,7 @@ def dissipation(
 
 @checked
 def first_variation(
-    problem: McKeanVlasov,
+    problem: Equation,
     cosine: npt.ArrayLike,
     sine: npt.ArrayLike | None = None,
     points: int | None = None,
@@ -207,7 +207,7 @@ def first_variation(
 
 @checked
 def second_variation(
-    problem: McKeanVlasov,
+    problem: Equation,
     cosine: npt.ArrayLike,
     sine: npt.ArrayLike | None,
     direction_cosine: npt.ArrayLike,
@@ -264,7 +264,7 @@ class _Density:
     """A density of a problem: its moments, checked, and the factors of each place."""
 
     def __init__(
-        self, problem: McKeanVlasov, cosine: npt.ArrayLike, sine: npt.ArrayLike | None, layout: Layout
+        self, problem: Equation, cosine: npt.ArrayLike, sine: npt.ArrayLike | None, layout: Layout
     ) -> None:
         require(problem, Capability.FREE_ENERGY, "energies and their variations")
         self.problem, self.domain = problem, problem.domain
@@ -393,7 +393,7 @@ def _lengthened(moments: Vector, places: int) -> Vector:
     return np.concatenate([moments, np.zeros(places - moments.size)])
 
 
-def _products(problem: McKeanVlasov, degrees: npt.NDArray[np.intp]) -> Vector:
+def _products(problem: Equation, degrees: npt.NDArray[np.intp]) -> Vector:
     """Return kappa w_k / (2 D) of each place; the coupling multiplies first, so that nothing overflows."""
     multipliers = problem.potential.multipliers(problem.domain, int(degrees[-1]))
     products = np.longdouble(problem.fixed_coupling) * multipliers / (2 * problem.positive_noise)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
-from .equations import Interaction, McKeanVlasov
+from .equations import Equation, Interaction
 from .harmonics import growing, refined_until_two_agree, zonal_sum
 from .harmonics.quadrature import gauss_rule, polynomials
 
@@ -25,7 +25,7 @@ AGREEMENT = 1e-14
 NEGLIGIBLE = 1e-18
 
 
-def gibbs_density(problem: McKeanVlasov, moments: Floats, polar: ArrayLike) -> Floats:
+def gibbs_density(problem: Equation, moments: Floats, polar: ArrayLike) -> Floats:
     """Return the stationary density with the given moments over the uniform one.
 
     Parameters
@@ -48,7 +48,7 @@ def gibbs_density(problem: McKeanVlasov, moments: Floats, polar: ArrayLike) -> F
 class GibbsDensity:
     """The stationary density with given moments, as :func:`gibbs_density`, normalised once for many angles."""
 
-    def __init__(self, problem: McKeanVlasov, moments: Floats) -> None:
+    def __init__(self, problem: Equation, moments: Floats) -> None:
         self._dimension = problem.domain.dimension
         self._terms = _exponent(problem, moments)
         self._normalisation = _log_mean(self._terms, self._dimension)
@@ -72,7 +72,7 @@ def _log_mean(terms: Floats, dimension: int) -> float:
     return refined_until_two_agree(logarithm, growing(2 * terms.size + SPARE_NODES, MOST_NODES), otherwise)
 
 
-def _exponent(problem: McKeanVlasov, moments: Floats) -> Floats:
+def _exponent(problem: Equation, moments: Floats) -> Floats:
     """Return the coefficients of f up to the last significant one, without the constant."""
     interaction, degree = Interaction(problem), moments.size - 1
     terms = interaction.attractions(degree) * moments + interaction.forces(degree)

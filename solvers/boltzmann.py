@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from meanfield import Domain, McKeanVlasov, NotResolved
+from meanfield import Domain, Equation, NotResolved
 
 from .bases import EPS, SMALL_FIELD, Boltzmann, Floats
 
@@ -39,7 +39,7 @@ class Panels(NamedTuple):
     lost: float
 
 
-def boltzmann_factor(problem: McKeanVlasov, symmetry: int, cells: int) -> Boltzmann:
+def boltzmann_factor(problem: Equation, symmetry: int, cells: int) -> Boltzmann:
     """Return the moments of exp(-V/D) by cell from 0 up to ``cells``, for a confinement of a rotation symmetry.
 
     Raises

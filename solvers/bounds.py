@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from meanfield import McKeanVlasov
+from meanfield import Equation
 from meanfield.equations import Interaction
 
 
-def bounded_below(problem: McKeanVlasov) -> bool:
+def bounded_below(problem: Equation) -> bool:
     r"""Return whether the free energy is bounded below, judged by the multipliers of degree 2048 to 4095.
 
     On Poisson kernels of the circle, :math:`m_k = r^k`, its gap is :math:`\sum_k (1/k - \lambda_k) r^{2k}`, which

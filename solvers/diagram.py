@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from meanfield import Diagram, InvalidInput, McKeanVlasov, Number, critical_coupling
+from meanfield import Diagram, Equation, InvalidInput, Number, critical_coupling
 from meanfield.arguments import checked
 from meanfield.equations import Capability, has_free_energy, require
 
@@ -35,7 +35,7 @@ Result = TypeVar("Result")
 @checked
 @one_thread()
 def bifurcation_diagram(
-    problem: McKeanVlasov,
+    problem: Equation,
     interval: tuple[float, float] | None = None,
     *,
     relative: tuple[float, float] | None = None,
@@ -82,7 +82,7 @@ def bifurcation_diagram(
 
     Examples
     --------
-    >>> from meanfield import Circle, Kuramoto, McKeanVlasov
+    >>> from meanfield import Circle, Kuramoto, Equation
     >>> diagram = bifurcation_diagram(McKeanVlasov(Circle(), Kuramoto()), (1.0, 4.0), rates=False)
     >>> [branch.label for branch in diagram.branches]
     ['uniform', '1-cluster']
@@ -136,7 +136,7 @@ def _tell(watch: Watch, label: str, done: int, waiting: int) -> None:
     watch(done, done + waiting, label)
 
 
-def _mark_exchanges(parts: list[Part], problem: McKeanVlasov, register: Register) -> None:
+def _mark_exchanges(parts: list[Part], problem: Equation, register: Register) -> None:
     curves, labels = [part.curve for part in parts], [part.label for part in parts]
     mark_exchanges(curves, labels, largest_modulus(register.interval), uniform=problem.confinement is None)
 

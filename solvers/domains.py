@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from meanfield import Circle, McKeanVlasov, Spectrum, Sphere
+from meanfield import Circle, Equation, Spectrum, Sphere
 
 from .circle import CIRCLE
 from .evolution.circle.relaxing import neighbourhood as neighbourhood_on_circle
@@ -46,6 +46,6 @@ SOLVERS = {
 }
 
 
-def solvers_of(problem: McKeanVlasov) -> DomainSolvers:
+def solvers_of(problem: Equation) -> DomainSolvers:
     """Return what is particular to the domain of a problem."""
     return SOLVERS[problem.domain.name]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from meanfield import ComputationFailed, Ensemble, InvalidInput, McKeanVlasov, Outcome
+from meanfield import ComputationFailed, Ensemble, Equation, InvalidInput, Outcome
 from meanfield.arguments import checked
 
 from .arguments import require_on_failure
@@ -33,7 +33,7 @@ COARSE = 0.05
 
 @checked
 def simulate(
-    problem: McKeanVlasov,
+    problem: Equation,
     particles: int,
     until: float,
     seed: int,
@@ -122,7 +122,7 @@ def simulate(
 
     Examples
     --------
-    >>> from meanfield import Circle, Kuramoto, McKeanVlasov
+    >>> from meanfield import Circle, Kuramoto, Equation
     >>> problem = McKeanVlasov(Circle(), Kuramoto(), coupling=1.0)
     >>> ensemble = simulate(problem, 1000, until=0.5, seed=1, replicas=3)
     >>> ensemble.cosine.shape

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.linalg.blas import ddot
 
-from meanfield import McKeanVlasov, Number
+from meanfield import Equation, Number
 from meanfield.equations import Interaction
 
 from .bases import (
@@ -116,7 +116,7 @@ class StationaryEquation:
 
     def __init__(
         self,
-        problem: McKeanVlasov,
+        problem: Equation,
         basis: Basis,
         sign: int,
         geometry: "Geometry",
@@ -336,7 +336,7 @@ class Size(NamedTuple):
 
 
 def starting_size(
-    problem: McKeanVlasov, symmetry: int, fewest: int, *, modes: int, unknowns: int, negligible: bool
+    problem: Equation, symmetry: int, fewest: int, *, modes: int, unknowns: int, negligible: bool
 ) -> Size | None:
     """Return the size of an equation on densities of a symmetry by the decay of potential and confinement.
 
@@ -364,7 +364,7 @@ def starting_size(
     return Size(significant, nodes, confinement_field(problem, symmetry, nodes))
 
 
-def confinement_field(problem: McKeanVlasov, symmetry: int, cells: int) -> Floats | None:
+def confinement_field(problem: Equation, symmetry: int, cells: int) -> Floats | None:
     """Return the cosine coefficients of -V/D on the cells 1, 2, ..., or None if there is no confinement."""
     if problem.confinement is None:
         return None

@@ -10,7 +10,7 @@ kind, even or not on the circle, about an axis or not on spheres. Every equation
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from meanfield import CriticalPoint, McKeanVlasov, Number, Spectrum, State
+from meanfield import CriticalPoint, Equation, Number, Spectrum, State
 
 from .bases import Basis, Floats, Integers
 
@@ -125,7 +125,7 @@ class Geometry(Protocol):
 
     def equation(
         self,
-        problem: McKeanVlasov,
+        problem: Equation,
         symmetry: int = 1,
         sign: int = 1,
         *,
@@ -158,22 +158,22 @@ class Geometry(Protocol):
             None if the potential does not act on densities of this symmetry, unless ``negligible``.
         """
 
-    def births(self, problem: McKeanVlasov, threshold: Threshold, register: "Register") -> list[Birth]:
+    def births(self, problem: Equation, threshold: Threshold, register: "Register") -> list[Birth]:
         """Return the branches born at a critical point of the uniform state, one of each group orbit."""
 
-    def first_threshold(self, problem: McKeanVlasov) -> "Number | None":
+    def first_threshold(self, problem: Equation) -> "Number | None":
         """Return the coupling up to which thresholds are always examined, None if there is no threshold."""
 
-    def reaches_down(self, problem: McKeanVlasov, point: CriticalPoint) -> bool:
+    def reaches_down(self, problem: Equation, point: CriticalPoint) -> bool:
         """Return whether a branch born at a critical point may extend to smaller couplings in modulus."""
 
-    def follows_all(self, problem: McKeanVlasov) -> bool:
+    def follows_all(self, problem: Equation) -> bool:
         """Return whether branches of all symmetries are followed."""
 
     def folds_apart(self, low: int, high: int) -> bool:
         """Return whether pairs of states may be born at folds of their own where two modes are nearly critical."""
 
-    def confined_symmetry(self, problem: McKeanVlasov) -> int:
+    def confined_symmetry(self, problem: Equation) -> int:
         """Return the symmetry of the Gibbs density of the confinement, the only state at zero coupling."""
 
     def same_place(self, departure: "Departure", arrival: "Arrival") -> bool:
@@ -182,10 +182,10 @@ class Geometry(Protocol):
     def same_orbit(self, one: "Point", other: "Point") -> bool:
         """Return whether two states at one coupling are images of each other under the symmetries of the domain."""
 
-    def search_covers(self, problem: McKeanVlasov, coupling: Number) -> bool:
+    def search_covers(self, problem: Equation, coupling: Number) -> bool:
         """Return whether the search has all significant modes, so that its states are those of the equation."""
 
-    def search_all(self, problem: McKeanVlasov, sign: int, coupling: Number, known: list["Point"]) -> "Searched":
+    def search_all(self, problem: Equation, sign: int, coupling: Number, known: list["Point"]) -> "Searched":
         """Return the states that a search from random starts finds at a coupling beside the known ones."""
 
     def symmetry_of(self, point: "Point") -> int:

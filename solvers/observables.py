@@ -2,18 +2,18 @@
 
 from typing import TypeVar
 
-from meanfield import McKeanVlasov
+from meanfield import Equation
 from meanfield.equations import has_free_energy
 from meanfield.records import DISSIPATION, FREE_ENERGY_GAP
 
 Numbers = TypeVar("Numbers")
 
 
-def of_states(problem: McKeanVlasov, gap: Numbers) -> dict[str, Numbers]:
+def of_states(problem: Equation, gap: Numbers) -> dict[str, Numbers]:
     """Return the free energy gap of one or several states by its name, or nothing without a free energy."""
     return {FREE_ENERGY_GAP: gap} if has_free_energy(problem) else {}
 
 
-def along_path(problem: McKeanVlasov, gap: Numbers, dissipation: Numbers) -> dict[str, Numbers]:
+def along_path(problem: Equation, gap: Numbers, dissipation: Numbers) -> dict[str, Numbers]:
     """Return free energy gap and dissipation along a path by their names, or nothing without a free energy."""
     return {FREE_ENERGY_GAP: gap, DISSIPATION: dissipation} if has_free_energy(problem) else {}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from meanfield import McKeanVlasov
+from meanfield import Equation
 
 from .bases.spherical import harmonics_backend_name
 from .transforms import backend_name
@@ -24,7 +24,7 @@ def version() -> str:
         return "unknown"
 
 
-def provenance(problem: McKeanVlasov, options: dict[str, Any], cpu_seconds: float) -> dict[str, Any]:
+def provenance(problem: Equation, options: dict[str, Any], cpu_seconds: float) -> dict[str, Any]:
     """Return the provenance of a result; on the ordinary sphere with the library that sums harmonics."""
     return {
         "meanfield_version": version(),

@@ -32,7 +32,7 @@ from typing import NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield import ComputationFailed, InvalidInput, McKeanVlasov, Relaxation, State, growth_rates
+from meanfield import ComputationFailed, Equation, InvalidInput, Relaxation, State, growth_rates
 from meanfield.arguments import checked
 from meanfield.equations import Capability, require
 from meanfield.records import NORMS, RateFit
@@ -80,14 +80,14 @@ def contraction_rate(subject: State) -> float: ...
 
 @overload
 def contraction_rate(
-    subject: McKeanVlasov, *, state: State | None = None, watch: Watch | None = None
+    subject: Equation, *, state: State | None = None, watch: Watch | None = None
 ) -> Relaxation: ...
 
 
 @checked
 @one_thread()
 def contraction_rate(
-    subject: McKeanVlasov | State, *, state: State | None = None, watch: Watch | None = None
+    subject: Equation | State, *, state: State | None = None, watch: Watch | None = None
 ) -> Relaxation | float:
     """Return the exponential rate at which densities contract to a stable state, rotation excluded.
 
@@ -119,7 +119,7 @@ def contraction_rate(
 
     Examples
     --------
-    >>> from meanfield import Circle, Kuramoto, McKeanVlasov
+    >>> from meanfield import Circle, Kuramoto, Equation
     >>> found = contraction_rate(McKeanVlasov(Circle(), Kuramoto(), coupling=3.0))
     >>> round(found.gap, 6), found.theory, round(found.fit("L2").rate, 4)
     (1.081332, None, 1.0813)
@@ -164,7 +164,7 @@ def closed_form(state: State) -> float | None:
     return uniform_rate(state.problem) if uniform else None
 
 
-def uniform_rate(problem: McKeanVlasov) -> float:
+def uniform_rate(problem: Equation) -> float:
     """Return min_k D k (k + d - 2) (1 - lambda_k), the decay rate to the uniform state over all degrees.
 
     Raises
@@ -185,7 +185,7 @@ def uniform_rate(problem: McKeanVlasov) -> float:
     raise InvalidInput(f"modes beyond {LARGEST_DEGREE} are critical at coupling {problem.fixed_coupling:g}")
 
 
-def _stable_state(problem: McKeanVlasov) -> State:
+def _stable_state(problem: Equation) -> State:
     states = stationary_states(problem, rates=False)
     minimiser = next((state for state in states if state.minimiser), None)
     if minimiser is None:

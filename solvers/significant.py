@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from meanfield import Domain, McKeanVlasov, Number
+from meanfield import Domain, Equation, Number
 from meanfield.equations import NEGLIGIBLE, Interaction
 
 from .bases import EPS, Floats, Integers, multiples
@@ -24,7 +24,7 @@ class Strengths(NamedTuple):
     scale: Number
 
 
-def strengths(problem: McKeanVlasov, degree: int) -> Strengths:
+def strengths(problem: Equation, degree: int) -> Strengths:
     """Return the cached multipliers of the potential up to a degree."""
     potential: Any = problem.potential
     return _strengths(potential, problem.domain, degree)
@@ -50,7 +50,7 @@ class SignificantDegrees(NamedTuple):
     reach: int
 
 
-def significant_among(problem: McKeanVlasov, degrees: Integers) -> SignificantDegrees:
+def significant_among(problem: Equation, degrees: Integers) -> SignificantDegrees:
     """Return which of some ascending degrees are significant to the potential."""
     if not degrees.size:
         return SignificantDegrees(degrees, False, 0)
@@ -65,7 +65,7 @@ def significant_among(problem: McKeanVlasov, degrees: Integers) -> SignificantDe
 
 
 def starting_degrees(
-    problem: McKeanVlasov, admissible: Callable[[int], Integers], symmetry: int = 1, least: int = 0
+    problem: Equation, admissible: Callable[[int], Integers], symmetry: int = 1, least: int = 0
 ) -> SignificantDegrees:
     """Return all significant degrees of the potential, or the first ones if it decays too slowly for all.
 
@@ -83,13 +83,13 @@ def starting_degrees(
     return significant_among(problem, admissible(symmetry * max(32, least)))
 
 
-def significant_degrees(problem: McKeanVlasov, least: int) -> Integers:
+def significant_degrees(problem: Equation, least: int) -> Integers:
     """Return all significant degrees of the potential, or those up to ``least`` if it decays too slowly for all."""
     significant = starting_degrees(problem, partial(multiples, 1))
     return significant.degrees if significant.complete else significant_among(problem, multiples(1, least)).degrees
 
 
-def confining_symmetry(problem: McKeanVlasov) -> int:
+def confining_symmetry(problem: Equation) -> int:
     """Return the greatest common divisor of the degrees of the confinement, 0 if there is none.
 
     On the circle the confinement is invariant under rotation by 2 pi over this, about a sphere's equator if it is
@@ -108,7 +108,7 @@ def _common_divisor(confinement: Any, domain: Domain) -> int:
     return int(np.gcd.reduce(np.flatnonzero(known.relative)))
 
 
-def confining_error(problem: McKeanVlasov, degree: int) -> float:
+def confining_error(problem: Equation, degree: int) -> float:
     """Return an estimate of the change of moments by truncating a slowly decaying confinement at a degree.
 
     Where the density is uniform the moment l responds to a field -v_l/D by that over N_l, and its products with the
@@ -122,7 +122,7 @@ def confining_error(problem: McKeanVlasov, degree: int) -> float:
     return DENSE * float((cut**2 / numbers).sum())
 
 
-def confining_degree(problem: McKeanVlasov) -> int | None:
+def confining_degree(problem: Equation) -> int | None:
     """Return the last significant degree of the confinement, or None if it decays too slowly."""
     confinement: Any = problem.confinement
     if confinement is None:

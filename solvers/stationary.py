@@ -14,8 +14,8 @@ import numpy as np
 
 from meanfield import (
     ComputationFailed,
+    Equation,
     InvalidInput,
-    McKeanVlasov,
     NotResolved,
     Number,
     Outcome,
@@ -72,7 +72,7 @@ ALONE = "without interaction exp(-V/D)/Z is the only state"
 @checked
 @one_thread()
 def stationary_states(
-    problem: McKeanVlasov,
+    problem: Equation,
     *,
     depth: int = 3,
     rates: bool = True,
@@ -117,7 +117,7 @@ def stationary_states(
 
     Examples
     --------
-    >>> from meanfield import Circle, Kuramoto, McKeanVlasov
+    >>> from meanfield import Circle, Kuramoto, Equation
     >>> states = stationary_states(McKeanVlasov(Circle(), Kuramoto(), coupling=3.0), rates=False)
     >>> [(state.label, state.unstable) for state in states]
     [('1-cluster', 0), ('uniform', 2)]
@@ -158,7 +158,7 @@ def stationary_states(
     return StationaryStates(known, searched.words, complete, warnings)
 
 
-def _alone(problem: McKeanVlasov, watch: Watch) -> Searched | None:
+def _alone(problem: Equation, watch: Watch) -> Searched | None:
     """Return the result of the search without known states, or None if that cannot tell all states apart."""
     coupling = problem.fixed_coupling
     # In a confinement the branch that begins without interaction has a name, which only following it tells.
@@ -177,7 +177,7 @@ def _named(points: list[Point]) -> list[tuple[str, Point]]:
 
 
 def _beside_branches(
-    problem: McKeanVlasov, alone: Searched | None, register: Register, depth: int, on_failure: str, watch: Watch
+    problem: Equation, alone: Searched | None, register: Register, depth: int, on_failure: str, watch: Watch
 ) -> tuple[list[tuple[str, Point]], Searched, bool]:
     """Return the states of branches and of a search beside them, its result, and whether no branch was lost.
 
@@ -201,7 +201,7 @@ def _beside_branches(
     return found, searched, followed
 
 
-def _sorted(problem: McKeanVlasov, found: list[tuple[str, Point]]) -> list[State]:
+def _sorted(problem: Equation, found: list[tuple[str, Point]]) -> list[State]:
     """Return the states found and the uniform one, lowest free energy first."""
     states = [state_of(problem, point, label, vertical=label.endswith(FAMILY)) for label, point in found]
     if problem.confinement is None:
@@ -240,7 +240,7 @@ def _minimiser(lowest: State, searched: Searched, followed: bool) -> tuple[bool,
     return True, f"lowest of a search among {searched.among}, no proof: {counts}"
 
 
-def _continuous(problem: McKeanVlasov) -> str:
+def _continuous(problem: Equation) -> str:
     """Return the theorem by which uniform minimises the free energy at the coupling, empty if none applies."""
     if problem.confinement is not None or problem.fixed_coupling < 0:
         return ""
@@ -286,13 +286,13 @@ def _slowest_rate(state: State) -> float:
     return spectral_gap(state)
 
 
-def _without_interaction(problem: McKeanVlasov) -> tuple[list[tuple[str, Point]], bool]:
+def _without_interaction(problem: Equation) -> tuple[list[tuple[str, Point]], bool]:
     """Return the only state at zero coupling, the Gibbs density of the confinement, and True: no branch is lost."""
     point = None if problem.confinement is None else _gibbs_state(problem, 1)
     return ([] if point is None else [("primary", point)]), True
 
 
-def _gibbs_state(problem: McKeanVlasov, sign: int) -> Point | None:
+def _gibbs_state(problem: Equation, sign: int) -> Point | None:
     """Return the Gibbs density of the confinement, or None if the potential does not act on its symmetry.
 
     Raises
@@ -311,12 +311,12 @@ def _gibbs_state(problem: McKeanVlasov, sign: int) -> Point | None:
     return point
 
 
-def _critical(problem: McKeanVlasov) -> Number | None:
+def _critical(problem: Equation) -> Number | None:
     return None if problem.confinement is not None else critical_coupling(problem)
 
 
 def _on_branches(
-    problem: McKeanVlasov, register: Register, depth: int, on_failure: str, watch: Watch
+    problem: Equation, register: Register, depth: int, on_failure: str, watch: Watch
 ) -> tuple[list[tuple[str, Point]], bool]:
     """Return the states of all branches at the coupling, and whether no branch was lost before it.
 
@@ -379,7 +379,7 @@ def _passing(followed: Followed, coupling: Number) -> list[Point]:
     return points
 
 
-def _searched(problem: McKeanVlasov, found: list[tuple[str, Point]]) -> Searched:
+def _searched(problem: Equation, found: list[tuple[str, Point]]) -> Searched:
     if not problem.fixed_coupling:
         return Searched([], "", theorem=ALONE)
     if not has_free_energy(problem):

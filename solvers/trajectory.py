@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from meanfield import ComputationFailed, McKeanVlasov, NotResolved, Outcome, Trajectory
+from meanfield import ComputationFailed, Equation, NotResolved, Outcome, Trajectory
 from meanfield.arguments import checked
 from meanfield.equations import has_free_energy
 
@@ -31,7 +31,7 @@ from .threads import one_thread
 @checked
 @one_thread()
 def evolve(
-    problem: McKeanVlasov,
+    problem: Equation,
     initial: Any,
     until: float,
     *,
@@ -99,7 +99,7 @@ def evolve(
 
     Examples
     --------
-    >>> from meanfield import Circle, Kuramoto, McKeanVlasov
+    >>> from meanfield import Circle, Kuramoto, Equation
     >>> from solvers import PerturbedUniform, evolve
     >>> problem = McKeanVlasov(Circle(), Kuramoto(), coupling=3.0)
     >>> trajectory = evolve(problem, PerturbedUniform(0.1), 40.0)
@@ -134,7 +134,7 @@ def evolve(
 
 
 @checked
-def moments_of(problem: McKeanVlasov, initial: Any) -> Initial:
+def moments_of(problem: Equation, initial: Any) -> Initial:
     """Return the moments of an initial density.
 
     Parameters

@@ -7,6 +7,7 @@ import numpy as np
 from meanfield import (
     Circle,
     CosineSeries,
+    Equation,
     GegenbauerSeries,
     HegselmannKrause,
     Kuramoto,
@@ -29,7 +30,7 @@ BETAS = (0.5, 1.0, 3.0, 9.0)
 
 
 @checked
-def representative_problems(domain: str | None = None) -> tuple[McKeanVlasov, ...]:
+def representative_problems(domain: str | None = None) -> tuple[Equation, ...]:
     """Return problems, with free coupling, among which every claim has one that meets its hypotheses.
 
     Parameters
@@ -41,7 +42,7 @@ def representative_problems(domain: str | None = None) -> tuple[McKeanVlasov, ..
     return tuple(problem for name in problems if domain in (None, name) for problem in problems[name]())
 
 
-def _on_circle() -> tuple[McKeanVlasov, ...]:
+def _on_circle() -> tuple[Equation, ...]:
     potentials: tuple[Potential, ...] = (
         Transformer(1.0),
         Transformer(3.0),
@@ -66,7 +67,7 @@ def _on_circle() -> tuple[McKeanVlasov, ...]:
     return (*unit_noise, McKeanVlasov(Circle(), Transformer(4.0), noise=0.3), *confined)
 
 
-def _on_spheres() -> tuple[McKeanVlasov, ...]:
+def _on_spheres() -> tuple[Equation, ...]:
     ordinary: tuple[Potential, ...] = (
         MaierSaupe(),
         Onsager(),
@@ -105,7 +106,7 @@ def random_potential(seed: int) -> CosineSeries:
     return CosineSeries(tuple(weights.tolist()))
 
 
-def short_name(problem: McKeanVlasov) -> str:
+def short_name(problem: Equation) -> str:
     """Return a short name of a problem for tables, such as ``transformer(beta=5)``."""
     potential = problem.potential
     described = {name: value for name, value in potential.parameters().items() if name != "dimension"}

@@ -13,7 +13,7 @@ from enum import Enum
 from importlib import import_module
 from typing import Any
 
-from meanfield import McKeanVlasov
+from meanfield import Equation
 from meanfield.arguments import checked
 from meanfield.base import Record
 from meanfield.equations import Capability
@@ -24,8 +24,8 @@ from .tools import Tools
 STATES = (Capability.GIBBS_MAP,)
 FREE_ENERGY = (*STATES, Capability.FREE_ENERGY)
 
-Check = Callable[[McKeanVlasov, Tools], "Evidence"]
-Hypotheses = Callable[[McKeanVlasov], str | None]
+Check = Callable[[Equation, Tools], "Evidence"]
+Hypotheses = Callable[[Equation], str | None]
 
 
 class Verdict(Enum):
@@ -108,7 +108,7 @@ class Claim:
     check: Check
     needs: tuple[Capability, ...] = STATES
 
-    def inapplicable(self, problem: McKeanVlasov) -> str | None:
+    def inapplicable(self, problem: Equation) -> str | None:
         """Return the reason why the claim does not apply to a problem, None if it does."""
         for capability in self.needs:
             reason = problem.lacks(capability)
@@ -137,7 +137,7 @@ class Result(Record):
     """The verdict on one claim and one problem, with its evidence and the sentence that explains it."""
 
     claim: Claim
-    problem: McKeanVlasov
+    problem: Equation
     verdict: Verdict
     sentence: str
     evidence: Evidence | None

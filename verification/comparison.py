@@ -23,8 +23,8 @@ from meanfield import (
     Comparison,
     ComputationFailed,
     Ensemble,
+    Equation,
     InvalidInput,
-    McKeanVlasov,
     Outcome,
 )
 from meanfield.arguments import checked
@@ -44,7 +44,7 @@ TOLERANCE = 1e-10
 
 @checked
 def compare(
-    problem: McKeanVlasov,
+    problem: Equation,
     initial: Any,
     until: float,
     *,

@@ -8,7 +8,7 @@ from concurrent.futures import Executor, as_completed
 from fnmatch import fnmatchcase
 from typing import TypeAlias
 
-from meanfield import Circle, InvalidInput, McKeanVlasov, Sphere
+from meanfield import Circle, Equation, InvalidInput, Sphere
 from meanfield.arguments import checked
 from meanfield.errors import did_you_mean
 
@@ -47,7 +47,7 @@ def matching(pattern: str = "") -> list[Claim]:
 
 
 @checked
-def judge(item: Claim, problem: McKeanVlasov, tools: Tools) -> Result:
+def judge(item: Claim, problem: Equation, tools: Tools) -> Result:
     """Return the verdict on one claim and one problem."""
     started = time.perf_counter()
     verdict, sentence, evidence = _judged(item, problem, tools)
@@ -57,7 +57,7 @@ def judge(item: Claim, problem: McKeanVlasov, tools: Tools) -> Result:
 @checked
 def verify(
     pattern: str = "",
-    problems: Sequence[McKeanVlasov] | None = None,
+    problems: Sequence[Equation] | None = None,
     *,
     tools: Tools | None = None,
     progress: Callable[[Result], None] | None = None,
@@ -90,7 +90,7 @@ def verify(
 
     Examples
     --------
-    >>> from meanfield import Circle, Kuramoto, McKeanVlasov
+    >>> from meanfield import Circle, Kuramoto, Equation
     >>> [str(result.verdict) for result in verify("circle.T8", [McKeanVlasov(Circle(), Kuramoto())])]
     ['holds']
     """
@@ -114,9 +114,7 @@ def verify(
     return tuple(found[place] for place in sorted(found))
 
 
-def _by_problem(
-    claims: Sequence[Claim], problems: Sequence[McKeanVlasov] | None
-) -> list[tuple[McKeanVlasov, list[Claim]]]:
+def _by_problem(claims: Sequence[Claim], problems: Sequence[Equation] | None) -> list[tuple[Equation, list[Claim]]]:
     """Return every problem with the claims to be checked on it, so that common results are computed once."""
     if problems is not None:
         return [(problem, list(claims)) for problem in problems]
@@ -128,7 +126,7 @@ def _by_problem(
     ]
 
 
-def _results(claims: Sequence[Claim], problem: McKeanVlasov, tools: Tools) -> Iterator[Result]:
+def _results(claims: Sequence[Claim], problem: Equation, tools: Tools) -> Iterator[Result]:
     shared = tools.remembering()
     for item in claims:
         yield judge(item, problem, shared)
@@ -136,7 +134,7 @@ def _results(claims: Sequence[Claim], problem: McKeanVlasov, tools: Tools) -> It
 
 def _judge_elsewhere(
     executor: Executor,
-    work: Sequence[tuple[McKeanVlasov, Sequence[Claim]]],
+    work: Sequence[tuple[Equation, Sequence[Claim]]],
     tools: Tools,
     receive: Callable[[int, Iterable[Result]], None],
 ) -> None:
@@ -154,13 +152,13 @@ def _judge_elsewhere(
             future.cancel()
 
 
-def judge_all(identifiers: Sequence[str], problem: McKeanVlasov, tools: Tools) -> list[Judged]:
+def judge_all(identifiers: Sequence[str], problem: Equation, tools: Tools) -> list[Judged]:
     """Return verdict, sentence, evidence and seconds of claims, by identifiers, on a problem, for executors."""
     results = _results([CLAIMS[identifier] for identifier in identifiers], problem, tools)
     return [(result.verdict, result.sentence, result.evidence, result.seconds) for result in results]
 
 
-def _judged(item: Claim, problem: McKeanVlasov, tools: Tools) -> tuple[Verdict, str, Evidence | None]:
+def _judged(item: Claim, problem: Equation, tools: Tools) -> tuple[Verdict, str, Evidence | None]:
     try:
         reason = _elsewhere(item, problem) or item.inapplicable(problem)
         if reason is not None:
@@ -177,7 +175,7 @@ def _judged(item: Claim, problem: McKeanVlasov, tools: Tools) -> tuple[Verdict, 
     return verdict, f"{verdict.value}: {evidence.details}", evidence
 
 
-def _elsewhere(item: Claim, problem: McKeanVlasov) -> str | None:
+def _elsewhere(item: Claim, problem: Equation) -> str | None:
     """Return the reason why a claim about one domain does not apply on the other."""
     if item.domain in (Circle.name, Sphere.name) and item.domain != problem.domain.name:
         return f"it is about the {item.domain}, the problem is on the {problem.domain.name}"

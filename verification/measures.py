@@ -1,12 +1,11 @@
 """Accuracies of the solvers, and measurements on diagrams and sequences for all domains."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield import CriticalPoint, Diagram, McKeanVlasov, Number, State, critical_coupling, critical_modes
+from meanfield import CriticalPoint, Diagram, Equation, Number, State, critical_coupling, critical_modes
 
 from .claims import Evidence, Undecided, compare
 from .tools import Tools
@@ -23,20 +22,20 @@ MOMENT = 1e-11
 EIGENVALUE = 1e-8
 
 
-def unit_coupling(problem: McKeanVlasov) -> float:
+def unit_coupling(problem: Equation) -> float:
     """Return the least positive critical coupling without confinement, or d D / max |w_k| if no mode attracts."""
-    critical = critical_coupling(replace(problem, confinement=None))
+    critical = critical_coupling(problem.replace(confinement=None))
     if critical is not None:
         return float(critical)
     return problem.domain.dimension * problem.noise / float(problem.potential.scale(problem.domain))
 
 
-def first_critical(problem: McKeanVlasov) -> CriticalPoint:
+def first_critical(problem: Equation) -> CriticalPoint:
     """Return the first bifurcation of the uniform state."""
     return critical_modes(problem, 0.0, unit_coupling(problem) * (1 + 1e-9))[0]
 
 
-def uniform_state(problem: McKeanVlasov) -> State:
+def uniform_state(problem: Equation) -> State:
     """Return the uniform state of a problem with a coupling."""
     return State(
         problem=problem,
@@ -66,7 +65,7 @@ def clustered_states(diagram: Diagram, most: int = 5) -> Iterator[State]:
 
 
 def nothing_but_uniform(
-    problem: McKeanVlasov, tools: Tools, interval: tuple[float, float], unit: Number
+    problem: Equation, tools: Tools, interval: tuple[float, float], unit: Number
 ) -> Iterator[Evidence]:
     """Yield the evidence that there are no branches, events, unstable directions and states besides uniform."""
     diagram = tools.diagram(problem, interval)

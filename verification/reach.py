@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield import Circle, McKeanVlasov, Trajectory
+from meanfield import Circle, Equation, Trajectory
 from meanfield.harmonics import Modes, place
 from solvers import evolve
 from solvers.evolution import Initial
@@ -101,13 +101,13 @@ def _raised(moments: Floats, modes: Modes) -> Floats:
     return np.asarray((up * above + down * below) / (2.0 * degrees + 1.0))
 
 
-def unstable_modes(problem: McKeanVlasov) -> NDArray[np.intp]:
+def unstable_modes(problem: Equation) -> NDArray[np.intp]:
     """Return the modes that grow about the uniform density: lambda_k > 1."""
     weights = problem.potential.multipliers(problem.domain, SEARCHED)[1:]
     return np.flatnonzero(-problem.fixed_coupling * weights > _multiplicities(problem)[1:] * problem.noise) + 1
 
 
-def neighbours(problem: McKeanVlasov, particles: int) -> float | None:
+def neighbours(problem: Equation, particles: int) -> float | None:
     """Return the number of other particles within the reach of the force; None if there is no force."""
     weights = problem.potential.relative_multipliers(problem.domain, SEARCHED)
     if isinstance(problem.domain, Circle):
@@ -120,7 +120,7 @@ def neighbours(problem: McKeanVlasov, particles: int) -> float | None:
     return particles * float((forces**2 / modes).sum()) / total**2 if total > 0.0 else None
 
 
-def _multiplicities(problem: McKeanVlasov) -> Floats:
+def _multiplicities(problem: Equation) -> Floats:
     """Return the number of modes of each degree, infinite for high degrees in high dimensions."""
     counts = (problem.domain.multiplicity(degree) for degree in range(SEARCHED + 1))
     return np.array([float(count) if count < LARGEST_COUNT else np.inf for count in counts])

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from meanfield import McKeanVlasov, State
+from meanfield import Equation, State
 
 from .claims import Evidence, Undecided, compare, missing
 from .measures import Floats
@@ -64,7 +64,7 @@ def between(special: list[float]) -> list[float]:
 
 
 def held_against(
-    problem: McKeanVlasov,
+    problem: Equation,
     tools: Tools,
     modes: tuple[int, int],
     thresholds: tuple[float, float],

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield import Ensemble, McKeanVlasov, Outcome, Trajectory
+from meanfield import Ensemble, Equation, Outcome, Trajectory
 from meanfield.records import Comparison, Fit, Means
 
 from .measured import INDEPENDENT, transport_names
@@ -165,7 +165,7 @@ def _uniform(trajectory: Trajectory) -> bool:
     )
 
 
-def _shares(problem: McKeanVlasov, degree: int) -> Floats:
+def _shares(problem: Equation, degree: int) -> Floats:
     """Return lambda_k = kappa/kappa_k, k = 1..degree."""
     weights = np.asarray(problem.potential.multipliers(problem.domain, degree), dtype=float)[1:]
     modes = np.array([float(problem.domain.multiplicity(k)) for k in range(1, degree + 1)])

@@ -4,20 +4,20 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from meanfield import Comparison, Diagram, Ensemble, McKeanVlasov, Relaxation, Spectrum, State, Trajectory
+from meanfield import Comparison, Diagram, Ensemble, Equation, Relaxation, Spectrum, State, Trajectory
 from meanfield.arguments import checked
 from meanfield.base import same
 
 Answer = TypeVar("Answer")
 
 
-def _diagram(problem: McKeanVlasov, interval: tuple[float, float], depth: int = 2) -> Diagram:
+def _diagram(problem: Equation, interval: tuple[float, float], depth: int = 2) -> Diagram:
     from solvers import bifurcation_diagram
 
     return bifurcation_diagram(problem, interval, depth=depth, rates=False)
 
 
-def _states(problem: McKeanVlasov) -> tuple[State, ...]:
+def _states(problem: Equation) -> tuple[State, ...]:
     from solvers import stationary_states
 
     return stationary_states(problem)
@@ -29,19 +29,19 @@ def _spectrum(state: State) -> Spectrum:
     return spectrum(state)
 
 
-def _evolve(problem: McKeanVlasov, initial: Any, until: float, **options: Any) -> Trajectory:
+def _evolve(problem: Equation, initial: Any, until: float, **options: Any) -> Trajectory:
     from solvers import evolve
 
     return evolve(problem, initial, until, **options)
 
 
-def _relaxation(problem: McKeanVlasov) -> Relaxation:
+def _relaxation(problem: Equation) -> Relaxation:
     from solvers import contraction_rate
 
     return contraction_rate(problem)
 
 
-def _simulate(problem: McKeanVlasov, particles: int, until: float, seed: int, **options: Any) -> Ensemble:
+def _simulate(problem: Equation, particles: int, until: float, seed: int, **options: Any) -> Ensemble:
     from solvers import simulate
 
     return simulate(problem, particles, until, seed, **options)
@@ -59,7 +59,7 @@ def _distance(name: str, one: Any, other: Any) -> float:
     return distances[name](one, other)
 
 
-def _compare(problem: McKeanVlasov, initial: Any, until: float, **options: Any) -> Comparison:
+def _compare(problem: Equation, initial: Any, until: float, **options: Any) -> Comparison:
     from .comparison import compare
 
     return compare(problem, initial, until, **options)
@@ -91,10 +91,10 @@ class Tools:
     """
 
     diagram: Callable[..., Diagram] = field(default=_diagram)
-    states: Callable[[McKeanVlasov], tuple[State, ...]] = field(default=_states)
+    states: Callable[[Equation], tuple[State, ...]] = field(default=_states)
     spectrum: Callable[[State], Spectrum] = field(default=_spectrum)
     evolve: Callable[..., Trajectory] = field(default=_evolve)
-    relaxation: Callable[[McKeanVlasov], Relaxation] = field(default=_relaxation)
+    relaxation: Callable[[Equation], Relaxation] = field(default=_relaxation)
     simulate: Callable[..., Ensemble] = field(default=_simulate)
     compare: Callable[..., Comparison] = field(default=_compare)
     distance: Callable[[str, Any, Any], float] = field(default=_distance)

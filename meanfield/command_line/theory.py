@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..equations import McKeanVlasov
+from ..equations import Equation
 from ..errors import InvalidInput
 from ..potentials import MaierSaupe, Transformer
 from ..theory import (
@@ -57,7 +57,7 @@ def theory(argv: Sequence[str]) -> int:
     return 0
 
 
-def _mode_row(problem: McKeanVlasov, mode: int) -> dict[str, Any]:
+def _mode_row(problem: Equation, mode: int) -> dict[str, Any]:
     multiplier = problem.potential.multipliers(problem.domain, mode)[mode]
     coupling = critical_couplings(problem, mode)[mode]
     critical = critical_coupling(problem)
@@ -92,7 +92,7 @@ def _mode_row(problem: McKeanVlasov, mode: int) -> dict[str, Any]:
     return row | {"coupling": coupling} | known
 
 
-def _tricritical(problem: McKeanVlasov, mode: int) -> float | None:
+def _tricritical(problem: Equation, mode: int) -> float | None:
     # For beta < 0 the even modes repel, so that the value belongs to beta > 0 only.
     potential = problem.potential
     if not isinstance(potential, Transformer) or potential.beta < 0:
@@ -106,7 +106,7 @@ def _known(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _theory_object(problem: McKeanVlasov, rows: list[dict[str, Any]]) -> dict[str, Any]:
+def _theory_object(problem: Equation, rows: list[dict[str, Any]]) -> dict[str, Any]:
     criterion = global_criterion(problem)
     known: dict[str, Any] = {
         "problem": problem.to_dict() | {"coupling": problem.coupling},
@@ -118,20 +118,20 @@ def _theory_object(problem: McKeanVlasov, rows: list[dict[str, Any]]) -> dict[st
     return known | {"modes": rows}
 
 
-def _is_nematic(problem: McKeanVlasov, criterion: GlobalCriterion) -> bool:
+def _is_nematic(problem: Equation, criterion: GlobalCriterion) -> bool:
     """Return whether clustered states are born in the fold of the Maier-Saupe potential, before its transition."""
     return isinstance(problem.potential, MaierSaupe) and criterion.continuous is False
 
 
-def _nematic_fold(problem: McKeanVlasov) -> float:
+def _nematic_fold(problem: Equation) -> float:
     return problem.noise * maier_saupe_fold(problem.domain.dimension).ratio
 
 
-def _nematic_transition(problem: McKeanVlasov) -> float:
+def _nematic_transition(problem: Equation) -> float:
     return problem.noise * maier_saupe_transition(problem.domain.dimension).ratio
 
 
-def _theory_text(problem: McKeanVlasov, rows: list[dict[str, Any]]) -> str:
+def _theory_text(problem: Equation, rows: list[dict[str, Any]]) -> str:
     critical, criterion = critical_coupling(problem), global_criterion(problem)
     known = theory_of(problem.domain)
     modes, letter = f"{known.word.capitalize()}s", known.letter
@@ -154,14 +154,14 @@ def _theory_text(problem: McKeanVlasov, rows: list[dict[str, Any]]) -> str:
     return "\n".join([*lines, *([""] if notes else []), *notes])
 
 
-def _nematic_lines(problem: McKeanVlasov, criterion: GlobalCriterion) -> list[str]:
+def _nematic_lines(problem: Equation, criterion: GlobalCriterion) -> list[str]:
     if not _is_nematic(problem, criterion):
         return []
     fold, transition = formatted(_nematic_fold(problem)), formatted(_nematic_transition(problem))
     return [f"clustered states from kappa = {fold}, with the free energy of uniform at kappa = {transition}"]
 
 
-def _formula(problem: McKeanVlasov) -> str:
+def _formula(problem: Equation) -> str:
     series, formula = theory_of(problem.domain).series, problem.potential.formula
     return f"W(t) = {series}" if formula == series else f"W(t) = {formula} = {series}"
 

@@ -4,14 +4,15 @@ A token x among tokens of the density rho moves along the tangential part of an 
 
 .. math:: A(x) = \frac{1}{\mathcal N} \int y\, e^{\beta\langle x,y\rangle}\,d\rho(y).
 
-Without normalisation, :math:`\mathcal N = 1`, this is the gradient law of :class:`meanfield.Transformer`, whose drive
-is :math:`h = (K*\rho)/\beta` with :math:`K = e^{\beta\langle x,y\rangle}`: the tangential part of the integral is
-:math:`\nabla h`, and its radial part :math:`R = \langle x, \int y K d\rho\rangle = (\partial_\beta K)*\rho`.
+Without normalisation, :math:`\mathcal N = 1`, this is the gradient law of :class:`meanfield.Transformer`, whose
+drive is :math:`h = (K*\rho)/\beta` with :math:`K = e^{\beta\langle x,y\rangle}`: the tangential part of the integral
+is :math:`\nabla h`, and its radial part :math:`R = \langle x, \int y K d\rho\rangle = (\partial_\beta K)*\rho`.
 
 * softmax attention (SA; layer normalisation behind each block, "Post-LN"): :math:`\mathcal N = K*\rho`, so that
-  :math:`v = \nabla\log(K*\rho)/\beta`. There is a Gibbs map, :math:`\rho = (K*\rho)^{\kappa/(\beta D)}/Z`, but no free
-  energy: the velocity is the gradient of no functional of the density in the metric of Wasserstein.
-* nGPT: the average is itself put onto the sphere, :math:`\mathcal N = |\int y K d\rho| = (|\nabla h|^2 + R^2)^{1/2}`.
+  :math:`v = \nabla\log(K*\rho)/\beta`. There is a Gibbs map, :math:`\rho = (K*\rho)^{\kappa/(\beta D)}/Z`, but no
+  free energy: the velocity is the gradient of no functional of the density in the metric of Wasserstein.
+* nGPT: the average is itself put onto the sphere,
+  :math:`\mathcal N = |\int y K d\rho| = (|\nabla h|^2 + R^2)^{1/2}`.
 
 References: Geshkovski, Letrouit, Polyanskiy, Rigollet, "A mathematical perspective on transformers" (2023), whose
 equations are these at kappa = 1, D = 0.
@@ -113,10 +114,7 @@ class SoftmaxAttention(_Attention):
 
     def lacks(self, capability: Capability) -> str:
         """Return a clause on why there is no free energy or conserved centre."""
-        return {
-            Capability.FREE_ENERGY: "the velocity of softmax attention is not the Wasserstein gradient of a functional",
-            Capability.CENTRE: "the weights of softmax attention differ between the two particles of a pair",
-        }.get(capability, "")
+        return _lacking(self.name).get(capability, "")
 
     def radial(self, domain: Domain, degree: int) -> None:
         """Return None: the speed follows from the drive alone."""
@@ -137,7 +135,7 @@ class SoftmaxAttention(_Attention):
 
 @dataclass(frozen=True)
 class NormalisedAttention(_Attention):
-    r"""Attention of nGPT: the average of the tokens is put onto the sphere, and its tangential part is the velocity.
+    r"""Attention of nGPT: the velocity is the tangential part of the average of tokens, put onto the sphere.
 
     Parameters
     ----------
@@ -160,14 +158,14 @@ class NormalisedAttention(_Attention):
 
     def lacks(self, capability: Capability) -> str:
         """Return a clause on why there is no free energy, Gibbs map or conserved centre."""
-        return {
-            Capability.GIBBS_MAP: "the velocity of nGPT attention is not the gradient of a function of the drive",
-            Capability.FREE_ENERGY: "the velocity of nGPT attention is not the Wasserstein gradient of a functional",
-            Capability.CENTRE: "the weights of nGPT attention differ between the two particles of a pair",
-        }.get(capability, "")
+        no_map = f"the velocity of {self.name} is not the gradient of a function of the drive"
+        return (_lacking(self.name) | {Capability.GIBBS_MAP: no_map}).get(capability, "")
 
     def radial(self, domain: Domain, degree: int) -> Array:
-        r"""Return the coefficients of :math:`\partial_\beta K = N_l c_{l+1}/N_{l+1} + l c_l/\beta` (DLMF 10.29.4)."""
+        r"""Return the coefficients of :math:`\partial_\beta K`, :math:`N_l c_{l+1}/N_{l+1} + l c_l/\beta`.
+
+        By DLMF 10.29.4, the c_l being those of K.
+        """
         terms, degrees = self._exponentials(domain, degree + 1), np.arange(degree + 1)
         numbers = multiplicities(domain, degree + 1).astype(float)
         return np.asarray(numbers[:-1] / numbers[1:] * terms[1:] + degrees * terms[:-1] / self.beta)
@@ -184,3 +182,12 @@ class NormalisedAttention(_Attention):
     def at_uniform(self, domain: Domain) -> Potential:
         """Return the potential of attention over the modulus of the uniform mean of the derivative of K."""
         return self.potential / abs(float(self.radial(domain, 0)[0]))
+
+
+def _lacking(name: str) -> dict[Capability, str]:
+    """Return clauses on what normalised attention lacks, by capability."""
+    return {
+        Capability.GRADIENT: f"{name} divides its velocity by a norm that depends on the density",
+        Capability.FREE_ENERGY: f"the velocity of {name} is the Wasserstein gradient of no functional",
+        Capability.CENTRE: f"the weights of {name} differ between the two particles of a pair",
+    }

@@ -12,6 +12,7 @@ from ..errors import InvalidInput
 class Capability(Enum):
     """A property of an equation that some computations need; the value is its name in sentences."""
 
+    GRADIENT = "the gradient law of a pair potential"
     GIBBS_MAP = "a Gibbs map"
     FREE_ENERGY = "a free energy"
     UNIFORM_STATE = "a stationary uniform state"

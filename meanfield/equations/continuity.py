@@ -54,6 +54,11 @@ class ContinuityEquation(Equation):
     def _require_law(self) -> None:
         require_velocity(self.velocity, self.domain)
 
+    @property
+    def potential(self) -> Potential:
+        """The pair potential W of the velocity law."""
+        return self.velocity.potential
+
     @classmethod
     def from_dict(cls, description: dict[str, Any]) -> "ContinuityEquation":
         """Return the equation that :meth:`to_dict` describes.
@@ -77,8 +82,7 @@ def velocity_of(description: dict[str, Any]) -> VelocityLaw:
     """
     name = description["name"]
     if name not in VELOCITIES:
-        raise InvalidInput(
-            f"unknown velocity law {name!r}; {did_you_mean(str(name), VELOCITIES)}known laws: {', '.join(VELOCITIES)}"
-        )
+        hint = did_you_mean(str(name), VELOCITIES)
+        raise InvalidInput(f"unknown velocity law {name!r}; {hint}known laws: {', '.join(VELOCITIES)}")
     law: VelocityLaw = VELOCITIES[name](**description["parameters"])
     return law

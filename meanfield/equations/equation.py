@@ -65,14 +65,18 @@ class Equation:
         raise NotImplementedError
 
     if TYPE_CHECKING:
-        # A field of one of the equations: a property of the base would be taken for its default.
+        # Fields of some of the equations: a property of the base would be taken for their default.
         @property
         def velocity(self) -> VelocityLaw:
             """The velocity law v."""
 
+        @property
+        def potential(self) -> Potential:
+            """The pair potential W of the velocity law."""
+
     def at(self, *, coupling: Number | None) -> Self:
         """Return the same problem at another coupling (``None`` frees it)."""
-        return self._with(coupling=coupling)
+        return self.replace(coupling=coupling)
 
     @property
     def parameters(self) -> dict[str, Number]:
@@ -116,9 +120,10 @@ class Equation:
         require_named(name, tuple(places), f"the problem{free}")
         role, own = places[name]
         changed: Any = getattr(self, role).with_parameter(own, value) if own else value
-        return self._with(**{role: changed})
+        return self.replace(**{role: changed})
 
-    def _with(self, **changed: Any) -> Self:
+    def replace(self, **changed: Any) -> Self:
+        """Return the same equation with some of its fields changed."""
         equation: Any = self
         same: Self = dataclasses.replace(equation, **changed)
         return same

@@ -10,16 +10,15 @@ where :math:`\lambda_l = 1`.
 """
 
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..domains import Domain
 from ..harmonics.gegenbauer import multiplicities
-
-if TYPE_CHECKING:
-    from .mckean_vlasov import McKeanVlasov
+from .capabilities import Capability, require
+from .equation import Equation
 
 Floats = npt.NDArray[np.float64]
 Extended = npt.NDArray[np.longdouble]
@@ -45,7 +44,8 @@ class Interaction:
         Where a coefficient is asked for, if the coupling is free or there is no noise.
     """
 
-    def __init__(self, problem: "McKeanVlasov") -> None:
+    def __init__(self, problem: Equation) -> None:
+        require(problem, Capability.GRADIENT, "coefficients of the field of a density")
         self.problem = problem
         self._potential: Any = problem.potential
 

@@ -4,8 +4,8 @@ The velocity of a particle at x among a density rho is, per unit of the coupling
 
 .. math:: v[\rho](x) = s\,\nabla h(x), \qquad h = -W*\rho,
 
-W being a pair potential and s > 0 the speed, 1 for the gradient law. Other laws regulate it at each point by the drive
-h, by its slope, and by a second average of the density, the radial drive :math:`R = k*\rho`, which some need.
+W being a pair potential and s > 0 the speed, 1 for the gradient law. Other laws regulate it at each point by the
+drive h, by its slope, and by a second average of the density, the radial drive :math:`R = k*\rho`, which some need.
 Everything is known from the multipliers of W and k, since both convolutions are diagonal in the harmonics.
 """
 
@@ -56,7 +56,7 @@ class VelocityLaw(Protocol):
         ...
 
     def radial(self, domain: Domain, degree: int) -> Array | None:
-        """Return the coefficients k_l, l = 0..degree, of the radial drive R = k*rho; None if the speed needs none."""
+        """Return the coefficients k_l, l = 0..degree, of the radial drive R = k*rho; None if there is none."""
         ...
 
     def speed(self, drive: Array, slope_squared: Array, radial: Array | None) -> Array:
@@ -149,7 +149,7 @@ class Gradient:
 
 def is_velocity(candidate: object) -> bool:
     """Return whether an object is an instance, not a class, with the methods of a velocity law."""
-    methods = ("potential", "lacks", "require_domain", "radial", "speed", "antiderivative", "at_uniform", "parameters")
+    methods = ("potential", "lacks", "require_domain", "radial", "speed", "antiderivative", "at_uniform")
     return not isinstance(candidate, type) and all(hasattr(candidate, method) for method in methods)
 
 
@@ -163,8 +163,8 @@ def require_velocity(velocity: object, domain: Domain) -> None:
     """
     if not is_velocity(velocity):
         raise InvalidInput(
-            f"velocity must be a velocity law such as SoftmaxAttention(beta=4), not {velocity!r}; the equation of a "
-            "pair potential is McKeanVlasov(domain, potential)"
+            f"velocity must be a velocity law such as SoftmaxAttention(beta=4), not {velocity!r}; the equation of "
+            "a pair potential is McKeanVlasov(domain, potential)"
         )
     law: Any = velocity
     law.require_domain(domain)

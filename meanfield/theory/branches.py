@@ -1,14 +1,14 @@
 """Branches born on the uniform state: the normal form of one critical mode."""
 
 from ..arguments import checked
-from ..equations import McKeanVlasov
+from ..equations import Equation
 from .forms import theory_of
 from .results import BranchShape
 from .thresholds import branching_coupling
 
 
 @checked
-def branch_shape(problem: McKeanVlasov, n: int) -> BranchShape:
+def branch_shape(problem: Equation, n: int) -> BranchShape:
     r"""Return the normal form of the n-branch where it leaves the uniform state.
 
     .. math:: b_1 = \frac{1-2q}{2(1-q)}, \qquad

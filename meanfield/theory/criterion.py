@@ -1,14 +1,14 @@
 r"""Whether the transition from the uniform state is continuous: the global criterion."""
 
 from ..arguments import checked
-from ..equations import McKeanVlasov
+from ..equations import Equation
 from .forms import theory_of
 from .results import GlobalCriterion
 from .thresholds import require_threshold
 
 
 @checked
-def global_criterion(problem: McKeanVlasov) -> GlobalCriterion:
+def global_criterion(problem: Equation) -> GlobalCriterion:
     r"""Return the global criterion: whether the transition is continuous at the linear threshold.
 
     Mun, Rosenzweig (arXiv:2604.16288): if :math:`w_1 < 0` and :math:`k\max(-w_k, 0) \le -w_1` for all

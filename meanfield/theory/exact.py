@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ..arguments import checked
 from ..base import Record
 from ..domains import Circle, Domain
-from ..equations import McKeanVlasov
+from ..equations import Equation
 from ..errors import InvalidInput
 from ..potentials import Logarithmic
 from ..potentials.series import as_number
@@ -107,7 +107,7 @@ class VerticalBranch(Record):
 
 
 @checked
-def vertical_branches(problem: McKeanVlasov, low: float, high: float) -> list[VerticalBranch]:
+def vertical_branches(problem: Equation, low: float, high: float) -> list[VerticalBranch]:
     """Return all clustered states of a logarithmic potential with coupling in [low, high].
 
     There is none for the repulsive sign at positive couplings: uniform is then the only state.
@@ -136,7 +136,7 @@ def vertical_branches(problem: McKeanVlasov, low: float, high: float) -> list[Ve
     return sorted(branches, key=lambda branch: branch.coupling)
 
 
-def vertical_spectrum(problem: McKeanVlasov, degree: int) -> npt.NDArray[np.float64]:
+def vertical_spectrum(problem: Equation, degree: int) -> npt.NDArray[np.float64]:
     """Return the rates -D k (k - 1), k = 1..degree, each double, on the 1-cluster vertical branch.
 
     They do not depend on the member; the two zeros are rotation and the family itself.

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from ..domains import Circle, Domain, Sphere
-from ..equations import McKeanVlasov
+from ..equations import Equation
 from ..potentials import Number
 from .on_circle import CircleTheory
 from .on_spheres import SphereTheory
@@ -48,11 +48,11 @@ class Theory(Protocol):
         """Concentration of von Mises from which expansions are used."""
         ...
 
-    def shape(self, problem: McKeanVlasov, n: int, coupling: Number) -> BranchShape:
+    def shape(self, problem: Equation, n: int, coupling: Number) -> BranchShape:
         """Return the normal form of the branch of a critical mode at its coupling."""
         ...
 
-    def criterion(self, problem: McKeanVlasov) -> GlobalCriterion:
+    def criterion(self, problem: Equation) -> GlobalCriterion:
         """Return the global criterion: whether the transition is continuous at the linear threshold."""
         ...
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..domains import Circle
-from ..equations import McKeanVlasov
+from ..equations import Equation
 from ..potentials import Number
 from ..potentials.series import scaled_bessel
 from .results import ROUNDING, BranchShape, GlobalCriterion
@@ -39,7 +39,7 @@ class CircleTheory:
     last_tricritical: ClassVar[int] = 300
     expansion_limit: ClassVar[float] = 1e4
 
-    def shape(self, problem: McKeanVlasov, n: int, coupling: Number) -> BranchShape:
+    def shape(self, problem: Equation, n: int, coupling: Number) -> BranchShape:
         """Return the normal form of the n-branch where it leaves uniform."""
         extended = problem.potential.extended_multipliers(problem.domain, 3 * n)
         # Adding 0 turns -0.0, the ratio of a vanishing mode, into 0.0.
@@ -48,7 +48,7 @@ class CircleTheory:
         kind, note = _classified(n, curvature, quartic, float(p))
         return BranchShape(n, coupling, curvature, quartic, float(q), float(p), kind, note)
 
-    def criterion(self, problem: McKeanVlasov) -> GlobalCriterion:
+    def criterion(self, problem: Equation) -> GlobalCriterion:
         """Return the global criterion, decided by the strengths of all modes."""
         relative = problem.potential.relative_multipliers(problem.domain, _CHECKED_DEGREE)
         attractive = np.flatnonzero(relative < 0)
@@ -147,7 +147,7 @@ def _violated(relative: npt.NDArray[np.float64], n: int, worst: int) -> GlobalCr
 
 
 def _satisfied(
-    problem: McKeanVlasov, relative: npt.NDArray[np.float64], n: int, strength: npt.NDArray[np.float64]
+    problem: Equation, relative: npt.NDArray[np.float64], n: int, strength: npt.NDArray[np.float64]
 ) -> GlobalCriterion:
     all_equal = bool((strength[2:] >= 1 - ROUNDING).all())
     certain = _tail_certified(problem, float(-relative[n]), n)
@@ -158,7 +158,7 @@ def _satisfied(
     return GlobalCriterion(True, n, None, True, statement, certain)
 
 
-def _tail_certified(problem: McKeanVlasov, reference: float, n: int) -> bool:
+def _tail_certified(problem: Equation, reference: float, n: int) -> bool:
     """Return whether (k/n) |w_k| <= |w_n| beyond the degree checked, by dyadic blocks while they can fail."""
     bound, domain = problem.potential.relative_tail_bound, problem.domain
     blocks = [2 * degree / n * bound(domain, degree) for degree in (_CHECKED_DEGREE, 2 * _CHECKED_DEGREE)]

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..domains import Sphere
-from ..equations import McKeanVlasov
+from ..equations import Equation
 from ..errors import InvalidInput
 from ..harmonics.gegenbauer import multiplicities
 from ..potentials import Kuramoto, Logarithmic, Number, Transformer
@@ -40,7 +40,7 @@ class SphereTheory:
     more: ClassVar[tuple[str, ...]] = ("multiplicity", "slope")
     last_tricritical: ClassVar[int] = 1
 
-    def shape(self, problem: McKeanVlasov, n: int, coupling: Number) -> BranchShape:
+    def shape(self, problem: Equation, n: int, coupling: Number) -> BranchShape:
         """Return the normal form of the zonal branch of degree n where it leaves uniform."""
         domain = problem.domain
         eigenvalues = problem.potential.extended_multipliers(domain, 3 * n) / multiplicities(domain, 3 * n)
@@ -59,7 +59,7 @@ class SphereTheory:
         kind = "degenerate" if curvature == 0 else ("supercritical" if curvature > 0 else "subcritical")
         return BranchShape(n, coupling, curvature, math.nan, q, p, kind, note)
 
-    def criterion(self, problem: McKeanVlasov) -> GlobalCriterion:
+    def criterion(self, problem: Equation) -> GlobalCriterion:
         """Return the global criterion, decided by the branch at the threshold and theorems on single potentials."""
         threshold = critical_coupling(problem)
         if threshold is None:
@@ -125,7 +125,7 @@ class SphereTheory:
         tail = math.fsum(c / ((j - 1) * x ** (j - 1)) for j, c in enumerate(_expansion(d)) if j > 1)
         return constant - 0.5 * (d - 1) * math.log(x) - tail
 
-    def _known_continuous(self, problem: McKeanVlasov) -> bool:
+    def _known_continuous(self, problem: Equation) -> bool:
         potential = problem.potential
         if isinstance(potential, Transformer):
             return 0 < potential.beta <= tricritical_between(1, self.domain, self.tricritical_bracket(1))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ..arguments import checked
 from ..base import Record
-from ..equations import McKeanVlasov
+from ..equations import Equation
 from ..errors import InvalidInput
 from .forms import theory_of
 from .on_circle import curvature_of
@@ -60,7 +60,7 @@ class Resonance(Record):
 
 
 @checked
-def resonance(problem: McKeanVlasov, n: int, m: int) -> Resonance:
+def resonance(problem: Equation, n: int, m: int) -> Resonance:
     """Return the reduced energy of modes n < m near their common critical coupling.
 
     Hypotheses: no confinement, w_n and w_m of the same sign and nearly equal; no third critical mode.

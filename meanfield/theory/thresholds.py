@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ..arguments import LARGEST_DEGREE, checked, shown
 from ..base import Record
-from ..equations import Capability, McKeanVlasov, require
+from ..equations import Capability, Equation, require
 from ..errors import InvalidInput
 from ..harmonics.gegenbauer import multiplicities
 from ..potentials import Array, Number
@@ -48,7 +48,7 @@ class CriticalPoint(Record):
 
 
 @checked
-def critical_couplings(problem: McKeanVlasov, degree: int) -> Array:
+def critical_couplings(problem: Equation, degree: int) -> Array:
     """Return kappa_k = -N_k D / w_k at index k, shape (degree + 1,); inf where w_k = 0 and at index 0.
 
     Positive for attractive, negative for repulsive modes. The uniform state is linearly stable exactly
@@ -62,7 +62,7 @@ def critical_couplings(problem: McKeanVlasov, degree: int) -> Array:
     """
     require_uniform(problem)
     noise = problem.positive_noise
-    multipliers = problem.potential.multipliers(problem.domain, int(degree))
+    multipliers = problem.velocity.at_uniform(problem.domain).multipliers(problem.domain, int(degree))
     couplings = np.full(multipliers.shape, np.inf, dtype=multipliers.dtype)
     nonzero = multipliers != 0
     nonzero[0] = False
@@ -73,7 +73,7 @@ def critical_couplings(problem: McKeanVlasov, degree: int) -> Array:
 
 
 @checked
-def critical_coupling(problem: McKeanVlasov) -> Number | None:
+def critical_coupling(problem: Equation) -> Number | None:
     """Return the smallest positive critical coupling, or None if no mode attracts.
 
     The tail bound of the potential, over N_k, certifies that no higher mode is more attractive. Where no mode up
@@ -85,7 +85,7 @@ def critical_coupling(problem: McKeanVlasov) -> Number | None:
 
 
 @checked
-def critical_modes(problem: McKeanVlasov, low: Number, high: Number) -> list[CriticalPoint]:
+def critical_modes(problem: Equation, low: Number, high: Number) -> list[CriticalPoint]:
     """Return every bifurcation of the uniform state with low <= kappa <= high, ascending.
 
     Modes whose couplings agree to 8 eps share a point; near-doubles stay separate. The tail bound of the
@@ -112,7 +112,7 @@ def critical_modes(problem: McKeanVlasov, low: Number, high: Number) -> list[Cri
 
 
 @checked
-def growth_rates(problem: McKeanVlasov, degree: int) -> npt.NDArray[np.float64]:
+def growth_rates(problem: Equation, degree: int) -> npt.NDArray[np.float64]:
     """Return mu_k = -k (k+d-2) (D + kappa w_k/N_k) at index k, shape (degree + 1,), each of multiplicity N_k.
 
     In other words -D k (k+d-2) (1 - lambda_k); without noise they are the rates of the attraction alone.
@@ -124,13 +124,13 @@ def growth_rates(problem: McKeanVlasov, degree: int) -> npt.NDArray[np.float64]:
     """
     require_uniform(problem)
     modes = np.arange(int(degree) + 1)
-    multipliers = problem.potential.multipliers(problem.domain, degree)
+    multipliers = problem.velocity.at_uniform(problem.domain).multipliers(problem.domain, degree)
     attraction = np.longdouble(problem.fixed_coupling) * multipliers / multiplicities(problem.domain, degree)
     eigenvalues = modes * (modes + problem.domain.dimension - 2)
     return np.asarray(-eigenvalues * (problem.noise + attraction), dtype=np.float64)
 
 
-def branching_coupling(problem: McKeanVlasov, n: int) -> Number:
+def branching_coupling(problem: Equation, n: int) -> Number:
     """Return the critical coupling of a mode, where a branch leaves the uniform state.
 
     Raises
@@ -145,13 +145,13 @@ def branching_coupling(problem: McKeanVlasov, n: int) -> Number:
     return coupling
 
 
-def require_threshold(problem: McKeanVlasov) -> None:
+def require_threshold(problem: Equation) -> None:
     """Refuse a confinement, in which uniform is not stationary, and zero noise, for which it has no threshold."""
     require_uniform(problem)
     require(problem, Capability.GIBBS_MAP, "statements about the transition from the uniform state")
 
 
-def require_uniform(problem: McKeanVlasov) -> None:
+def require_uniform(problem: Equation) -> None:
     """Refuse a confinement: the uniform state is then not stationary."""
     if problem.confinement is not None:
         raise InvalidInput(
@@ -174,9 +174,9 @@ def plain_number(number: Any) -> Number:
     return np.longdouble(number)
 
 
-def _most_attractive(problem: McKeanVlasov) -> int | None:
+def _most_attractive(problem: Equation) -> int | None:
     require_uniform(problem)
-    potential: Any = problem.potential
+    potential: Any = problem.velocity.at_uniform(problem.domain)
     return _lowest_mode(potential, problem.domain)
 
 
@@ -200,14 +200,14 @@ def _lowest_mode(potential: Any, domain: Any) -> int | None:
         degree *= 2
 
 
-def _reference(problem: McKeanVlasov, couplings: Array) -> Number | None:
+def _reference(problem: Equation, couplings: Array) -> Number | None:
     """Return the smallest positive critical coupling, taken from known couplings if it is among them."""
     mode = _most_attractive(problem)
     known = mode is not None and mode < couplings.size
     return plain_number(couplings[mode]) if known else critical_coupling(problem)
 
 
-def _degree_for(problem: McKeanVlasov, largest: Number) -> int:
+def _degree_for(problem: Equation, largest: Number) -> int:
     """Return a degree beyond which every critical coupling exceeds ``largest`` in modulus."""
     degree = 16
     threshold = problem.positive_noise * (1 - 2 * _COINCIDENT)
@@ -221,9 +221,9 @@ def _degree_for(problem: McKeanVlasov, largest: Number) -> int:
     return degree
 
 
-def _beyond(problem: McKeanVlasov, coupling: Number, degree: int) -> Number:
+def _beyond(problem: Equation, coupling: Number, degree: int) -> Number:
     """Return a bound of coupling * abs(w_k) / N_k over k > degree."""
-    bound: Number = problem.potential.tail_bound(problem.domain, degree)
+    bound: Number = problem.velocity.at_uniform(problem.domain).tail_bound(problem.domain, degree)
     return coupling * bound / problem.domain.multiplicity(degree + 1)
 
 
@@ -239,7 +239,7 @@ def _coincident(couplings: Array, ordered: npt.NDArray[np.intp]) -> list[list[in
 
 
 def _critical_point(
-    problem: McKeanVlasov, couplings: Array, group: list[int], reference: Number | None
+    problem: Equation, couplings: Array, group: list[int], reference: Number | None
 ) -> CriticalPoint:
     coupling = plain_number(couplings[group[0]])
     relative = None if reference is None else float(np.longdouble(coupling) / np.longdouble(reference))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import ddot
 
-from meanfield import McKeanVlasov, Number
+from meanfield import Equation, Number
 
 from ..bases import Floats
 from ..equation import StationaryEquation
@@ -112,7 +112,7 @@ class Departure:
         return branch_end(self.equation, self.b, self.q, self.direction, slope)
 
 
-def from_no_interaction(geometry: Geometry, problem: McKeanVlasov, sign: int) -> Departure | None:
+def from_no_interaction(geometry: Geometry, problem: Equation, sign: int) -> Departure | None:
     """Return the departure from the Gibbs density of the confinement, the only state at zero coupling."""
     equation = geometry.equation(problem, geometry.confined_symmetry(problem), sign, negligible=True)
     if equation is None:

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from meanfield import CriticalPoint, McKeanVlasov, Number, critical_modes
+from meanfield import CriticalPoint, Equation, Number, critical_modes
 from meanfield.equations import has_free_energy
 
 from ..geometry import Birth, Geometry
@@ -26,7 +26,7 @@ WITHOUT_AXIS = "states without an axis of symmetry are followed on the ordinary 
 MANY_UNSTABLE = "states there have no axis of symmetry and more than one unstable direction on both sides"
 
 
-def warn_of_omissions(problem: McKeanVlasov, geometry: Geometry, depth: int, register: Register) -> None:
+def warn_of_omissions(problem: Equation, geometry: Geometry, depth: int, register: Register) -> None:
     """Add warnings of the branches of a walk that were not followed, with the reasons."""
     deeper = f"beyond depth {depth}; ask for depth {depth + 1} (--depth {depth + 1})"
     uniform = [("uniform", point.coupling) for point in register.special_points if point.branch == 0]
@@ -55,7 +55,7 @@ def warn_of_omissions(problem: McKeanVlasov, geometry: Geometry, depth: int, reg
         register.warnings.append(f"branches that none of these leads to {looked}, and there may be some")
 
 
-def _looked(problem: McKeanVlasov, register: Register) -> str:
+def _looked(problem: Equation, register: Register) -> str:
     """Return where branches that no other leads to were looked for, or why they were not, a clause."""
     if register.searched:
         return "were looked for at the ends of the interval only"
@@ -71,7 +71,7 @@ def _arrived_at(birth: Birth, register: Register) -> bool:
     return any(geometry.same_place(birth.departure, arrival) for arrival in register.arrivals)
 
 
-def _complete(problem: McKeanVlasov, geometry: Geometry, register: Register) -> bool:
+def _complete(problem: Equation, geometry: Geometry, register: Register) -> bool:
     """Return whether no branch is expected beyond those that the followed ones lead to.
 
     With attractive multipliers of a sum below D/kappa the free energy is strictly convex, and there is one state.
@@ -107,7 +107,7 @@ def _interact(geometry: Geometry, one: CriticalPoint, other: CriticalPoint) -> b
     return geometry.folds_apart(*sorted((one.modes[0], other.modes[0])))
 
 
-def _warn_beyond_reach(problem: McKeanVlasov, geometry: Geometry, register: Register) -> None:
+def _warn_beyond_reach(problem: Equation, geometry: Geometry, register: Register) -> None:
     """Warn that branches born beyond the reach of the walk may come into the interval.
 
     If none of those born nearer comes in, none from farther off is expected.

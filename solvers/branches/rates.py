@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield import Branch, ComputationFailed, McKeanVlasov, Outcome
+from meanfield import Branch, ComputationFailed, Equation, Outcome
 from meanfield.records import state_at
 
 from ..bases import Floats
@@ -17,7 +17,7 @@ Failures = dict[str, list[str]]
 
 
 def with_rates(
-    problem: McKeanVlasov, geometry: Geometry, branches: Sequence[Branch], failures: Failures | None = None
+    problem: Equation, geometry: Geometry, branches: Sequence[Branch], failures: Failures | None = None
 ) -> tuple[Branch, ...]:
     """Return the branches with the slowest decay rate at every point.
 
@@ -44,7 +44,7 @@ def with_rates(
     return tuple(_with_rates(problem, geometry, branch, failures) for branch in branches)
 
 
-def _with_rates(problem: McKeanVlasov, geometry: Geometry, branch: Branch, failures: Failures) -> Branch:
+def _with_rates(problem: Equation, geometry: Geometry, branch: Branch, failures: Failures) -> Branch:
     if branch.symmetry == 0:
         return branch
     rates = np.full(len(branch), np.nan)
@@ -69,7 +69,7 @@ def _contradicted(branch: Branch, rates: Floats) -> NDArray[np.bool_]:
 
 
 def _known_rates(
-    problem: McKeanVlasov, geometry: Geometry, branch: Branch, points: NDArray[np.intp], failures: Failures
+    problem: Equation, geometry: Geometry, branch: Branch, points: NDArray[np.intp], failures: Failures
 ) -> list[float]:
     """Return the rates at points, nan if not known; unexpected exceptions are added to the failures."""
     try:

@@ -5,7 +5,7 @@ from itertools import groupby, pairwise
 
 import numpy as np
 
-from meanfield import Branch, McKeanVlasov, Number, Outcome, SpecialPoint, State
+from meanfield import Branch, Equation, Number, Outcome, SpecialPoint, State
 
 from ..bases import Floats
 from ..labels import untaken
@@ -280,7 +280,7 @@ def _describe(event: Event) -> str:
     return "critical: " + ", ".join(block.words(symmetry) for block in event.blocks)
 
 
-def state_of(problem: McKeanVlasov, point: Point, label: str = "", *, vertical: bool = False) -> State:
+def state_of(problem: Equation, point: Point, label: str = "", *, vertical: bool = False) -> State:
     """Return a point of a branch as a state of a problem at its coupling.
 
     Parameters

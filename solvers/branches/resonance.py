@@ -11,7 +11,7 @@ the order of their distance, and couplings closer than that by another power of 
 
 import numpy as np
 
-from meanfield import CriticalPoint, McKeanVlasov, critical_couplings
+from meanfield import CriticalPoint, Equation, critical_couplings
 
 from ..bases import Floats, Integers
 from ..equation import StationaryEquation
@@ -71,7 +71,7 @@ def joined(group: list[CriticalPoint]) -> CriticalPoint:
     return CriticalPoint(first.coupling, first.relative_coupling, modes, dimension)
 
 
-def spread(problem: McKeanVlasov, modes: tuple[int, ...]) -> float:
+def spread(problem: Equation, modes: tuple[int, ...]) -> float:
     """Return the relative width of the interval that holds the critical couplings of some modes."""
     couplings = np.abs(critical_couplings(problem, max(modes))[list(modes)])
     return float(couplings.max() / couplings.min() - 1.0)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from meanfield import Branch, CriticalPoint, McKeanVlasov, Number, Outcome, SpecialPoint, State, critical_modes
+from meanfield import Branch, CriticalPoint, Equation, Number, Outcome, SpecialPoint, State, critical_modes
 
 from ..bases import EPS, Floats, Integers
 from ..observables import of_states
@@ -10,7 +10,7 @@ from .recording import Register
 
 
 def record_uniform(
-    problem: McKeanVlasov, criticals: list[CriticalPoint], inside: list[CriticalPoint], register: Register
+    problem: Equation, criticals: list[CriticalPoint], inside: list[CriticalPoint], register: Register
 ) -> None:
     """Add the uniform branch over the interval, with its branch points, to the register.
 
@@ -37,7 +37,7 @@ def record_uniform(
         register.special_points.append(_uniform_special(problem, index, point, register))
 
 
-def unstable_uniform(problem: McKeanVlasov, coupling: Number) -> int:
+def unstable_uniform(problem: Equation, coupling: Number) -> int:
     """Return the number of unstable directions of the uniform state, from modes strictly beyond their threshold."""
     if coupling == 0.0:
         return 0
@@ -54,7 +54,7 @@ def counts_below(criticals: list[CriticalPoint], couplings: Floats) -> Integers:
     return np.asarray((within & same_side) @ dimensions)
 
 
-def _uniform_special(problem: McKeanVlasov, index: int, point: CriticalPoint, register: Register) -> SpecialPoint:
+def _uniform_special(problem: Equation, index: int, point: CriticalPoint, register: Register) -> SpecialPoint:
     branch = register.branches[0]
     coupling = point.coupling
     before = int(branch.unstable[index])
@@ -80,7 +80,7 @@ def _uniform_special(problem: McKeanVlasov, index: int, point: CriticalPoint, re
 
 
 def _branch(
-    problem: McKeanVlasov,
+    problem: Equation,
     couplings: Floats,
     labels: tuple[str, ...],
     unstable: Integers,
@@ -118,7 +118,7 @@ def _branch(
     )
 
 
-def _rates(problem: McKeanVlasov, couplings: Floats, criticals: list[CriticalPoint]) -> Floats:
+def _rates(problem: Equation, couplings: Floats, criticals: list[CriticalPoint]) -> Floats:
     """Return the smallest decay rate l (l + d - 2) (D + kappa w_l / N_l) of the uniform state over all modes."""
     largest = max(64, *(2 * mode for point in criticals for mode in point.modes), 0)
     domain, degrees = problem.domain, range(1, largest + 1)
@@ -129,7 +129,7 @@ def _rates(problem: McKeanVlasov, couplings: Floats, criticals: list[CriticalPoi
     return np.asarray((problem.noise * squares + growth).min(axis=1), dtype=float)
 
 
-def uniform_state(problem: McKeanVlasov) -> State:
+def uniform_state(problem: Equation) -> State:
     """Return the uniform state at the problem's coupling, exact."""
     return State(
         problem=problem,

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from meanfield import McKeanVlasov, Number, Outcome, critical_modes
+from meanfield import Equation, Number, Outcome, critical_modes
 
 from ..geometry import Geometry, Threshold
 from .arclength import Arclength
@@ -58,7 +58,7 @@ class Task:
 
 
 def walk(
-    problem: McKeanVlasov,
+    problem: Equation,
     geometry: Geometry,
     register: Register,
     depth: int,
@@ -99,7 +99,7 @@ def walk(
         tasks += _branching_off(task, followed, depth, register)
 
 
-def _born(problem: McKeanVlasov, geometry: Geometry, threshold: Threshold, register: Register) -> list[Task]:
+def _born(problem: Equation, geometry: Geometry, threshold: Threshold, register: Register) -> list[Task]:
     """Return the tasks for the branches born at a critical point of the uniform state."""
     births = geometry.births(problem, threshold, register)
     return [Task(departure, name, symmetry, 1, threshold.parent) for departure, name, symmetry in births]
@@ -120,7 +120,7 @@ def _say_twin(task: Task, twin: Task, state: Point, register: Register) -> None:
         )
 
 
-def _start(problem: McKeanVlasov, geometry: Geometry, register: Register, depth: int) -> deque[Task | Threshold]:
+def _start(problem: Equation, geometry: Geometry, register: Register, depth: int) -> deque[Task | Threshold]:
     if problem.confinement is not None:
         return _start_confined(problem, geometry, register)
     low, high = register.interval
@@ -148,7 +148,7 @@ def _start(problem: McKeanVlasov, geometry: Geometry, register: Register, depth:
     return tasks
 
 
-def _start_confined(problem: McKeanVlasov, geometry: Geometry, register: Register) -> deque[Task | Threshold]:
+def _start_confined(problem: Equation, geometry: Geometry, register: Register) -> deque[Task | Threshold]:
     """Return the first tasks in a confinement: from its Gibbs density upwards and downwards in the coupling."""
     tasks: deque[Task | Threshold] = deque()
     for sign, edge in ((1, register.interval[1]), (-1, -register.interval[0])):
@@ -278,7 +278,7 @@ def _reached(departure: Departure, ends: list[tuple[Task, Point]]) -> bool:
 
 
 def _unreached_states(
-    problem: McKeanVlasov, geometry: Geometry, register: Register, ends: list[tuple[Task, Point]]
+    problem: Equation, geometry: Geometry, register: Register, ends: list[tuple[Task, Point]]
 ) -> Iterator[Task]:
     """Yield tasks for the states at the ends of the interval that no followed branch reaches."""
     for sign, edge in ((1, register.interval[1]), (-1, register.interval[0])):
@@ -292,7 +292,7 @@ def _unreached_states(
 
 
 def _searched_states(
-    problem: McKeanVlasov, geometry: Geometry, sign: int, edge: Number, known: list[Point], register: Register
+    problem: Equation, geometry: Geometry, sign: int, edge: Number, known: list[Point], register: Register
 ) -> list[Point]:
     """Return the states at a coupling that a search finds beside the known ones."""
     try:

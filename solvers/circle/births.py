@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 
-from meanfield import BranchShape, CriticalPoint, McKeanVlasov, Number, branch_shape, critical_coupling
+from meanfield import BranchShape, CriticalPoint, Equation, Number, branch_shape, critical_coupling
 
 from ..branches.junctions import AMPLITUDE, Departure
 from ..branches.recording import Register
@@ -17,7 +17,7 @@ from .equations import circle_equation
 INSEPARABLE = 1e-11
 
 
-def births(geometry: Geometry, problem: McKeanVlasov, threshold: Threshold, register: Register) -> list[Birth]:
+def births(geometry: Geometry, problem: Equation, threshold: Threshold, register: Register) -> list[Birth]:
     """Return the branches born at a critical point of the uniform state, one of each group orbit."""
     return [
         Birth(departure, f"{symmetry}-cluster", symmetry)
@@ -27,7 +27,7 @@ def births(geometry: Geometry, problem: McKeanVlasov, threshold: Threshold, regi
 
 
 def _departures(
-    geometry: Geometry, problem: McKeanVlasov, symmetry: int, threshold: Threshold, register: Register
+    geometry: Geometry, problem: Equation, symmetry: int, threshold: Threshold, register: Register
 ) -> list[Departure]:
     """Return the branches of one symmetry born at a critical point of the uniform state."""
     point = threshold.point
@@ -53,7 +53,7 @@ def symmetries(modes: tuple[int, ...]) -> list[int]:
 
 
 def _resonant(
-    geometry: Geometry, problem: McKeanVlasov, threshold: Threshold, symmetry: int, register: Register
+    geometry: Geometry, problem: Equation, threshold: Threshold, symmetry: int, register: Register
 ) -> list[Departure]:
     """Return the branches of exactly this symmetry born at a multiple critical coupling."""
     modes, coupling = threshold.point.modes, threshold.point.coupling
@@ -70,17 +70,17 @@ def _resonant(
     ]
 
 
-def first_threshold(problem: McKeanVlasov) -> Number | None:
+def first_threshold(problem: Equation) -> Number | None:
     """Return the coupling up to which thresholds are always examined, the first one."""
     return critical_coupling(problem)
 
 
-def reaches_down(problem: McKeanVlasov, point: CriticalPoint) -> bool:
+def reaches_down(problem: Equation, point: CriticalPoint) -> bool:
     """Return whether a branch born at a critical point may extend to lower couplings."""
     return any(branch_shape(problem, mode).type != "supercritical" for mode in point.modes)
 
 
-def follows_all(problem: McKeanVlasov) -> bool:
+def follows_all(problem: Equation) -> bool:
     """Return whether branches of all symmetries are followed: even states and others."""
     return True
 

@@ -1,6 +1,6 @@
 """The stationary equation on the circle, sized by the decay of potential and confinement."""
 
-from meanfield import McKeanVlasov
+from meanfield import Equation
 
 from ..bases import Basis, CosineBasis, FourierBasis, KinkedCosineBasis, KinkedFourierBasis
 from ..boltzmann import boltzmann_factor
@@ -16,7 +16,7 @@ FEWEST_KINKED, MOST_KINKED = 1024, 2048
 
 def circle_equation(
     geometry: Geometry,
-    problem: McKeanVlasov,
+    problem: Equation,
     symmetry: int = 1,
     sign: int = 1,
     *,
@@ -45,12 +45,12 @@ def circle_equation(
     return StationaryEquation(problem, basis, sign, geometry, size.significant)
 
 
-def _smooth(problem: McKeanVlasov, size: Size, symmetry: int, even: bool) -> Basis:
+def _smooth(problem: Equation, size: Size, symmetry: int, even: bool) -> Basis:
     kind = CosineBasis if even else FourierBasis
     return kind(size.significant.degrees // symmetry, size.nodes, symmetry, size.confinement)
 
 
-def _kinked(problem: McKeanVlasov, size: Size, symmetry: int, even: bool) -> Basis:
+def _kinked(problem: Equation, size: Size, symmetry: int, even: bool) -> Basis:
     cells = size.significant.degrees // symmetry
     nodes = max(FEWEST_KINKED, even_size(4 * int(cells.max())))
     factor = boltzmann_factor(problem, symmetry, MOST_KINKED)

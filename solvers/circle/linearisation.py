@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield import McKeanVlasov, State
+from meanfield import Equation, State
 from meanfield.equations import Interaction
 
 from ..bases import EPS, Floats, Integers
@@ -69,7 +69,7 @@ class Field:
         The density is invariant under rotation by 2 pi/symmetry.
     """
 
-    problem: McKeanVlasov
+    problem: Equation
     strengths: Floats
     coefficients: Matrix
     root: Matrix
@@ -167,7 +167,7 @@ def last_degree(moments: Matrix, threshold: float) -> int:
     return int(np.flatnonzero(np.abs(moments) > threshold)[-1])
 
 
-def field_of(problem: McKeanVlasov, moments: Matrix, degree: int) -> Field:
+def field_of(problem: Equation, moments: Matrix, degree: int) -> Field:
     """Return the field of a density and its Gibbs density, for truncation at a degree.
 
     Everything is kept to twice that degree, so that the effect of truncation can be measured.
@@ -175,7 +175,7 @@ def field_of(problem: McKeanVlasov, moments: Matrix, degree: int) -> Field:
     return gibbs_field(problem, Interaction(problem).strengths(2 * degree), moments)
 
 
-def gibbs_field(problem: McKeanVlasov, strengths: Floats, moments: Matrix) -> Field:
+def gibbs_field(problem: Equation, strengths: Floats, moments: Matrix) -> Field:
     """Return the field of a density with moments (..., m), for the strengths lambda_k (..., 2 n + 1)."""
     wide = strengths.shape[-1] - 1
     coefficients = np.zeros(strengths.shape, dtype=complex)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from meanfield import McKeanVlasov, Number
+from meanfield import Equation, Number
 
 from ..bases import Integers
 from ..branches.continuation import Point
@@ -62,7 +62,7 @@ class Multistart:
         self,
         geometry: Geometry,
         ensemble: Ensemble,
-        problem: McKeanVlasov,
+        problem: Equation,
         sign: int,
         coupling: Number,
         known: list[Point],

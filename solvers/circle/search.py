@@ -21,7 +21,7 @@ import math
 
 import numpy as np
 
-from meanfield import Logarithmic, McKeanVlasov, Number
+from meanfield import Equation, Logarithmic, Number
 
 from ..bounds import bounded_below
 from ..branches.continuation import Point
@@ -56,15 +56,13 @@ MISSING = "some are missing, for the indices of those found do not add up (Morse
 DEGENERATE = 1e-7
 
 
-def search_covers(geometry: Geometry, problem: McKeanVlasov, coupling: Number) -> bool:
+def search_covers(geometry: Geometry, problem: Equation, coupling: Number) -> bool:
     """Return whether the search has all significant modes of the potential."""
     equation = circle_equation(geometry, problem, 1, 1 if coupling > 0 else -1)
     return equation is not None and equation.complete and not equation.basis.doubts_tail
 
 
-def search_all(
-    geometry: Geometry, problem: McKeanVlasov, sign: int, coupling: Number, known: list[Point]
-) -> Searched:
+def search_all(geometry: Geometry, problem: Equation, sign: int, coupling: Number, known: list[Point]) -> Searched:
     """Return the states at a coupling that are not known, with what was searched."""
     equation = circle_equation(geometry, problem, 1, sign)
     if equation is None:
@@ -80,7 +78,7 @@ def search_all(
     return Searched(found.new, AMONG, states, minima, doubt=_doubt(found), lost=found.lost)
 
 
-def _resolving(problem: McKeanVlasov, equation: StationaryEquation, coupling: Number) -> Ensemble:
+def _resolving(problem: Equation, equation: StationaryEquation, coupling: Number) -> Ensemble:
     """Return the ensemble of an equation, of a slowly decaying potential with the modes that its clusters need.
 
     States at stronger couplings have more modes, and without these no run ends at a state.
@@ -100,7 +98,7 @@ def _resolving(problem: McKeanVlasov, equation: StationaryEquation, coupling: Nu
         equation = larger
 
 
-def _most_states(problem: McKeanVlasov, complete: bool, modes: int, ensemble: Ensemble) -> tuple[float, str]:
+def _most_states(problem: Equation, complete: bool, modes: int, ensemble: Ensemble) -> tuple[float, str]:
     r"""Return a bound of the number of states and the theorem for it; infinity if none applies.
 
     The second variation of F/D is :math:`\int u^2/\rho - 2\sum\lambda_k|\hat u_k|^2` with

@@ -23,7 +23,7 @@ from functools import partial
 import numpy as np
 import scipy.linalg
 
-from meanfield import McKeanVlasov, NotResolved, Spectrum, State
+from meanfield import Equation, NotResolved, Spectrum, State
 from meanfield.equations import Interaction
 
 from ..accurate import Eigenvalues, complement, graded, recognised
@@ -154,7 +154,7 @@ def _known(block: Eigenvalues) -> Eigenvalues:
     return block
 
 
-def require_smooth(problem: McKeanVlasov) -> None:
+def require_smooth(problem: Equation) -> None:
     """Refuse a confinement whose multipliers decay too slowly for the operator, which has its second derivative.
 
     Raises
@@ -176,7 +176,7 @@ def _uniform_spectrum(state: State) -> Spectrum:
     return Spectrum(state, values, values.copy(), None, None, error)
 
 
-def uniform_eigenvalues(problem: McKeanVlasov, degree: int) -> Floats:
+def uniform_eigenvalues(problem: Equation, degree: int) -> Floats:
     """Return -D k^2 (1 - lambda_k), k = 1..degree, at the uniform state, largest first."""
     degrees = np.arange(1.0, degree + 1.0)
     values = -problem.noise * degrees**2 * (1.0 - Interaction(problem).strengths(degree)[1:])

@@ -21,7 +21,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from meanfield import McKeanVlasov
+from meanfield import Equation
 
 from ..bases import Floats, Integers, covariance
 from ..branches.continuation import Point
@@ -310,7 +310,7 @@ def _perturbations(equation: StationaryEquation) -> Perturbations:
 
 
 @functools.lru_cache(maxsize=32)
-def _shared(problem: McKeanVlasov, degree: int, symmetry: int, moments: int) -> Perturbations:
+def _shared(problem: Equation, degree: int, symmetry: int, moments: int) -> Perturbations:
     """Return the cached modes of a problem, whose tables all branches of a symmetry share."""
     degrees = significant_degrees(problem, degree)
     relative = strengths(problem, int(degrees.max())).relative[degrees]

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from meanfield import InvalidInput, McKeanVlasov, Trajectory
+from meanfield import Equation, InvalidInput, Trajectory
 from meanfield.command_line import (
     Parser,
     add_common,
@@ -111,7 +111,7 @@ def _method(parser: Parser, settings: argparse.Namespace) -> "Integrator | None"
     return LSODA() if settings.method == "lsoda" else None
 
 
-def _check(problem: McKeanVlasov, settings: argparse.Namespace) -> None:
+def _check(problem: Equation, settings: argparse.Namespace) -> None:
     """Check before computing that every file could be written, and that there is what figures show."""
     from meanfield.plotting import check_film
 
@@ -123,7 +123,7 @@ def _check(problem: McKeanVlasov, settings: argparse.Namespace) -> None:
         check_film(settings.animate, settings.force)
 
 
-def _evolved(problem: McKeanVlasov, method: "Integrator | None", settings: argparse.Namespace) -> Trajectory:
+def _evolved(problem: Equation, method: "Integrator | None", settings: argparse.Namespace) -> Trajectory:
     from ..checkpoints import Checkpoint
     from ..trajectory import evolve as evolved
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from meanfield import Ensemble, InvalidInput, McKeanVlasov
+from meanfield import Ensemble, Equation, InvalidInput
 from meanfield.command_line import (
     Parser,
     add_common,
@@ -97,7 +97,7 @@ def _require_given(parser: Parser, settings: argparse.Namespace) -> None:
         raise InvalidInput("--every belongs to --checkpoint NAME, which is not given")
 
 
-def _simulated(problem: McKeanVlasov, settings: argparse.Namespace) -> Ensemble:
+def _simulated(problem: Equation, settings: argparse.Namespace) -> Ensemble:
     from ..checkpoints import Checkpoint
     from ..ensemble import simulate
     from ..particles import PairDrift

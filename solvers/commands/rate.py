@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from meanfield import McKeanVlasov, MeanfieldError, Relaxation, Spectrum, State, critical_coupling
+from meanfield import Equation, MeanfieldError, Relaxation, Spectrum, State, critical_coupling
 from meanfield.command_line import (
     Parser,
     add_common,
@@ -70,7 +70,7 @@ def rate(argv: Sequence[str]) -> int:
 
 
 def _fitted(
-    problem: McKeanVlasov, spectra: Sequence[Spectrum], reason: str, settings: argparse.Namespace
+    problem: Equation, spectra: Sequence[Spectrum], reason: str, settings: argparse.Namespace
 ) -> tuple[Relaxation | None, str]:
     """Return the relaxation to the minimiser, or None, and the reason if there is none."""
     from ..relaxation import contraction_rate
@@ -106,7 +106,7 @@ def _draw(fitted: Relaxation, target: str, where: dict[str, Any], force: bool) -
 
 
 def _rate_object(
-    problem: McKeanVlasov, spectra: Sequence[Spectrum], fitted: Relaxation | None, complaint: str
+    problem: Equation, spectra: Sequence[Spectrum], fitted: Relaxation | None, complaint: str
 ) -> dict[str, Any]:
     minimiser = next((result for result in spectra if result.state.minimiser), None)
     stationary = states_to_json_object([result.state for result in spectra], critical_coupling(problem))
@@ -155,7 +155,7 @@ def _sectors(result: Spectrum) -> list[dict[str, Any]]:
 
 
 def _rate_text(
-    problem: McKeanVlasov,
+    problem: Equation,
     states: Sequence[State],
     spectra: Sequence[Spectrum],
     fitted: Relaxation | None,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from meanfield import McKeanVlasov, State, critical_coupling
+from meanfield import Equation, State, critical_coupling
 from meanfield.command_line import (
     Parser,
     add_common,
@@ -63,7 +63,7 @@ def stationary(argv: Sequence[str]) -> int:
 
 
 def _state_writers(
-    problem: McKeanVlasov, states: Sequence[State], where: dict[str, Any], settings: argparse.Namespace
+    problem: Equation, states: Sequence[State], where: dict[str, Any], settings: argparse.Namespace
 ) -> list[Callable[[], Sequence[Path]]]:
     critical = critical_coupling(problem)
     writers: list[Callable[[], Sequence[Path]]] = []
@@ -77,7 +77,7 @@ def _state_writers(
 
 
 def _print_states(
-    problem: McKeanVlasov, states: StationaryStates, where: dict[str, Any], settings: argparse.Namespace
+    problem: Equation, states: StationaryStates, where: dict[str, Any], settings: argparse.Namespace
 ) -> None:
     if settings.json:
         say_json(states_to_json_object(states, critical_coupling(problem), where))
@@ -85,7 +85,7 @@ def _print_states(
         say(_states_text(problem, states))
 
 
-def _states_text(problem: McKeanVlasov, states: StationaryStates) -> str:
+def _states_text(problem: Equation, states: StationaryStates) -> str:
     names = [f"m{degree}" for degree in sorted({1, 2, *(leading_degree(state) for state in states)})]
     columns = {
         "state": [state.label for state in states],

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from meanfield import McKeanVlasov, State, critical_coupling
+from meanfield import Equation, State, critical_coupling
 from meanfield.command_line import Parser, formatted, word
 from meanfield.equations import has_free_energy
 from meanfield.wording import describe
@@ -24,7 +24,7 @@ def add_on_failure(parser: Parser) -> None:
     )
 
 
-def heading(problem: McKeanVlasov, states: Sequence[State]) -> Iterator[str]:
+def heading(problem: Equation, states: Sequence[State]) -> Iterator[str]:
     """Yield the lines above a table of states."""
     yield describe(problem)
     critical = critical_coupling(problem)

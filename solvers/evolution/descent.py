@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlog1py
 
-from meanfield import McKeanVlasov
+from meanfield import Equation
 from meanfield.entropy import excess_beyond_square
 from meanfield.equations import Interaction
 from meanfield.harmonics import Modes
@@ -146,7 +146,7 @@ class Path(NamedTuple):
 
 
 def descent(
-    problem: McKeanVlasov, modes: Modes, grids: Grids, cosine: Floats, sine: Floats, accuracy: float = 0.0
+    problem: Equation, modes: Modes, grids: Grids, cosine: Floats, sine: Floats, accuracy: float = 0.0
 ) -> Descent:
     """Return free energy, dissipation and extreme values of densities.
 
@@ -187,7 +187,7 @@ def _blocks(path: Path) -> Iterator[slice]:
 
 
 def _block(
-    problem: McKeanVlasov, path: Path, near: np.ndarray, grids: Iterator[Grid], accuracy: float
+    problem: Equation, path: Path, near: np.ndarray, grids: Iterator[Grid], accuracy: float
 ) -> tuple[Floats, Floats, Floats, Floats]:
     def means(grid: Grid, chosen: np.ndarray) -> Means:
         return _means(problem, grid, path.rows(chosen), near[chosen], accuracy)
@@ -195,7 +195,7 @@ def _block(
     return settled_means(means, grids, near.size)
 
 
-def _means(problem: McKeanVlasov, grid: Grid, path: Path, near: np.ndarray, accuracy: float) -> Means:
+def _means(problem: Equation, grid: Grid, path: Path, near: np.ndarray, accuracy: float) -> Means:
     f = grid.values(path.cosine, path.sine)
     density = 1.0 + f
     floor = 8.0 * EPS * (1.0 + grid.rounding(path.cosine, path.sine)) + np.zeros_like(f)

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from meanfield import McKeanVlasov
+from meanfield import Equation
 from meanfield.harmonics import Layout, modes_of
 
 from ..bases import Floats
@@ -57,7 +57,7 @@ class Neighbourhood(Protocol):
         What a reader must know about the choice of these densities.
     """
 
-    problem: McKeanVlasov
+    problem: Equation
     rate: float
     densities: str
     norms: tuple[str, ...]
@@ -98,7 +98,7 @@ class Followed:
     densities = ""
     warnings: tuple[str, ...] = ()
 
-    problem: McKeanVlasov
+    problem: Equation
     tolerance: float
 
     def _follow(self, make: Callable[[int], System], target: Complexes, layout: Layout = "degree") -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from meanfield import InvalidInput, McKeanVlasov, NotResolved
+from meanfield import Equation, InvalidInput, NotResolved
 from meanfield.arguments import shown
 
 from ..bases import Floats
@@ -62,7 +62,7 @@ class Plan:
         First resolution.
     """
 
-    problem: McKeanVlasov
+    problem: Equation
     start: Initial
     full: bool
     space: Space
@@ -132,7 +132,7 @@ def _marked(times: Iterable[float], kind: str) -> Iterator[tuple[float, str]]:
 
 
 def plan(
-    problem: McKeanVlasov,
+    problem: Equation,
     spaces: EvolutionSpaces,
     initial: Any,
     until: float,
@@ -231,7 +231,7 @@ def _check_options(tolerance: float, checkpoint: Checkpoint | None) -> None:
         require_writable(checkpoint.path)
 
 
-def first_degree(problem: McKeanVlasov, space: Space, start: Initial, tolerance: float, modes: int | None) -> int:
+def first_degree(problem: Equation, space: Space, start: Initial, tolerance: float, modes: int | None) -> int:
     r"""Return the first degree: the larger of that of the initial density and a guess for the cluster to form.
 
     A single cluster is a normal density of variance :math:`1/(2\sum_k k^2\lambda_k)`, the sum over the attractive

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from meanfield import McKeanVlasov
+from meanfield import Equation
 from meanfield.equations import Interaction
 
 from ..bases import Floats
@@ -29,7 +29,7 @@ class Rates:
         L and n^2 D j.
     """
 
-    def __init__(self, problem: McKeanVlasov, degree: int, symmetry: int) -> None:
+    def __init__(self, problem: Equation, degree: int, symmetry: int) -> None:
         cells, interaction = np.arange(1.0, degree + 1.0), Interaction(problem)
         strengths = interaction.strengths(symmetry * degree)[symmetry::symmetry]
         self.problem = problem

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from meanfield import ComputationFailed, McKeanVlasov, Outcome, State
+from meanfield import ComputationFailed, Equation, Outcome, State
 
 from ..bases import EPS, Floats
 from ..branches.continuation import Point, state_at
@@ -92,13 +92,13 @@ class Rest:
         return ROUNDING * size * self.state.problem.noise / abs(self.rate)
 
 
-def relative_change(problem: McKeanVlasov, unknown: Floats, derivative: Floats) -> float:
+def relative_change(problem: Equation, unknown: Floats, derivative: Floats) -> float:
     """Return the norm of the time derivative over the noise and the norm of the density with its mass."""
     return float(np.linalg.norm(derivative)) / (problem.noise * math.hypot(1.0, float(np.linalg.norm(unknown))))
 
 
 def state_near(
-    problem: McKeanVlasov, cosine: Floats, sine: Floats, symmetries: Symmetries, geometry: Geometry
+    problem: Equation, cosine: Floats, sine: Floats, symmetries: Symmetries, geometry: Geometry
 ) -> Rest | None:
     """Return the stationary state nearest to a density, or None if no state is found near it.
 
@@ -125,7 +125,7 @@ def state_near(
 
 
 def _candidates(
-    problem: McKeanVlasov, cosine: Floats, sine: Floats, symmetries: Symmetries, geometry: Geometry
+    problem: Equation, cosine: Floats, sine: Floats, symmetries: Symmetries, geometry: Geometry
 ) -> Iterator[State]:
     """Yield the uniform state, and those that Newton's method finds in the symmetries that the density nearly has.
 
@@ -146,7 +146,7 @@ def _candidates(
 
 
 def _in_symmetry(
-    problem: McKeanVlasov, cosine: Floats, sine: Floats, symmetry: int, geometry: Geometry
+    problem: Equation, cosine: Floats, sine: Floats, symmetry: int, geometry: Geometry
 ) -> State | None:
     coupling, even = problem.fixed_coupling, not np.any(sine)
     sign = 1 if coupling > 0.0 else -1
@@ -161,7 +161,7 @@ def _in_symmetry(
     return state_of(problem, point) if isinstance(point, Point) else None
 
 
-def _without_interaction(problem: McKeanVlasov, geometry: Geometry) -> Iterator[State]:
+def _without_interaction(problem: Equation, geometry: Geometry) -> Iterator[State]:
     departure = None if problem.confinement is None else from_no_interaction(geometry, problem, 1)
     point = None if departure is None else departure.regular()
     if point is not None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from meanfield import McKeanVlasov, State
+from meanfield import Equation, State
 from meanfield.harmonics import Modes
 
 from ..bases import Floats
@@ -48,29 +48,29 @@ class Space(Protocol):
         """Addition to sentences about stationary states that are not searched for."""
         ...
 
-    def system(self, problem: McKeanVlasov, start: Initial, degree: int, full: bool) -> System:
+    def system(self, problem: Equation, start: Initial, degree: int, full: bool) -> System:
         """Return the smallest system whose symmetry a density has and keeps; with ``full`` that of all densities.
 
         Moments that vanish exactly by a symmetry of the equation stay so. ``degree`` is counted without symmetry.
         """
         ...
 
-    def system_of(self, problem: McKeanVlasov, even: bool, degree: int, symmetry: int) -> System:
+    def system_of(self, problem: Equation, even: bool, degree: int, symmetry: int) -> System:
         """Return the system of a degree and a symmetry, of even densities or of all."""
         ...
 
-    def curvature(self, problem: McKeanVlasov, degree: int) -> float | None:
+    def curvature(self, problem: Equation, degree: int) -> float | None:
         r"""Return half the curvature of the field of a point, :math:`\sum_k k^2\lambda_k` of attractive modes.
 
         None if no guess of the resolution is made from it.
         """
         ...
 
-    def descent(self, problem: McKeanVlasov, cosine: Floats, sine: Floats, accuracy: float) -> Descent:
+    def descent(self, problem: Equation, cosine: Floats, sine: Floats, accuracy: float) -> Descent:
         """Return free energy, dissipation and extreme values of densities (T, n)."""
         ...
 
-    def state_near(self, problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Rest | None:
+    def state_near(self, problem: Equation, cosine: Floats, sine: Floats) -> Rest | None:
         """Return the stationary state nearest to a density, or None if no state is found near it."""
         ...
 
@@ -95,5 +95,5 @@ class EvolutionSpaces(NamedTuple):
         density turned onto its axis where it has one.
     """
 
-    moments_of: Callable[[McKeanVlasov, object], Initial]
-    space_for: Callable[[McKeanVlasov, Initial, bool], tuple[Space, Initial]]
+    moments_of: Callable[[Equation, object], Initial]
+    space_for: Callable[[Equation, Initial, bool], tuple[Space, Initial]]

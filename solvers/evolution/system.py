@@ -23,7 +23,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield import McKeanVlasov
+from meanfield import Equation
 
 from ..bases import Floats
 from ..limits import MAX_DEGREE
@@ -62,7 +62,7 @@ class System(Protocol):
         known to the accuracy asked for beside its moments; None if both are nearly the same.
     """
 
-    problem: McKeanVlasov
+    problem: Equation
     degree: int
     size: int
     symmetry: int
@@ -150,7 +150,7 @@ class EvenSystem(AxialSystem):
     multistep = True
     weights: Floats | None = None
 
-    def __init__(self, problem: McKeanVlasov, degree: int, symmetry: int = 1) -> None:
+    def __init__(self, problem: Equation, degree: int, symmetry: int = 1) -> None:
         self.problem, self.degree, self.size, self.symmetry = problem, degree, degree, symmetry
         self.rates = rates = Rates(problem, degree, symmetry)
         self.noise = rates.noise
@@ -212,7 +212,7 @@ class FullSystem(System):
     multistep = True
     weights: Floats | None = None
 
-    def __init__(self, problem: McKeanVlasov, degree: int, symmetry: int = 1) -> None:
+    def __init__(self, problem: Equation, degree: int, symmetry: int = 1) -> None:
         self.problem, self.degree, self.size, self.symmetry = problem, degree, 2 * degree, symmetry
         self.rates = rates = Rates(problem, degree, symmetry)
         self.noise = rates.noise

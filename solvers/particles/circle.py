@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield import InvalidInput, McKeanVlasov
+from meanfield import Equation, InvalidInput
 from meanfield.harmonics import Layout
 
 from ..evolution.circle.initial import moments_of
@@ -51,7 +51,7 @@ class CircleSetting:
         Whether the particles are so few that their drift is summed mode by mode.
     """
 
-    problem: McKeanVlasov
+    problem: Equation
     drift: MomentDrift | PairDrift
     modes: Truncation
     degrees: int
@@ -200,7 +200,7 @@ class CircleSetting:
 
 
 def circle_setting(
-    problem: McKeanVlasov, drift: MomentDrift | PairDrift | None, degrees: int, particles: int
+    problem: Equation, drift: MomentDrift | PairDrift | None, degrees: int, particles: int
 ) -> CircleSetting:
     """Return the setting of a problem on the circle, with the drift from moments by default.
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield import ComputationFailed, InvalidInput, McKeanVlasov
+from meanfield import ComputationFailed, Equation, InvalidInput
 
 from .drift import MomentForce, Truncation
 from .euler_maruyama import EulerMaruyama
@@ -84,7 +84,7 @@ class SummedParticles(CircleParticles):
 
     def __init__(
         self,
-        problem: McKeanVlasov,
+        problem: Equation,
         modes: Truncation,
         degrees: int,
         positions: Floats,
@@ -167,7 +167,7 @@ class PairCloud(SummedParticles):
     """Particles whose drift is summed over all pairs; moments serve for the record and the check of the step."""
 
     def __init__(
-        self, problem: McKeanVlasov, modes: Truncation, degrees: int, positions: Floats, generator: Any
+        self, problem: Equation, modes: Truncation, degrees: int, positions: Floats, generator: Any
     ) -> None:
         super().__init__(problem, modes, degrees, positions, generator, ArrayKernel(modes.cells))
         self._problem = problem
@@ -180,7 +180,7 @@ class PairCloud(SummedParticles):
         return pair_drift(self._problem, self.places * width) * (step / width)
 
 
-def pair_drift(problem: McKeanVlasov, angles: Floats) -> Floats:
+def pair_drift(problem: Equation, angles: Floats) -> Floats:
     """Return the drift of every particle at angles by the sum over all others, O(N^2).
 
     Raises
@@ -226,7 +226,7 @@ def wrap(positions: Floats, cells: int) -> None:
         positions -= np.where(far, cells * np.rint(positions / cells), 0.0)
 
 
-def require_range(problem: McKeanVlasov, cells: int, interval: float) -> None:
+def require_range(problem: Equation, cells: int, interval: float) -> None:
     """Refuse noise by which particles make so many turns between two records that rounding loses their angles.
 
     Raises

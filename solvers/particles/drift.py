@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import jv
 
-from meanfield import InvalidInput, McKeanVlasov
+from meanfield import Equation, InvalidInput
 from meanfield.arguments import checked
 
 from ..transforms import FourierTransform
@@ -141,7 +141,7 @@ class Truncation(DriftDegrees):
     evaluation_error: float
 
 
-def truncation(problem: McKeanVlasov, drift: MomentDrift, degrees: int = 0) -> Truncation:
+def truncation(problem: Equation, drift: MomentDrift, degrees: int = 0) -> Truncation:
     """Return the modes and cells of the drift of a problem.
 
     Parameters
@@ -190,7 +190,7 @@ def steepness(dimension: int, degree: int) -> Floats:
     return degrees * (degrees + dimension - 2) / (dimension - 1)
 
 
-def force_coefficients(problem: McKeanVlasov, tolerance: float, last: int) -> tuple[Floats, Floats, float]:
+def force_coefficients(problem: Equation, tolerance: float, last: int) -> tuple[Floats, Floats, float]:
     """Return kappa w_l and v_l up to a degree, at most about ``last``, and an estimate of the sum of those beyond.
 
     The estimate L sqrt(P_L'(1)) sup |w_l| over l > L is a bound of sum sqrt(P_l'(1)) |w_l| for multipliers that
@@ -288,7 +288,7 @@ class MomentForce:
         return float(-transform.values.min())
 
 
-def _random_share(problem: McKeanVlasov, interaction: Floats, degree: int, beyond: float) -> float | None:
+def _random_share(problem: Equation, interaction: Floats, degree: int, beyond: float) -> float | None:
     slopes = np.abs(np.arange(interaction.size) * interaction)
     largest = float(slopes.max())
     if largest == 0.0:

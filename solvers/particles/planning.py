@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from meanfield import InvalidInput, McKeanVlasov
+from meanfield import Equation, InvalidInput
 from meanfield.arguments import shown
 
 from ..checkpoints import Checkpoint, digest_of, require_writable
@@ -54,7 +54,7 @@ class Plan:
         Warnings that are known before anything is computed.
     """
 
-    problem: McKeanVlasov
+    problem: Equation
     options: Options
     timetable: Timetable
     setting: Setting
@@ -64,7 +64,7 @@ class Plan:
 
 
 def plan(
-    problem: McKeanVlasov,
+    problem: Equation,
     motion: Motion,
     options: Options,
     until: float,
@@ -111,7 +111,7 @@ def plan(
     return Plan(problem, options, table, setting, starts.description, replicas, warnings)
 
 
-def _identity(problem: McKeanVlasov, options: Options, setting: Setting, table: Timetable) -> dict[str, Any]:
+def _identity(problem: Equation, options: Options, setting: Setting, table: Timetable) -> dict[str, Any]:
     """Return the values that identify a run in a checkpoint."""
     return {
         "version": version(),

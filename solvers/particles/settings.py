@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield import McKeanVlasov
+from meanfield import Equation
 from meanfield.harmonics import Layout
 
 from .drift import MomentDrift, PairDrift
@@ -133,4 +133,4 @@ class Setting(Protocol):
 
 # How particles move on a domain: the setting of a problem, the drift or None for the cheapest, the degrees to be
 # recorded and the number of particles.
-Motion = Callable[[McKeanVlasov, MomentDrift | PairDrift | None, int, int], Setting]
+Motion = Callable[[Equation, MomentDrift | PairDrift | None, int, int], Setting]

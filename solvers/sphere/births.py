@@ -7,7 +7,7 @@ even l :math:`\int P_l^3 \ne 0`, the branch is transcritical and its two sides a
 
 import numpy as np
 
-from meanfield import CriticalPoint, McKeanVlasov, Number, branch_shape, critical_coupling, critical_couplings
+from meanfield import CriticalPoint, Equation, Number, branch_shape, critical_coupling, critical_couplings
 from meanfield.theory import plain_number
 
 from ..branches.recording import Register
@@ -19,7 +19,7 @@ from .naming import name_of_departure
 from .polyhedral import polyhedral_births
 
 
-def births(geometry: Geometry, problem: McKeanVlasov, threshold: Threshold, register: Register) -> list[Birth]:
+def births(geometry: Geometry, problem: Equation, threshold: Threshold, register: Register) -> list[Birth]:
     """Return the branches born at a critical point of the uniform state, one of each group orbit."""
     point = threshold.point
     even = tuple(degree for degree in point.modes if degree % 2 == 0)
@@ -31,7 +31,7 @@ def births(geometry: Geometry, problem: McKeanVlasov, threshold: Threshold, regi
 
 def _zonal(
     geometry: Geometry,
-    problem: McKeanVlasov,
+    problem: Equation,
     point: CriticalPoint,
     degrees: tuple[int, ...],
     symmetry: int,
@@ -48,7 +48,7 @@ def _zonal(
     ]
 
 
-def first_threshold(problem: McKeanVlasov) -> Number | None:
+def first_threshold(problem: Equation) -> Number | None:
     """Return the coupling up to which thresholds are always examined: those of the two lowest degrees.
 
     In high dimensions branches of both reach couplings lower by decades.
@@ -59,7 +59,7 @@ def first_threshold(problem: McKeanVlasov) -> Number | None:
     return first if first is None or not positive.size else max(first, plain_number(positive.max()))
 
 
-def follows_all(problem: McKeanVlasov) -> bool:
+def follows_all(problem: Equation) -> bool:
     """Return whether branches of all symmetries are followed, as on S^2; elsewhere only those about an axis."""
     return problem.domain.has_azimuth
 
@@ -72,6 +72,6 @@ def folds_apart(low: int, high: int) -> bool:
     return (low, high) != (1, 2)
 
 
-def reaches_down(problem: McKeanVlasov, point: CriticalPoint) -> bool:
+def reaches_down(problem: Equation, point: CriticalPoint) -> bool:
     """Return whether a branch born at a critical point may extend to smaller couplings in modulus."""
     return any(degree % 2 == 0 or branch_shape(problem, degree).curvature < 0.0 for degree in point.modes)

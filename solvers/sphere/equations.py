@@ -2,7 +2,7 @@
 
 import math
 
-from meanfield import McKeanVlasov
+from meanfield import Equation
 
 from ..bases import ZonalBasis
 from ..equation import SLOW, StationaryEquation, starting_size
@@ -15,7 +15,7 @@ FEWEST = 64
 
 def zonal_equation(
     geometry: Geometry,
-    problem: McKeanVlasov,
+    problem: Equation,
     symmetry: int = 1,
     sign: int = 1,
     *,
@@ -40,6 +40,6 @@ def zonal_equation(
     return StationaryEquation(problem, basis, sign, geometry, size.significant, confining_error(problem, SLOW))
 
 
-def confined_symmetry(problem: McKeanVlasov) -> int:
+def confined_symmetry(problem: Equation) -> int:
     """Return 2 if there is no confinement or it is even about the equator, else 1."""
     return math.gcd(confining_symmetry(problem), 2)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from meanfield import McKeanVlasov
+from meanfield import Equation
 
 from ..bases import Floats, Integers
 from ..bases.invariant import FullBasis
@@ -78,7 +78,7 @@ class HarmonicPerturbations:
         The largest of their own degrees.
     """
 
-    def __init__(self, problem: McKeanVlasov, group: Group, largest: int) -> None:
+    def __init__(self, problem: Equation, group: Group, largest: int) -> None:
         self.group = group
         degrees = significant_degrees(problem, largest)
         # Products of harmonics have degrees up to twice theirs; nothing else is asked of the density.
@@ -180,7 +180,7 @@ def harmonic_perturbations(equation: StationaryEquation) -> HarmonicPerturbation
 
 
 @functools.lru_cache(maxsize=48)
-def _perturbations(problem: McKeanVlasov, group: Group, largest: int) -> HarmonicPerturbations:
+def _perturbations(problem: Equation, group: Group, largest: int) -> HarmonicPerturbations:
     """Return the cached harmonics of a problem for states of a group, which all resolutions share."""
     return HarmonicPerturbations(problem, group, largest)
 

@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from meanfield import McKeanVlasov, Number, Sphere
+from meanfield import Equation, Number, Sphere
 
 from ..bases import Floats, Integers, multiples
 from ..bases.invariant import mode_matrix
@@ -76,7 +76,7 @@ class Met:
     sine: Floats = field(default_factory=lambda: np.empty(0))
 
 
-def field_of(problem: McKeanVlasov, coupling: Number, largest: int) -> Field:
+def field_of(problem: Equation, coupling: Number, largest: int) -> Field:
     """Return the field of a problem on a sphere at a coupling, truncated where negligible or at a degree."""
     significant = starting_degrees(problem, partial(multiples, 1))
     known = strengths(problem, int(significant.degrees.max()))
@@ -92,7 +92,7 @@ def field_of(problem: McKeanVlasov, coupling: Number, largest: int) -> Field:
     return Field(values[: last + 1], confinement, cut, float(beyond[last]) if significant.complete else np.inf)
 
 
-def _confining(problem: McKeanVlasov) -> int:
+def _confining(problem: Equation) -> int:
     """Return the last degree of the confinement that a search needs; all are included in the final iteration."""
     degree = confining_degree(problem)
     return LARGEST_CONFINING if degree is None else min(max(1, degree), LARGEST_CONFINING)

@@ -9,7 +9,7 @@ order m, :math:`g(\theta)\cos m\varphi` gives a branch of m-fold symmetry whose 
 
 import numpy as np
 
-from meanfield import CriticalPoint, McKeanVlasov
+from meanfield import CriticalPoint, Equation
 from meanfield.harmonics import packed, place
 
 from ..bases import Floats, Integers, InvariantBasis
@@ -36,7 +36,7 @@ SAME_INVARIANTS = 5e-3
 
 
 def invariant_equation(
-    geometry: Geometry, problem: McKeanVlasov, group: Group, sign: int, *, modes: int = 0, unknowns: int = 0
+    geometry: Geometry, problem: Equation, group: Group, sign: int, *, modes: int = 0, unknowns: int = 0
 ) -> StationaryEquation | None:
     """Return the equation on densities on S^2 invariant under a group, or None if the potential acts on none.
 
@@ -62,7 +62,7 @@ def invariant_equation(
 
 
 def polyhedral_births(
-    geometry: Geometry, problem: McKeanVlasov, point: CriticalPoint, found: list[Birth], register: Register
+    geometry: Geometry, problem: Equation, point: CriticalPoint, found: list[Birth], register: Register
 ) -> list[Birth]:
     """Return the branches of finite symmetry born where degrees are critical at the uniform state.
 
@@ -101,7 +101,7 @@ def _invariants(departure: Departure, degrees: tuple[int, ...]) -> Floats:
 
 
 def _births_of_group(
-    geometry: Geometry, problem: McKeanVlasov, group: Group, point: CriticalPoint, register: Register
+    geometry: Geometry, problem: Equation, group: Group, point: CriticalPoint, register: Register
 ) -> list[Birth]:
     equation = invariant_equation(geometry, problem, group, 1 if point.coupling > 0 else -1)
     if equation is None or not np.isin(point.modes, equation.basis.degrees).any():

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from meanfield import McKeanVlasov, Number, Sphere
+from meanfield import Equation, Number, Sphere
 from meanfield.harmonics import largest_degree, zonal_places
 
 from ..bases import EPS, Floats
@@ -38,14 +38,12 @@ CONVEX = "the second variation of the free energy is definite at every density"
 ONE_DEGREE = "with degree one alone the states are the uniform one and, beyond its threshold, one exp(r cos t)/Z"
 
 
-def search_covers(geometry: Geometry, problem: McKeanVlasov, coupling: Number) -> bool:
+def search_covers(geometry: Geometry, problem: Equation, coupling: Number) -> bool:
     """Return whether the search has all significant degrees."""
     return not _field(problem, coupling).cut
 
 
-def search_all(
-    geometry: Geometry, problem: McKeanVlasov, sign: int, coupling: Number, known: list[Point]
-) -> Searched:
+def search_all(geometry: Geometry, problem: Equation, sign: int, coupling: Number, known: list[Point]) -> Searched:
     """Return the states at a coupling that are not known, about an axis and on S^2 among all densities."""
     field = _field(problem, coupling)
     most, theorem = _most_states(problem, field)
@@ -65,7 +63,7 @@ def search_all(
     return _searched(task, spaces, known, zonal, words)
 
 
-def _field(problem: McKeanVlasov, coupling: Number) -> Field:
+def _field(problem: Equation, coupling: Number) -> Field:
     """Return the field of a problem at a coupling, up to the degree to which it is searched."""
     return field_of(problem, coupling, LARGEST_DEGREE if problem.domain.has_azimuth else LARGEST_ZONAL_DEGREE)
 
@@ -73,9 +71,7 @@ def _field(problem: McKeanVlasov, coupling: Number) -> Field:
 class _Task:
     """A problem at a coupling, its field, whether a confinement is even about the equator, and its equations."""
 
-    def __init__(
-        self, geometry: Geometry, problem: McKeanVlasov, sign: int, coupling: Number, field: Field
-    ) -> None:
+    def __init__(self, geometry: Geometry, problem: Equation, sign: int, coupling: Number, field: Field) -> None:
         self.geometry = geometry
         self.problem, self.sign, self.coupling, self.field = problem, sign, coupling, field
         self.even = confining_symmetry(problem) % 2 == 0
@@ -101,7 +97,7 @@ class _Task:
         return known
 
 
-def _most_states(problem: McKeanVlasov, field: Field) -> tuple[float, str]:
+def _most_states(problem: Equation, field: Field) -> tuple[float, str]:
     """Return a bound of the number of states and the theorem for it; infinity if none applies.
 
     With degree one alone a state is exp(r cos t)/Z, and the mean of the cosine is concave in r > 0.

@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 
-from meanfield import McKeanVlasov, Number
+from meanfield import Equation, Number
 
 from ..bases import Floats, Integers
 from ..branches.continuation import Point
@@ -26,7 +26,7 @@ SHARES = (0.5, 0.65, 0.8, 1.0)
 
 
 def zonal_states(
-    geometry: Geometry, problem: McKeanVlasov, sign: int, coupling: Number, field: Field, known: list[Point]
+    geometry: Geometry, problem: Equation, sign: int, coupling: Number, field: Field, known: list[Point]
 ) -> list[Point]:
     """Return the zonal states at a coupling that are not known, even about the equator or not."""
     new: list[Point] = []

@@ -13,7 +13,7 @@ import math
 import numpy as np
 from scipy.special import bdtr, bdtrc, chdtri
 
-from meanfield import McKeanVlasov
+from meanfield import Equation
 
 from ..claims import Evidence, claim, compare, worst
 from ..tools import Tools
@@ -28,7 +28,7 @@ CONFIDENCE = 0.7
 NAMES = ("m1", "s1", "m2", "s2")
 
 
-def free(problem: McKeanVlasov) -> str | None:
+def free(problem: Equation) -> str | None:
     """Return the reason why a problem needs no check of its own for particles without any force, or None."""
     reason = smooth(problem)
     if reason is None and problem.potential.name != "kuramoto":
@@ -44,7 +44,7 @@ def free(problem: McKeanVlasov) -> str | None:
     source="Student's law of means; 160 times 3 systems of 100 to 119 particles, fixed seeds",
     hypotheses=free,
 )
-def bands(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def bands(problem: Equation, tools: Tools) -> Evidence:
     """Count the bands that contain the exact moment, and average the squares of the standard errors."""
     moments, end = bump(1.5, 0.6), 0.4 / problem.noise
     exact = _means(moments, problem.noise * end)[:, np.newaxis]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from meanfield import BranchShape, McKeanVlasov, branch_shape
+from meanfield import BranchShape, Equation, branch_shape
 
 from ..claims import FREE_ENERGY, Evidence, Undecided, claim, compare, missing, worst
 from ..measures import first_critical
@@ -22,7 +22,7 @@ MODES = (1, 2, 3)
 SEPARATION = 0.05
 
 
-def simple_modes(problem: McKeanVlasov) -> list[BranchShape]:
+def simple_modes(problem: Equation) -> list[BranchShape]:
     """Return the shapes of the first branches in the diagram whose harmonics are not nearly critical."""
     high = interval(problem)[1]
     weights = problem.potential.multipliers(problem.domain, 3 * MODES[-1])
@@ -34,7 +34,7 @@ def simple_modes(problem: McKeanVlasov) -> list[BranchShape]:
     ]
 
 
-def has_simple_mode(problem: McKeanVlasov) -> str | None:
+def has_simple_mode(problem: Equation) -> str | None:
     """Return the reason why there is no branch of a simple critical mode, or None if there is one."""
     reason = attractive(problem)
     if reason is None and not simple_modes(problem):
@@ -56,7 +56,7 @@ def has_simple_mode(problem: McKeanVlasov) -> str | None:
     hypotheses=has_simple_mode,
     needs=FREE_ENERGY,
 )
-def branch_shapes(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def branch_shapes(problem: Equation, tools: Tools) -> Evidence:
     """Compare the coefficients of computed branches, extrapolated to their birth, with the closed forms."""
     found: list[Evidence] = []
     for shape in simple_modes(problem):
@@ -82,7 +82,7 @@ def _shape_evidence(shape: BranchShape, start: Onset) -> Iterator[Evidence]:
         yield compare(value, expected, error, f"{name} of the {n}-branch")
 
 
-def born_stable(problem: McKeanVlasov) -> str | None:
+def born_stable(problem: Equation) -> str | None:
     """Return the reason why no branch with b1 != 0 is born where uniform loses its stability, or None if one is."""
     reason = has_simple_mode(problem)
     if reason is not None:
@@ -106,7 +106,7 @@ def born_stable(problem: McKeanVlasov) -> str | None:
     hypotheses=born_stable,
     needs=FREE_ENERGY,
 )
-def radial_eigenvalue(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def radial_eigenvalue(problem: Equation, tools: Tools) -> Evidence:
     """Compare the even eigenvalue nearest to zero over x, extrapolated to the birth, with the closed form."""
     mode = first_critical(problem).modes[0]
     start = onset(problem, mode, tools)

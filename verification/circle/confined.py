@@ -10,7 +10,7 @@ V is taken by its values on a grid, W by its multipliers.
 
 import numpy as np
 
-from meanfield import Diagram, McKeanVlasov, State
+from meanfield import Diagram, Equation, State
 
 from ..claims import FREE_ENERGY, Evidence, claim, compare, worst
 from ..measures import MOMENT, RESIDUAL, Floats, spaced
@@ -25,12 +25,12 @@ STATES = 6
 FORGOTTEN = 1e-7
 
 
-def confined(problem: McKeanVlasov) -> str | None:
+def confined(problem: Equation) -> str | None:
     """Return the reason why a statement about a confinement does not apply, or None if it does."""
     return None if problem.confinement is not None else "there is no confinement"
 
 
-def _field(problem: McKeanVlasov) -> tuple[Floats, Floats]:
+def _field(problem: Equation) -> tuple[Floats, Floats]:
     """Return the angles of a grid and V/D at these."""
     angles = 2 * np.pi * np.arange(POINTS) / POINTS
     assert problem.confinement is not None
@@ -39,7 +39,7 @@ def _field(problem: McKeanVlasov) -> tuple[Floats, Floats]:
     return angles, values / problem.noise
 
 
-def _interaction(problem: McKeanVlasov, moments: Floats) -> Floats:
+def _interaction(problem: Equation, moments: Floats) -> Floats:
     """Return kappa W*rho/D, less its mean, on the grid for complex moments m - i s."""
     lam = shares(problem, problem.fixed_coupling, moments.size - 1)
     spectrum = np.zeros(POINTS // 2 + 1, dtype=complex)
@@ -58,7 +58,7 @@ def _gibbs_defect(state: State) -> Floats:
     return np.abs(moments[:count] - expected[:count])
 
 
-def energy(problem: McKeanVlasov, cosine: Floats, sine: Floats) -> float:
+def energy(problem: Equation, cosine: Floats, sine: Floats) -> float:
     """Return (F - F_0)/D of a density with a confinement, its entropy and V by the trapezoid rule."""
     moments = cosine - 1j * sine
     spectrum = np.zeros(POINTS // 2 + 1, dtype=complex)
@@ -91,7 +91,7 @@ def _states(diagram: Diagram) -> list[State]:
     hypotheses=confined,
     needs=FREE_ENERGY,
 )
-def confined_states(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def confined_states(problem: Equation, tools: Tools) -> Evidence:
     """Apply the Gibbs map and recompute the free energy at the states of a diagram and of two couplings."""
     unit = unit_coupling(problem)
     found = _states(tools.diagram(problem, (0.0, FACTORS[-1] * unit), 1))
@@ -119,7 +119,7 @@ def confined_states(problem: McKeanVlasov, tools: Tools) -> Evidence:
     hypotheses=confined,
     needs=FREE_ENERGY,
 )
-def confined_evolution(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def confined_evolution(problem: Equation, tools: Tools) -> Evidence:
     """Recompute the free energy and its dissipation along an evolution, and relax without coupling."""
     coupled = problem.at(coupling=FACTORS[-1] * unit_coupling(problem))
     half = 0.5 * np.diff(EDGES) / problem.noise

@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from meanfield import McKeanVlasov
+from meanfield import Equation
 from meanfield.transport import Density, Sample
 
 from ..claims import Evidence, claim, compare, worst
@@ -38,7 +38,7 @@ NUMBERS = (7, 1000)
     source="the monotone odd map x + e sin x; integral of log(1 + e cos x)",
     hypotheses=free,
 )
-def distances(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def distances(problem: Equation, tools: Tools) -> Evidence:
     """Compare the distances from uniform of a cosine evolved by diffusion, and of equally spaced points."""
     cosine = np.zeros(DEGREE + 1)
     cosine[:2] = 1.0, 0.5 * AMPLITUDE

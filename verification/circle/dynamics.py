@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.special import ive
 
-from meanfield import Logarithmic, McKeanVlasov, Relaxation, Trajectory
+from meanfield import Equation, Logarithmic, Relaxation, Trajectory
 
 from ..claims import FREE_ENERGY, Evidence, Undecided, at_least, claim, compare, worst
 from ..tools import Tools
@@ -35,7 +35,7 @@ EQUIVARIANCE = 1e-11
 FORGOTTEN, UNIFORM = 12.0, 1e-4
 
 
-def moving(problem: McKeanVlasov) -> McKeanVlasov:
+def moving(problem: Equation) -> Equation:
     """Return the problem at a coupling at which densities evolve and do not blow up."""
     collapses = isinstance(problem.potential, Logarithmic) and problem.potential.sign > 0
     return problem.at(coupling=(SAFE_FACTOR if collapses else FACTOR) * unit_coupling(problem))
@@ -64,7 +64,7 @@ def start(angle: float = 0.0) -> tuple[Floats, Floats]:
     hypotheses=anywhere,
     needs=FREE_ENERGY,
 )
-def energy_identity(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def energy_identity(problem: Equation, tools: Tools) -> Evidence:
     """Integrate the dissipation along a trajectory and compare with the fall of the free energy."""
     half = 0.5 * np.diff(EDGES) / problem.noise
     times = (EDGES[:-1, np.newaxis] / problem.noise + half[:, np.newaxis] * (1 + NODES)).ravel()
@@ -85,7 +85,7 @@ def energy_identity(problem: McKeanVlasov, tools: Tools) -> Evidence:
     hypotheses=anywhere,
     needs=FREE_ENERGY,
 )
-def energy_decrease(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def energy_decrease(problem: Equation, tools: Tools) -> Evidence:
     """Compare the largest increase of the free energy between any two of many times with zero."""
     found = _long_evolution(problem, tools)
     energies = found.free_energy_gap
@@ -107,7 +107,7 @@ def energy_decrease(problem: McKeanVlasov, tools: Tools) -> Evidence:
     source="the equation is in divergence form, with a maximum principle; rho to the accuracy asked for",
     hypotheses=anywhere,
 )
-def mass(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def mass(problem: Equation, tools: Tools) -> Evidence:
     """Compare the largest change of the mass, and the smallest value of the density, with zero."""
     found = _long_evolution(problem, tools)
     if found.tolerance is None:
@@ -121,7 +121,7 @@ def mass(problem: McKeanVlasov, tools: Tools) -> Evidence:
     )
 
 
-def _long_evolution(problem: McKeanVlasov, tools: Tools) -> Trajectory:
+def _long_evolution(problem: Equation, tools: Tools) -> Trajectory:
     return tools.evolve(moving(problem), start(), LONG / problem.noise, times=400)
 
 
@@ -133,7 +133,7 @@ def _long_evolution(problem: McKeanVlasov, tools: Tools) -> Trajectory:
     source="W depends on differences of angles only",
     hypotheses=anywhere,
 )
-def trajectory_rotation(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def trajectory_rotation(problem: Equation, tools: Tools) -> Evidence:
     """Compare the evolutions of a density and of the rotated one, with errors far below the bound."""
     end = 1.0 / problem.noise
     plain, turned = (
@@ -158,7 +158,7 @@ def trajectory_rotation(problem: McKeanVlasov, tools: Tools) -> Evidence:
     hypotheses=anywhere,
     needs=FREE_ENERGY,
 )
-def relaxation(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def relaxation(problem: Equation, tools: Tools) -> Evidence:
     """Compare fitted rates with the gap, and the gap with the closed form at the uniform state."""
     return worst(_rates(tools.relaxation(moving(problem))))
 
@@ -187,7 +187,7 @@ def _rates(found: Relaxation) -> Iterator[Evidence]:
     hypotheses=repulsive,
     needs=FREE_ENERGY,
 )
-def repulsive_relaxation(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def repulsive_relaxation(problem: Equation, tools: Tools) -> Evidence:
     """Evolve one, two and three bumps at weak and strong coupling, and compare their ends with uniform."""
     triple = sum(bump(8.0, angle) for angle in (0.1, 2.2, 4.3)) / 3
     starts = {"a sharp bump": bump(20.0, 1.0), "three bumps": triple}

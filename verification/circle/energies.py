@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from meanfield import Branch, Diagram, Logarithmic, McKeanVlasov, global_criterion
+from meanfield import Branch, Diagram, Equation, Logarithmic, global_criterion
 
 from ..claims import FREE_ENERGY, Evidence, Undecided, at_least, claim, compare, missing, worst
 from ..tools import Tools
@@ -36,7 +36,7 @@ WINDOW = 4
 BELOW, ABOVE = 0.9, 1.3
 
 
-def satisfies_criterion(problem: McKeanVlasov) -> str | None:
+def satisfies_criterion(problem: Equation) -> str | None:
     """Return the reason why the global criterion does not apply, or None if it does."""
     reason = attractive(problem)
     if reason is not None:
@@ -45,7 +45,7 @@ def satisfies_criterion(problem: McKeanVlasov) -> str | None:
     return None if criterion.holds else f"its condition is not met: {criterion.statement}"
 
 
-def violates_at_second(problem: McKeanVlasov) -> str | None:
+def violates_at_second(problem: Equation) -> str | None:
     """Return the reason why the transition need not be discontinuous, or None if it must be."""
     reason = attractive(problem)
     if reason is not None:
@@ -66,7 +66,7 @@ def violates_at_second(problem: McKeanVlasov) -> str | None:
     hypotheses=satisfies_criterion,
     needs=FREE_ENERGY,
 )
-def global_minimiser(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def global_minimiser(problem: Equation, tools: Tools) -> Evidence:
     """Compare the free energies of random densities, branches and states up to kappa_n with that of uniform."""
     critical = unit_coupling(problem)
     diagram = tools.diagram(problem, interval(problem))
@@ -85,7 +85,7 @@ def global_minimiser(problem: McKeanVlasov, tools: Tools) -> Evidence:
     return worst(found)
 
 
-def _uniform_is_lowest(problem: McKeanVlasov, tools: Tools) -> Iterator[Evidence]:
+def _uniform_is_lowest(problem: Equation, tools: Tools) -> Iterator[Evidence]:
     for state in tools.states(problem):
         text = f"gap of the state {state.label!r} at coupling {problem.fixed_coupling:.9g}"
         yield at_least(gap(state), 0.0, MOMENT, text)
@@ -93,7 +93,7 @@ def _uniform_is_lowest(problem: McKeanVlasov, tools: Tools) -> Iterator[Evidence
             yield compare(bool(state.minimiser), 0.0, 0.0, f"{text}: chosen as minimiser")
 
 
-def _lowest_trial(problem: McKeanVlasov, coupling: float) -> tuple[float, str]:
+def _lowest_trial(problem: Equation, coupling: float) -> tuple[float, str]:
     """Return the least (F - F_0)/D over random positive densities, entropies by the trapezoid rule."""
     generator = np.random.default_rng(np.random.SeedSequence(5))
     points, degree = 256, 64
@@ -124,7 +124,7 @@ def _lowest_trial(problem: McKeanVlasov, coupling: float) -> tuple[float, str]:
     hypotheses=violates_at_second,
     needs=FREE_ENERGY,
 )
-def discontinuous_transition(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def discontinuous_transition(problem: Equation, tools: Tools) -> Evidence:
     """Check for a transition below kappa_n and a state of negative gap between the two."""
     critical = unit_coupling(problem)
     diagram = tools.diagram(problem, interval(problem))
@@ -150,7 +150,7 @@ def discontinuous_transition(problem: McKeanVlasov, tools: Tools) -> Evidence:
     hypotheses=attractive,
     needs=FREE_ENERGY,
 )
-def envelope(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def envelope(problem: Equation, tools: Tools) -> Evidence:
     """Differentiate the gap along branches by interpolation, and recompute the gap itself."""
     diagram = tools.diagram(problem, interval(problem))
     found: list[Evidence] = []
@@ -213,7 +213,7 @@ def _evenly_monotone(x: Floats) -> bool:
     hypotheses=lambda problem: _bounded_below(problem),
     needs=FREE_ENERGY,
 )
-def concavity(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def concavity(problem: Equation, tools: Tools) -> Evidence:
     """Compare the minimisers at two couplings with the tangents of all states of the diagram."""
     diagram = tools.diagram(problem, interval(problem))
     states = list(clustered_states(diagram, 60))
@@ -230,7 +230,7 @@ def concavity(problem: McKeanVlasov, tools: Tools) -> Evidence:
     return worst(found)
 
 
-def _bounded_below(problem: McKeanVlasov) -> str | None:
+def _bounded_below(problem: Equation) -> str | None:
     if isinstance(problem.potential, Logarithmic) and attractive(problem) is None:
         return "the free energy is unbounded below beyond the collapse"
     return attractive(problem)
@@ -248,7 +248,7 @@ def _bounded_below(problem: McKeanVlasov) -> str | None:
     hypotheses=violates_at_second,
     needs=FREE_ENERGY,
 )
-def kink(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def kink(problem: Equation, tools: Tools) -> Evidence:
     """Compare the jump of the slope at every located transition with the relative entropy."""
     diagram = tools.diagram(problem, interval(problem))
     found: list[Evidence] = []

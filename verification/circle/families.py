@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from meanfield import Kuramoto, Logarithmic, McKeanVlasov, State
+from meanfield import Equation, Kuramoto, Logarithmic, State
 
 from ..claims import FREE_ENERGY, Evidence, claim, compare, missing, worst
 from ..measures import uniform_state
@@ -13,21 +13,21 @@ from .measures import EIGENVALUE, LOCATION, MOMENT, clustered_states, interval
 from .uniform import LEADING
 
 
-def kuramoto(problem: McKeanVlasov) -> str | None:
+def kuramoto(problem: Equation) -> str | None:
     """Return the reason why the problem is not Kuramoto's, or None if it is."""
     if isinstance(problem.potential, Kuramoto) and problem.confinement is None:
         return None
     return "it is about the Kuramoto potential W = -cos t"
 
 
-def attractive_logarithm(problem: McKeanVlasov) -> str | None:
+def attractive_logarithm(problem: Equation) -> str | None:
     """Return the reason why the potential is not the attractive logarithm, or None if it is."""
     if isinstance(problem.potential, Logarithmic) and problem.potential.sign > 0 and problem.confinement is None:
         return None
     return "it is about the attractive logarithmic potential"
 
 
-def repulsive_logarithm(problem: McKeanVlasov) -> str | None:
+def repulsive_logarithm(problem: Equation) -> str | None:
     """Return the reason why the potential is not the repulsive logarithm, or None if it is."""
     if isinstance(problem.potential, Logarithmic) and problem.potential.sign < 0 and problem.confinement is None:
         return None
@@ -46,7 +46,7 @@ def repulsive_logarithm(problem: McKeanVlasov) -> str | None:
     hypotheses=kuramoto,
     needs=FREE_ENERGY,
 )
-def kuramoto_states(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def kuramoto_states(problem: Equation, tools: Tools) -> Evidence:
     """Check the identity on every state of the diagram and count the states at fixed couplings."""
     diagram = tools.diagram(problem, interval(problem))
     clustered = [branch for branch in diagram.branches if branch.symmetry != 0]
@@ -87,7 +87,7 @@ def _kuramoto_evidence(state: State) -> Iterator[Evidence]:
     hypotheses=attractive_logarithm,
     needs=FREE_ENERGY,
 )
-def poisson_kernels(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def poisson_kernels(problem: Equation, tools: Tools) -> Evidence:
     """Check every clustered state of the diagram, one spectrum, and that no state exists at other couplings."""
     diagram = tools.diagram(problem, interval(problem))
     states = list(clustered_states(diagram, 6))
@@ -113,7 +113,7 @@ def _poisson_evidence(state: State) -> Iterator[Evidence]:
     yield compare(state.free_energy_gap, 0.0, MOMENT, f"gap {where}")
 
 
-def _poisson_kernel(problem: McKeanVlasov, radius: float) -> State:
+def _poisson_kernel(problem: Equation, radius: float) -> State:
     degree = int(np.ceil(np.log(1e-18) / np.log(radius)))
     moments = radius ** np.arange(degree + 1.0)
     return uniform_state(problem.at(coupling=2 * problem.noise)).replace(
@@ -139,7 +139,7 @@ def _poisson_spectrum(state: State, tools: Tools) -> Iterator[Evidence]:
     source="exact multipliers w_k = 1/k; uniqueness by convexity",
     hypotheses=repulsive_logarithm,
 )
-def circular_gas(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def circular_gas(problem: Equation, tools: Tools) -> Evidence:
     """Count branches and states, and compare the spectrum at uniform."""
     diagram = tools.diagram(problem, interval(problem))
     found = [compare(len(diagram.branches), 1.0, 0.0, "branches of the diagram")]

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from meanfield import Ensemble, McKeanVlasov
+from meanfield import Ensemble, Equation
 
 from ..claims import Evidence, Undecided, claim, compare, worst
 from ..statistics import band, student
@@ -33,7 +33,7 @@ MEANINGFUL = 0.25
 SIMULATED_DEGREE, NEGLIGIBLE = 64, 1e-10
 
 
-def smooth(problem: McKeanVlasov) -> str | None:
+def smooth(problem: Equation) -> str | None:
     """Return the reason why the particles of a problem are not simulated, or None if they are."""
     if problem.confinement is not None:
         return "there is a confinement"
@@ -41,7 +41,7 @@ def smooth(problem: McKeanVlasov) -> str | None:
     return None if tail <= NEGLIGIBLE else f"particles are simulated for potentials of {SIMULATED_DEGREE} modes"
 
 
-def smooth_and_attractive(problem: McKeanVlasov) -> str | None:
+def smooth_and_attractive(problem: Equation) -> str | None:
     """Return the reason why there is no critical coupling or no simulation of particles, or None."""
     return attractive(problem) or smooth(problem)
 
@@ -54,7 +54,7 @@ def smooth_and_attractive(problem: McKeanVlasov) -> str | None:
     source="Ornstein-Uhlenbeck limit of the modes; 32 systems of 1000 particles with a fixed seed",
     hypotheses=smooth_and_attractive,
 )
-def uniform_fluctuations(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def uniform_fluctuations(problem: Equation, tools: Tools) -> Evidence:
     """Compare simulated fluctuations with the prediction; the known bias of the time step is in the bound."""
     problem = _uniform_phase(problem)
     ensemble = _simulated(problem, tools)
@@ -74,7 +74,7 @@ def uniform_fluctuations(problem: McKeanVlasov, tools: Tools) -> Evidence:
     return worst(found)
 
 
-def _simulated(problem: McKeanVlasov, tools: Tools) -> Ensemble:
+def _simulated(problem: Equation, tools: Tools) -> Ensemble:
     records = np.arange(round(WARM_UP / STEP), round((WARM_UP + DURATION) / STEP) + 1) * (STEP / problem.noise)
     return tools.simulate(
         problem, PARTICLES, float(records[-1]), SEED,
@@ -90,7 +90,7 @@ def _stepped_variance(mode: int, share: float) -> float:
     return (1 + drift / 2) ** 2 * (1 - decay**2) / (1 - factor**2)
 
 
-def _uniform_phase(problem: McKeanVlasov) -> McKeanVlasov:
+def _uniform_phase(problem: Equation) -> Equation:
     return problem.at(coupling=FACTOR * unit_coupling(problem))
 
 
@@ -105,7 +105,7 @@ def _uniform_phase(problem: McKeanVlasov) -> McKeanVlasov:
     source="Sznitman, Topics in propagation of chaos; 32 replicas of 250, 1000 and 4000 particles, fixed seed",
     hypotheses=smooth,
 )
-def chaos(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def chaos(problem: Equation, tools: Tools) -> Evidence:
     """Compare the fitted power of N with -1/2; its interval is the bound, and must be short enough."""
     moments = bump(1.0, 0.5)
     found = tools.compare(

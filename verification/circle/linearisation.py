@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from meanfield import Logarithmic, McKeanVlasov, Spectrum, State
+from meanfield import Equation, Logarithmic, Spectrum, State
 
 from ..claims import Evidence, at_least, claim, compare, missing, worst
 from ..tools import Tools
@@ -26,7 +26,7 @@ CONCENTRATED = 0.85
 CRITICAL = 1e-6
 
 
-def isolated_states(problem: McKeanVlasov) -> str | None:
+def isolated_states(problem: Equation) -> str | None:
     """Return the reason why states have zero modes besides rotation, or do not exist; None if neither."""
     if isinstance(problem.potential, Logarithmic):
         return "its states form vertical families with a second zero mode"
@@ -45,7 +45,7 @@ def isolated_states(problem: McKeanVlasov) -> str | None:
     source="L = -A B, self-adjoint for <u, A^{-1} v>; Fourier matrix of the linearised equation",
     hypotheses=isolated_states,
 )
-def clustered_spectrum(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def clustered_spectrum(problem: Equation, tools: Tools) -> Evidence:
     """Compare spectra with the Fourier matrix and with the inertia of B on a grid."""
     diagram = tools.diagram(problem, interval(problem))
     found: list[Evidence] = []

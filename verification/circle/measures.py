@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from meanfield import Branch, Diagram, McKeanVlasov, Potential, State
+from meanfield import Branch, Diagram, Equation, Potential, State
 
 from ..measures import EIGENVALUE as EIGENVALUE
 from ..measures import EPS as EPS
@@ -26,13 +26,13 @@ from ..measures import unit_coupling as unit_coupling
 LOW, HIGH = 0.5, 2.5
 
 
-def interval(problem: McKeanVlasov) -> tuple[float, float]:
+def interval(problem: Equation) -> tuple[float, float]:
     """Return the couplings over which the diagrams of the claims are computed."""
     unit = unit_coupling(problem)
     return LOW * unit, HIGH * unit
 
 
-def shares(problem: McKeanVlasov, coupling: float, degree: int) -> Floats:
+def shares(problem: Equation, coupling: float, degree: int) -> Floats:
     """Return lambda_0 = 0 and lambda_k, k = 1..degree, at a coupling."""
     multipliers = np.asarray(problem.potential.multipliers(problem.domain, degree), dtype=float)
     result: Floats = -coupling * multipliers / (2.0 * problem.noise)

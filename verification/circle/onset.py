@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from meanfield import Branch, Diagram, McKeanVlasov, State, critical_couplings
+from meanfield import Branch, Diagram, Equation, State, critical_couplings
 
 from ..claims import Undecided
 from ..tools import Tools
@@ -37,7 +37,7 @@ class BranchMissing(Undecided):
     """Raised if a diagram has no branch of the symmetry asked for."""
 
 
-def onset(problem: McKeanVlasov, mode: int, tools: Tools) -> Onset:
+def onset(problem: Equation, mode: int, tools: Tools) -> Onset:
     """Return the points of the n-branch near its birth.
 
     Raises

@@ -7,7 +7,7 @@ and only if :math:`B = D/\rho + \kappa W*` has no negative direction.
 from collections.abc import Iterator
 from typing import Any
 
-from meanfield import McKeanVlasov, Outcome
+from meanfield import Equation, Outcome
 
 from ..claims import Evidence, Undecided, claim, compare, worst
 from ..tools import Tools
@@ -32,12 +32,12 @@ MOST = 4
     source="T2 for the uniform state, the inertia of B for the others",
     hypotheses=isolated_states,
 )
-def outcome(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def outcome(problem: Equation, tools: Tools) -> Evidence:
     """Check the outcomes of evolutions from uniform on both sides of its threshold, other states, and two bumps."""
     return worst(_endings(problem, tools))
 
 
-def _endings(problem: McKeanVlasov, tools: Tools) -> Iterator[Evidence]:
+def _endings(problem: Equation, tools: Tools) -> Iterator[Evidence]:
     unit, resting = unit_coupling(problem), RESTING / problem.noise
     yield from around_uniform(problem, tools, unit)
     coupled = problem.at(coupling=ABOVE * unit)
@@ -53,7 +53,7 @@ def _endings(problem: McKeanVlasov, tools: Tools) -> Iterator[Evidence]:
             yield _word(path.outcome, expected, f"at the {state.label} at coupling {float(state.coupling):.9g}")
 
 
-def around_uniform(problem: McKeanVlasov, tools: Tools, threshold: float) -> Iterator[Evidence]:
+def around_uniform(problem: Equation, tools: Tools, threshold: float) -> Iterator[Evidence]:
     """Yield the evidence of the outcomes of evolutions from uniform on both sides of its threshold."""
     uniform = ([1.0, *[0.0] * 16], [0.0] * 17)
     for factor, expected in ((BELOW, Outcome.STATIONARY), (ABOVE, Outcome.METASTABLE)):
@@ -61,7 +61,7 @@ def around_uniform(problem: McKeanVlasov, tools: Tools, threshold: float) -> Ite
         yield _word(path.outcome, expected, f"at the uniform state, {factor:g} of its threshold")
 
 
-def on_the_way(problem: McKeanVlasov, tools: Tools, initial: Any, time: float, where: str) -> Evidence:
+def on_the_way(problem: Equation, tools: Tools, initial: Any, time: float, where: str) -> Evidence:
     """Return the evidence of the outcome of an evolution too short, in units of 1/D, to come to rest."""
     path = tools.evolve(problem, initial, time / problem.noise, times=2)
     return _word(path.outcome, Outcome.REACHED_TIME, f"{where}, after a short time")

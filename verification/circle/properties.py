@@ -1,7 +1,7 @@
 r"""Exact properties every solver must have: rotation, n-fold embedding, tricritical ratio, repulsion."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +11,7 @@ from meanfield import (
     Branch,
     Diagram,
     Domain,
+    Equation,
     McKeanVlasov,
     Potential,
     State,
@@ -98,7 +99,7 @@ class Embedded(Potential):
     hypotheses=attractive,
     needs=FREE_ENERGY,
 )
-def rotations(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def rotations(problem: Equation, tools: Tools) -> Evidence:
     """Check residual, free energy, dissipation and spectrum of rotated states against those computed."""
     diagram = tools.diagram(problem, interval(problem))
     found: list[Evidence] = []
@@ -143,9 +144,9 @@ def _rotation_evidence(state: State, turned: State, tools: Tools) -> Iterator[Ev
     hypotheses=attractive,
     needs=FREE_ENERGY,
 )
-def embedding(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def embedding(problem: Equation, tools: Tools) -> Evidence:
     """Compare two independent diagrams, and spectra of the same state in both."""
-    embedded = replace(problem, potential=Embedded(problem.potential, FOLD))
+    embedded = problem.replace(potential=Embedded(problem.potential, FOLD))
     unit = unit_coupling(problem)
     plain, folded = (tools.diagram(p, (EMBEDDED[0] * unit, EMBEDDED[1] * unit)) for p in (problem, embedded))
     found = list(_critical_evidence(problem, embedded))
@@ -162,7 +163,7 @@ def embedding(problem: McKeanVlasov, tools: Tools) -> Evidence:
     return worst(found)
 
 
-def _critical_evidence(problem: McKeanVlasov, embedded: McKeanVlasov) -> Iterator[Evidence]:
+def _critical_evidence(problem: Equation, embedded: Equation) -> Iterator[Evidence]:
     inner, outer = critical_couplings(problem, 4), critical_couplings(embedded, 4 * FOLD)
     for mode in range(1, 5):
         if np.isfinite(inner[mode]):
@@ -184,7 +185,7 @@ def _same_events(plain: Diagram, folded: Diagram, inner: Branch, outer: Branch) 
             yield compare(second, first, 2 * LOCATION * abs(first), f"{kind} of the {outer.label} branch")
 
 
-def _same_states(folded: Diagram, outer: Branch, problem: McKeanVlasov) -> Iterator[Evidence]:
+def _same_states(folded: Diagram, outer: Branch, problem: Equation) -> Iterator[Evidence]:
     index = folded.branches.index(outer)
     for point in range(1, len(outer), max(1, len(outer) // 4)):
         state = folded.state(index, point)
@@ -198,7 +199,7 @@ def _same_states(folded: Diagram, outer: Branch, problem: McKeanVlasov) -> Itera
         yield compare(fixed_point_error(inner), 0.0, MOMENT, text)
 
 
-def _scaled_eigenvalues(state: State, embedded: McKeanVlasov, tools: Tools) -> Iterator[Evidence]:
+def _scaled_eigenvalues(state: State, embedded: Equation, tools: Tools) -> Iterator[Evidence]:
     cosine, sine = (np.zeros(FOLD * (part.size - 1) + 1) for part in (state.cosine, state.sine))
     cosine[::FOLD], sine[::FOLD] = state.cosine, state.sine
     outer = state.replace(
@@ -230,7 +231,7 @@ def _scaled_eigenvalues(state: State, embedded: McKeanVlasov, tools: Tools) -> I
     hypotheses=transformer,
     needs=FREE_ENERGY,
 )
-def tricritical_ratio(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def tricritical_ratio(problem: Equation, tools: Tools) -> Evidence:
     """Compare the ratio of transition to fold, extrapolated from five values of beta to beta*_1, with 3/4."""
     excess = np.array([0.04, 0.06, 0.08, 0.10, 0.12])
     ratios, noise = [], []
@@ -248,7 +249,7 @@ def tricritical_ratio(problem: McKeanVlasov, tools: Tools) -> Evidence:
     return compare(value, 0.75, error, "extrapolated ratio of the distances from kappa_1")
 
 
-def repulsive(problem: McKeanVlasov) -> str | None:
+def repulsive(problem: Equation) -> str | None:
     """Return the reason why the potential is not purely repulsive, or None if it is."""
     reason = anywhere(problem)
     if reason is None and attractive(problem) is None:
@@ -264,6 +265,6 @@ def repulsive(problem: McKeanVlasov) -> str | None:
     source="F is strictly convex; Carrillo, Gvalani, Pavliotis, Schlichting (ARMA 235, 2020), H-stability",
     hypotheses=repulsive,
 )
-def only_uniform(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def only_uniform(problem: Equation, tools: Tools) -> Evidence:
     """Count branches, events, unstable directions and states besides uniform."""
     return worst(list(nothing_but_uniform(problem, tools, interval(problem), unit_coupling(problem))))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from meanfield import Branch, CosineSeries, Diagram, McKeanVlasov, Resonance, branch_shape, resonance
+from meanfield import Branch, CosineSeries, Diagram, Equation, Resonance, branch_shape, resonance
 
 from ..claims import Evidence, Undecided, claim, compare, missing, worst
 from ..measures import first_critical
@@ -23,17 +23,17 @@ from .uniform import attractive
 SMALLEST, LARGEST, POINTS = 1e-4, 0.25, 7
 
 
-def exact_resonance(problem: McKeanVlasov) -> str | None:
+def exact_resonance(problem: Equation) -> str | None:
     """Return the reason why two modes n and 2n are not critical together, or None if they are."""
     return _critical_pair(problem, lambda n, m: m == 2 * n, "n and 2n")
 
 
-def generic_resonance(problem: McKeanVlasov) -> str | None:
+def generic_resonance(problem: Equation) -> str | None:
     """Return the reason why two modes without resonant terms are not critical together, or None if they are."""
     return _critical_pair(problem, lambda n, m: m not in (2 * n, 3 * n), "two without resonant terms")
 
 
-def _critical_pair(problem: McKeanVlasov, admits: Callable[[int, int], bool], wanted: str) -> str | None:
+def _critical_pair(problem: Equation, admits: Callable[[int, int], bool], wanted: str) -> str | None:
     reason = attractive(problem)
     if reason is not None:
         return reason
@@ -55,7 +55,7 @@ def _critical_pair(problem: McKeanVlasov, admits: Callable[[int, int], bool], wa
     source="Lyapunov-Schmidt reduction, checked on computed branches",
     hypotheses=exact_resonance,
 )
-def resonant_branches(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def resonant_branches(problem: Equation, tools: Tools) -> Evidence:
     """Compare extrapolated slopes of the mixed branches and the curvature of the pure one with closed forms."""
     point = first_critical(problem)
     n, m = point.modes
@@ -105,7 +105,7 @@ def _pitchfork(x: Floats, delta: Floats, curvature: float, mode: int) -> Evidenc
     source="Lyapunov-Schmidt reduction, checked on the modes 2:3",
     hypotheses=generic_resonance,
 )
-def generic_branches(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def generic_branches(problem: Equation, tools: Tools) -> Evidence:
     """Compare mixed and pure branches, extrapolated to their birth, with those of the reduced energy."""
     point = first_critical(problem)
     reduced = resonance(problem, *point.modes)
@@ -189,7 +189,7 @@ def _piece(branch: Branch, critical: float, modes: tuple[int, int]) -> _Start | 
     return _Start(first[chosen], second[chosen], np.asarray(turned.real), detuning)
 
 
-def dominant_second_harmonic(problem: McKeanVlasov) -> str | None:
+def dominant_second_harmonic(problem: Equation) -> str | None:
     """Return the reason why the potential is not w_1 cos t + w_2 cos 2t with w_2 < w_1 < 0, or None if it is."""
     weights = problem.potential.multipliers(problem.domain, 64)
     if problem.confinement is not None or not isinstance(problem.potential, CosineSeries):
@@ -210,7 +210,7 @@ def dominant_second_harmonic(problem: McKeanVlasov) -> str | None:
     source="linearisation on the 2-fold branch; checked with 30 digits",
     hypotheses=dominant_second_harmonic,
 )
-def secondary_bifurcation(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def secondary_bifurcation(problem: Equation, tools: Tools) -> Evidence:
     """Compare the branch points of the 2-cluster branch with the coupling and m_2 in closed form."""
     expected, moment = _secondary_closed_form(problem)
     low, high = interval(problem)
@@ -231,7 +231,7 @@ def secondary_bifurcation(problem: McKeanVlasov, tools: Tools) -> Evidence:
     return worst(found)
 
 
-def _secondary_closed_form(problem: McKeanVlasov) -> tuple[float, float]:
+def _secondary_closed_form(problem: Equation) -> tuple[float, float]:
     """Return kappa_sec and m_2 there: with a = w_2/w_1, x (1 + r(x)) = 2 a r(x), r = I_1/I_0."""
     from scipy.optimize import brentq
     from scipy.special import ive

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from meanfield import Ensemble, McKeanVlasov
+from meanfield import Ensemble, Equation, McKeanVlasov
 from solvers import EulerMaruyama, LeimkuhlerMatthews, Scheme, WeakSecondOrder
 from solvers import schemes as all_schemes
 
@@ -38,7 +38,7 @@ NORMALS, NORMAL_WEIGHTS = np.polynomial.hermite_e.hermegauss(20)
 MODES = (1, 2)
 
 
-def simulated(problem: McKeanVlasov) -> str | None:
+def simulated(problem: Equation) -> str | None:
     """Return the reason why the particles are not simulated, or None; a confinement is no reason."""
     return smooth(McKeanVlasov(problem.domain, problem.potential, noise=problem.noise))
 
@@ -51,7 +51,7 @@ def simulated(problem: McKeanVlasov) -> str | None:
     source="law of large numbers; 16 systems of 20000 particles, 12 steps of every scheme, fixed seed",
     hypotheses=simulated,
 )
-def schemes(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def schemes(problem: Equation, tools: Tools) -> Evidence:
     """Simulate with each scheme and compare cosines and sines of two degrees with the operator's."""
     coupled = problem.at(coupling=FACTOR * unit_coupling(problem))
     return worst(item for scheme in SCHEMES for item in _measured(coupled, scheme, tools))
@@ -65,7 +65,7 @@ def schemes(problem: McKeanVlasov, tools: Tools) -> Evidence:
     source="the heat equation; 64 systems of 60000 particles, 2 steps of every scheme, fixed seed",
     hypotheses=free,
 )
-def free_particles(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def free_particles(problem: Equation, tools: Tools) -> Evidence:
     """Compare many particles that start at one angle, driven by noise only, with Brownian motion."""
     angles = np.full(FREE_PARTICLES, START)
     end = 1.0 / problem.noise
@@ -80,7 +80,7 @@ def free_particles(problem: McKeanVlasov, tools: Tools) -> Evidence:
     return worst(found)
 
 
-def _measured(problem: McKeanVlasov, scheme: Scheme, tools: Tools) -> Iterator[Evidence]:
+def _measured(problem: Equation, scheme: Scheme, tools: Tools) -> Iterator[Evidence]:
     moments = bump(3.0, START)[: DEGREE + 1]
     step, end = STEP / problem.noise, STEPS * STEP / problem.noise
     ensemble = tools.simulate(
@@ -111,7 +111,7 @@ def _means(ensemble: Ensemble, expected: np.ndarray, scheme: str) -> Iterator[Ev
 class Operator:
     """The law of infinitely many particles, step by step, in moments c_0..c_K and masses on a grid."""
 
-    def __init__(self, problem: McKeanVlasov, step: float, degree: int) -> None:
+    def __init__(self, problem: Equation, step: float, degree: int) -> None:
         self.step, self.noise = step, math.sqrt(2 * problem.noise * step) * NORMALS[:, np.newaxis]
         self.angles = 2 * np.pi * np.arange(POINTS) / POINTS
         self.degrees = np.arange(degree + 1, dtype=float)
@@ -171,7 +171,7 @@ SCHEMES: dict[Scheme, Callable[[Operator, Floats, int], Floats]] = {
 }
 
 
-def _drift(problem: McKeanVlasov, degrees: Floats) -> Callable[[Floats, Floats], Floats]:
+def _drift(problem: Equation, degrees: Floats) -> Callable[[Floats, Floats], Floats]:
     """Return the drift -(kappa W*rho + V)' as a function of moments and positions."""
     weights = np.asarray(problem.potential.multipliers(problem.domain, degrees.size - 1), dtype=float)
     confinement = problem.confinement

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from meanfield import McKeanVlasov, critical_couplings, resonance
+from meanfield import Equation, critical_couplings, resonance
 
 from ..claims import Evidence, claim, worst
 from ..measures import Floats
@@ -28,7 +28,7 @@ LARGEST, MODES = 0.02, 64
 DEGENERATE = 0.1
 
 
-def near_resonance(problem: McKeanVlasov) -> str | None:
+def near_resonance(problem: Equation) -> str | None:
     """Return the reason why the first two thresholds are not near and of n and 2n or 3n alone, or None if so."""
     reason = attractive(problem)
     if reason is not None:
@@ -49,7 +49,7 @@ def near_resonance(problem: McKeanVlasov) -> str | None:
     return None
 
 
-def _first_three(problem: McKeanVlasov) -> tuple[int, int, int]:
+def _first_three(problem: Equation) -> tuple[int, int, int]:
     """Return the modes of the first two thresholds, ascending, and of the third, modes without threshold last."""
     couplings = np.asarray(critical_couplings(problem, MODES)[1:], dtype=float)
     first, second, third = np.argsort(np.where(couplings > 0.0, couplings, np.inf), kind="stable")[:3] + 1
@@ -68,7 +68,7 @@ def _first_three(problem: McKeanVlasov) -> tuple[int, int, int]:
     source="Lyapunov-Schmidt reduction at the exact resonance, its quadratic terms unfolded",
     hypotheses=near_resonance,
 )
-def unfolding(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def unfolding(problem: Equation, tools: Tools) -> Evidence:
     """Compare the states between and beside the couplings of change with the critical points."""
     n, m, _ = _first_three(problem)
     couplings = critical_couplings(problem, m)
@@ -81,7 +81,7 @@ def unfolding(problem: McKeanVlasov, tools: Tools) -> Evidence:
 class _Reduced:
     """The reduced energy of modes n and m as a function of the coupling."""
 
-    def __init__(self, problem: McKeanVlasov, n: int, m: int) -> None:
+    def __init__(self, problem: Equation, n: int, m: int) -> None:
         energy = resonance(problem, n, m)
         self.power = m // n
         self.thresholds = np.asarray(critical_couplings(problem, m)[[n, m]], dtype=float)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from meanfield import McKeanVlasov, State, Transformer, tricritical_beta
+from meanfield import Equation, McKeanVlasov, State, Transformer, tricritical_beta
 
 from ..claims import FREE_ENERGY, Evidence, at_least, claim, compare, missing, worst
 from ..measures import uniform_state
@@ -33,12 +33,12 @@ LEADING = 5
 TRICRITICAL_BETA = 2.44691831128904613090
 
 
-def anywhere(problem: McKeanVlasov) -> str | None:
+def anywhere(problem: Equation) -> str | None:
     """Return the reason why a statement on the interaction alone does not apply, or None if it does."""
     return "there is a confinement" if problem.confinement is not None else None
 
 
-def attractive(problem: McKeanVlasov) -> str | None:
+def attractive(problem: Equation) -> str | None:
     """Return the reason why a statement on clustered states does not apply, or None if it does."""
     if problem.confinement is not None:
         return "there is a confinement"
@@ -46,7 +46,7 @@ def attractive(problem: McKeanVlasov) -> str | None:
     return None if bool((multipliers < 0).any()) else "no mode of the potential attracts"
 
 
-def transformer(problem: McKeanVlasov) -> str | None:
+def transformer(problem: Equation) -> str | None:
     """Return the reason why a statement on the attractive transformer does not apply, or None if it does."""
     if not isinstance(problem.potential, Transformer) or problem.potential.beta < 0:
         return "it is about the transformer with beta > 0"
@@ -64,7 +64,7 @@ def transformer(problem: McKeanVlasov) -> str | None:
     source="rho' = V' rho with V = -(kappa/D) W*rho, in Fourier; formula checked numerically",
     hypotheses=attractive,
 )
-def quadratic_system(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def quadratic_system(problem: Equation, tools: Tools) -> Evidence:
     """Evaluate the fixed point and the quadratic system at states of every branch."""
     diagram = tools.diagram(problem, interval(problem))
     found: list[Evidence] = []
@@ -104,7 +104,7 @@ def quadratic_error(state: State) -> float:
     source="linearisation about uniform, w_k by adaptive quadrature of W",
     hypotheses=anywhere,
 )
-def uniform_linearisation(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def uniform_linearisation(problem: Equation, tools: Tools) -> Evidence:
     """Compare branch points, unstable counts and spectra at uniform with quadrature of the potential."""
     diagram = tools.diagram(problem, interval(problem))
     points = [event for event in diagram.events("branch point") if event.branch == 0]
@@ -116,7 +116,7 @@ def uniform_linearisation(problem: McKeanVlasov, tools: Tools) -> Evidence:
     return worst(found)
 
 
-def _located(couplings: list[float], problem: McKeanVlasov) -> Iterator[Evidence]:
+def _located(couplings: list[float], problem: Equation) -> Iterator[Evidence]:
     """Yield the distance from every kappa_k in the interval to the nearest branch point."""
     low, high = interval(problem)
     degree = 1
@@ -131,7 +131,7 @@ def _located(couplings: list[float], problem: McKeanVlasov) -> Iterator[Evidence
             yield compare(nearest, expected, bound, f"critical coupling of mode {mode}")
 
 
-def _spectrum_at_uniform(problem: McKeanVlasov, tools: Tools) -> Iterator[Evidence]:
+def _spectrum_at_uniform(problem: Equation, tools: Tools) -> Iterator[Evidence]:
     spectrum = tools.spectrum(uniform_state(problem))
     modes = np.arange(1, LEADING + 1)
     quadratures = [multiplier(problem.potential, int(mode)) for mode in modes]
@@ -166,7 +166,7 @@ def _nearest(values: Floats, target: float) -> float:
     hypotheses=transformer,
     needs=FREE_ENERGY,
 )
-def transformer_thresholds(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def transformer_thresholds(problem: Equation, tools: Tools) -> Evidence:
     """Measure the initial curvature of computed branches at the problem's beta and at beta*_1."""
     found = [compare(tricritical_beta(1), TRICRITICAL_BETA, 8 * EPS * TRICRITICAL_BETA, "beta*_1")]
     found += _bessel_ratios(problem)
@@ -179,7 +179,7 @@ def transformer_thresholds(problem: McKeanVlasov, tools: Tools) -> Evidence:
     return worst(found)
 
 
-def _bessel_ratios(problem: McKeanVlasov) -> Iterator[Evidence]:
+def _bessel_ratios(problem: Equation) -> Iterator[Evidence]:
     from scipy.special import ive
 
     beta = float(problem.potential.parameters()["beta"])
@@ -196,7 +196,7 @@ def _bessel_ratios(problem: McKeanVlasov) -> Iterator[Evidence]:
             yield at_least(growth, 1.0, 0.0, f"kappa_{mode}/kappa_{mode - 1}")
 
 
-def _at_threshold(problem: McKeanVlasov, tools: Tools) -> Iterator[Evidence]:
+def _at_threshold(problem: Equation, tools: Tools) -> Iterator[Evidence]:
     critical = McKeanVlasov(problem.domain, Transformer(tricritical_beta(1)))
     start = onset(critical, 1, tools)
     yield compare(*_spread(branch_coefficient(start, 1), 0.0), "curvature of the 1-branch at beta*_1")

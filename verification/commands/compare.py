@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from meanfield import Comparison, InvalidInput, McKeanVlasov, Outcome
+from meanfield import Comparison, Equation, InvalidInput, Outcome
 from meanfield.command_line import (
     Parser,
     add_common,
@@ -89,7 +89,7 @@ def _parser(argv: Sequence[str]) -> Parser:
     return parser
 
 
-def _compared(problem: McKeanVlasov, settings: argparse.Namespace) -> Comparison:
+def _compared(problem: Equation, settings: argparse.Namespace) -> Comparison:
     from ..comparison import compare as compared
 
     with contextlib.ExitStack() as stack:

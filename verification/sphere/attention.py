@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from meanfield import Branch, Diagram, McKeanVlasov, tricritical_beta
+from meanfield import Branch, Diagram, Equation, tricritical_beta
 
 from ..claims import FREE_ENERGY, Evidence, at_least, claim, compare, missing, worst
 from ..measures import EPS, LOCATION, MOMENT, clustered_states
@@ -42,7 +42,7 @@ CONTINUOUS = (0.5, 1.2)
     hypotheses=transformer,
     needs=FREE_ENERGY,
 )
-def dichotomy(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def dichotomy(problem: Equation, tools: Tools) -> Evidence:
     """Check the root beta* and the diagram for the continuous or discontinuous transition at beta."""
     found = list(_root_evidence(problem))
     beta = float(problem.potential.parameters()["beta"])
@@ -53,7 +53,7 @@ def dichotomy(problem: McKeanVlasov, tools: Tools) -> Evidence:
     return worst(found)
 
 
-def _root_evidence(problem: McKeanVlasov) -> Iterator[Evidence]:
+def _root_evidence(problem: Equation) -> Iterator[Evidence]:
     from scipy.special import ive
 
     dimension = problem.domain.dimension
@@ -71,7 +71,7 @@ def _root_evidence(problem: McKeanVlasov) -> Iterator[Evidence]:
         yield compare(root, expected, 8 * EPS * expected, f"beta*({dimension})")
 
 
-def _continuous(problem: McKeanVlasov, tools: Tools) -> Iterator[Evidence]:
+def _continuous(problem: Equation, tools: Tools) -> Iterator[Evidence]:
     critical = unit_coupling(problem)
     diagram = tools.diagram(problem, (CONTINUOUS[0] * critical, CONTINUOUS[1] * critical), 1)
     clustered = [branch for branch in diagram.branches if branch.symmetry != 0]
@@ -85,7 +85,7 @@ def _continuous(problem: McKeanVlasov, tools: Tools) -> Iterator[Evidence]:
         yield missing(f"no state of lower energy than uniform at {ABOVE} kappa_1")
 
 
-def _discontinuous(problem: McKeanVlasov, tools: Tools) -> Iterator[Evidence]:
+def _discontinuous(problem: Equation, tools: Tools) -> Iterator[Evidence]:
     critical = unit_coupling(problem)
     diagram = tools.diagram(problem, (0.0, ABOVE * critical), 1)
     folds, transitions = (_couplings(diagram, kind) for kind in ("fold", "transition"))
@@ -113,7 +113,7 @@ def _couplings(diagram: Diagram, kind: str) -> list[float]:
     ]
 
 
-def _lowest_trial(problem: McKeanVlasov, coupling: float) -> float:
+def _lowest_trial(problem: Equation, coupling: float) -> float:
     """Return the least (F - F_0)/D over random zonal Gibbs densities, entropies by quadrature."""
     generator = np.random.default_rng(np.random.SeedSequence(7))
     dimension = problem.domain.dimension

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from meanfield import Branch, Diagram, McKeanVlasov, State, critical_couplings
+from meanfield import Branch, Diagram, Equation, State, critical_couplings
 from meanfield.harmonics import place
 
 from ..claims import FREE_ENERGY, Evidence, Undecided, at_least, claim, compare, missing, worst
@@ -65,7 +65,7 @@ AXIAL = {
 }
 
 
-def one_degree(problem: McKeanVlasov) -> str | None:
+def one_degree(problem: Equation) -> str | None:
     """Return the reason why the potential is not a multiple of -P_l on the ordinary sphere, or None if it is."""
     reason = anywhere(problem)
     if reason is None and not problem.domain.has_azimuth:
@@ -95,7 +95,7 @@ def one_degree(problem: McKeanVlasov) -> str | None:
     hypotheses=one_degree,
     needs=FREE_ENERGY,
 )
-def axial_branches(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def axial_branches(problem: Equation, tools: Tools) -> Evidence:
     """Identify the branches born on uniform and compare their slopes and stability near onset."""
     degree = significant_degrees(problem)[0]
     critical = float(critical_couplings(problem, degree)[degree])
@@ -226,7 +226,7 @@ def _slope(degree: int, axial: Axial) -> float:
     return float(-0.5 * sign * value)
 
 
-def _lowest_of_three(problem: McKeanVlasov, critical: float, tools: Tools) -> Iterator[Evidence]:
+def _lowest_of_three(problem: Equation, critical: float, tools: Tools) -> Iterator[Evidence]:
     """Check that the sin^3 cos 3 phi state is lowest near onset, and the zonal one well above it."""
     for factor, name in ((BEFORE, "sin^3 cos 3 phi"), (AFTER, "zonal")):
         axial = next(axial for axial in AXIAL[3] if axial.name == name)
@@ -240,7 +240,7 @@ def _lowest_of_three(problem: McKeanVlasov, critical: float, tools: Tools) -> It
         yield compare(measured, expected, 1e2 * MOMENT, f"mean of psi^4 of the lowest state at {factor} kappa_3")
 
 
-def _cube_events(problem: McKeanVlasov, critical: float, tools: Tools) -> Iterator[Evidence]:
+def _cube_events(problem: Equation, critical: float, tools: Tools) -> Iterator[Evidence]:
     """Compare the fold and the transition of the octahedral branch with their known couplings."""
     diagram = tools.diagram(problem, (0.85 * critical, 1.01 * critical), 1)
     for kind, value in (("fold", CUBE_FOLD), ("transition", CUBE_TRANSITION)):

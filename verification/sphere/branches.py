@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from meanfield import McKeanVlasov, critical_couplings
+from meanfield import Equation, critical_couplings
 
 from ..claims import FREE_ENERGY, Evidence, Undecided, claim, compare, worst
 from ..measures import EIGENVALUE, Floats, first_critical, polynomial_at_zero
@@ -29,14 +29,14 @@ RATES = 2
 SEPARATION = 0.05
 
 
-def shares(problem: McKeanVlasov, degree: int) -> Floats:
+def shares(problem: Equation, degree: int) -> Floats:
     """Return q_k = (w_k/N_k)/(w_l/N_l), l = degree, up to k = 3 l."""
     last = 3 * degree
     eigenvalues = multipliers(problem, last) / numbers(problem.domain.dimension, last)
     return np.asarray(eigenvalues / eigenvalues[degree])
 
 
-def is_simple(problem: McKeanVlasov, degree: int) -> bool:
+def is_simple(problem: Equation, degree: int) -> bool:
     """Return whether a degree attracts and no other up to three times it is nearly critical with it."""
     if multipliers(problem, degree)[degree] >= 0:
         return False
@@ -44,7 +44,7 @@ def is_simple(problem: McKeanVlasov, degree: int) -> bool:
     return bool(away.min() >= SEPARATION)
 
 
-def simple_first_degree(problem: McKeanVlasov) -> str | None:
+def simple_first_degree(problem: Equation) -> str | None:
     """Return the reason why there is no pitchfork of degree one, or None if there is."""
     reason = attractive(problem)
     if reason is None and multipliers(problem, 1)[1] >= 0:
@@ -54,13 +54,13 @@ def simple_first_degree(problem: McKeanVlasov) -> str | None:
     return reason
 
 
-def higher_degrees(problem: McKeanVlasov) -> list[int]:
+def higher_degrees(problem: Equation) -> list[int]:
     """Return the degrees above one whose branches are checked."""
     finite = max(significant_degrees(problem), default=0) <= FINITE
     return [degree for degree in (HIGHER_OF_FINITE if finite else HIGHER) if is_simple(problem, degree)]
 
 
-def simple_higher_degree(problem: McKeanVlasov) -> str | None:
+def simple_higher_degree(problem: Equation) -> str | None:
     """Return the reason why there is no branch of a higher degree, or None if there is."""
     reason = attractive(problem)
     if reason is None and not higher_degrees(problem):
@@ -68,7 +68,7 @@ def simple_higher_degree(problem: McKeanVlasov) -> str | None:
     return reason
 
 
-def curvature_of_first(problem: McKeanVlasov) -> float:
+def curvature_of_first(problem: Equation) -> float:
     """Return c of degree one in closed form."""
     d, r = problem.domain.dimension, float(shares(problem, 1)[2])
     return d / (d + 2) * (1 - d * r) / (1 - r)
@@ -81,7 +81,7 @@ def slope_of_even(dimension: int, degree: int) -> float:
     return -0.5 * float(numbers(dimension, degree)[degree]) ** 2 * product_mean(dimension, degree, degree, degree)
 
 
-def curvature_of_odd(problem: McKeanVlasov, degree: int) -> float:
+def curvature_of_odd(problem: Equation, degree: int) -> float:
     """Return c of an odd degree by quadrature."""
     dimension, q = problem.domain.dimension, shares(problem, degree)
     counts = numbers(dimension, 2 * degree)
@@ -111,7 +111,7 @@ def _decided(name: str, value: tuple[float, float], expected: float) -> Evidence
     hypotheses=simple_first_degree,
     needs=FREE_ENERGY,
 )
-def first_pitchfork(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def first_pitchfork(problem: Equation, tools: Tools) -> Evidence:
     """Compare the curvature of the computed branch, extrapolated to its birth, with the closed form."""
     d, r, c = problem.domain.dimension, float(shares(problem, 1)[2]), curvature_of_first(problem)
 
@@ -137,7 +137,7 @@ def first_pitchfork(problem: McKeanVlasov, tools: Tools) -> Evidence:
     hypotheses=simple_higher_degree,
     needs=FREE_ENERGY,
 )
-def higher_branches(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def higher_branches(problem: Equation, tools: Tools) -> Evidence:
     """Compare slopes or curvatures of computed branches, extrapolated to their birth, with closed forms."""
     found: list[Evidence] = []
     for degree in higher_degrees(problem):
@@ -145,7 +145,7 @@ def higher_branches(problem: McKeanVlasov, tools: Tools) -> Evidence:
     return worst(found)
 
 
-def _shape_evidence(problem: McKeanVlasov, start: Onset) -> Iterator[Evidence]:
+def _shape_evidence(problem: Equation, start: Onset) -> Iterator[Evidence]:
     degree, number = start.degree, start.number
     if start.even:
         expected = slope_of_even(problem.domain.dimension, degree)
@@ -157,7 +157,7 @@ def _shape_evidence(problem: McKeanVlasov, start: Onset) -> Iterator[Evidence]:
         yield _decided(f"limit of (F - F_0)/(D p^4), degree {degree}", gap_of(start), -number * expected / 4)
 
 
-def simple_first(problem: McKeanVlasov) -> str | None:
+def simple_first(problem: Equation) -> str | None:
     """Return the reason why no branch leaves along one degree at the threshold of uniform, or None if one does."""
     reason = attractive(problem)
     if reason is not None:
@@ -181,13 +181,13 @@ def simple_first(problem: McKeanVlasov) -> str | None:
     hypotheses=simple_first,
     needs=FREE_ENERGY,
 )
-def radial_eigenvalue(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def radial_eigenvalue(problem: Equation, tools: Tools) -> Evidence:
     """Compare the axisymmetric eigenvalue nearest to zero over x, extrapolated to the birth, with the theory."""
     degree = first_critical(problem).modes[0]
     return worst(measured_at_onset(problem, degree, tools, functools.partial(_rate_evidence, problem, tools)))
 
 
-def _rate_evidence(problem: McKeanVlasov, tools: Tools, start: Onset) -> Iterator[Evidence]:
+def _rate_evidence(problem: Equation, tools: Tools, start: Onset) -> Iterator[Evidence]:
     degree, dimension = start.degree, problem.domain.dimension
     size = problem.noise * degree * (degree + dimension - 2)
     if start.even:

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from meanfield import McKeanVlasov, State
+from meanfield import Equation, State
 
 from ..circle.confined import FACTORS, FORGOTTEN, confined
 from ..claims import FREE_ENERGY, Evidence, Undecided, claim, compare, worst
@@ -24,7 +24,7 @@ STATES = 5
 LONG = 12.0
 
 
-def gibbs_moments(problem: McKeanVlasov, moments: Floats) -> tuple[Floats, float]:
+def gibbs_moments(problem: Equation, moments: Floats) -> tuple[Floats, float]:
     """Return the moments of exp(-(kappa W*rho + V)/D)/Z, W*rho from zonal moments, and its (F - F_0)/D."""
     dimension = problem.domain.dimension
     angles, weights = polar_rule(dimension)
@@ -52,7 +52,7 @@ def gibbs_moments(problem: McKeanVlasov, moments: Floats) -> tuple[Floats, float
     hypotheses=confined,
     needs=FREE_ENERGY,
 )
-def confined_states(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def confined_states(problem: Equation, tools: Tools) -> Evidence:
     """Apply the Gibbs map and recompute the free energy at zonal states of a diagram and of two couplings."""
     unit = unit_coupling(problem)
     diagram = tools.diagram(problem, (0.0, FACTORS[-1] * unit), 1)
@@ -83,7 +83,7 @@ def confined_states(problem: McKeanVlasov, tools: Tools) -> Evidence:
     hypotheses=confined,
     needs=FREE_ENERGY,
 )
-def confined_evolution(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def confined_evolution(problem: Equation, tools: Tools) -> Evidence:
     """Compare two lobes evolved without coupling to rest with the Gibbs density."""
     free = problem.at(coupling=0.0)
     path = tools.evolve(free, two_lobes(problem.domain.dimension), LONG / problem.noise, times=4, tolerance=PRECISE)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.special import ive
 
-from meanfield import McKeanVlasov, Trajectory
+from meanfield import Equation, Trajectory
 
 from ..claims import FREE_ENERGY, Evidence, Undecided, at_least, claim, compare, worst
 from ..measures import EPS, RESIDUAL, Floats
@@ -40,12 +40,12 @@ TURN = (0.7, 1.1)
 EQUIVARIANCE = 1e-10
 
 
-def moving(problem: McKeanVlasov) -> McKeanVlasov:
+def moving(problem: Equation) -> Equation:
     """Return the problem at a coupling at which densities evolve."""
     return problem.at(coupling=FACTOR * unit_coupling(problem))
 
 
-def spread(problem: McKeanVlasov) -> str | None:
+def spread(problem: Equation) -> str | None:
     """Return the reason why densities are not evolved, that they would concentrate, or None if they are.
 
     A concentrated density e^f has the exponent f'(1) = -kappa W'(1)/D in u, shared by d - 1 directions.
@@ -67,14 +67,14 @@ def spread(problem: McKeanVlasov) -> str | None:
     return None
 
 
-def moderate(problem: McKeanVlasov) -> str | None:
+def moderate(problem: Equation) -> str | None:
     """Return the reason why errors of moments do not bound those of the free energy, or None if they do."""
     if problem.domain.dimension > LARGEST_DIMENSION:
         return f"in more than {LARGEST_DIMENSION} dimensions errors of the moments do not bound those of F"
     return spread(problem)
 
 
-def without_axis_too(problem: McKeanVlasov) -> str | None:
+def without_axis_too(problem: Equation) -> str | None:
     """Return the reason why densities without an axis are not evolved, or None if they are."""
     if not problem.domain.has_azimuth:
         return "it is about densities without an axis on the ordinary sphere"
@@ -127,7 +127,7 @@ def integrated(values: Floats, weights: Floats) -> float:
     return float(weights @ values[1:-1])
 
 
-def _starts(problem: McKeanVlasov) -> dict[str, tuple[Floats, Floats]]:
+def _starts(problem: Equation) -> dict[str, tuple[Floats, Floats]]:
     starts = {"two lobes on the axis": two_lobes(problem.domain.dimension)}
     if without_axis_too(problem) is None:
         starts["lobes without a common axis"] = without_axis()
@@ -143,7 +143,7 @@ def _starts(problem: McKeanVlasov) -> dict[str, tuple[Floats, Floats]]:
     hypotheses=spread,
     needs=FREE_ENERGY,
 )
-def energy_identity(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def energy_identity(problem: Equation, tools: Tools) -> Evidence:
     """Integrate the dissipation along trajectories and compare with the fall of the free energy."""
     times, weights, end = gauss_times(problem.noise)
     found = []
@@ -164,7 +164,7 @@ def energy_identity(problem: McKeanVlasov, tools: Tools) -> Evidence:
     hypotheses=moderate,
     needs=FREE_ENERGY,
 )
-def energy_decrease(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def energy_decrease(problem: Equation, tools: Tools) -> Evidence:
     """Compare the largest increase of the free energy between any two of many times with zero."""
     found: list[Evidence] = []
     for name, path in _long_evolutions(problem, tools):
@@ -190,7 +190,7 @@ def energy_decrease(problem: McKeanVlasov, tools: Tools) -> Evidence:
     source="the equation is in divergence form, with a maximum principle; rho to the accuracy asked for",
     hypotheses=spread,
 )
-def mass(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def mass(problem: Equation, tools: Tools) -> Evidence:
     """Compare the largest change of the mass, and the smallest value of the density, with zero."""
     found: list[Evidence] = []
     for name, path in _long_evolutions(problem, tools):
@@ -209,7 +209,7 @@ def mass(problem: McKeanVlasov, tools: Tools) -> Evidence:
     return worst(found)
 
 
-def _long_evolutions(problem: McKeanVlasov, tools: Tools) -> Iterator[tuple[str, Trajectory]]:
+def _long_evolutions(problem: Equation, tools: Tools) -> Iterator[tuple[str, Trajectory]]:
     for name, start in _starts(problem).items():
         yield name, tools.evolve(moving(problem), start, LONG / problem.noise, times=60, tolerance=PRECISE)
 
@@ -227,7 +227,7 @@ def _numbers_of(path: Trajectory) -> Floats:
     source="W depends on the distance of two points only",
     hypotheses=without_axis_too,
 )
-def trajectory_rotation(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def trajectory_rotation(problem: Equation, tools: Tools) -> Evidence:
     """Compare the evolutions of a density and of the rotated one at rotated points."""
     end, turn = SHORT / problem.noise, _rotation(*TURN)
     plain, turned = (

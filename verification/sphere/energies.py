@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from meanfield import Branch, Diagram, McKeanVlasov
+from meanfield import Branch, Diagram, Equation
 
 from ..claims import FREE_ENERGY, Evidence, Undecided, claim, compare, missing, worst
 from ..measures import MOMENT, RESIDUAL, Floats, clustered_states, polynomial_at_zero
@@ -27,7 +27,7 @@ WINDOW = 4
     hypotheses=attractive,
     needs=FREE_ENERGY,
 )
-def fixed_points(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def fixed_points(problem: Equation, tools: Tools) -> Evidence:
     """Recompute the moments and the energy of states of every branch."""
     found: list[Evidence] = []
     for state in clustered_states(tools.diagram(problem, interval(problem), 1)):
@@ -47,7 +47,7 @@ def fixed_points(problem: McKeanVlasov, tools: Tools) -> Evidence:
     hypotheses=attractive,
     needs=FREE_ENERGY,
 )
-def envelope(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def envelope(problem: Equation, tools: Tools) -> Evidence:
     """Differentiate the gap along branches by interpolation."""
     diagram = tools.diagram(problem, interval(problem), 1)
     found: list[Evidence] = []

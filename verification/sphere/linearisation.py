@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from meanfield import McKeanVlasov, Spectrum, State
+from meanfield import Equation, Spectrum, State
 from meanfield.domains import unit_sphere
 
 from ..claims import Evidence, at_least, claim, compare, missing, worst
@@ -41,7 +41,7 @@ CRITICAL = 1e-5
     source="linearised moment equations with integrals by quadrature",
     hypotheses=attractive,
 )
-def zonal_spectrum(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def zonal_spectrum(problem: Equation, tools: Tools) -> Evidence:
     """Compare spectra at zonal states with matrices of the linearised moment equations."""
     diagram = tools.diagram(problem, interval(problem), 1)
     found: list[Evidence] = []

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from meanfield import McKeanVlasov, Potential, Sphere, State
+from meanfield import Equation, Potential, Sphere, State
 
 from ..measures import Floats
 from ..measures import unit_coupling as unit_coupling
@@ -24,13 +24,13 @@ PANELS, GRADED, SMALLEST, POINTS = 64, 24, 1e-3, 16
 SIGNIFICANT_DEGREE = 64
 
 
-def interval(problem: McKeanVlasov) -> tuple[float, float]:
+def interval(problem: Equation) -> tuple[float, float]:
     """Return the couplings over which the diagrams of the claims are computed."""
     unit = unit_coupling(problem)
     return LOW * unit, HIGH * unit
 
 
-def multipliers(problem: McKeanVlasov, degree: int) -> Floats:
+def multipliers(problem: Equation, degree: int) -> Floats:
     """Return w_0 = 0, w_1, ..., w_degree."""
     values = np.array(problem.potential.multipliers(problem.domain, degree), dtype=float)
     values[0] = 0.0

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from meanfield import McKeanVlasov, Onsager, State, critical_couplings
+from meanfield import Equation, Onsager, State, critical_couplings
 
 from ..claims import FREE_ENERGY, Evidence, at_least, claim, compare, missing, worst
 from ..measures import EPS, LOCATION, MOMENT, clustered_states
@@ -33,7 +33,7 @@ ONSAGER_DEGREES = 10
 FOLD_ERROR = math.sqrt(LOCATION)
 
 
-def maier_saupe(problem: McKeanVlasov) -> str | None:
+def maier_saupe(problem: Equation) -> str | None:
     """Return the reason why the potential is not a multiple of -P_2 on the ordinary sphere, or None if it is."""
     reason = anywhere(problem)
     if reason is None and not problem.domain.has_azimuth:
@@ -43,7 +43,7 @@ def maier_saupe(problem: McKeanVlasov) -> str | None:
     return reason
 
 
-def onsager(problem: McKeanVlasov) -> str | None:
+def onsager(problem: Equation) -> str | None:
     """Return the reason why the potential is not Onsager's on the ordinary sphere, or None if it is."""
     if not isinstance(problem.potential, Onsager):
         return "it is about Onsager's potential |sin|"
@@ -52,7 +52,7 @@ def onsager(problem: McKeanVlasov) -> str | None:
     )
 
 
-def _unit(problem: McKeanVlasov) -> float:
+def _unit(problem: Equation) -> float:
     """Return the coupling at which alpha is one."""
     return problem.noise / (-1.5 * float(multipliers(problem, 2)[2]))
 
@@ -78,7 +78,7 @@ def _moment(eta: float) -> tuple[float, float]:
     hypotheses=maier_saupe,
     needs=FREE_ENERGY,
 )
-def nematic_states(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def nematic_states(problem: Equation, tools: Tools) -> Evidence:
     """Check the states of the diagram, its fold and transition, and the states at fixed couplings."""
     unit = _unit(problem)
     diagram = tools.diagram(problem, interval(problem))
@@ -112,7 +112,7 @@ def _family(state: State) -> Iterator[Evidence]:
     yield compare(float(np.abs(state.sine).max()), 0.0, MOMENT, f"moments that are not about the axis {where}")
 
 
-def _classified(problem: McKeanVlasov, alpha: float, signs: str, stable: str, tools: Tools) -> Iterator[Evidence]:
+def _classified(problem: Equation, alpha: float, signs: str, stable: str, tools: Tools) -> Iterator[Evidence]:
     states = tools.states(problem)
     nonuniform = sorted((s for s in states if s.symmetry != 0), key=lambda s: -s.moment(2))
     shown = "".join("+" if state.moment(2) > 0 else "-" for state in nonuniform)
@@ -155,7 +155,7 @@ def onsager_coupling(degree: int) -> float:
     hypotheses=onsager,
     needs=FREE_ENERGY,
 )
-def onsager_states(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def onsager_states(problem: Equation, tools: Tools) -> Evidence:
     """Compare thresholds, the events of the diagram and the states at small coupling."""
     couplings = critical_couplings(problem, ONSAGER_DEGREES)
     found = []
@@ -175,7 +175,7 @@ def onsager_states(problem: McKeanVlasov, tools: Tools) -> Evidence:
     return worst(found)
 
 
-def _first_bifurcation(problem: McKeanVlasov, tools: Tools) -> Iterator[Evidence]:
+def _first_bifurcation(problem: Equation, tools: Tools) -> Iterator[Evidence]:
     diagram = tools.diagram(problem, interval(problem))
     clustered = [branch for branch in diagram.branches if branch.symmetry != 0]
     sides = {int(np.sign(branch.moment(2)[1])) for branch in clustered if branch.moments.has_axis}

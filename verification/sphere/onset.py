@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from meanfield import Branch, Diagram, McKeanVlasov, State, critical_couplings
+from meanfield import Branch, Diagram, Equation, State, critical_couplings
 
 from ..claims import Evidence, Undecided, missing
 from ..measures import LOCATION, MOMENT, RESIDUAL, Floats, Integers, polynomial_at_zero, spaced
@@ -56,7 +56,7 @@ class BranchMissing(Undecided):
 
 
 def measured_at_onset(
-    problem: McKeanVlasov, degree: int, tools: Tools, measure: Callable[[Onset], Iterable[Evidence]]
+    problem: Equation, degree: int, tools: Tools, measure: Callable[[Onset], Iterable[Evidence]]
 ) -> list[Evidence]:
     """Return measurements on the first points of a branch, closer to its birth if they are undecided.
 
@@ -76,7 +76,7 @@ def measured_at_onset(
     return []
 
 
-def onset(problem: McKeanVlasov, degree: int, tools: Tools, width: float = WIDTHS[0]) -> Onset:
+def onset(problem: Equation, degree: int, tools: Tools, width: float = WIDTHS[0]) -> Onset:
     """Return the points of the zonal branch of a degree near its birth.
 
     Raises

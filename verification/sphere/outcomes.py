@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from meanfield import McKeanVlasov
+from meanfield import Equation
 
 from ..circle.outcomes import ABOVE, around_uniform, on_the_way
 from ..claims import Evidence, claim, worst
@@ -15,7 +15,7 @@ from .uniform import attractive
 MOVING = 0.02
 
 
-def moderately_attractive(problem: McKeanVlasov) -> str | None:
+def moderately_attractive(problem: Equation) -> str | None:
     """Return the reason why there is no threshold, or densities are not evolved; None if neither."""
     return attractive(problem) or spread(problem)
 
@@ -31,12 +31,12 @@ def moderately_attractive(problem: McKeanVlasov) -> str | None:
     source="growth rates of the uniform state",
     hypotheses=moderately_attractive,
 )
-def outcome(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def outcome(problem: Equation, tools: Tools) -> Evidence:
     """Check the outcomes of evolutions from uniform on both sides of its threshold and from two lobes."""
     return worst(_endings(problem, tools))
 
 
-def _endings(problem: McKeanVlasov, tools: Tools) -> Iterator[Evidence]:
+def _endings(problem: Equation, tools: Tools) -> Iterator[Evidence]:
     unit = unit_coupling(problem)
     yield from around_uniform(problem, tools, unit)
     lobes = two_lobes(problem.domain.dimension)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from meanfield import McKeanVlasov
+from meanfield import Equation
 from solvers import schemes
 
 from ..circle.confined import confined
@@ -30,7 +30,7 @@ CONFINED_SYSTEMS, CONFINED_PARTICLES = 16, 1000
 RESTING, STEP = 6.0, 0.05
 
 
-def free(problem: McKeanVlasov) -> str | None:
+def free(problem: Equation) -> str | None:
     """Return the reason why a problem needs no check of its own for particles without any force, or None."""
     if problem.potential.name not in ("kuramoto", "o-n"):
         return "without interaction all potentials are the same; it is checked once a dimension"
@@ -45,7 +45,7 @@ def free(problem: McKeanVlasov) -> str | None:
     source="the heat equation; 32 systems of 10000 particles, 4 steps of every scheme, fixed seed",
     hypotheses=free,
 )
-def free_particles(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def free_particles(problem: Equation, tools: Tools) -> Evidence:
     """Compare particles that start at the pole, driven by noise only, with Brownian motion."""
     dimension = problem.domain.dimension
     end = FORGETTING / ((dimension - 1) * problem.noise)
@@ -78,12 +78,12 @@ def _mean(values: np.ndarray, expected: float, what: str) -> Evidence:
     source="invariant measure of the overdamped Langevin equation; every scheme, fixed seed",
     hypotheses=confined,
 )
-def confined_particles(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def confined_particles(problem: Equation, tools: Tools) -> Evidence:
     """Compare particles simulated to rest, with a step and its half, with the Gibbs density."""
     return worst(_rests(problem.at(coupling=0.0), tools))
 
 
-def _rests(problem: McKeanVlasov, tools: Tools) -> Iterator[Evidence]:
+def _rests(problem: Equation, tools: Tools) -> Iterator[Evidence]:
     dimension = problem.domain.dimension
     unit = 1.0 / ((dimension - 1) * problem.noise)
     expected = float(gibbs_moments(problem, np.array([1.0, 0.0, 0.0]))[0][1])

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from meanfield import GegenbauerSeries, McKeanVlasov
+from meanfield import Equation, GegenbauerSeries
 
 from ..claims import Evidence, Undecided, claim, compare, missing, worst
 from ..measures import LOCATION, MOMENT
@@ -26,7 +26,7 @@ LARGEST, INTERVALS = 12.0, 401
 SMALLEST = 1e-6
 
 
-def two_degrees(problem: McKeanVlasov) -> str | None:
+def two_degrees(problem: Equation) -> str | None:
     """Return the reason why the potential is not attractive of degrees one and two alone, or None if it is."""
     weights = multipliers(problem, 64)
     if not isinstance(problem.potential, GegenbauerSeries) or np.any(weights[3:]):
@@ -47,7 +47,7 @@ def two_degrees(problem: McKeanVlasov) -> str | None:
     source="inertia of the second variation; one equation in F, solved by bisection",
     hypotheses=two_degrees,
 )
-def secondary(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def secondary(problem: Equation, tools: Tools) -> Evidence:
     """Compare branch points with each root and its second moment, and check the branch born along the axis."""
     low, high = interval(problem)
     roots = [root for root in _roots(problem) if low < root[1] < high and abs(root[2]) > SMALLEST]
@@ -73,7 +73,7 @@ def secondary(problem: McKeanVlasov, tools: Tools) -> Evidence:
     return worst(found)
 
 
-def _roots(problem: McKeanVlasov) -> Iterator[tuple[bool, float, float]]:
+def _roots(problem: Equation) -> Iterator[tuple[bool, float, float]]:
     """Yield for each critical even state whether it is along the axis, the coupling and the second moment."""
     from scipy.optimize import brentq
 

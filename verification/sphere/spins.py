@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from meanfield import McKeanVlasov, State, Trajectory
+from meanfield import Equation, State, Trajectory
 from meanfield.harmonics import degrees_of_places
 
 from ..claims import FREE_ENERGY, Evidence, at_least, claim, compare, missing, worst
@@ -36,7 +36,7 @@ COUNTED = ((0.8, 1), (1.5, 2), (4.0, 2))
 FORGOTTEN, UNIFORM = 4.0, 1e-4
 
 
-def spins(problem: McKeanVlasov) -> str | None:
+def spins(problem: Equation) -> str | None:
     """Return the reason why the potential is not -<x, y>, or None if it is."""
     reason = anywhere(problem)
     if reason is None and (significant_degrees(problem) != [1] or float(multipliers(problem, 1)[1]) != -1.0):
@@ -57,7 +57,7 @@ def spins(problem: McKeanVlasov) -> str | None:
     hypotheses=spins,
     needs=FREE_ENERGY,
 )
-def spin_states(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def spin_states(problem: Equation, tools: Tools) -> Evidence:
     """Check the identities on every state of the diagram and count the states at fixed couplings."""
     diagram = tools.diagram(problem, interval(problem))
     clustered = [branch for branch in diagram.branches if branch.symmetry != 0]
@@ -104,7 +104,7 @@ def _family(state: State) -> Iterator[Evidence]:
     hypotheses=spins,
     needs=FREE_ENERGY,
 )
-def negative_norm(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def negative_norm(problem: Equation, tools: Tools) -> Evidence:
     """Compare both sides of the identity, integrated along trajectories below and above the threshold."""
     critical = problem.domain.dimension * problem.noise
     starts = {"two lobes on the axis": two_lobes(problem.domain.dimension)}
@@ -155,7 +155,7 @@ def _norm_weights(n: int, degree: int) -> Floats:
     return np.array([0.0, *values])
 
 
-def _even_data(problem: McKeanVlasov, tools: Tools) -> Iterator[Evidence]:
+def _even_data(problem: Equation, tools: Tools) -> Iterator[Evidence]:
     n = problem.domain.dimension
     moments = about_the_pole(n, 2.0) + about_the_pole(n, 2.0) * (-1.0) ** np.arange(about_the_pole(n, 2.0).size)
     end = FORGOTTEN / (problem.noise * (n - 1))

@@ -14,7 +14,7 @@ other critical points at one coupling only, where pure and mixed states exchange
 
 import numpy as np
 
-from meanfield import McKeanVlasov, critical_couplings
+from meanfield import Equation, critical_couplings
 
 from ..claims import Evidence, claim, worst
 from ..measures import Floats
@@ -27,7 +27,7 @@ from .uniform import anywhere
 LARGEST, DEGREES = 0.05, 16
 
 
-def near_resonance(problem: McKeanVlasov) -> str | None:
+def near_resonance(problem: Equation) -> str | None:
     """Return the reason why degrees 1 and 2 alone are not nearly critical together, or None if they are."""
     reason = anywhere(problem)
     if reason is not None:
@@ -55,7 +55,7 @@ def near_resonance(problem: McKeanVlasov) -> str | None:
     source="reduction of the energy to the fields of two degrees",
     hypotheses=near_resonance,
 )
-def unfolding(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def unfolding(problem: Equation, tools: Tools) -> Evidence:
     """Compare the states between and beside the couplings of change with the critical points."""
     first, second = (float(coupling) for coupling in critical_couplings(problem, 2)[1:])
     return worst(list(held_against(problem, tools, (1, 2), (first, second), _Reduced(problem).critical)))
@@ -64,7 +64,7 @@ def unfolding(problem: McKeanVlasov, tools: Tools) -> Evidence:
 class _Reduced:
     """The reduced energy as a function of the coupling."""
 
-    def __init__(self, problem: McKeanVlasov) -> None:
+    def __init__(self, problem: Equation) -> None:
         self.dimension = problem.domain.dimension
         self.noise = problem.noise
         self.weights = multipliers(problem, 2)[1:]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from meanfield import McKeanVlasov, Transformer, critical_coupling
+from meanfield import Equation, Transformer, critical_coupling
 
 from ..claims import Evidence, claim, compare, worst
 from ..measures import EIGENVALUE, LOCATION, Floats, nothing_but_uniform, uniform_state
@@ -19,12 +19,12 @@ from .measures import HIGH, SIGNIFICANT_DEGREE, interval, multiplier, multiplier
 LEADING = 4
 
 
-def anywhere(problem: McKeanVlasov) -> str | None:
+def anywhere(problem: Equation) -> str | None:
     """Return the reason why a statement on the interaction alone does not apply, or None if it does."""
     return "there is a confinement" if problem.confinement is not None else None
 
 
-def attractive(problem: McKeanVlasov) -> str | None:
+def attractive(problem: Equation) -> str | None:
     """Return the reason why a statement on clustered states does not apply, or None if it does."""
     reason = anywhere(problem)
     if reason is None and critical_coupling(problem) is None:
@@ -32,7 +32,7 @@ def attractive(problem: McKeanVlasov) -> str | None:
     return reason
 
 
-def repulsive(problem: McKeanVlasov) -> str | None:
+def repulsive(problem: Equation) -> str | None:
     """Return the reason why the potential is not purely repulsive, or None if it is."""
     reason = anywhere(problem)
     if reason is None and attractive(problem) is None:
@@ -40,19 +40,19 @@ def repulsive(problem: McKeanVlasov) -> str | None:
     return reason
 
 
-def transformer(problem: McKeanVlasov) -> str | None:
+def transformer(problem: Equation) -> str | None:
     """Return the reason why a statement on the attractive transformer does not apply, or None if it does."""
     if not isinstance(problem.potential, Transformer) or problem.potential.beta < 0:
         return "it is about the transformer with beta > 0"
     return anywhere(problem)
 
 
-def attracting_degrees(problem: McKeanVlasov) -> list[int]:
+def attracting_degrees(problem: Equation) -> list[int]:
     """Return the degrees of attractive multipliers, up to the last that is checked."""
     return [int(degree) for degree in np.flatnonzero(multipliers(problem, SIGNIFICANT_DEGREE) < 0)]
 
 
-def significant_degrees(problem: McKeanVlasov) -> list[int]:
+def significant_degrees(problem: Equation) -> list[int]:
     """Return the degrees of nonzero multipliers, up to the last that is checked."""
     return [int(degree) for degree in np.flatnonzero(multipliers(problem, SIGNIFICANT_DEGREE))]
 
@@ -69,7 +69,7 @@ def significant_degrees(problem: McKeanVlasov) -> list[int]:
     source="Funk-Hecke; Shalova, Schlichting (arXiv:2412.14813); w_l by quadrature of W",
     hypotheses=anywhere,
 )
-def uniform_linearisation(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def uniform_linearisation(problem: Equation, tools: Tools) -> Evidence:
     """Compare branch points, unstable counts and spectra at uniform with quadrature of the potential."""
     diagram = tools.diagram(problem, interval(problem), 0)
     points = [event for event in diagram.events("branch point") if event.branch == 0]
@@ -87,7 +87,7 @@ def uniform_linearisation(problem: McKeanVlasov, tools: Tools) -> Evidence:
     return worst(found)
 
 
-def _expected(problem: McKeanVlasov) -> Iterator[tuple[float, float, float]]:
+def _expected(problem: Equation) -> Iterator[tuple[float, float, float]]:
     """Yield kappa_l in the interval, N_l and the bound on kappa_l, by quadrature."""
     low, high = interval(problem)
     dimension = problem.domain.dimension
@@ -102,7 +102,7 @@ def _expected(problem: McKeanVlasov) -> Iterator[tuple[float, float, float]]:
             yield coupling, number, coupling * (LOCATION + abs(error / weight))
 
 
-def _spectrum_at_uniform(problem: McKeanVlasov, tools: Tools) -> Iterator[Evidence]:
+def _spectrum_at_uniform(problem: Equation, tools: Tools) -> Iterator[Evidence]:
     spectrum = tools.spectrum(uniform_state(problem))
     dimension, ratio = problem.domain.dimension, problem.fixed_coupling / problem.noise
     for degree in range(1, LEADING + 1):
@@ -137,6 +137,6 @@ def _nearest(values: Floats, target: float) -> float:
     source="F is strictly convex",
     hypotheses=repulsive,
 )
-def only_uniform(problem: McKeanVlasov, tools: Tools) -> Evidence:
+def only_uniform(problem: Equation, tools: Tools) -> Evidence:
     """Count branches, events, unstable directions and states besides uniform."""
     return worst(list(nothing_but_uniform(problem, tools, interval(problem), unit_coupling(problem))))

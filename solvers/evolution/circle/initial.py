@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from meanfield import InvalidInput, McKeanVlasov
+from meanfield import Equation, InvalidInput
 from meanfield.arguments import shown
 from meanfield.harmonics import CircleModes
 
@@ -29,7 +29,7 @@ from ..starts import EPS, LARGEST_DEGREE, Complexes, Floats, Samples, sufficient
 SMALLEST_GRID = 64
 
 
-def moments_of(problem: McKeanVlasov, initial: Any) -> Initial:
+def moments_of(problem: Equation, initial: Any) -> Initial:
     """Return the moments of an initial density on the circle; as :func:`solvers.moments_of`."""
     if hasattr(initial, "moments") and callable(initial.moments):
         return _named(initial)
@@ -42,7 +42,7 @@ def moments_of(problem: McKeanVlasov, initial: Any) -> Initial:
     return _from_array(initial)
 
 
-def aligned(problem: McKeanVlasov, start: Initial, full: bool) -> tuple[Initial, float]:
+def aligned(problem: Equation, start: Initial, full: bool) -> tuple[Initial, float]:
     """Return a density, turned onto its axis if it has one, and the angle of the axis, else 0.
 
     Without a confinement the equation is invariant under rotation. Every axis is one of the strongest moment, so

@@ -15,7 +15,7 @@ from functools import partial
 
 import numpy as np
 
-from meanfield import ComputationFailed, McKeanVlasov, Spectrum
+from meanfield import ComputationFailed, Equation, Spectrum
 from meanfield.entropy import excess
 from meanfield.equations import Interaction
 
@@ -124,7 +124,7 @@ class CircleNeighbourhood(Followed):
         return _Grid(self._densities[nodes], change)
 
 
-def _density(problem: McKeanVlasov, target: Complexes, nodes: int) -> Floats:
+def _density(problem: Equation, target: Complexes, nodes: int) -> Floats:
     """Return a stationary density at equal angles, from its exponential."""
     angles = 2.0 * math.pi * np.arange(nodes) / nodes
     attracted = Interaction(problem).strengths(target.size - 1) * target

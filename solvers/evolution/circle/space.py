@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from meanfield import McKeanVlasov, State
+from meanfield import Equation, State
 from meanfield.equations import Interaction
 from meanfield.harmonics import CircleModes, Modes
 
@@ -35,7 +35,7 @@ class CircleSpace:
     multistep: ClassVar[bool] = True
     unsearched: ClassVar[str] = ""
 
-    def system(self, problem: McKeanVlasov, start: Initial, degree: int, full: bool) -> System:
+    def system(self, problem: Equation, start: Initial, degree: int, full: bool) -> System:
         """Return the smallest system whose symmetry a density has and keeps.
 
         Of an even density the sines vanish, of one with a rotation symmetry all except its multiples, unless the
@@ -51,21 +51,21 @@ class CircleSpace:
             symmetry = int(np.gcd.reduce([symmetry, *degrees[degrees > 0].tolist()]))
         return self.system_of(problem, not np.any(start.sine != 0.0), max(16, -(-degree // symmetry)), symmetry)
 
-    def system_of(self, problem: McKeanVlasov, even: bool, degree: int, symmetry: int) -> System:
+    def system_of(self, problem: Equation, even: bool, degree: int, symmetry: int) -> System:
         """Return the system of even densities, or of all, of a degree and a rotation symmetry."""
         return (EvenSystem if even else FullSystem)(problem, degree, symmetry)
 
-    def curvature(self, problem: McKeanVlasov, degree: int) -> float | None:
+    def curvature(self, problem: Equation, degree: int) -> float | None:
         """Return the sum of k^2 lambda_k over the attractive modes up to a degree."""
         strengths = np.maximum(Interaction(problem).strengths(degree)[1:], 0.0)
         return float(np.arange(1, degree + 1) ** 2.0 @ strengths)
 
-    def descent(self, problem: McKeanVlasov, cosine: Floats, sine: Floats, accuracy: float) -> Descent:
+    def descent(self, problem: Equation, cosine: Floats, sine: Floats, accuracy: float) -> Descent:
         """Return free energy, dissipation and extreme values of densities (T, n), on grids of the angles given."""
         cosine, sine, modes = self.recorded(cosine, sine)
         return descent(problem, modes, circle_grids, cosine, sine, accuracy)
 
-    def state_near(self, problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Rest | None:
+    def state_near(self, problem: Equation, cosine: Floats, sine: Floats) -> Rest | None:
         """Return the stationary state nearest to a density, or None if no state is found near it."""
         return state_near(problem, cosine, sine, rotations, CIRCLE)
 
@@ -89,7 +89,7 @@ def rotations(sizes: Floats) -> list[int]:
     return [exact, *nearly[:1]]
 
 
-def space_for(problem: McKeanVlasov, start: Initial, full: bool) -> tuple[CircleSpace, Initial]:
+def space_for(problem: Equation, start: Initial, full: bool) -> tuple[CircleSpace, Initial]:
     """Return the space of a density and the density, rotated onto its axis unless ``full``."""
     start, angle = aligned(problem, start, full)
     return CircleSpace(angle), start

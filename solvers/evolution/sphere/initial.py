@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from meanfield import InvalidInput, McKeanVlasov, Sphere
+from meanfield import Equation, InvalidInput, Sphere
 from meanfield.arguments import shown
 from meanfield.harmonics import (
     Modes,
@@ -37,7 +37,7 @@ from .profiles import LARGEST_DEGREE, Lobe, lobes_of
 LARGEST_FULL = 255
 
 
-def moments_of(problem: McKeanVlasov, initial: Any) -> Initial:
+def moments_of(problem: Equation, initial: Any) -> Initial:
     """Return the moments of an initial density on a sphere; as :func:`solvers.moments_of`."""
     sphere: Any = problem.domain
     lobes = lobes_of(initial, sphere)

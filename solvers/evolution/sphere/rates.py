@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from meanfield import McKeanVlasov
+from meanfield import Equation
 from meanfield.equations import Interaction
 
 from ...bases import EPS
@@ -39,7 +39,7 @@ class SphereRates:
         L = -D l (l + d - 2) (1 - lambda_l), and the constant part of the time derivative.
     """
 
-    def __init__(self, problem: McKeanVlasov, degree: int, symmetry: int = 1) -> None:
+    def __init__(self, problem: Equation, degree: int, symmetry: int = 1) -> None:
         domain = problem.domain
         self.problem = problem
         degrees = np.arange(symmetry, symmetry * degree + 1, symmetry)
@@ -65,7 +65,7 @@ class SphereRates:
         return self.problem.noise * (EXPLICIT_LEAST + EXPLICIT_SHARE * modes * slope)
 
 
-def curvature(problem: McKeanVlasov, degree: int) -> float:
+def curvature(problem: Equation, degree: int) -> float:
     r"""Return :math:`\sum_l N_l\lambda_l P_l'(1)` over the attractive degrees, :math:`P_l'(1) = l(l+d-2)/(d-1)`.
 
     It is the curvature of the field of a point; a cluster has about its inverse as variance in each direction.

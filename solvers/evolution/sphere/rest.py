@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from meanfield import McKeanVlasov, State
+from meanfield import Equation, State
 from meanfield.harmonics import largest_degree, zonal_places
 
 from ...bases import Floats
@@ -16,7 +16,7 @@ from .axes import about, axis_of, harmonics_at
 NORTH = np.array([0.0, 0.0, 1.0])
 
 
-def zonal_state_near(problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Rest | None:
+def zonal_state_near(problem: Equation, cosine: Floats, sine: Floats) -> Rest | None:
     """Return the axial stationary state near a density by degree and order, or None if no state is found near it.
 
     Without a confinement the axis is that of the density's dipole, or of its quadrupole.
@@ -56,6 +56,6 @@ def projected(cosine: Floats, sine: Floats, axis: Floats) -> Floats:
     return np.asarray(np.add.reduceat(cosine * both[0] + sine * both[1], zonal_places(degree)))
 
 
-def _axis(problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Floats:
+def _axis(problem: Equation, cosine: Floats, sine: Floats) -> Floats:
     axis = None if problem.confinement is not None else axis_of(cosine, sine)
     return NORTH if axis is None else axis

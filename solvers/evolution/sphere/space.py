@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from meanfield import InvalidInput, McKeanVlasov, Sphere, State
+from meanfield import Equation, InvalidInput, Sphere, State
 from meanfield.harmonics import Modes, SphereModes, ZonalModes, modes_of
 
 from ...bases import Floats
@@ -48,24 +48,24 @@ class ZonalSpace:
         """The modes of their moments."""
         return ZonalModes(self.sphere)
 
-    def system(self, problem: McKeanVlasov, start: Initial, degree: int, full: bool) -> System:
+    def system(self, problem: Equation, start: Initial, degree: int, full: bool) -> System:
         """Return the smallest system whose symmetry a density has: even degrees if it is even about the equator."""
         return system_for(problem, start.cosine, degree)
 
-    def system_of(self, problem: McKeanVlasov, even: bool, degree: int, symmetry: int) -> System:
+    def system_of(self, problem: Equation, even: bool, degree: int, symmetry: int) -> System:
         """Return the system of zonal densities of a degree and a symmetry."""
         return system_of(problem, degree, symmetry)
 
-    def curvature(self, problem: McKeanVlasov, degree: int) -> float | None:
+    def curvature(self, problem: Equation, degree: int) -> float | None:
         """Return half the curvature of the field of a point, over the attractive degrees up to a degree."""
         return 0.5 * curvature(problem, degree)
 
-    def descent(self, problem: McKeanVlasov, cosine: Floats, sine: Floats, accuracy: float) -> Descent:
+    def descent(self, problem: Equation, cosine: Floats, sine: Floats, accuracy: float) -> Descent:
         """Return free energy, dissipation and extreme values of densities (T, n)."""
         grids = functools.partial(zonal_grids, self.sphere)
         return descent(problem, self.modes, grids, cosine, sine, accuracy)
 
-    def state_near(self, problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Rest | None:
+    def state_near(self, problem: Equation, cosine: Floats, sine: Floats) -> Rest | None:
         """Return the zonal stationary state nearest to a density, or None if no state is found near it."""
         return state_near(problem, cosine, sine, about_equator, SPHERE)
 
@@ -90,23 +90,23 @@ class FullSpace:
     multistep: ClassVar[bool] = False
     unsearched: ClassVar[str] = "; states without an axis were not looked for"
 
-    def system(self, problem: McKeanVlasov, start: Initial, degree: int, full: bool) -> System:
+    def system(self, problem: Equation, start: Initial, degree: int, full: bool) -> System:
         """Return the system of all densities."""
         return self.system_of(problem, False, max(16, degree), 1)
 
-    def system_of(self, problem: McKeanVlasov, even: bool, degree: int, symmetry: int) -> System:
+    def system_of(self, problem: Equation, even: bool, degree: int, symmetry: int) -> System:
         """Return the system of all densities."""
         return SphericalSystem(problem, degree)
 
-    def curvature(self, problem: McKeanVlasov, degree: int) -> float | None:
+    def curvature(self, problem: Equation, degree: int) -> float | None:
         """Return None, since each degree costs as much as all before it, and beginning anew with more is cheap."""
         return None
 
-    def descent(self, problem: McKeanVlasov, cosine: Floats, sine: Floats, accuracy: float) -> Descent:
+    def descent(self, problem: Equation, cosine: Floats, sine: Floats, accuracy: float) -> Descent:
         """Return free energy, dissipation and extreme values of densities (T, n)."""
         return descent(problem, self.modes, full_grids, cosine, sine, accuracy)
 
-    def state_near(self, problem: McKeanVlasov, cosine: Floats, sine: Floats) -> Rest | None:
+    def state_near(self, problem: Equation, cosine: Floats, sine: Floats) -> Rest | None:
         """Return the stationary state with an axis nearest to a density, or None if no state is found near it."""
         return zonal_state_near(problem, cosine, sine)
 
@@ -119,7 +119,7 @@ class FullSpace:
         return cosine, sine, self.modes
 
 
-def space_for(problem: McKeanVlasov, start: Initial, full: bool) -> tuple[Space, Initial]:
+def space_for(problem: Equation, start: Initial, full: bool) -> tuple[Space, Initial]:
     """Return the space of a density and the density, rotated onto its axis if it has one, unless ``full``.
 
     Raises

@@ -17,7 +17,7 @@ import math
 
 import numpy as np
 
-from meanfield import McKeanVlasov
+from meanfield import Equation
 from meanfield.harmonics import place, zonal_places
 
 from ...bases import Floats
@@ -46,7 +46,7 @@ class SphericalSystem(System):
     symmetry = 1
     largest = LARGEST
 
-    def __init__(self, problem: McKeanVlasov, degree: int) -> None:
+    def __init__(self, problem: Equation, degree: int) -> None:
         self.problem, self.degree = problem, degree
         rates = SphereRates(problem, degree)
         self.noise = 2.0 * problem.noise

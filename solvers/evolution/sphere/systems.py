@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from meanfield import McKeanVlasov
+from meanfield import Equation
 
 from ...bases import Floats
 from ..system import System
@@ -16,7 +16,7 @@ BY_QUADRATURE = 8
 LARGEST_SIGNIFICANT = 128
 
 
-def system_for(problem: McKeanVlasov, cosine: Floats, degree: int) -> System:
+def system_for(problem: Equation, cosine: Floats, degree: int) -> System:
     """Return the smallest system whose symmetry a zonal density has and keeps.
 
     A zonal density with even degrees only is even about the equator and stays so, unless the confinement is not.
@@ -29,7 +29,7 @@ def system_for(problem: McKeanVlasov, cosine: Floats, degree: int) -> System:
     return system_of(problem, max(16, -(-degree // symmetry)), symmetry)
 
 
-def system_of(problem: McKeanVlasov, degree: int, symmetry: int) -> System:
+def system_of(problem: Equation, degree: int, symmetry: int) -> System:
     """Return the system of zonal densities of a degree and a symmetry."""
     significant = significant_degree(SphereRates(problem, LARGEST_SIGNIFICANT))
     by_products = problem.domain.dimension > BY_QUADRATURE and significant <= LARGEST_SIGNIFICANT // 2

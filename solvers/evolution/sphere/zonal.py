@@ -25,7 +25,7 @@ import functools
 
 import numpy as np
 
-from meanfield import McKeanVlasov
+from meanfield import Equation
 from meanfield.harmonics import gauss_rule, northern_half, polynomials
 
 from ...bases import Floats
@@ -55,7 +55,7 @@ class ZonalSystem(AxialSystem):
     multistep = True
     weights: Floats | None
 
-    def __init__(self, problem: McKeanVlasov, degree: int, symmetry: int = 1) -> None:
+    def __init__(self, problem: Equation, degree: int, symmetry: int = 1) -> None:
         self.problem, self.degree, self.size, self.symmetry = problem, degree, degree, symmetry
         dimension = problem.domain.dimension
         self.largest = min(LARGEST, largest_degree(dimension))

@@ -9,7 +9,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield import McKeanVlasov
+from meanfield import Equation
 
 from ..drift import OVERSHOOTING
 from ..euler_maruyama import EulerMaruyama
@@ -52,9 +52,7 @@ class SphereCloud:
 
     flat = False
 
-    def __init__(
-        self, problem: McKeanVlasov, field: Field, positions: Floats, generator: np.random.Generator
-    ) -> None:
+    def __init__(self, problem: Equation, field: Field, positions: Floats, generator: np.random.Generator) -> None:
         self.positions, self.generator = positions, generator
         self.contraction = 0.0
         self.carried: dict[str, Floats] = {}

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield import ComputationFailed, McKeanVlasov
+from meanfield import ComputationFailed, Equation
 
 from ..drift import DriftDegrees
 from .harmonics import SolidGradient, SolidHarmonics
@@ -159,7 +159,7 @@ class TensorField:
 class PairField:
     r"""The drift by sums over all pairs, :math:`\nabla W = -W'(\gamma)\,y/\sin\gamma` up to a part along x."""
 
-    def __init__(self, problem: McKeanVlasov, significant: DriftDegrees) -> None:
+    def __init__(self, problem: Equation, significant: DriftDegrees) -> None:
         self._problem = problem
         self._confinement = AxialForce(significant.confinement, problem.domain.dimension)
         self._positions: Floats = np.empty((problem.domain.dimension, 0))

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield import InvalidInput, McKeanVlasov
+from meanfield import Equation, InvalidInput
 from meanfield.harmonics import Layout
 from meanfield.harmonics import moduli as lengths_of
 
@@ -59,7 +59,7 @@ class SphereSetting:
         Library that sums harmonics, if any: ``auto`` while it is not chosen, ``numpy`` or ``ducc0``.
     """
 
-    problem: McKeanVlasov
+    problem: Equation
     drift: MomentDrift | PairDrift
     significant: DriftDegrees
     degrees: int
@@ -299,7 +299,7 @@ OF_DIMENSION = {3: OrdinarySphereSetting}
 
 
 def sphere_setting(
-    problem: McKeanVlasov, drift: MomentDrift | PairDrift | None, degrees: int, particles: int
+    problem: Equation, drift: MomentDrift | PairDrift | None, degrees: int, particles: int
 ) -> SphereSetting:
     """Return the setting of a problem on a sphere, with the cheaper of moments and pairs by default.
 

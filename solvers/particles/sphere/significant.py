@@ -15,7 +15,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield import McKeanVlasov
+from meanfield import Equation
 
 from ..drift import DriftDegrees, MomentDrift, force_coefficients, steepness
 
@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 SEARCHED_DEGREE = 2**12
 
 
-def significant_degrees(problem: McKeanVlasov, drift: MomentDrift, largest: int) -> DriftDegrees:
+def significant_degrees(problem: Equation, drift: MomentDrift, largest: int) -> DriftDegrees:
     """Return the significant degrees of the drift of a problem on a sphere, at most ``largest``.
 
     Raises
@@ -53,7 +53,7 @@ def significant_degrees(problem: McKeanVlasov, drift: MomentDrift, largest: int)
     )
 
 
-def _random_share(problem: McKeanVlasov, interaction: Floats, last: int, beyond: float) -> float | None:
+def _random_share(problem: Equation, interaction: Floats, last: int, beyond: float) -> float | None:
     """Return the share of truncated degrees by mean squares (kappa w_l)^2 l (l + d - 2)/N_l, None if unknown."""
     dimension = problem.domain.dimension
     degrees = np.arange(interaction.size)

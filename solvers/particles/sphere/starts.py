@@ -8,7 +8,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield import InvalidInput, McKeanVlasov, Sphere
+from meanfield import Equation, InvalidInput, Sphere
 from meanfield.harmonics import SphereModes, ZonalModes, degrees_and_orders, largest_degree, place
 from meanfield.transport import NEGATIVE_ROUNDING, PolarLaw, polar_law, zonal_law
 
@@ -136,7 +136,7 @@ class FromVectors:
         return digest_of(self.vectors)
 
 
-def sphere_starts(problem: McKeanVlasov, initial: Any, particles: int, replicas: int) -> Starts:
+def sphere_starts(problem: Equation, initial: Any, particles: int, replicas: int) -> Starts:
     """Return the starts of all replicas on a sphere from an initial state.
 
     Raises

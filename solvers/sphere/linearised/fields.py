@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield import McKeanVlasov, NotResolved, Potential, State
+from meanfield import Equation, NotResolved, Potential, State
 from meanfield.equations import NEGLIGIBLE, Interaction
 from meanfield.harmonics import Rule, polynomials
 
@@ -67,7 +67,7 @@ class ZonalField:
         Bound of the interaction of the degrees l > L, in units of D.
     """
 
-    problem: McKeanVlasov
+    problem: Equation
     grid: Grid
     strengths: Floats
     log_density: Floats
@@ -250,7 +250,7 @@ def _samples(dimension: int, degree: int) -> tuple[Floats, Floats, Floats]:
     return distances, measure, polynomials(dimension, Rule(nodes, fine.astype(float), unused, fine, unused), degree)
 
 
-def _with_confinement(problem: McKeanVlasov, confinement: Potential, coupled: Floats) -> Floats:
+def _with_confinement(problem: Equation, confinement: Potential, coupled: Floats) -> Floats:
     """Return the coefficients of f: those of the interaction and of -V/D, up to the last significant one."""
     degree = 64
     while degree < MAX_NODES and confinement.relative_tail_bound(problem.domain, degree) > NEGLIGIBLE:

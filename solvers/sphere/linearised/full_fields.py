@@ -15,7 +15,7 @@ import numpy as np
 import scipy.fft
 from numpy.typing import NDArray
 
-from meanfield import McKeanVlasov, NotResolved, State
+from meanfield import Equation, NotResolved, State
 from meanfield.equations import NEGLIGIBLE, Interaction
 from meanfield.harmonics import degrees_and_orders, largest_degree, packed_size, place, zonal_places
 
@@ -73,7 +73,7 @@ class FullField:
     symmetry: Symmetry
 
     @property
-    def problem(self) -> McKeanVlasov:
+    def problem(self) -> Equation:
         """The equation."""
         return self.interaction.problem
 

@@ -6,7 +6,7 @@ Perturbations of degree l decay at the rate :math:`l(l+d-2)\,D\,(1-\lambda_l)`,
 
 import numpy as np
 
-from meanfield import McKeanVlasov, Spectrum, State
+from meanfield import Equation, Spectrum, State
 from meanfield.equations import Interaction
 
 from ...bases import EPS, Floats, Integers
@@ -28,13 +28,13 @@ def uniform_spectrum(state: State, count: int) -> Spectrum:
     return Spectrum(state, values, around, None, None, error, sectors, repeated)
 
 
-def uniform_eigenvalues(problem: McKeanVlasov, order: int, count: int) -> tuple[Floats, Floats]:
+def uniform_eigenvalues(problem: Equation, order: int, count: int) -> tuple[Floats, Floats]:
     """Return the ``count`` largest eigenvalues at the uniform state in one sector, and their errors."""
     values, errors, _ = _slowest(problem, max(order, 1), count)
     return values, errors
 
 
-def _slowest(problem: McKeanVlasov, first: int, count: int) -> tuple[Floats, Floats, Integers]:
+def _slowest(problem: Equation, first: int, count: int) -> tuple[Floats, Floats, Integers]:
     """Return the largest eigenvalues of degrees from a first one on, their rounding errors and degrees."""
     dimension, interaction = problem.domain.dimension, Interaction(problem)
     last = FEWEST
