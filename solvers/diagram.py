@@ -82,7 +82,7 @@ def bifurcation_diagram(
 
     Examples
     --------
-    >>> from meanfield import Circle, Kuramoto, Equation
+    >>> from meanfield import Circle, Kuramoto, McKeanVlasov
     >>> diagram = bifurcation_diagram(McKeanVlasov(Circle(), Kuramoto()), (1.0, 4.0), rates=False)
     >>> [branch.label for branch in diagram.branches]
     ['uniform', '1-cluster']

@@ -122,7 +122,7 @@ def simulate(
 
     Examples
     --------
-    >>> from meanfield import Circle, Kuramoto, Equation
+    >>> from meanfield import Circle, Kuramoto, McKeanVlasov
     >>> problem = McKeanVlasov(Circle(), Kuramoto(), coupling=1.0)
     >>> ensemble = simulate(problem, 1000, until=0.5, seed=1, replicas=3)
     >>> ensemble.cosine.shape

@@ -26,7 +26,7 @@ directions of the equation, within the basis.
 """
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -41,6 +41,7 @@ from .bases import (
     Basis,
     Floats,
     Gibbs,
+    Integers,
     log1p_beyond_linear,
     multiples,
     plus_dyad,
@@ -59,6 +60,7 @@ from .weak import Partition, strong_modes
 
 if TYPE_CHECKING:
     from .geometry import Geometry
+    from .newton import Solution
 
 # Degree at which a confinement that decays slowly is cut where no basis takes its kinks.
 SLOW = 512
@@ -181,6 +183,21 @@ class StationaryEquation:
             jacobian = plus_projector(jacobian, (self.scales * generator.T).T)
         return jacobian, derivative
 
+    def field_slopes(self, solutions: "Sequence[Solution]") -> tuple[Integers, Floats]:
+        """Return cells, and the derivatives of the fields of solutions along their tangents, one row a solution."""
+        coupling, slope = np.array([(solution.q, solution.tangent_q) for solution in solutions]).T[:, :, None]
+        b, tangent = (np.array(rows) for rows in zip(*((s.b, s.tangent_b) for s in solutions), strict=True))
+        change: Floats = slope * b + coupling * tangent
+        return self.basis.cells, 2.0 * self.signed_scales * change
+
+    def response(self, b: Floats, q: float, moments: Floats) -> Floats:
+        """Return the moments from which second moments of modes have the linearisation: those of the density."""
+        return moments
+
+    def own_block(self, b: Floats, q: float, moments: Floats) -> Floats | None:
+        """Return the symmetric Jacobian without deflation; None if the covariance of the modes gives it."""
+        return None
+
     def partition(self, q: float, moments: Floats) -> Partition | None:
         """Return the Jacobian partitioned into strong and weak modes, or None if a dense one is cheaper."""
         cosines = self.basis.cosines
@@ -217,7 +234,7 @@ class StationaryEquation:
         """Return b of a density with the given moments in the basis' layout."""
         return self.scales * self.basis.means(moments)
 
-    def free_energy_gap(self, b: Floats, q: float, log_partition: float) -> float:
+    def invariant(self, b: Floats, q: float, log_partition: float) -> float:
         """Return (F - F_uniform)/D at a stationary state: sum lambda_k a_k^2 - log(Z / 2 pi).
 
         Near the uniform state both terms agree to second order in the amplitude, and the difference is summed
@@ -234,7 +251,7 @@ class StationaryEquation:
         excess = q * float(weights @ strengths) + cubic
         return q * float(weights @ (1.0 - strengths)) - cubic - float(log1p_beyond_linear(excess))
 
-    def free_energy_rounding(self, b: Floats, q: float) -> float:
+    def invariant_rounding(self, b: Floats, q: float) -> float:
         """Return the rounding error of the gap: that of its terms, and of log Z unless this is summed apart."""
         size = q * self.gain * float(ddot(b, b))
         if self.basis.confinement is not None or size > SMALL:
@@ -282,7 +299,7 @@ class StationaryEquation:
             finer = self.on(resized)
             finer.complete, finer.reach = significant.complete, significant.reach
             return finer
-        return StationaryEquation(self.problem, resized, self.sign, self.geometry, significant, self.truncation)
+        return type(self)(self.problem, resized, self.sign, self.geometry, significant, self.truncation)
 
     def on(self, basis: Basis) -> "StationaryEquation":
         """Return the same equation in a basis of the same modes."""

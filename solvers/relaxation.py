@@ -119,7 +119,7 @@ def contraction_rate(
 
     Examples
     --------
-    >>> from meanfield import Circle, Kuramoto, Equation
+    >>> from meanfield import Circle, Kuramoto, McKeanVlasov
     >>> found = contraction_rate(McKeanVlasov(Circle(), Kuramoto(), coupling=3.0))
     >>> round(found.gap, 6), found.theory, round(found.fit("L2").rate, 4)
     (1.081332, None, 1.0813)

@@ -37,7 +37,7 @@ def spectrum(state: State) -> Spectrum:
 
     Examples
     --------
-    >>> from meanfield import Kuramoto, Equation, Sphere
+    >>> from meanfield import Kuramoto, McKeanVlasov, Sphere
     >>> from solvers import stationary_states
     >>> state = stationary_states(McKeanVlasov(Sphere(3), Kuramoto(), coupling=5))[0]
     >>> [round(float(sector[0]), 6) for sector in spectrum(state).sectors[:3]]

@@ -117,7 +117,7 @@ def stationary_states(
 
     Examples
     --------
-    >>> from meanfield import Circle, Kuramoto, Equation
+    >>> from meanfield import Circle, Kuramoto, McKeanVlasov
     >>> states = stationary_states(McKeanVlasov(Circle(), Kuramoto(), coupling=3.0), rates=False)
     >>> [(state.label, state.unstable) for state in states]
     [('1-cluster', 0), ('uniform', 2)]

@@ -99,7 +99,7 @@ def evolve(
 
     Examples
     --------
-    >>> from meanfield import Circle, Kuramoto, Equation
+    >>> from meanfield import Circle, Kuramoto, McKeanVlasov
     >>> from solvers import PerturbedUniform, evolve
     >>> problem = McKeanVlasov(Circle(), Kuramoto(), coupling=3.0)
     >>> trajectory = evolve(problem, PerturbedUniform(0.1), 40.0)

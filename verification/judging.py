@@ -90,7 +90,7 @@ def verify(
 
     Examples
     --------
-    >>> from meanfield import Circle, Kuramoto, Equation
+    >>> from meanfield import Circle, Kuramoto, McKeanVlasov
     >>> [str(result.verdict) for result in verify("circle.T8", [McKeanVlasov(Circle(), Kuramoto())])]
     ['holds']
     """

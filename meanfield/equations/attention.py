@@ -5,8 +5,9 @@ A token x among tokens of the density rho moves along the tangential part of an 
 .. math:: A(x) = \frac{1}{\mathcal N} \int y\, e^{\beta\langle x,y\rangle}\,d\rho(y).
 
 Without normalisation, :math:`\mathcal N = 1`, this is the gradient law of :class:`meanfield.Transformer`, whose
-drive is :math:`h = (K*\rho)/\beta` with :math:`K = e^{\beta\langle x,y\rangle}`: the tangential part of the integral
-is :math:`\nabla h`, and its radial part :math:`R = \langle x, \int y K d\rho\rangle = (\partial_\beta K)*\rho`.
+drive is :math:`h = (K*\rho)/\beta` with :math:`K = e^{\beta\langle x,y\rangle}`: the tangential part of the
+integral is :math:`\nabla h`, and its radial part
+:math:`R = \langle x, \int y K d\rho\rangle = (\partial_\beta K)*\rho`.
 
 * softmax attention (SA; layer normalisation behind each block, "Post-LN"): :math:`\mathcal N = K*\rho`, so that
   :math:`v = \nabla\log(K*\rho)/\beta`. There is a Gibbs map, :math:`\rho = (K*\rho)^{\kappa/(\beta D)}/Z`, but no

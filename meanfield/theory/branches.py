@@ -1,7 +1,7 @@
 """Branches born on the uniform state: the normal form of one critical mode."""
 
 from ..arguments import checked
-from ..equations import Equation
+from ..equations import Capability, Equation, require
 from .forms import theory_of
 from .results import BranchShape
 from .thresholds import branching_coupling
@@ -23,9 +23,15 @@ def branch_shape(problem: Equation, n: int) -> BranchShape:
     from the modes of even degree up to 2n that are slaved to it. For n = 1,
     :math:`b_1 = \frac{d}{d+2}\frac{1-dr}{1-r}`, :math:`r = \hat w_2/\hat w_1`: supercritical iff r < 1/d.
 
+    Branches of softmax attention are known on the circle, to the order of b_1.
+
     Raises
     ------
     InvalidInput
-        If n is not a positive integer, w_n = 0 or there is a confinement.
+        If n is not a positive integer, w_n = 0, there is a confinement or no normal form is known.
     """
-    return theory_of(problem.domain).shape(problem, n, branching_coupling(problem, n))
+    coupling = branching_coupling(problem, n)
+    if problem.lacks(Capability.GRADIENT):
+        require(problem, Capability.GIBBS_MAP, "normal forms of branches")
+        return theory_of(problem.domain).softmax_shape(problem, n, coupling)
+    return theory_of(problem.domain).shape(problem, n, coupling)

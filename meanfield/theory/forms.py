@@ -52,6 +52,16 @@ class Theory(Protocol):
         """Return the normal form of the branch of a critical mode at its coupling."""
         ...
 
+    def softmax_shape(self, problem: Equation, n: int, coupling: Number) -> BranchShape:
+        """Return the normal form of the branch of a critical mode of softmax attention at its coupling.
+
+        Raises
+        ------
+        InvalidInput
+            If none is known.
+        """
+        ...
+
     def criterion(self, problem: Equation) -> GlobalCriterion:
         """Return the global criterion: whether the transition is continuous at the linear threshold."""
         ...

@@ -48,6 +48,26 @@ class CircleTheory:
         kind, note = _classified(n, curvature, quartic, float(p))
         return BranchShape(n, coupling, curvature, quartic, float(q), float(p), kind, note)
 
+    def softmax_shape(self, problem: Equation, n: int, coupling: Number) -> BranchShape:
+        r"""Return the normal form of the n-branch of softmax attention where it leaves uniform.
+
+        With :math:`r_k = I_k(\beta)/I_0(\beta)` and :math:`p = 1/r_n`, by elimination of mode 2n,
+
+        .. math:: b_1 = \frac{(p-1) r_n^2}{2}\Bigl(p + 2 - \frac{r_{2n}\,p(p-1)}{1 - p\,r_{2n}}\Bigr),
+
+        supercritical iff :math:`r_{2n} < r_n (1 + 2 r_n)/(2 + r_n)`, for n = 1 at every beta.
+        """
+        relative = problem.velocity.at_uniform(problem.domain).multipliers(problem.domain, 3 * n)
+        r, q, third = (
+            -0.5 * problem.parameters["beta"] * relative[n],
+            relative[2 * n] / relative[n],
+            relative[3 * n],
+        )
+        p = 1.0 / r
+        curvature = float(0.5 * (p - 1.0) * r * r * (p + 2.0 - q * (p - 1.0) / (1.0 - q)))
+        kind = "supercritical" if curvature > 0.0 else "subcritical"
+        return BranchShape(n, coupling, curvature, math.nan, float(q), float(third / relative[n]), kind)
+
     def criterion(self, problem: Equation) -> GlobalCriterion:
         """Return the global criterion, decided by the strengths of all modes."""
         relative = problem.potential.relative_multipliers(problem.domain, _CHECKED_DEGREE)

@@ -59,6 +59,16 @@ class SphereTheory:
         kind = "degenerate" if curvature == 0 else ("supercritical" if curvature > 0 else "subcritical")
         return BranchShape(n, coupling, curvature, math.nan, q, p, kind, note)
 
+    def softmax_shape(self, problem: Equation, n: int, coupling: Number) -> BranchShape:
+        """Refuse: no normal form is known.
+
+        Raises
+        ------
+        InvalidInput
+            Always.
+        """
+        raise InvalidInput("no normal form of the branches of softmax attention on spheres is known")
+
     def criterion(self, problem: Equation) -> GlobalCriterion:
         """Return the global criterion, decided by the branch at the threshold and theorems on single potentials."""
         threshold = critical_coupling(problem)

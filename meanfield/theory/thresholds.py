@@ -148,6 +148,7 @@ def branching_coupling(problem: Equation, n: int) -> Number:
 def require_threshold(problem: Equation) -> None:
     """Refuse a confinement, in which uniform is not stationary, and zero noise, for which it has no threshold."""
     require_uniform(problem)
+    require(problem, Capability.GRADIENT, "statements about the transition from the uniform state")
     require(problem, Capability.GIBBS_MAP, "statements about the transition from the uniform state")
 
 

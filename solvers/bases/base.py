@@ -132,6 +132,17 @@ class Basis(Protocol):
     def gibbs(self, field: Floats) -> Gibbs:
         """Return the density proportional to exp(sum field_i mode_i + confinement field)."""
 
+    @property
+    def confining(self) -> Floats | None:
+        """The field of the confinement on the nodes; None if there is none."""
+        return None
+
+    def synthesise(self, field: Floats) -> Floats:
+        """Return the values of a sum of modes on the nodes; the next transform of the basis may overwrite them."""
+
+    def analyse(self, values: Floats) -> Floats:
+        """Return the uniform means of values on the nodes times every resolved mode from degree 0."""
+
     def mean_beyond_quadratic(self, field: Floats) -> float:
         """Return the uniform mean of e^f - 1 - f - f^2/2, without cancellation for small fields."""
 

@@ -154,6 +154,32 @@ class CosineBasis(Basis):
         moments[0] = 1.0
         return Gibbs(moments, math.log1p(excess))
 
+    def synthesise(self, field: Floats) -> Floats:
+        """Return the values of a sum of modes on the nodes, of which the next transform makes others."""
+        transform = planned(CosineTransform, self.nodes)
+        transform.input[:] = 0.0
+        transform.input[self._modes] = 0.5 * field
+        transform.execute()
+        values: Floats = transform.output
+        return values
+
+    def analyse(self, values: Floats) -> Floats:
+        """Return the uniform means of values on the nodes times the cosines of cells 0..nodes."""
+        transform = planned(CosineTransform, self.nodes)
+        transform.input[:] = values
+        transform.execute()
+        return np.asarray(transform.output / (2 * self.nodes))
+
+    @functools.cached_property
+    def confining(self) -> Floats | None:
+        """The field of the confinement on the nodes; None if there is none."""
+        if self.confinement is None:
+            return None
+        transform = planned(CosineTransform, self.nodes)
+        transform.input[:] = self._fixed
+        transform.execute()
+        return transform.output.copy()
+
     def mean_beyond_quadratic(self, field: Floats) -> float:
         """Return the uniform mean of e^f - 1 - f - f^2/2, without cancellation for small fields."""
         transform = planned(CosineTransform, self.nodes)

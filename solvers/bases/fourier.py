@@ -8,6 +8,7 @@ Unknowns and moments are stacked, cosines first. With :math:`s_{-j} = -s_j`,
     \mathrm{Cov}(\cos k, \sin l) &= \tfrac12 (s_{k+l} - s_{k-l}) - m_k s_l .
 """
 
+import functools
 import math
 
 import numpy as np
@@ -87,6 +88,33 @@ class FourierBasis(Basis):
         scaled = transform.coefficients / (2 * self.nodes * (1.0 + excess))
         scaled[0] = 1.0
         return Gibbs(np.concatenate([scaled.real, -scaled.imag]), math.log1p(excess))
+
+    def synthesise(self, field: Floats) -> Floats:
+        """Return the values of a sum of modes on the nodes, of which the next transform makes others."""
+        transform, count = planned(FourierTransform, 2 * self.nodes), self.cells.size
+        transform.coefficients[:] = 0.0
+        transform.coefficients[self.cells] = 0.5 * (field[:count] - 1j * field[count:])
+        transform.synthesise()
+        values: Floats = transform.values
+        return values
+
+    def analyse(self, values: Floats) -> Floats:
+        """Return the uniform means of values on the nodes times cosines and sines of cells 0..nodes, stacked."""
+        transform = planned(FourierTransform, 2 * self.nodes)
+        transform.values[:] = values
+        transform.analyse()
+        scaled = transform.coefficients / (2 * self.nodes)
+        return np.concatenate([scaled.real, -scaled.imag])
+
+    @functools.cached_property
+    def confining(self) -> Floats | None:
+        """The field of the confinement on the nodes; None if there is none."""
+        if self.confinement is None:
+            return None
+        transform = planned(FourierTransform, 2 * self.nodes)
+        transform.coefficients[:] = self._fixed
+        transform.synthesise()
+        return transform.values.copy()
 
     def mean_beyond_quadratic(self, field: Floats) -> float:
         """Return the uniform mean of e^f - 1 - f - f^2/2, without cancellation for small fields."""

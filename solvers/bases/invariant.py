@@ -121,6 +121,19 @@ class InvariantBasis(Basis):
         cosine, sine = np.split(self._field_modes.T @ field, 2)
         return self._of_fields.synthesise(cosine, sine)
 
+    @property
+    def confining(self) -> Floats | None:
+        """The field of the confinement on the grid; None if there is none."""
+        return self._fixed
+
+    def synthesise(self, field: Floats) -> Floats:
+        """Return the values of a sum of modes on the grid."""
+        return self._values(field)
+
+    def analyse(self, values: Floats) -> Floats:
+        """Return the packed uniform means of values on the grid times the harmonics up to degree ``nodes``."""
+        return np.concatenate(self._transform.analyse(values))
+
     def gibbs(self, field: Floats) -> Gibbs:
         """Return the packed moments up to degree ``nodes`` and the logarithm of Z, the uniform mean of e^f."""
         values = self._values(field)

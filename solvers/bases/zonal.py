@@ -126,6 +126,19 @@ class ZonalBasis(Basis):
         """Return moments 0..nodes and the logarithm of Z, the uniform mean of e^f."""
         return self._sampled.gibbs(field)
 
+    @property
+    def confining(self) -> Floats | None:
+        """The field of the confinement on the nodes; None if there is none."""
+        return self._sampled.fixed
+
+    def synthesise(self, field: Floats) -> Floats:
+        """Return the values of a sum of modes on the nodes."""
+        return np.asarray(self._sampled.modes @ field)
+
+    def analyse(self, values: Floats) -> Floats:
+        """Return the uniform means of values on the nodes times the polynomials of cells 0..nodes."""
+        return np.asarray(self._sampled.polynomials @ (self.rule.weights * values))
+
     def masses(self, field: Floats) -> Floats:
         """Return the masses of the nodes under the Gibbs density of a field, (n,) with sum one."""
         values = self._sampled.values(field)

@@ -67,6 +67,11 @@ class Point:
         return self.solution.evaluation.gibbs.moments
 
     @property
+    def response(self) -> Floats:
+        """Moments from which second moments of modes have the linearisation."""
+        return self.equation.response(self.b, self.q, self.moments)
+
+    @property
     def residual(self) -> float:
         """Largest component of the residual, with the error of truncating a slowly decaying confinement."""
         return max(self.solution.residual, self.equation.truncation)
@@ -76,7 +81,7 @@ class Point:
         """Sum lambda_k a_k^2 - log(Z / Z_uniform), equal for images of a state; the free energy gap."""
         if self._invariant is None:
             b, q, log_partition = self.b, self.q, self.solution.evaluation.gibbs.log_partition
-            self._invariant = self.equation.free_energy_gap(b, q, log_partition)
+            self._invariant = self.equation.invariant(b, q, log_partition)
         return self._invariant
 
     @property
@@ -87,7 +92,7 @@ class Point:
     @property
     def gap_rounding(self) -> float:
         """Rounding error of the free energy gap."""
-        return self.equation.free_energy_rounding(self.b, self.q)
+        return self.equation.invariant_rounding(self.b, self.q)
 
     @property
     def unstable(self) -> int:

@@ -124,7 +124,7 @@ def _rates(problem: Equation, couplings: Floats, criticals: list[CriticalPoint])
     domain, degrees = problem.domain, range(1, largest + 1)
     squares = np.array([-domain.laplacian_eigenvalue(degree) for degree in degrees])
     multiplicities = np.array([domain.multiplicity(degree) for degree in degrees], dtype=float)
-    multipliers = problem.potential.multipliers(domain, largest)[1:]
+    multipliers = problem.velocity.at_uniform(domain).multipliers(domain, largest)[1:]
     growth = np.multiply.outer(couplings, squares * multipliers / multiplicities)
     return np.asarray((problem.noise * squares + growth).min(axis=1), dtype=float)
 

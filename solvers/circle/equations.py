@@ -6,6 +6,7 @@ from ..bases import Basis, CosineBasis, FourierBasis, KinkedCosineBasis, KinkedF
 from ..boltzmann import boltzmann_factor
 from ..equation import Size, StationaryEquation, starting_size
 from ..geometry import Geometry
+from ..gibbs_maps import stationary_equation
 from ..significant import confining_degree, even_size
 
 # Nodes to start with: transforms are fast, and having twice as many costs less than taking them later.
@@ -42,7 +43,7 @@ def circle_equation(
     basis = (_kinked if kinked else _smooth)(problem, size, symmetry, even)
     if axis and basis.cosines is not None:
         basis = basis.cosines.about(axis)
-    return StationaryEquation(problem, basis, sign, geometry, size.significant)
+    return stationary_equation(problem, basis, sign, geometry, size.significant)
 
 
 def _smooth(problem: Equation, size: Size, symmetry: int, even: bool) -> Basis:

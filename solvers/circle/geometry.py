@@ -1,19 +1,46 @@
 """The geometry of the circle: the kinds of densities, and the symmetries of all."""
 
+from collections.abc import Sequence
+from types import ModuleType
+
+from meanfield import Equation, Spectrum, State
+from meanfield.equations import Capability
+
 from ..bases import Basis
 from ..geometry import Densities
 from ..significant import confining_symmetry
-from . import uneven
+from . import law_spectra, rates, uneven
 from .births import births, first_threshold, folds_apart, follows_all, reaches_down
 from .branching import births_on_branch
 from .equations import circle_equation
 from .meeting import meeting, nearest_image, same_place
 from .moments import moment_arrays
 from .orbits import name_of, same_orbit, symmetry_of
-from .rates import slowest_rate, slowest_rates
 from .search import search_all, search_covers
-from .spectra import spectrum
 from .stability import block_matrix, blocks_of, copies, counted_together, rotations, unstable_along, unstable_counts
+
+
+def _spectra(problem: Equation) -> ModuleType:
+    """Return the module of spectra: that of gradient laws, whose linearisation is symmetric, or of any law."""
+    return law_spectra if problem.lacks(Capability.GRADIENT) else rates
+
+
+def _spectrum(state: State) -> Spectrum:
+    """Return the spectrum at a state."""
+    found: Spectrum = _spectra(state.problem).spectrum(state)
+    return found
+
+
+def _slowest_rate(state: State) -> float:
+    """Return the contraction rate of a state."""
+    found: float = _spectra(state.problem).slowest_rate(state)
+    return found
+
+
+def _slowest_rates(states: Sequence[State]) -> list[float | Exception]:
+    """Return the contraction rates of states of one equation, or the errors instead."""
+    found: list[float | Exception] = _spectra(states[0].problem).slowest_rates(states) if states else []
+    return found
 
 
 class _Densities(Densities):
@@ -68,9 +95,9 @@ class CircleGeometry:
     same_place = staticmethod(same_place)
     same_orbit = staticmethod(same_orbit)
     symmetry_of = staticmethod(symmetry_of)
-    slowest_rate = staticmethod(slowest_rate)
-    slowest_rates = staticmethod(slowest_rates)
-    spectrum = staticmethod(spectrum)
+    slowest_rate = staticmethod(_slowest_rate)
+    slowest_rates = staticmethod(_slowest_rates)
+    spectrum = staticmethod(_spectrum)
 
     def densities(self, basis: Basis) -> Densities:
         """Return the densities of a basis: even about an axis, or not."""

@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.fft
 
-from ..bases import Floats
+from ..bases import Floats, Integers
 from ..branches.continuation import Point
 from ..branches.recording import SIGNIFICANT
 from .rotation import Complexes
@@ -14,7 +14,8 @@ def moment_arrays(points: list[Point]) -> Floats:
     cosines = points[0].equation.basis.cosines
     assert cosines is not None
     (density,) = significant_moments(points)
-    derivative = moment_derivatives(points, density, field_slopes(points))
+    cells, slopes = field_slopes(points)
+    derivative = moment_derivatives(density, cells, slopes)
     phases = cosines.phases(density.shape[1])
     return by_degree(points, phases * density, phases * derivative)
 
@@ -47,7 +48,7 @@ def significant_moments(points: list[Point]) -> list[Floats]:
     return [part[:, :count] for part in parts]
 
 
-def moment_derivatives(points: list[Point], density: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+def moment_derivatives(density: np.ndarray, cells: Integers, slopes: np.ndarray) -> np.ndarray:
     """Return the derivatives along the branch of the moments m - i s by cell, one row a point.
 
     The derivative of a moment is the covariance of its mode with the derivative of the field; the products are
@@ -55,14 +56,16 @@ def moment_derivatives(points: list[Point], density: np.ndarray, slopes: np.ndar
 
     Parameters
     ----------
-    density, slopes
-        The moments, and the derivatives of the fields, cosines - i sines.
+    density : (points, n)
+        The moments, cosines - i sines.
+    cells : (m,)
+        The cells of the derivatives of the fields.
+    slopes : (points, m)
+        These, cosines - i sines.
     """
-    basis = points[0].equation.basis
-    cells = basis.degrees[: slopes.shape[1]] // basis.symmetry
     # On n nodes a product of degree d reaches back to n - d, which must stay above the degrees that are asked for.
     nodes = scipy.fft.next_fast_len(2 * (density.shape[1] + int(cells[-1])), real=True)
-    series = np.zeros((len(points), int(cells[-1]) + 1), dtype=slopes.dtype)
+    series = np.zeros((len(density), int(cells[-1]) + 1), dtype=slopes.dtype)
     series[:, cells] = 0.5 * slopes
     product = scipy.fft.irfft(series, nodes) * scipy.fft.irfft(density, nodes)
     covariances = scipy.fft.rfft(product)[:, : density.shape[1]] * nodes
@@ -70,10 +73,10 @@ def moment_derivatives(points: list[Point], density: np.ndarray, slopes: np.ndar
     return derivative if np.iscomplexobj(density) else derivative.real
 
 
-def field_slopes(points: list[Point]) -> Floats:
-    """Return the derivatives of the fields along the branch, one row a point."""
-    solutions = [point.solution for point in points]
-    coupling, slope = np.array([(solution.q, solution.tangent_q) for solution in solutions]).T[:, :, None]
-    b, tangent = (np.array(rows) for rows in zip(*((s.b, s.tangent_b) for s in solutions), strict=True))
-    change: Floats = slope * b + coupling * tangent
-    return 2.0 * points[0].equation.signed_scales * change
+def field_slopes(points: list[Point]) -> tuple[Integers, Floats]:
+    """Return cells, and the derivatives of the fields along the branch in their modes, one row a point.
+
+    Those of uneven densities have the cosines of all cells first.
+    """
+    equation = points[0].equation
+    return equation.field_slopes([point.solution for point in points])

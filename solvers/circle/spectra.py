@@ -23,8 +23,7 @@ from functools import partial
 import numpy as np
 import scipy.linalg
 
-from meanfield import Equation, NotResolved, Spectrum, State
-from meanfield.equations import Interaction
+from meanfield import Equation, NotResolved, Spectrum, State, growth_rates
 
 from ..accurate import Eigenvalues, complement, graded, recognised
 from ..bases import EPS, Floats
@@ -178,9 +177,7 @@ def _uniform_spectrum(state: State) -> Spectrum:
 
 def uniform_eigenvalues(problem: Equation, degree: int) -> Floats:
     """Return -D k^2 (1 - lambda_k), k = 1..degree, at the uniform state, largest first."""
-    degrees = np.arange(1.0, degree + 1.0)
-    values = -problem.noise * degrees**2 * (1.0 - Interaction(problem).strengths(degree)[1:])
-    return np.sort(values)[::-1]
+    return np.sort(growth_rates(problem, degree)[1:])[::-1]
 
 
 def working_degree(moments: Matrix) -> int:

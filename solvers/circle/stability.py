@@ -102,6 +102,9 @@ class Perturbations:
     def block(self, point: Point, block: Block) -> tuple[Floats, Integers, int]:
         """Return the symmetric matrix of a block, its degrees and its number of repulsive modes."""
         part = self._part(block.residue)
+        own = point.equation.own_block(point.b, point.q, point.moments) if block.own else None
+        if own is not None:
+            return own, point.equation.basis.degrees, self._repulsive(point, part)
         if block.parity == "mixed":
             return self._mixed(point, part)
         matrix = self.matrices([point], block.parity, block.residue)[0]
@@ -259,9 +262,10 @@ class Perturbations:
         tables = self._tables(residue, part.degrees.size if count is None else count)
         # The place behind the moments stands for those that vanish.
         moments = np.zeros((len(points), self.moments + 1))
-        for row, point in zip(moments, points, strict=True):
-            row[:-1] = point.moments
-        scaled = moments * np.array([[-point.q / equation.strongest] for point in points])
+        responses = np.zeros_like(moments)
+        for row, response, point in zip(moments, responses, points, strict=True):
+            row[:-1], response[:-1] = point.moments, point.response
+        scaled = responses * np.array([[-point.q / equation.strongest] for point in points])
         matrices: Floats = scaled.take(tables.difference, axis=1)
         if parity == "even":
             matrices += scaled.take(tables.total, axis=1)

@@ -40,8 +40,9 @@ def name_of(point: Point) -> str:
 def moment_arrays(points: list[Point]) -> Floats:
     """Return moments and derivatives along the branch of points of one equation, (4, points, degree + 1)."""
     density = _complex_rows(*significant_moments(points))
-    slopes = _complex_rows(*np.split(field_slopes(points), 2, axis=1))
-    return by_degree(points, density, moment_derivatives(points, density, slopes))
+    cells, slopes = field_slopes(points)
+    rows = _complex_rows(*np.split(slopes, 2, axis=1))
+    return by_degree(points, density, moment_derivatives(density, cells, rows))
 
 
 def _complex_rows(cosine: Floats, sine: Floats) -> Complexes:

@@ -260,7 +260,7 @@ def test_stationary_equation_finds_the_tetrahedral_state():
         jacobian, _ = equation.linearise(b, q, step.gibbs.moments)
         b = b - np.linalg.solve(jacobian, step.residual)
     assert abs(b[0] - mean / math.sqrt(7.0)) < 64 * EPS
-    assert abs(equation.free_energy_gap(b, q, equation.evaluate(b, q).gibbs.log_partition) - gap) < 64 * EPS
+    assert abs(equation.invariant(b, q, equation.evaluate(b, q).gibbs.log_partition) - gap) < 64 * EPS
 
 
 def test_full_basis_finds_a_turned_state():
@@ -278,7 +278,7 @@ def test_full_basis_finds_a_turned_state():
     # The steps do not turn the state.
     assert np.abs(np.cross(b, start)).max() < 64 * EPS
     assert abs(np.linalg.norm(b) - r / 5.0) < 64 * EPS
-    gap = equation.free_energy_gap(b, q, equation.evaluate(b, q).gibbs.log_partition)
+    gap = equation.invariant(b, q, equation.evaluate(b, q).gibbs.log_partition)
     assert abs(gap - (r * r / 10.0 - math.log(math.sinh(r) / r))) < 64 * EPS
 
 
