@@ -9,7 +9,9 @@ radial drive R. A perturbation u changes all three linearly, and
 
 whose derivative is taken by a complex step, exact to rounding because speeds are analytic. Where the law is not a
 gradient, L is symmetric in no known inner product and its spectrum need not be real; only the real parts, which are
-the rates, are reported. Columns of L are made on a grid for all cosines and sines of a degree up to N at once.
+the rates, are reported. Columns of L are made on a grid for all cosines and sines of a degree up to N. Drives of
+one sign are sums over the grid whose terms have one sign as well: where they nearly vanish, far from all particles,
+the velocity is as accurate as anywhere, and the density follows from the Gibbs map.
 
 Rotation is the kernel vector :math:`\rho'`. The rank-one matrix :math:`-\sigma r r^T/|r|^2`, r its coefficients,
 moves its eigenvalue to :math:`-\sigma` and no other one (Brauer).
@@ -22,6 +24,7 @@ import numpy as np
 import scipy.linalg
 
 from meanfield import NotResolved, Spectrum, State, growth_rates
+from meanfield.equations import Capability
 
 from ..bases import EPS, Floats
 from ..lanczos import check_size
@@ -34,6 +37,8 @@ RESOLVED = 1e-14
 STEP = 1e-30
 # Eigenvalues are reported while more degrees change them by less than this share of themselves or of the noise.
 TRUNCATION_TOLERANCE = 1e-9
+# Multiples of eps |L| up to which an eigenvalue is rounding noise.
+ROUNDING = 4.0
 # Degrees at the uniform state.
 LEAST_DEGREE = 64
 
@@ -56,6 +61,13 @@ class Linearisation:
         Its moments, turned onto its axis if it has one.
     degree
         N.
+
+    Attributes
+    ----------
+    modes : (N,) int
+        The degrees of rows and columns.
+    generator : (2, N) float
+        The coefficients of rho' in cosines and sines.
     """
 
     def __init__(self, state: State, moments: Matrix, degree: int) -> None:
@@ -63,10 +75,45 @@ class Linearisation:
         self.points = even_size(8 * max(degree, moments.size))
         self.modes = np.arange(1, degree + 1)
         law, domain = self.problem.velocity, self.problem.domain
-        largest = max(degree, moments.size - 1)
-        self._drive = -np.asarray(law.potential.multipliers(domain, largest), dtype=float)
-        self._radial = law.radial(domain, largest)
-        self.moments = moments
+        self._kernel = -np.asarray(law.potential.multipliers(domain, degree), dtype=float)
+        self._radial_kernel = law.radial(domain, max(degree, moments.size - 1))
+        padded = np.zeros(degree + 1, dtype=complex)
+        padded[: min(moments.size, degree + 1)] = moments[: degree + 1]
+        self.generator = np.array([self.modes * padded[1:].imag, -self.modes * padded[1:].real])
+        # Negative values are rounding noise, which would be all there is of a drive far from the particles.
+        self.density = np.maximum(self._values(2.0 * np.append(0.5 * moments[:1], moments[1:])), 0.0)
+        # The second round starts from a density that is accurate where it is small.
+        for _ in range(1 if self.problem.lacks(Capability.GIBBS_MAP) else 2):
+            self.drive, self.slope = self._drives()
+            self._improve_density()
+        radial = self._radial_kernel
+        self.radial = None if radial is None else self._values(radial[: moments.size] * moments)
+        self.velocity = law.speed(self.drive, self.slope**2, self.radial) * self.slope
+
+    @property
+    def angles(self) -> Floats:
+        """The angles of the grid."""
+        return 2.0 * np.pi * np.arange(self.points) / self.points
+
+    def _drives(self) -> tuple[Floats, Floats]:
+        """Return the drive of the density and its slope on the grid, by sums over the grid."""
+        potential, angles = self.problem.velocity.potential, self.angles
+        weights = self.density / self.points
+        drive = scipy.linalg.circulant(-np.asarray(potential.values(angles), dtype=float)) @ weights
+        slope = scipy.linalg.circulant(-np.asarray(potential.slope(angles), dtype=float)) @ weights
+        return drive, slope
+
+    def _improve_density(self) -> None:
+        """Take the density from the Gibbs map, where the law has one."""
+        if self.problem.lacks(Capability.GIBBS_MAP):
+            return
+        ratio = self.problem.fixed_coupling / self.problem.noise
+        field = ratio * self.problem.velocity.antiderivative(self.drive)
+        confinement = self.problem.confinement
+        if confinement is not None:
+            field = field - np.asarray(confinement.values(self.angles), dtype=float) / self.problem.noise
+        density = np.exp(field - field.max())
+        self.density = density / density.mean()
 
     def _values(self, coefficients: Matrix) -> Floats:
         """Return real functions with coefficients of cos kt - i sin kt, k from 0, on the grid; rows each."""
@@ -74,49 +121,49 @@ class Linearisation:
         scaled[..., 0] *= 2.0
         return np.asarray(np.fft.irfft(scaled, self.points, norm="forward"))
 
-    def _averages(self, moments: Matrix) -> tuple[Floats, Floats, Floats | None]:
-        """Return drive, slope of the drive and radial drive of a function with moments c_k - i s_k."""
-        count = moments.shape[-1]
-        drive = self._drive[:count] * moments
-        slope = 1j * np.arange(count) * drive
-        radial = None if self._radial is None else self._values(self._radial[:count] * moments)
-        return self._values(drive), self._values(slope), radial
-
-    def _velocities(self, perturbations: Matrix) -> tuple[Floats, Floats]:
-        """Return the velocity at the density, and its derivatives along perturbations, on the grid."""
+    def _changes(self, moments: Matrix) -> Floats:
+        """Return the derivatives of the velocity along perturbations with moments c - i s, on the grid."""
         law = self.problem.velocity
-        drive, slope, radial = self._averages(self.moments)
-        steps = [None if step is None else 1j * STEP * step for step in self._averages(perturbations)]
-        assert steps[0] is not None
-        assert steps[1] is not None
-        shifted = slope + steps[1]
-        moved = None if radial is None or steps[2] is None else radial + steps[2]
-        changed = law.speed(drive + steps[0], shifted * shifted, moved) * shifted
-        return np.asarray(law.speed(drive, slope * slope, radial) * slope), np.asarray(changed.imag / STEP)
+        drive = self._kernel * moments
+        slope = 1j * np.arange(self.degree + 1) * drive
+        moved = None
+        if self._radial_kernel is not None and self.radial is not None:
+            moved = self.radial + 1j * STEP * self._values(self._radial_kernel[: self.degree + 1] * moments)
+        shifted = self.slope + 1j * STEP * self._values(slope)
+        changed = law.speed(self.drive + 1j * STEP * self._values(drive), shifted * shifted, moved) * shifted
+        return np.asarray(changed.imag / STEP)
 
     def matrix(self, sines: bool) -> tuple[Floats, Floats]:
         """Return the rows of cosines and of sines, (N, N) each, of L applied to the cosines or the sines."""
         unit = np.zeros((self.degree, self.degree + 1), dtype=complex)
         unit[np.arange(self.degree), self.modes] = 0.5 * (-1j if sines else 1.0)
-        velocity, changes = self._velocities(unit)
-        # Functions with these moments: a unit cosine has the moment 1/2 and the density of moments m is m/pi cos.
-        density = self._values(2.0 * np.append(0.5 * self.moments[:1], self.moments[1:]))
         perturbation = self._values(2.0 * unit)
-        drift = self.problem.fixed_coupling * (perturbation * velocity + density * changes)
-        if self.problem.confinement is not None:
-            drift -= perturbation * self._confining()
+        drift = self.problem.fixed_coupling * (perturbation * self.velocity + self.density * self._changes(unit))
+        confinement = self.problem.confinement
+        if confinement is not None:
+            drift -= perturbation * np.asarray(confinement.slope(self.angles), dtype=float)
         flux = np.fft.rfft(drift, norm="forward")[:, 1 : self.degree + 1]
-        change = -1j * self.modes * 2.0 * flux
+        change = -2j * self.modes * flux
         cosines, odd = change.real.T.copy(), -change.imag.T.copy()
         diagonal = odd if sines else cosines
         diagonal.flat[:: self.degree + 1] -= self.problem.noise * self.modes**2
         return cosines, odd
 
-    def _confining(self) -> Floats:
-        """Return the slope of the confinement on the grid."""
-        confinement = self.problem.confinement
-        assert confinement is not None
-        return np.asarray(confinement.slope(2.0 * np.pi * np.arange(self.points) / self.points), dtype=float)
+    def block(self, sines: bool | None) -> tuple[Floats, Floats]:
+        """Return L on cosines, on sines, or on both if ``sines`` is None, and the coefficients of rho' there."""
+        if sines is not None:
+            return self.matrix(sines)[int(sines)], self.generator[int(sines)]
+        columns = [np.concatenate(self.matrix(part)) for part in (False, True)]
+        return np.hstack(columns), self.generator.ravel()
+
+    def deflated(self, sines: bool | None) -> Floats:
+        """Return a block of L whose rotation eigenvalue is moved behind all others."""
+        matrix, generator = self.block(sines)
+        square = float(generator @ generator)
+        if self.problem.confinement is None and square > 0.0:
+            shift = 2.0 * float(np.linalg.norm(matrix)) / square
+            matrix = matrix - shift * np.multiply.outer(generator, generator)
+        return matrix
 
 
 def spectrum(state: State) -> Spectrum:
@@ -127,26 +174,17 @@ def spectrum(state: State) -> Spectrum:
     NotResolved
         If the state needs more degrees than a dense matrix affords, or no eigenvalue is resolved.
     """
-    moments = complex_moments(state)
-    if np.abs(moments[1:]).max(initial=0.0) <= UNIFORM and state.problem.confinement is None:
+    if _is_uniform(state):
         values = np.sort(growth_rates(state.problem, max(LEAST_DEGREE, state.modes))[1:])[::-1]
         error = 4.0 * EPS * max(float(np.abs(values).min()), state.problem.noise)
         return Spectrum(state, values, values.copy(), None, None, error)
-    aligned, even = align(moments, state.problem.confinement is None)
-    degree = last_degree(aligned, RESOLVED)
-    coarse, fine = degree + 24, degree + max(40, degree // 2)
-    check_size(fine if even else 2 * fine)
-    if not even:
-        found = _resolved(state, [_solved(state, aligned, size, None) for size in (coarse, fine)])
-        rotation = _rotation(state, aligned, fine, None)
-        return Spectrum(state, found.values, np.zeros(0), *rotation, _error(found))
-    even_part, odd_part = (
-        _resolved(state, [_solved(state, aligned, size, sines) for size in (coarse, fine)])
-        for sines in (False, True)
-    )
-    rotation = _rotation(state, aligned, fine, True)
-    error = max(_error(even_part), _error(odd_part))
-    return Spectrum(state, even_part.values, odd_part.values, *rotation, error)
+    aligned, even = align(complex_moments(state), state.problem.confinement is None)
+    coarse, fine = (Linearisation(state, aligned, size) for size in _sizes(aligned, even))
+    parts = (False, True) if even else (None,)
+    found = [_resolved(state.problem.noise, coarse.deflated(part), fine.deflated(part)) for part in parts]
+    rotation = _rotation(fine, parts[-1])
+    odd = found[1].values if even else np.zeros(0)
+    return Spectrum(state, found[0].values, odd, *rotation, max(_error(part) for part in found))
 
 
 def slowest_rate(state: State) -> float:
@@ -155,9 +193,20 @@ def slowest_rate(state: State) -> float:
     Raises
     ------
     NotResolved
-        As :func:`spectrum`.
+        If the state needs more degrees than a dense matrix affords, or its rate is below rounding.
     """
-    return spectrum(state).slowest_rate
+    if _is_uniform(state):
+        return -float(growth_rates(state.problem, max(LEAST_DEGREE, state.modes))[1:].max())
+    aligned, even = align(complex_moments(state), state.problem.confinement is None)
+    about = Linearisation(state, aligned, _sizes(aligned, even)[0])
+    rates = []
+    for part in (False, True) if even else (None,):
+        matrix = about.deflated(part)
+        rate = -float(np.linalg.eigvals(matrix).real.max())
+        if abs(rate) <= ROUNDING * EPS * float(np.linalg.norm(matrix)):
+            raise NotResolved(f"the slowest rate, {rate:.1g}, is below the rounding of the linearisation")
+        rates.append(rate)
+    return min(rates)
 
 
 def slowest_rates(states: Sequence[State]) -> list[float | Exception]:
@@ -171,47 +220,42 @@ def slowest_rates(states: Sequence[State]) -> list[float | Exception]:
     return rates
 
 
-def _block(state: State, moments: Matrix, degree: int, sines: bool | None) -> tuple[Floats, Floats]:
-    """Return L on cosines, on sines, or on both if ``sines`` is None, and the coefficients of rho'."""
-    about = Linearisation(state, moments, degree)
-    padded = np.zeros(degree + 1, dtype=complex)
-    padded[: min(moments.size, degree + 1)] = moments[: degree + 1]
-    slope = -about.modes * padded[1:].real, -about.modes * padded[1:].imag
-    if sines is not None:
-        matrix = about.matrix(sines)[int(sines)]
-        return matrix, slope[0] if sines else np.zeros(degree)
-    columns = [np.concatenate(about.matrix(part)) for part in (False, True)]
-    return np.hstack(columns), np.concatenate([slope[1], slope[0]])
+def _is_uniform(state: State) -> bool:
+    largest = float(np.abs(complex_moments(state)[1:]).max(initial=0.0))
+    return state.problem.confinement is None and largest <= UNIFORM
 
 
-def _solved(state: State, moments: Matrix, degree: int, sines: bool | None) -> Eigenvalues:
-    """Return the eigenvalues of L truncated at a degree, rotation moved behind all others."""
-    matrix, generator = _block(state, moments, degree, sines)
-    size = float(np.linalg.norm(matrix, 2))
-    square = float(generator @ generator)
-    if state.problem.confinement is None and square > 0.0:
-        matrix = matrix - (2.0 * size / square) * np.multiply.outer(generator, generator)
+def _sizes(moments: Matrix, even: bool) -> tuple[int, int]:
+    """Return two degrees of truncation; eigenfunctions need little more than the density itself."""
+    degree = last_degree(moments, RESOLVED)
+    coarse, fine = degree + max(24, degree // 3), degree + max(40, 2 * degree // 3)
+    check_size(fine if even else 2 * fine)
+    return coarse, fine
+
+
+def _solved(matrix: Floats) -> Eigenvalues:
+    """Return the real parts of the eigenvalues of a matrix and bounds of their rounding errors."""
     found: Any = scipy.linalg.eig(matrix, left=True, right=True)
     values, left, right = found
     condition = 1.0 / np.maximum(np.abs(np.einsum("ij,ij->j", left.conj(), right)), EPS)
     order = np.argsort(values.real)[::-1]
-    return Eigenvalues(values.real[order], EPS * size * condition[order])
+    return Eigenvalues(values.real[order], ROUNDING * EPS * float(np.linalg.norm(matrix)) * condition[order])
 
 
-def _resolved(state: State, found: list[Eigenvalues]) -> Eigenvalues:
+def _resolved(noise: float, coarse: Floats, fine: Floats) -> Eigenvalues:
     """Return the leading eigenvalues that do not change with the degree of truncation."""
-    coarse, fine = found
-    count = coarse.values.size
-    change = np.abs(coarse.values - fine.values[:count])
-    allowed = TRUNCATION_TOLERANCE * np.maximum(np.abs(coarse.values), state.problem.noise) + fine.errors[:count]
-    wrong = np.flatnonzero(change > allowed)
+    one, other = _solved(coarse), _solved(fine)
+    count = one.values.size
+    change = np.abs(one.values - other.values[:count])
+    errors = np.maximum(one.errors, other.errors[:count])
+    wrong = np.flatnonzero(change > TRUNCATION_TOLERANCE * np.maximum(np.abs(one.values), noise) + errors)
     known = int(wrong[0]) if wrong.size else count
     if known == 0:
         raise NotResolved(
             "the largest eigenvalue of the linearisation changes with the degree of truncation, so that the "
             "slowest rate is not known; the state is too concentrated"
         )
-    return Eigenvalues(fine.values[:known], np.maximum(fine.errors[:known], change[:known]))
+    return Eigenvalues(other.values[:known], np.maximum(errors[:known], change[:known]))
 
 
 def _error(found: Eigenvalues) -> float:
@@ -219,11 +263,11 @@ def _error(found: Eigenvalues) -> float:
     return float(found.errors[np.argmin(np.abs(found.values))])
 
 
-def _rotation(state: State, moments: Matrix, degree: int, sines: bool | None) -> tuple[float | None, float | None]:
+def _rotation(about: Linearisation, sines: bool | None) -> tuple[float | None, float | None]:
     """Return the computed eigenvalue of rotation and the overlap of the kernel vector with the generator."""
-    if state.problem.confinement is not None:
+    if about.problem.confinement is not None:
         return None, None
-    matrix, generator = _block(state, moments, degree, sines)
+    matrix, generator = about.block(sines)
     unit = generator / np.linalg.norm(generator)
     kernel = np.linalg.svd(matrix)[2][-1]
     return float(unit @ matrix @ unit), float(abs(kernel @ unit))
