@@ -16,7 +16,7 @@ LONGEST_LIST = 6
 def describe(problem: Equation) -> str:
     """Return a problem in one line, such as ``transformer (beta = 5) on the circle, noise D = 1``."""
     parts = [
-        f"{potential_in_words(problem.potential)} on {problem.domain.in_words}",
+        f"{potential_in_words(problem.law)} on {problem.domain.in_words}",
         f"noise D = {problem.noise:.12g}",
     ]
     if problem.coupling is not None:
@@ -44,7 +44,7 @@ def wrapped(text: str, indent: str, hanging: str) -> list[str]:
 
 
 def potential_in_words(potential: Any) -> str:
-    """Return the text of a potential and its parameters, such as ``transformer (beta = 5)``."""
+    """Return the text of a potential or velocity law and its parameters, such as ``transformer (beta = 5)``."""
     if isinstance(potential, Combination):
         return joined([(factor, potential_in_words(term)) for factor, term in potential.terms], " ", _parameter)
     # The numbers of a function that is known by its pieces tell a reader nothing.

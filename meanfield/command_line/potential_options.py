@@ -4,12 +4,19 @@ import argparse
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ..domains import Circle, Domain, Sphere, domain_named
-from ..equations import Equation, McKeanVlasov
-from ..errors import InvalidInput
-from ..potentials import POTENTIALS, Custom, GegenbauerSeries, Potential, known_potentials, potential_class
+from ..equations import Equation, NormalisedAttention, SoftmaxAttention, equation_of
+from ..errors import InvalidInput, did_you_mean
+from ..potentials import (
+    POTENTIALS,
+    Custom,
+    GegenbauerSeries,
+    Transformer,
+    known_potentials,
+    potential_class,
+)
 from ..theory import critical_coupling
 from .options import Parser
 from .readers import number, whole, word
@@ -28,9 +35,17 @@ EXAMPLES = {
     "coefficients": "-1 -0.9",
     "expression": '"-cos(t) - 0.9*cos(2*t)"',
 }
-METAVARS = {"coefficients": "W", "expression": "FORMULA", "sign": "SIGN", "radius": "R", "beta": "BETA"}
+METAVARS = {
+    "normalisation": "KIND",
+    "coefficients": "W",
+    "expression": "FORMULA",
+    "sign": "SIGN",
+    "radius": "R",
+    "beta": "BETA",
+}
 HELP = {
-    "beta": "inverse temperature of the attention (transformer)",
+    "beta": "inverse temperature of the attention (transformer, attention)",
+    "normalisation": "of the weights of attention: softmax (default), ngpt, or none, which is the transformer",
     "radius": "radius of confidence, at most pi (hegselmann-krause)",
     "sign": "1 or attractive, -1 or repulsive (logarithmic)",
     "screening": "inverse screening length, 0 or more (keller-segel)",
@@ -39,6 +54,33 @@ HELP = {
     ),
     "expression": "formula in the angle t, with Abs, Max, Min, Piecewise as well (custom)",
 }
+
+
+NORMALISATIONS: dict[str, Callable[[float], Any]] = {
+    "none": Transformer,
+    "softmax": SoftmaxAttention,
+    "ngpt": NormalisedAttention,
+}
+
+
+@dataclass(frozen=True)
+class Attention:
+    """Attention with weights of one normalisation, as the command line names it."""
+
+    beta: float
+    normalisation: str = "softmax"
+    name: ClassVar[str] = "attention"
+
+    def __post_init__(self) -> None:
+        if self.normalisation not in NORMALISATIONS:
+            raise InvalidInput(
+                f"the normalisation must be {' or '.join(NORMALISATIONS)}, not {self.normalisation!r}; "
+                f"{did_you_mean(self.normalisation, NORMALISATIONS)}try --normalisation softmax"
+            )
+
+    def law(self) -> Any:
+        """Return the potential or the velocity law."""
+        return NORMALISATIONS[self.normalisation](self.beta)
 
 
 @dataclass(frozen=True)
@@ -54,7 +96,7 @@ class Parameter:
 
 def add_problem(parser: Parser) -> None:
     """Add the potential, its parameters and the noise; call it after the command's other options."""
-    parser.add_argument("potential", nargs="?", type=word, metavar="POTENTIAL", help=", ".join(known_potentials()))
+    parser.add_argument("potential", nargs="?", type=word, metavar="POTENTIAL", help=", ".join(_names()))
     parser.add_argument(
         "--domain", choices=(Circle.name, Sphere.name), default=Circle.name, help="(default: circle)"
     )
@@ -79,8 +121,7 @@ def problem_from(parser: Parser, settings: argparse.Namespace) -> Equation:
         If the potential is missing or unknown or its parameters do not fit.
     """
     domain = domain_named(settings.domain, settings.dimension)
-    potential = _potential(parser, settings, domain)
-    return McKeanVlasov(domain, potential, noise=settings.noise)
+    return equation_of(domain, _law(parser, settings, domain), noise=settings.noise)
 
 
 def at_coupling(problem: Equation, settings: argparse.Namespace) -> Equation:
@@ -109,11 +150,12 @@ def require_coupling(parser: Parser, problem: Equation) -> None:
         )
 
 
-def parameters_of(kind: type[Potential]) -> list[Parameter]:
+def parameters_of(kind: Any) -> list[Parameter]:
     """Return the parameters of a potential, from the fields of its dataclass."""
     if not dataclasses.is_dataclass(kind):
         return []
-    hidden = HIDDEN.get(kind.name, set())
+    named: Any = kind
+    hidden = HIDDEN.get(named.name, set())
     return [_parameter(field) for field in dataclasses.fields(kind) if field.init and field.name not in hidden]
 
 
@@ -140,13 +182,22 @@ def _sign(text: str) -> int | str:
         return text.strip()
 
 
-def _classes(parser: Parser) -> list[type[Potential]]:
+def _names() -> list[str]:
+    """Return the names that the command line knows: those of potentials, and attention."""
+    return sorted([*known_potentials(), Attention.name])
+
+
+def _class(name: str) -> type[Any]:
+    return Attention if name == Attention.name else potential_class(name)
+
+
+def _classes(parser: Parser) -> list[type[Any]]:
     """Return the classes whose options are offered: the one named, then the built-in ones."""
-    named = [token for token in (parser.config.get("potential"), *parser.argv) if token in known_potentials()]
-    return [potential_class(name) for name in named] + list(POTENTIALS.values())
+    named = [token for token in (parser.config.get("potential"), *parser.argv) if token in _names()]
+    return [_class(name) for name in named] + [*POTENTIALS.values(), Attention]
 
 
-def _add(group: Any, parameter: Parameter, kind: type[Potential]) -> None:
+def _add(group: Any, parameter: Parameter, kind: type[Any]) -> None:
     settings: dict[str, Any] = {
         "type": parameter.read,
         "metavar": METAVARS.get(parameter.option, "VALUE"),
@@ -168,14 +219,15 @@ def _destination(parameter: Parameter) -> str:
     return f"potential {parameter.option}"
 
 
-def _potential(parser: Parser, settings: argparse.Namespace, domain: Domain) -> Potential:
+def _law(parser: Parser, settings: argparse.Namespace, domain: Domain) -> Any:
+    """Return the potential, or the velocity law, that the settings describe."""
     name = settings.potential
     if name is None:
         raise InvalidInput(
             f"no potential is given; try {parser.prog} transformer --beta 5; "
-            f"known potentials: {', '.join(known_potentials())}"
+            f"known potentials: {', '.join(_names())}"
         )
-    kind = potential_class(name)
+    kind = _class(name)
     parameters = parameters_of(kind)
     _require_own(name, parameters, settings)
     given = {
@@ -186,7 +238,8 @@ def _potential(parser: Parser, settings: argparse.Namespace, domain: Domain) -> 
     _require_complete(parser, kind, parameters, given)
     if kind is GegenbauerSeries:
         given["dimension"] = domain.dimension
-    return _constructed(kind, given)
+    made = _constructed(kind, given)
+    return made.law() if isinstance(made, Attention) else made
 
 
 def _value(parameter: Parameter, settings: argparse.Namespace) -> Any:
@@ -194,7 +247,7 @@ def _value(parameter: Parameter, settings: argparse.Namespace) -> Any:
     return tuple(value) if parameter.several else value
 
 
-def _constructed(kind: type[Potential], given: dict[str, Any]) -> Potential:
+def _constructed(kind: type[Any], given: dict[str, Any]) -> Any:
     try:
         return kind(**given)
     except TypeError as error:
@@ -210,9 +263,7 @@ def _require_own(name: str, parameters: list[Parameter], settings: argparse.Name
             raise InvalidInput(f"--{option} does not belong to the potential {name!r}, which takes {takes}")
 
 
-def _require_complete(
-    parser: Parser, kind: type[Potential], parameters: list[Parameter], given: dict[str, Any]
-) -> None:
+def _require_complete(parser: Parser, kind: type[Any], parameters: list[Parameter], given: dict[str, Any]) -> None:
     missing = [parameter for parameter in parameters if parameter.required and parameter.field not in given]
     if missing:
         wanted = " and ".join(f"--{parameter.option}" for parameter in missing)

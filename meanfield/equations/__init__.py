@@ -3,6 +3,7 @@
 from collections.abc import Mapping as _Mapping
 from typing import Any as _Any
 
+from ..domains import Domain
 from .attention import NormalisedAttention as NormalisedAttention
 from .attention import SoftmaxAttention as SoftmaxAttention
 from .capabilities import Capability as Capability
@@ -15,6 +16,12 @@ from .interaction import Interaction as Interaction
 from .mckean_vlasov import McKeanVlasov as McKeanVlasov
 from .velocity import Gradient as Gradient
 from .velocity import VelocityLaw as VelocityLaw
+from .velocity import is_velocity as is_velocity
+
+
+def equation_of(domain: Domain, law: _Any, **fields: _Any) -> Equation:
+    """Return the equation of a potential, whose gradient the velocity is, or of a velocity law."""
+    return (ContinuityEquation if is_velocity(law) else McKeanVlasov)(domain, law, **fields)
 
 
 def equation_from(description: _Any) -> Equation:

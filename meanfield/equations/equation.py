@@ -74,6 +74,11 @@ class Equation:
         def potential(self) -> Potential:
             """The pair potential W of the velocity law."""
 
+    @property
+    def law(self) -> Any:
+        """The potential whose gradient the velocity is, or the velocity law: what names the equation."""
+        return getattr(self, self.law_field)
+
     def at(self, *, coupling: Number | None) -> Self:
         """Return the same problem at another coupling (``None`` frees it)."""
         return self.replace(coupling=coupling)
@@ -131,7 +136,7 @@ class Equation:
     @property
     def _law_values(self) -> dict[str, float]:
         """The continuous parameters of the velocity law."""
-        return values_of(getattr(self, self.law_field))
+        return values_of(self.law)
 
     @property
     def _places(self) -> dict[str, tuple[str, str]]:
@@ -180,10 +185,9 @@ class Equation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the problem as plain values that JSON can hold."""
-        law = getattr(self, self.law_field)
         return {
             "domain": self.domain.to_dict(),
-            self.law_field: described(law),
+            self.law_field: described(self.law),
             "noise": float(self.noise),
             "coupling": None if self.coupling is None else _double(self.coupling),
             "confinement": None if self.confinement is None else described(self.confinement),

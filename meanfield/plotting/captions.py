@@ -31,7 +31,7 @@ def caption(problem: Equation) -> str:
 def caption_parts(problem: Equation) -> tuple[str, ...]:
     """Return potential, domain, noise and, where there are any, coupling and confinement."""
     parts = [
-        _symbols(potential_in_words(problem.potential)),
+        _symbols(potential_in_words(problem.law)),
         f"on {problem.domain.in_words}",
         f"$D={problem.noise:.6g}$",
     ]
