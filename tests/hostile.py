@@ -175,6 +175,7 @@ def materials() -> dict[str, Any]:
     folder = Path(tempfile.mkdtemp())
     made = {
         "problem": problem,
+        "equation": meanfield.ContinuityEquation(circle, meanfield.SoftmaxAttention(2.0), coupling=3.0),
         "state": states[0],
         "sphere_state": sphere_state,
         "spectrum": solvers.spectrum(states[0]),
@@ -230,6 +231,7 @@ def argument_for(name: str) -> Any:
         "comparison": have["comparison"],
         "relaxation": have["relaxation"],
         "potential": meanfield.Kuramoto(),
+        "velocity": meanfield.SoftmaxAttention(2.0),
         "initial": solvers.VonMises(0.0, 1.0),
         "until": 0.1,
         "particles": 6,
@@ -337,6 +339,8 @@ def own_arguments() -> dict[str, dict[str, Any]]:
         "trajectory.animate": {"frames": 2},
         "special_point.moment": {"name": "m1"},
         "problem.with_parameter": {"name": "noise"},
+        "equation.with_parameter": {"name": "noise"},
+        "equation.from_dict": {"description": have["equation"].to_dict()},
         **parameters_of_own(),
     }
 
@@ -344,7 +348,7 @@ def own_arguments() -> dict[str, dict[str, Any]]:
 # Names that are no calls, and classes that are written by hand only to be inherited from.
 LEFT_OUT = frozenset(
     {"CLAIMS", "Domain", "Number", "PointType", "PICTURES", "COLOURS", "UNIFORM_COLOUR", "Picture", "Outcome",
-     "Verdict", "Potential", "MeanfieldError", "InvalidInput", "ComputationFailed", "NotResolved", "Undecided"}
+     "Verdict", "Potential", "Equation", "VelocityLaw", "MeanfieldError", "InvalidInput", "ComputationFailed", "NotResolved", "Undecided"}
 )  # fmt: skip
 
 
@@ -385,7 +389,7 @@ def instances() -> dict[str, Any]:
         "random": solvers.RandomPerturbation(0.1, 1),
         "samples": solvers.Samples([0.1, 0.2, 0.4]),
     }
-    records = ["problem", "state", "sphere_state", "spectrum", "diagram", "branch", "special_point", "trajectory", "sphere_trajectory", "ensemble", "comparison", "relaxation", "circle", "sphere", "density", "sample", "law"]  # fmt: skip
+    records = ["problem", "equation", "state", "sphere_state", "spectrum", "diagram", "branch", "special_point", "trajectory", "sphere_trajectory", "ensemble", "comparison", "relaxation", "circle", "sphere", "density", "sample", "law"]  # fmt: skip
     moments = {f"moments of {name}": materials()[name].moments for name in ("state", "sphere_state", "trajectory")}
     return {name: materials()[name] for name in records} | named | moments
 

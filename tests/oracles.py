@@ -428,3 +428,59 @@ def _gauss_jacobi(dimension: int, nodes: int) -> tuple[Any, Any]:
     exponent = (dimension - 3) / 2
     u, weights = roots_jacobi(nodes, exponent, exponent)
     return u, weights / weights.sum()
+
+
+# Attention as the papers write it: tokens x, y on the unit circle with weights
+
+
+def attention_velocity(normalisation: str, beta: float, angles: Any, weights: Any, places: Any = None) -> Any:
+    """Return the tangential velocity of tokens at places under tokens at angles, by sums over unit vectors.
+
+    The weights may be complex, for derivatives by complex steps. ``normalisation`` is none, softmax or ngpt.
+    """
+    places = angles if places is None else places
+    tokens = np.array([np.cos(angles), np.sin(angles)])
+    unit, tangent = np.array([np.cos(places), np.sin(places)]), np.array([-np.sin(places), np.cos(places)])
+    kernel = np.exp(beta * (unit.T @ tokens - 1.0)) * weights
+    average = tokens @ kernel.T
+    along = (tangent * average).sum(axis=0)
+    if normalisation == "none":
+        return np.exp(beta) * along
+    if normalisation == "softmax":
+        return along / kernel.sum(axis=1)
+    return along / np.sqrt((average**2).sum(axis=0))
+
+
+def softmax_state(beta: float, exponent: float, points: int, rounds: int = 4000) -> Any:
+    """Return the density (K*rho)^p/Z on a grid of the circle by iteration of this map from a cluster at 0."""
+    angles = 2.0 * np.pi * np.arange(points) / points
+    kernel = np.exp(beta * (np.cos(angles[:, None] - angles) - 1.0)) / points
+    density = np.exp(np.cos(angles))
+    for _ in range(rounds):
+        density = (kernel @ density) ** exponent
+        density /= density.mean()
+    return density
+
+
+def attention_eigenvalues(
+    normalisation: str, beta: float, coupling: float, noise: float, density: Any, force: Any = 0.0
+) -> Any:
+    """Return the eigenvalues of the equation linearised at a density on a grid, by collocation and complex steps.
+
+    The density has mean one, on an odd number of points; ``force`` is minus the slope of a confinement there. Zero
+    is an eigenvalue with the mass as its left eigenvector, and another one with rotation.
+    """
+    points = density.size
+    angles = 2.0 * np.pi * np.arange(points) / points
+    waves = 1j * np.fft.fftfreq(points, 1.0 / points)
+    derivative = np.fft.ifft(waves[:, None] * np.fft.fft(np.eye(points), axis=0), axis=0).real
+    jacobian = noise * derivative @ derivative
+    step = 1e-30
+    velocity = attention_velocity(normalisation, beta, angles, density / points)
+    for place in range(points):
+        moved = density + 1j * step * (np.arange(points) == place)
+        change = attention_velocity(normalisation, beta, angles, moved / points).imag / step
+        flux = coupling * density * change
+        flux[place] += coupling * velocity[place] + np.broadcast_to(force, points)[place]
+        jacobian[:, place] -= derivative @ flux
+    return np.linalg.eigvals(jacobian)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..equations import Equation
+from ..equations import Capability, Equation
 from ..errors import InvalidInput
 from ..potentials import MaierSaupe, Transformer
 from ..theory import (
@@ -78,9 +78,13 @@ def _mode_row(problem: Equation, mode: int) -> dict[str, Any]:
         row["growth_rate"] = float(growth_rates(problem, mode)[mode])
     if not np.isfinite(coupling):
         return row
-    shape = branch_shape(problem, mode)
+    row["coupling"] = coupling
     if critical is not None:
         row["relative_coupling"] = float(np.longdouble(coupling) / np.longdouble(critical))
+    try:
+        shape = branch_shape(problem, mode)
+    except InvalidInput as error:
+        return row | {"note": str(error)}
     known = {
         "b1": _known(shape.curvature),
         "b2": _known(shape.quartic),
@@ -89,12 +93,12 @@ def _mode_row(problem: Equation, mode: int) -> dict[str, Any]:
     }
     if "slope" in row:
         known["slope"] = shape.slope
-    return row | {"coupling": coupling} | known
+    return row | known
 
 
 def _tricritical(problem: Equation, mode: int) -> float | None:
     # For beta < 0 the even modes repel, so that the value belongs to beta > 0 only.
-    potential = problem.potential
+    potential = problem.law
     if not isinstance(potential, Transformer) or potential.beta < 0:
         return None
     if mode > theory_of(problem.domain).last_tricritical:
@@ -120,7 +124,7 @@ def _theory_object(problem: Equation, rows: list[dict[str, Any]]) -> dict[str, A
 
 def _is_nematic(problem: Equation, criterion: GlobalCriterion) -> bool:
     """Return whether clustered states are born in the fold of the Maier-Saupe potential, before its transition."""
-    return isinstance(problem.potential, MaierSaupe) and criterion.continuous is False
+    return isinstance(problem.law, MaierSaupe) and criterion.continuous is False
 
 
 def _nematic_fold(problem: Equation) -> float:
@@ -150,7 +154,7 @@ def _theory_text(problem: Equation, rows: list[dict[str, Any]]) -> str:
     shaped = [row for row in rows if row["type"] is not None]
     if shaped:
         lines += ["", known.expansion, "", table(_branch_columns(shaped, known.columns), "  ")]
-    notes = [f"  {known.word} {row['mode']}: {row['note']}" for row in shaped if row["note"]]
+    notes = [f"  {known.word} {row['mode']}: {row['note']}" for row in rows if row["note"]]
     return "\n".join([*lines, *([""] if notes else []), *notes])
 
 
@@ -162,7 +166,9 @@ def _nematic_lines(problem: Equation, criterion: GlobalCriterion) -> list[str]:
 
 
 def _formula(problem: Equation) -> str:
-    series, formula = theory_of(problem.domain).series, problem.potential.formula
+    series, formula = theory_of(problem.domain).series, problem.law.formula
+    if problem.lacks(Capability.GRADIENT):
+        return f"v = {formula}"
     return f"W(t) = {series}" if formula == series else f"W(t) = {formula} = {series}"
 
 

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from ..arguments import checked, shown
+from ..arguments import methods_checked, shown
 from ..domains import Domain, domain_named, is_domain
-from ..errors import InvalidInput
+from ..errors import InvalidInput, did_you_mean
 from ..potentials import Number, Potential, potential_from
 from ..potentials.foreign import require_potential
 from ..potentials.parametric import require_named, values_of
@@ -29,6 +29,7 @@ from .velocity import VelocityLaw
 SMALLEST_NOISE = 1e-100
 
 
+@methods_checked
 class Equation:
     """The base of frozen equations: ``domain``, ``noise``, ``coupling``, ``confinement`` and a velocity law.
 
@@ -104,7 +105,6 @@ class Equation:
         }
         return {name: values[role][own] for name, (role, own) in self._places.items()}
 
-    @checked
     def with_parameter(self, name: str, value: Number) -> Self:
         """Return the same problem with one continuous parameter changed.
 
@@ -128,8 +128,19 @@ class Equation:
         return self.replace(**{role: changed})
 
     def replace(self, **changed: Any) -> Self:
-        """Return the same equation with some of its fields changed."""
+        """Return the same equation with some of its fields changed.
+
+        Raises
+        ------
+        InvalidInput
+            If it has no such field, or a value is not admitted.
+        """
         equation: Any = self
+        known = [field.name for field in dataclasses.fields(equation)]
+        unknown = next((name for name in changed if name not in known), None)
+        if unknown is not None:
+            hint = did_you_mean(unknown, known)
+            raise InvalidInput(f"the equation has no field {shown(unknown)}; {hint}there are {', '.join(known)}")
         same: Self = dataclasses.replace(equation, **changed)
         return same
 

@@ -41,17 +41,18 @@ class Interaction:
     Raises
     ------
     InvalidInput
-        Where a coefficient is asked for, if the coupling is free or there is no noise.
+        Where a coefficient is asked for, if the coupling is free, there is no noise, or the velocity is not the
+        gradient of the potential.
     """
 
     def __init__(self, problem: Equation) -> None:
-        require(problem, Capability.GRADIENT, "coefficients of the field of a density")
         self.problem = problem
         self._potential: Any = problem.potential
 
     @cached_property
     def unit(self) -> np.longdouble:
         """The largest abs(sigma_l), with the sign of the coupling."""
+        require(self.problem, Capability.GRADIENT, "coefficients of the field of a density")
         scale = _scale(self._potential, self.problem.domain)
         return np.longdouble(self.problem.fixed_coupling) * scale / np.longdouble(self.problem.positive_noise)
 

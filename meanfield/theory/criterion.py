@@ -1,7 +1,7 @@
 r"""Whether the transition from the uniform state is continuous: the global criterion."""
 
 from ..arguments import checked
-from ..equations import Equation
+from ..equations import Capability, Equation
 from .forms import theory_of
 from .results import GlobalCriterion
 from .thresholds import require_threshold
@@ -33,5 +33,8 @@ def global_criterion(problem: Equation) -> GlobalCriterion:
     InvalidInput
         If the problem has a confinement or no noise.
     """
+    if problem.lacks(Capability.GRADIENT):
+        statement = f"no global criterion is known: {problem.lacks(Capability.FREE_ENERGY)}"
+        return GlobalCriterion(None, None, None, None, statement)
     require_threshold(problem)
     return theory_of(problem.domain).criterion(problem)

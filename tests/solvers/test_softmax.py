@@ -1,0 +1,184 @@
+"""Softmax attention with noise: states, counts, spectra and diagrams against dense computations and closed forms."""
+
+import numpy as np
+import pytest
+from scipy.special import ive
+
+from meanfield import (
+    Circle,
+    ContinuityEquation,
+    CosineSeries,
+    HegselmannKrause,
+    InvalidInput,
+    NormalisedAttention,
+    NotResolved,
+    SoftmaxAttention,
+    critical_coupling,
+    open_diagram,
+)
+from meanfield.export.states import open_states, save_states
+from solvers import bifurcation_diagram, contraction_rate, spectral_gap, spectrum, stationary_states
+from tests import oracles
+
+EPS = float(np.finfo(float).eps)
+
+
+def softmax(beta, ratio=None, noise=1.0, confinement=None):
+    """Return the equation at a coupling in units of the critical one, beta D I_0/I_1."""
+    coupling = None if ratio is None else ratio * beta * noise * float(ive(0, beta) / ive(1, beta))
+    return ContinuityEquation(Circle(), SoftmaxAttention(beta), noise, coupling, confinement)
+
+
+def moments(density, count):
+    """Return the first cosine moments of a density on a grid."""
+    return np.fft.rfft(density, norm="forward").real[:count]
+
+
+@pytest.mark.parametrize(("beta", "ratio"), [(1.0, 1.5), (5.0, 1.1), (0.05, 2.0), (12.0, 1.7), (30.0, 1.02)])
+def test_the_cluster_is_the_fixed_point_of_the_gibbs_map(beta, ratio):
+    problem = softmax(beta, ratio, noise=0.4)
+    state = next(state for state in stationary_states(problem) if state.label == "1-cluster")
+    density = oracles.softmax_state(beta, problem.coupling / (beta * problem.noise), 512)
+    # The iteration contracts by the largest eigenvalue of the attention matrix times p.
+    assert np.abs(state.cosine[:12] - moments(density, 12)).max() < 1e-12
+    assert state.residual < 16 * EPS
+    assert state.unstable == 0
+    assert "free_energy_gap" not in state.observables
+
+
+def test_reference_states_and_eigenvalues():
+    """Values of an independent computation at two resolutions, beta = 1 at 1.5 p_1 and beta = 5 at 1.1 p_1."""
+    first = stationary_states(softmax(1.0, 1.5))[0]
+    assert np.abs(first.cosine[1:4] - [0.71888842617353, 0.30124819600811, 0.08100130789593]).max() < 2e-14
+    assert np.abs(spectrum(first).eigenvalues[:3] - [-1.232631617, -3.859583808, -3.988849957]).max() < 1e-9
+    second = stationary_states(softmax(5.0, 1.1))[0]
+    assert np.abs(second.cosine[1:4] - [0.60935354132141, 0.14473656786673, 0.01317719628120]).max() < 2e-14
+    assert np.abs(spectrum(second).eigenvalues[:3] - [-0.331162949, -1.546577736, -1.866273335]).max() < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("beta", "ratio", "label"), [(1.0, 1.5, "1-cluster"), (5.0, 2.0, "2-cluster"), (8.0, 1.8, "3-cluster")]
+)
+def test_spectra_are_those_of_collocation(beta, ratio, label):
+    problem = softmax(beta, ratio, noise=0.5)
+    state = next(state for state in stationary_states(problem) if state.label == label)
+    found, points = spectrum(state), 191
+    density = state.density(2.0 * np.pi * np.arange(points) / points) * 2.0 * np.pi
+    expected = oracles.attention_eigenvalues("softmax", beta, problem.coupling, problem.noise, density).real
+    # Without rotation and mass, two zeros.
+    expected = np.sort(np.delete(expected, np.argsort(np.abs(expected))[:2]))[::-1]
+    count = 6
+    assert np.abs(found.eigenvalues[:count] - expected[:count]).max() < 1e-9 * np.abs(expected[:count]).max()
+    assert np.abs(found.eigenvalues[0] - expected[0]) < found.error + 1e-10
+    assert abs(found.rotation) < 1e-10
+    assert found.rotation_overlap > 1.0 - 1e-10
+    assert (found.eigenvalues > found.error).sum() == state.unstable
+    assert abs(spectral_gap(state) + expected[0]) < 1e-9 * abs(expected[0])
+    assert abs(state.slowest_rate + expected[0]) < 1e-9 * abs(expected[0])
+
+
+@pytest.mark.parametrize("beta", [2.0, 7.0])
+def test_every_branch_has_as_many_growing_eigenvalues_as_unstable_directions(beta):
+    """The counts are inertias of symmetric matrices, the eigenvalues those of a matrix that is not symmetric."""
+    diagram = bifurcation_diagram(softmax(beta), relative=(0.8, 2.6))
+    assert not diagram.warnings
+    seen = 0
+    for branch in diagram.branches[1:]:
+        for point in range(2, branch.coupling.size, 7):
+            found = spectrum(diagram.state(branch.label, point))
+            assert (found.eigenvalues > 1e-8).sum() == branch.unstable[point]
+            assert abs(found.slowest_rate - branch.slowest_rate[point]) < 1e-8 * max(1.0, abs(found.slowest_rate))
+            seen += 1
+    assert seen >= 10
+
+
+def test_the_transition_of_softmax_attention_is_continuous():
+    """No branch of one cluster turns back, and all of them leave uniform to larger couplings."""
+    for beta in (0.5, 3.0, 6.0):
+        diagram = bifurcation_diagram(softmax(beta), relative=(0.5, 2.0), rates=False)
+        assert {str(event.type) for event in diagram.special_points} <= {"branch point", "endpoint"}
+        branch = diagram.branch("1-cluster")
+        assert np.all(np.diff(branch.coupling) > 0.0)
+        assert np.all(branch.unstable == 0)
+
+
+def test_derivatives_along_a_branch_are_differences_of_neighbours():
+    diagram = bifurcation_diagram(softmax(4.0), relative=(0.9, 2.0), rates=False)
+    branch = diagram.branch("1-cluster")
+    middle = branch.coupling.size // 2
+    state, step = diagram.state("1-cluster", middle), 1e-4
+    slope = branch.tangent_cosine[middle] / branch.tangent_coupling[middle]
+    beside = []
+    for sign in (1.0, -1.0):
+        problem = state.problem.at(coupling=state.problem.coupling * (1.0 + sign * step))
+        beside.append(
+            next(one for one in stationary_states(problem, rates=False) if one.label == "1-cluster").cosine
+        )
+    count = min(beside[0].size, beside[1].size, 10)
+    width = 2.0 * step * state.problem.coupling
+    difference = (beside[0][:count] - beside[1][:count]) / width
+    assert np.abs(slope[:count] - difference).max() < 1e-6 * np.abs(difference).max()
+
+
+def test_states_in_a_field():
+    confinement = CosineSeries((-0.3, 0.1))
+    problem = softmax(2.0, 1.2, noise=0.7, confinement=confinement)
+    states = stationary_states(problem)
+    angles = 2.0 * np.pi * np.arange(255) / 255
+    kernel = np.exp(2.0 * (np.cos(angles[:, None] - angles) - 1.0)) / 255
+    for state in states:
+        density = state.density(angles)
+        gibbs = (kernel @ density) ** (problem.coupling / 1.4) * np.exp(-confinement.values(angles) / 0.7)
+        assert np.abs(density - gibbs / gibbs.mean() / (2.0 * np.pi)).max() < 1e-13 * density.max()
+        force = -confinement.slope(angles)
+        expected = oracles.attention_eigenvalues(
+            "softmax", 2.0, problem.coupling, 0.7, 2.0 * np.pi * density, force
+        ).real
+        expected = np.sort(np.delete(expected, np.abs(expected).argmin()))[::-1]
+        assert abs(state.slowest_rate + expected[0]) < 1e-9 * np.abs(expected[:4]).max()
+        assert (expected > 0.0).sum() == state.unstable
+    assert any(state.unstable == 0 for state in states)
+
+
+def test_files_hold_the_equation(tmp_path):
+    diagram = bifurcation_diagram(softmax(3.0), relative=(0.5, 2.0))
+    for name in ("diagram.json", "diagram.nc", "diagram.npz"):
+        path = tmp_path / name
+        diagram.save(path)
+        again = open_diagram(path)
+        assert again == diagram
+        assert again.problem.velocity == SoftmaxAttention(3.0)
+    problem = softmax(3.0, 1.5)
+    states = stationary_states(problem)
+    save_states(states, tmp_path / "states.json", critical_coupling(problem), {})
+    assert [state.problem for state in open_states(tmp_path / "states.json")] == [problem] * len(states)
+    assert "softmax attention" in diagram.summary()
+
+
+@pytest.mark.parametrize(
+    ("problem", "sentence"),
+    [
+        (
+            ContinuityEquation(Circle(), NormalisedAttention(2.0), coupling=5.0),
+            "need a Gibbs map, and the velocity of nGPT",
+        ),
+        (ContinuityEquation(Circle(), SoftmaxAttention(-2.0), coupling=5.0), "need beta > 0"),
+        (ContinuityEquation(Circle(), SoftmaxAttention(2.0), noise=0.0, coupling=5.0), "give noise > 0"),
+    ],
+)
+def test_what_has_no_states_says_so(problem, sentence):
+    with pytest.raises(InvalidInput, match=sentence):
+        stationary_states(problem)
+    with pytest.raises(InvalidInput, match=sentence):
+        bifurcation_diagram(problem, (1.0, 6.0))
+
+
+def test_kinks_of_a_confinement_are_refused():
+    problem = softmax(2.0, 1.2, confinement=0.1 * HegselmannKrause(1.0))
+    with pytest.raises(NotResolved, match="a kink or a singularity"):
+        stationary_states(problem)
+
+
+def test_relaxation_without_a_state_to_relax_to_is_refused():
+    with pytest.raises(InvalidInput, match="without a state to relax to"):
+        contraction_rate(softmax(2.0, 1.5))
