@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from ..arguments import methods_checked, shown
+from ..arguments import checked, shown
 from ..domains import Domain, domain_named, is_domain
 from ..errors import InvalidInput, did_you_mean
 from ..potentials import Number, Potential, potential_from
@@ -29,7 +29,6 @@ from .velocity import VelocityLaw
 SMALLEST_NOISE = 1e-100
 
 
-@methods_checked
 class Equation:
     """The base of frozen equations: ``domain``, ``noise``, ``coupling``, ``confinement`` and a velocity law.
 
@@ -105,6 +104,7 @@ class Equation:
         }
         return {name: values[role][own] for name, (role, own) in self._places.items()}
 
+    @checked
     def with_parameter(self, name: str, value: Number) -> Self:
         """Return the same problem with one continuous parameter changed.
 
@@ -189,10 +189,12 @@ class Equation:
             )
         return self.noise
 
+    @checked
     def lacks(self, capability: Capability) -> str:
         """Return a clause on why the equation lacks a capability; empty if it has it."""
-        missing = self.velocity.lacks(capability)
-        return missing if missing or self.noise > 0 else _WITHOUT_NOISE.get(capability, "")
+        confined = _IN_CONFINEMENT if self.confinement is not None else {}
+        quiet = _WITHOUT_NOISE if self.noise == 0 else {}
+        return self.velocity.lacks(capability) or (confined | quiet).get(capability, "")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the problem as plain values that JSON can hold."""
@@ -205,6 +207,10 @@ class Equation:
         }
 
 
+_IN_CONFINEMENT = {
+    Capability.UNIFORM_STATE: "the confinement moves the uniform density; leave the confinement out",
+    Capability.CENTRE: "the confinement moves the centre; leave the confinement out",
+}
 _WITHOUT_NOISE = {
     Capability.GIBBS_MAP: "without noise no density is exp(-(kappa W*rho + V)/D)/Z; give noise > 0",
     Capability.FREE_ENERGY: "it is measured in units of the noise, of which there is none; give noise > 0",

@@ -18,7 +18,6 @@ moves its eigenvalue to :math:`-\sigma` and no other one (Brauer).
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -28,26 +27,14 @@ from meanfield.equations import Capability
 
 from ..bases import EPS, Floats
 from ..lanczos import check_size
+from ..law_eigenvalues import STEP, deflated, error_of, largest_rate, resolved_eigenvalues
 from ..significant import even_size
 from .linearisation import UNIFORM, Matrix, align, complex_moments, last_degree
 
 # The density is resolved by the moments above this.
 RESOLVED = 1e-14
-# A complex step: its square is nothing beside one.
-STEP = 1e-30
-# Eigenvalues are reported while more degrees change them by less than this share of themselves or of the noise.
-TRUNCATION_TOLERANCE = 1e-9
-# Multiples of eps |L| up to which an eigenvalue is rounding noise.
-ROUNDING = 4.0
 # Degrees at the uniform state.
 LEAST_DEGREE = 64
-
-
-class Eigenvalues(NamedTuple):
-    """Real parts of the eigenvalues of a block, largest first, and bounds of their rounding errors."""
-
-    values: Floats
-    errors: Floats
 
 
 class Linearisation:
@@ -159,11 +146,7 @@ class Linearisation:
     def deflated(self, sines: bool | None) -> Floats:
         """Return a block of L whose rotation eigenvalue is moved behind all others."""
         matrix, generator = self.block(sines)
-        square = float(generator @ generator)
-        if self.problem.confinement is None and square > 0.0:
-            shift = 2.0 * float(np.linalg.norm(matrix)) / square
-            matrix = matrix - shift * np.multiply.outer(generator, generator)
-        return matrix
+        return matrix if self.problem.confinement is not None else deflated(matrix, generator)
 
 
 def spectrum(state: State) -> Spectrum:
@@ -181,10 +164,12 @@ def spectrum(state: State) -> Spectrum:
     aligned, even = align(complex_moments(state), state.problem.confinement is None)
     coarse, fine = (Linearisation(state, aligned, size) for size in _sizes(aligned, even))
     parts = (False, True) if even else (None,)
-    found = [_resolved(state.problem.noise, coarse.deflated(part), fine.deflated(part)) for part in parts]
+    found = [
+        resolved_eigenvalues(state.problem.noise, coarse.deflated(part), fine.deflated(part)) for part in parts
+    ]
     rotation = _rotation(fine, parts[-1])
     odd = found[1].values if even else np.zeros(0)
-    return Spectrum(state, found[0].values, odd, *rotation, max(_error(part) for part in found))
+    return Spectrum(state, found[0].values, odd, *rotation, max(error_of(part) for part in found))
 
 
 def slowest_rate(state: State) -> float:
@@ -199,14 +184,7 @@ def slowest_rate(state: State) -> float:
         return -float(growth_rates(state.problem, max(LEAST_DEGREE, state.modes))[1:].max())
     aligned, even = align(complex_moments(state), state.problem.confinement is None)
     about = Linearisation(state, aligned, _sizes(aligned, even)[0])
-    rates = []
-    for part in (False, True) if even else (None,):
-        matrix = about.deflated(part)
-        rate = -float(np.linalg.eigvals(matrix).real.max())
-        if abs(rate) <= ROUNDING * EPS * float(np.linalg.norm(matrix)):
-            raise NotResolved(f"the slowest rate, {rate:.1g}, is below the rounding of the linearisation")
-        rates.append(rate)
-    return min(rates)
+    return min(largest_rate(about.deflated(part)) for part in ((False, True) if even else (None,)))
 
 
 def slowest_rates(states: Sequence[State]) -> list[float | Exception]:
@@ -231,36 +209,6 @@ def _sizes(moments: Matrix, even: bool) -> tuple[int, int]:
     coarse, fine = degree + max(24, degree // 3), degree + max(40, 2 * degree // 3)
     check_size(fine if even else 2 * fine)
     return coarse, fine
-
-
-def _solved(matrix: Floats) -> Eigenvalues:
-    """Return the real parts of the eigenvalues of a matrix and bounds of their rounding errors."""
-    found: Any = scipy.linalg.eig(matrix, left=True, right=True)
-    values, left, right = found
-    condition = 1.0 / np.maximum(np.abs(np.einsum("ij,ij->j", left.conj(), right)), EPS)
-    order = np.argsort(values.real)[::-1]
-    return Eigenvalues(values.real[order], ROUNDING * EPS * float(np.linalg.norm(matrix)) * condition[order])
-
-
-def _resolved(noise: float, coarse: Floats, fine: Floats) -> Eigenvalues:
-    """Return the leading eigenvalues that do not change with the degree of truncation."""
-    one, other = _solved(coarse), _solved(fine)
-    count = one.values.size
-    change = np.abs(one.values - other.values[:count])
-    errors = np.maximum(one.errors, other.errors[:count])
-    wrong = np.flatnonzero(change > TRUNCATION_TOLERANCE * np.maximum(np.abs(one.values), noise) + errors)
-    known = int(wrong[0]) if wrong.size else count
-    if known == 0:
-        raise NotResolved(
-            "the largest eigenvalue of the linearisation changes with the degree of truncation, so that the "
-            "slowest rate is not known; the state is too concentrated"
-        )
-    return Eigenvalues(other.values[:known], np.maximum(errors[:known], change[:known]))
-
-
-def _error(found: Eigenvalues) -> float:
-    """Return the error of the eigenvalue of smallest modulus."""
-    return float(found.errors[np.argmin(np.abs(found.values))])
 
 
 def _rotation(about: Linearisation, sines: bool | None) -> tuple[float | None, float | None]:

@@ -600,7 +600,7 @@ class TestNonsense:
     def test_what_is_no_method_or_problem(self):
         with pytest.raises(InvalidInput, match="method must be an Arclength"):
             diagram(Kuramoto(), (1.0, 4.0), method="fine")
-        with pytest.raises(InvalidInput, match="problem must be a McKeanVlasov"):
+        with pytest.raises(InvalidInput, match="problem must be an Equation such as McKeanVlasov"):
             bifurcation_diagram(Kuramoto(), (1.0, 4.0))
 
     @pytest.mark.parametrize("interval", [(2.0, 1.0), (1.0, 1.0), (np.nan, 1.0), (0.0, np.inf)])

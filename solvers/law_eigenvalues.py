@@ -1,0 +1,83 @@
+"""Eigenvalues of linearisations that are symmetric in no known inner product: real parts, with error bounds."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.linalg
+
+from meanfield import NotResolved
+
+from .bases import EPS, Floats
+
+# A complex step: its square is nothing beside one.
+STEP = 1e-30
+# Eigenvalues are reported while more degrees change them by less than this share of themselves or of the noise.
+TRUNCATION_TOLERANCE = 1e-9
+# Multiples of eps |L| up to which an eigenvalue is rounding noise.
+ROUNDING = 4.0
+
+
+class Eigenvalues(NamedTuple):
+    """Real parts of the eigenvalues of a block, largest first, and bounds of their errors."""
+
+    values: Floats
+    errors: Floats
+
+
+def deflated(matrix: Floats, generator: Floats) -> Floats:
+    """Return a matrix whose eigenvalue 0 with a known eigenvector is moved behind all others (Brauer)."""
+    square = float(generator @ generator)
+    if square == 0.0:
+        return matrix
+    shift = 2.0 * float(np.linalg.norm(matrix)) / square
+    return np.asarray(matrix - shift * np.multiply.outer(generator, generator))
+
+
+def largest_rate(matrix: Floats) -> float:
+    """Return minus the largest real part of the eigenvalues of a matrix.
+
+    Raises
+    ------
+    NotResolved
+        If it is below rounding.
+    """
+    rate = -float(np.linalg.eigvals(matrix).real.max())
+    if abs(rate) <= ROUNDING * EPS * float(np.linalg.norm(matrix)):
+        raise NotResolved(f"the slowest rate, {rate:.1g}, is below the rounding of the linearisation")
+    return rate
+
+
+def resolved_eigenvalues(noise: float, coarse: Floats, fine: Floats) -> Eigenvalues:
+    """Return the leading eigenvalues that do not change between two truncations of a matrix.
+
+    Raises
+    ------
+    NotResolved
+        If that is none.
+    """
+    one, other = _solved(coarse), _solved(fine)
+    count = one.values.size
+    change = np.abs(one.values - other.values[:count])
+    errors = np.maximum(one.errors, other.errors[:count])
+    wrong = np.flatnonzero(change > TRUNCATION_TOLERANCE * np.maximum(np.abs(one.values), noise) + errors)
+    known = int(wrong[0]) if wrong.size else count
+    if known == 0:
+        raise NotResolved(
+            "the largest eigenvalue of the linearisation changes with the degree of truncation, so that the "
+            "slowest rate is not known; the state is too concentrated"
+        )
+    return Eigenvalues(other.values[:known], np.maximum(errors[:known], change[:known]))
+
+
+def error_of(found: Eigenvalues) -> float:
+    """Return the error of the eigenvalue of smallest modulus."""
+    return float(found.errors[np.argmin(np.abs(found.values))])
+
+
+def _solved(matrix: Floats) -> Eigenvalues:
+    """Return the real parts of the eigenvalues of a matrix and bounds of their rounding errors."""
+    found: Any = scipy.linalg.eig(matrix, left=True, right=True)
+    values, left, right = found
+    condition = 1.0 / np.maximum(np.abs(np.einsum("ij,ij->j", left.conj(), right)), EPS)
+    order = np.argsort(values.real)[::-1]
+    return Eigenvalues(values.real[order], ROUNDING * EPS * float(np.linalg.norm(matrix)) * condition[order])

@@ -1,0 +1,243 @@
+r"""Spectrum of the equation of any velocity law linearised at a zonal state of a sphere, sector by sector.
+
+Perturbations of the azimuthal order m are :math:`u = \sum_l c_l\,\psi_l(\theta)\,Y(\omega)`, with the harmonics
+:math:`\psi_l = \sqrt{N_l}\,\varphi_l^m` of :mod:`solvers.bases.gegenbauer`, orthonormal in the uniform probability
+measure. With the velocity :math:`v = s\,\nabla h` and its derivative :math:`\delta v` along u
+
+.. math:: \dot c_j = -D\,j(j+d-2)\,c_j
+          + \int \Bigl[(\kappa u v_\theta - u V' + \kappa\rho\,\delta v_\theta)\,\psi_j'
+          + \kappa\rho\, s\,\delta h\,\frac{m(m+d-3)}{\sin^2\theta}\,\psi_j\Bigr] d\mu,
+
+since the velocity at a zonal density has no component about the axis and the speed changes with the slope along the
+meridian only. The derivative of the speed is taken by a complex step. Slopes of the harmonics are sums of two,
+
+.. math:: \partial_\theta\varphi_l^m = m\cot\theta\,\varphi_l^m - \sqrt{(l-m)(l+m+d-2)}\,\varphi_l^{m+1}.
+
+The matrices are not symmetric; only real parts are reported. Rotation of the axis, in sector 1, is moved behind all
+other eigenvalues as in :mod:`solvers.circle.law_spectra`.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from meanfield import Equation, NotResolved, Spectrum, State, growth_rates
+from meanfield.equations import Capability
+from meanfield.harmonics import gauss_rule
+
+from ...bases import EPS, Floats
+from ...bases.gegenbauer import sector_functions
+from ...lanczos import check_size
+from ...law_eigenvalues import STEP, Eigenvalues, deflated, error_of, largest_rate, resolved_eigenvalues
+from .fields import is_uniform
+from .interaction import repetitions
+
+# The density is resolved by the moments above this.
+RESOLVED = 1e-14
+# Where the drive falls below this share of its largest value its sum over degrees has no digits left.
+SMALLEST_DRIVE = 1e-9
+# Sectors beyond this are computed while the sum of the couplings of their degrees is above it.
+WEAK = 0.5
+FEWEST_SECTORS = 3
+LEAST_DEGREE = 64
+
+
+class Meridian(NamedTuple):
+    """A zonal state on the nodes of a rule: density, drive with its slope, radial drive, velocity, and angles."""
+
+    density: Floats
+    drive: Floats
+    slope: Floats
+    radial: Floats | None
+    velocity: Floats
+    confining: Floats
+    angles: Floats
+    weights: Floats
+
+
+class ZonalLinearisation:
+    """Matrices of the sectors at a zonal state.
+
+    Parameters
+    ----------
+    state
+        The state.
+    degree
+        Largest degree of perturbations.
+    """
+
+    def __init__(self, state: State, degree: int) -> None:
+        self.problem, self.degree = state.problem, degree
+        self.dimension = self.problem.domain.dimension
+        self.rule = gauss_rule(self.dimension, 2 * degree + 32)
+        self.numbers = np.array([float(self.problem.domain.multiplicity(k)) for k in range(degree + 1)])
+        law = self.problem.velocity
+        multipliers = np.asarray(law.potential.multipliers(self.problem.domain, degree), dtype=float)
+        self._kernel = -multipliers / self.numbers
+        radial = law.radial(self.problem.domain, degree)
+        self._radial = None if radial is None else radial / self.numbers
+        moments = np.zeros(degree + 1)
+        moments[: min(degree + 1, state.cosine.size)] = state.cosine[: degree + 1]
+        self.moments = moments
+        self.meridian = self._meridian(moments)
+
+    def functions(self, order: int) -> tuple[Floats, Floats, Floats]:
+        """Return psi_l, their slopes, and psi_l over sin(theta), l = m..degree, (degree + 1 - m, n) each."""
+        angles = np.arccos(self.rule.nodes)
+        sines = np.sqrt(self.rule.fine * (2.0 - self.rule.fine)).astype(float)
+        degrees = np.arange(order, self.degree + 1)
+        roots = np.sqrt(self.numbers[order:])[:, None]
+        values = roots * sector_functions(self.dimension, order, self.rule, self.degree)
+        over = values / sines
+        slopes = order * np.cos(angles) * over
+        raised = np.sqrt((degrees - order) * (degrees + order + self.dimension - 2.0))[1:, None]
+        slopes[1:] -= raised * roots[1:] * sector_functions(self.dimension, order + 1, self.rule, self.degree)
+        return values, slopes, over
+
+    def _meridian(self, moments: Floats) -> Meridian:
+        values, slopes, _ = self.functions(0)
+        law, weights = self.problem.velocity, self.rule.weights
+        coefficients = np.sqrt(self.numbers) * moments
+        drive = (self._kernel * coefficients) @ values
+        slope = (self._kernel * coefficients) @ slopes
+        radial = None if self._radial is None else (self._radial * coefficients) @ values
+        if law.lacks(Capability.GRADIENT) and float(drive.min()) < SMALLEST_DRIVE * float(drive.max()):
+            raise NotResolved(
+                f"the averages of {law.name} range over more than nine decades on the sphere, so that the velocity "
+                "far from the particles has no digits; rates are known for a smaller beta"
+            )
+        density = coefficients @ values
+        if not self.problem.lacks(Capability.GIBBS_MAP):
+            field = self.problem.fixed_coupling / self.problem.noise * law.antiderivative(drive)
+            if self.problem.confinement is not None:
+                polar = np.arccos(self.rule.nodes)
+                field = field - np.asarray(self.problem.confinement.values(polar), dtype=float) / self.problem.noise
+            density = np.exp(field - field.max())
+            density /= float(weights @ density)
+        polar = np.arccos(self.rule.nodes)
+        confinement = self.problem.confinement
+        confining = (
+            np.zeros_like(polar) if confinement is None else np.asarray(confinement.slope(polar), dtype=float)
+        )
+        velocity = law.speed(drive, slope**2, radial) * slope
+        return Meridian(density, drive, slope, radial, velocity, confining, polar, weights)
+
+    def matrix(self, order: int) -> Floats:
+        """Return the matrix of a sector in the psi_l, l = max(m, 1)..degree."""
+        here, law, coupling = self.meridian, self.problem.velocity, self.problem.fixed_coupling
+        values, slopes, over = self.functions(order)
+        first = 1 if order == 0 else 0
+        values, slopes, over = values[first:], slopes[first:], over[first:]
+        kernel = self._kernel[order + first :, None]
+        moved = None
+        if here.radial is not None and self._radial is not None:
+            moved = here.radial + 1j * STEP * self._radial[order + first :, None] * values
+        shifted = here.slope + 1j * STEP * kernel * slopes
+        changed = law.speed(here.drive + 1j * STEP * kernel * values, shifted * shifted, moved) * shifted
+        along = coupling * (values * here.velocity + here.density * changed.imag / STEP) - values * here.confining
+        result = (slopes * here.weights) @ along.T
+        if order:
+            speed = law.speed(here.drive, here.slope**2, here.radial)
+            across = coupling * order * (order + self.dimension - 3.0) * here.density * speed * here.weights
+            result += (over * across) @ (kernel * over).T
+        degrees = np.arange(order + first, self.degree + 1)
+        result.flat[:: degrees.size + 1] -= self.problem.noise * degrees * (degrees + self.dimension - 2.0)
+        return np.asarray(result)
+
+    def generator(self) -> Floats:
+        """Return the coefficients of the slope of the density in the psi_l of order one: rotation of the axis."""
+        degrees = np.arange(1, self.degree + 1)
+        lengths = np.sqrt(degrees * (degrees + self.dimension - 2.0))
+        return np.asarray(np.sqrt(self.numbers[1:]) * lengths * self.moments[1:])
+
+    def deflated(self, order: int) -> Floats:
+        """Return the matrix of a sector whose rotation eigenvalue, if any, is moved behind all others."""
+        matrix = self.matrix(order)
+        rotates = order == 1 and self.problem.confinement is None
+        return deflated(matrix, self.generator()) if rotates else matrix
+
+    @property
+    def last_sector(self) -> int:
+        """The last sector in which the interaction may slow a perturbation down."""
+        here, law = self.meridian, self.problem.velocity
+        speed = law.speed(here.drive, here.slope**2, here.radial)
+        strength = abs(self.problem.fixed_coupling) / self.problem.noise * float((here.density * speed).max())
+        beyond = np.cumsum((np.abs(self._kernel) * self.numbers)[::-1])[::-1]
+        weak = np.flatnonzero(strength * beyond <= WEAK)
+        return max(FEWEST_SECTORS, min(int(weak[0]) if weak.size else self.degree, self.degree // 2))
+
+
+def spectrum(state: State) -> Spectrum:
+    """Return the eigenvalues of the linearised equation at a zonal state, real parts, by azimuthal sectors.
+
+    Sectors beyond the last in which the interaction is more than weak are left out.
+
+    Raises
+    ------
+    NotResolved
+        If the state needs more degrees than a dense matrix affords, or no eigenvalue is resolved.
+    """
+    if is_uniform(state):
+        return _uniform(state)
+    coarse, fine = (ZonalLinearisation(state, size) for size in _sizes(state))
+    blocks = [
+        resolved_eigenvalues(state.problem.noise, coarse.deflated(order), fine.deflated(order))
+        for order in range(fine.last_sector + 1)
+    ]
+    rotation = overlap = None
+    if state.problem.confinement is None:
+        unit = fine.generator() / np.linalg.norm(fine.generator())
+        matrix = fine.matrix(1)
+        rotation, overlap = float(unit @ matrix @ unit), float(abs(np.linalg.svd(matrix)[2][-1] @ unit))
+    return _assembled(state, blocks, rotation, overlap)
+
+
+def slowest_rate(state: State) -> float:
+    """Return the contraction rate of a zonal state.
+
+    Raises
+    ------
+    NotResolved
+        If the state needs more degrees than a dense matrix affords, or its rate is below rounding.
+    """
+    if is_uniform(state):
+        return -float(_uniform_values(state.problem, state.modes).max())
+    about = ZonalLinearisation(state, _sizes(state)[0])
+    return min(largest_rate(about.deflated(order)) for order in range(about.last_sector + 1))
+
+
+def _sizes(state: State) -> tuple[int, int]:
+    """Return two degrees of truncation."""
+    degree = int(np.flatnonzero(np.abs(state.cosine) > RESOLVED)[-1])
+    coarse, fine = degree + max(24, degree // 3), degree + max(40, 2 * degree // 3)
+    check_size(fine)
+    return coarse, fine
+
+
+def _uniform_values(problem: Equation, modes: int) -> Floats:
+    return np.asarray(growth_rates(problem, max(LEAST_DEGREE, modes))[1:])
+
+
+def _uniform(state: State) -> Spectrum:
+    """Return the spectrum at the uniform state: degree l in the sectors 0 to l."""
+    values = _uniform_values(state.problem, state.modes)
+    blocks = [
+        Eigenvalues(np.sort(values[max(order, 1) - 1 :])[::-1], np.full(values.size, EPS * np.abs(values).max()))
+        for order in range(FEWEST_SECTORS + 1)
+    ]
+    return _assembled(state, blocks, None, None)
+
+
+def _assembled(state: State, blocks: list[Eigenvalues], rotation: float | None, overlap: float | None) -> Spectrum:
+    dimension = state.problem.domain.dimension
+    around = np.sort(np.concatenate([block.values for block in blocks[1:]]))[::-1]
+    return Spectrum(
+        state,
+        blocks[0].values,
+        around,
+        rotation,
+        overlap,
+        max(error_of(block) for block in blocks),
+        sectors=tuple(block.values for block in blocks),
+        multiplicities=tuple(repetitions(dimension, order) for order in range(len(blocks))),
+    )
