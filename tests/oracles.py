@@ -451,11 +451,11 @@ def attention_velocity(normalisation: str, beta: float, angles: Any, weights: An
     return along / np.sqrt((average**2).sum(axis=0))
 
 
-def softmax_state(beta: float, exponent: float, points: int, rounds: int = 4000) -> Any:
-    """Return the density (K*rho)^p/Z on a grid of the circle by iteration of this map from a cluster at 0."""
+def softmax_state(beta: float, exponent: float, points: int, rounds: int = 4000, start: Any = None) -> Any:
+    """Return the density (K*rho)^p/Z on a grid of the circle by iteration of this map, by default from a cluster."""
     angles = 2.0 * np.pi * np.arange(points) / points
     kernel = np.exp(beta * (np.cos(angles[:, None] - angles) - 1.0)) / points
-    density = np.exp(np.cos(angles))
+    density = np.exp(np.cos(angles)) if start is None else start / start.mean()
     for _ in range(rounds):
         density = (kernel @ density) ** exponent
         density /= density.mean()

@@ -38,12 +38,29 @@ def moments(density, count):
 def test_the_cluster_is_the_fixed_point_of_the_gibbs_map(beta, ratio):
     problem = softmax(beta, ratio, noise=0.4)
     state = next(state for state in stationary_states(problem) if state.label == "1-cluster")
-    density = oracles.softmax_state(beta, problem.coupling / (beta * problem.noise), 512)
+    density = oracles.softmax_state(beta, problem.coupling / (beta * problem.noise), 256)
     # The iteration contracts by the largest eigenvalue of the attention matrix times p.
     assert np.abs(state.cosine[:12] - moments(density, 12)).max() < 1e-12
     assert state.residual < 16 * EPS
     assert state.unstable == 0
     assert "free_energy_gap" not in state.observables
+
+
+def test_random_problems_have_one_stable_state_which_every_start_reaches():
+    """The Gibbs map, iterated from random densities, ends at the stable state among those found, and at no other."""
+    generator = np.random.default_rng(20)
+    for _ in range(5):
+        beta, noise = 10.0 ** generator.uniform(-1.0, 1.4), generator.uniform(0.2, 2.0)
+        ratio = generator.uniform(1.1, 4.0)
+        problem = softmax(beta, ratio, noise)
+        (stable,) = [state for state in stationary_states(problem, rates=False) if state.unstable == 0]
+        sizes = np.hypot(stable.cosine, stable.sine)[:6]
+        waves = np.exp(1j * np.multiply.outer(2.0 * np.pi * np.arange(256) / 256, np.arange(1, 7)))
+        for _ in range(3):
+            start = np.exp(0.7 * (waves @ (generator.normal(size=6) + 1j * generator.normal(size=6))).real)
+            density = oracles.softmax_state(beta, problem.coupling / (beta * noise), 256, 1500, start)
+            found = np.abs(np.fft.rfft(density, norm="forward"))[:6]
+            assert np.abs(found - sizes).max() < 1e-11
 
 
 def test_reference_states_and_eigenvalues():
