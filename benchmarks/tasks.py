@@ -14,6 +14,7 @@ from solvers.branches.following import follow
 from solvers.branches.junctions import Departure
 from solvers.branches.recording import Register, parts_of, record
 from solvers.circle import CIRCLE
+from solvers.equation import stationary_equation
 
 PROBLEM = McKeanVlasov(Circle(), Transformer(5.0))
 HIGHEST = 3.0
@@ -30,7 +31,7 @@ class Result:
 
 def departure(modes: int, symmetry: int = 1) -> Departure:
     """Return the departure of the branch of a symmetry; q is the coupling relative to its birth."""
-    equation = CIRCLE.equation(PROBLEM, symmetry, modes=modes)
+    equation = stationary_equation(CIRCLE, PROBLEM, symmetry, modes=modes)
     assert equation is not None
     direction = (equation.basis.degrees == symmetry).astype(float)
     return Departure(equation, np.zeros_like(direction), 1.0, direction, 2)

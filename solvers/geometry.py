@@ -10,6 +10,8 @@ kind, even or not on the circle, about an axis or not on spheres. Every equation
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from numpy.typing import NDArray
+
 from meanfield import CriticalPoint, Equation, Number, Spectrum, State
 
 from .bases import Basis, Floats, Integers
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from .branches.detection import Event
     from .branches.junctions import Arrival, Departure
     from .branches.recording import Register
-    from .equation import StationaryEquation
+    from .equation import Size, StationaryEquation
     from .searched import Searched
 
 
@@ -65,8 +67,22 @@ class Birth(NamedTuple):
     symmetry: int
 
 
+class Side(NamedTuple):
+    """A side of a branch at the uniform state: unit direction, leading power of its amplitude, first amplitude.
+
+    The power is that in the coupling, see :class:`solvers.branches.junctions.Departure`.
+    """
+
+    direction: Floats
+    order: int | None
+    amplitude: float
+
+
 class Densities(Protocol):
     """Symmetry and perturbations of the densities of one kind on a domain."""
+
+    def birth(self, departure: "Departure") -> Birth:
+        """Return a branch about to be followed under its name and symmetry."""
 
     def births_on_branch(self, event: "Event") -> list[Birth]:
         """Return the branches born at a branch point of a non-uniform branch, one of each group orbit."""
@@ -118,48 +134,42 @@ class Densities(Protocol):
 
 
 class Geometry(Protocol):
-    """Symmetries of a domain, the branches they allow, and the linearisation there."""
+    """Symmetries of a domain, the branches they allow, and the linearisation there.
+
+    Attributes
+    ----------
+    fewest_nodes
+        Number of nodes to start with.
+    takes_kinks
+        Whether a confinement with kinks is taken as it is; else its degrees are cut.
+    """
+
+    fewest_nodes: int
+    takes_kinks: bool
 
     def densities(self, basis: Basis) -> Densities:
         """Return the densities of a basis: their symmetry and perturbations."""
 
-    def equation(
+    def basis(self, problem: Equation, symmetry: int, size: "Size", *, even: bool) -> Basis:
+        """Return the basis of the densities of a symmetry, even about an axis or not."""
+
+    def symmetries(self, modes: tuple[int, ...]) -> list[int]:
+        """Return the symmetries that densities on some critical modes can have."""
+
+    def sides(
         self,
-        problem: Equation,
-        symmetry: int = 1,
-        sign: int = 1,
-        *,
-        even: bool = True,
-        modes: int = 0,
-        unknowns: int = 0,
-        negligible: bool = False,
-    ) -> "StationaryEquation | None":
-        """Return the equation on densities of a symmetry, sized by the decay of the potential.
+        equation: "StationaryEquation",
+        direction: Floats,
+        mode: int | None,
+        threshold: Threshold,
+        register: "Register",
+    ) -> list[Side]:
+        """Return the sides of the branch along a direction, of one mode or, if it is None, of several together."""
 
-        Parameters
-        ----------
-        symmetry
-            Invariance under rotation by 2 pi/symmetry; on spheres 2 for densities even about the equator.
-        sign
-            Sign of the couplings.
-        even
-            Whether the densities are even about an axis; on spheres all of them are symmetric about one.
-        modes
-            Smallest number of moments to resolve; the basis grows from there as the state requires.
-        unknowns
-            Smallest last cell to include, for potentials whose multipliers decay slowly.
-        negligible
-            Whether to return an equation, with one mode that does not act, where the potential does not act in the
-            symmetry: its state is that of the confinement alone.
-
-        Returns
-        -------
-        StationaryEquation or None
-            None if the potential does not act on densities of this symmetry, unless ``negligible``.
-        """
-
-    def births(self, problem: Equation, threshold: Threshold, register: "Register") -> list[Birth]:
-        """Return the branches born at a critical point of the uniform state, one of each group orbit."""
+    def further_births(
+        self, problem: Equation, threshold: Threshold, found: list[Birth], register: "Register"
+    ) -> list[Birth]:
+        """Return the branches born on the uniform state among other densities than those of :meth:`basis`."""
 
     def first_threshold(self, problem: Equation) -> "Number | None":
         """Return the coupling up to which thresholds are always examined, None if there is no threshold."""
@@ -173,23 +183,26 @@ class Geometry(Protocol):
     def folds_apart(self, low: int, high: int) -> bool:
         """Return whether pairs of states may be born at folds of their own where two modes are nearly critical."""
 
-    def confined_symmetry(self, problem: Equation) -> int:
-        """Return the symmetry of the Gibbs density of the confinement, the only state at zero coupling."""
+    def symmetry(self, divisor: int) -> int:
+        """Return the symmetry, as State.symmetry counts it, of densities whose degrees have a greatest divisor.
 
-    def same_place(self, departure: "Departure", arrival: "Arrival") -> bool:
-        """Return whether a departure starts at the branch point of an arrival."""
+        Zero, that of no degree at all, stands for the uniform density.
+        """
 
-    def same_orbit(self, one: "Point", other: "Point") -> bool:
-        """Return whether two states at one coupling are images of each other under the symmetries of the domain."""
+    def compared(self, departure: "Departure", arrival: "Arrival") -> tuple[NDArray[Any], NDArray[Any]] | None:
+        """Return the moments by which two branch points at one coupling, not uniform, are compared, or None.
+
+        From degree zero, and turned to where both would stand if they were one place; None if they cannot be.
+        """
+
+    def are_images(self, one: "Point", other: "Point") -> bool:
+        """Return whether states whose energies and lengths of moments agree are images of each other."""
 
     def search_covers(self, problem: Equation, coupling: Number) -> bool:
         """Return whether the search has all significant modes, so that its states are those of the equation."""
 
     def search_all(self, problem: Equation, sign: int, coupling: Number, known: list["Point"]) -> "Searched":
         """Return the states that a search from random starts finds at a coupling beside the known ones."""
-
-    def symmetry_of(self, point: "Point") -> int:
-        """Return the rotation symmetry of a state as State.symmetry counts it; 0 if uniform."""
 
     def spectrum(self, state: State) -> Spectrum:
         """Return the eigenvalues of the equation linearised at a state."""

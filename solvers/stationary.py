@@ -36,6 +36,7 @@ from .branches.continuation import Point, state_at
 from .branches.detection import interval_end
 from .branches.following import UNFINISHED, Followed
 from .branches.junctions import from_no_interaction
+from .branches.orbits import same_orbit, symmetry_of
 from .branches.recording import Register, state_of
 from .branches.uniform import uniform_state
 from .branches.walk import walk
@@ -191,7 +192,6 @@ def _beside_branches(
     )
     for label, point in sources:
         _add(found, label, point)
-    same_orbit = solvers_of(problem).geometry.same_orbit
     searched = alone
     if searched is None or not all(any(same_orbit(point, met) for met in searched.points) for _, point in found):
         watch(len(found), None, "search")
@@ -391,6 +391,5 @@ def _searched(problem: Equation, found: list[tuple[str, Point]]) -> Searched:
 
 def _add(found: list[tuple[str, Point]], label: str, point: Point) -> None:
     """Add a labelled state to those found unless a rotation or reflection of it is among them."""
-    geometry = point.equation.geometry
-    if geometry.symmetry_of(point) and not any(geometry.same_orbit(point, other) for _, other in found):
+    if symmetry_of(point) and not any(same_orbit(point, other) for _, other in found):
         found.append((label, point))

@@ -11,7 +11,7 @@ from scipy.io import loadmat
 from meanfield import GegenbauerSeries, InvalidInput, McKeanVlasov, Sphere, open_diagram
 from meanfield.cli import main
 from solvers.bases import ZonalBasis
-from solvers.sphere import SphereGeometry
+from solvers.branches import walk
 from tests.commands import fail, succeed
 
 SPHERE = ("--domain", "sphere")
@@ -160,8 +160,8 @@ def test_states_too_concentrated_are_refused_with_the_modes_they_need(capsys, mo
         prepared.append(asked)
         return births(*asked)
 
-    births = SphereGeometry.births
-    monkeypatch.setattr(SphereGeometry, "births", counted)
+    births = walk.births_on_uniform
+    monkeypatch.setattr(walk, "births_on_uniform", counted)
     message = fail(capsys, 1, "stationary", *arguments, *SPHERE)
     assert re.search(rf"it needs about [\d.e+]+ modes, more than the {most} it had there", message)
     # The branches of one threshold are prepared, not those of all the hundreds below the coupling.

@@ -10,10 +10,11 @@ from scipy.linalg.blas import ddot
 
 from meanfield import Equation, Number
 
-from ..bases import Floats
-from ..equation import StationaryEquation
+from ..bases import Basis, Floats
+from ..equation import StationaryEquation, stationary_equation
 from ..geometry import Geometry
 from ..newton import POLISHED, ROUNDING, Solution, correct
+from ..significant import confining_symmetry
 from .continuation import REGULAR_ARCLENGTH, Point, state_at
 from .detection import eigenvalues
 
@@ -26,6 +27,8 @@ INSEPARABLE = 3e-7
 ALIGNED = 0.99
 # Moments of one branch point, known by its coupling and by extrapolation, agree to this share of the amplitude.
 SAME_PLACE = 1e-5
+# Couplings of one branch point, found from two sides, agree to this.
+SAME_COUPLING = 1e-7
 # Newton at a branch point may fall onto the more symmetric branch: modes that shrink by this factor in one step.
 COLLAPSE = 1e-6
 # The first step of a secant towards a critical state, as a share of the distance that it may have.
@@ -114,7 +117,9 @@ class Departure:
 
 def from_no_interaction(geometry: Geometry, problem: Equation, sign: int) -> Departure | None:
     """Return the departure from the Gibbs density of the confinement, the only state at zero coupling."""
-    equation = geometry.equation(problem, geometry.confined_symmetry(problem), sign, negligible=True)
+    equation = stationary_equation(
+        geometry, problem, geometry.symmetry(confining_symmetry(problem)), sign, negligible=True
+    )
     if equation is None:
         return None
     b = equation.unknown_from(equation.basis.gibbs(np.zeros(equation.scales.size)).moments)
@@ -220,6 +225,25 @@ def leads_back(departure: Departure, arrival: Arrival) -> bool:
     return any(float(image @ end.leaving) >= ALIGNED for image in end.equation.basis.images(direction))
 
 
+def same_place(departure: Departure, arrival: Arrival) -> bool:
+    """Return whether a departure starts at the branch point of an arrival."""
+    point = arrival.point
+    if not np.any(departure.b):
+        return _same_symmetry(departure.equation.basis, point.equation.basis) and leads_back(departure, arrival)
+    if np.abs(departure.coupling - arrival.coupling) > SAME_COUPLING * np.abs(arrival.coupling):
+        return False
+    pair = point.equation.geometry.compared(departure, arrival)
+    return pair is not None and same_moments(*pair)
+
+
+def _same_symmetry(one: Basis, other: Basis) -> bool:
+    """Return whether two bases are of densities of the same symmetry."""
+    first, second = one.invariants, other.invariants
+    if first is not None and second is not None:
+        return first.group.name == second.group.name
+    return one.modes == other.modes and one.symmetry == other.symmetry
+
+
 def same_moments(one: NDArray[Any], other: NDArray[Any]) -> bool:
     """Return whether two vectors of moments, from degree zero, are those of one branch point computed twice.
 
@@ -231,6 +255,53 @@ def same_moments(one: NDArray[Any], other: NDArray[Any]) -> bool:
     amplitude = float(np.abs(one[..., 1:]).max())
     difference = float(np.abs(one[..., :count] - other[..., :count]).max())
     return difference <= SAME_PLACE * amplitude + ROUNDING / max(amplitude, ROUNDING)
+
+
+def crossing(last: Point, point: Point, modes: NDArray[np.bool_]) -> tuple[Floats, float]:
+    """Return the unknowns and q on the chord between two points of a curve where some modes pass zero."""
+    sizes = [float(np.linalg.norm(end.b[modes])) for end in (last, point)]
+    share = sizes[0] / (sizes[0] + sizes[1])
+    return (1 - share) * last.b + share * point.b, (1 - share) * last.q + share * point.q
+
+
+def in_symmetry(b: Floats, equation: StationaryEquation, larger: StationaryEquation) -> Floats:
+    """Return the part of a state in a larger symmetry about the same axis, in the unknowns of that equation."""
+    values = np.zeros(int(max(equation.basis.degrees.max(), larger.basis.degrees.max())) + 1)
+    values[equation.basis.degrees] = b / equation.scales
+    return larger.scales * values[larger.basis.degrees]
+
+
+def arrival_near(
+    arriving: StationaryEquation,
+    equation: StationaryEquation,
+    b: Floats,
+    q: float,
+    block: Any,
+    reach: float,
+    met: str,
+    *,
+    reflecting: bool = True,
+    even: bool = True,
+    kernel_dimension: int | None = None,
+) -> Arrival | None:
+    """Return the arrival of a branch where an eigenvalue of a more symmetric one vanishes, or None.
+
+    Parameters
+    ----------
+    arriving, equation
+        That of the branch which arrives, and that of the more symmetric one.
+    b, q
+        The guess: the state in the unknowns of the second, and its coupling in units of the first.
+    block, reach
+        As for :func:`critical_point`.
+    met, reflecting, even, kernel_dimension
+        As in :class:`Arrival`.
+    """
+    found = critical_point(equation, b, q * float(arriving.unit / equation.unit), block, reach)
+    if found is None:
+        return None
+    point, error = found
+    return Arrival(point, point.coupling, reflecting, met, even, error * q, kernel_dimension)
 
 
 def critical_point(

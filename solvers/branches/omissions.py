@@ -9,6 +9,7 @@ from meanfield import CriticalPoint, Equation, Number, critical_modes
 from meanfield.equations import has_free_energy
 
 from ..geometry import Birth, Geometry
+from .junctions import same_place
 from .recording import Register
 
 # So many places are named, the others are counted.
@@ -67,8 +68,7 @@ def _looked(problem: Equation, register: Register) -> str:
 
 def _arrived_at(birth: Birth, register: Register) -> bool:
     """Return whether another branch has arrived at the branch point of a birth, so that both are one."""
-    geometry = birth.departure.equation.geometry
-    return any(geometry.same_place(birth.departure, arrival) for arrival in register.arrivals)
+    return any(same_place(birth.departure, arrival) for arrival in register.arrivals)
 
 
 def _complete(problem: Equation, geometry: Geometry, register: Register) -> bool:

@@ -15,6 +15,7 @@ from .continuation import Point, point_between
 from .detection import Event, interval_end
 from .following import VERTICAL_NEUTRAL, Followed, Knot, own_count, own_counts
 from .junctions import Arrival
+from .orbits import symmetry_of
 
 # A moment below this is rounding noise; the density is resolved by the moments above it.
 SIGNIFICANT = 1e-15
@@ -296,7 +297,7 @@ def state_of(problem: Equation, point: Point, label: str = "", *, vertical: bool
         sine=sine,
         observables=of_states(problem, point.invariant),
         unstable=sum(equation.densities.unstable_counts(point, VERTICAL_NEUTRAL if vertical else NEUTRAL)),
-        symmetry=equation.geometry.symmetry_of(point),
+        symmetry=symmetry_of(point),
         residual=point.residual,
         modes=modes,
         label=label,

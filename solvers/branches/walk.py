@@ -15,10 +15,12 @@ from meanfield import Equation, Number, Outcome, critical_modes
 
 from ..geometry import Geometry, Threshold
 from .arclength import Arclength
+from .births import births_on_uniform
 from .continuation import Point
 from .detection import Event, interval_end
 from .following import Followed, follow
-from .junctions import Departure, from_no_interaction
+from .junctions import Departure, from_no_interaction, same_place
+from .orbits import same_orbit, symmetry_of
 from .recording import Part, Register, largest_modulus, nearest_part, parts_of
 from .resonance import joined, merged
 from .uniform import counts_below, record_uniform
@@ -83,7 +85,7 @@ def walk(
             continue
         if task.departure.order == 0 and _reached(task.departure, ends):
             continue
-        if any(geometry.same_place(task.departure, arrival) for arrival in known):
+        if any(same_place(task.departure, arrival) for arrival in known):
             continue
         found = _followed(task, ends, register, method)
         if found is None:
@@ -101,7 +103,7 @@ def walk(
 
 def _born(problem: Equation, geometry: Geometry, threshold: Threshold, register: Register) -> list[Task]:
     """Return the tasks for the branches born at a critical point of the uniform state."""
-    births = geometry.births(problem, threshold, register)
+    births = births_on_uniform(geometry, problem, threshold, register)
     return [Task(departure, name, symmetry, 1, threshold.parent) for departure, name, symmetry in births]
 
 
@@ -226,9 +228,8 @@ def _twin(followed: Followed, crossings: Crossings, ends: list[tuple[Task, Point
     """Return the known branch, and its state, at which a branch leaves the interval, or None if it is new."""
     if followed.outcome is not Outcome.LEFT_INTERVAL or not crossings:
         return None
-    geometry = followed.knots[0].point.equation.geometry
     _, end = crossings[-1]
-    return next((known for known in ends if geometry.same_orbit(end, known[1])), None)
+    return next((known for known in ends if same_orbit(end, known[1])), None)
 
 
 def _is_new(
@@ -238,11 +239,10 @@ def _is_new(
 
     Where it comes back into the interval along another branch it is cut.
     """
-    geometry = followed.knots[0].point.equation.geometry
     edge = _edge(followed, register)
     for index, crossing in crossings:
         comes_in = followed.knots[index].point.q > edge
-        if comes_in and any(geometry.same_orbit(crossing, state) for _, state in ends):
+        if comes_in and any(same_orbit(crossing, state) for _, state in ends):
             del followed.knots[index + 1 :]
             ends += [(task, earlier) for place, earlier in crossings if place < index]
             return any(knot.point.q <= edge for knot in followed.knots)
@@ -273,8 +273,7 @@ def _reached(departure: Departure, ends: list[tuple[Task, Point]]) -> bool:
     state = departure.regular()
     if state is None or departure.q <= 0.0:
         return False
-    geometry = state.equation.geometry
-    return any(geometry.same_orbit(state, other) for _, other in ends)
+    return any(same_orbit(state, other) for _, other in ends)
 
 
 def _unreached_states(
@@ -288,7 +287,7 @@ def _unreached_states(
         for point in _searched_states(problem, geometry, sign, edge, known, register):
             departure = Departure(point.equation, point.b, point.q, np.zeros_like(point.b), 0)
             label = f"{point.equation.densities.name_of(point)} from the search"
-            yield Task(departure, label, geometry.symmetry_of(point), 1, None)
+            yield Task(departure, label, symmetry_of(point), 1, None)
 
 
 def _searched_states(

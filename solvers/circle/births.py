@@ -1,4 +1,4 @@
-"""The branches born on the uniform state, from closed forms."""
+"""What is known in closed form of the branches born on the uniform state of the circle."""
 
 import math
 from itertools import combinations
@@ -7,41 +7,14 @@ import numpy as np
 
 from meanfield import BranchShape, CriticalPoint, Equation, Number, branch_shape, critical_coupling
 
-from ..branches.junctions import AMPLITUDE, Departure
+from ..bases import Floats
+from ..branches.junctions import AMPLITUDE
 from ..branches.recording import Register
-from ..branches.resonance import degrees_in, directions_in, spread
-from ..geometry import Birth, Geometry, Threshold
-from .equations import circle_equation
+from ..equation import StationaryEquation
+from ..geometry import Side, Threshold
 
 # A fold closer to its branch point than this is not separated from it by arithmetic of 16 digits.
 INSEPARABLE = 1e-11
-
-
-def births(geometry: Geometry, problem: Equation, threshold: Threshold, register: Register) -> list[Birth]:
-    """Return the branches born at a critical point of the uniform state, one of each group orbit."""
-    return [
-        Birth(departure, f"{symmetry}-cluster", symmetry)
-        for symmetry in symmetries(threshold.point.modes)
-        for departure in _departures(geometry, problem, symmetry, threshold, register)
-    ]
-
-
-def _departures(
-    geometry: Geometry, problem: Equation, symmetry: int, threshold: Threshold, register: Register
-) -> list[Departure]:
-    """Return the branches of one symmetry born at a critical point of the uniform state."""
-    point = threshold.point
-    if sum(mode % symmetry == 0 for mode in point.modes) > 1:
-        return _resonant(geometry, problem, threshold, symmetry, register)
-    shape = branch_shape(problem, symmetry)
-    order, amplitude = _leading_order(shape, register, threshold.parent is not None)
-    equation = circle_equation(geometry, problem, symmetry, 1 if shape.coupling > 0 else -1)
-    if equation is None:
-        return []
-    direction = (equation.basis.degrees == symmetry).astype(float)
-    q = float(shape.coupling / (equation.sign * equation.unit))
-    zero = np.zeros(direction.size)
-    return [Departure(equation, zero, q, direction, order, amplitude, spread(problem, point.modes))]
 
 
 def symmetries(modes: tuple[int, ...]) -> list[int]:
@@ -52,22 +25,14 @@ def symmetries(modes: tuple[int, ...]) -> list[int]:
     return sorted(found)
 
 
-def _resonant(
-    geometry: Geometry, problem: Equation, threshold: Threshold, symmetry: int, register: Register
-) -> list[Departure]:
-    """Return the branches of exactly this symmetry born at a multiple critical coupling."""
-    modes, coupling = threshold.point.modes, threshold.point.coupling
-    equation = circle_equation(geometry, problem, symmetry, 1 if coupling > 0 else -1)
-    if equation is None:
-        return []
-    q = float(coupling / (equation.sign * equation.unit))
-    kernel = np.flatnonzero(np.isin(equation.basis.degrees, modes))
-    zero, width = np.zeros(equation.basis.degrees.size), spread(problem, modes)
-    return [
-        Departure(equation, zero, q, direction, None, kernel=width)
-        for direction in directions_in(equation, q, kernel, modes, register)
-        if math.gcd(*degrees_in(direction, equation)) == symmetry
-    ]
+def sides(
+    equation: StationaryEquation, direction: Floats, mode: int | None, threshold: Threshold, register: Register
+) -> list[Side]:
+    """Return the one side of a branch, whose other is a rotation of it, or each direction of several modes."""
+    if mode is None:
+        return [Side(direction, None, AMPLITUDE)]
+    order, amplitude = _leading_order(branch_shape(equation.problem, mode), register, threshold.parent is not None)
+    return [Side(direction, order, amplitude)]
 
 
 def first_threshold(problem: Equation) -> Number | None:

@@ -26,16 +26,16 @@ from ..branches.junctions import Departure, imperfection
 from ..equation import StationaryEquation
 from ..geometry import Birth
 from ..newton import Solution
-from .equations import circle_equation
 from .stability import Block
 
 
 def births_on_branch(event: Event) -> list[Birth]:
     """Return the branches born at a branch point of a non-uniform branch, one of each group orbit."""
-    return [_birth(departure) for departure in _departures(event)]
+    return [birth(departure) for departure in _departures(event)]
 
 
-def _birth(departure: Departure) -> Birth:
+def birth(departure: Departure) -> Birth:
+    """Return a branch about to be followed under its name and symmetry."""
     basis = departure.equation.basis
     kind = "" if basis.even else "uneven "
     return Birth(departure, f"{kind}{basis.symmetry}-cluster", basis.symmetry)
@@ -133,7 +133,7 @@ def _even_departure(
 ) -> Departure | None:
     old = point.equation
     symmetry = math.gcd(residue, old.basis.symmetry) if residue else old.basis.symmetry
-    equation = _grown(old, symmetry, even=True)
+    equation = old.among(symmetry)
     if equation is None:
         return None
     direction = _placed(equation.basis.degrees, degrees, kernel)
@@ -145,7 +145,7 @@ def _uneven(point: Point, degrees: Integers, kernel: Floats, parity: str) -> lis
     old = point.equation
     strongest = int(degrees[np.argmax(np.abs(kernel))])
     symmetry = math.gcd(strongest, old.basis.symmetry)
-    equation = _grown(old, symmetry, even=False)
+    equation = old.among(symmetry, even=False)
     if equation is None:
         return []
     half = equation.basis.degrees.size // 2
@@ -173,21 +173,6 @@ def _departure(point: Point, equation: StationaryEquation, direction: Floats, or
     q = float(point.coupling / (equation.sign * equation.unit))
     kernel = imperfection(point) if order is None else 0.0
     return Departure(equation, b, q, direction / np.linalg.norm(direction), order, kernel=kernel)
-
-
-def _grown(old: StationaryEquation, symmetry: int, *, even: bool) -> StationaryEquation | None:
-    """Return the equation of a lower symmetry that resolves at least what the old one does."""
-    modes = old.basis.symmetry * old.basis.nodes // 2
-    return circle_equation(
-        old.geometry,
-        old.problem,
-        symmetry,
-        old.sign,
-        even=even,
-        modes=modes,
-        unknowns=int(old.basis.degrees.max()) // symmetry,
-        axis=old.basis.axis,
-    )
 
 
 def _placed(targets: Integers, degrees: Integers, values: Floats) -> Floats:

@@ -7,15 +7,15 @@ from meanfield import Equation, Spectrum, State
 from meanfield.equations import Capability
 
 from ..bases import Basis
-from ..geometry import Densities
-from ..significant import confining_symmetry
+from ..branches.recording import Register
+from ..geometry import Birth, Densities, Threshold
 from . import law_spectra, rates, uneven
-from .births import births, first_threshold, folds_apart, follows_all, reaches_down
-from .branching import births_on_branch
-from .equations import circle_equation
-from .meeting import meeting, nearest_image, same_place
+from .births import first_threshold, folds_apart, follows_all, reaches_down, sides, symmetries
+from .branching import birth, births_on_branch
+from .equations import FEWEST, basis_of
+from .meeting import compared, meeting, nearest_image
 from .moments import moment_arrays
-from .orbits import name_of, same_orbit, symmetry_of
+from .orbits import are_images, name_of
 from .search import search_all, search_covers
 from .stability import block_matrix, blocks_of, copies, counted_together, rotations, unstable_along, unstable_counts
 
@@ -46,6 +46,7 @@ def _slowest_rates(states: Sequence[State]) -> list[float | Exception]:
 class _Densities(Densities):
     """Base of densities with an axis and without: the classes of degrees, and the branches born in them."""
 
+    birth = staticmethod(birth)
     births_on_branch = staticmethod(births_on_branch)
     block_matrix = staticmethod(block_matrix)
     copies = staticmethod(copies)
@@ -82,22 +83,33 @@ EVEN, UNEVEN = EvenDensities(), UnevenDensities()
 class CircleGeometry:
     """Symmetries of the circle, see :class:`solvers.geometry.Geometry`."""
 
-    equation = circle_equation
-    births = births
+    fewest_nodes = FEWEST
+    takes_kinks = True
     search_covers = search_covers
     search_all = search_all
 
-    confined_symmetry = staticmethod(confining_symmetry)
+    basis = staticmethod(basis_of)
     first_threshold = staticmethod(first_threshold)
     folds_apart = staticmethod(folds_apart)
     follows_all = staticmethod(follows_all)
     reaches_down = staticmethod(reaches_down)
-    same_place = staticmethod(same_place)
-    same_orbit = staticmethod(same_orbit)
-    symmetry_of = staticmethod(symmetry_of)
+    compared = staticmethod(compared)
+    sides = staticmethod(sides)
+    symmetries = staticmethod(symmetries)
+    are_images = staticmethod(are_images)
     slowest_rate = staticmethod(_slowest_rate)
     slowest_rates = staticmethod(_slowest_rates)
     spectrum = staticmethod(_spectrum)
+
+    def symmetry(self, divisor: int) -> int:
+        """Return n of the invariance under rotation by 2 pi/n, the greatest divisor itself."""
+        return divisor
+
+    def further_births(
+        self, problem: Equation, threshold: Threshold, found: list[Birth], register: Register
+    ) -> list[Birth]:
+        """Return no branch: the densities of all symmetries have been looked at."""
+        return []
 
     def densities(self, basis: Basis) -> Densities:
         """Return the densities of a basis: even about an axis, or not."""

@@ -12,13 +12,13 @@ import numpy as np
 
 from ..bases import Basis, Floats
 from ..branches.continuation import Point, length
-from ..branches.junctions import COLLAPSE, Arrival, Departure, at_uniform, critical_point, leads_back, same_moments
+from ..branches.junctions import COLLAPSE, Arrival, Departure, arrival_near, at_uniform, crossing, in_symmetry
 from ..equation import StationaryEquation
-from .equations import circle_equation
 from .moments import complex_moments
-from .rotation import overlaps, turned
+from .rotation import Complexes, overlaps, turned
 from .stability import Block
 
+Moments = Floats | Complexes
 PRIMES = (2, 3, 5, 7, 11, 13)
 # Modes of the state between two points count for its symmetry above this share of the largest, or of the way.
 SIGNIFICANT_AT_CROSSING, MISSED = 1e-3, 0.05
@@ -77,12 +77,10 @@ def _admits(basis: Basis, symmetry: int) -> bool:
 
 def _meeting_branch(last: Point, point: Point, outside: np.ndarray) -> Arrival | None:
     basis = point.equation.basis
-    sizes = [float(np.linalg.norm(p.b[outside])) for p in (last, point)]
-    share = sizes[0] / (sizes[0] + sizes[1])
-    crossing_b = (1 - share) * last.b + share * point.b
-    crossing_q = (1 - share) * last.q + share * point.q
+    crossing_b, crossing_q = crossing(last, point, outside)
     # The chord misses the curve by a part of its length.
     largest = float(np.abs(crossing_b).max())
+    sizes = [float(np.linalg.norm(end.b[outside])) for end in (last, point)]
     levels = (SIGNIFICANT_AT_CROSSING * largest, min(MISSED * sum(sizes), 0.5 * largest))
     significant = [basis.degrees[np.abs(crossing_b) > level].tolist() for level in levels]
     for symmetry in dict.fromkeys(math.gcd(*degrees) for degrees in significant):
@@ -99,36 +97,21 @@ def _meeting_branch(last: Point, point: Point, outside: np.ndarray) -> Arrival |
 def _located(
     equation: StationaryEquation, b: Floats, q: float, symmetry: int, kernel: Floats, reach: float
 ) -> Arrival | None:
-    """Return the arrival at a more symmetric branch, by the secant method on its critical eigenvalue, or None."""
-    target = circle_equation(
-        equation.geometry,
-        equation.problem,
-        symmetry,
-        equation.sign,
-        modes=equation.basis.symmetry * equation.basis.nodes,
-        unknowns=int(equation.basis.degrees.max()) // symmetry,
-        axis=equation.basis.axis,
-    )
+    """Return the arrival at a more symmetric branch, where its eigenvalue along the kernel vanishes, or None."""
+    target = equation.among(symmetry, finer=2)
     if target is None:
         return None
-    old = equation.basis.symmetry
     strongest = int(equation.basis.degrees[np.argmax(np.abs(kernel))])
     residue = min(strongest % symmetry, -strongest % symmetry)
-    block = Block(residue, "even")
-    values = np.zeros(int(max(equation.basis.degrees.max(), target.basis.degrees.max())) + 1)
-    values[equation.basis.degrees] = b / equation.scales
-    start = target.scales * values[target.basis.degrees]
-    ratio = float(equation.unit / target.unit)
-    found = critical_point(target, start, q * ratio, block, reach)
-    if found is None:
-        return None
-    met, error = found
-    return Arrival(
-        met,
-        met.coupling,
-        reflecting=(symmetry // old) % 2 == 0,
-        met=f"a branch of {symmetry} clusters",
-        error=error * q,
+    return arrival_near(
+        equation,
+        target,
+        in_symmetry(b, equation, target),
+        q,
+        Block(residue, "even"),
+        reach,
+        f"a branch of {symmetry} clusters",
+        reflecting=(symmetry // equation.basis.symmetry) % 2 == 0,
         kernel_dimension=1 if 2 * residue == symmetry else 2,
     )
 
@@ -147,23 +130,17 @@ def nearest_image(symmetric: Point, last: Point) -> Floats:
     return last.equation.unknown_from(basis.moments_from(moments.real, -moments.imag))
 
 
-def same_place(departure: Departure, arrival: Arrival) -> bool:
-    """Return whether a departure starts at the branch point of an arrival."""
-    point = arrival.point
-    if not np.any(departure.b):
-        return departure.equation.basis.symmetry == point.equation.basis.symmetry and leads_back(departure, arrival)
-    if np.abs(departure.coupling - arrival.coupling) > 1e-7 * np.abs(arrival.coupling):
-        return False
-    if arrival.even != departure.equation.basis.even:
-        return False
-    one, other = complex_moments(departure.base()), complex_moments(point)
-    symmetry = point.equation.basis.symmetry
-    if not arrival.even or (symmetry // departure.equation.basis.symmetry) % 2 == 1:
-        # Reflection symmetry is lost, and rotation symmetry divided by an odd number, in the same way at every
-        # rotation of the state; by an even number in another way at the state turned by half of its angle.
-        one, other = np.abs(one), np.abs(other)
-    else:
-        turns = (departure.equation.basis.axis - point.equation.basis.axis) * symmetry / (2.0 * np.pi)
-        if abs(turns - round(turns)) > SAME_AXIS:
-            return False
-    return same_moments(one, other)
+def compared(departure: Departure, arrival: Arrival) -> tuple[Moments, Moments] | None:
+    """Return the moments of the branch points of a departure and an arrival in one orientation, or None.
+
+    Reflection symmetry is lost, and rotation symmetry divided by an odd number, in the same way at every rotation
+    of the state, so that lengths tell; by an even number in another way at the state turned by half of its angle.
+    """
+    old, met = departure.equation.basis, arrival.point.equation.basis
+    if arrival.even != old.even:
+        return None
+    one, other = complex_moments(departure.base()), complex_moments(arrival.point)
+    if not arrival.even or (met.symmetry // old.symmetry) % 2 == 1:
+        return np.abs(one), np.abs(other)
+    turns = (old.axis - met.axis) * met.symmetry / (2.0 * np.pi)
+    return None if abs(turns - round(turns)) > SAME_AXIS else (one, other)

@@ -9,13 +9,13 @@ from meanfield import Equation, Number
 from ..bases import Integers
 from ..branches.continuation import Point
 from ..branches.deflation import resolved_at
-from ..equation import StationaryEquation
+from ..branches.orbits import same_orbit, symmetry_of
+from ..equation import StationaryEquation, stationary_equation
 from ..geometry import Geometry
 from ..searched import Tally
 from ..significant import confining_symmetry
 from .ensemble import Ensemble
-from .equations import circle_equation
-from .orbits import CLOSE, evened, images_of, row_of, same_orbit, symmetry_of, upright
+from .orbits import CLOSE, evened, images_of, row_of, upright
 from .rotation import Complexes
 
 # Rows are the same if their lengths and energies agree to this; runs converge to 1e-9, less along flat directions.
@@ -186,7 +186,7 @@ class Multistart:
     def _found(self, moments: Complexes, symmetry: int, *, even: bool) -> Point | None:
         if (symmetry, even) not in self._equations:
             cells = int(self.ensemble.degrees[-1]) // symmetry
-            self._equations[symmetry, even] = circle_equation(
+            self._equations[symmetry, even] = stationary_equation(
                 self.geometry, self.problem, symmetry, self.sign, even=even, unknowns=cells
             )
         equation = self._equations[symmetry, even]

@@ -26,12 +26,11 @@ from meanfield import Equation, Logarithmic, Number
 from ..bounds import bounded_below
 from ..branches.continuation import Point
 from ..branches.deflation import ARTEFACT
-from ..equation import StationaryEquation
+from ..equation import StationaryEquation, stationary_equation
 from ..geometry import Geometry
 from ..searched import Searched
 from ..significant import confining_symmetry
 from .ensemble import MODES, Ensemble
-from .equations import circle_equation
 from .multistart import Multistart
 from .orbits import copies_of
 from .stability import unstable_halfway
@@ -58,13 +57,13 @@ DEGENERATE = 1e-7
 
 def search_covers(geometry: Geometry, problem: Equation, coupling: Number) -> bool:
     """Return whether the search has all significant modes of the potential."""
-    equation = circle_equation(geometry, problem, 1, 1 if coupling > 0 else -1)
+    equation = stationary_equation(geometry, problem, 1, 1 if coupling > 0 else -1)
     return equation is not None and equation.complete and not equation.basis.doubts_tail
 
 
 def search_all(geometry: Geometry, problem: Equation, sign: int, coupling: Number, known: list[Point]) -> Searched:
     """Return the states at a coupling that are not known, with what was searched."""
-    equation = circle_equation(geometry, problem, 1, sign)
+    equation = stationary_equation(geometry, problem, 1, sign)
     if equation is None:
         return Searched([], AMONG, theorem="the potential acts on no density")
     ensemble = _resolving(problem, equation, coupling)
@@ -93,7 +92,7 @@ def _resolving(problem: Equation, equation: StationaryEquation, coupling: Number
         relaxed = ensemble.relaxed(random_starts(ensemble, SAMPLED, generator))
         if ensemble.last_modes(relaxed) < ARTEFACT:
             return ensemble
-        larger = circle_equation(equation.geometry, problem, 1, equation.sign, unknowns=2 * reach)
+        larger = stationary_equation(equation.geometry, problem, 1, equation.sign, unknowns=2 * reach)
         assert larger is not None
         equation = larger
 

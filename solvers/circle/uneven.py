@@ -10,12 +10,12 @@ import numpy as np
 
 from ..bases import Floats, Integers
 from ..branches.continuation import Point
-from ..branches.junctions import Arrival, critical_point
+from ..branches.junctions import Arrival, arrival_near
+from ..branches.orbits import SAME
 from ..equation import StationaryEquation
 from ..newton import NEUTRAL
-from .equations import circle_equation
 from .moments import by_degree, complex_moments, field_slopes, moment_derivatives, significant_moments
-from .orbits import SAME, evened, moments_of
+from .orbits import evened
 from .orbits import name_of as name_with_axis
 from .rotation import Complexes, best_angle, turned
 from .stability import Block, classes_of, perturbations
@@ -33,7 +33,7 @@ def blocks_of(point: Point) -> list[Block]:
 
 def name_of(point: Point) -> str:
     """Return the name of a state, which may have an axis nevertheless."""
-    even = evened(moments_of(point), SAME, turning=True) is not None
+    even = evened(complex_moments(point), SAME, turning=True) is not None
     return f"{'' if even else 'uneven '}{name_with_axis(point)}"
 
 
@@ -102,22 +102,11 @@ def _complex_modes(point: Point) -> Floats:
 def _located_even(equation: StationaryEquation, b: Floats, q: float, axis: float, reach: float) -> Arrival | None:
     """Return the arrival at an even branch, the point at which its sine block is critical; None if not found."""
     symmetry = equation.basis.symmetry
-    target = circle_equation(
-        equation.geometry,
-        equation.problem,
-        symmetry,
-        equation.sign,
-        modes=symmetry * equation.basis.nodes,
-        unknowns=int(equation.basis.degrees.max()) // symmetry,
-        axis=axis,
-    )
+    target = equation.among(symmetry, axis=axis, finer=2)
     if target is None or target.scales.size != b.size:
         return None
-    found = critical_point(target, b, q, Block(0, "odd"), reach)
-    if found is None:
-        return None
-    met, error = found
-    return Arrival(met, met.coupling, True, f"a branch of {symmetry} clusters", even=False, error=error * q)
+    met = f"a branch of {symmetry} clusters"
+    return arrival_near(equation, target, b, q, Block(0, "odd"), reach, met, even=False)
 
 
 def nearest_image(symmetric: Point, last: Point) -> Floats:

@@ -25,6 +25,7 @@ from ..branches.continuation import Point, state_at
 from ..branches.junctions import from_no_interaction
 from ..branches.recording import state_of
 from ..branches.uniform import uniform_state
+from ..equation import stationary_equation
 from ..geometry import Geometry
 
 # A state further away than this is not near.
@@ -150,7 +151,7 @@ def _in_symmetry(
 ) -> State | None:
     coupling, even = problem.fixed_coupling, not np.any(sine)
     sign = 1 if coupling > 0.0 else -1
-    equation = geometry.equation(problem, symmetry, sign, even=even, modes=cosine.size - 1)
+    equation = stationary_equation(geometry, problem, symmetry, sign, even=even, modes=cosine.size - 1)
     if equation is None and symmetry > 1:
         # The potential does not act among densities of this symmetry, which the confinement may shape.
         return _in_symmetry(problem, cosine, sine, 1, geometry)

@@ -1,4 +1,4 @@
-r"""The branches born on the uniform state, from closed forms; those about an axis are computed here.
+r"""What is known in closed form of the branches about an axis that are born on the uniform state.
 
 At the critical coupling of degree l the zonal harmonic :math:`P_l` spans the kernel among densities about one
 axis (Crandall-Rabinowitz). With odd l the two directions are mirror images and the branch is a pitchfork; with
@@ -10,42 +10,29 @@ import numpy as np
 from meanfield import CriticalPoint, Equation, Number, branch_shape, critical_coupling, critical_couplings
 from meanfield.theory import plain_number
 
+from ..bases import Floats
+from ..branches.junctions import AMPLITUDE
 from ..branches.recording import Register
-from ..branches.resonance import degrees_in
-from ..geometry import Birth, Geometry, Threshold
-from .critical import departures
-from .equations import zonal_equation
-from .naming import name_of_departure
-from .polyhedral import polyhedral_births
+from ..equation import StationaryEquation
+from ..geometry import Side, Threshold
 
 
-def births(geometry: Geometry, problem: Equation, threshold: Threshold, register: Register) -> list[Birth]:
-    """Return the branches born at a critical point of the uniform state, one of each group orbit."""
-    point = threshold.point
-    even = tuple(degree for degree in point.modes if degree % 2 == 0)
-    found = _zonal(geometry, problem, point, even, 2, register) if even else []
-    if even != point.modes:
-        found += _zonal(geometry, problem, point, point.modes, 1, register)
-    return found + polyhedral_births(geometry, problem, point, found, register)
+def symmetries(modes: tuple[int, ...]) -> list[int]:
+    """Return the symmetries of densities on critical modes: 2 if some are even, 1 unless all are."""
+    return sorted({2 - mode % 2 for mode in modes}, reverse=True)
 
 
-def _zonal(
-    geometry: Geometry,
-    problem: Equation,
-    point: CriticalPoint,
-    degrees: tuple[int, ...],
-    symmetry: int,
-    register: Register,
-) -> list[Birth]:
-    """Return the branches about an axis, those even about the equator or the others."""
-    equation = zonal_equation(geometry, problem, symmetry, 1 if point.coupling > 0 else -1)
-    if equation is None:
-        return []
-    return [
-        Birth(departure, name_of_departure(departure), symmetry)
-        for departure in departures(equation, point, degrees, register)
-        if symmetry == 2 or any(degree % 2 for degree in degrees_in(departure.direction, equation))
-    ]
+def sides(
+    equation: StationaryEquation, direction: Floats, mode: int | None, threshold: Threshold, register: Register
+) -> list[Side]:
+    """Return the one side of a pitchfork, of odd degree, the two of even degree, or a mixed direction."""
+    # An amplitude is a moment times its scale.
+    amplitude = AMPLITUDE * float(np.linalg.norm(equation.scales * direction))
+    if mode is None:
+        return [Side(direction, None, amplitude)]
+    if mode % 2:
+        return [Side(direction, 2, amplitude)]
+    return [Side(direction, 1, amplitude), Side(-direction, 1, amplitude)]
 
 
 def first_threshold(problem: Equation) -> Number | None:

@@ -6,9 +6,7 @@ from ..bases import Floats, Integers
 from ..branches.continuation import Point
 from ..branches.detection import Event
 from ..branches.junctions import Departure, imperfection
-from ..equation import StationaryEquation
 from ..geometry import Birth
-from .equations import zonal_equation
 from .harmonics import HarmonicClass
 from .naming import name_of_departure
 from .polyhedral import broken_axis, broken_symmetry
@@ -43,7 +41,7 @@ def births_without_axis(event: Event) -> list[Birth]:
 def _about_the_axis(point: Point, block: AzimuthalBlock, degrees: Integers, kernel: Floats) -> list[Birth]:
     """Return the zonal births: both sides within the symmetry of a branch, one of two images across it."""
     old = point.equation
-    equation = old if block.own else _asymmetric(old)
+    equation = old if block.own else old.among(1)
     if equation is None:
         return []
     b = equation.unknown_from(equation.basis.moments_from(*old.basis.expand(point.moments)))
@@ -57,11 +55,9 @@ def _about_the_axis(point: Point, block: AzimuthalBlock, degrees: Integers, kern
     sides, order = ((1.0, -1.0), None) if block.own else ((1.0,), 2)
     width = imperfection(point) if block.own else 0.0
     born = [Departure(equation, b, q, side * direction, order, kernel=width) for side in sides]
-    return [Birth(departure, name_of_departure(departure), equation.basis.symmetry) for departure in born]
+    return [zonal_birth(departure) for departure in born]
 
 
-def _asymmetric(old: StationaryEquation) -> StationaryEquation | None:
-    """Return the equation on all degrees that resolves at least what a given one on even degrees does."""
-    modes = old.basis.symmetry * old.basis.nodes // 2
-    largest = int(old.basis.degrees.max())
-    return zonal_equation(old.geometry, old.problem, 1, old.sign, modes=modes, unknowns=largest)
+def zonal_birth(departure: Departure) -> Birth:
+    """Return a branch about an axis about to be followed under its name and symmetry."""
+    return Birth(departure, name_of_departure(departure), departure.equation.basis.symmetry)

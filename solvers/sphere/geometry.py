@@ -1,22 +1,26 @@
 """The geometry of spheres: the kinds of densities, and the symmetries of all."""
 
+import math
+
 from ..bases import Basis
 from ..geometry import Densities
 from . import harmonics, stability
-from .births import births, first_threshold, folds_apart, follows_all, reaches_down
-from .branching import births_on_branch, births_without_axis
-from .equations import confined_symmetry, zonal_equation
-from .identity import same_orbit, symmetry_of
+from .births import first_threshold, folds_apart, follows_all, reaches_down, sides, symmetries
+from .branching import births_on_branch, births_without_axis, zonal_birth
+from .equations import FEWEST, basis_of
+from .identity import are_images
 from .linearised.layouts import slowest_rate, slowest_rates, spectrum
-from .meeting import meeting, meeting_without_axis, nearest_image, same_place
+from .meeting import compared, meeting, meeting_without_axis, nearest_image
 from .moments import moment_arrays_by_order, zonal_moment_arrays
 from .naming import name_of
+from .polyhedral import birth_in_group, polyhedral_births
 from .search import search_all, search_covers
 
 
 class ZonalDensities(Densities):
     """Densities about an axis."""
 
+    birth = staticmethod(zonal_birth)
     births_on_branch = staticmethod(births_on_branch)
     unstable_counts = staticmethod(stability.unstable_counts)
     blocks_of = staticmethod(stability.blocks_of)
@@ -32,6 +36,7 @@ class ZonalDensities(Densities):
 class InvariantDensities(Densities):
     """Densities on S^2 without an axis, invariant under a finite group."""
 
+    birth = staticmethod(birth_in_group)
     births_on_branch = staticmethod(births_without_axis)
     unstable_counts = staticmethod(harmonics.unstable_counts)
     is_stable = staticmethod(harmonics.is_stable)
@@ -51,22 +56,28 @@ ZONAL, INVARIANT = ZonalDensities(), InvariantDensities()
 class SphereGeometry:
     """Symmetries of the spheres, see :class:`solvers.geometry.Geometry`."""
 
-    equation = zonal_equation
-    births = births
+    fewest_nodes = FEWEST
+    takes_kinks = False
+    further_births = polyhedral_births
     search_covers = search_covers
     search_all = search_all
 
-    confined_symmetry = staticmethod(confined_symmetry)
+    basis = staticmethod(basis_of)
     first_threshold = staticmethod(first_threshold)
     folds_apart = staticmethod(folds_apart)
     follows_all = staticmethod(follows_all)
     reaches_down = staticmethod(reaches_down)
-    same_place = staticmethod(same_place)
-    same_orbit = staticmethod(same_orbit)
-    symmetry_of = staticmethod(symmetry_of)
+    compared = staticmethod(compared)
+    sides = staticmethod(sides)
+    symmetries = staticmethod(symmetries)
+    are_images = staticmethod(are_images)
     slowest_rate = staticmethod(slowest_rate)
     slowest_rates = staticmethod(slowest_rates)
     spectrum = staticmethod(spectrum)
+
+    def symmetry(self, divisor: int) -> int:
+        """Return 2 for densities that are the same at antipodes, 0 for the uniform one, else 1."""
+        return math.gcd(divisor, 2) if divisor else 0
 
     def densities(self, basis: Basis) -> Densities:
         """Return the densities of a basis: about an axis, or invariant under a group."""

@@ -5,25 +5,25 @@ sign there. The point itself is located on the more symmetric branch, where it i
 Newton is regular.
 
 A branch that is not axisymmetric may meet one of any larger symmetry, about any axes. There it turns and comes back
-as its own mirror image: states at equal distances on both sides have the same powers. Newton is singular at the
-point itself; the means of such pairs are even functions of the distance, and are extrapolated to it.
+as its own mirror image: states at equal distances on both sides have moments of the same lengths. Newton is
+singular at the point itself; the means of such pairs are even functions of the distance, and are extrapolated to
+it.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bases import Basis, Floats
+from ..bases import Floats
 from ..branches.continuation import Point, length, point_between, turning_point
-from ..branches.junctions import COLLAPSE, Arrival, Departure, at_uniform, critical_point, leads_back, same_moments
+from ..branches.junctions import COLLAPSE, Arrival, Departure, arrival_near, at_uniform, crossing, in_symmetry
+from ..branches.orbits import lengths
 from ..equation import StationaryEquation
 from ..newton import Solution
-from .equations import zonal_equation
-from .identity import powers
 from .stability import AzimuthalBlock
 
 # Limit at distance zero of an even function known at the distances 1, 1/2 and 1/4.
 LIMIT = np.array([1.0, -20.0, 64.0]) / 45.0
-# Powers of images agree to this share of their change along the branch.
+# Lengths of images agree to this share of their change along the branch.
 IMAGE = 1e-2
 
 
@@ -65,30 +65,16 @@ def _vanish(modes: NDArray[np.bool_], before: Floats, after: Floats) -> bool:
     return float(before[modes] @ after[modes]) < 0.0 or float(np.abs(after[modes]).max()) < COLLAPSE * size
 
 
-def _meeting_even(last: Point, point: Point, odd: np.ndarray) -> Arrival | None:
+def _meeting_even(last: Point, point: Point, odd: NDArray[np.bool_]) -> Arrival | None:
     equation = point.equation
-    target = zonal_equation(
-        equation.geometry,
-        equation.problem,
-        2,
-        equation.sign,
-        modes=equation.basis.nodes,
-        unknowns=int(equation.basis.degrees.max()) // 2,
-    )
+    target = equation.among(2, finer=2)
     if target is None:
         return None
-    sizes = [float(np.linalg.norm(p.b[odd])) for p in (last, point)]
-    share = sizes[0] / (sizes[0] + sizes[1])
-    values = np.zeros(int(equation.basis.degrees.max()) + 1)
-    values[equation.basis.degrees] = ((1 - share) * last.b + share * point.b) / equation.scales
-    start = target.unknown_from(target.basis.moments_from(values, np.zeros_like(values)))
-    q = (1 - share) * last.q + share * point.q
-    reach = length(point.b - last.b, point.q - last.q)
-    found = critical_point(target, start, q * float(equation.unit / target.unit), AzimuthalBlock(0, 1, 1), reach)
-    if found is None:
-        return None
-    met, error = found
-    return Arrival(met, met.coupling, True, "a branch even about the equator", error=error * q)
+    b, q = crossing(last, point, odd)
+    start, reach = in_symmetry(b, equation, target), length(point.b - last.b, point.q - last.q)
+    return arrival_near(
+        equation, target, start, q, AzimuthalBlock(0, 1, 1), reach, "a branch even about the equator"
+    )
 
 
 def _meeting_image(last: Point, point: Point) -> Arrival | None:
@@ -101,7 +87,7 @@ def _meeting_image(last: Point, point: Point) -> Arrival | None:
         if left is None or right is None:
             return None
         pairs.append((left, right))
-    if not _same_powers(*pairs[0], pairs[2][0]):
+    if not _same_lengths(*pairs[0], pairs[2][0]):
         return None
     couplings = [0.5 * (left.q + right.q) for left, right in pairs]
     q = float(LIMIT @ couplings)
@@ -113,9 +99,9 @@ def _meeting_image(last: Point, point: Point) -> Arrival | None:
     return Arrival(met, equation.coupling(q), True, "a branch of larger symmetry", error=error)
 
 
-def _same_powers(left: Point, right: Point, inner: Point) -> bool:
-    """Return whether two states are images: their powers agree much better than with those of a state nearby."""
-    mine, other, near = powers(left), powers(right), powers(inner)
+def _same_lengths(left: Point, right: Point, inner: Point) -> bool:
+    """Return whether two states are images: their lengths agree much better than with those of a state nearby."""
+    mine, other, near = lengths(left), lengths(right), lengths(inner)
     return float(np.abs(mine - other).max()) <= IMAGE * float(np.abs(mine - near).max())
 
 
@@ -126,23 +112,11 @@ def nearest_image(symmetric: Point, last: Point) -> Floats:
     return equation.unknown_from(moments)
 
 
-def same_place(departure: Departure, arrival: Arrival) -> bool:
-    """Return whether a departure starts at the branch point of an arrival."""
-    point = arrival.point
-    if not np.any(departure.b):
-        return _same_class(departure.equation.basis, point.equation.basis) and leads_back(departure, arrival)
-    if np.abs(departure.coupling - arrival.coupling) > 1e-7 * np.abs(arrival.coupling):
-        return False
-    if point.equation.basis.modes != departure.equation.basis.modes:
-        return False
-    pairs = departure.equation.basis.expand(departure.base().moments), point.equation.basis.expand(point.moments)
-    first, other = (np.stack(pair) for pair in pairs)
-    return same_moments(first, other)
-
-
-def _same_class(one: Basis, other: Basis) -> bool:
-    """Return whether two bases are of densities of the same symmetry."""
-    first, second = one.invariants, other.invariants
-    if first is not None and second is not None:
-        return first.group.name == second.group.name
-    return one.modes == other.modes and one.symmetry == other.symmetry
+def compared(departure: Departure, arrival: Arrival) -> tuple[Floats, Floats] | None:
+    """Return the moments of the branch points of a departure and an arrival, (2, places); None if of two kinds."""
+    points = departure.base(), arrival.point
+    bases = [point.equation.basis for point in points]
+    if bases[0].modes != bases[1].modes:
+        return None
+    one, other = (np.stack(basis.expand(point.moments)) for basis, point in zip(bases, points, strict=True))
+    return one, other

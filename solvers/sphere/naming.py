@@ -15,9 +15,9 @@ from ..bases.base import Invariants
 from ..bases.representations import Group
 from ..branches.continuation import Point
 from ..branches.junctions import AMPLITUDE, Departure
+from ..branches.orbits import SIGNIFICANT, symmetry_of
 from ..equation import StationaryEquation
 from .groups import axial_groups
-from .identity import SIGNIFICANT, symmetry_of
 
 # Names of the two sides of the branch of degree two, flattened and drawn out along the axis.
 SHAPES = {1: "prolate", -1: "oblate"}

@@ -9,20 +9,20 @@ order m, :math:`g(\theta)\cos m\varphi` gives a branch of m-fold symmetry whose 
 
 import numpy as np
 
-from meanfield import CriticalPoint, Equation
+from meanfield import Equation
 from meanfield.harmonics import packed, place
 
 from ..bases import Floats, Integers, InvariantBasis
 from ..bases.invariant import FullBasis
 from ..bases.representations import Group, representation
+from ..branches.births import departures
 from ..branches.continuation import Point
 from ..branches.junctions import Departure
 from ..branches.recording import Register
 from ..equation import SLOW, StationaryEquation, confinement_field
-from ..geometry import Birth, Geometry
+from ..geometry import Birth, Geometry, Threshold
 from ..limits import MAX_HARMONIC_DEGREE, MAX_SPHERICAL_DEGREE
 from ..significant import confining_degree, confining_error, even_size, significant_among, starting_degrees
-from .critical import departures
 from .groups import TRIVIAL, axial_groups, breaking_group, pyramidal
 from .harmonics import HarmonicClass, harmonic_perturbations
 from .naming import name_of_departure
@@ -62,7 +62,7 @@ def invariant_equation(
 
 
 def polyhedral_births(
-    geometry: Geometry, problem: Equation, point: CriticalPoint, found: list[Birth], register: Register
+    geometry: Geometry, problem: Equation, threshold: Threshold, found: list[Birth], register: Register
 ) -> list[Birth]:
     """Return the branches of finite symmetry born where degrees are critical at the uniform state.
 
@@ -75,12 +75,13 @@ def polyhedral_births(
     """
     if not problem.domain.has_azimuth:
         return []
+    point = threshold.point
     groups = [group for degree in reversed(point.modes) for group in axial_groups(degree)]
     if len(point.modes) > 1:
         groups += [pyramidal(order) for order in range(max(point.modes), 1, -1)]
     born: list[Birth] = []
     for group in dict.fromkeys(groups):
-        for birth in _births_of_group(geometry, problem, group, point, register):
+        for birth in _births_of_group(geometry, problem, group, threshold, register):
             if len(point.modes) == 1 or not any(_same(birth, other, point.modes) for other in (*found, *born)):
                 born.append(birth)
     return born
@@ -101,16 +102,17 @@ def _invariants(departure: Departure, degrees: tuple[int, ...]) -> Floats:
 
 
 def _births_of_group(
-    geometry: Geometry, problem: Equation, group: Group, point: CriticalPoint, register: Register
+    geometry: Geometry, problem: Equation, group: Group, threshold: Threshold, register: Register
 ) -> list[Birth]:
+    point = threshold.point
     equation = invariant_equation(geometry, problem, group, 1 if point.coupling > 0 else -1)
     if equation is None or not np.isin(point.modes, equation.basis.degrees).any():
         return []
-    return [_birth(departure) for departure in departures(equation, point, point.modes, register)]
+    return [birth_in_group(departure) for departure in departures(equation, threshold, point.modes, register)]
 
 
-def _birth(departure: Departure) -> Birth:
-    """Return the birth of a departure: its name, and symmetry 2 if its densities are equal at antipodes, else 1."""
+def birth_in_group(departure: Departure) -> Birth:
+    """Return a branch under its name, of symmetry 2 if its densities are equal at antipodes, else 1."""
     basis = departure.equation.basis
     odd = bool((basis.degrees % 2).any()) or (basis.confinement is not None and bool(basis.confinement[::2].any()))
     return Birth(departure, name_of_departure(departure), 1 if odd else 2)
@@ -140,7 +142,7 @@ def broken_symmetry(point: Point, block: HarmonicClass, kernel: Floats) -> list[
     direction /= np.linalg.norm(direction)
     q = float(point.coupling / (equation.sign * equation.unit))
     order, sides = (2, (1.0,)) if reversed_by_one else (None, (1.0, -1.0))
-    return [_birth(Departure(equation, b, q, side * direction, order)) for side in sides]
+    return [birth_in_group(Departure(equation, b, q, side * direction, order)) for side in sides]
 
 
 def _turned(basis: FullBasis, coefficients: Floats, element: Floats) -> Floats:
@@ -177,4 +179,4 @@ def broken_axis(point: Point, block: AzimuthalBlock, degrees: Integers, kernel: 
     change[[place(degree, order) for degree in degrees.tolist()]] = kernel / roots[degrees]
     direction = equation.unknown_from(basis.moments_from(change, np.zeros(change.size)))
     q = float(point.coupling / (equation.sign * equation.unit))
-    return [_birth(Departure(equation, b, q, direction / np.linalg.norm(direction), 2))]
+    return [birth_in_group(Departure(equation, b, q, direction / np.linalg.norm(direction), 2))]

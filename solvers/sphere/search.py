@@ -14,13 +14,12 @@ from meanfield.harmonics import largest_degree, zonal_places
 from ..bases import EPS, Floats
 from ..bases.representations import Group
 from ..branches.continuation import Point, state_at
+from ..branches.orbits import lengths, same_orbit, symmetry_of
 from ..branches.uniform import unstable_uniform
-from ..equation import StationaryEquation
+from ..equation import StationaryEquation, stationary_equation
 from ..geometry import Geometry
 from ..searched import Searched, Tally
 from ..significant import confining_symmetry
-from .equations import zonal_equation
-from .identity import powers, same_orbit, symmetry_of
 from .multistart import Met, Search, Space, about_an_axis, among_harmonics, field_of
 from .polyhedral import invariant_equation
 from .recognition import recognised
@@ -148,8 +147,8 @@ def _invariants(point: Point | None, size: int) -> Floats:
     """Return the invariants of a state, as in the search; None stands for the uniform one."""
     found = np.zeros(size)
     if point is not None:
-        lengths = np.abs(powers(point))[:size]
-        found[: lengths.size] = lengths
+        sizes = lengths(point)[:size]
+        found[: sizes.size] = sizes
         found[0] = point.invariant
     return found
 
@@ -178,7 +177,7 @@ def _polished(task: _Task, met: Met) -> Point | None:
         if odd.size and problem.confinement is None and cosine[1 + 2 * odd[0]] < 0.0:
             # Turned over, it stands as the branch does that is born with this degree.
             cosine = cosine * (1.0 - 2.0 * (np.arange(cosine.size) % 2))
-        equation = zonal_equation(task.geometry, problem, 1 if odd.size or not even else 2, sign)
+        equation = stationary_equation(task.geometry, problem, 1 if odd.size or not even else 2, sign)
     else:
         equation = task.equation(group, task.modes(met))
     if equation is None:

@@ -10,11 +10,10 @@ from meanfield import Equation, Number
 from ..bases import Floats, Integers
 from ..branches.continuation import Point
 from ..branches.deflation import search
-from ..equation import StationaryEquation
+from ..branches.orbits import same_orbit, symmetry_of
+from ..equation import StationaryEquation, stationary_equation
 from ..geometry import Geometry
 from ..significant import confining_symmetry
-from .equations import zonal_equation
-from .identity import same_orbit, symmetry_of
 from .sampled import Field
 
 # Of the degrees beyond their threshold the strongest few are combined in all signs.
@@ -31,7 +30,7 @@ def zonal_states(
     """Return the zonal states at a coupling that are not known, even about the equator or not."""
     new: list[Point] = []
     for symmetry in (2, 1):
-        equation = zonal_equation(geometry, problem, symmetry, sign)
+        equation = stationary_equation(geometry, problem, symmetry, sign)
         if equation is None or confining_symmetry(problem) % symmetry != 0:
             continue
         q = float(coupling / (sign * equation.unit))

@@ -7,6 +7,7 @@ import pytest
 from meanfield import Circle, CosineSeries, HegselmannKrause, McKeanVlasov, Transformer
 from solvers.bases import CosineBasis
 from solvers.circle import CIRCLE
+from solvers.equation import stationary_equation
 from solvers.inertia import count_negative
 from solvers.newton import solve_at
 
@@ -27,7 +28,7 @@ def problem(potential, confinement=None):
     ],
 )
 def test_jacobian_and_parameter_derivative_are_derivatives(potential, confinement, even):
-    equation = CIRCLE.equation(problem(potential, confinement), even=even)
+    equation = stationary_equation(CIRCLE, problem(potential, confinement), even=even)
     rng = np.random.default_rng(3)
     b, q, step = 0.2 * rng.standard_normal(equation.scales.size) * equation.scales, 1.3, 1e-5
     evaluation = equation.evaluate(b, q)
@@ -51,7 +52,7 @@ def test_jacobian_and_parameter_derivative_are_derivatives(potential, confinemen
 def test_inertia_counts_negative_directions_of_the_second_variation():
     """Haynsworth: the slaved matrix and D/rho + kappa W* on a fine grid have the same number of them."""
     potential = CosineSeries((-1.0, 0.8, -1.2, -0.5))
-    equation = CIRCLE.equation(problem(potential))
+    equation = stationary_equation(CIRCLE, problem(potential))
     size = 400
     angles = 2 * np.pi * np.arange(size) / size
     rng = np.random.default_rng(0)
@@ -95,7 +96,7 @@ def test_moments_do_not_depend_on_how_the_values_of_a_field_are_summed(size):
 def test_state_agrees_with_the_quadratic_system_in_extended_precision():
     """An independent formulation (theorem T1): Newton on the quadratic moment equations in 40 digits."""
     beta, q = 3.0, 1.7
-    equation = CIRCLE.equation(problem(Transformer(beta)))
+    equation = stationary_equation(CIRCLE, problem(Transformer(beta)))
     start = equation.scales * np.exp(-0.1 * equation.basis.degrees**2)
     solution = solve_at(equation, start, q)
     count = 40
@@ -132,7 +133,7 @@ def quadratic_system(m, strengths):
 
 
 def test_unresolved_states_make_the_equation_grow():
-    equation = CIRCLE.equation(problem(HegselmannKrause(1.0)))
+    equation = stationary_equation(CIRCLE, problem(HegselmannKrause(1.0)))
     b = equation.scales * np.exp(-0.001 * equation.basis.degrees**2)
     moments = equation.basis.gibbs(40 * equation.signed_scales * b).moments
     assert not equation.resolves(b, 20.0, moments)

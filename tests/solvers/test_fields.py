@@ -25,6 +25,7 @@ from meanfield import (
 from solvers import bifurcation_diagram, contraction_rate, stationary_states
 from solvers.boltzmann import boltzmann_factor
 from solvers.branches.continuation import state_at
+from solvers.equation import stationary_equation
 from solvers.significant import confining_error, confining_symmetry
 from solvers.sphere import SPHERE
 from tests import brute_force, problems
@@ -160,7 +161,7 @@ def test_the_count_beside_a_weak_field_is_that_of_the_whole_matrix(
 def test_the_torque_of_a_field_is_what_the_matrix_makes_of_a_rotation(dimension: int) -> None:
     field, potential = (GegenbauerSeries(w, dimension) for w in ((0.3, -0.2, 0.5), (-1.0, 0.4, -0.6)))
     problem = McKeanVlasov(Sphere(dimension), potential, confinement=field)
-    equation = SPHERE.equation(problem)
+    equation = stationary_equation(SPHERE, problem)
     point = state_at(equation, 0.1 * equation.scales, 4.0)
     modes, weights = sphere_stability.perturbations(point.equation), sphere_stability.masses(point)
     (sector,) = modes.sectors[1]

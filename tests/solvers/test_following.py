@@ -11,6 +11,7 @@ from solvers.branches.first_steps import first_point
 from solvers.branches.junctions import Departure
 from solvers.circle import CIRCLE, stability
 from solvers.circle.stability import block_matrix, blocks_of, counted_together, unstable_along
+from solvers.equation import stationary_equation
 from tests import problems
 
 # Two clusters and three, branches between them that end on others, and steps that are taken again.
@@ -19,7 +20,7 @@ SERIES = CosineSeries((-1.0, -0.9, -1.2))
 
 def points_of(potential, symmetry, sign=1, count=40):
     """Return the first points of a branch born on the uniform one."""
-    equation = CIRCLE.equation(McKeanVlasov(Circle(), potential), symmetry, sign)
+    equation = stationary_equation(CIRCLE, McKeanVlasov(Circle(), potential), symmetry, sign)
     direction = (equation.basis.degrees == symmetry).astype(float)
     departure = Departure(equation, np.zeros_like(direction), 1.0, direction, 2)
     start, _ = first_point(departure)

@@ -15,6 +15,7 @@ from meanfield import (
 )
 from meanfield.harmonics import gauss_rule, polynomials
 from solvers import bifurcation_diagram, stationary_states
+from solvers.equation import stationary_equation
 from solvers.newton import solve_at
 from solvers.sphere import SPHERE
 from solvers.sphere.groups import OCTAHEDRAL, prismatic
@@ -289,7 +290,7 @@ def test_branches_of_the_two_lowest_degrees_are_followed_down():
 def test_a_start_is_resolved_before_it_is_believed():
     """A spike on too few nodes solves the discrete equation, and is refused by the second rule."""
     problem = McKeanVlasov(Sphere(16), Transformer(9.0))
-    equation = SPHERE.equation(problem)
+    equation = stationary_equation(SPHERE, problem)
     coupling = 2.4761604
     q = coupling / equation.unit
     spike = equation.unknown_from(equation.basis.moments_from(0.99 ** np.arange(equation.basis.nodes + 1.0), None))

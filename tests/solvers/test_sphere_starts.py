@@ -10,8 +10,8 @@ from solvers.bases import InvariantBasis, legendre
 from solvers.bases.invariant import turnings
 from solvers.bases.representations import TRIVIAL, representation
 from solvers.branches import deflation
+from solvers.equation import stationary_equation
 from solvers.sphere import SPHERE, multistart
-from solvers.sphere.equations import zonal_equation
 from solvers.sphere.groups import axial_group, prismatic, pyramidal
 from solvers.sphere.multistart import Search, _distinct_rows, among_harmonics, field_of
 from solvers.sphere.sampled import Field, Sampled, _in_cycle, invariant
@@ -94,7 +94,7 @@ def test_cycles_of_two_and_what_is_infinite_end_an_iteration():
 def test_deflated_iterations_with_cycles_of_two_are_ended(weights, relative, symmetry, spread, most):
     """Many known states drive a start to where Newton's step and the deflated one alternate: 633 and 173 without."""
     problem = McKeanVlasov(Sphere(3), GegenbauerSeries(weights))
-    equation = zonal_equation(SPHERE, problem, symmetry, 1)
+    equation = stationary_equation(SPHERE, problem, symmetry, 1)
     q = float(relative * critical_coupling(problem) / equation.unit)
     size = equation.scales.size
     known = [np.zeros(size), *np.random.default_rng(7).uniform(-spread, spread, (8, size))]

@@ -20,6 +20,7 @@ from meanfield import (
 from solvers import bifurcation_diagram, stationary_states
 from solvers.circle import CIRCLE, search
 from solvers.circle.ensemble import Ensemble
+from solvers.equation import stationary_equation
 from solvers.searched import Searched, Tally
 from tests import brute_force
 
@@ -244,7 +245,7 @@ def test_densities_of_few_modes_by_tables_are_those_of_the_transforms(
 ) -> None:
     confinement = None if field is None else CosineSeries(field)
     problem = McKeanVlasov(Circle(), CosineSeries((-1.0, 0.7, -0.9, 0.0, -1.2)), confinement=confinement)
-    equation = CIRCLE.equation(problem, 1, 1)
+    equation = stationary_equation(CIRCLE, problem, 1, 1)
     tabulated, transformed = (Ensemble(equation, 2.5, equation.basis.confinement) for _ in range(2))
     generator = np.random.default_rng(5)
     rows = 0.3 * (generator.standard_normal((20, 4)) + 1j * generator.standard_normal((20, 4)))

@@ -9,7 +9,7 @@ from meanfield import Circle, CosineSeries, HegselmannKrause, KellerSegel, Logar
 from solvers.branches.continuation import Point, state_at
 from solvers.circle import CIRCLE
 from solvers.circle.stability import OTHERS, Perturbations, perturbations
-from solvers.equation import StationaryEquation
+from solvers.equation import StationaryEquation, stationary_equation
 from solvers.inertia import count_negative
 from solvers.newton import NEUTRAL
 from solvers.weak import Partition
@@ -32,7 +32,7 @@ def equation_and_moments(case: tuple[Any, int, int, Any], seed: int) -> tuple[St
     """Return an equation of 512 modes, the moments of a random smooth density and a coupling."""
     potential, sign, symmetry, confinement = case
     problem = McKeanVlasov(Circle(), potential, confinement=confinement)
-    equation = CIRCLE.equation(problem, symmetry, sign, unknowns=512)
+    equation = stationary_equation(CIRCLE, problem, symmetry, sign, unknowns=512)
     assert equation is not None
     generator = np.random.default_rng(seed)
     field = generator.normal(size=equation.scales.size) * 3.0 / np.arange(1, equation.scales.size + 1) ** 3
@@ -70,7 +70,7 @@ def test_partition_agrees_with_the_whole_jacobian(case: tuple[Any, int, int, Any
 
 def partition_of_a_state(potential: Any, relative: float, symmetry: int) -> tuple[Point, Perturbations]:
     """Return a cluster state with many modes and the modes that decide its stability."""
-    equation = CIRCLE.equation(McKeanVlasov(Circle(), potential), symmetry, 1, unknowns=512)
+    equation = stationary_equation(CIRCLE, McKeanVlasov(Circle(), potential), symmetry, 1, unknowns=512)
     assert equation is not None
     start = equation.unknown_from(equation.basis.gibbs(np.where(equation.basis.cells == 1, 3.0, 0.0)).moments)
     for _ in range(100):

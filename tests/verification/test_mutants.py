@@ -2,7 +2,6 @@
 
 import functools
 import gc
-import importlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 import wrong
 
 import meanfield.transport
+import solvers.branches.births
 import solvers.equation
 import solvers.evolution.rates
 import solvers.evolution.rest
@@ -37,8 +37,6 @@ from tests import problems
 from tests.problems import on_circle
 from verification import Tools, Verdict, judge, matching
 
-# The package has a function of this name.
-BIRTHS = importlib.import_module("solvers.circle.births")
 Mutation = Callable[[pytest.MonkeyPatch], None]
 
 
@@ -205,7 +203,7 @@ MUTANTS: dict[str, tuple[Mutation, str, McKeanVlasov]] = {
         "sphere.confined-states", SPHERE_FIELD,
     ),
     "resonant branches dropped": (
-        lambda patch: patch.setattr(BIRTHS, "_resonant", lambda *_: []),
+        lambda patch: patch.setattr(solvers.branches.births, "directions_in", lambda *_: []),
         "circle.T6", on_circle(CosineSeries((-1.0, -1.0))),
     ),
 }  # fmt: skip
