@@ -202,7 +202,7 @@ class StationaryEquation:
     def partition(self, q: float, moments: Floats) -> Partition | None:
         """Return the Jacobian partitioned into strong and weak modes, or None if a dense one is cheaper."""
         cosines = self.basis.cosines
-        if cosines is None or self.basis.doubts_tail:
+        if cosines is None or self.basis.needs_second_rule:
             return None
         strong = strong_modes(self.scales, q * self.doubled, moments)
         if strong is None:
@@ -272,7 +272,7 @@ class StationaryEquation:
             largest = float(np.abs(self.field(b, q)).sum())
             if not resolved(self.basis, moments, FIELD_ROUNDING * EPS * largest):
                 return False
-        return not self.basis.doubts_tail or self.basis.agrees(self.field(b, q), moments)
+        return not self.basis.needs_second_rule or self.basis.agrees(self.field(b, q), moments)
 
     def _unknowns_suffice(self, b: Floats) -> bool:
         if self.complete:

@@ -26,13 +26,13 @@ class Tally(NamedTuple):
         Runs that ended at a state.
     ends : int
         Different states, up to symmetry, that are met by a run or known otherwise.
-    seldom : int
+    met_once_at_most : int
         Those met by one run only, or known from elsewhere and met by none.
     """
 
     runs: int
     ends: int
-    seldom: int
+    met_once_at_most: int
 
     @classmethod
     def of(cls, counts: Sequence[int]) -> "Tally":
@@ -53,18 +53,19 @@ class Tally(NamedTuple):
     @property
     def settled(self) -> bool:
         """Whether less than a quarter of a state is expected unseen and each was met twice."""
-        return self.seldom == 0 and self.unseen is not None and self.unseen < QUARTER
+        return self.met_once_at_most == 0 and self.unseen is not None and self.unseen < QUARTER
 
     def words(self, runs: str, ends: str) -> str:
         """Return the tally as a clause: "64 relaxations ended at 2 stable states, each met twice or more, ..."."""
         if not self.runs:
             return f"no {runs} ended at a {ends} ({self.ends} known)"
         plural = "" if self.ends == 1 else "s"
-        seldom = f"{self.seldom} of them met once at most" if self.seldom else "each met twice or more"
+        few = self.met_once_at_most
+        met = f"{few} of them met once at most" if few else "each met twice or more"
         unseen = (
             "too few to tell how many more there are" if self.unseen is None else f"{self.unseen:.2g} more expected"
         )
-        return f"{self.runs} {runs} ended at {self.ends} {ends}{plural}, {seldom}, {unseen}"
+        return f"{self.runs} {runs} ended at {self.ends} {ends}{plural}, {met}, {unseen}"
 
 
 class Searched(NamedTuple):

@@ -1,6 +1,7 @@
 """Discretisations of the circle and the spheres: modes, transforms, quadrature and the one rule for resolution."""
 
 from .base import EPS as EPS
+from .base import LARGE_FIELD as LARGE_FIELD
 from .base import RESOLUTION_TOLERANCE as RESOLUTION_TOLERANCE
 from .base import SMALL_FIELD as SMALL_FIELD
 from .base import Basis as Basis

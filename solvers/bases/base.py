@@ -34,6 +34,9 @@ RESOLUTION_TOLERANCE = 512.0 * EPS
 
 # Fields smaller than this are exponentiated as e^f - 1.
 SMALL_FIELD = 0.5
+# Fields beyond this are shifted before they are exponentiated; e^f would overflow near 709. Below, Z >= 1 (Jensen,
+# the mean of a field is zero), and what underflows does not matter.
+LARGE_FIELD = 300.0
 # Modes below this share of the largest do not count for the symmetry of a state.
 SIGNIFICANT = 1e-8
 
@@ -102,7 +105,7 @@ class Basis(Protocol):
     even: bool
     most_nodes: int
     most_cells: int
-    doubts_tail: bool
+    needs_second_rule: bool
     symmetry: int
     cells: Integers
     degrees: Integers

@@ -19,6 +19,7 @@ from meanfield.harmonics import CircleModes, Modes
 from ..limits import MAX_NODES, MAX_UNKNOWNS
 from ..transforms import CosineTransform, planned
 from .base import (
+    LARGE_FIELD,
     SMALL_FIELD,
     Basis,
     Floats,
@@ -32,8 +33,6 @@ from .base import (
     slice_of,
 )
 
-# Fields beyond this are shifted before they are exponentiated; e^f would overflow near 709.
-LARGE_FIELD = 300.0
 # A product with a table of so many values costs less than filling a buffer and transforming it.
 SMALL_TABLE = 4096
 
@@ -59,7 +58,7 @@ class CosineBasis(Basis):
     even: bool = True
     most_nodes: int = MAX_NODES
     most_cells: int = MAX_UNKNOWNS
-    doubts_tail: bool = False
+    needs_second_rule: bool = False
 
     def __init__(
         self,

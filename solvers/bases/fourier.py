@@ -40,7 +40,7 @@ class FourierBasis(Basis):
     most_nodes: int = MAX_NODES
     axis: float = 0.0
     most_cells: int = MAX_UNKNOWNS
-    doubts_tail: bool = False
+    needs_second_rule: bool = False
 
     def __init__(self, cells: Integers, nodes: int, symmetry: int = 1, confinement: Floats | None = None) -> None:
         self.cells = cells

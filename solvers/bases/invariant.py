@@ -17,13 +17,10 @@ from meanfield.errors import InvalidInput
 from meanfield.harmonics import Modes, SphereModes, packed_size, place, zonal_places
 
 from ..limits import MAX_HARMONIC_DEGREE, MAX_SPHERICAL_DEGREE
-from .base import SMALL_FIELD, Basis, Floats, Gibbs, Integers, exp_beyond_quadratic
+from .base import LARGE_FIELD, SMALL_FIELD, Basis, Floats, Gibbs, Integers, exp_beyond_quadratic
 from .representations import TRIVIAL, Group, representation, rotation_generators
 from .second_moments import SecondMoments, second_moments
 from .spherical import SphericalTransform
-
-# Fields beyond this are shifted before they are exponentiated; e^f would overflow near 709.
-LARGE_FIELD = 300.0
 
 
 class InvariantBasis(Basis):
@@ -58,7 +55,7 @@ class InvariantBasis(Basis):
     most_nodes: int = MAX_SPHERICAL_DEGREE
     axis: float = 0.0
     most_cells: int = MAX_HARMONIC_DEGREE
-    doubts_tail: bool = False
+    needs_second_rule: bool = False
     symmetry: int = 1
 
     def __init__(self, group: Group, cells: Integers, nodes: int, confinement: Floats | None = None) -> None:

@@ -45,7 +45,7 @@ class KinkedCosineBasis(CosineBasis):
         As for :class:`CosineBasis`; ``confinement`` determines the symmetry only.
     """
 
-    doubts_tail = True
+    needs_second_rule = True
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class KinkedFourierBasis(FourierBasis):
         As for :class:`FourierBasis`; ``confinement`` determines the symmetry only.
     """
 
-    doubts_tail = True
+    needs_second_rule = True
 
     def __init__(
         self, factor: Boltzmann, cells: Integers, nodes: int, symmetry: int, confinement: Floats | None

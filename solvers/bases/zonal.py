@@ -17,6 +17,7 @@ from meanfield.harmonics import Modes, Rule, gauss_rule, modes_of
 from ..limits import MAX_UNKNOWNS, MAX_ZONAL_NODES
 from .base import (
     EPS,
+    LARGE_FIELD,
     RESOLUTION_TOLERANCE,
     SMALL_FIELD,
     Basis,
@@ -29,10 +30,6 @@ from .base import (
 )
 from .gegenbauer import even_rule, polynomial_table
 from .products import Products, products_of
-
-# Fields beyond this are exponentiated together with the logarithms of the weights. Below, Z >= 1 (Jensen, the
-# mean of a field is zero), and weights that underflow do not matter.
-LARGE_FIELD = 300.0
 
 
 class ZonalBasis(Basis):
@@ -66,7 +63,7 @@ class ZonalBasis(Basis):
     most_nodes: int = MAX_ZONAL_NODES
     axis: float = 0.0
     most_cells: int = MAX_UNKNOWNS
-    doubts_tail: bool = True
+    needs_second_rule: bool = True
 
     def __init__(
         self,

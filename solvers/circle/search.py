@@ -58,7 +58,7 @@ DEGENERATE = 1e-7
 def search_covers(geometry: Geometry, problem: Equation, coupling: Number) -> bool:
     """Return whether the search has all significant modes of the potential."""
     equation = stationary_equation(geometry, problem, 1, 1 if coupling > 0 else -1)
-    return equation is not None and equation.complete and not equation.basis.doubts_tail
+    return equation is not None and equation.complete and not equation.basis.needs_second_rule
 
 
 def search_all(geometry: Geometry, problem: Equation, sign: int, coupling: Number, known: list[Point]) -> Searched:

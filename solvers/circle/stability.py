@@ -145,7 +145,7 @@ class Perturbations:
         """Return the matrix of a part plus ``neutral``, partitioned into strong and weak modes, or None if few."""
         part, equation = self._part(residue), point.equation
         factor = 2.0 * point.q / equation.strongest
-        strong = None if equation.basis.doubts_tail else strong_modes(part.roots, factor, point.moments)
+        strong = None if equation.basis.needs_second_rule else strong_modes(part.roots, factor, point.moments)
         if strong is None:
             return None
         count, below = strong

@@ -24,6 +24,7 @@ from meanfield.harmonics import degrees_and_orders, largest_degree, place
 from ..bases import Floats, Integers
 from ..bases.representations import CYCLE, Group, representation, rotation_generators
 from .groups import axial_group, solids
+from .upright import own_axes
 
 # Moments below this share of the largest are those of a symmetry that is there.
 ABSENT = 1e-6
@@ -91,9 +92,7 @@ def _standing_on_axes(cosine: Floats, sine: Floats) -> Iterator[tuple[Floats, Fl
     for degree in range(1, largest_degree(cosine.size) + 1):
         changes = rotation_generators(degree) @ _of_degree(cosine, sine, degree)
         matrix += (1.0 + GOLDEN * degree % 1.0) * changes @ changes.T
-    _, vectors = np.linalg.eigh(matrix)
-    vectors[:, 0] *= np.sign(np.linalg.det(vectors))
-    turned = _turned(cosine, sine, vectors.T)
+    turned = _turned(cosine, sine, own_axes(matrix))
     for _ in range(3):
         yield turned
         turned = _turned(*turned, CYCLE)

@@ -24,9 +24,9 @@ from scipy.special import eval_legendre
 from meanfield import Sphere
 from meanfield.harmonics import gauss_rule, packed_size
 
-from ..bases import Floats, Integers
+from ..bases import LARGE_FIELD, Floats, Integers
 from ..bases.gegenbauer import polynomial_table
-from ..bases.invariant import LARGE_FIELD, mode_matrix, turnings
+from ..bases.invariant import mode_matrix, turnings
 from ..bases.legendre import ring_tables
 from ..bases.representations import Group
 from ..bases.second_moments import orbits

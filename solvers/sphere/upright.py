@@ -34,12 +34,18 @@ def upright(moments: Floats, generators: tuple[Floats, ...]) -> Floats:
         return _about_one(moments, generators[0])
     _, about_y, about_z = generators
     changes = np.stack([moments @ generator.T for generator in generators], axis=1)
-    frames = np.linalg.eigh(changes @ changes.transpose(0, 2, 1))[1].transpose(0, 2, 1)
-    frames *= np.linalg.det(frames)[:, None, None]
+    frames = own_axes(changes @ changes.transpose(0, 2, 1))
     y, z = _spectrum(about_y), _spectrum(about_z)
     for (orders, vectors), angles in zip((z, y, z), _euler(frames), strict=True):
         moments = _turned(moments @ vectors.conj(), orders, vectors, angles)
     return moments
+
+
+def own_axes(matrices: Floats) -> Floats:
+    """Return the rotations (..., 3, 3) that take the eigenvectors of symmetric matrices to the axes."""
+    frames = np.linalg.eigh(matrices)[1].swapaxes(-1, -2)
+    frames[..., 0, :] *= np.sign(np.linalg.det(frames))[..., None]
+    return frames
 
 
 def _euler(frames: Floats) -> tuple[Floats, Floats, Floats]:

@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 from scipy.special import eval_gegenbauer, roots_jacobi
 
 from meanfield import CosineSeries, GegenbauerSeries, Kuramoto, McKeanVlasov, Sphere, State, Transformer
-from solvers.sphere.linearised.bounds import Unseen
+from solvers.sphere.linearised.bounds import SectorBounds
 from solvers.sphere.linearised.rates import slowest_rate
 from solvers.sphere.linearised.sectors import SectorSource
 from solvers.sphere.linearised.spectra import sector_spectrum, spectrum
@@ -210,11 +210,11 @@ def test_unstable_directions_count_with_the_harmonics_around_the_axis(name, unst
 def test_the_bound_on_sectors_not_seen_holds(name):
     _, state = solved(name)
     source = SectorSource(state)
-    unseen = Unseen(source.sector(0, 32).field)
+    sectors = SectorBounds(source.sector(0, 32).field)
     bounds = []
     for order in range(6):
-        unseen.visit(source.sector(order, 32), np.inf)
-        bounds.append(unseen.rate(order + 1))
+        sectors.visit(source.sector(order, 32), np.inf)
+        bounds.append(sectors.rate(order + 1))
         lowest = min(-sector_spectrum(state, later).values[0] for later in range(order + 1, order + 4))
         assert bounds[-1] <= lowest
     assert bounds[-1] > 0

@@ -21,7 +21,7 @@ from .interaction import repetitions
 from .sectors import SectorMatrices, accumulated
 
 
-class Unseen:
+class SectorBounds:
     """Bounds of the sectors not computed yet; sectors are computed in the order m = 0, 1, 2, ...
 
     Parameters
@@ -89,9 +89,9 @@ class Unseen:
         self._grams.clear()
         return self._bottom
 
-    def part(self, kept: NDArray[np.bool_]) -> "Unseen":
+    def part(self, kept: NDArray[np.bool_]) -> "SectorBounds":
         """Return the bounds for some of several states."""
-        result = Unseen(self._field.part(kept))
+        result = SectorBounds(self._field.part(kept))
         result._left, result._bottom = self._left[kept], self._bottom[kept]
         result._grams = [(gram[kept], elsewhere) for gram, elsewhere in self._grams]
         return result

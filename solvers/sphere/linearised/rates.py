@@ -21,7 +21,7 @@ from meanfield import NotResolved, State
 from ...accurate import complement
 from ...bases import EPS, Floats
 from ...limits import MAX_NODES
-from .bounds import Unseen
+from .bounds import SectorBounds
 from .fields import (
     TAIL_TOLERANCE,
     Exponent,
@@ -58,13 +58,13 @@ def slowest_rate(state: State) -> float:
     """
     if is_uniform(state):
         return -float(uniform_eigenvalues(state.problem, 0, 1)[0][0])
-    source, unseen, slowest, size = SectorSource(state), None, np.inf, FIRST_SIZE
+    source, bounds, slowest, size = SectorSource(state), None, np.inf, FIRST_SIZE
     for order in range(LAST_ORDER):
-        if order and unseen is not None and unseen.above(order, slowest):
+        if order and bounds is not None and bounds.above(order, slowest):
             return slowest
         lowest, elsewhere, sector, size = _lowest(source, order, size)
-        unseen = Unseen(sector.field) if unseen is None else unseen
-        unseen.visit(sector, elsewhere)
+        bounds = SectorBounds(sector.field) if bounds is None else bounds
+        bounds.visit(sector, elsewhere)
         slowest = min(slowest, -float(sector_spectrum(state, order).values[0]) if lowest is None else lowest)
     raise NotResolved(
         f"the slowest rate of azimuthal orders up to {LAST_ORDER}, {slowest:.3g}, is not known to be the slowest "
@@ -102,7 +102,7 @@ def _together(field: ZonalField, size: int) -> Floats:
     """Return the slowest rates of several states by a number of polynomials, nan if these are not enough."""
     places = np.arange(len(field.strengths))
     rates, slowest = np.full(places.size, np.nan), np.full(places.size, np.inf)
-    unseen = Unseen(field)
+    bounds = SectorBounds(field)
     for order in range(ORDERS):
         sector = sector_of(field, order, size)
         if sector.values.shape[-1] < field.grid.size:
@@ -110,15 +110,15 @@ def _together(field: ZonalField, size: int) -> Floats:
             break
         lowest, known = _lowest_together(sector)
         known &= (sector.tail <= TAIL_TOLERANCE) & (sector.missed <= MISSED) & ~sector.empty.any(axis=-1)
-        unseen.visit(sector, np.inf)
+        bounds.visit(sector, np.inf)
         slowest = np.minimum(slowest, lowest)
-        done = known & unseen.above(order + 1, slowest)
+        done = known & bounds.above(order + 1, slowest)
         rates[places[done]] = slowest[done]
         left = known & ~done
         if not left.any():
             break
         if not left.all():
-            places, slowest, field, unseen = places[left], slowest[left], field.part(left), unseen.part(left)
+            places, slowest, field, bounds = places[left], slowest[left], field.part(left), bounds.part(left)
     return rates
 
 

@@ -17,7 +17,7 @@ from meanfield import NotResolved, Spectrum, State
 
 from ...accurate import Eigenvalues, complement, graded, recognised
 from ...bases import EPS, Floats
-from .bounds import Unseen
+from .bounds import SectorBounds
 from .fields import is_uniform
 from .interaction import repetitions
 from .sectors import SectorMatrices, SectorSource
@@ -77,14 +77,14 @@ def spectrum(state: State) -> Spectrum:
         return uniform_spectrum(state, LOWEST)
     source, blocks, floor = SectorSource(state), [], -np.inf
     shift = _state_error(source.sector(0, FIRST_SIZE), state)
-    unseen = None
+    bounds = None
     for order in range(LAST_ORDER):
         block, elsewhere, sector = _resolved_sector(source, order, shift)
         blocks.append(block)
-        unseen = Unseen(sector.field) if unseen is None else unseen
-        unseen.visit(sector, elsewhere)
+        bounds = SectorBounds(sector.field) if bounds is None else bounds
+        bounds.visit(sector, elsewhere)
         floor = _floor(blocks)
-        if order and unseen.above(order + 1, -floor):
+        if order and bounds.above(order + 1, -floor):
             return _assembled(state, blocks, floor)
     raise NotResolved(
         f"the state has perturbations of more than {LAST_ORDER} azimuthal orders among its {LOWEST} slowest; "
