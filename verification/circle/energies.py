@@ -8,21 +8,20 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from meanfield import Branch, Diagram, Equation, Logarithmic, global_criterion
+from meanfield import Branch, Equation, Logarithmic, global_criterion
 
 from ..claims import FREE_ENERGY, Evidence, Undecided, at_least, claim, compare, missing, worst
+from ..envelope import slopes_along_branches
 from ..tools import Tools
 from .measures import (
     EPS,
     LOCATION,
     MOMENT,
-    RESIDUAL,
     Floats,
     clustered_states,
     gap,
     interval,
     order,
-    polynomial_at_zero,
     relative_entropy,
     shares,
     slope,
@@ -31,7 +30,6 @@ from .measures import (
 from .uniform import attractive
 
 TRIALS = 200
-WINDOW = 4
 # Relative couplings at which the states are searched.
 BELOW, ABOVE = 0.9, 1.3
 
@@ -153,52 +151,17 @@ def discontinuous_transition(problem: Equation, tools: Tools) -> Evidence:
 def envelope(problem: Equation, tools: Tools) -> Evidence:
     """Differentiate the gap along branches by interpolation, and recompute the gap itself."""
     diagram = tools.diagram(problem, interval(problem))
-    found: list[Evidence] = []
-    for index, branch in enumerate(diagram.branches):
-        if branch.symmetry != 0:
-            found += _slopes_along(diagram, index, branch)
+    found = list(slopes_along_branches(diagram, slope, _coordinates, lambda gaps: 1.0))
     for state in clustered_states(diagram, 8):
         text = f"gap of the {state.label} at coupling {state.coupling:.9g}"
         found.append(compare(state.free_energy_gap, gap(state), MOMENT * (1 + abs(gap(state))), text))
     return worst(found)
 
 
-def _slopes_along(diagram: Diagram, index: int, branch: Branch) -> Iterator[Evidence]:
-    for centre in range(WINDOW, len(branch) - WINDOW, 5):
-        window = slice(centre - WINDOW, centre + WINDOW + 1)
-        coordinate = _coordinate(branch, window)
-        if coordinate is None:
-            continue
-        state = diagram.state(index, centre)
-        rate = slope(state) / diagram.problem.noise
-        unit = unit_coupling(diagram.problem)
-        defect = (branch.free_energy_gap - rate * branch.coupling)[window]
-        middle = slice(WINDOW, WINDOW + 1)
-        x, y = coordinate, defect - defect[middle]
-        # The error estimate adds the points one by one, nearest first.
-        ranked = np.argsort(np.abs(x), kind="stable")
-        noise = np.full(x.size, MOMENT / 10 + abs(rate) * unit * RESIDUAL)
-        try:
-            derivative, error = polynomial_at_zero(x[ranked], y[ranked], noise, 1)
-        except Undecided:
-            # Too sharp a bend for the spacing of the points; other windows on the branch are not.
-            continue
-        text = f"d(gap - slope kappa) along the {branch.label} at coupling {state.coupling:.9g}"
-        yield compare(derivative, 0.0, error, text)
-
-
-def _coordinate(branch: Branch, window: slice) -> Floats | None:
-    """Return a coordinate along the branch, 0 at the centre: the first moment or the coupling."""
-    amplitude = order(branch, max(branch.symmetry, 1))[window]
-    relative = branch.coupling[window] / np.abs(branch.coupling[window]).max()
-    candidates = [values - values[WINDOW] for values in (amplitude, relative)]
-    usable = [x for x in candidates if _evenly_monotone(x)]
-    return max(usable, key=lambda x: float(np.abs(x).max())) if usable else None
-
-
-def _evenly_monotone(x: Floats) -> bool:
-    steps = np.diff(x) * np.sign(x[-1] - x[0])
-    return bool(steps.min() > 0.05 * steps.max() > 1e-4)
+def _coordinates(branch: Branch, window: slice) -> list[Floats]:
+    """Return the first moment and the coupling at some points of a branch."""
+    coupling = branch.coupling[window]
+    return [order(branch, max(branch.symmetry, 1))[window], coupling / np.abs(coupling).max()]
 
 
 @claim(

@@ -3,19 +3,18 @@ r"""Free energy along branches: the envelope identity and the gap itself.
 .. math:: \frac{d(F-F_0)}{d\kappa} = \tfrac12 \sum_{l\ge1} w_l |m_l|^2 \quad\text{along a branch}.
 """
 
-from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
-from meanfield import Branch, Diagram, Equation
+from meanfield import Branch, Equation
 
-from ..claims import FREE_ENERGY, Evidence, Undecided, claim, compare, missing, worst
-from ..measures import MOMENT, RESIDUAL, Floats, clustered_states, polynomial_at_zero
+from ..claims import FREE_ENERGY, Evidence, claim, compare, missing, worst
+from ..envelope import slopes_along_branches
+from ..measures import MOMENT, Floats, clustered_states
 from ..tools import Tools
 from .measures import fixed_point_error, gap, interval, slope, unit_coupling
 from .uniform import attractive
-
-WINDOW = 4
 
 
 @claim(
@@ -50,45 +49,12 @@ def fixed_points(problem: Equation, tools: Tools) -> Evidence:
 def envelope(problem: Equation, tools: Tools) -> Evidence:
     """Differentiate the gap along branches by interpolation."""
     diagram = tools.diagram(problem, interval(problem), 1)
-    found: list[Evidence] = []
-    for index, branch in enumerate(diagram.branches):
-        if branch.symmetry != 0:
-            found += _slopes_along(diagram, index, branch)
-    return worst(found)
+    coordinates = partial(_coordinates, unit_coupling(problem))
+    found = slopes_along_branches(diagram, slope, coordinates, lambda gaps: 1 + float(np.abs(gaps).max()))
+    return worst(list(found))
 
 
-def _slopes_along(diagram: Diagram, index: int, branch: Branch) -> Iterator[Evidence]:
-    unit = unit_coupling(diagram.problem)
-    for centre in range(WINDOW, len(branch) - WINDOW, 5):
-        window = slice(centre - WINDOW, centre + WINDOW + 1)
-        x = _coordinate(branch, window, unit)
-        if x is None:
-            continue
-        state = diagram.state(index, centre)
-        rate = slope(state) / diagram.problem.noise
-        defect = (branch.free_energy_gap - rate * branch.coupling)[window]
-        y = defect - defect[WINDOW]
-        # The error estimate adds the points one by one, nearest first.
-        ranked = np.argsort(np.abs(x), kind="stable")
-        size = 1 + float(np.abs(branch.free_energy_gap[window]).max())
-        noise = np.full(x.size, size * MOMENT / 10 + abs(rate) * unit * RESIDUAL)
-        try:
-            derivative, error = polynomial_at_zero(x[ranked], y[ranked], noise, 1)
-        except Undecided:
-            # Too sharp a bend for the spacing of the points; other windows on the branch are not.
-            continue
-        text = f"d(gap - slope kappa) along the {branch.label} at coupling {state.coupling:.9g}"
-        yield compare(derivative, 0.0, error, text)
-
-
-def _coordinate(branch: Branch, window: slice, unit: float) -> Floats | None:
-    """Return a coordinate along the branch, 0 at the centre: a moment or the coupling."""
-    candidates = [np.asarray(branch.moment(degree)[window]) for degree in (1, 2, 3, 4)]
-    candidates.append(branch.coupling[window] / unit)
-    usable = [x - x[WINDOW] for x in candidates if _evenly_monotone(x)]
-    return max(usable, key=lambda x: float(np.abs(x).max())) if usable else None
-
-
-def _evenly_monotone(x: Floats) -> bool:
-    steps = np.diff(x) * np.sign(x[-1] - x[0])
-    return bool(steps.min() > 0.05 * steps.max() > 1e-4)
+def _coordinates(unit: float, branch: Branch, window: slice) -> list[Floats]:
+    """Return the moments of the first degrees and the coupling at some points of a branch."""
+    moments = [np.asarray(branch.moment(degree)[window]) for degree in (1, 2, 3, 4)]
+    return [*moments, branch.coupling[window] / unit]
