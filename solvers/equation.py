@@ -157,6 +157,10 @@ class StationaryEquation:
         """Return the coupling at the dimensionless coupling q."""
         return self.sign * q * self.unit
 
+    def q_at(self, coupling: Number) -> float:
+        """Return the dimensionless coupling q at a coupling."""
+        return float(coupling / (self.sign * self.unit))
+
     def field(self, b: Floats, q: float) -> Floats:
         """Return the coefficients of the field of (b, q) in the modes."""
         field: Floats = self.doubled * q * self.signed_scales * b
@@ -234,6 +238,10 @@ class StationaryEquation:
     def unknown_from(self, moments: Floats) -> Floats:
         """Return b of a density with the given moments in the basis' layout."""
         return self.scales * self.basis.means(moments)
+
+    def unknown_with(self, cosine: Floats, sine: Floats) -> Floats:
+        """Return b of a density with the given moments by degree."""
+        return self.unknown_from(self.basis.moments_from(cosine, sine))
 
     def invariant(self, b: Floats, q: float, log_partition: float) -> float:
         """Return (F - F_uniform)/D at a stationary state: sum lambda_k a_k^2 - log(Z / 2 pi).

@@ -371,7 +371,7 @@ def _passing(followed: Followed, coupling: Number) -> list[Point]:
     points = []
     for one, other in zip(followed.knots[:-1], followed.knots[1:], strict=True):
         equation = other.point.equation
-        q = float(coupling / (equation.sign * equation.unit))
+        q = equation.q_at(coupling)
         crossing = interval_end(one.point, other.point, q)
         point = None if crossing is None else state_at(crossing.point.equation, crossing.point.b, q)
         if isinstance(point, Point):

@@ -52,7 +52,7 @@ def departures(
     zero, several = np.zeros(equation.basis.degrees.size), kernel.size > 1
     mode = int(equation.basis.degrees[kernel[0]])
     own = plain_number(critical_couplings(equation.problem, mode)[mode])
-    q = float((threshold.point.coupling if several else own) / (equation.sign * equation.unit))
+    q = equation.q_at(threshold.point.coupling if several else own)
     alone = (np.arange(zero.size) == kernel[0]).astype(float)
     directions = directions_in(equation, q, kernel, modes, register) if several else [alone]
     width = spread(equation.problem, threshold.point.modes)

@@ -72,6 +72,15 @@ class Point:
         return self.equation.response(self.b, self.q, self.moments)
 
     @property
+    def by_degree(self) -> tuple[Floats, Floats]:
+        """Cosine and sine moments of every degree from 0 to the largest resolved."""
+        return self.equation.basis.expand(self.moments)
+
+    def unknown_in(self, equation: StationaryEquation) -> Floats:
+        """Return b of the state in the equation on densities of another symmetry."""
+        return equation.unknown_with(*self.by_degree)
+
+    @property
     def residual(self) -> float:
         """Largest component of the residual, with the error of truncating a slowly decaying confinement."""
         return max(self.solution.residual, self.equation.truncation)

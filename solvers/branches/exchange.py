@@ -95,7 +95,7 @@ def _runs(index: int, curve: Followed, scale: Number) -> list[Run]:
 
 def _slope(point: Point, scale: Number) -> float:
     """Return the derivative of the gap with respect to coupling/scale."""
-    return point.gap_slope * float(scale / (point.equation.sign * point.equation.unit))
+    return point.gap_slope * point.equation.q_at(scale)
 
 
 def _lowest_runs(runs: list[Run], grid: Floats, bound: float) -> Integers:
@@ -225,7 +225,7 @@ def _state_at(run: Run, coupling: float, scale: Number) -> Point:
     one, other = sorted(
         (knot.point for knot in run.knots[index - 1 : index + 1]), key=lambda point: point.arclength
     )
-    event = interval_end(one, other, float(coupling * scale / (other.equation.sign * other.equation.unit)))
+    event = interval_end(one, other, other.equation.q_at(coupling * scale))
     if event is None:
         raise StateNotFound("no state was found between")
     return event.point

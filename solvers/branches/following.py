@@ -378,7 +378,7 @@ def _met(last: Point, arrival: Arrival) -> Point:
     """Return the more symmetric state that a branch meets, with the tangent of the branch."""
     equation = last.equation
     b = equation.densities.nearest_image(arrival.point, last)
-    q = float(arrival.coupling / (equation.sign * equation.unit))
+    q = equation.q_at(arrival.coupling)
     kernel = _kernel(equation, b, q, last)
     return branch_end(equation, b, q, kernel, 0.0 if arrival.reflecting else slope_towards(last, b, q, kernel))
 

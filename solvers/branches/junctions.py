@@ -10,7 +10,7 @@ from scipy.linalg.blas import ddot
 
 from meanfield import Equation, Number
 
-from ..bases import Basis, Floats
+from ..bases import Basis, Floats, Integers
 from ..equation import StationaryEquation, stationary_equation
 from ..geometry import Geometry
 from ..newton import POLISHED, ROUNDING, Solution, correct
@@ -113,6 +113,22 @@ class Departure:
             b, direction = (self.equation.transfer(vector, first.equation) for vector in (self.b, self.direction))
             slope = slope_towards(first, b, self.q, direction)
         return branch_end(self.equation, self.b, self.q, self.direction, slope)
+
+
+def departure_from(point: Point, equation: StationaryEquation, direction: Floats, order: int | None) -> Departure:
+    """Return the departure from a point of a branch along a direction in the unknowns of a new equation."""
+    kernel = imperfection(point) if order is None else 0.0
+    direction = direction / np.linalg.norm(direction)
+    b, q = point.unknown_in(equation), equation.q_at(point.coupling)
+    return Departure(equation, b, q, direction, order, kernel=kernel)
+
+
+def placed(targets: Integers, degrees: Integers, values: Floats) -> Floats:
+    """Return values of some degrees at their places among others, zero elsewhere; further degrees are left out."""
+    found = np.zeros(targets.size)
+    _, there, here = np.intersect1d(targets, degrees, assume_unique=True, return_indices=True)
+    found[there] = values[here]
+    return found
 
 
 def from_no_interaction(geometry: Geometry, problem: Equation, sign: int) -> Departure | None:

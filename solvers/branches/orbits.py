@@ -15,8 +15,7 @@ SAME_ENERGY = 1e-10
 
 def lengths(point: Point) -> Floats:
     """Return the lengths of the moments of a state by degree, which no rotation changes."""
-    basis = point.equation.basis
-    return basis.modes.lengths(*basis.expand(point.moments))
+    return point.equation.basis.modes.lengths(*point.by_degree)
 
 
 def symmetry_of(point: Point) -> int:

@@ -183,7 +183,7 @@ def _crossings(one: Knot, other: Knot, followed: Followed, interval: tuple[Numbe
     equation = other.point.equation
     found = []
     for end in interval:
-        q = float(end / (equation.sign * equation.unit))
+        q = equation.q_at(end)
         if any(_inside([one, other], (end, end))):
             continue
         event = interval_end(one.point, other.point, q) if q > 0 else None

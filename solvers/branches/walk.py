@@ -258,7 +258,7 @@ def _edge(followed: Followed, register: Register) -> float:
     """Return the upper end of the interval as the dimensionless coupling q of a branch."""
     equation = followed.knots[-1].point.equation
     edge = register.interval[1] if equation.sign > 0 else register.interval[0]
-    return float(edge / (equation.sign * equation.unit))
+    return equation.q_at(edge)
 
 
 def _crossings(followed: Followed, register: Register) -> Crossings:

@@ -22,8 +22,7 @@ import numpy as np
 from ..bases import Floats, Integers
 from ..branches.continuation import Point
 from ..branches.detection import Event
-from ..branches.junctions import Departure, imperfection
-from ..equation import StationaryEquation
+from ..branches.junctions import Departure, departure_from, placed
 from ..geometry import Birth
 from ..newton import Solution
 from .stability import Block
@@ -136,8 +135,8 @@ def _even_departure(
     equation = old.among(symmetry)
     if equation is None:
         return None
-    direction = _placed(equation.basis.degrees, degrees, kernel)
-    return _departure(point, equation, direction, order)
+    direction = placed(equation.basis.degrees, degrees, kernel)
+    return departure_from(point, equation, direction, order)
 
 
 def _uneven(point: Point, degrees: Integers, kernel: Floats, parity: str) -> list[Departure]:
@@ -153,32 +152,15 @@ def _uneven(point: Point, degrees: Integers, kernel: Floats, parity: str) -> lis
     targets = equation.basis.degrees[:half]
     if parity == "mixed":
         count = degrees.size // 2
-        cosine = _placed(targets, degrees[:count], kernel[:count])
-        sine = _placed(targets, degrees[count:], kernel[count:])
+        cosine = placed(targets, degrees[:count], kernel[:count])
+        sine = placed(targets, degrees[count:], kernel[count:])
     elif parity == "odd":
-        sine = _placed(targets, degrees, kernel)
+        sine = placed(targets, degrees, kernel)
     else:
-        cosine = _placed(targets, degrees, kernel)
+        cosine = placed(targets, degrees, kernel)
     if old.basis.axis:
         turned = (cosine - 1j * sine) * np.exp(-1j * targets * old.basis.axis)
         cosine, sine = turned.real, -turned.imag
     direction = np.concatenate([cosine, sine])
     sides = (1.0,) if parity == "odd" else (1.0, -1.0)
-    return [_departure(point, equation, side * direction, 2 if parity == "odd" else None) for side in sides]
-
-
-def _departure(point: Point, equation: StationaryEquation, direction: Floats, order: int | None) -> Departure:
-    cosine, sine = point.equation.basis.expand(point.moments)
-    b = equation.unknown_from(equation.basis.moments_from(cosine, sine))
-    q = float(point.coupling / (equation.sign * equation.unit))
-    kernel = imperfection(point) if order is None else 0.0
-    return Departure(equation, b, q, direction / np.linalg.norm(direction), order, kernel=kernel)
-
-
-def _placed(targets: Integers, degrees: Integers, values: Floats) -> Floats:
-    placed = np.zeros(targets.size)
-    where = {int(degree): index for index, degree in enumerate(targets)}
-    for degree, value in zip(degrees, values, strict=True):
-        if int(degree) in where:
-            placed[where[int(degree)]] = value
-    return placed
+    return [departure_from(point, equation, side * direction, 2 if parity == "odd" else None) for side in sides]

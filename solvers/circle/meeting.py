@@ -127,7 +127,7 @@ def nearest_image(symmetric: Point, last: Point) -> Floats:
         symmetry = symmetric.equation.basis.symmetry
         turns = np.pi * np.arange(2 * symmetry) / symmetry
         moments = turned(moments, float(turns[np.argmax(overlaps(moments, complex_moments(last), turns))]))
-    return last.equation.unknown_from(basis.moments_from(moments.real, -moments.imag))
+    return last.equation.unknown_with(moments.real, -moments.imag)
 
 
 def compared(departure: Departure, arrival: Arrival) -> tuple[Moments, Moments] | None:

@@ -32,7 +32,7 @@ def by_degree(points: list[Point], density: np.ndarray, derivative: np.ndarray) 
 
 def complex_moments(point: Point) -> Complexes:
     """Return the moments m - i s of a point by degree."""
-    cosine, sine = point.equation.basis.expand(point.moments)
+    cosine, sine = point.by_degree
     return cosine - 1j * sine
 
 

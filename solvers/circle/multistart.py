@@ -192,8 +192,8 @@ class Multistart:
         equation = self._equations[symmetry, even]
         if equation is None:
             return None
-        b = equation.unknown_from(equation.basis.moments_from(moments.real, -moments.imag))
-        return resolved_at(equation, b, float(self.coupling / (self.sign * equation.unit)))
+        b = equation.unknown_with(moments.real, -moments.imag)
+        return resolved_at(equation, b, equation.q_at(self.coupling))
 
     def _symmetry(self, moments: Complexes) -> int:
         """Return n of the rotation symmetry of moments that the problem has as well."""

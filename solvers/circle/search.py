@@ -84,7 +84,7 @@ def _resolving(problem: Equation, equation: StationaryEquation, coupling: Number
     """
     generator = np.random.Generator(np.random.PCG64(SEED))
     while True:
-        q = float(coupling / (equation.sign * equation.unit))
+        q = equation.q_at(coupling)
         ensemble = Ensemble(equation, q, equation.basis.confinement)
         reach = int(equation.basis.degrees[-1])
         if equation.complete or reach >= MODES:

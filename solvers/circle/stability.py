@@ -283,7 +283,7 @@ class Perturbations:
 
     def _mixed(self, point: Point, part: Part) -> tuple[Floats, Integers, int]:
         equation, needed = point.equation, 2 * int(self.degrees[-1]) + 1
-        cosine, sine = (_padded(moments, needed) for moments in equation.basis.expand(point.moments))
+        cosine, sine = (_padded(moments, needed) for moments in point.by_degree)
         signs = np.tile(-equation.sign * part.signs, 2)
         roots = np.tile(np.sqrt(point.q / equation.strongest) * part.roots, 2)
         scaled = signs * roots

@@ -115,4 +115,4 @@ def nearest_image(symmetric: Point, last: Point) -> Floats:
     moments = complex_moments(symmetric)
     if basis.confinement is None:
         moments = turned(moments, best_angle(moments, complex_moments(last)))
-    return last.equation.unknown_from(basis.moments_from(moments.real, -moments.imag))
+    return last.equation.unknown_with(moments.real, -moments.imag)

@@ -157,7 +157,7 @@ def _in_symmetry(
         return _in_symmetry(problem, cosine, sine, 1, geometry)
     if equation is None:
         return None
-    start = equation.unknown_from(equation.basis.moments_from(cosine, sine))
+    start = equation.unknown_with(cosine, sine)
     point = state_at(equation, start, float(abs(coupling) / equation.unit))
     return state_of(problem, point) if isinstance(point, Point) else None
 

@@ -1,11 +1,9 @@
 """Branches that leave a branch of zonal states, or one of states without an axis."""
 
-import numpy as np
-
 from ..bases import Floats, Integers
 from ..branches.continuation import Point
 from ..branches.detection import Event
-from ..branches.junctions import Departure, imperfection
+from ..branches.junctions import Departure, departure_from, placed
 from ..geometry import Birth
 from .harmonics import HarmonicClass
 from .naming import name_of_departure
@@ -44,18 +42,9 @@ def _about_the_axis(point: Point, block: AzimuthalBlock, degrees: Integers, kern
     equation = old if block.own else old.among(1)
     if equation is None:
         return []
-    b = equation.unknown_from(equation.basis.moments_from(*old.basis.expand(point.moments)))
-    q = float(point.coupling / (equation.sign * equation.unit))
-    direction = np.zeros(equation.basis.degrees.size)
-    places = {int(degree): place for place, degree in enumerate(equation.basis.degrees)}
-    for degree, value in zip(degrees, kernel, strict=True):
-        if int(degree) in places:
-            direction[places[int(degree)]] = value
-    direction /= np.linalg.norm(direction)
+    direction = placed(equation.basis.degrees, degrees, kernel)
     sides, order = ((1.0, -1.0), None) if block.own else ((1.0,), 2)
-    width = imperfection(point) if block.own else 0.0
-    born = [Departure(equation, b, q, side * direction, order, kernel=width) for side in sides]
-    return [zonal_birth(departure) for departure in born]
+    return [zonal_birth(departure_from(point, equation, side * direction, order)) for side in sides]
 
 
 def zonal_birth(departure: Departure) -> Birth:

@@ -123,7 +123,7 @@ class HarmonicPerturbations:
         for known, seen in self._known:
             if known is point:
                 return seen
-        seen = _Seen(self, self.basis.moments_from(*point.equation.basis.expand(point.moments)))
+        seen = _Seen(self, self.basis.moments_from(*point.by_degree))
         self._known.append((point, seen))
         return seen
 

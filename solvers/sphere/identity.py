@@ -30,5 +30,5 @@ def _reversed(moments: Floats) -> Floats:
 def _about_the_axis(point: Point) -> Floats:
     """Return the moments by degree about the axis of a zonal state, or of the confinement."""
     modes = point.equation.basis.modes
-    cosine, _ = point.equation.basis.expand(point.moments)
+    cosine, _ = point.by_degree
     return np.asarray(cosine[modes.axial(modes.degree(cosine.size))])

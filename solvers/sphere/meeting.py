@@ -17,7 +17,6 @@ from ..bases import Floats
 from ..branches.continuation import Point, length, point_between, turning_point
 from ..branches.junctions import COLLAPSE, Arrival, Departure, arrival_near, at_uniform, crossing, in_symmetry
 from ..branches.orbits import lengths
-from ..equation import StationaryEquation
 from ..newton import Solution
 from .stability import AzimuthalBlock
 
@@ -107,16 +106,11 @@ def _same_lengths(left: Point, right: Point, inner: Point) -> bool:
 
 def nearest_image(symmetric: Point, last: Point) -> Floats:
     """Return a more symmetric state in the unknowns of an arriving branch about the same axis."""
-    equation: StationaryEquation = last.equation
-    moments = equation.basis.moments_from(*symmetric.equation.basis.expand(symmetric.moments))
-    return equation.unknown_from(moments)
+    return symmetric.unknown_in(last.equation)
 
 
 def compared(departure: Departure, arrival: Arrival) -> tuple[Floats, Floats] | None:
     """Return the moments of the branch points of a departure and an arrival, (2, places); None if of two kinds."""
     points = departure.base(), arrival.point
-    bases = [point.equation.basis for point in points]
-    if bases[0].modes != bases[1].modes:
-        return None
-    one, other = (np.stack(basis.expand(point.moments)) for basis, point in zip(bases, points, strict=True))
-    return one, other
+    one, other = (np.stack(point.by_degree) for point in points)
+    return (one, other) if departure.equation.basis.modes == arrival.point.equation.basis.modes else None

@@ -137,10 +137,10 @@ def broken_symmetry(point: Point, block: HarmonicClass, kernel: Floats) -> list[
     )
     if equation is None:
         return []
-    b = equation.unknown_from(equation.basis.moments_from(*old.basis.expand(point.moments)))
-    direction = equation.unknown_from(equation.basis.moments_from(*modes.basis.harmonics(change)))
+    b = point.unknown_in(equation)
+    direction = equation.unknown_with(*modes.basis.harmonics(change))
     direction /= np.linalg.norm(direction)
-    q = float(point.coupling / (equation.sign * equation.unit))
+    q = equation.q_at(point.coupling)
     order, sides = (2, (1.0,)) if reversed_by_one else (None, (1.0, -1.0))
     return [birth_in_group(Departure(equation, b, q, side * direction, order)) for side in sides]
 
@@ -171,12 +171,11 @@ def broken_axis(point: Point, block: AzimuthalBlock, degrees: Integers, kernel: 
     )
     if equation is None:
         return []
-    basis = equation.basis
-    zonal, _ = old.basis.expand(point.moments)
-    b = equation.unknown_from(basis.moments_from(packed(zonal), np.zeros(packed(zonal).size)))
+    zonal = packed(point.by_degree[0])
+    b = equation.unknown_with(zonal, np.zeros_like(zonal))
     roots = np.sqrt(np.abs(old.problem.potential.relative_multipliers(old.problem.domain, int(degrees.max()))))
     change = np.zeros(place(int(degrees.max()), int(degrees.max())) + 1)
     change[[place(degree, order) for degree in degrees.tolist()]] = kernel / roots[degrees]
-    direction = equation.unknown_from(basis.moments_from(change, np.zeros(change.size)))
-    q = float(point.coupling / (equation.sign * equation.unit))
+    direction = equation.unknown_with(change, np.zeros_like(change))
+    q = equation.q_at(point.coupling)
     return [birth_in_group(Departure(equation, b, q, direction / np.linalg.norm(direction), 2))]

@@ -182,6 +182,6 @@ def _polished(task: _Task, met: Met) -> Point | None:
         equation = task.equation(group, task.modes(met))
     if equation is None:
         return None
-    start = equation.unknown_from(equation.basis.moments_from(cosine, sine))
-    point = state_at(equation, start, float(coupling / (sign * equation.unit)))
+    start = equation.unknown_with(cosine, sine)
+    point = state_at(equation, start, equation.q_at(coupling))
     return point if isinstance(point, Point) else None

@@ -210,7 +210,7 @@ class Perturbations:
 
     def generator(self, part: Part, sector: AzimuthalBlock, point: Point) -> Floats:
         """Return the derivative of the moments of order one under rotation of the density."""
-        moments, _ = point.equation.basis.expand(point.moments)
+        moments, _ = point.by_degree
         padded = np.zeros(int(self.degrees.max()) + 1)
         count = min(padded.size, moments.size)
         padded[:count] = moments[:count]

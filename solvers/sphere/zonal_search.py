@@ -33,7 +33,7 @@ def zonal_states(
         equation = stationary_equation(geometry, problem, symmetry, sign)
         if equation is None or confining_symmetry(problem) % symmetry != 0:
             continue
-        q = float(coupling / (sign * equation.unit))
+        q = equation.q_at(coupling)
         significant = np.arange(0, field.strengths.size, symmetry)
         # In a confinement the only state need not be known.
         if problem.confinement is None and field.is_convex(significant):
@@ -86,5 +86,5 @@ def _known(equation: StationaryEquation, points: list[Point]) -> list[Floats]:
     for point in points:
         basis = point.equation.basis
         if basis.modes == equation.basis.modes and symmetry_of(point) % equation.basis.symmetry == 0:
-            known.append(equation.unknown_from(equation.basis.moments_from(*basis.expand(point.moments))))
+            known.append(point.unknown_in(equation))
     return known
