@@ -308,23 +308,25 @@ class Samples:
         last = min(degree, math.ceil(9.0 / self.bandwidth))
         result = np.zeros(degree + 1, dtype=complex)
         kernel = np.exp(-0.5 * (np.arange(last + 1) * self.bandwidth) ** 2)
-        result[: last + 1] = without_rounding(self._empirical(last)) * kernel
+        result[: last + 1] = without_rounding(empirical_moments(self.angles, last)) * kernel
         return result
-
-    def _empirical(self, degree: int) -> Complexes:
-        wave = np.exp(-1j * self.angles)
-        power, means = np.ones_like(wave), np.ones(degree + 1, dtype=complex)
-        for k in range(1, degree + 1):
-            power *= wave
-            means[k] = power.mean()
-        return means
 
     def _chosen(self) -> float:
         degrees, count = np.arange(1, JUDGED_DEGREES + 1), self.angles.size
-        squares = np.abs(self._empirical(JUDGED_DEGREES)[1:]) ** 2
+        squares = np.abs(empirical_moments(self.angles, JUDGED_DEGREES)[1:]) ** 2
         kernels = np.exp(-0.5 * np.multiply.outer(BANDWIDTHS, degrees) ** 2)
         risk = kernels**2 @ squares - 2.0 * kernels @ ((count * squares - 1.0) / (count - 1.0))
         return float(BANDWIDTHS[int(np.argmin(risk))])
+
+
+def empirical_moments(angles: Floats, degree: int) -> Complexes:
+    """Return the means of exp(-ikx) over angles for k = 0..degree."""
+    wave = np.exp(-1j * angles)
+    power, means = np.ones_like(wave), np.ones(degree + 1, dtype=complex)
+    for k in range(1, degree + 1):
+        power *= wave
+        means[k] = power.mean()
+    return means
 
 
 def turned(moments: Complexes, angle: float) -> Complexes:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from meanfield import InvalidInput
 
 from ..checkpoints import digest_of
+from ..evolution.starts import empirical_moments
 
 Floats = NDArray[np.float64]
 
@@ -62,12 +63,7 @@ class FromPositions:
 
     def moments(self, degree: int) -> NDArray[np.complex128]:
         """Return the means of exp(-ikx) for k = 0..degree."""
-        wave = np.exp(-1j * self.positions)
-        power, result = np.ones_like(wave), np.ones(degree + 1, dtype=complex)
-        for k in range(1, degree + 1):
-            power *= wave
-            result[k] = power.mean()
-        return result
+        return empirical_moments(self.positions, degree)
 
     def digest(self) -> str:
         """Return the digest that identifies this start."""

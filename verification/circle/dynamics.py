@@ -13,10 +13,10 @@ from scipy.special import ive
 from meanfield import Equation, Logarithmic, Relaxation, Trajectory
 
 from ..claims import FREE_ENERGY, Evidence, Undecided, at_least, claim, compare, worst
+from ..hypotheses import anywhere
 from ..tools import Tools
 from .measures import EPS, RESIDUAL, Floats, unit_coupling
 from .properties import repulsive
-from .uniform import anywhere
 
 # Relative coupling: clusters form; where the free energy is unbounded above the critical one, below it.
 FACTOR, SAFE_FACTOR = 2.0, 0.5

@@ -24,6 +24,7 @@ from meanfield import (
 from meanfield.potentials import Array, Number
 
 from ..claims import FREE_ENERGY, Evidence, claim, compare, missing, worst
+from ..hypotheses import anywhere, transformer
 from ..measures import nothing_but_uniform
 from ..tools import Tools
 from .measures import (
@@ -37,7 +38,7 @@ from .measures import (
     primary_branch,
     unit_coupling,
 )
-from .uniform import anywhere, attractive, transformer
+from .uniform import attractive
 
 FOLD = 2
 ANGLE = 0.7

@@ -11,6 +11,7 @@ import numpy as np
 from meanfield import Equation, McKeanVlasov, State, Transformer, tricritical_beta
 
 from ..claims import FREE_ENERGY, Evidence, at_least, claim, compare, missing, worst
+from ..hypotheses import anywhere, transformer
 from ..measures import uniform_state
 from ..tools import Tools
 from .measures import (
@@ -33,24 +34,12 @@ LEADING = 5
 TRICRITICAL_BETA = 2.44691831128904613090
 
 
-def anywhere(problem: Equation) -> str | None:
-    """Return the reason why a statement on the interaction alone does not apply, or None if it does."""
-    return "there is a confinement" if problem.confinement is not None else None
-
-
 def attractive(problem: Equation) -> str | None:
     """Return the reason why a statement on clustered states does not apply, or None if it does."""
     if problem.confinement is not None:
         return "there is a confinement"
     multipliers = problem.potential.multipliers(problem.domain, 64)[1:]
     return None if bool((multipliers < 0).any()) else "no mode of the potential attracts"
-
-
-def transformer(problem: Equation) -> str | None:
-    """Return the reason why a statement on the attractive transformer does not apply, or None if it does."""
-    if not isinstance(problem.potential, Transformer) or problem.potential.beta < 0:
-        return "it is about the transformer with beta > 0"
-    return anywhere(problem)
 
 
 @claim(

@@ -10,10 +10,10 @@ import numpy as np
 from meanfield import Branch, Diagram, Equation, tricritical_beta
 
 from ..claims import FREE_ENERGY, Evidence, at_least, claim, compare, missing, worst
+from ..hypotheses import transformer
 from ..measures import EPS, LOCATION, MOMENT, clustered_states
 from ..tools import Tools
 from .measures import SIGNIFICANT_DEGREE, gap, gibbs, multipliers, polar_rule, polynomials, unit_coupling
-from .uniform import transformer
 
 # Roots found with thirty digits.
 REFERENCE = {

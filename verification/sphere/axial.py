@@ -19,12 +19,13 @@ from meanfield import Branch, Diagram, Equation, State, critical_couplings
 from meanfield.harmonics import place
 
 from ..claims import FREE_ENERGY, Evidence, Undecided, at_least, claim, compare, missing, worst
+from ..hypotheses import anywhere
 from ..measures import LOCATION, MOMENT, RESIDUAL, Floats, Integers, polynomial_at_zero, spaced
 from ..tools import Tools
 from .harmonics import degrees_of, grid_values, mean
 from .measures import fixed_point_error, multipliers
 from .onset import NEAR, WIDTHS, children
-from .uniform import anywhere, significant_degrees
+from .uniform import significant_degrees
 
 DEGREES = (1, 2, 3, 4)
 # The first state of a branch is known to its residual over its distance from uniform.

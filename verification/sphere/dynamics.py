@@ -13,11 +13,12 @@ from scipy.special import ive
 from meanfield import Equation, Trajectory
 
 from ..claims import FREE_ENERGY, Evidence, Undecided, at_least, claim, compare, worst
+from ..hypotheses import anywhere
 from ..measures import EPS, RESIDUAL, Floats
 from ..tools import Tools
 from .harmonics import point_values, turned_to
 from .measures import SIGNIFICANT_DEGREE, multipliers, numbers, unit_coupling
-from .uniform import anywhere, significant_degrees
+from .uniform import significant_degrees
 
 FACTOR = 1.5
 START_DEGREE, LEAST_DEGREE = 60, 24

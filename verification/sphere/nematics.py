@@ -16,10 +16,11 @@ import numpy as np
 from meanfield import Equation, Onsager, State, critical_couplings
 
 from ..claims import FREE_ENERGY, Evidence, at_least, claim, compare, missing, worst
+from ..hypotheses import anywhere
 from ..measures import EPS, LOCATION, MOMENT, clustered_states
 from ..tools import Tools
 from .measures import gap, interval, multipliers
-from .uniform import anywhere, significant_degrees
+from .uniform import significant_degrees
 
 # alpha and S at the fold and at equal free energy, by Kummer's functions with thirty digits. The fold printed by
 # Liu, Zhang and Zhang (2005), 6.731393, is wrong from its fifth digit on.

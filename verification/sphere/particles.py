@@ -17,10 +17,10 @@ from solvers import schemes
 from ..circle.confined import confined
 from ..circle.fluctuations import FALSE_ALARM, SEED
 from ..claims import Evidence, claim, compare, worst
+from ..hypotheses import anywhere
 from ..statistics import band, student
 from ..tools import Tools
 from .confined import gibbs_moments
-from .uniform import anywhere
 
 SYSTEMS, PARTICLES = 32, 10_000
 # The slowest direction is forgotten by a factor e; the mean direction is exact at every step.

@@ -15,10 +15,10 @@ import numpy as np
 from meanfield import Equation, GegenbauerSeries
 
 from ..claims import Evidence, Undecided, claim, compare, missing, worst
+from ..hypotheses import anywhere
 from ..measures import LOCATION, MOMENT
 from ..tools import Tools
 from .measures import gibbs, interval, multipliers, polar_rule, polynomials
-from .uniform import anywhere
 
 # Exponents F between which the roots are looked for, and how many intervals.
 LARGEST, INTERVALS = 12.0, 401

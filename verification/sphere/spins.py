@@ -15,6 +15,7 @@ from meanfield import Equation, State, Trajectory
 from meanfield.harmonics import degrees_of_places
 
 from ..claims import FREE_ENERGY, Evidence, at_least, claim, compare, missing, worst
+from ..hypotheses import anywhere
 from ..measures import MOMENT, Floats, clustered_states
 from ..tools import Tools
 from .dynamics import (
@@ -27,7 +28,7 @@ from .dynamics import (
     without_axis,
 )
 from .measures import interval, multipliers, numbers
-from .uniform import anywhere, significant_degrees
+from .uniform import significant_degrees
 
 # Couplings over n D: where uniform is alone, and where it is not.
 BELOW, ABOVE = 0.8, 2.0

@@ -17,11 +17,11 @@ import numpy as np
 from meanfield import Equation, critical_couplings
 
 from ..claims import Evidence, claim, worst
+from ..hypotheses import anywhere
 from ..measures import Floats
 from ..reduced import OTHERS, SMALLEST, Critical, held_against, unstable
 from ..tools import Tools
 from .measures import multipliers, numbers, product_mean
-from .uniform import anywhere
 
 # Largest distance of both thresholds times the dimension, of which amplitudes are multiples, and degrees looked at.
 LARGEST, DEGREES = 0.05, 16

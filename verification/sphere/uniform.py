@@ -9,19 +9,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from meanfield import Equation, Transformer, critical_coupling
+from meanfield import Equation, critical_coupling
 
 from ..claims import Evidence, claim, compare, worst
+from ..hypotheses import anywhere
 from ..measures import EIGENVALUE, LOCATION, Floats, nothing_but_uniform, uniform_state
 from ..tools import Tools
 from .measures import HIGH, SIGNIFICANT_DEGREE, interval, multiplier, multipliers, numbers, unit_coupling
 
 LEADING = 4
-
-
-def anywhere(problem: Equation) -> str | None:
-    """Return the reason why a statement on the interaction alone does not apply, or None if it does."""
-    return "there is a confinement" if problem.confinement is not None else None
 
 
 def attractive(problem: Equation) -> str | None:
@@ -38,13 +34,6 @@ def repulsive(problem: Equation) -> str | None:
     if reason is None and attractive(problem) is None:
         reason = "some degree attracts"
     return reason
-
-
-def transformer(problem: Equation) -> str | None:
-    """Return the reason why a statement on the attractive transformer does not apply, or None if it does."""
-    if not isinstance(problem.potential, Transformer) or problem.potential.beta < 0:
-        return "it is about the transformer with beta > 0"
-    return anywhere(problem)
 
 
 def attracting_degrees(problem: Equation) -> list[int]:
