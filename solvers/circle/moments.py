@@ -1,5 +1,7 @@
 """Moments of points of a branch and their derivatives along it, many points at once."""
 
+from typing import TypeVar
+
 import numpy as np
 import scipy.fft
 
@@ -7,6 +9,8 @@ from ..bases import Floats, Integers
 from ..branches.continuation import Point
 from ..branches.recording import SIGNIFICANT
 from .rotation import Complexes
+
+Values = TypeVar("Values", Floats, Complexes)
 
 
 def moment_arrays(points: list[Point]) -> Floats:
@@ -34,6 +38,13 @@ def complex_moments(point: Point) -> Complexes:
     """Return the moments m - i s of a point by degree."""
     cosine, sine = point.by_degree
     return cosine - 1j * sine
+
+
+def padded(moments: Values, size: int) -> Values:
+    """Return moments cut or padded with zeros to a size."""
+    result = np.zeros(size, dtype=moments.dtype)
+    result[: moments.size] = moments[:size]
+    return result
 
 
 def significant_moments(points: list[Point]) -> list[Floats]:

@@ -6,7 +6,7 @@ from ..bases import Integers
 from ..branches.continuation import Point
 from ..branches.orbits import SAME, symmetry_of
 from ..significant import confining_symmetry
-from .moments import complex_moments
+from .moments import complex_moments, padded
 from .rotation import Complexes, turned
 
 # Images under a confinement, whose angle may be held weakly, differ by less than this; other states by much more.
@@ -15,8 +15,7 @@ CLOSE = 1e-3
 
 def row_of(point: Point, degree: int) -> Complexes:
     """Return the moments m_k - i s_k of a state from degree 0 to ``degree``."""
-    moments = complex_moments(point)[: degree + 1]
-    return np.concatenate([moments, np.zeros(degree + 1 - moments.size)])
+    return padded(complex_moments(point), degree + 1)
 
 
 def name_of(point: Point) -> str:

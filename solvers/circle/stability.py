@@ -33,6 +33,7 @@ from ..pinning import count_beside_rotation, is_weak
 from ..significant import significant_degrees, strengths
 from ..transforms import FourierTransform, planned
 from ..weak import Partition, Products, strong_modes
+from .moments import padded
 
 # With more modes than this the blocks of a rotation symmetry are counted one by one.
 DIVIDED = 64
@@ -283,7 +284,7 @@ class Perturbations:
 
     def _mixed(self, point: Point, part: Part) -> tuple[Floats, Integers, int]:
         equation, needed = point.equation, 2 * int(self.degrees[-1]) + 1
-        cosine, sine = (_padded(moments, needed) for moments in point.by_degree)
+        cosine, sine = (padded(moments, needed) for moments in point.by_degree)
         signs = np.tile(-equation.sign * part.signs, 2)
         roots = np.tile(np.sqrt(point.q / equation.strongest) * part.roots, 2)
         scaled = signs * roots
@@ -298,13 +299,6 @@ def diagonals(matrices: Floats) -> Floats:
     """Return the diagonals of (count, rows, size) contiguous matrices as a view, (count, rows); rows <= size."""
     count, rows, size = matrices.shape
     return matrices.reshape(count, rows * size)[:, :: size + 1]
-
-
-def _padded(moments: Floats, size: int) -> Floats:
-    padded = np.zeros(size)
-    count = min(moments.size, size)
-    padded[:count] = moments[:count]
-    return padded
 
 
 @functools.lru_cache(maxsize=64)

@@ -116,7 +116,7 @@ def _with_origin(diagram: Diagram, where: dict[str, Any]) -> Diagram:
 def _diagram_writers(diagram: Diagram, settings: argparse.Namespace) -> list[Callable[[], Sequence[Path]]]:
     writers: list[Callable[[], Sequence[Path]]] = []
     for target in settings.to:
-        writers.append(lambda target=target: save(diagram, target, force=settings.force))  # type: ignore[misc]
+        writers.append(partial(save, diagram, target, force=settings.force))
     if settings.plot is not None:
         writers.append(lambda: [draw(diagram, settings.plot, force=settings.force)])
     if settings.panels is not None:

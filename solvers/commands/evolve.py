@@ -161,9 +161,8 @@ def _evolved(problem: Equation, method: "Integrator | None", settings: argparse.
 
 def _writers(trajectory: Trajectory, settings: argparse.Namespace) -> list[Callable[[], Sequence[Path]]]:
     force = settings.force
-    writers: list[Callable[[], Sequence[Path]]] = []
-    for target in settings.to:
-        writers.append(lambda target=target: trajectory.save(target, force=force))  # type: ignore[misc]
+    writers: list[Callable[[], Sequence[Path]]]
+    writers = [partial(trajectory.save, target, force=force) for target in settings.to]
     for kind in ("density", "energy", "moments"):
         target = getattr(settings, "plot" if kind == "density" else kind)
         if target is not None:

@@ -130,9 +130,8 @@ def _simulated(problem: Equation, settings: argparse.Namespace) -> Ensemble:
 
 
 def _writers(ensemble: Ensemble, settings: argparse.Namespace) -> list[Callable[[], Sequence[Path]]]:
-    writers: list[Callable[[], Sequence[Path]]] = []
-    for target in settings.to:
-        writers.append(lambda target=target: ensemble.save(target, force=settings.force))  # type: ignore[misc]
+    writers: list[Callable[[], Sequence[Path]]]
+    writers = [partial(ensemble.save, target, force=settings.force) for target in settings.to]
     if settings.plot is not None:
         writers.append(lambda: [draw_ensemble(ensemble, settings.plot, settings.force)])
     return writers

@@ -112,9 +112,8 @@ def _compared(problem: Equation, settings: argparse.Namespace) -> Comparison:
 
 
 def _writers(comparison: Comparison, settings: argparse.Namespace) -> list[Callable[[], Sequence[Path]]]:
-    writers: list[Callable[[], Sequence[Path]]] = []
-    for target in settings.to:
-        writers.append(lambda target=target: comparison.save(target, force=settings.force))  # type: ignore[misc]
+    writers: list[Callable[[], Sequence[Path]]]
+    writers = [partial(comparison.save, target, force=settings.force) for target in settings.to]
     if settings.plot is not None:
         writers.append(lambda: [draw_record(comparison, settings.plot, force=settings.force)])
     return writers
