@@ -17,9 +17,10 @@ from meanfield import CriticalPoint, Equation, Number, Spectrum, State
 from .bases import Basis, Floats, Integers
 
 if TYPE_CHECKING:
+    from .branches.arrivals import Arrival
     from .branches.continuation import Point
     from .branches.detection import Event
-    from .branches.junctions import Arrival, Departure
+    from .branches.junctions import Departure
     from .branches.recording import Register
     from .equation import Size, StationaryEquation
     from .searched import Searched

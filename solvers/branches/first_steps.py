@@ -12,8 +12,9 @@ import numpy as np
 
 from ..bases import Floats
 from ..newton import NEUTRAL, POLISHED, correct
+from .arrivals import ALIGNED
 from .continuation import Point, length, resolve
-from .junctions import ALIGNED, INSEPARABLE, Departure
+from .junctions import INSEPARABLE, Departure
 
 # Relative slopes of the coupling of transcritical branches in the amplitude go up to this; the first point stays
 # near the branch point.

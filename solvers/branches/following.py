@@ -16,10 +16,11 @@ from ..equation import StationaryEquation
 from ..inertia import below_and_above
 from ..newton import NEUTRAL, ROUNDING
 from .arclength import Arclength
+from .arrivals import Arrival
 from .continuation import End, Point, hermite, length, trace, turns_twice
 from .detection import CERTAIN, Event, events_between
 from .first_steps import first_point
-from .junctions import INSEPARABLE, Arrival, Departure, branch_end, slope_towards
+from .junctions import INSEPARABLE, Departure, branch_end, slope_towards
 
 # A vertical family is followed until its largest moment passes this: nothing new happens before its collapse.
 VERTICAL_END = 0.9

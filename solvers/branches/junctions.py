@@ -1,38 +1,24 @@
-r"""Departures and arrivals of branches at more symmetric ones."""
+"""Departures of branches from more symmetric ones."""
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.linalg.blas import ddot
 
 from meanfield import Equation, Number
 
-from ..bases import Basis, Floats, Integers
+from ..bases import Floats, Integers
 from ..equation import StationaryEquation, stationary_equation
 from ..geometry import Geometry
-from ..newton import POLISHED, ROUNDING, Solution, correct
+from ..newton import Solution
 from ..significant import confining_symmetry
 from .continuation import REGULAR_ARCLENGTH, Point, state_at
-from .detection import eigenvalues
 
 # First amplitude to try on a new branch where nothing is known of it.
 AMPLITUDE = 2e-2
 # Critical couplings with a relative distance below this are not separated by arithmetic of 16 digits: what happens
 # between them has amplitudes down to this, whose squares, changes of couplings and of eigenvalues, near rounding.
 INSEPARABLE = 3e-7
-# Directions at the uniform state are one branch from this cosine of their angle.
-ALIGNED = 0.99
-# Moments of one branch point, known by its coupling and by extrapolation, agree to this share of the amplitude.
-SAME_PLACE = 1e-5
-# Couplings of one branch point, found from two sides, agree to this.
-SAME_COUPLING = 1e-7
-# Newton at a branch point may fall onto the more symmetric branch: modes that shrink by this factor in one step.
-COLLAPSE = 1e-6
-# The first step of a secant towards a critical state, as a share of the distance that it may have.
-FIRST_SHARE = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,54 +159,6 @@ def branch_end(equation: StationaryEquation, b: Floats, q: float, kernel: Floats
     return Point(equation, Solution(b, q, evaluation, tangent_b, tangent_q, 0), 0.0, leaving=kernel)
 
 
-@dataclass(frozen=True, eq=False)
-class Arrival:
-    """The arrival of a branch at a more symmetric one.
-
-    Attributes
-    ----------
-    point
-        The branch point, in the equation of the more symmetric branch; for the uniform state in that of the branch
-        that arrives, with the direction of this branch from there.
-    coupling : float
-        Its coupling.
-    reflecting : bool
-        Whether the branch continues as a rotated or reflected copy of itself, so that it ends here.
-    met : str
-        Name of the branch met.
-    even : bool
-        Whether the states of the arriving branch have a reflection axis.
-    error : float
-        Error of the coupling, in q.
-    kernel_dimension : int or None
-        Dimension of the kernel at the branch point; None if it is not known.
-    """
-
-    point: Point
-    coupling: Number
-    reflecting: bool
-    met: str
-    even: bool = True
-    error: float = 0.0
-    kernel_dimension: int | None = None
-
-
-def at_uniform(last: Point, point: Point) -> Arrival:
-    """Return the arrival of a branch at the uniform state between two points.
-
-    The mode that changes most is critical there; the kernel is that of all thresholds that are treated as one.
-    """
-    equation, older = point.equation, last.on(point.equation)
-    dominant = int(np.argmax(np.abs(older.b - point.b)))
-    inverse = equation.doubled * equation.scales[dominant] ** 2 * equation.basis.squares[dominant]
-    coupling, q = equation.sign * equation.unit / inverse, float(1.0 / inverse)
-    kernel = np.where(np.abs(equation.distances(q)) <= INSEPARABLE, older.b, 0.0)
-    zero = np.zeros_like(kernel)
-    leaving = kernel / np.linalg.norm(kernel)
-    end = Point(equation, Solution(zero, q, equation.evaluate(zero, q), leaving, 0.0, 0), 0.0, leaving)
-    return Arrival(end, coupling, True, "the uniform state")
-
-
 def imperfection(crossing: Point) -> float:
     """Return the size of eigenvalues at a point where two curves cross up to the residual at that point.
 
@@ -228,154 +166,3 @@ def imperfection(crossing: Point) -> float:
     the order h^(1/3), where eigenvalues are of the order h^(2/3).
     """
     return float(np.cbrt(crossing.solution.residual) ** 2)
-
-
-def leads_back(departure: Departure, arrival: Arrival) -> bool:
-    """Return whether the branch of a departure from the uniform state is that of an arrival, traced backwards."""
-    end = arrival.point
-    if end.leaving is None or np.any(end.b) or np.any(departure.b):
-        return False
-    if abs(float(departure.coupling / arrival.coupling) - 1.0) > INSEPARABLE:
-        return False
-    direction = departure.equation.transfer(departure.direction, end.equation)
-    return any(float(image @ end.leaving) >= ALIGNED for image in end.equation.basis.images(direction))
-
-
-def same_place(departure: Departure, arrival: Arrival) -> bool:
-    """Return whether a departure starts at the branch point of an arrival."""
-    point = arrival.point
-    if not np.any(departure.b):
-        return _same_symmetry(departure.equation.basis, point.equation.basis) and leads_back(departure, arrival)
-    if np.abs(departure.coupling - arrival.coupling) > SAME_COUPLING * np.abs(arrival.coupling):
-        return False
-    pair = point.equation.geometry.compared(departure, arrival)
-    return pair is not None and same_moments(*pair)
-
-
-def _same_symmetry(one: Basis, other: Basis) -> bool:
-    """Return whether two bases are of densities of the same symmetry."""
-    first, second = one.invariants, other.invariants
-    if first is not None and second is not None:
-        return first.group.name == second.group.name
-    return one.modes == other.modes and one.symmetry == other.symmetry
-
-
-def same_moments(one: NDArray[Any], other: NDArray[Any]) -> bool:
-    """Return whether two vectors of moments, from degree zero, are those of one branch point computed twice.
-
-    Near a resonance branch points have amplitudes as small as the distance of the thresholds, so that it is their
-    amplitude a that they are compared with. The coupling of a branch point is known to rounding and a branch has
-    slopes of its coupling down to the order of a, so that moments are known to a rounding error over a.
-    """
-    count = min(one.shape[-1], other.shape[-1])
-    amplitude = float(np.abs(one[..., 1:]).max())
-    difference = float(np.abs(one[..., :count] - other[..., :count]).max())
-    return difference <= SAME_PLACE * amplitude + ROUNDING / max(amplitude, ROUNDING)
-
-
-def crossing(last: Point, point: Point, modes: NDArray[np.bool_]) -> tuple[Floats, float]:
-    """Return the unknowns and q on the chord between two points of a curve where some modes pass zero."""
-    sizes = [float(np.linalg.norm(end.b[modes])) for end in (last, point)]
-    share = sizes[0] / (sizes[0] + sizes[1])
-    return (1 - share) * last.b + share * point.b, (1 - share) * last.q + share * point.q
-
-
-def in_symmetry(b: Floats, equation: StationaryEquation, larger: StationaryEquation) -> Floats:
-    """Return the part of a state in a larger symmetry about the same axis, in the unknowns of that equation."""
-    values = np.zeros(int(max(equation.basis.degrees.max(), larger.basis.degrees.max())) + 1)
-    values[equation.basis.degrees] = b / equation.scales
-    return larger.scales * values[larger.basis.degrees]
-
-
-def arrival_near(
-    arriving: StationaryEquation,
-    equation: StationaryEquation,
-    b: Floats,
-    q: float,
-    block: Any,
-    reach: float,
-    met: str,
-    *,
-    reflecting: bool = True,
-    even: bool = True,
-    kernel_dimension: int | None = None,
-) -> Arrival | None:
-    """Return the arrival of a branch where an eigenvalue of a more symmetric one vanishes, or None.
-
-    Parameters
-    ----------
-    arriving, equation
-        That of the branch which arrives, and that of the more symmetric one.
-    b, q
-        The guess: the state in the unknowns of the second, and its coupling in units of the first.
-    block, reach
-        As for :func:`critical_point`.
-    met, reflecting, even, kernel_dimension
-        As in :class:`Arrival`.
-    """
-    found = critical_point(equation, b, q * float(arriving.unit / equation.unit), block, reach)
-    if found is None:
-        return None
-    point, error = found
-    return Arrival(point, point.coupling, reflecting, met, even, error * q, kernel_dimension)
-
-
-def critical_point(
-    equation: StationaryEquation, b: Floats, q: float, block: Any, reach: float
-) -> tuple[Point, float] | None:
-    """Return the state near a guess where an eigenvalue of a block vanishes, and the error of its coupling.
-
-    The secant method along the branch of the state, since at a fixed coupling Newton may find another one;
-    rounding of the eigenvalue makes the error.
-
-    Parameters
-    ----------
-    reach
-        Largest distance of the state from the guess.
-    """
-    start = _beside(equation, b, q)
-    if start is None:
-        return None
-    tangent_b, tangent_q = start.solution.tangent_b, start.solution.tangent_q
-    values = eigenvalues(start, block)
-    if not values.size:
-        return None
-    index = int(np.argmin(np.abs(values)))
-
-    def at(way: float) -> tuple[Point, float] | None:
-        guess_b, guess_q = start.b + way * tangent_b, start.q + way * tangent_q
-        solution = correct(equation, guess_b, guess_q, tangent_b, tangent_q, POLISHED) if guess_q > 0.0 else None
-        if solution is None:
-            return None
-        point = Point(equation, solution, way)
-        return point, float(eigenvalues(point, block)[index])
-
-    found = [(start, float(values[index]))]
-    way, steepness = FIRST_SHARE * reach, 0.0
-    for _ in range(30):
-        new = at(way) if abs(way) <= reach else None
-        if new is None:
-            return None
-        (old, old_value), (point, value) = found[-1], new
-        found.append(new)
-        if point.arclength == old.arclength or value == old_value:
-            break
-        steepness = (value - old_value) / (point.arclength - old.arclength)
-        if abs(value) <= 4e-15:
-            break
-        way = point.arclength - value / steepness
-    point, value = min(found, key=lambda pair: abs(pair[1]))
-    if abs(value) > 1e-12:
-        return None
-    noise = max(abs(value), ROUNDING) * abs(tangent_q)
-    return point, noise / max(abs(steepness) * point.q, ROUNDING)
-
-
-def _beside(equation: StationaryEquation, b: Floats, q: float) -> Point | None:
-    """Return the state near a guess of the guess' size, which distinguishes it from others at one coupling."""
-    size = math.sqrt(ddot(b, b))
-    for border_b, border_q in ((b / size, 0.0), (np.zeros_like(b), 1.0)) if size > 0.0 else ():
-        solution = correct(equation, b, q, border_b, border_q, POLISHED)
-        if solution is not None:
-            return Point(equation, solution, 0.0)
-    return None

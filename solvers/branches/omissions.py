@@ -9,7 +9,7 @@ from meanfield import CriticalPoint, Equation, Number, critical_modes
 from meanfield.equations import has_free_energy
 
 from ..geometry import Birth, Geometry
-from .junctions import same_place
+from .arrivals import same_place
 from .recording import Register
 
 # So many places are named, the others are counted.

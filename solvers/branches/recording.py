@@ -11,10 +11,10 @@ from ..bases import Floats
 from ..labels import untaken
 from ..newton import NEUTRAL
 from ..observables import of_states
+from .arrivals import Arrival
 from .continuation import Point, point_between
 from .detection import Event, interval_end
 from .following import VERTICAL_NEUTRAL, Followed, Knot, own_count, own_counts
-from .junctions import Arrival
 from .orbits import symmetry_of
 
 # A moment below this is rounding noise; the density is resolved by the moments above it.

@@ -15,11 +15,12 @@ from meanfield import Equation, Number, Outcome, critical_modes
 
 from ..geometry import Geometry, Threshold
 from .arclength import Arclength
+from .arrivals import same_place
 from .births import births_on_uniform
 from .continuation import Point
 from .detection import Event, interval_end
 from .following import Followed, follow
-from .junctions import Departure, from_no_interaction, same_place
+from .junctions import Departure, from_no_interaction
 from .orbits import same_orbit, symmetry_of
 from .recording import Part, Register, largest_modulus, nearest_part, parts_of
 from .resonance import joined, merged

@@ -11,8 +11,9 @@ import math
 import numpy as np
 
 from ..bases import Basis, Floats
+from ..branches.arrivals import COLLAPSE, Arrival, arrival_near, at_uniform, crossing, in_symmetry
 from ..branches.continuation import Point, length
-from ..branches.junctions import COLLAPSE, Arrival, Departure, arrival_near, at_uniform, crossing, in_symmetry
+from ..branches.junctions import Departure
 from ..equation import StationaryEquation
 from .moments import complex_moments
 from .rotation import Complexes, overlaps, turned

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..bases import Floats, Integers
+from ..branches.arrivals import Arrival, arrival_near
 from ..branches.continuation import Point
-from ..branches.junctions import Arrival, arrival_near
 from ..branches.orbits import SAME
 from ..equation import StationaryEquation
 from ..newton import NEUTRAL

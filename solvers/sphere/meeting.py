@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bases import Floats
+from ..branches.arrivals import COLLAPSE, Arrival, arrival_near, at_uniform, crossing, in_symmetry
 from ..branches.continuation import Point, length, point_between, turning_point
-from ..branches.junctions import COLLAPSE, Arrival, Departure, arrival_near, at_uniform, crossing, in_symmetry
+from ..branches.junctions import Departure
 from ..branches.orbits import lengths
 from ..newton import Solution
 from .stability import AzimuthalBlock
