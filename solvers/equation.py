@@ -27,14 +27,12 @@ directions of the equation, within the basis.
 
 import copy
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.linalg.blas import ddot
 
 from meanfield import Equation, Number
-from meanfield.equations import Interaction
 
 from .bases import (
     EPS,
@@ -43,18 +41,14 @@ from .bases import (
     Gibbs,
     Integers,
     log1p_beyond_linear,
-    multiples,
     plus_dyad,
     resolved,
 )
 from .limits import MAX_UNKNOWNS
 from .significant import (
     SignificantDegrees,
-    confining_degree,
-    confining_error,
     even_size,
     significant_among,
-    starting_degrees,
     strengths,
 )
 from .weak import Partition, strong_modes
@@ -310,32 +304,6 @@ class StationaryEquation:
             return finer
         return type(self)(self.problem, resized, self.sign, self.geometry, significant, self.truncation)
 
-    def among(
-        self, symmetry: int, *, even: bool = True, axis: float | None = None, finer: int = 1
-    ) -> "StationaryEquation | None":
-        """Return the equation on densities of another symmetry that resolves at least as much; None if none acts.
-
-        Parameters
-        ----------
-        symmetry, even
-            Those of the densities.
-        axis
-            Angle of their reflection axis; by default that of the basis.
-        finer
-            Factor of the number of moments to resolve.
-        """
-        basis = self.basis
-        return stationary_equation(
-            self.geometry,
-            self.problem,
-            symmetry,
-            self.sign,
-            even=even,
-            axis=basis.axis if axis is None else axis,
-            modes=finer * basis.symmetry * basis.nodes // 2,
-            unknowns=int(basis.degrees.max()) // symmetry,
-        )
-
     def on(self, basis: Basis) -> "StationaryEquation":
         """Return the same equation in a basis of the same modes."""
         equation = copy.copy(self)
@@ -377,74 +345,3 @@ def orthonormal(columns: Floats, size: float = 0.0) -> Floats:
     """Return orthonormal columns with the span of given ones, without those that are rounding errors of a size."""
     directions, sizes, _ = np.linalg.svd(columns, full_matrices=False)
     return np.asarray(directions[:, sizes > INDEPENDENT * sizes.max(initial=size)])
-
-
-class Size(NamedTuple):
-    """The cells of an equation, the degrees over the symmetry, its nodes, and -V/D on the cells from 1."""
-
-    cells: Integers
-    nodes: int
-    confinement: Floats | None
-
-
-def stationary_equation(
-    geometry: "Geometry",
-    problem: Equation,
-    symmetry: int = 1,
-    sign: int = 1,
-    *,
-    even: bool = True,
-    axis: float = 0.0,
-    modes: int = 0,
-    unknowns: int = 0,
-    negligible: bool = False,
-) -> StationaryEquation | None:
-    """Return the equation on densities of a symmetry, sized by the decay of potential and confinement.
-
-    Parameters
-    ----------
-    geometry
-        That of the domain.
-    symmetry
-        Invariance under rotation by 2 pi/symmetry; on spheres 2 for densities even about the equator.
-    sign
-        Sign of the couplings.
-    even
-        Whether the densities are even about an axis; on spheres all of them are symmetric about one.
-    axis
-        On the circle the angle of a reflection axis of the confinement about which they are even.
-    modes
-        Smallest number of moments to resolve; the basis grows from there as the state requires.
-    unknowns
-        Smallest last cell to include, for potentials whose multipliers decay slowly.
-    negligible
-        Whether to return an equation, with one mode that does not act, where the potential does not act in the
-        symmetry: its state is that of the confinement alone.
-
-    Returns
-    -------
-    StationaryEquation or None
-        None if the potential does not act on densities of this symmetry, unless ``negligible``.
-    """
-    significant = starting_degrees(problem, partial(multiples, symmetry), symmetry, unknowns)
-    if negligible and not significant.degrees.size:
-        significant = SignificantDegrees(multiples(symmetry, symmetry), True, symmetry)
-    if not significant.degrees.size:
-        return None
-    cells, confining = significant.degrees // symmetry, confining_degree(problem)
-    most = max(int(cells.max()), modes // symmetry, (SLOW if confining is None else confining) // symmetry)
-    nodes = even_size(max(2 * most, geometry.fewest_nodes))
-    size = Size(cells, nodes, confinement_field(problem, symmetry, nodes))
-    basis = geometry.basis(problem, symmetry, size, even=even)
-    if axis and basis.cosines is not None:
-        basis = basis.cosines.about(axis)
-    truncation = 0.0 if geometry.takes_kinks else confining_error(problem, SLOW)
-    return StationaryEquation(problem, basis, sign, geometry, significant, truncation)
-
-
-def confinement_field(problem: Equation, symmetry: int, cells: int) -> Floats | None:
-    """Return the cosine coefficients of -V/D on the cells 1, 2, ..., or None if there is no confinement."""
-    if problem.confinement is None:
-        return None
-    degree = symmetry * cells
-    return Interaction(problem).forces(degree)[symmetry::symmetry]

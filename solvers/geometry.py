@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from .branches.detection import Event
     from .branches.junctions import Departure
     from .branches.recording import Register
-    from .equation import Size, StationaryEquation
+    from .equation import StationaryEquation
     from .searched import Searched
+    from .sizing import Size
 
 
 class Block(Protocol):

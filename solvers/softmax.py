@@ -170,7 +170,7 @@ class SoftmaxEquation(StationaryEquation):
         rounding = FIELD_ROUNDING * EPS * (1.0 + abs(self.exponent(q)) * self.factor * float(np.abs(b).sum()))
         if not resolved(self.basis, moments, rounding):
             return False
-        if not self.basis.doubts_tail:
+        if not self.basis.needs_second_rule:
             return True
         finer = self.on(self.basis.resized(self.basis.cells, 3 * self.basis.nodes // 2))
         others = finer.basis.means(finer.evaluate(b, q).gibbs.moments)

@@ -25,6 +25,7 @@ from ..branches.detection import Event
 from ..branches.junctions import Departure, departure_from, placed
 from ..geometry import Birth
 from ..newton import Solution
+from ..sizing import equation_among
 from .stability import Block
 
 
@@ -132,7 +133,7 @@ def _even_departure(
 ) -> Departure | None:
     old = point.equation
     symmetry = math.gcd(residue, old.basis.symmetry) if residue else old.basis.symmetry
-    equation = old.among(symmetry)
+    equation = equation_among(old, symmetry)
     if equation is None:
         return None
     direction = placed(equation.basis.degrees, degrees, kernel)
@@ -144,7 +145,7 @@ def _uneven(point: Point, degrees: Integers, kernel: Floats, parity: str) -> lis
     old = point.equation
     strongest = int(degrees[np.argmax(np.abs(kernel))])
     symmetry = math.gcd(strongest, old.basis.symmetry)
-    equation = old.among(symmetry, even=False)
+    equation = equation_among(old, symmetry, even=False)
     if equation is None:
         return []
     half = equation.basis.degrees.size // 2

@@ -4,8 +4,8 @@ from meanfield import Equation
 
 from ..bases import Basis, CosineBasis, FourierBasis, KinkedCosineBasis, KinkedFourierBasis
 from ..boltzmann import boltzmann_factor
-from ..equation import Size
 from ..significant import confining_degree, even_size
+from ..sizing import Size
 
 # Nodes to start with: transforms are fast, and having twice as many costs less than taking them later.
 FEWEST = 128

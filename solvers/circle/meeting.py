@@ -15,6 +15,7 @@ from ..branches.arrivals import COLLAPSE, Arrival, arrival_near, at_uniform, cro
 from ..branches.continuation import Point, length
 from ..branches.junctions import Departure
 from ..equation import StationaryEquation
+from ..sizing import equation_among
 from .moments import complex_moments
 from .rotation import Complexes, overlaps, turned
 from .stability import Block
@@ -99,7 +100,7 @@ def _located(
     equation: StationaryEquation, b: Floats, q: float, symmetry: int, kernel: Floats, reach: float
 ) -> Arrival | None:
     """Return the arrival at a more symmetric branch, where its eigenvalue along the kernel vanishes, or None."""
-    target = equation.among(symmetry, finer=2)
+    target = equation_among(equation, symmetry, finer=2)
     if target is None:
         return None
     strongest = int(equation.basis.degrees[np.argmax(np.abs(kernel))])

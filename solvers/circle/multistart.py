@@ -10,10 +10,11 @@ from ..bases import Integers
 from ..branches.continuation import Point
 from ..branches.deflation import resolved_at
 from ..branches.orbits import same_orbit, symmetry_of
-from ..equation import StationaryEquation, stationary_equation
+from ..equation import StationaryEquation
 from ..geometry import Geometry
 from ..searched import Tally
 from ..significant import confining_symmetry
+from ..sizing import stationary_equation
 from .ensemble import Ensemble
 from .orbits import CLOSE, evened, images_of, row_of, upright
 from .rotation import Complexes

@@ -26,10 +26,11 @@ from meanfield import Equation, Logarithmic, Number
 from ..bounds import bounded_below
 from ..branches.continuation import Point
 from ..branches.deflation import ARTEFACT
-from ..equation import StationaryEquation, stationary_equation
+from ..equation import StationaryEquation
 from ..geometry import Geometry
 from ..searched import Searched
 from ..significant import confining_symmetry
+from ..sizing import stationary_equation
 from .ensemble import MODES, Ensemble
 from .multistart import Multistart
 from .orbits import copies_of

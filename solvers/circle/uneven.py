@@ -14,6 +14,7 @@ from ..branches.continuation import Point
 from ..branches.orbits import SAME
 from ..equation import StationaryEquation
 from ..newton import NEUTRAL
+from ..sizing import equation_among
 from .moments import by_degree, complex_moments, field_slopes, moment_derivatives, significant_moments
 from .orbits import evened
 from .orbits import name_of as name_with_axis
@@ -102,7 +103,7 @@ def _complex_modes(point: Point) -> Floats:
 def _located_even(equation: StationaryEquation, b: Floats, q: float, axis: float, reach: float) -> Arrival | None:
     """Return the arrival at an even branch, the point at which its sine block is critical; None if not found."""
     symmetry = equation.basis.symmetry
-    target = equation.among(symmetry, axis=axis, finer=2)
+    target = equation_among(equation, symmetry, axis=axis, finer=2)
     if target is None or target.scales.size != b.size:
         return None
     met = f"a branch of {symmetry} clusters"

@@ -5,6 +5,7 @@ from ..branches.continuation import Point
 from ..branches.detection import Event
 from ..branches.junctions import Departure, departure_from, placed
 from ..geometry import Birth
+from ..sizing import equation_among
 from .harmonics import HarmonicClass
 from .naming import name_of_departure
 from .polyhedral import broken_axis, broken_symmetry
@@ -39,7 +40,7 @@ def births_without_axis(event: Event) -> list[Birth]:
 def _about_the_axis(point: Point, block: AzimuthalBlock, degrees: Integers, kernel: Floats) -> list[Birth]:
     """Return the zonal births: both sides within the symmetry of a branch, one of two images across it."""
     old = point.equation
-    equation = old if block.own else old.among(1)
+    equation = old if block.own else equation_among(old, 1)
     if equation is None:
         return []
     direction = placed(equation.basis.degrees, degrees, kernel)

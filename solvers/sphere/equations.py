@@ -3,7 +3,7 @@
 from meanfield import Equation
 
 from ..bases import Basis, ZonalBasis
-from ..equation import Size
+from ..sizing import Size
 
 # Nodes to start with; transforms are dense products.
 FEWEST = 64

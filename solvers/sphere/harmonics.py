@@ -22,11 +22,12 @@ from ..bases.invariant import FullBasis
 from ..bases.representations import Group
 from ..bases.second_moments import ClassProducts, RingWaves
 from ..branches.continuation import Point
-from ..equation import StationaryEquation, confinement_field, orthonormal
+from ..equation import StationaryEquation, orthonormal
 from ..geometry import BlockMatrix
 from ..inertia import count_negative
 from ..newton import NEUTRAL
 from ..significant import significant_degrees
+from ..sizing import confinement_field
 
 # Signs of x, y and z.
 Signs = tuple[int, int, int]

@@ -19,6 +19,7 @@ from ..branches.continuation import Point, length, point_between, turning_point
 from ..branches.junctions import Departure
 from ..branches.orbits import lengths
 from ..newton import Solution
+from ..sizing import equation_among
 from .stability import AzimuthalBlock
 
 # Limit at distance zero of an even function known at the distances 1, 1/2 and 1/4.
@@ -67,7 +68,7 @@ def _vanish(modes: NDArray[np.bool_], before: Floats, after: Floats) -> bool:
 
 def _meeting_even(last: Point, point: Point, odd: NDArray[np.bool_]) -> Arrival | None:
     equation = point.equation
-    target = equation.among(2, finer=2)
+    target = equation_among(equation, 2, finer=2)
     if target is None:
         return None
     b, q = crossing(last, point, odd)

@@ -18,9 +18,9 @@ from meanfield import Equation, Number, Sphere
 from ..bases import Floats, Integers, multiples
 from ..bases.invariant import mode_matrix
 from ..bases.representations import Group
-from ..equation import confinement_field
 from ..searched import QUARTER, Tally
 from ..significant import confining_degree, starting_degrees, strengths
+from ..sizing import confinement_field
 from .groups import searched_groups
 from .sampled import Field, Harmonics, Sampled, about_axis, invariant
 from .upright import upright

@@ -19,10 +19,11 @@ from ..branches.births import departures
 from ..branches.continuation import Point
 from ..branches.junctions import Departure
 from ..branches.recording import Register
-from ..equation import SLOW, StationaryEquation, confinement_field
+from ..equation import SLOW, StationaryEquation
 from ..geometry import Birth, Geometry, Threshold
 from ..limits import MAX_HARMONIC_DEGREE, MAX_SPHERICAL_DEGREE
 from ..significant import confining_degree, confining_error, even_size, significant_among, starting_degrees
+from ..sizing import confinement_field, equation_in
 from .groups import TRIVIAL, axial_groups, breaking_group, pyramidal
 from .harmonics import HarmonicClass, harmonic_perturbations
 from .naming import name_of_departure
@@ -58,7 +59,7 @@ def invariant_equation(
     least = (2 * int(significant.degrees.max()), MAX_SPHERICAL_DEGREE if confining is None else 2 * confining)
     nodes = min(max(even_size(max(*least, FEWEST_NODES)), modes), MAX_SPHERICAL_DEGREE)
     basis = InvariantBasis(group, significant.degrees, nodes, confinement_field(problem, 1, nodes))
-    return StationaryEquation(problem, basis, sign, geometry, significant, confining_error(problem, SLOW))
+    return equation_in(problem, basis, sign, geometry, significant, confining_error(problem, SLOW))
 
 
 def polyhedral_births(

@@ -16,10 +16,11 @@ from ..bases.representations import Group
 from ..branches.continuation import Point, state_at
 from ..branches.orbits import lengths, same_orbit, symmetry_of
 from ..branches.uniform import unstable_uniform
-from ..equation import StationaryEquation, stationary_equation
+from ..equation import StationaryEquation
 from ..geometry import Geometry
 from ..searched import Searched, Tally
 from ..significant import confining_symmetry
+from ..sizing import stationary_equation
 from .multistart import Met, Search, Space, about_an_axis, among_harmonics, field_of
 from .polyhedral import invariant_equation
 from .recognition import recognised

@@ -22,8 +22,8 @@ from meanfield.harmonics import degrees_and_orders, largest_degree, packed_size,
 from ...bases import Floats, Integers
 from ...bases.representations import CYCLE, representation
 from ...bases.spherical import SphericalTransform
-from ...equation import confinement_field
 from ...limits import MAX_SPHERICAL_DEGREE
+from ...sizing import confinement_field
 from ..harmonics import Reflections, Signs, signs_under
 from .fields import UNIFORM
 
