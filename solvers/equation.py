@@ -193,6 +193,23 @@ class StationaryEquation:
         """Return the moments from which second moments of modes have the linearisation: those of the density."""
         return moments
 
+    def masses(self, b: Floats, q: float) -> Floats:
+        """Return the masses of the nodes of a basis of densities about an axis, (n,) with sum one."""
+        profiles = self.basis.profiles
+        assert profiles is not None
+        return profiles.masses(self.field(b, q))
+
+    def response_masses(self, b: Floats, q: float) -> Floats:
+        """Return the masses from which second moments of modes have the linearisation: those of the density."""
+        return self.masses(b, q)
+
+    def moment_slopes(self, solution: "Solution") -> Floats:
+        """Return the derivatives of the moments of densities on spheres along the tangent of a solution."""
+        harmonics = self.basis.profiles or self.basis.invariants
+        assert harmonics is not None
+        change = self.field(solution.b, solution.tangent_q) + self.field(solution.tangent_b, solution.q)
+        return harmonics.response(self.field(solution.b, solution.q), change)
+
     def own_block(self, b: Floats, q: float, moments: Floats) -> Floats | None:
         """Return the symmetric Jacobian without deflation; None if the covariance of the modes gives it."""
         return None

@@ -135,6 +135,22 @@ class SoftmaxEquation(StationaryEquation):
         mass = float(self.basis.analyse(weights)[0])
         return self.basis.analyse(weights / u) / mass
 
+    def masses(self, b: Floats, q: float) -> Floats:
+        """Return the masses of the nodes of a basis of densities about an axis, (n,) with sum one."""
+        return self._masses(b, q)[1]
+
+    def response_masses(self, b: Floats, q: float) -> Floats:
+        """Return the masses of the nodes over u."""
+        u, masses = self._masses(b, q)
+        return np.asarray(masses / u)
+
+    def moment_slopes(self, solution: "Solution") -> Floats:
+        """Return the derivatives of the moments along the tangent of a solution."""
+        _, weights = self._weighted(solution.b, solution.q)
+        moments = self.basis.analyse(weights)
+        total, mass = self.basis.analyse(weights * self._field_slope(solution)), float(moments[0])
+        return np.asarray(total / mass - moments * (float(total[0]) / mass**2))
+
     def field_slopes(self, solutions: "Sequence[Solution]") -> tuple[Integers, Floats]:
         """Return cells, and the derivatives of the fields of solutions along their tangents, one row a solution."""
         cells = np.arange(1, self.basis.nodes // 2 + 1)
@@ -201,6 +217,14 @@ class SoftmaxEquation(StationaryEquation):
         if self.basis.confining is not None:
             field += self.basis.confining
         return u, np.exp(field - field.max())
+
+    def _masses(self, b: Floats, q: float) -> tuple[Floats, Floats]:
+        """Return u and the masses of the nodes, with sum one."""
+        profiles = self.basis.profiles
+        assert profiles is not None
+        u, weights = self._weighted(b, q)
+        masses = profiles.rule.weights * weights
+        return u, masses / masses.sum()
 
     def _correlated(self, b: Floats, q: float) -> Floats:
         """Return the covariances of the modes with log u."""

@@ -23,7 +23,7 @@ MODES, SIGNIFICANT, INTERACTING = 64, 1e-6, 3
 # Thresholds this close, relative to each other, are those of a resonance.
 NEARLY = 0.1
 
-WITHOUT_AXIS = "states without an axis of symmetry are followed on the ordinary sphere only"
+WITHOUT_AXIS = "states without an axis of symmetry are followed on the ordinary sphere and for gradient laws only"
 MANY_UNSTABLE = "states there have no axis of symmetry and more than one unstable direction on both sides"
 
 

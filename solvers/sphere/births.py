@@ -8,6 +8,7 @@ even l :math:`\int P_l^3 \ne 0`, the branch is transcritical and its two sides a
 import numpy as np
 
 from meanfield import CriticalPoint, Equation, Number, branch_shape, critical_coupling, critical_couplings
+from meanfield.equations import Capability
 from meanfield.theory import plain_number
 
 from ..bases import Floats
@@ -47,8 +48,11 @@ def first_threshold(problem: Equation) -> Number | None:
 
 
 def follows_all(problem: Equation) -> bool:
-    """Return whether branches of all symmetries are followed, as on S^2; elsewhere only those about an axis."""
-    return problem.domain.has_azimuth
+    """Return whether branches of all symmetries are followed, as those of gradient laws on S^2.
+
+    Elsewhere only those about an axis are.
+    """
+    return problem.domain.has_azimuth and not problem.lacks(Capability.GRADIENT)
 
 
 def folds_apart(low: int, high: int) -> bool:
@@ -61,4 +65,7 @@ def folds_apart(low: int, high: int) -> bool:
 
 def reaches_down(problem: Equation, point: CriticalPoint) -> bool:
     """Return whether a branch born at a critical point may extend to smaller couplings in modulus."""
-    return any(degree % 2 == 0 or branch_shape(problem, degree).curvature < 0.0 for degree in point.modes)
+    known = not problem.lacks(Capability.GRADIENT)
+    return any(
+        degree % 2 == 0 or not known or branch_shape(problem, degree).curvature < 0.0 for degree in point.modes
+    )

@@ -11,7 +11,7 @@ from .equations import FEWEST, basis_of
 from .identity import are_images
 from .linearised.layouts import slowest_rate, slowest_rates, spectrum
 from .meeting import compared, meeting, meeting_without_axis, nearest_image
-from .moments import moment_arrays_by_order, zonal_moment_arrays
+from .moments import moment_arrays
 from .naming import name_of
 from .polyhedral import birth_in_group, polyhedral_births
 from .search import search_all, search_covers
@@ -30,7 +30,7 @@ class ZonalDensities(Densities):
     meeting = staticmethod(meeting)
     nearest_image = staticmethod(nearest_image)
     name_of = staticmethod(name_of)
-    moment_arrays = staticmethod(zonal_moment_arrays)
+    moment_arrays = staticmethod(moment_arrays)
 
 
 class InvariantDensities(Densities):
@@ -47,7 +47,7 @@ class InvariantDensities(Densities):
     meeting = staticmethod(meeting_without_axis)
     nearest_image = staticmethod(nearest_image)
     name_of = staticmethod(name_of)
-    moment_arrays = staticmethod(moment_arrays_by_order)
+    moment_arrays = staticmethod(moment_arrays)
 
 
 ZONAL, INVARIANT = ZonalDensities(), InvariantDensities()

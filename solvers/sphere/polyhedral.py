@@ -74,7 +74,7 @@ def polyhedral_births(
     found
         The branches about an axis.
     """
-    if not problem.domain.has_azimuth:
+    if not geometry.follows_all(problem):
         return []
     point = threshold.point
     groups = [group for degree in reversed(point.modes) for group in axial_groups(degree)]
@@ -158,7 +158,7 @@ def _turned(basis: FullBasis, coefficients: Floats, element: Floats) -> Floats:
 def broken_axis(point: Point, block: AzimuthalBlock, degrees: Integers, kernel: Floats) -> list[Birth]:
     """Return the branch born where a zonal state on S^2 loses stability in an azimuthal order."""
     old, order = point.equation, block.order
-    if not old.problem.domain.has_azimuth:
+    if not old.geometry.follows_all(old.problem):
         return []
     equator = 0 if block.parity is None else (1 if (order + block.parity) % 2 == 0 else -1)
     group = breaking_group(order, equator)

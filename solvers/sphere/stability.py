@@ -171,9 +171,13 @@ class Perturbations:
         Parameters
         ----------
         weights : (n,) float
-            Masses of the density at the nodes.
+            Those of :func:`masses`.
         """
         equation, part = point.equation, self.part(sector)
+        repulsive = part.repulsive[0 if equation.sign > 0 else 1]
+        own = equation.own_block(point.b, point.q, point.moments) if sector.own else None
+        if own is not None:
+            return BlockMatrix(own, part.degrees, repulsive)
         strength = equation.doubled * point.q / equation.strongest
         matrix: Floats = (part.scaled * (-strength * weights)) @ part.scaled.T
         if sector.order == 0 and sector.parity != 1:
@@ -182,19 +186,19 @@ class Perturbations:
         matrix.flat[:: part.degrees.size + 1] += -equation.sign * part.signs
         if sector.order == 1 and not self.fixed_axis:
             matrix = plus_projector(matrix, part.roots * self.generator(part, sector, point))
-        return BlockMatrix(matrix, part.degrees, part.repulsive[0 if equation.sign > 0 else 1])
+        return BlockMatrix(matrix, part.degrees, repulsive)
 
     def count_first_order(self, point: Point, sector: AzimuthalBlock, weights: Floats, neutral: float) -> int:
         """Return the number of unstable directions of order one in a confinement, which pins rotations."""
         matrix, degrees, repulsive = self.matrix(point, sector, weights)
-        if is_weak(*(pair := self.pinning(point, sector, weights))):
+        if is_weak(*(pair := self.pinning(point, sector))):
             return count_beside_rotation(matrix, *pair, neutral) - repulsive
         matrix.flat[:: degrees.size + 1] += neutral
         return count_negative(matrix) - repulsive
 
-    def pinning(self, point: Point, sector: AzimuthalBlock, weights: Floats) -> tuple[Floats, Floats]:
+    def pinning(self, point: Point, sector: AzimuthalBlock) -> tuple[Floats, Floats]:
         """Return the rotation mode of order one and its image under the matrix, the torque of the confinement."""
-        part = self.part(sector)
+        part, weights = self.part(sector), point.equation.masses(point.b, point.q)
         rotation = part.roots * self.generator(part, sector, point)
         return rotation, -point.equation.sign * part.scaled @ (weights * self._pull)
 
@@ -228,9 +232,8 @@ def perturbations(equation: StationaryEquation) -> Perturbations:
 
 
 def masses(point: Point) -> Floats:
-    """Return the masses of the density of a point at the nodes of its basis."""
-    equation = point.equation
-    return perturbations(equation).profiles.masses(equation.field(point.b, point.q))
+    """Return the masses at the nodes whose second moments give the matrices of a point."""
+    return point.equation.response_masses(point.b, point.q)
 
 
 def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:

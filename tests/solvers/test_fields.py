@@ -25,8 +25,8 @@ from meanfield import (
 from solvers import bifurcation_diagram, contraction_rate, stationary_states
 from solvers.boltzmann import boltzmann_factor
 from solvers.branches.continuation import state_at
-from solvers.equation import stationary_equation
 from solvers.significant import confining_error, confining_symmetry
+from solvers.sizing import stationary_equation
 from solvers.sphere import SPHERE
 from tests import brute_force, problems
 

@@ -11,7 +11,7 @@ from solvers.branches.first_steps import first_point
 from solvers.branches.junctions import Departure
 from solvers.circle import CIRCLE, stability
 from solvers.circle.stability import block_matrix, blocks_of, counted_together, unstable_along
-from solvers.equation import stationary_equation
+from solvers.sizing import stationary_equation
 from tests import problems
 
 # Two clusters and three, branches between them that end on others, and steps that are taken again.

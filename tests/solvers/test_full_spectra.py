@@ -15,9 +15,10 @@ from solvers import stationary_states
 from solvers.bases import InvariantBasis, ZonalBasis
 from solvers.bases.representations import representation
 from solvers.branches.continuation import Point
-from solvers.equation import StationaryEquation, confinement_field
+from solvers.equation import StationaryEquation
 from solvers.evolution.sphere.spherical import SphericalSystem
 from solvers.newton import solve_at
+from solvers.sizing import confinement_field
 from solvers.sphere import SPHERE
 from solvers.sphere.groups import ICOSAHEDRAL, OCTAHEDRAL, TETRAHEDRAL, prismatic, pyramidal
 from solvers.sphere.harmonics import unstable_counts

@@ -8,16 +8,22 @@ from meanfield import (
     Circle,
     ContinuityEquation,
     CosineSeries,
+    GegenbauerSeries,
     HegselmannKrause,
     InvalidInput,
+    McKeanVlasov,
     NormalisedAttention,
     NotResolved,
     SoftmaxAttention,
+    Sphere,
+    Transformer,
     critical_coupling,
     open_diagram,
 )
 from meanfield.export.states import open_states, save_states
 from solvers import bifurcation_diagram, contraction_rate, spectral_gap, spectrum, stationary_states
+from solvers.circle import law_spectra
+from solvers.sphere.linearised import law_spectra as zonal_law_spectra
 from tests import oracles
 
 EPS = float(np.finfo(float).eps)
@@ -199,3 +205,63 @@ def test_kinks_of_a_confinement_are_refused():
 def test_relaxation_without_a_state_to_relax_to_is_refused():
     with pytest.raises(InvalidInput, match="without a state to relax to"):
         contraction_rate(softmax(2.0, 1.5))
+
+
+@pytest.mark.parametrize("domain", [Circle(), Sphere(3), Sphere(6)], ids=str)
+@pytest.mark.parametrize("confined", [False, True])
+def test_matrices_of_any_law_have_the_spectrum_of_a_gradient_law(domain, confined):
+    """The general matrices, which nothing makes symmetric, at states of a gradient law, whose spectra are graded."""
+    field = CosineSeries((-0.2,)) if domain == Circle() else GegenbauerSeries((-0.2,), domain.dimension)
+    problem = McKeanVlasov(domain, Transformer(2.0), noise=0.7, confinement=field if confined else None)
+    problem = problem.at(coupling=1.4 * float(critical_coupling(problem.replace(confinement=None))))
+    general = law_spectra if domain == Circle() else zonal_law_spectra
+    # On S^2 without a field some states have no axis.
+    states = [state for state in stationary_states(problem, depth=1) if state.layout == "degree" and state.symmetry]
+    assert states
+    for state in states:
+        found, expected = general.spectrum(state), spectrum(state)
+        parts = zip(found.sectors[:4], expected.sectors[:4], strict=True) if found.sectors else None
+        for one, other in parts or ((found.even, expected.even), (found.odd, expected.odd)):
+            count = min(5, one.size, other.size)
+            assert count >= 3
+            assert np.abs(one[:count] - other[:count]).max() < 1e-9 * np.abs(other[:count]).max()
+        assert abs(general.slowest_rate(state) - expected.slowest_rate) < 1e-9 * abs(expected.slowest_rate)
+
+
+@pytest.mark.parametrize(("dimension", "beta"), [(3, 4.0), (5, 4.0), (8, 2.0)])
+def test_zonal_branches_have_as_many_growing_eigenvalues_as_unstable_directions(dimension, beta):
+    diagram = bifurcation_diagram(
+        ContinuityEquation(Sphere(dimension), SoftmaxAttention(beta)), relative=(0.7, 2.0)
+    )
+    seen = 0
+    for branch in diagram.branches[1:]:
+        for point in range(2, branch.coupling.size, 9):
+            state = diagram.state(branch.label, point)
+            found = spectrum(state)
+            pairs = zip(found.sectors, found.multiplicities, strict=True)
+            assert sum(int((sector > 1e-8).sum()) * copies for sector, copies in pairs) == branch.unstable[point]
+            assert abs(found.rotation) < 1e-9
+            assert found.rotation_overlap > 1.0 - 1e-9
+            assert abs(found.slowest_rate - branch.slowest_rate[point]) < 1e-8 * max(1.0, abs(found.slowest_rate))
+            seen += 1
+    assert seen >= 4
+
+
+@pytest.mark.parametrize("dimension", [3, 4, 7])
+def test_zonal_states_are_fixed_points_of_the_gibbs_map(dimension):
+    """K*rho by a product rule over the sphere: angles to the axis, and about it."""
+    beta, noise = 3.0, 0.6
+    problem = ContinuityEquation(Sphere(dimension), SoftmaxAttention(beta), noise)
+    problem = problem.at(coupling=1.5 * float(critical_coupling(problem)))
+    nodes, weights = np.polynomial.legendre.leggauss(80)
+    polar, weights = 0.5 * np.pi * (nodes + 1.0), weights * np.sin(0.5 * np.pi * (nodes + 1.0)) ** (dimension - 2)
+    turn, share = 0.5 * np.pi * (nodes + 1.0), np.sin(0.5 * np.pi * (nodes + 1.0)) ** (dimension - 3)
+    share = np.polynomial.legendre.leggauss(80)[1] * share
+    cosines = np.multiply.outer(np.cos(polar), np.cos(polar))[..., None]
+    cosines = cosines + np.multiply.outer(np.sin(polar), np.sin(polar))[..., None] * np.cos(turn)
+    kernel = np.exp(beta * (cosines - 1.0)) @ (share / share.sum())
+    for state in stationary_states(problem):
+        density = state.density(polar)
+        gibbs = (kernel @ (weights * density)) ** (problem.coupling / (beta * noise))
+        scale = (weights @ density) / (weights @ gibbs)
+        assert np.abs(density - scale * gibbs).max() < 1e-12 * density.max()

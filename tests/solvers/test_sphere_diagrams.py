@@ -15,8 +15,8 @@ from meanfield import (
 )
 from meanfield.harmonics import gauss_rule, polynomials
 from solvers import bifurcation_diagram, stationary_states
-from solvers.equation import stationary_equation
 from solvers.newton import solve_at
+from solvers.sizing import stationary_equation
 from solvers.sphere import SPHERE
 from solvers.sphere.groups import OCTAHEDRAL, prismatic
 from solvers.sphere.harmonics import harmonic_perturbations

@@ -10,7 +10,7 @@ from solvers.bases import InvariantBasis, legendre
 from solvers.bases.invariant import turnings
 from solvers.bases.representations import TRIVIAL, representation
 from solvers.branches import deflation
-from solvers.equation import stationary_equation
+from solvers.sizing import stationary_equation
 from solvers.sphere import SPHERE, multistart
 from solvers.sphere.groups import axial_group, prismatic, pyramidal
 from solvers.sphere.multistart import Search, _distinct_rows, among_harmonics, field_of

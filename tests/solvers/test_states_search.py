@@ -20,8 +20,8 @@ from meanfield import (
 from solvers import bifurcation_diagram, stationary_states
 from solvers.circle import CIRCLE, search
 from solvers.circle.ensemble import Ensemble
-from solvers.equation import stationary_equation
 from solvers.searched import Searched, Tally
+from solvers.sizing import stationary_equation
 from tests import brute_force
 
 # Two solutions of one equation, each converged to 1e-11 or better.

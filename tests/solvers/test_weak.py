@@ -9,9 +9,10 @@ from meanfield import Circle, CosineSeries, HegselmannKrause, KellerSegel, Logar
 from solvers.branches.continuation import Point, state_at
 from solvers.circle import CIRCLE
 from solvers.circle.stability import OTHERS, Perturbations, perturbations
-from solvers.equation import StationaryEquation, stationary_equation
+from solvers.equation import StationaryEquation
 from solvers.inertia import count_negative
 from solvers.newton import NEUTRAL
+from solvers.sizing import stationary_equation
 from solvers.weak import Partition
 
 EPS = float(np.finfo(float).eps)

@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from meanfield import Spectrum, State
+from meanfield.equations import Capability
 
-from . import full_rates, full_spectra, rates, spectra
+from . import full_rates, full_spectra, law_spectra, rates, spectra
 
 
 class Linearised(NamedTuple):
@@ -19,10 +20,13 @@ class Linearised(NamedTuple):
 
 
 ABOUT_AXIS = Linearised(spectra.spectrum, rates.slowest_rate)
+ANY_LAW = Linearised(law_spectra.spectrum, law_spectra.slowest_rate)
 WITHOUT_AXIS = Linearised(full_spectra.spectrum, full_rates.slowest_rate)
 
 
 def _linearised(state: State) -> Linearised:
+    if state.problem.lacks(Capability.GRADIENT):
+        return ANY_LAW
     return ABOUT_AXIS if state.moments.has_axis else WITHOUT_AXIS
 
 
@@ -42,6 +46,8 @@ def slowest_rate(state: State) -> float:
 
 def slowest_rates(states: Sequence[State]) -> list[float | Exception]:
     """Return the slowest decay rate, or the error instead, of each of several states of one equation."""
+    if states and states[0].problem.lacks(Capability.GRADIENT):
+        return [_alone(state) for state in states]
     zonal = np.flatnonzero([state.moments.has_axis for state in states]).tolist()
     found = np.full(len(states), np.nan)
     found[zonal] = rates.rates_together([states[place] for place in zonal])
