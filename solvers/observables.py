@@ -4,7 +4,7 @@ from typing import TypeVar
 
 from meanfield import Equation
 from meanfield.equations import has_free_energy
-from meanfield.records import DISSIPATION, FREE_ENERGY_GAP
+from meanfield.records import DISSIPATION, ENERGY_DISSIPATION, ENERGY_GAP, FREE_ENERGY_GAP
 
 Numbers = TypeVar("Numbers")
 
@@ -15,5 +15,10 @@ def of_states(problem: Equation, gap: Numbers) -> dict[str, Numbers]:
 
 
 def along_path(problem: Equation, gap: Numbers, dissipation: Numbers) -> dict[str, Numbers]:
-    """Return free energy gap and dissipation along a path by their names, or nothing without a free energy."""
+    """Return free energy gap and dissipation along a path by their names, or nothing without a free energy.
+
+    Without noise they are those of the energy.
+    """
+    if problem.noise == 0.0:
+        return {ENERGY_GAP: gap, ENERGY_DISSIPATION: dissipation}
     return {FREE_ENERGY_GAP: gap, DISSIPATION: dissipation} if has_free_energy(problem) else {}

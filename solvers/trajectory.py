@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from meanfield import ComputationFailed, Equation, NotResolved, Outcome, Trajectory
 from meanfield.arguments import checked
-from meanfield.equations import has_free_energy
+from meanfield.equations import Capability, has_free_energy
 
 from .arguments import require_on_failure
 from .bases import Floats
@@ -20,7 +20,7 @@ from .evolution.descent import NEGATIVE, Descent
 from .evolution.growth import CALM
 from .evolution.initial import Initial
 from .evolution.integrators import Integrator
-from .evolution.plan import TOLERANCES, plan
+from .evolution.plan import TOLERANCES, Plan, plan
 from .evolution.rest import Rest
 from .evolution.running import Evolution, Progress, padded
 from .observables import along_path
@@ -121,7 +121,8 @@ def evolve(
     except KeyboardInterrupt as error:
         failure, outcome = error, Outcome.INTERRUPTED
     if failure is None:
-        return record(evolution, None, None, started)
+        collapsed = evolution.collapsed
+        return record(evolution, None if collapsed is None else Outcome.NOT_RESOLVED, collapsed, started)
     evolution.keep_last()
     if not evolution.frames:
         raise failure
@@ -171,7 +172,7 @@ def record(
     values = plan.space.descent(plan.problem, cosine, sine, plan.tolerance)
     cosine, sine, modes = plan.space.recorded(cosine, sine)
     if outcome is None:
-        outcome = Outcome.REACHED_TIME if rest is None else rest.outcome(plan.tolerance)
+        outcome = _reached(plan) if rest is None else rest.outcome(plan.tolerance)
     fixed = plan.method is not None and plan.method.step is not None
     counters, has_energies = evolution.counters, has_free_energy(plan.problem)
     return Trajectory(
@@ -204,6 +205,12 @@ def record(
         layout=modes.layout,
         provenance=provenance(plan.problem, plan.options(), clock.process_time() - started),
     )
+
+
+def _reached(request: Plan) -> Outcome:
+    """Return the outcome at the final time for a density with no state of rest near it."""
+    lacking = request.problem.lacks(Capability.GIBBS_MAP)
+    return Outcome.UNEXAMINED if lacking else Outcome.REACHED_TIME
 
 
 def _cut_short(failure: BaseException | None, reached: float, until: float) -> Iterator[str]:

@@ -37,24 +37,32 @@ class Interaction:
     ----------
     problem
         The equation, at a fixed coupling.
+    over
+        What stands in place of the noise D in these formulas, a positive rate, for evolutions without noise; None
+        for the noise.
 
     Raises
     ------
     InvalidInput
-        Where a coefficient is asked for, if the coupling is free, there is no noise, or the velocity is not the
-        gradient of the potential.
+        Where a coefficient is asked for, if the coupling is free, there is no noise and nothing in its place, or the
+        velocity is not the gradient of the potential.
     """
 
-    def __init__(self, problem: Equation) -> None:
+    def __init__(self, problem: Equation, over: float | None = None) -> None:
         self.problem = problem
+        self._given = over
         self._potential: Any = problem.potential
+
+    @property
+    def _over(self) -> float:
+        return self.problem.positive_noise if self._given is None else self._given
 
     @cached_property
     def unit(self) -> np.longdouble:
         """The largest abs(sigma_l), with the sign of the coupling."""
         require(self.problem, Capability.GRADIENT, "coefficients of the field of a density")
         scale = _scale(self._potential, self.problem.domain)
-        return np.longdouble(self.problem.fixed_coupling) * scale / np.longdouble(self.problem.positive_noise)
+        return np.longdouble(self.problem.fixed_coupling) * scale / np.longdouble(self._over)
 
     def extended_attractions(self, degree: int) -> Extended:
         """Return sigma_l, l = 1..degree behind a leading 0, in longdouble and without underflow of multipliers."""
@@ -77,7 +85,7 @@ class Interaction:
         if self.problem.confinement is None:
             return np.zeros(degree + 1)
         multipliers = self.problem.confinement.multipliers(self.problem.domain, degree)
-        forces = np.asarray(-multipliers.astype(float) / self.problem.positive_noise)
+        forces = np.asarray(-multipliers.astype(float) / self._over)
         forces[0] = 0.0
         return forces
 

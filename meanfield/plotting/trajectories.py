@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 from ..arguments import checked
 from ..errors import InvalidInput
 from ..harmonics import Moments
-from ..records.observables import FREE_ENERGY_GAP
+from ..records.observables import (
+    DISSIPATION,
+    ENERGY_DISSIPATION,
+    ENERGY_GAP,
+    FREE_ENERGY_GAP,
+    observable_named,
+)
 from ..records.trajectory import Trajectory
 from .appearance import COLOURS, colour_number, plain_frame, require_degrees
 from .captions import titled_axes
@@ -94,7 +100,7 @@ def plot_trajectory(trajectory: Trajectory, ax: "Axes | None" = None, **style: A
 def plot_energy(
     trajectory: Trajectory, ax: "Axes | None" = None, *, dissipation: bool = False, **style: Any
 ) -> "Axes":
-    """Draw the free energy above the uniform state, over the noise, against time.
+    """Draw the free energy above the uniform state, over the noise, or without noise the energy, against time.
 
     Parameters
     ----------
@@ -112,8 +118,9 @@ def plot_energy(
     ax = titled_axes(trajectory.problem) if ax is None else ax
     shown = _shown(trajectory)
     settings: dict[str, Any] = {"color": COLOURS[0], "linewidth": 1.6} | style
-    ax.plot(trajectory.time[shown], trajectory.free_energy_gap[shown], **settings)
-    ax.set_ylabel(r"$(F - F_0)/D$", fontsize=11)
+    name = _energy(trajectory)[0]
+    ax.plot(trajectory.time[shown], trajectory.observable(name)[shown], **settings)
+    ax.set_ylabel(observable_named(name).symbol, fontsize=11)
     _time_axis(ax, trajectory)
     plain_frame(ax)
     if dissipation:
@@ -329,13 +336,19 @@ def _clock(trajectory: Trajectory, index: int) -> str:
     return f"t = {trajectory.time[index]:.4g}".ljust(24) + energy.replace("-", "\N{MINUS SIGN}")
 
 
+def _energy(trajectory: Trajectory) -> tuple[str, str]:
+    """Return the names of the energy of a trajectory and of its dissipation."""
+    without_noise = ENERGY_GAP in trajectory.observables
+    return (ENERGY_GAP, ENERGY_DISSIPATION) if without_noise else (FREE_ENERGY_GAP, DISSIPATION)
+
+
 def _draw_dissipation(ax: "Axes", trajectory: Trajectory, shown: slice) -> None:
     right = ax.twinx()
-    values = trajectory.dissipation[shown]
+    values = trajectory.observable(_energy(trajectory)[1])[shown]
     known = np.where(values > 0.0, values, np.nan)
     right.plot(trajectory.time[shown], known, color=COLOURS[1], linewidth=1.1)
     right.set_yscale("log")
-    right.set_ylabel(r"$-\mathrm{d}F/\mathrm{d}t\,/D$", fontsize=11, color=COLOURS[1])
+    right.set_ylabel(observable_named(_energy(trajectory)[1]).symbol, fontsize=11, color=COLOURS[1])
     right.tick_params(labelsize=9, colors=COLOURS[1])
     right.spines[["top", "left"]].set_visible(False)
 

@@ -9,7 +9,10 @@ from .diagram import SpecialPoint as SpecialPoint
 from .diagram import state_at as state_at
 from .ensemble import Ensemble as Ensemble
 from .observables import DISSIPATION as DISSIPATION
+from .observables import ENERGY_DISSIPATION as ENERGY_DISSIPATION
+from .observables import ENERGY_GAP as ENERGY_GAP
 from .observables import FREE_ENERGY_GAP as FREE_ENERGY_GAP
+from .observables import ORDER_DEFICIT as ORDER_DEFICIT
 from .observables import Observables as Observables
 from .observables import observable_named as observable_named
 from .outcome import Outcome as Outcome

@@ -20,6 +20,10 @@ from ..errors import InvalidInput, did_you_mean
 
 FREE_ENERGY_GAP = "free_energy_gap"
 DISSIPATION = "dissipation"
+# Without noise there is no entropy, and energies are not over the noise.
+ENERGY_GAP = "energy_gap"
+ENERGY_DISSIPATION = "energy_dissipation"
+ORDER_DEFICIT = "order_deficit"
 
 # What else a record, a table, a picture or a file of ours or of another program calls so.
 RESERVED = {
@@ -55,6 +59,15 @@ KNOWN = {
     ),
     DISSIPATION: Observable(
         "minus the time derivative of the free energy gap", "-d/dt", r"$-\mathrm{d}F/\mathrm{d}t\,/D$"
+    ),
+    ENERGY_GAP: Observable(
+        "energy of interaction and confinement above the uniform state, without noise", "E-E0", r"$E - E_0$"
+    ),
+    ENERGY_DISSIPATION: Observable(
+        "minus the time derivative of the energy gap", "-dE/dt", r"$-\mathrm{d}E/\mathrm{d}t$"
+    ),
+    ORDER_DEFICIT: Observable(
+        "one minus the order parameter of degree 1, accurate relative to itself", "1-r", "$1 - r$"
     ),
 }
 

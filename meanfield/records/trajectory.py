@@ -52,15 +52,18 @@ class Trajectory(Observed, SavedRecord):
         Degree up to which the density was resolved.
     observables : mapping of str to (T,) float
         Numbers that not every equation has, by name, nan where not known. Where there is a free energy:
-        ``free_energy_gap``, (F - F_uniform)/D, and ``dissipation``, minus its time derivative.
+        ``free_energy_gap``, (F - F_uniform)/D, and ``dissipation``, minus its time derivative. Without noise:
+        ``energy_gap``, E - E_uniform, E being half the coupling times the double integral of W rho rho plus the
+        integral of V rho, and ``energy_dissipation``, minus its time derivative; where the method knows it,
+        ``order_deficit``, one minus the order parameter, accurate relative to itself.
     minimum : (T,) float
         Smallest value of the density on the nodes, per radian or, on spheres, per unit of surface; below zero only
         by its error, and nan where it is lost in rounding, as it may be in high dimensions.
     mass_error : float
         Largest deviation of the mass from one.
     outcome
-        REACHED_TIME, STATIONARY, METASTABLE, UNDECIDED, or for a record that is partial PARTIAL, NOT_RESOLVED or
-        INTERRUPTED.
+        REACHED_TIME, STATIONARY, METASTABLE, UNDECIDED, UNEXAMINED, or for a record that is partial PARTIAL,
+        NOT_RESOLVED or INTERRUPTED.
     method : str
         The integrator, with its options.
     tolerance : float or None

@@ -170,7 +170,7 @@ def descent(
     path = Path(counted * cosine, counted * sine, attraction[degrees] * cosine, attraction[degrees] * sine)
     zonal = modes.axial(degree)
     path.field_cosine[:, zonal] += force
-    parts = [_block(problem, path.rows(rows), near[rows], grids(degree), accuracy) for rows in _blocks(path)]
+    parts = [_block(problem, path.rows(rows), near[rows], grids(degree), accuracy) for rows in blocks(path)]
     gap, dissipation, minimum, maximum = (np.concatenate(part) for part in zip(*parts, strict=True))
     gap += 0.5 * (np.where(near, squares @ counted, 0.0) - squares @ attraction[degrees])
     gap -= cosine[:, zonal] @ force
@@ -180,7 +180,8 @@ def descent(
     return Descent(gap, dissipation, minimum, maximum)
 
 
-def _blocks(path: Path) -> Iterator[slice]:
+def blocks(path: Path) -> Iterator[slice]:
+    """Yield the rows of the densities that are treated at a time."""
     count, size = path.cosine.shape
     rows = max(1, BLOCK // (4 * size))
     return (slice(start, start + rows) for start in range(0, count, rows))

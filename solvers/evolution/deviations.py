@@ -57,7 +57,7 @@ class DeviationSystem(System):
         self.problem, self.degree, self.size = system.problem, system.degree, system.size
         self.symmetry, self.even, self.largest = system.symmetry, system.even, system.largest
         self.multistep, self.weights = system.multistep, system.weights
-        self.noise, self.linear = system.noise, system.linear
+        self.unit, self.linear = system.unit, system.linear
         self.point = system.pack(cosine, sine)
         self._rest = system.nonlinear(self.point)
 

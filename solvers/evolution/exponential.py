@@ -203,6 +203,8 @@ class ExponentialStepper:
         self._nonlinear = system.nonlinear(unknown)
         self._before: tuple[float, Floats, Floats] = (time, unknown, self._nonlinear)
         self._known: dict[float, Coefficients] = {}
+        # Without noise most of L is zero.
+        self._least_rate = 1e-300 if system.problem.noise > 0.0 else system.unit
         self._step = method.step if method.step is not None else self._first_step()
 
     def advance(self, limit: float, steps: int) -> None:
@@ -240,7 +242,9 @@ class ExponentialStepper:
     def _adapted(self) -> None:
         while True:
             step = self._step
-            if step < SMALLEST_STEP * max(self.time, 1.0 / float(np.abs(self.system.linear).max())):
+            if step < SMALLEST_STEP * max(
+                self.time, 1.0 / max(float(np.abs(self.system.linear).max()), self._least_rate)
+            ):
                 raise ComputationFailed(
                     f"the step fell to {step:.1e} at time {self.time:.6g}; the density changes ever faster there"
                 )
@@ -287,7 +291,7 @@ class ExponentialStepper:
         """Return a first step, in which N changes the unknowns by a small share."""
         size = math.sqrt(float(self.unknown.dot(self.unknown)))
         speed = math.sqrt(float(self._nonlinear.dot(self._nonlinear)))
-        slowest = 1.0 / max(float(np.abs(self.system.linear).min()), 1e-300)
+        slowest = 1.0 / max(float(np.abs(self.system.linear).min()), self._least_rate)
         return discrete(min(self._tolerance**0.25 * size / speed if speed > 0.0 else slowest, slowest))
 
 

@@ -48,7 +48,8 @@ class Growth:
     error, largest : float
         e now, and the largest so far.
     known : bool
-        Whether there was a Jacobian all along the path.
+        Whether there was a Jacobian all along the path, and noise: without it no moment is damped more than
+        another, and the fastest modes are anywhere.
     """
 
     tolerance: float
@@ -95,7 +96,11 @@ class Growth:
         return _size(unknown - self._at) > CHANGED * size
 
     def _judge(self, system: System, time: float, unknown: Floats) -> None:
-        self._at, self._from, self.known = unknown.copy(), time, self.known and system.multistep
+        self._at, self._from, self.known = (
+            unknown.copy(),
+            time,
+            self.known and system.multistep and system.problem.noise > 0.0,
+        )
         self._rate = largest_rate(system, unknown) if self.calm else self._rate
 
 

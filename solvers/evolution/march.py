@@ -14,7 +14,7 @@ import numpy as np
 
 from meanfield import ComputationFailed, NotResolved
 
-from ..bases import Floats, resolved
+from ..bases import EPS, Floats, resolved
 from ..bases.base import RESOLUTION_TOLERANCE
 from ..bounds import bounded_below
 from ..limits import MAX_DEGREE
@@ -28,6 +28,9 @@ from .system import System
 LOCAL = 0.5
 # The last moments may be this share of the accuracy asked for.
 TAIL_SHARE = 1e-2
+# Without noise no diffusion damps the rounding of the last moments, which adds up: that of some thousand modes over
+# some thousand steps.
+ROUNDING_OF_LAST = 4096.0 * EPS
 # Share of that which the integrator may contribute in a step.
 NOISE = 0.1
 # Steps between two looks at the path.
@@ -75,6 +78,8 @@ class March:
         Called with the time reached, now and then.
     growth
         Updated with the growth of errors along the path; None if it is not needed.
+    share
+        Share of the largest number of moments that may be used.
 
     Raises
     ------
@@ -94,12 +99,15 @@ class March:
         tolerance: float,
         watch: Callable[[float], None] | None = None,
         growth: Growth | None = None,
+        share: float = 1.0,
     ) -> None:
         self.system = system
         self.counters = Counters()
         self.methods: list[Integrator] = []
         self._end, self._method, self._tolerance, self._watch = end, method, tolerance, watch
-        self._tail = max(TAIL_SHARE * tolerance, RESOLUTION_TOLERANCE)
+        self._share = share
+        rounding = RESOLUTION_TOLERANCE if system.problem.noise > 0.0 else ROUNDING_OF_LAST
+        self._tail = max(TAIL_SHARE * tolerance, rounding)
         self._safe = (time, unknown)
         # Up to this time more moments are known to be needed.
         self._grown = -math.inf
@@ -188,9 +196,9 @@ class March:
         self._grown = self._stepper.time
         needed = needed_degree(self.system, unknown, self._tail)
         cosine, sine = self.system.unpack(self._safe[1])
-        symmetry, largest = self.system.symmetry, min(MAX_DEGREE, self.system.largest)
+        symmetry, largest = self.system.symmetry, int(self._share * min(MAX_DEGREE, self.system.largest))
         if symmetry * needed > largest:
-            if symmetry * self.system.degree >= largest // 2:
+            if symmetry * self.system.degree >= self._last_attempt(largest):
                 raise NotResolved(
                     f"at time {self._safe[0]:.6g} the density is too concentrated for {largest} modes, it needs "
                     f"about {symmetry * needed}; it may collapse to a point, which no resolution follows"
@@ -199,6 +207,13 @@ class March:
         self.system = self.system.resized(needed)
         self._safe = (self._safe[0], self.system.pack(cosine, sine))
         self._restart()
+
+    def _last_attempt(self, largest: int) -> int:
+        """Return the degree from which on a density that needs more than the largest is given up.
+
+        One that collapses at an exponential rate is taken as far as possible.
+        """
+        return largest // 2 if self.system.problem.noise > 0.0 else largest - 2 * MULTIPLE * self.system.symmetry
 
     def _not_finite(self) -> None:
         if self.method.step is not None:
@@ -232,6 +247,9 @@ def suitable(system: System, duration: float) -> Integrator:
         return ETDRK4()
     if system.size <= ALWAYS_MULTISTEP:
         return LSODA()
+    if system.problem.noise == 0.0:
+        # Nothing is stiff, so that no matrix needs to be factorised.
+        return ETDRK4()
     multistep, exponential = system.costs(duration)
     bounded = bounded_below(system.problem)
     return ETDRK4() if exponential < multistep or not bounded else LSODA()

@@ -21,7 +21,7 @@ from .system import System
 
 # Share of the size of the density to which its smaller moments are computed.
 ABSOLUTE_SHARE = 1e-2
-# First step where nothing moves, in units of 1/noise.
+# First step where nothing moves, in units of 1/noise, or of 1/drift without noise.
 AT_REST = 1e-2
 # Rounding of the moments, below which nothing can be asked of them.
 FLOOR = 8.0 * EPS
@@ -88,7 +88,9 @@ class MultistepStepper:
         absolute = share * max(size, LEAST_SIZE) * shares_of(system, unknown, size)
         self.steps = 0
         self._bounds = relative, absolute
-        self._longest_explicit = STABLE / float(np.abs(system.linear).max())
+        # Without noise nothing is damped, and steps are short for the sake of accuracy.
+        damping = float(np.abs(system.linear).max()) if system.problem.noise > 0.0 else math.inf
+        self._longest_explicit = STABLE / damping
         self._short = self._evaluated = 0
         self._solver = self._started(Solver, time, unknown, bound)
         self._between: Callable[[float], Floats] | None = None
@@ -175,7 +177,7 @@ def shares_of(system: System, unknown: Floats, size: float) -> float | Floats:
 
 def _first_step(system: System, unknown: Floats, relative: float, absolute: float | Floats) -> float:
     """Return the first step for a density, at most ``AT_REST``; LSODA's own guess fails at rest."""
-    step = min(AT_REST / system.noise, _first_order_step(system, unknown, relative, absolute))
+    step = min(AT_REST / system.unit, _first_order_step(system, unknown, relative, absolute))
     if not step > 0.0:
         raise ComputationFailed(
             "the density changes faster than any step of time can follow; take a smaller coupling or noise, which "

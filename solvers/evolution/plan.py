@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from meanfield import Equation, InvalidInput, NotResolved
 from meanfield.arguments import shown
+from meanfield.equations import Capability, require
 
 from ..bases import Floats
 from ..checkpoints import Checkpoint, digest_of, require_writable
@@ -21,6 +22,7 @@ from .initial import Initial
 from .integrators import Integrator
 from .march import MULTIPLE, TAIL_SHARE
 from .space import EvolutionSpaces, Space
+from .units import rate_unit
 
 TOLERANCES = (1e-12, 1e-2)
 # Looks at whether the density has settled: from this time on, in units of 1/noise, each later by this ratio.
@@ -121,8 +123,8 @@ class Plan:
         }
 
     def _looks(self) -> Iterator[float]:
-        unit = FIRST_LOOK / self.problem.noise
-        longest = min(self.until, LONGEST / self.problem.noise)
+        unit = FIRST_LOOK / rate_unit(self.problem)
+        longest = min(self.until, LONGEST / rate_unit(self.problem))
         looks = (unit * BETWEEN_LOOKS**k for k in itertools.count())
         return itertools.takewhile(lambda time: time <= longest, looks)
 
@@ -159,6 +161,8 @@ def plan(
         If anything is inadmissible.
     """
     problem.fixed_coupling  # noqa: B018  (refuses a free coupling)
+    if stop:
+        require(problem, Capability.GIBBS_MAP, "evolutions that end at rest (stop_at_stationarity, --stop)")
     end = _final_time(until, stop)
     _check_options(tolerance, checkpoint)
     space, start = spaces.space_for(problem, spaces.moments_of(problem, initial), full)
@@ -245,7 +249,8 @@ def first_degree(problem: Equation, space: Space, start: Initial, tolerance: flo
         raise NotResolved(
             f"the initial density needs about {needed} modes, more than {MAX_DEGREE}; start from a wider one"
         )
-    curvature = space.curvature(problem, LARGEST_GUESS) or 0.0
+    # Without noise a cluster has no width of its own.
+    curvature = (space.curvature(problem, LARGEST_GUESS) or 0.0) if problem.noise > 0.0 else 0.0
     cluster = 2.5 * math.sqrt(-math.log(TAIL_SHARE * tolerance) * curvature) if curvature < math.inf else math.inf
     guess = max(needed, LEAST_DEGREE, int(min(cluster, LARGEST_GUESS)), modes or 0)
     return min(MULTIPLE * math.ceil(guess / MULTIPLE), MAX_DEGREE)

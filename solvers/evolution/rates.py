@@ -8,6 +8,7 @@ from meanfield import Equation
 from meanfield.equations import Interaction
 
 from ..bases import Floats
+from .units import diffuses, rate_unit
 
 # Steps of exponential integrators in a cluster, as a share of its largest rate, and without any.
 EXPLICIT_SHARE = 0.3
@@ -21,23 +22,23 @@ class Rates:
     ----------
     problem
         The equation.
-    noise : float
-        n^2 D.
+    noise, unit : float
+        n^2 D, and n^2 times the unit of rates in its place, which is D unless there is no noise.
     cells, attraction, force : (K,) float
-        j, j lambda_nj and -j v_nj/(2D), so that g = attraction c + force.
+        j, j lambda_nj and -j v_nj/(2D), so that g = attraction c + force; the unit stands for D.
     linear, divergence : (K,) float
-        L and n^2 D j.
+        L and n^2 j times the unit.
     """
 
     def __init__(self, problem: Equation, degree: int, symmetry: int) -> None:
-        cells, interaction = np.arange(1.0, degree + 1.0), Interaction(problem)
+        cells, interaction = np.arange(1.0, degree + 1.0), Interaction(problem, rate_unit(problem))
         strengths = interaction.strengths(symmetry * degree)[symmetry::symmetry]
         self.problem = problem
-        self.noise = problem.noise * symmetry**2
+        self.noise, self.unit = problem.noise * symmetry**2, rate_unit(problem) * symmetry**2
         self.cells = cells
         self.attraction: Floats = cells * strengths
-        self.linear = -self.noise * cells**2 * (1.0 - strengths)
-        self.divergence = self.noise * cells
+        self.linear = -self.unit * cells**2 * (diffuses(problem) - strengths)
+        self.divergence = self.unit * cells
         self.confined = problem.confinement is not None
         self.force: Floats = 0.5 * cells * interaction.forces(symmetry * degree)[symmetry::symmetry]
 
@@ -50,4 +51,4 @@ class Rates:
         attraction = np.maximum(self.attraction, 0.0)
         slope = 2.0 * float(attraction.sum()) + 2.0 * float(np.abs(self.force).sum())
         modes = 12.0 * math.sqrt(float(self.cells @ attraction))
-        return self.noise * (EXPLICIT_LEAST + EXPLICIT_SHARE * modes * slope)
+        return self.unit * (EXPLICIT_LEAST + EXPLICIT_SHARE * modes * slope)

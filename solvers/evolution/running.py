@@ -7,11 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from meanfield import ComputationFailed, Outcome
+from meanfield import ComputationFailed, NotResolved, Outcome
+from meanfield.equations import Capability
 
 from .. import checkpoints
 from ..bases import Floats
 from .accuracy import estimated
+from .collapse import HEADROOM, collapse
 from .growth import Growth
 from .march import Counters, March
 from .plan import LONGEST, Plan
@@ -55,6 +57,8 @@ class Evolution:
     accuracy : float or None
         Error of the recorded moments relative to their size, once the evolution is over; None if it is not
         known.
+    collapsed : NotResolved or None
+        Why the evolution ended before the final time, if a density without noise became too narrow.
     warnings : list of str
         What a reader must know of the run.
     """
@@ -64,6 +68,7 @@ class Evolution:
         self.frames: list[Frame] = []
         self.rest: Rest | None = None
         self.accuracy: float | None = None
+        self.collapsed: NotResolved | None = None
         self.warnings: list[str] = list(request.start.warnings)
         self._progress = progress
         self._counters = Counters()
@@ -96,7 +101,12 @@ class Evolution:
         march = self._begin(system, start, unknown)
         last: Frame | None = self.frames[-1] if self.frames else None
         for time, kinds in self.plan.events(after=start if self._saves else -1.0):
-            unknown = march.to(time)
+            try:
+                unknown = march.to(time)
+            except NotResolved as failure:
+                self._end_collapse(march, failure)
+                last = self._frame(march, *march.safe)
+                break
             last = self._frame(march, time, unknown)
             if "record" in kinds:
                 self.frames.append(last)
@@ -118,6 +128,14 @@ class Evolution:
             if not self.frames or time > self.frames[-1].time:
                 self.frames.append(self._frame(self._march, time, unknown))
 
+    def _end_collapse(self, march: March, failure: NotResolved) -> None:
+        """Keep why a density without noise is not followed any further; with noise, raise the failure."""
+        plan = self.plan
+        if plan.problem.noise > 0.0:
+            raise failure
+        degree = march.system.symmetry * march.system.degree
+        self.collapsed = collapse(plan.problem, plan.space, plan.start, march.safe[0], degree)
+
     def _fresh(self) -> tuple[float, System, Floats]:
         plan, start = self.plan, self.plan.start
         system = plan.space.system(plan.problem, start, plan.degree, plan.full)
@@ -126,7 +144,15 @@ class Evolution:
     def _begin(self, system: System, time: float, unknown: Floats) -> March:
         plan = self.plan
         self._march = March(
-            system, time, unknown, plan.until, plan.method, plan.tolerance, self._progress, self._growth
+            system,
+            time,
+            unknown,
+            plan.until,
+            plan.method,
+            plan.tolerance,
+            self._progress,
+            self._growth,
+            1.0 if plan.problem.noise > 0.0 else HEADROOM,
         )
         return self._march
 
@@ -169,6 +195,8 @@ class Evolution:
 
     def _conclude(self, march: March) -> None:
         frame, noise = self.frames[-1], self.plan.problem.noise
+        if self.plan.problem.lacks(Capability.GIBBS_MAP):
+            return
         unknown = march.system.pack(frame.cosine, frame.sine)
         change = relative_change(self.plan.problem, unknown, march.system.derivative(frame.time, unknown))
         if change <= MOVING:

@@ -66,6 +66,10 @@ class Space(Protocol):
         """
         ...
 
+    def harmonic(self, problem: Equation, start: Initial) -> int | None:
+        """Return the only degree of a potential by which a density evolves under Moebius maps, or None."""
+        ...
+
     def descent(self, problem: Equation, cosine: Floats, sine: Floats, accuracy: float) -> Descent:
         """Return free energy, dissipation and extreme values of densities (T, n)."""
         ...

@@ -53,8 +53,9 @@ class System(Protocol):
         The largest degree, symmetry counted.
     multistep : bool
         Whether a Jacobian, and with it LSODA, is affordable.
-    noise : float
-        Rate at which diffusion alone damps cell 1, up to a factor of the dimension.
+    unit : float
+        Rate at which diffusion alone damps cell 1, up to a factor of the dimension; without noise the unit of rates
+        instead.
     linear : (size,) float
         L.
     weights : (size,) float or None
@@ -69,7 +70,7 @@ class System(Protocol):
     even: bool
     largest: int
     multistep: bool
-    noise: float
+    unit: float
     linear: Floats
     weights: Floats | None
 
@@ -153,7 +154,7 @@ class EvenSystem(AxialSystem):
     def __init__(self, problem: Equation, degree: int, symmetry: int = 1) -> None:
         self.problem, self.degree, self.size, self.symmetry = problem, degree, degree, symmetry
         self.rates = rates = Rates(problem, degree, symmetry)
-        self.noise = rates.noise
+        self.unit = rates.unit
         self.linear = rates.linear
         # Density and slope of one size: the square would drown the smaller one in rounding.
         balance = 1.0 / max(float(np.abs(rates.attraction).max()), float(np.abs(rates.force).max()), 1e-300)
@@ -172,6 +173,9 @@ class EvenSystem(AxialSystem):
         transform.coefficients.fill(0.0)
         self._density[:] = unknown
         np.multiply(self._slope, unknown, self._odd)
+        if self.rates.noise == 0.0 and self._offset is None and not self._odd.any():
+            # A density without a field stays, which rounding of the square would not let it.
+            return np.zeros(self.size)
         if self._offset is not None:
             self._odd += self._offset
         transform.synthesise()
@@ -215,7 +219,7 @@ class FullSystem(System):
     def __init__(self, problem: Equation, degree: int, symmetry: int = 1) -> None:
         self.problem, self.degree, self.size, self.symmetry = problem, degree, 2 * degree, symmetry
         self.rates = rates = Rates(problem, degree, symmetry)
-        self.noise = rates.noise
+        self.unit = rates.unit
         self.linear = np.repeat(rates.linear, 2)
         nodes = alias_free(degree)
         self._density, self._field = FourierTransform(nodes), FourierTransform(nodes)

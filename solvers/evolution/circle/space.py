@@ -13,6 +13,7 @@ from ...bases import Floats
 from ...circle import CIRCLE
 from ..descent import Descent, descent
 from ..initial import Initial
+from ..noiseless import energies
 from ..rest import NEAR, Rest, distance, state_near
 from ..space import EvolutionSpaces
 from ..system import EvenSystem, FullSystem, System
@@ -60,9 +61,21 @@ class CircleSpace:
         strengths = np.maximum(Interaction(problem).strengths(degree)[1:], 0.0)
         return float(np.arange(1, degree + 1) ** 2.0 @ strengths)
 
+    def harmonic(self, problem: Equation, start: Initial) -> int | None:
+        """Return n if the potential is that of cos(n t) and a density has multiples of n only, or None."""
+        interaction = Interaction(problem, 1.0)
+        degrees = np.flatnonzero(interaction.attractions(interaction.significant_degree))
+        if problem.confinement is not None or degrees.size != 1:
+            return None
+        harmonic = int(degrees[0])
+        present = np.flatnonzero((start.cosine != 0.0) | (start.sine != 0.0))
+        return None if np.any(present % harmonic) else harmonic
+
     def descent(self, problem: Equation, cosine: Floats, sine: Floats, accuracy: float) -> Descent:
         """Return free energy, dissipation and extreme values of densities (T, n), on grids of the angles given."""
         cosine, sine, modes = self.recorded(cosine, sine)
+        if problem.noise == 0.0:
+            return energies(problem, modes, circle_grids, cosine, sine)
         return descent(problem, modes, circle_grids, cosine, sine, accuracy)
 
     def state_near(self, problem: Equation, cosine: Floats, sine: Floats) -> Rest | None:

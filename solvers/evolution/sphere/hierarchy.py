@@ -40,7 +40,7 @@ class HierarchySystem(ZonalSystem):
     def nonlinear(self, unknown: Floats) -> Floats:
         """Return the nonlinear part of the derivative: the quadratic terms and those of the confinement."""
         result = self._by_field(unknown, 0.0) @ self._field(unknown)
-        result *= self.problem.noise
+        result *= self.rates.unit
         if self.rates.confined:
             result += self.rates.constant
         return np.asarray(result)
@@ -51,7 +51,7 @@ class HierarchySystem(ZonalSystem):
         field[self._in_field] = self._field(unknown)
         matrix = self._hierarchy.by_moments(field)[self._own, self._own].copy()
         matrix[:, : self._significant] += self._by_field(unknown, 1.0) * self.rates.attraction[: self._significant]
-        matrix *= self.problem.noise
+        matrix *= self.rates.unit
         matrix.flat[:: self.degree + 1] -= self._diffusion
         return matrix
 

@@ -14,6 +14,7 @@ from meanfield.equations import Interaction
 
 from ...bases import EPS
 from ..multiplicities import multiplicities
+from ..units import diffuses, rate_unit
 
 # Dimensions in which coefficients of orthonormal functions are kept accurate beside the moments. Below, a degree
 # has so few harmonics that it is the same; above, double precision does not hold them.
@@ -31,6 +32,8 @@ class SphereRates:
     ----------
     problem
         The equation.
+    unit : float
+        The unit of rates, which is D unless there is no noise, and stands in its place below.
     degrees, harmonics, eigenvalues : (K,) float
         l, N_l and l (l + d - 2).
     attraction, force : (K,) float
@@ -46,13 +49,15 @@ class SphereRates:
         self.degrees = degrees.astype(float)
         self.harmonics = multiplicities(domain, symmetry * degree)[degrees]
         self.eigenvalues = self.degrees * (self.degrees + domain.dimension - 2)
-        interaction = Interaction(problem)
+        self.unit = unit = rate_unit(problem)
+        interaction = Interaction(problem, unit)
         attraction = interaction.extended_attractions(symmetry * degree)[degrees]
         self.attraction = attraction.astype(float)
-        self.linear = -problem.noise * self.eigenvalues * (1.0 - (attraction / self.harmonics).astype(float))
+        strengths = (attraction / self.harmonics).astype(float)
+        self.linear = -unit * self.eigenvalues * (diffuses(problem) - strengths)
         self.confined = problem.confinement is not None
         self.force = interaction.forces(symmetry * degree)[degrees]
-        self.constant = problem.noise * self.eigenvalues * self.force / self.harmonics
+        self.constant = unit * self.eigenvalues * self.force / self.harmonics
 
     def explicit_steps(self) -> float:
         r"""Return an estimate of the number of steps in a unit of time if N is explicit, as on the circle.
@@ -62,7 +67,7 @@ class SphereRates:
         attraction = np.maximum(self.attraction, 0.0)
         slope = float(self.degrees @ attraction) + float(self.degrees @ np.abs(self.force))
         modes = 8.5 * math.sqrt(curvature(self.problem, int(self.degrees[-1])))
-        return self.problem.noise * (EXPLICIT_LEAST + EXPLICIT_SHARE * modes * slope)
+        return self.unit * (EXPLICIT_LEAST + EXPLICIT_SHARE * modes * slope)
 
 
 def curvature(problem: Equation, degree: int) -> float:
@@ -72,7 +77,7 @@ def curvature(problem: Equation, degree: int) -> float:
     """
     dimension = problem.domain.dimension
     degrees = np.arange(degree + 1.0)
-    attractive = np.maximum(Interaction(problem).attractions(degree), 0.0)
+    attractive = np.maximum(Interaction(problem, rate_unit(problem)).attractions(degree), 0.0)
     return float(degrees * (degrees + dimension - 2) @ attractive) / (dimension - 1)
 
 

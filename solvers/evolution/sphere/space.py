@@ -13,6 +13,7 @@ from ...bases import Floats
 from ...sphere import SPHERE
 from ..descent import Descent, descent
 from ..initial import Initial
+from ..noiseless import energies
 from ..rest import Rest, distance, state_near
 from ..space import EvolutionSpaces, Space
 from ..system import System
@@ -60,9 +61,15 @@ class ZonalSpace:
         """Return half the curvature of the field of a point, over the attractive degrees up to a degree."""
         return 0.5 * curvature(problem, degree)
 
+    def harmonic(self, problem: Equation, start: Initial) -> int | None:
+        """Return None, since only densities on the circle evolve under Moebius maps of the circle."""
+        return None
+
     def descent(self, problem: Equation, cosine: Floats, sine: Floats, accuracy: float) -> Descent:
         """Return free energy, dissipation and extreme values of densities (T, n)."""
         grids = functools.partial(zonal_grids, self.sphere)
+        if problem.noise == 0.0:
+            return energies(problem, self.modes, grids, cosine, sine)
         return descent(problem, self.modes, grids, cosine, sine, accuracy)
 
     def state_near(self, problem: Equation, cosine: Floats, sine: Floats) -> Rest | None:
@@ -102,8 +109,14 @@ class FullSpace:
         """Return None, since each degree costs as much as all before it, and beginning anew with more is cheap."""
         return None
 
+    def harmonic(self, problem: Equation, start: Initial) -> int | None:
+        """Return None, since only densities on the circle evolve under Moebius maps of the circle."""
+        return None
+
     def descent(self, problem: Equation, cosine: Floats, sine: Floats, accuracy: float) -> Descent:
         """Return free energy, dissipation and extreme values of densities (T, n)."""
+        if problem.noise == 0.0:
+            return energies(problem, self.modes, full_grids, cosine, sine)
         return descent(problem, self.modes, full_grids, cosine, sine, accuracy)
 
     def state_near(self, problem: Equation, cosine: Floats, sine: Floats) -> Rest | None:

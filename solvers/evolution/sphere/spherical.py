@@ -49,7 +49,8 @@ class SphericalSystem(System):
     def __init__(self, problem: Equation, degree: int) -> None:
         self.problem, self.degree = problem, degree
         rates = SphereRates(problem, degree)
-        self.noise = 2.0 * problem.noise
+        self._unit = rates.unit
+        self.unit = 2.0 * rates.unit
         significant = significant_degree(rates)
         rings, meridians = (2 * degree + significant) // 2 + 1, smooth_above(2 * degree + significant)
         self._transform = transform = SphericalTransform(degree, rings, meridians)
@@ -66,7 +67,7 @@ class SphericalSystem(System):
         self._constant[zonal] = np.concatenate([[0.0], rates.constant])
         self._force = force[:significant]
         self._cosine, self._sine = np.zeros((2, degrees.size + 1))
-        self._waves = np.where(zonal, 0.0, problem.noise)[1:]
+        self._waves = np.where(zonal, 0.0, rates.unit)[1:]
 
     def nonlinear(self, unknown: Floats) -> Floats:
         """Return the nonlinear part of the derivative: the quadratic terms and those of the confinement."""
@@ -81,7 +82,7 @@ class SphericalSystem(System):
         azimuthal *= density
         along, across = transform.divergence(polar, azimuthal)
         result = np.empty(self.size)
-        np.multiply(along[1:], self.problem.noise, out=result[:half])
+        np.multiply(along[1:], self._unit, out=result[:half])
         np.multiply(across[1:], self._waves, out=result[half:])
         result[:half] += self._constant[1:]
         return result

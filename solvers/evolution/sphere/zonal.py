@@ -60,7 +60,7 @@ class ZonalSystem(AxialSystem):
         dimension = problem.domain.dimension
         self.largest = min(LARGEST, largest_degree(dimension))
         self.rates = rates = SphereRates(problem, degree, symmetry)
-        self.noise = problem.noise * symmetry * (symmetry + dimension - 2)
+        self.unit = rates.unit * symmetry * (symmetry + dimension - 2)
         self.linear = rates.linear
         self.weights = np.sqrt(rates.harmonics) if dimension in WEIGHTED else None
         self._diffusion = problem.noise * rates.eigenvalues
@@ -73,7 +73,7 @@ class ZonalSystem(AxialSystem):
         self._nodes = nodes = weights.size
         # Density and slope of the field at the nodes, one below the other.
         self._synthesis = np.concatenate([rates.harmonics * values, rates.attraction * slopes])
-        self._projection = np.ascontiguousarray(problem.noise * (weights[:, None] * slopes).T)
+        self._projection = np.ascontiguousarray(rates.unit * (weights[:, None] * slopes).T)
         self._offset = slopes @ rates.force if rates.confined else None
         self._points, self._products = np.empty(2 * nodes), np.empty(nodes)
         self._weighted: Floats | None = None

@@ -1,0 +1,50 @@
+"""The end of an evolution without noise whose density becomes too narrow for its moments, in one sentence."""
+
+import numpy as np
+
+from meanfield import Equation, NotResolved
+from meanfield.equations import Interaction
+
+from .initial import Initial
+from .space import Space
+from .units import rate_unit
+
+# Share of the largest number of moments that an evolution without noise uses: the second run, which measures its
+# accuracy by a tenth of its tolerance, needs up to a fifth more of them at the same time.
+HEADROOM = 0.75
+
+
+def collapse(problem: Equation, space: Space, start: Initial, time: float, degree: int) -> NotResolved:
+    """Return the reason why a density without noise is followed up to a time only, and what follows it further.
+
+    Parameters
+    ----------
+    problem, space, start
+        The equation without noise, the space of the density and its moments at time 0.
+    time, degree
+        When it was last resolved, and by how many moments.
+    """
+    rate = contraction(problem)
+    narrows = "it grows ever steeper"
+    if rate > 0.0:
+        narrows = f"where it collapses to a point its width falls as exp(-{rate:.4g} t)"
+    return NotResolved(
+        f"without noise nothing smooths the density, {narrows}, and from time {time:.6g} on it is too narrow for "
+        f"{degree} moments; {_further(problem, space, start)}"
+    )
+
+
+def contraction(problem: Equation) -> float:
+    r"""Return the rate :math:`\kappa W''(0)` at which a point of the whole mass attracts its neighbourhood.
+
+    It is :math:`\sum_l \kappa w_l P_l'(1)` but for the sign, :math:`P_l'(1) = l(l+d-2)/(d-1)`, :math:`l^2` on the
+    circle.
+    """
+    interaction, dimension = Interaction(problem, rate_unit(problem)), problem.domain.dimension
+    attractions = interaction.attractions(interaction.significant_degree)
+    degrees = np.arange(attractions.size)
+    return rate_unit(problem) * float(degrees * (degrees + dimension - 2) @ attractions) / (dimension - 1)
+
+
+def _further(problem: Equation, space: Space, start: Initial) -> str:
+    return "particles go on (simulate)"
