@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from .theory import maier_saupe_state as maier_saupe_state
     from .theory import maier_saupe_states as maier_saupe_states
     from .theory import maier_saupe_transition as maier_saupe_transition
+    from .theory import ott_antonsen as ott_antonsen
     from .theory import resonance as resonance
     from .theory import tricritical_beta as tricritical_beta
     from .theory import vertical_branches as vertical_branches
@@ -141,6 +142,7 @@ _HOMES = {
     "maier_saupe_state": "theory",
     "maier_saupe_states": "theory",
     "maier_saupe_transition": "theory",
+    "ott_antonsen": "theory",
     "resonance": "theory",
     "tricritical_beta": "theory",
     "vertical_branches": "theory",
@@ -218,6 +220,7 @@ __all__ = [
     "open_diagram",
     "open_ensemble",
     "open_trajectory",
+    "ott_antonsen",
     "potential_from",
     "resonance",
     "second_variation",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .evolution import RandomPerturbation as RandomPerturbation
     from .evolution import Samples as Samples
     from .evolution import VonMises as VonMises
+    from .evolution import WatanabeStrogatz as WatanabeStrogatz
     from .evolution import Watson as Watson
     from .evolution import initial_from as initial_from
     from .particles import EulerMaruyama as EulerMaruyama
@@ -56,6 +57,7 @@ _HOMES = {
     "Scheme": "particles.stepping",
     "VonMises": "evolution",
     "Watch": "watching",
+    "WatanabeStrogatz": "evolution",
     "Watson": "evolution",
     "WeakSecondOrder": "particles",
     "bifurcation_diagram": "diagram",
@@ -88,6 +90,7 @@ __all__ = [
     "RandomPerturbation",
     "Samples",
     "VonMises",
+    "WatanabeStrogatz",
     "Watson",
     "WeakSecondOrder",
     "bifurcation_diagram",

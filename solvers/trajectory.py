@@ -17,6 +17,7 @@ from .bases import Floats
 from .checkpoints import Checkpoint
 from .domains import solvers_of
 from .evolution.descent import NEGATIVE, Descent
+from .evolution.direct import DirectMethod, MomentPath
 from .evolution.growth import CALM
 from .evolution.initial import Initial
 from .evolution.integrators import Integrator
@@ -38,7 +39,7 @@ def evolve(
     times: int | ArrayLike | None = None,
     tolerance: float = 1e-8,
     stop_at_stationarity: bool = False,
-    method: Integrator | None = None,
+    method: Integrator | DirectMethod | None = None,
     checkpoint: Checkpoint | None = None,
     modes: int | None = None,
     full: bool = False,
@@ -69,6 +70,7 @@ def evolve(
         close to an unstable one.
     method
         ``LSODA()``, ``ETDRK4()``, or ``ETDRK4(step=...)`` for a fixed step; by default the faster one for the size.
+        Without noise also ``WatanabeStrogatz()``, which is exact for Kuramoto's equation at any time.
     checkpoint
         Where to save the run, and how often. If it was killed, the same call goes on from there to the same bits.
         The integrator starts anew at these times, so digits below the tolerance depend on their distance.
@@ -109,7 +111,11 @@ def evolve(
     require_on_failure(on_failure)
     started = clock.process_time()
     spaces, stop = solvers_of(problem).evolution, stop_at_stationarity
-    request = plan(problem, spaces, initial, until, times, method, tolerance, stop, checkpoint, modes, full)
+    direct = method if isinstance(method, DirectMethod) else None
+    marched = None if isinstance(method, DirectMethod) else method
+    request = plan(problem, spaces, initial, until, times, marched, tolerance, stop, checkpoint, modes, full)
+    if direct is not None:
+        return record_of(request, direct, direct.follow(request, progress), started)
     evolution = Evolution(request, progress)
     outcome: Outcome | None = None
     failure: BaseException | None = None
@@ -204,6 +210,36 @@ def record(
         ),
         layout=modes.layout,
         provenance=provenance(plan.problem, plan.options(), clock.process_time() - started),
+    )
+
+
+def record_of(request: Plan, method: DirectMethod, path: MomentPath, started: float) -> Trajectory:
+    """Return the trajectory of moments that a method gave at all times at once."""
+    values = request.space.descent(request.problem, path.cosine, path.sine, request.tolerance)
+    cosine, sine, modes = request.space.recorded(path.cosine, path.sine)
+    options = request.options() | {"method": repr(method)}
+    return Trajectory(
+        problem=request.problem,
+        time=path.time,
+        cosine=cosine,
+        sine=sine,
+        modes=np.full(path.time.size, modes.degree(cosine.shape[1]), dtype=np.int64),
+        observables={**along_path(request.problem, values.gap, values.dissipation), **path.observables},
+        minimum=path.minimum,
+        mass_error=float(np.abs(cosine[:, 0] - 1.0).max()),
+        outcome=path.outcome,
+        method=method.name,
+        tolerance=request.tolerance,
+        accuracy=path.accuracy,
+        steps=path.steps,
+        evaluations=path.evaluations,
+        warnings=(
+            *request.start.warnings,
+            *path.warnings,
+            *_inaccurate(path.accuracy, request.tolerance),
+        ),
+        layout=modes.layout,
+        provenance=provenance(request.problem, options, clock.process_time() - started),
     )
 
 

@@ -31,6 +31,7 @@ from .families import (
     maier_saupe_states,
     maier_saupe_transition,
 )
+from .ott_antonsen import ott_antonsen
 from .resonances import Resonance, resonance
 from .results import BranchShape, GlobalCriterion
 from .thresholds import (
@@ -62,6 +63,7 @@ __all__ = [
     "maier_saupe_state",
     "maier_saupe_states",
     "maier_saupe_transition",
+    "ott_antonsen",
     "resonance",
     "tricritical_beta",
     "vertical_branches",

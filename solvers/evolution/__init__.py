@@ -15,5 +15,6 @@ from .starts import RandomPerturbation as RandomPerturbation
 from .starts import Samples as Samples
 from .starts import VonMises as VonMises
 from .starts import Watson as Watson
+from .watanabe_strogatz import WatanabeStrogatz as WatanabeStrogatz
 
 __getattr__ = moved(__name__, {"evolve": "solvers", "moments_of": "solvers"})

@@ -47,4 +47,6 @@ def contraction(problem: Equation) -> float:
 
 
 def _further(problem: Equation, space: Space, start: Initial) -> str:
+    if space.harmonic(problem, start) is not None:
+        return "method=WatanabeStrogatz() (--method watanabe-strogatz) follows it to any time"
     return "particles go on (simulate)"

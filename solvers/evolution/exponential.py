@@ -242,9 +242,8 @@ class ExponentialStepper:
     def _adapted(self) -> None:
         while True:
             step = self._step
-            if step < SMALLEST_STEP * max(
-                self.time, 1.0 / max(float(np.abs(self.system.linear).max()), self._least_rate)
-            ):
+            fastest = max(float(np.abs(self.system.linear).max()), self._least_rate)
+            if step < SMALLEST_STEP * max(self.time, 1.0 / fastest):
                 raise ComputationFailed(
                     f"the step fell to {step:.1e} at time {self.time:.6g}; the density changes ever faster there"
                 )

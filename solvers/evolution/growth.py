@@ -96,11 +96,8 @@ class Growth:
         return _size(unknown - self._at) > CHANGED * size
 
     def _judge(self, system: System, time: float, unknown: Floats) -> None:
-        self._at, self._from, self.known = (
-            unknown.copy(),
-            time,
-            self.known and system.multistep and system.problem.noise > 0.0,
-        )
+        self._at, self._from = unknown.copy(), time
+        self.known = self.known and system.multistep and system.problem.noise > 0.0
         self._rate = largest_rate(system, unknown) if self.calm else self._rate
 
 

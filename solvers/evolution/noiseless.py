@@ -56,7 +56,7 @@ def energies(problem: Equation, modes: Modes, grids: Grids, cosine: Floats, sine
 
 
 def _on(grid: Grid, path: Path) -> tuple[Floats, Floats, Floats]:
-    """Return the mean of the density times the squared slope of the field, and the extreme values of the density."""
+    """Return the mean of the density times the squared slope of the field, and the extreme values."""
     density = 1.0 + grid.values(path.cosine, path.sine)
     squares = sum(slope**2 for slope in grid.gradient(path.field_cosine, path.field_sine))
     return (density * squares) @ grid.weights, density.min(axis=1), density.max(axis=1)

@@ -1,0 +1,102 @@
+"""The protocol of methods that give the moments at all times at once, and what they give."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from meanfield import InvalidInput, Outcome
+
+from ..bases import Floats
+from .plan import Plan
+
+Progress = Callable[[float], None]
+
+# Moments that are recorded where a method may give any number of them.
+RECORDED = 128
+
+
+@dataclass(frozen=True, eq=False)
+class MomentPath:
+    """The moments of an evolving density at the recorded times.
+
+    Attributes
+    ----------
+    time : (T,) float
+        The times.
+    cosine, sine : (T, n + 1) float
+        Moments, in the space of the plan.
+    minimum : (T,) float
+        Smallest value of the density.
+    observables : mapping of str to (T,) float
+        Further numbers by name.
+    accuracy : float or None
+        Largest error of a moment relative to the largest, an estimate; None if it is not known.
+    steps, evaluations : int
+        Counters.
+    outcome
+        How it ended.
+    warnings : tuple of str
+        What a reader must know.
+    """
+
+    time: Floats
+    cosine: Floats
+    sine: Floats
+    minimum: Floats
+    observables: Mapping[str, Floats]
+    accuracy: float | None
+    steps: int
+    evaluations: int
+    outcome: Outcome = Outcome.UNEXAMINED
+    warnings: tuple[str, ...] = field(default=())
+
+
+@runtime_checkable
+class DirectMethod(Protocol):
+    """A method that gives the moments of a density without noise at all times, a frozen dataclass.
+
+    Attributes
+    ----------
+    name : str
+        Name of the method in words, with its options.
+    """
+
+    @property
+    def name(self) -> str:
+        """Name of the method in words, with its options."""
+
+    def follow(self, request: Plan, progress: Progress | None) -> MomentPath:
+        """Return the moments at the times of a plan.
+
+        Raises
+        ------
+        InvalidInput
+            If the method does not apply to the problem.
+        """
+
+
+def require_direct(request: Plan, name: str) -> Floats:
+    """Return the times to record, refusing noise, checkpoints and endless evolutions."""
+    if request.problem.noise > 0.0:
+        raise InvalidInput(
+            f"{name}() follows densities without noise, and the noise is {request.problem.noise:g}; give noise=0 "
+            "(--noise 0) or leave the method out"
+        )
+    if request.checkpoint is not None:
+        raise InvalidInput(f"{name}() takes seconds and has no checkpoints; leave out the checkpoint")
+    return np.zeros(1) if request.times is None else request.times
+
+
+def unresolved_from(time: Floats, cosine: Floats, sine: Floats, tolerance: float) -> tuple[str, ...]:
+    """Return the warning that moments are exact, and too few for the density from a time on; else nothing."""
+    sizes = np.hypot(cosine, sine)
+    degree = sizes.shape[1] - 1
+    late = np.flatnonzero(sizes[:, -(degree // 8) :].max(axis=1) > tolerance)
+    if not late.size:
+        return ()
+    return (
+        f"from time {time[late[0]]:.6g} on the density is narrower than {degree} moments resolve: these moments "
+        "and the minimum are right, but densities and pictures made of them ring",
+    )
