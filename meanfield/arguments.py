@@ -44,7 +44,7 @@ EXAMPLES = {
     "RateFit": "relaxation.fit('L2')",
     "Arclength": "Arclength(max_step=0.02)",
     "Integrator": "LSODA() or ETDRK4()",
-    "DirectMethod": "WatanabeStrogatz()",
+    "DirectMethod": "WatanabeStrogatz() or Characteristics()",
     "Scheme": "EulerMaruyama(), WeakSecondOrder() or LeimkuhlerMatthews()",
     "Checkpoint": "Checkpoint('run.checkpoint', every=1.0)",
     "Claim": "matching('circle.T8')[0]",

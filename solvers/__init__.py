@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .evolution import ETDRK4 as ETDRK4
     from .evolution import LSODA as LSODA
     from .evolution import Bumps as Bumps
+    from .evolution import Characteristics as Characteristics
     from .evolution import Mixture as Mixture
     from .evolution import PerturbedUniform as PerturbedUniform
     from .evolution import RandomPerturbation as RandomPerturbation
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Arclength": "branches.arclength",
     "Bumps": "evolution",
+    "Characteristics": "evolution",
     "Checkpoint": "checkpoints",
     "ETDRK4": "evolution",
     "EulerMaruyama": "particles",
@@ -80,6 +82,7 @@ __all__ = [
     "LSODA",
     "Arclength",
     "Bumps",
+    "Characteristics",
     "Checkpoint",
     "EulerMaruyama",
     "LeimkuhlerMatthews",

@@ -70,7 +70,8 @@ def evolve(
         close to an unstable one.
     method
         ``LSODA()``, ``ETDRK4()``, or ``ETDRK4(step=...)`` for a fixed step; by default the faster one for the size.
-        Without noise also ``WatanabeStrogatz()``, which is exact for Kuramoto's equation at any time.
+        Without noise also ``WatanabeStrogatz()``, exact for Kuramoto's equation at any time, and
+        ``Characteristics()``, which follows densities with one angle beyond their collapse.
     checkpoint
         Where to save the run, and how often. If it was killed, the same call goes on from there to the same bits.
         The integrator starts anew at these times, so digits below the tolerance depend on their distance.
@@ -94,7 +95,8 @@ def evolve(
     InvalidInput
         If anything is inadmissible, or the checkpoint belongs to another run.
     NotResolved
-        If the density concentrates beyond all resolution, as under an attractive logarithmic potential.
+        If the density concentrates beyond all resolution, as under an attractive logarithmic potential. Without
+        noise that is how evolutions end, and the trajectory up to there is returned, with its outcome and reason.
     ComputationFailed
         If the integrator fails or a fixed step is too large. The attribute ``partial`` of both holds the trajectory
         up to there.

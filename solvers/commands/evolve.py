@@ -37,9 +37,13 @@ from ..defaults import TIMES
 from .initial_option import add_initial, add_initial_parameters, initial_of
 
 if TYPE_CHECKING:
+    from ..evolution.direct import DirectMethod
     from ..evolution.integrators import Integrator
 
+    Method = Integrator | DirectMethod
+
 METHODS = ("lsoda", "etdrk4")
+WITHOUT_NOISE = ("watanabe-strogatz", "characteristics")
 # Seconds between two messages to the progress bar.
 BETWEEN = 0.05
 
@@ -75,7 +79,12 @@ def _parser(argv: Sequence[str]) -> Parser:
     parser.add_argument(
         "--tolerance", type=number, default=1e-8, metavar="R", help="relative accuracy (default: 1e-8)"
     )
-    parser.add_argument("--method", type=word, metavar="NAME", help=f"{' or '.join(METHODS)} (default: the faster)")
+    parser.add_argument(
+        "--method",
+        type=word,
+        metavar="NAME",
+        help=f"{' or '.join(METHODS)} (default: the faster); without noise also {' or '.join(WITHOUT_NOISE)}",
+    )
     parser.add_argument("--step", type=number, metavar="H", help="fixed step of etdrk4")
     parser.add_argument("--modes", type=whole, metavar="K", help="moments to begin with; more are taken as needed")
     parser.add_argument(
@@ -93,8 +102,8 @@ def _parser(argv: Sequence[str]) -> Parser:
     return parser
 
 
-def _method(parser: Parser, settings: argparse.Namespace) -> "Integrator | None":
-    from ..evolution import ETDRK4, LSODA
+def _method(parser: Parser, settings: argparse.Namespace) -> "Method | None":
+    from ..evolution import ETDRK4, LSODA, Characteristics, WatanabeStrogatz
 
     if settings.until is None:
         raise InvalidInput(f"{parser.prog} needs a final time; add --until 30")
@@ -102,12 +111,19 @@ def _method(parser: Parser, settings: argparse.Namespace) -> "Integrator | None"
         raise InvalidInput("--every belongs to --checkpoint NAME, which is not given")
     if settings.checkpoint is not None and settings.every is None and settings.until == math.inf:
         raise InvalidInput("--checkpoint with an infinite final time needs --every T")
-    if settings.method is not None and settings.method not in METHODS:
-        raise InvalidInput(f"unknown method {settings.method!r}; use {' or '.join(METHODS)}")
+    if settings.method is not None and settings.method not in (*METHODS, *WITHOUT_NOISE):
+        raise InvalidInput(
+            f"unknown method {settings.method!r}; use {' or '.join(METHODS)}, or without noise "
+            f"{' or '.join(WITHOUT_NOISE)}"
+        )
     if settings.step is not None and settings.method != "etdrk4":
         raise InvalidInput("--step belongs to --method etdrk4; lsoda chooses its steps itself")
     if settings.method == "etdrk4":
         return ETDRK4(None if settings.step is None else float(settings.step))
+    if settings.method == "watanabe-strogatz":
+        return WatanabeStrogatz()
+    if settings.method == "characteristics":
+        return Characteristics()
     return LSODA() if settings.method == "lsoda" else None
 
 
@@ -115,7 +131,7 @@ def _check(problem: Equation, settings: argparse.Namespace) -> None:
     """Check before computing that every file could be written, and that there is what figures show."""
     from meanfield.plotting import check_film
 
-    if settings.energy is not None:
+    if settings.energy is not None and problem.noise > 0.0:
         require(problem, Capability.FREE_ENERGY, "figures of the free energy (--energy)")
     figures = [name for name in (settings.plot, settings.energy, settings.moments) if name is not None]
     check_targets(settings.to, figures, settings.force, check_trajectory_target)
@@ -123,7 +139,7 @@ def _check(problem: Equation, settings: argparse.Namespace) -> None:
         check_film(settings.animate, settings.force)
 
 
-def _evolved(problem: Equation, method: "Integrator | None", settings: argparse.Namespace) -> Trajectory:
+def _evolved(problem: Equation, method: "Method | None", settings: argparse.Namespace) -> Trajectory:
     from ..checkpoints import Checkpoint
     from ..trajectory import evolve as evolved
 

@@ -2,6 +2,7 @@
 
 from meanfield.lazy import moved
 
+from .characteristics import Characteristics as Characteristics
 from .described import initial_from as initial_from
 from .exponential import ETDRK4 as ETDRK4
 from .initial import Initial as Initial

@@ -49,4 +49,6 @@ def contraction(problem: Equation) -> float:
 def _further(problem: Equation, space: Space, start: Initial) -> str:
     if space.harmonic(problem, start) is not None:
         return "method=WatanabeStrogatz() (--method watanabe-strogatz) follows it to any time"
+    if space.modes.angles == 1:
+        return "method=Characteristics() (--method characteristics) goes on along characteristics"
     return "particles go on (simulate)"

@@ -8,6 +8,7 @@ from meanfield.harmonics import Modes
 
 from ..bases import Floats
 from .descent import Descent
+from .flow import Flow
 from .initial import Initial
 from .rest import Rest
 from .system import System
@@ -68,6 +69,10 @@ class Space(Protocol):
 
     def harmonic(self, problem: Equation, start: Initial) -> int | None:
         """Return the only degree of a potential by which a density evolves under Moebius maps, or None."""
+        ...
+
+    def flow(self, problem: Equation, start: Initial, degree: int, full: bool) -> Flow | None:
+        """Return the flow of a density by a field of a degree, or None if the density has more than one angle."""
         ...
 
     def descent(self, problem: Equation, cosine: Floats, sine: Floats, accuracy: float) -> Descent:

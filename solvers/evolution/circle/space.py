@@ -12,11 +12,13 @@ from meanfield.harmonics import CircleModes, Modes
 from ...bases import Floats
 from ...circle import CIRCLE
 from ..descent import Descent, descent
+from ..flow import Flow
 from ..initial import Initial
 from ..noiseless import energies
 from ..rest import NEAR, Rest, distance, state_near
 from ..space import EvolutionSpaces
 from ..system import EvenSystem, FullSystem, System
+from .flow import CircleFlow
 from .grids import circle_grids
 from .initial import aligned, moments_of
 
@@ -70,6 +72,11 @@ class CircleSpace:
         harmonic = int(degrees[0])
         present = np.flatnonzero((start.cosine != 0.0) | (start.sine != 0.0))
         return None if np.any(present % harmonic) else harmonic
+
+    def flow(self, problem: Equation, start: Initial, degree: int, full: bool) -> Flow | None:
+        """Return the flow of a density by a field of a degree."""
+        system = self.system(problem, start, degree, full)
+        return CircleFlow(problem, start, system.even, system.symmetry, -(-degree // system.symmetry))
 
     def descent(self, problem: Equation, cosine: Floats, sine: Floats, accuracy: float) -> Descent:
         """Return free energy, dissipation and extreme values of densities (T, n), on grids of the angles given."""

@@ -12,12 +12,14 @@ from meanfield.harmonics import Modes, SphereModes, ZonalModes, modes_of
 from ...bases import Floats
 from ...sphere import SPHERE
 from ..descent import Descent, descent
+from ..flow import Flow
 from ..initial import Initial
 from ..noiseless import energies
 from ..rest import Rest, distance, state_near
 from ..space import EvolutionSpaces, Space
 from ..system import System
 from .axes import about, in_orders, on_axis
+from .flow import ZonalFlow
 from .grids import full_grids, zonal_grids
 from .initial import moments_of
 from .rates import curvature
@@ -65,6 +67,10 @@ class ZonalSpace:
         """Return None, since only densities on the circle evolve under Moebius maps of the circle."""
         return None
 
+    def flow(self, problem: Equation, start: Initial, degree: int, full: bool) -> Flow | None:
+        """Return the flow of a density by a field of a degree."""
+        return ZonalFlow(problem, start, self.system(problem, start, degree, full).symmetry, degree)
+
     def descent(self, problem: Equation, cosine: Floats, sine: Floats, accuracy: float) -> Descent:
         """Return free energy, dissipation and extreme values of densities (T, n)."""
         grids = functools.partial(zonal_grids, self.sphere)
@@ -111,6 +117,10 @@ class FullSpace:
 
     def harmonic(self, problem: Equation, start: Initial) -> int | None:
         """Return None, since only densities on the circle evolve under Moebius maps of the circle."""
+        return None
+
+    def flow(self, problem: Equation, start: Initial, degree: int, full: bool) -> Flow | None:
+        """Return None, since the densities have two angles."""
         return None
 
     def descent(self, problem: Equation, cosine: Floats, sine: Floats, accuracy: float) -> Descent:

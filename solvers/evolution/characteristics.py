@@ -1,0 +1,246 @@
+"""Evolution without noise along characteristics: points with mass, at more of them where the flow parts."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from meanfield import ComputationFailed, InvalidInput, NotResolved, Outcome
+from meanfield.arguments import checked
+from meanfield.equations import Interaction
+
+from ..bases import EPS, Floats
+from .direct import RECORDED, MomentPath, Progress, require_direct, unresolved_from
+from .flow import Flow
+from .panels import Panels, first_panels
+from .plan import Plan
+
+# The smallest relative tolerance that scipy takes.
+SHARPEST = 100.0 * EPS
+# Errors of single steps as a share of the tolerance, divided by the degree that multiplies errors of positions.
+STEP_SHARE = 0.1
+# Degrees of the field, at most; more labels than so many are not followed.
+MOST_DEGREES, MOST_LABELS = 512, 2**17
+# Panels are not halved more often: their labels would no longer differ.
+DEEPEST = 50
+# Steps between two attempts to join panels, so that none is joined and halved without end.
+BETWEEN_JOINS = 8
+# The second run, by which errors are estimated, has this share of the tolerance.
+FINER = 0.1
+# What the difference is multiplied by, as for other evolutions.
+FACTOR = 1.5
+# Times at which two runs are compared.
+MOST_TIMES = 64
+
+
+@checked
+@dataclass(frozen=True)
+class Characteristics:
+    """Characteristics of an equation without noise, for densities with one angle.
+
+    Labels on Gauss panels carry the mass of the first density. Their positions are integrated by a Runge-Kutta
+    method of order eight, the field being that of their moments, and panels are halved where the flow stretches
+    them, as about the point from which all mass flows away. The moments are known far beyond the collapse of a
+    density.
+    """
+
+    @property
+    def name(self) -> str:
+        """Name of the method."""
+        return "characteristics by DOP853"
+
+    def follow(self, request: Plan, progress: Progress | None) -> MomentPath:
+        """Return the moments at the times of a plan.
+
+        Raises
+        ------
+        InvalidInput
+            If there is noise, the density has no axis, or the potential has too many significant degrees.
+        """
+        times = require_direct(request, type(self).__name__)
+        flow, degree = _flow(request), _recorded(request)
+        run = Run(flow, degree, request.tolerance, times, progress)
+        failure = run.to_end()
+        frames, accuracy = run.frames, None
+        if failure is None:
+            accuracy = _accuracy(run, Run(flow, degree, FINER * request.tolerance, times, None))
+        cosine, sine = (np.array([getattr(frame, name) for frame in frames]) for name in ("cosine", "sine"))
+        reached = times[: len(frames)]
+        return MomentPath(
+            time=reached,
+            cosine=cosine,
+            sine=sine,
+            minimum=np.array([frame.minimum for frame in frames]),
+            observables={},
+            accuracy=None if accuracy is None else max(accuracy, request.tolerance),
+            steps=run.steps,
+            evaluations=run.evaluations,
+            outcome=Outcome.UNEXAMINED if failure is None else Outcome.NOT_RESOLVED,
+            warnings=(*_told(failure), *unresolved_from(reached, cosine, sine, request.tolerance)),
+        )
+
+
+def _told(failure: NotResolved | None) -> Iterator[str]:
+    if failure is not None:
+        yield str(failure)
+
+
+def _flow(request: Plan) -> Flow:
+    """Return the flow of a density, its field summed over the degrees that count."""
+    problem, interaction = request.problem, Interaction(request.problem, 1.0)
+    last = interaction.significant_degree
+    sizes = np.arange(last + 1) * np.abs(interaction.attractions(last))
+    beyond = np.cumsum(sizes[::-1])[::-1] > EPS * sizes.sum()
+    degree = max(1, int(np.flatnonzero(beyond).max(initial=0)))
+    if problem.confinement is not None:
+        forces = np.arange(MOST_DEGREES + 2) * np.abs(interaction.forces(MOST_DEGREES + 1))
+        degree = max(degree, int(np.flatnonzero(forces > EPS * forces.sum()).max(initial=1)))
+    if degree > MOST_DEGREES:
+        raise InvalidInput(
+            f"Characteristics() sums velocities over at most {MOST_DEGREES} degrees, and {problem.potential!r} has "
+            f"more than that; take a smooth potential, or leave the method out"
+        )
+    flow = request.space.flow(problem, request.start, degree, request.full)
+    if flow is None:
+        raise InvalidInput(
+            "Characteristics() follow densities on the circle and densities about an axis on spheres; for others "
+            "leave the method out, or take particles (simulate)"
+        )
+    return flow
+
+
+def _recorded(request: Plan) -> int:
+    return max(RECORDED, request.degree)
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """Moments and the smallest value of a density at one time."""
+
+    cosine: Floats
+    sine: Floats
+    minimum: float
+
+
+@dataclass(eq=False)
+class Run:
+    """One run of characteristics, which keeps the frames at the times.
+
+    Attributes
+    ----------
+    flow
+        The flow of the points.
+    degree : int
+        Largest degree of the moments.
+    tolerance : float
+        Error of the moments, asked for.
+    times : (T,) float
+        Times to record.
+    watch
+        Called with the time reached; may be None.
+    """
+
+    flow: Flow
+    degree: int
+    tolerance: float
+    times: Floats
+    watch: Progress | None
+    frames: list[Frame] = field(default_factory=list)
+    steps: int = 0
+    evaluations: int = 0
+
+    def to_end(self) -> NotResolved | None:
+        """Follow the points to the last time, and return why they cannot be followed so far, or None."""
+        time, panels, step, joined = 0.0, first_panels(self.flow, self._cells), None, 0
+        while len(self.frames) < self.times.size:
+            solver = self._solver(time, panels, step)
+            reached = self._advance(solver, panels, time)
+            time, panels, unresolved, step = reached
+            if unresolved is None:
+                continue
+            panels = panels.halved(unresolved)
+            if self.steps >= joined + BETWEEN_JOINS:
+                panels, joined = panels.joined(self._cells, self.tolerance), self.steps
+            if panels.masses.size > MOST_LABELS or panels.levels.max() > DEEPEST:
+                return NotResolved(
+                    f"from time {time:.6g} on the flow parts in more places than {MOST_LABELS} labels follow; give "
+                    "a larger tolerance or an earlier final time"
+                )
+        return None
+
+    @property
+    def _cells(self) -> int:
+        return -(-self.degree // self.flow.symmetry)
+
+    def _solver(self, time: float, panels: Panels, step: float | None) -> Any:
+        from scipy.integrate import DOP853
+
+        masses = panels.masses.ravel()
+        end = max(float(self.times[-1]), EPS)
+
+        def velocity(now: float, positions: Floats) -> Floats:
+            return self.flow.velocity(positions, masses)
+
+        local = STEP_SHARE * self.tolerance / self._cells
+        first = None if step is None else min(step, end - time)
+        return DOP853(
+            velocity,
+            time,
+            panels.positions.ravel(),
+            end,
+            rtol=SHARPEST,
+            atol=max(local, SHARPEST),
+            first_step=first,
+        )
+
+    def _advance(self, solver: Any, panels: Panels, time: float) -> Any:
+        """Make steps until labels are needed or all times are recorded, keeping the frames on the way.
+
+        Returns the time and panels of the last step that was resolved, which panels are not afterwards, or None,
+        and the last step.
+        """
+        self._record(panels, time, None)
+        while len(self.frames) < self.times.size:
+            solver.step()
+            self.steps += 1
+            if solver.status == "failed":
+                raise ComputationFailed(f"characteristics cannot be followed beyond time {solver.t:.6g}")
+            ahead = panels.moved(solver.y)
+            unresolved = ahead.unresolved(self._cells, self.tolerance)
+            if unresolved.any():
+                self.evaluations += solver.nfev
+                return time, panels, unresolved, solver.t - solver.t_old
+            self._record(panels, solver.t, solver)
+            panels, time = ahead, float(solver.t)
+            if self.watch is not None:
+                self.watch(time)
+        self.evaluations += solver.nfev
+        return time, panels, None, None
+
+    def _record(self, panels: Panels, until: float, solver: Any) -> None:
+        """Keep the frames at the times up to one that was reached."""
+        between = None
+        while len(self.frames) < self.times.size and self.times[len(self.frames)] <= until:
+            now = panels
+            if solver is not None:
+                between = solver.dense_output() if between is None else between
+                now = panels.moved(between(self.times[len(self.frames)]))
+            moments = self.flow.moments(now.positions.ravel(), now.masses.ravel(), self.degree)
+            self.frames.append(Frame(*moments, now.lowest(self.tolerance)))
+
+
+def _accuracy(run: Run, other: Run) -> float | None:
+    """Return the error of the moments relative to the largest by a finer run, or None if that fails."""
+    chosen = np.unique(np.linspace(0, run.times.size - 1, MOST_TIMES).round().astype(int))
+    other = replace(other, times=run.times[chosen])
+    if other.to_end() is not None:
+        return None
+    apart = 0.0
+    for place, fine in zip(chosen, other.frames, strict=True):
+        coarse = run.frames[place]
+        difference = np.hypot(coarse.cosine - fine.cosine, coarse.sine - fine.sine).max()
+        size = np.hypot(fine.cosine, fine.sine)[1:].max()
+        apart = max(apart, float(difference / size) if size > 0.0 else math.inf if difference > 0.0 else 0.0)
+    return FACTOR * apart

@@ -1,0 +1,87 @@
+r"""Points on the circle that move with the velocity of the density that they carry.
+
+In the angle :math:`\phi = n\theta` of a density of n-fold symmetry with the moments
+:math:`z_j = \int e^{ij\phi}\rho`, the unit u of rates and the coefficients of
+:class:`~solvers.evolution.rates.Rates`,
+
+.. math:: \dot\phi = -2 n^2 u \sum_{j\ge1} \mathrm{Im}\bigl[\overline{(j\lambda_{nj} z_j + \tfrac j2 f_{nj})}\,
+          e^{ij\phi}\bigr] .
+
+Points of an even density fill half of the circle, with twice the mass.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from meanfield import Equation
+
+from ...bases import Floats
+from ..initial import Initial
+from ..rates import Rates
+from ..system import cells_of
+
+Complexes = NDArray[np.complex128]
+
+
+class CircleFlow:
+    """The flow of a density on the circle, see :class:`~solvers.evolution.flow.Flow`.
+
+    Parameters
+    ----------
+    problem, start
+        The equation and the first density.
+    even, symmetry
+        The symmetry of the density.
+    degree
+        Degrees of the field, in units of the symmetry.
+    """
+
+    def __init__(self, problem: Equation, start: Initial, even: bool, symmetry: int, degree: int) -> None:
+        rates = Rates(problem, degree, symmetry)
+        self.interval = (0.0, math.pi) if even else (0.0, 2.0 * math.pi)
+        self.symmetry = symmetry
+        size = (start.cosine.size - 1) // symmetry
+        self._first = cells_of(start.cosine, symmetry, size) - 1j * cells_of(start.sine, symmetry, size)
+        self.reach = size + degree
+        self._even, self._rates, self._degree = even, rates, degree
+
+    def masses(self, labels: Floats) -> Floats:
+        """Return the first density of labels, so that its integral over the interval is one."""
+        ratio, total = np.exp(1j * labels), np.zeros(labels.size, dtype=complex)
+        for moment in self._first[::-1]:
+            total = (total + moment) * ratio
+        share = 1.0 if self._even else 0.5
+        return np.asarray((1.0 + 2.0 * total.real) * share / math.pi)
+
+    def velocity(self, positions: Floats, masses: Floats) -> Floats:
+        """Return the velocities of points with masses."""
+        waves = powers(positions, self._degree)[1:]
+        field = self._rates.attraction * self._averaged(waves, masses) + self._rates.force
+        return np.asarray(-2.0 * self._rates.unit * (field.conj() @ waves).imag)
+
+    def moments(self, positions: Floats, masses: Floats, degree: int) -> tuple[Floats, Floats]:
+        """Return cosine and sine moments by degree, from 0 to at least the given one, of points with masses."""
+        cells = -(-degree // self.symmetry)
+        waves = self._averaged(powers(positions, cells), masses)
+        cosine, sine = np.zeros((2, self.symmetry * cells + 1))
+        cosine[:: self.symmetry], sine[:: self.symmetry] = waves.real, waves.imag
+        return cosine, sine
+
+    def density(self, labels: Floats, positions: Floats, stretch: Floats) -> Floats:
+        """Return the density at points from its labels and the derivative of positions in the labels."""
+        return self.masses(labels) / stretch / (2.0 if self._even else 1.0)
+
+    def _averaged(self, waves: Complexes, masses: Floats) -> Complexes:
+        means = waves @ masses
+        return np.asarray(means.real + 0j if self._even else means)
+
+
+def powers(positions: Floats, degree: int) -> Complexes:
+    """Return exp(ijx), j = 0..degree, at positions x, (degree + 1, n)."""
+    table = np.ones((degree + 1, positions.size), dtype=complex)
+    wave = np.exp(1j * positions)
+    for row in range(1, degree + 1):
+        np.multiply(table[row - 1], wave, out=table[row])
+    return table
