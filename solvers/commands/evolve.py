@@ -94,7 +94,7 @@ def _parser(argv: Sequence[str]) -> Parser:
     parser.add_argument("--every", type=number, metavar="T", help="time between checkpoints (default: a tenth)")
     add_files(parser, ", ".join(RECORD_KINDS))
     add_figure(parser, "--plot", "the density over time and angle")
-    add_figure(parser, "--energy", "the free energy and its rate of decrease")
+    add_figure(parser, "--energy", "the free energy, without noise the energy, and its rate of decrease")
     add_figure(parser, "--moments", "the order parameters")
     parser.add_argument("--animate", type=word, metavar="FILM", help="write the density as a film: .gif")
     add_common(parser, quiet="the summary, progress and the names of the files written")

@@ -9,11 +9,10 @@ import numpy as np
 
 from meanfield import ComputationFailed, InvalidInput, NotResolved, Outcome
 from meanfield.arguments import checked
-from meanfield.equations import Interaction
 
 from ..bases import EPS, Floats
 from .direct import RECORDED, MomentPath, Progress, require_direct, unresolved_from
-from .flow import Flow
+from .flow import MOST_DEGREES, Flow, field_degree
 from .panels import Panels, first_panels
 from .plan import Plan
 
@@ -21,8 +20,8 @@ from .plan import Plan
 SHARPEST = 100.0 * EPS
 # Errors of single steps as a share of the tolerance, divided by the degree that multiplies errors of positions.
 STEP_SHARE = 0.1
-# Degrees of the field, at most; more labels than so many are not followed.
-MOST_DEGREES, MOST_LABELS = 512, 2**17
+# More labels than so many are not followed.
+MOST_LABELS = 2**17
 # Panels are not halved more often: their labels would no longer differ.
 DEEPEST = 50
 # Steps between two attempts to join panels, so that none is joined and halved without end.
@@ -89,14 +88,7 @@ def _told(failure: NotResolved | None) -> Iterator[str]:
 
 def _flow(request: Plan) -> Flow:
     """Return the flow of a density, its field summed over the degrees that count."""
-    problem, interaction = request.problem, Interaction(request.problem, 1.0)
-    last = interaction.significant_degree
-    sizes = np.arange(last + 1) * np.abs(interaction.attractions(last))
-    beyond = np.cumsum(sizes[::-1])[::-1] > EPS * sizes.sum()
-    degree = max(1, int(np.flatnonzero(beyond).max(initial=0)))
-    if problem.confinement is not None:
-        forces = np.arange(MOST_DEGREES + 2) * np.abs(interaction.forces(MOST_DEGREES + 1))
-        degree = max(degree, int(np.flatnonzero(forces > EPS * forces.sum()).max(initial=1)))
+    problem, degree = request.problem, field_degree(request.problem)
     if degree > MOST_DEGREES:
         raise InvalidInput(
             f"Characteristics() sums velocities over at most {MOST_DEGREES} degrees, and {problem.potential!r} has "

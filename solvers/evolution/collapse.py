@@ -5,6 +5,8 @@ import numpy as np
 from meanfield import Equation, NotResolved
 from meanfield.equations import Interaction
 
+from ..limits import MAX_DEGREE
+from .flow import MOST_DEGREES, field_degree
 from .initial import Initial
 from .space import Space
 from .units import rate_unit
@@ -26,7 +28,7 @@ def collapse(problem: Equation, space: Space, start: Initial, time: float, degre
     """
     rate = contraction(problem)
     narrows = "it grows ever steeper"
-    if rate > 0.0:
+    if rate is not None and rate > 0.0:
         narrows = f"where it collapses to a point its width falls as exp(-{rate:.4g} t)"
     return NotResolved(
         f"without noise nothing smooths the density, {narrows}, and from time {time:.6g} on it is too narrow for "
@@ -34,13 +36,15 @@ def collapse(problem: Equation, space: Space, start: Initial, time: float, degre
     )
 
 
-def contraction(problem: Equation) -> float:
+def contraction(problem: Equation) -> float | None:
     r"""Return the rate :math:`\kappa W''(0)` at which a point of the whole mass attracts its neighbourhood.
 
     It is :math:`\sum_l \kappa w_l P_l'(1)` but for the sign, :math:`P_l'(1) = l(l+d-2)/(d-1)`, :math:`l^2` on the
-    circle.
+    circle. None where no degrees suffice for the sum.
     """
     interaction, dimension = Interaction(problem, rate_unit(problem)), problem.domain.dimension
+    if interaction.significant_degree > MAX_DEGREE:
+        return None
     attractions = interaction.attractions(interaction.significant_degree)
     degrees = np.arange(attractions.size)
     return rate_unit(problem) * float(degrees * (degrees + dimension - 2) @ attractions) / (dimension - 1)
@@ -49,6 +53,6 @@ def contraction(problem: Equation) -> float:
 def _further(problem: Equation, space: Space, start: Initial) -> str:
     if space.harmonic(problem, start) is not None:
         return "method=WatanabeStrogatz() (--method watanabe-strogatz) follows it to any time"
-    if space.modes.angles == 1:
+    if space.modes.angles == 1 and field_degree(problem) <= MOST_DEGREES:
         return "method=Characteristics() (--method characteristics) goes on along characteristics"
     return "particles go on (simulate)"

@@ -2,7 +2,15 @@
 
 from typing import Protocol
 
-from ..bases import Floats
+import numpy as np
+
+from meanfield import Equation
+from meanfield.equations import Interaction
+
+from ..bases import EPS, Floats
+
+# Degrees over which fields are summed, at most.
+MOST_DEGREES = 512
 
 
 class Flow(Protocol):
@@ -35,3 +43,18 @@ class Flow(Protocol):
 
     def density(self, labels: Floats, positions: Floats, stretch: Floats) -> Floats:
         """Return the density at points from its labels and the derivative of positions in the labels."""
+
+
+def field_degree(problem: Equation) -> int:
+    """Return the degree beyond which the slope of the field of a point is rounding, or more than ``MOST_DEGREES``."""
+    interaction = Interaction(problem, 1.0)
+    attractions = interaction.attractions(interaction.significant_degree)
+    forces = interaction.forces(MOST_DEGREES + 1)
+    return max(_last(attractions), _last(forces), 1)
+
+
+def _last(coefficients: Floats) -> int:
+    """Return the last degree from which on the sum of the sizes of the slopes is no rounding."""
+    sizes = np.arange(coefficients.size) * np.abs(coefficients)
+    beyond = np.cumsum(sizes[::-1])[::-1]
+    return int(np.flatnonzero(beyond > EPS * sizes.sum()).max(initial=0))

@@ -46,6 +46,9 @@ class CircleFlow:
         self._first = cells_of(start.cosine, symmetry, size) - 1j * cells_of(start.sine, symmetry, size)
         self.reach = size + degree
         self._even, self._rates, self._degree = even, rates, degree
+        field = rates.force + 0j
+        field[: self._first.size] += rates.attraction[: self._first.size] * self._first[:degree]
+        self._at_rest = not np.any(field)
 
     def masses(self, labels: Floats) -> Floats:
         """Return the first density of labels, so that its integral over the interval is one."""
@@ -56,7 +59,9 @@ class CircleFlow:
         return np.asarray((1.0 + 2.0 * total.real) * share / math.pi)
 
     def velocity(self, positions: Floats, masses: Floats) -> Floats:
-        """Return the velocities of points with masses."""
+        """Return the velocities of points with masses, exactly zero if the first density has no field."""
+        if self._at_rest:
+            return np.zeros(positions.size)
         waves = powers(positions, self._degree)[1:]
         field = self._rates.attraction * self._averaged(waves, masses) + self._rates.force
         return np.asarray(-2.0 * self._rates.unit * (field.conj() @ waves).imag)

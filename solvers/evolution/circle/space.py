@@ -65,7 +65,7 @@ class CircleSpace:
 
     def harmonic(self, problem: Equation, start: Initial) -> int | None:
         """Return n if the potential is that of cos(n t) and a density has multiples of n only, or None."""
-        interaction = Interaction(problem, 1.0)
+        interaction = Interaction(problem.at(coupling=1.0), 1.0)
         degrees = np.flatnonzero(interaction.attractions(interaction.significant_degree))
         if problem.confinement is not None or degrees.size != 1:
             return None

@@ -45,6 +45,9 @@ class ZonalFlow:
         self.reach = start.cosine.size + degree + dimension
         self._degrees = rates.degrees.astype(int)
         self._factors = -rates.degrees * (rates.degrees + dimension - 2) / (dimension - 1)
+        first = np.zeros(int(self._degrees[-1]) + 1)
+        first[: self._first.size] = self._first[: first.size]
+        self._at_rest = not np.any(rates.attraction * first[self._degrees] + rates.force)
         surface = math.lgamma(0.5 * dimension) - math.lgamma(0.5 * (dimension - 1))
         self._share = math.exp(surface) / math.sqrt(math.pi) * (2.0 if self._half else 1.0)
 
@@ -54,7 +57,9 @@ class ZonalFlow:
         return np.asarray(self._share * values * np.sin(labels) ** (self._dimension - 2))
 
     def velocity(self, positions: Floats, masses: Floats) -> Floats:
-        """Return the velocities of points with masses."""
+        """Return the velocities of points with masses, exactly zero if the first density has no field."""
+        if self._at_rest:
+            return np.zeros(positions.size)
         last, rates = int(self._degrees[-1]), self._rates
         means = polynomials_at(last, self._dimension, positions)[self._degrees] @ masses
         slopes = polynomials_at(last - 1, self._dimension + 2, positions)[self._degrees - 1]
