@@ -1,7 +1,5 @@
 """Evolution without noise along characteristics: points with mass, at more of them where the flow parts."""
 
-import math
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,7 +9,7 @@ from meanfield import ComputationFailed, InvalidInput, NotResolved, Outcome
 from meanfield.arguments import checked
 
 from ..bases import EPS, Floats
-from .direct import RECORDED, MomentPath, Progress, require_direct, unresolved_from
+from .direct import RECORDED, MomentPath, Progress, relative_errors, require_direct, unresolved_from
 from .flow import MOST_DEGREES, Flow, field_degree
 from .panels import Panels, first_panels
 from .plan import Plan
@@ -62,9 +60,9 @@ class Characteristics:
         flow, degree = _flow(request), _recorded(request)
         run = Run(flow, degree, request.tolerance, times, progress)
         failure = run.to_end()
-        frames, accuracy = run.frames, None
+        frames, accuracy, unknown = run.frames, None, _told(failure)
         if failure is None:
-            accuracy = _accuracy(run, Run(flow, degree, FINER * request.tolerance, times, None))
+            accuracy, unknown = _accuracy(run, Run(flow, degree, FINER * request.tolerance, times, None))
         cosine, sine = (np.array([getattr(frame, name) for frame in frames]) for name in ("cosine", "sine"))
         reached = times[: len(frames)]
         return MomentPath(
@@ -77,13 +75,12 @@ class Characteristics:
             steps=run.steps,
             evaluations=run.evaluations,
             outcome=Outcome.UNEXAMINED if failure is None else Outcome.NOT_RESOLVED,
-            warnings=(*_told(failure), *unresolved_from(reached, cosine, sine, request.tolerance)),
+            warnings=(*unknown, *unresolved_from(reached, cosine, sine, request.tolerance)),
         )
 
 
-def _told(failure: NotResolved | None) -> Iterator[str]:
-    if failure is not None:
-        yield str(failure)
+def _told(failure: NotResolved | None) -> tuple[str, ...]:
+    return () if failure is None else (str(failure),)
 
 
 def _flow(request: Plan) -> Flow:
@@ -223,16 +220,14 @@ class Run:
             self.frames.append(Frame(*moments, now.lowest(self.tolerance)))
 
 
-def _accuracy(run: Run, other: Run) -> float | None:
-    """Return the error of the moments relative to the largest by a finer run, or None if that fails."""
+def _accuracy(run: Run, other: Run) -> tuple[float | None, tuple[str, ...]]:
+    """Return the error of the moments relative to the largest by a finer run, or None and why it is not known."""
     chosen = np.unique(np.linspace(0, run.times.size - 1, MOST_TIMES).round().astype(int))
     other = replace(other, times=run.times[chosen])
-    if other.to_end() is not None:
-        return None
-    apart = 0.0
-    for place, fine in zip(chosen, other.frames, strict=True):
-        coarse = run.frames[place]
-        difference = np.hypot(coarse.cosine - fine.cosine, coarse.sine - fine.sine).max()
-        size = np.hypot(fine.cosine, fine.sine)[1:].max()
-        apart = max(apart, float(difference / size) if size > 0.0 else math.inf if difference > 0.0 else 0.0)
-    return FACTOR * apart
+    failure = other.to_end()
+    if failure is not None:
+        return None, (f"the accuracy reached is not known: in the second run that tells it, {failure}",)
+    pairs = [(run.frames[place], fine) for place, fine in zip(chosen, other.frames, strict=True)]
+    apart = [np.hypot(one.cosine - fine.cosine, one.sine - fine.sine).max() for one, fine in pairs]
+    sizes = [np.hypot(fine.cosine, fine.sine)[1:].max() for _, fine in pairs]
+    return relative_errors(other.times, FACTOR * np.array(apart), np.maximum(sizes, run.degree * EPS))

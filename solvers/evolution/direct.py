@@ -9,6 +9,7 @@ import numpy as np
 from meanfield import InvalidInput, Outcome
 
 from ..bases import Floats
+from .accuracy import LINEAR
 from .plan import Plan
 
 Progress = Callable[[float], None]
@@ -87,6 +88,24 @@ def require_direct(request: Plan, name: str) -> Floats:
     if request.checkpoint is not None:
         raise InvalidInput(f"{name}() takes seconds and has no checkpoints; leave out the checkpoint")
     return np.zeros(1) if request.times is None else request.times
+
+
+def relative_errors(time: Floats, differences: Floats, sizes: Floats) -> tuple[float | None, tuple[str, ...]]:
+    """Return the accuracy of moments and the warning where it is not known.
+
+    Parameters
+    ----------
+    time, differences, sizes : (T,) float
+        Times, the largest errors of moments then, and the largest moments.
+    """
+    shares = np.divide(differences, sizes, out=np.where(differences > 0.0, np.inf, 0.0), where=sizes > 0.0)
+    lost = np.flatnonzero(~(shares <= LINEAR))
+    if not lost.size:
+        return float(shares.max()), ()
+    return None, (
+        f"from time {time[lost[0]]:.6g} on the moments are as small as their errors, of about "
+        f"{differences.max():.1e}; an evolution that ends before has a known accuracy",
+    )
 
 
 def unresolved_from(time: Floats, cosine: Floats, sine: Floats, tolerance: float) -> tuple[str, ...]:

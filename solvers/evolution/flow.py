@@ -46,7 +46,7 @@ class Flow(Protocol):
 
 
 def field_degree(problem: Equation) -> int:
-    """Return the degree beyond which the slope of the field of a point is rounding, or more than ``MOST_DEGREES``."""
+    """Return the degree beyond which the slope of the field is rounding, or more than ``MOST_DEGREES``."""
     interaction = Interaction(problem, 1.0)
     attractions = interaction.attractions(interaction.significant_degree)
     forces = interaction.forces(MOST_DEGREES + 1)

@@ -10,7 +10,7 @@ from meanfield.equations import Interaction
 from meanfield.records import ORDER_DEFICIT
 
 from ..bases import EPS, Floats
-from .direct import RECORDED, MomentPath, Progress, require_direct, unresolved_from
+from .direct import RECORDED, MomentPath, Progress, relative_errors, require_direct, unresolved_from
 from .plan import Plan
 from .reduced import (
     SHARPEST,
@@ -60,8 +60,10 @@ class WatanabeStrogatz:
         path = moebius_path(coefficients, coupling, times, watch=progress)
         other = moebius_path(coefficients, coupling, times, tolerance=COARSER * SHARPEST)
         moments = moved_moments(path, coefficients, degree)
-        apart = float(np.abs(moved_moments(other, coefficients, degree) - moments).max())
-        largest = float(np.abs(moments[:, 1:]).max(axis=1).min())
+        apart = np.abs(moved_moments(other, coefficients, degree) - moments).max(axis=1)
+        sizes = np.abs(moments[:, 1:]).max(axis=1)
+        rounding = np.where(sizes > 0.0, degree * EPS, 0.0)
+        accuracy, unknown = relative_errors(times, np.maximum(apart, rounding), sizes)
         cosine, sine = (_spread(part, harmonic) for part in (moments.real, moments.imag))
         return MomentPath(
             time=times,
@@ -69,10 +71,10 @@ class WatanabeStrogatz:
             sine=sine,
             minimum=moved_minimum(path, coefficients, max(512, NODES * coefficients.size)),
             observables=_deficit(path, coefficients, harmonic),
-            accuracy=max(apart, degree * EPS) / largest if largest > 0.0 else 0.0,
+            accuracy=accuracy,
             steps=path.steps,
             evaluations=path.evaluations + other.evaluations,
-            warnings=unresolved_from(times, cosine, sine, request.tolerance),
+            warnings=(*unknown, *unresolved_from(times, cosine, sine, request.tolerance)),
         )
 
 

@@ -230,3 +230,37 @@ def test_stopping_at_rest(capsys):
     assert result["outcome"] == "STATIONARY"
     assert result["distance"] <= 1e-8
     assert result["rows"][-1]["time"] < 60
+
+
+WITHOUT_NOISE = ("kuramoto", "--noise", "0", "--coupling", "1", "--until", "10", "--times", "10")
+
+
+@pytest.mark.parametrize(
+    ("method", "name"),
+    [("watanabe-strogatz", "Watanabe-Strogatz reduction"), ("characteristics", "characteristics by DOP853")],
+)
+def test_without_noise_the_whole_time_is_followed_on_demand(capsys, method, name):
+    code, out, err = run(capsys, *WITHOUT_NOISE, "--method", method)
+    assert code == 0, err
+    assert f"{name} to time 10" in out
+    assert "the final time was reached; without noise no state of rest is looked for" in out
+    assert "E-E0" in out
+
+
+def test_without_noise_a_collapse_ends_the_evolution(capsys, tmp_path):
+    figure = tmp_path / "energy.png"
+    code, out, err = run(capsys, *WITHOUT_NOISE, "--energy", str(figure))
+    assert code == 1, err
+    words = " ".join(out.split())
+    assert "the state is too concentrated for the allowed number of modes" in words
+    assert "(--method watanabe-strogatz) follows it to any time" in words
+    assert figure.stat().st_size > 1000
+
+
+def test_methods_without_noise_are_refused_with_noise(capsys):
+    code, _, err = run(capsys, *SMALL, "--until", "1", "--method", "watanabe-strogatz")
+    assert code == 2
+    assert "give noise=0 (--noise 0)" in err
+    code, _, err = run(capsys, *SMALL, "--until", "1", "--method", "ott")
+    assert code == 2
+    assert "or without noise watanabe-strogatz or characteristics" in err
