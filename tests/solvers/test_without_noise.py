@@ -331,6 +331,8 @@ def test_energy_and_dissipation_are_those_of_particles():
 
 
 METHODS = (None, WatanabeStrogatz(), Characteristics())
+# Even, positive and without a first moment.
+EVEN = np.array([1.0, 0.0, *(0.2 * (-0.77) ** np.arange(16))])
 
 
 @pytest.mark.parametrize("method", METHODS)
