@@ -3,7 +3,7 @@
 from typing import TypeVar
 
 from meanfield import Equation
-from meanfield.equations import has_free_energy
+from meanfield.equations import Capability, has_free_energy
 from meanfield.records import DISSIPATION, ENERGY_DISSIPATION, ENERGY_GAP, FREE_ENERGY_GAP
 
 Numbers = TypeVar("Numbers")
@@ -19,6 +19,6 @@ def along_path(problem: Equation, gap: Numbers, dissipation: Numbers) -> dict[st
 
     Without noise they are those of the energy.
     """
-    if problem.noise == 0.0:
+    if problem.noise == 0.0 and not problem.lacks(Capability.GRADIENT):
         return {ENERGY_GAP: gap, ENERGY_DISSIPATION: dissipation}
     return {FREE_ENERGY_GAP: gap, DISSIPATION: dissipation} if has_free_energy(problem) else {}

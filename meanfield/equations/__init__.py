@@ -14,6 +14,7 @@ from .equation import Equation as Equation
 from .interaction import NEGLIGIBLE as NEGLIGIBLE
 from .interaction import Interaction as Interaction
 from .mckean_vlasov import McKeanVlasov as McKeanVlasov
+from .mckean_vlasov import gradient_at_uniform as gradient_at_uniform
 from .velocity import Gradient as Gradient
 from .velocity import VelocityLaw as VelocityLaw
 from .velocity import is_velocity as is_velocity

@@ -44,8 +44,8 @@ class Interaction:
     Raises
     ------
     InvalidInput
-        Where a coefficient is asked for, if the coupling is free, there is no noise and nothing in its place, or the
-        velocity is not the gradient of the potential.
+        Where a coefficient is asked for, if the coupling is free, there is no noise and nothing in its place, or
+        the velocity is not the gradient of the potential.
     """
 
     def __init__(self, problem: Equation, over: float | None = None) -> None:

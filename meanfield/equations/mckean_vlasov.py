@@ -78,3 +78,9 @@ class McKeanVlasov(Equation):
         """
         fields = described_fields(description, cls.law_field)
         return cls(potential=potential_of(description["potential"]), **fields)
+
+
+def gradient_at_uniform(problem: Equation) -> McKeanVlasov:
+    """Return the equation of the gradient law with the same linearisation at the uniform density."""
+    potential = problem.velocity.at_uniform(problem.domain)
+    return McKeanVlasov(problem.domain, potential, problem.noise, problem.coupling, problem.confinement)

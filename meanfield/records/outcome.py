@@ -16,7 +16,7 @@ class Outcome(Enum):
     CLOSED_LOOP = "the branch is a closed loop and returned to its start"
     VERTICAL = "the branch is vertical: a whole family of states exists at this single coupling"
     REACHED_TIME = "the final time was reached; the density is not at rest"
-    UNEXAMINED = "the final time was reached; without noise no state of rest is looked for"
+    UNEXAMINED = "the final time was reached; without a Gibbs map no state of rest is looked for"
     STATIONARY = "the density has settled at a stable stationary state"
     METASTABLE = "the density rests near an unstable stationary state, which it will leave"
     UNDECIDED = "the density rests where a stable and an unstable stationary state are both within its accuracy"

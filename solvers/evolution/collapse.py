@@ -3,7 +3,7 @@
 import numpy as np
 
 from meanfield import Equation, NotResolved
-from meanfield.equations import Interaction
+from meanfield.equations import Capability, Interaction
 
 from ..limits import MAX_DEGREE
 from .flow import MOST_DEGREES, field_degree
@@ -40,8 +40,10 @@ def contraction(problem: Equation) -> float | None:
     r"""Return the rate :math:`\kappa W''(0)` at which a point of the whole mass attracts its neighbourhood.
 
     It is :math:`\sum_l \kappa w_l P_l'(1)` but for the sign, :math:`P_l'(1) = l(l+d-2)/(d-1)`, :math:`l^2` on the
-    circle. None where no degrees suffice for the sum.
+    circle. None where no degrees suffice for the sum, and for other laws than gradients.
     """
+    if problem.lacks(Capability.GRADIENT):
+        return None
     interaction, dimension = Interaction(problem, rate_unit(problem)), problem.domain.dimension
     if interaction.significant_degree > MAX_DEGREE:
         return None
@@ -53,6 +55,6 @@ def contraction(problem: Equation) -> float | None:
 def _further(problem: Equation, space: Space, start: Initial) -> str:
     if space.harmonic(problem, start) is not None:
         return "method=WatanabeStrogatz() (--method watanabe-strogatz) follows it to any time"
-    if space.modes.angles == 1 and field_degree(problem) <= MOST_DEGREES:
+    if not problem.lacks(Capability.GRADIENT) and space.modes.angles == 1 and field_degree(problem) <= MOST_DEGREES:
         return "method=Characteristics() (--method characteristics) goes on along characteristics"
     return "particles go on (simulate)"

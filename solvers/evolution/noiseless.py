@@ -55,6 +55,20 @@ def energies(problem: Equation, modes: Modes, grids: Grids, cosine: Floats, sine
     return Descent(unit * gap, unit**2 * dissipation, minimum, maximum)
 
 
+def extremes(problem: Equation, modes: Modes, grids: Grids, cosine: Floats, sine: Floats) -> Descent:
+    """Return the extreme values of densities, with nan in the place of energies."""
+    degree, degrees = modes.degree(cosine.shape[1]), modes.degrees(cosine.shape[1])
+    counts = multiplicities(problem.domain, degree)
+    counted = np.where(degrees > 0, counts[degrees], 0.0)
+    path = Path(counted * cosine, counted * sine, np.zeros_like(cosine), np.zeros_like(sine))
+    grid = next(iter(grids(degree)))
+    values = [1.0 + grid.values(part.cosine, part.sine) for part in (path.rows(rows) for rows in blocks(path))]
+    minimum, maximum = (np.concatenate([of(value, axis=1) for value in values]) for of in (np.min, np.max))
+    unknown = np.full(len(cosine), np.nan)
+    volume = problem.domain.volume
+    return Descent(unknown, unknown, minimum / volume, maximum / volume)
+
+
 def _on(grid: Grid, path: Path) -> tuple[Floats, Floats, Floats]:
     """Return the mean of the density times the squared slope of the field, and the extreme values."""
     density = 1.0 + grid.values(path.cosine, path.sine)

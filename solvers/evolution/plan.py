@@ -167,6 +167,8 @@ def plan(
     _check_options(tolerance, checkpoint)
     space, start = spaces.space_for(problem, spaces.moments_of(problem, initial), full)
     _check_method(method, space)
+    if method is not None and method.needs_jacobian:
+        require(problem, Capability.GRADIENT, f"evolutions by {type(method).__name__}(), which takes a Jacobian,")
     return Plan(
         problem=problem,
         start=start,

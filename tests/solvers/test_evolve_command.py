@@ -243,7 +243,7 @@ def test_without_noise_the_whole_time_is_followed_on_demand(capsys, method, name
     code, out, err = run(capsys, *WITHOUT_NOISE, "--method", method)
     assert code == 0, err
     assert f"{name} to time 10" in out
-    assert "the final time was reached; without noise no state of rest is looked for" in out
+    assert "the final time was reached; without a Gibbs map no state of rest is looked for" in out
     assert "E-E0" in out
 
 

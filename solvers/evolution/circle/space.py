@@ -6,21 +6,22 @@ from typing import ClassVar
 import numpy as np
 
 from meanfield import Equation, State
-from meanfield.equations import Interaction
+from meanfield.equations import Capability, Interaction, gradient_at_uniform
 from meanfield.harmonics import CircleModes, Modes
 
 from ...bases import Floats
 from ...circle import CIRCLE
-from ..descent import Descent, descent
+from ..descent import Descent
 from ..flow import Flow
 from ..initial import Initial
-from ..noiseless import energies
+from ..paths import along_path
 from ..rest import NEAR, Rest, distance, state_near
 from ..space import EvolutionSpaces
 from ..system import EvenSystem, FullSystem, System
 from .flow import CircleFlow
 from .grids import circle_grids
 from .initial import aligned, moments_of
+from .laws import EvenLawSystem, FullLawSystem
 
 # The largest number of clusters whose symmetry is tried.
 MOST_CLUSTERS = 12
@@ -45,7 +46,7 @@ class CircleSpace:
         confinement breaks it.
         """
         if full:
-            return FullSystem(problem, max(16, degree))
+            return self.system_of(problem, False, max(16, degree), 1)
         present = np.flatnonzero((start.cosine != 0.0) | (start.sine != 0.0))
         symmetry = int(np.gcd.reduce(present[1:])) if present.size > 1 else 1
         if problem.confinement is not None:
@@ -56,15 +57,19 @@ class CircleSpace:
 
     def system_of(self, problem: Equation, even: bool, degree: int, symmetry: int) -> System:
         """Return the system of even densities, or of all, of a degree and a rotation symmetry."""
+        if problem.lacks(Capability.GRADIENT):
+            return (EvenLawSystem if even else FullLawSystem)(problem, degree, symmetry)
         return (EvenSystem if even else FullSystem)(problem, degree, symmetry)
 
     def curvature(self, problem: Equation, degree: int) -> float | None:
         """Return the sum of k^2 lambda_k over the attractive modes up to a degree."""
-        strengths = np.maximum(Interaction(problem).strengths(degree)[1:], 0.0)
+        strengths = np.maximum(Interaction(gradient_at_uniform(problem)).strengths(degree)[1:], 0.0)
         return float(np.arange(1, degree + 1) ** 2.0 @ strengths)
 
     def harmonic(self, problem: Equation, start: Initial) -> int | None:
         """Return n if the potential is that of cos(n t) and a density has multiples of n only, or None."""
+        if problem.lacks(Capability.GRADIENT):
+            return None
         interaction = Interaction(problem.at(coupling=1.0), 1.0)
         degrees = np.flatnonzero(interaction.attractions(interaction.significant_degree))
         if problem.confinement is not None or degrees.size != 1:
@@ -74,16 +79,16 @@ class CircleSpace:
         return None if np.any(present % harmonic) else harmonic
 
     def flow(self, problem: Equation, start: Initial, degree: int, full: bool) -> Flow | None:
-        """Return the flow of a density by a field of a degree."""
+        """Return the flow of a density by a field of a degree; None for other laws than gradients."""
+        if problem.lacks(Capability.GRADIENT):
+            return None
         system = self.system(problem, start, degree, full)
         return CircleFlow(problem, start, system.even, system.symmetry, -(-degree // system.symmetry))
 
     def descent(self, problem: Equation, cosine: Floats, sine: Floats, accuracy: float) -> Descent:
         """Return free energy, dissipation and extreme values of densities (T, n), on grids of the angles given."""
         cosine, sine, modes = self.recorded(cosine, sine)
-        if problem.noise == 0.0:
-            return energies(problem, modes, circle_grids, cosine, sine)
-        return descent(problem, modes, circle_grids, cosine, sine, accuracy)
+        return along_path(problem, modes, circle_grids, cosine, sine, accuracy)
 
     def state_near(self, problem: Equation, cosine: Floats, sine: Floats) -> Rest | None:
         """Return the stationary state nearest to a density, or None if no state is found near it."""

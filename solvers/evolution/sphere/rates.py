@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from meanfield import Equation
-from meanfield.equations import Interaction
+from meanfield.equations import Interaction, gradient_at_uniform
 
 from ...bases import EPS
 from ..multiplicities import multiplicities
@@ -77,7 +77,7 @@ def curvature(problem: Equation, degree: int) -> float:
     """
     dimension = problem.domain.dimension
     degrees = np.arange(degree + 1.0)
-    attractive = np.maximum(Interaction(problem, rate_unit(problem)).attractions(degree), 0.0)
+    attractive = np.maximum(Interaction(gradient_at_uniform(problem), rate_unit(problem)).attractions(degree), 0.0)
     return float(degrees * (degrees + dimension - 2) @ attractive) / (dimension - 1)
 
 

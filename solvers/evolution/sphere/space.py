@@ -7,14 +7,15 @@ from typing import ClassVar
 import numpy as np
 
 from meanfield import Equation, InvalidInput, Sphere, State
+from meanfield.equations import Capability, require
 from meanfield.harmonics import Modes, SphereModes, ZonalModes, modes_of
 
 from ...bases import Floats
 from ...sphere import SPHERE
-from ..descent import Descent, descent
+from ..descent import Descent
 from ..flow import Flow
 from ..initial import Initial
-from ..noiseless import energies
+from ..paths import along_path
 from ..rest import Rest, distance, state_near
 from ..space import EvolutionSpaces, Space
 from ..system import System
@@ -68,15 +69,15 @@ class ZonalSpace:
         return None
 
     def flow(self, problem: Equation, start: Initial, degree: int, full: bool) -> Flow | None:
-        """Return the flow of a density by a field of a degree."""
+        """Return the flow of a density by a field of a degree; None for other laws than gradients."""
+        if problem.lacks(Capability.GRADIENT):
+            return None
         return ZonalFlow(problem, start, self.system(problem, start, degree, full).symmetry, degree)
 
     def descent(self, problem: Equation, cosine: Floats, sine: Floats, accuracy: float) -> Descent:
         """Return free energy, dissipation and extreme values of densities (T, n)."""
         grids = functools.partial(zonal_grids, self.sphere)
-        if problem.noise == 0.0:
-            return energies(problem, self.modes, grids, cosine, sine)
-        return descent(problem, self.modes, grids, cosine, sine, accuracy)
+        return along_path(problem, self.modes, grids, cosine, sine, accuracy)
 
     def state_near(self, problem: Equation, cosine: Floats, sine: Floats) -> Rest | None:
         """Return the zonal stationary state nearest to a density, or None if no state is found near it."""
@@ -108,7 +109,14 @@ class FullSpace:
         return self.system_of(problem, False, max(16, degree), 1)
 
     def system_of(self, problem: Equation, even: bool, degree: int, symmetry: int) -> System:
-        """Return the system of all densities."""
+        """Return the system of all densities.
+
+        Raises
+        ------
+        InvalidInput
+            If the velocity is not the gradient of a pair potential.
+        """
+        require(problem, Capability.GRADIENT, "evolutions of densities without an axis")
         return SphericalSystem(problem, degree)
 
     def curvature(self, problem: Equation, degree: int) -> float | None:
@@ -125,9 +133,7 @@ class FullSpace:
 
     def descent(self, problem: Equation, cosine: Floats, sine: Floats, accuracy: float) -> Descent:
         """Return free energy, dissipation and extreme values of densities (T, n)."""
-        if problem.noise == 0.0:
-            return energies(problem, self.modes, full_grids, cosine, sine)
-        return descent(problem, self.modes, full_grids, cosine, sine, accuracy)
+        return along_path(problem, self.modes, full_grids, cosine, sine, accuracy)
 
     def state_near(self, problem: Equation, cosine: Floats, sine: Floats) -> Rest | None:
         """Return the stationary state with an axis nearest to a density, or None if no state is found near it."""

@@ -3,10 +3,12 @@
 import numpy as np
 
 from meanfield import Equation
+from meanfield.equations import Capability
 
 from ...bases import Floats
 from ..system import System
 from .hierarchy import HierarchySystem
+from .laws import ZonalLawSystem
 from .rates import SphereRates, significant_degree
 from .zonal import ZonalSystem
 
@@ -31,6 +33,8 @@ def system_for(problem: Equation, cosine: Floats, degree: int) -> System:
 
 def system_of(problem: Equation, degree: int, symmetry: int) -> System:
     """Return the system of zonal densities of a degree and a symmetry."""
+    if problem.lacks(Capability.GRADIENT):
+        return ZonalLawSystem(problem, degree, symmetry)
     significant = significant_degree(SphereRates(problem, LARGEST_SIGNIFICANT))
     by_products = problem.domain.dimension > BY_QUADRATURE and significant <= LARGEST_SIGNIFICANT // 2
     return (HierarchySystem if by_products else ZonalSystem)(problem, degree, symmetry)

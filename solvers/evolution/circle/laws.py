@@ -1,0 +1,135 @@
+r"""Systems for Fourier moments of densities that follow any velocity law on the circle.
+
+.. math:: \dot c_k = -Dk^2 c_k - ik\int e^{-ik\theta}\,\rho\,(\kappa v[\rho] - V')\,d\theta,
+          \qquad v = s(h, h'^2, R)\,h', \quad h = -W*\rho .
+
+The velocity is evaluated on a grid of at least four times the degree, where drive, slope and radial drive are sums
+over the density with the kernels themselves: for normalised attention their terms have one sign, so that the
+quotients are as accurate where no particle is near, and bounded. A density of symmetry n has the period
+:math:`2\pi/n`, over which kernels are summed over the images of a particle.
+"""
+
+import functools
+import math
+
+import numpy as np
+from scipy.linalg import circulant
+
+from meanfield import Equation
+
+from ...bases import Floats
+from ...transforms import FourierTransform
+from ..laws import LawSystem
+from ..system import AxialSystem, Complexes, FullSystem, smooth_above
+from ..units import rate_unit
+
+# Sums over the grid cost the square of its nodes.
+LARGEST_DEGREE = 512
+# Nodes for each degree: speeds are no polynomials of the density.
+NODES = 4
+# Seconds of a product with one number of a kernel, and of the rest of a step, for the estimate of costs.
+PRODUCT, STEP = 1e-9, 1e-4
+
+
+class LawFlux:
+    """The flux of densities of a symmetry in moments by cell.
+
+    Parameters
+    ----------
+    problem
+        The equation, with its coupling.
+    degree
+        K, in cells.
+    symmetry
+        n.
+    """
+
+    def __init__(self, problem: Equation, degree: int, symmetry: int) -> None:
+        law, domain, last = problem.velocity, problem.domain, symmetry * degree
+        self._law, self._coupling = law, problem.fixed_coupling
+        self._transform = transform = FourierTransform(smooth_above(NODES * degree))
+        self._inside = slice(1, degree + 1)
+        angles = 2.0 * np.pi * np.arange(transform.nodes) / transform.nodes
+        images = (angles[:, None] + 2.0 * np.pi * np.arange(symmetry)) / symmetry
+        self._drive, self._slope = (
+            circulant(-np.asarray(values(images), dtype=float).mean(axis=1)) / transform.nodes
+            for values in (law.potential.values, law.potential.slope)
+        )
+        radial = law.radial(domain, last)
+        self._radial = None
+        if radial is not None:
+            waves = np.cos(np.multiply.outer(angles, np.arange(degree + 1)))
+            self._radial = circulant(waves @ radial[::symmetry]) / transform.nodes
+        confinement = problem.confinement
+        self._force: Floats | float = 0.0
+        if confinement is not None:
+            self._force = -np.asarray(confinement.slope(angles / symmetry), dtype=float)
+        self._divergence = -1j * symmetry * np.arange(1, degree + 1) / transform.nodes
+
+    def divergence(self, moments: Complexes) -> Complexes:
+        """Return the derivatives of moments (K,) by advection with the velocity and the force."""
+        transform = self._transform
+        transform.coefficients[:] = 0.0
+        transform.coefficients[0] = 1.0
+        transform.coefficients[self._inside] = moments
+        transform.synthesise()
+        density = transform.values
+        # Negative values are truncation and rounding, all there would be of a drive far from the particles.
+        masses = np.maximum(density, 0.0)
+        slope = self._slope @ masses
+        radial = None if self._radial is None else self._radial @ masses
+        velocity = self._law.speed(self._drive @ masses, slope * slope, radial) * slope
+        density *= self._coupling * velocity + self._force
+        transform.analyse()
+        return np.asarray(self._divergence * transform.coefficients[self._inside])
+
+
+class _CircleLawSystem(LawSystem):
+    """Base of systems of a velocity law on the circle."""
+
+    largest = LARGEST_DEGREE
+
+    def __init__(self, problem: Equation, degree: int, symmetry: int = 1) -> None:
+        self.problem, self.degree, self.symmetry = problem, degree, symmetry
+        self.unit = rate_unit(problem) * symmetry**2
+        self._damping = -problem.noise * (symmetry * np.arange(1.0, degree + 1.0)) ** 2
+
+    @functools.cached_property
+    def _flux(self) -> LawFlux:
+        return LawFlux(self.problem, self.degree, self.symmetry)
+
+    def costs(self, duration: float) -> tuple[float, float]:
+        """Return estimates of the seconds that LSODA, which has no Jacobian here, and exponential formulas take."""
+        return math.inf, self.steps(duration) * (STEP + 2.0 * PRODUCT * (NODES * self.degree) ** 2)
+
+
+class EvenLawSystem(_CircleLawSystem, AxialSystem):
+    """Even densities: the unknowns are the cosine moments of degree n, 2n, ..., nK."""
+
+    def __init__(self, problem: Equation, degree: int, symmetry: int = 1) -> None:
+        super().__init__(problem, degree, symmetry)
+        self.size, self.linear = degree, self._damping
+
+    def nonlinear(self, unknown: Floats) -> Floats:
+        """Return the derivative by advection."""
+        return np.asarray(self._flux.divergence(unknown.astype(complex)).real)
+
+    def resized(self, degree: int) -> "EvenLawSystem":
+        """Return the same system with another K."""
+        return EvenLawSystem(self.problem, degree, self.symmetry)
+
+
+class FullLawSystem(_CircleLawSystem, FullSystem):
+    """All densities: the unknowns are real and imaginary parts of c_n, c_2n, ..., c_nK, in turn."""
+
+    def __init__(self, problem: Equation, degree: int, symmetry: int = 1) -> None:
+        _CircleLawSystem.__init__(self, problem, degree, symmetry)
+        self.size, self.linear = 2 * degree, np.repeat(self._damping, 2)
+
+    def nonlinear(self, unknown: Floats) -> Floats:
+        """Return the derivative by advection."""
+        return self._flux.divergence(unknown.view(complex)).view(float)
+
+    def resized(self, degree: int) -> "FullLawSystem":
+        """Return the same system with another K."""
+        return FullLawSystem(self.problem, degree, self.symmetry)

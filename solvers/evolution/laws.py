@@ -1,0 +1,30 @@
+"""The base of systems of moments of densities that follow any velocity law."""
+
+import numpy as np
+
+from meanfield import InvalidInput
+
+from ..bases import Floats
+from .system import System
+
+
+class LawSystem(System):
+    """A system of a velocity law, integrated by exponential formulas, which need no Jacobian."""
+
+    multistep = False
+    weights: Floats | None = None
+
+    def jacobian(self, time: float, unknown: Floats) -> Floats:
+        """Refuse a Jacobian, as :attr:`multistep` says.
+
+        Raises
+        ------
+        InvalidInput
+            Always.
+        """
+        raise InvalidInput("the Jacobian of the moments is known for gradient laws only; use ETDRK4()")
+
+    def steps(self, duration: float) -> float:
+        """Return an estimate of the number of steps of exponential formulas in a duration."""
+        linear = np.abs(self.linear).max() if self.problem.noise > 0.0 else 0.0
+        return duration * (float(np.sqrt(linear)) + self.unit * self.degree)

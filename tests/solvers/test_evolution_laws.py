@@ -1,0 +1,120 @@
+"""Densities that follow velocity laws: against collocation of the equation, states of rest, and refusals."""
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+from meanfield import (
+    Circle,
+    ContinuityEquation,
+    CosineSeries,
+    InvalidInput,
+    NormalisedAttention,
+    Outcome,
+    SoftmaxAttention,
+    Sphere,
+    critical_coupling,
+    growth_rates,
+)
+from solvers import LSODA, PerturbedUniform, RandomPerturbation, VonMises, evolve, stationary_states
+from tests import oracles
+
+LAWS = {"softmax": SoftmaxAttention, "ngpt": NormalisedAttention}
+POINTS = 127
+
+
+def collocated(name, beta, coupling, noise, density, until, force=0.0):
+    """Return the moments of a density of mean one on a grid that evolves by collocation."""
+    angles = 2.0 * np.pi * np.arange(POINTS) / POINTS
+    waves = 1j * np.fft.fftfreq(POINTS, 1.0 / POINTS)
+
+    def derivative(time, values):
+        velocity = coupling * oracles.attention_velocity(name, beta, angles, values / POINTS) + force
+        return np.fft.ifft(noise * waves**2 * np.fft.fft(values) - waves * np.fft.fft(values * velocity)).real
+
+    found = solve_ivp(derivative, (0.0, until), density, method="DOP853", rtol=1e-12, atol=1e-13)
+    return np.fft.rfft(found.y[:, -1], norm="forward")
+
+
+@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize(("noise", "mean"), [(0.4, 0.0), (0.4, 0.7), (0.0, 0.7)])
+@pytest.mark.parametrize("confined", [False, True])
+def test_densities_evolve_as_by_collocation(name, noise, mean, confined):
+    beta, coupling, until = 1.7, 1.3, 0.3
+    field = CosineSeries((-0.3, 0.1)) if confined else None
+    problem = ContinuityEquation(Circle(), LAWS[name](beta), noise, coupling, field)
+    trajectory = evolve(problem, VonMises(mean, 0.6), until, tolerance=1e-11)
+    angles = 2.0 * np.pi * np.arange(POINTS) / POINTS
+    density = np.exp(0.6 * np.cos(angles - mean))
+    force = 0.0 if field is None else -field.slope(angles)
+    expected = collocated(name, beta, coupling, noise, density / density.mean(), until, force)
+    found = (trajectory.cosine - 1j * trajectory.sine)[-1, :8]
+    assert np.abs(found - expected[:8]).max() < 1e-10
+    assert not trajectory.observables
+
+
+@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("domain", [Circle(), Sphere(3), Sphere(5)], ids=str)
+def test_small_perturbations_of_uniform_grow_at_their_rate(name, domain):
+    problem = ContinuityEquation(domain, LAWS[name](3.0), 0.2, 2.0)
+    amplitude, until = 1e-9, 0.5
+    trajectory = evolve(problem, PerturbedUniform(amplitude), until, tolerance=1e-10)
+    rate = np.log(trajectory.cosine[-1, 1] / trajectory.cosine[0, 1]) / until
+    # The next order is that of the amplitude.
+    assert abs(rate - growth_rates(problem, 1)[1]) < 1e-8
+
+
+@pytest.mark.parametrize("domain", [Circle(), Sphere(3), Sphere(4)], ids=str)
+def test_softmax_attention_settles_at_its_stationary_state(domain):
+    problem = ContinuityEquation(domain, SoftmaxAttention(2.0), 0.5)
+    problem = problem.at(coupling=1.5 * float(critical_coupling(problem)))
+    trajectory = evolve(problem, VonMises(0.0, 1.0), 60.0)
+    state = stationary_states(problem)[0]
+    count = min(10, state.cosine.size, trajectory.cosine.shape[1])
+    assert trajectory.outcome is Outcome.STATIONARY
+    assert np.abs(trajectory.cosine[-1, :count] - state.cosine[:count]).max() < 1e-7
+    assert abs(trajectory.slowest_rate - state.slowest_rate) < 1e-6 * state.slowest_rate
+
+
+def test_symmetric_densities_stay_symmetric():
+    problem = ContinuityEquation(Circle(), SoftmaxAttention(6.0), 0.1, 2.0)
+    trajectory = evolve(problem, PerturbedUniform(0.05, 3), 1.0)
+    degrees = np.arange(trajectory.cosine.shape[1])
+    assert not trajectory.cosine[:, (degrees % 3 != 0)].any()
+    assert trajectory.cosine[-1, 3] > trajectory.cosine[0, 3]
+
+
+def test_without_noise_the_evolution_ends_where_the_density_is_too_narrow():
+    problem = ContinuityEquation(Circle(), SoftmaxAttention(1.0), 0.0, 1.0)
+    trajectory = evolve(problem, PerturbedUniform(0.3), 20.0, on_failure="return")
+    assert trajectory.outcome is Outcome.NOT_RESOLVED
+    assert 3.0 < trajectory.time[-1] < 20.0
+    assert any("it grows ever steeper" in warning for warning in trajectory.warnings)
+
+
+@pytest.mark.parametrize(
+    ("problem", "initial", "options", "sentence"),
+    [
+        (
+            ContinuityEquation(Sphere(3), SoftmaxAttention(2.0), 0.5, 3.0),
+            RandomPerturbation(0.1, 1),
+            {},
+            "evolutions of densities without an axis need the gradient law",
+        ),
+        (
+            ContinuityEquation(Circle(), SoftmaxAttention(2.0), 0.5, 3.0),
+            VonMises(),
+            {"method": LSODA()},
+            "takes a Jacobian, need the gradient law",
+        ),
+        (
+            ContinuityEquation(Circle(), NormalisedAttention(2.0), 0.5, 3.0),
+            VonMises(),
+            {"stop_at_stationarity": True},
+            "need a Gibbs map, and the velocity of nGPT attention",
+        ),
+    ],
+)
+def test_what_is_not_computed_is_refused(problem, initial, options, sentence):
+    with pytest.raises(InvalidInput, match=sentence):
+        evolve(problem, initial, 1.0, **options)
