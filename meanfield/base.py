@@ -28,7 +28,10 @@ class Record:
 
     def __post_init__(self) -> None:
         """Make the arrays read-only."""
-        self.__setstate__(vars(self))
+        for name, value in list(vars(self).items()):
+            fixed = read_only(value)
+            if fixed is not value:
+                object.__setattr__(self, name, fixed)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore the fields of a copy, whose arrays numpy has made writeable, as read-only."""

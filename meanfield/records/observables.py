@@ -139,6 +139,9 @@ def _require_name(name: Any) -> None:
 
 def _doubles(name: str, value: Any, count: int | None) -> Any:
     """Return an observable as a double or, if there is a count, as an array of so many doubles."""
+    # Of every point of a diagram, whose rates ask for its states.
+    if type(value) is float and count is None:
+        return value
     array = np.asarray(value)
     if array.dtype.kind not in "fiu" or array.shape != (() if count is None else (count,)):
         wanted = "a number" if count is None else f"an array of {count} numbers"

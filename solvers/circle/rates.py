@@ -14,10 +14,11 @@ The two exact zero modes, rotation and :math:`1/\sqrt\rho`, are moved to the far
 small for this is taken from :func:`solvers.circle.spectra.spectrum`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from meanfield import NotResolved, State
@@ -42,6 +43,8 @@ from .linearisation import (
 )
 from .spectra import WHOLE, SymmetryClass, largest_eigenvalue, require_smooth, spectrum, uniform_eigenvalues
 
+Extended = NDArray[np.longdouble]
+
 # The slowest perturbations are resolved by the moments above this, and degrees are rounded up to multiples.
 SIGNIFICANT = 1e-11
 DEGREES_AT_ONCE = 16
@@ -61,10 +64,17 @@ class Blocks(NamedTuple):
     matrices: dict[SymmetryClass, Floats]
     degrees: dict[SymmetryClass, Integers]
 
-    def matrix(self, block: SymmetryClass, place: int, degree: int) -> Floats:
-        """Return the matrix of a block of one state, truncated at its own degree."""
-        rows = int(np.searchsorted(self.degrees[block], degree, side="right"))
-        return self.matrices[block][place, :rows, :rows]
+    def truncated(self, last: Sequence[int]) -> tuple[list[dict[SymmetryClass, Floats]], Floats]:
+        """Return the matrices of every state to its own last degree, and their largest diagonals."""
+        matrices: list[dict[SymmetryClass, Floats]] = [{} for _ in last]
+        largest = np.zeros(len(last))
+        for block, matrix in self.matrices.items():
+            rows = np.searchsorted(self.degrees[block], last, side="right")
+            diagonals = np.abs(np.diagonal(matrix, axis1=-2, axis2=-1))
+            largest = np.maximum(largest, np.maximum.accumulate(diagonals, axis=-1)[np.arange(len(last)), rows - 1])
+            for place, size in enumerate(rows.tolist()):
+                matrices[place][block] = matrix[place, :size, :size]
+        return matrices, largest
 
 
 class Prepared(NamedTuple):
@@ -109,33 +119,33 @@ def slowest_rates(states: Sequence[State]) -> list[float | Exception]:
             continue
         prepared = Prepared(place, state, aligned, degree)
         waiting.setdefault((-(-degree // DEGREES_AT_ONCE), even), []).append(prepared)
+    strengths = _unit_strengths(one for group in waiting.values() for one in group)
     for (_, even), group in waiting.items():
         largest = max(one.degree for one in group)
         together = max(1, NUMBERS_AT_ONCE // (largest if even else 2 * largest + 1) ** 2)
         for start in range(0, len(group), together):
             part = group[start : start + together]
-            for one, rate in zip(part, _rates(part, even), strict=True):
+            for one, rate in zip(part, _rates(part, even, strengths), strict=True):
                 rates[one.place] = rate
     return rates
 
 
-def _rates(group: Sequence[Prepared], even: bool) -> Iterator[float | Exception]:
-    """Yield the rates of states of one equation, or the errors instead."""
-    field = _stacked(group)
+def _rates(group: Sequence[Prepared], even: bool, strengths: Extended) -> Iterator[float | Exception]:
+    """Yield the rates of states of one equation, given its strengths at the coupling 1, or the errors instead."""
+    field = _stacked(group, strengths)
     degrees = [min(one.degree, degree) for one, degree in zip(group, _resolving(field), strict=True)]
     blocks = _blocks(field, max(degrees), even)
     order = list(blocks.matrices)
-    for place, (one, degree) in enumerate(zip(group, degrees, strict=True)):
-        matrices = {block: blocks.matrix(block, place, degree) for block in order}
+    truncated, sizes = blocks.truncated(degrees)
+    for one, whole, rounding in zip(group, truncated, (EPS * sizes / RELATIVE_TOLERANCE).tolist(), strict=True):
+        matrices = {block: whole[block] for block in order}
         slowest, found = _lowest_of_all(matrices)
         order.sort(key=lambda block: block != found)
-        size = max(float(np.abs(matrix.diagonal()).max()) for matrix in matrices.values())
-        rounding = EPS * size / RELATIVE_TOLERANCE
         if abs(slowest) >= rounding:
             yield slowest
         elif len(group) > 1:
             # Alone the state may have more symmetry, and so other classes, than it has among others.
-            yield from _rates([one], even)
+            yield from _rates([one], even, strengths)
         else:
             yield _refined(one, matrices, rounding, even)
 
@@ -156,12 +166,21 @@ def _refined(
         return error
 
 
-def _stacked(group: Sequence[Prepared]) -> Field:
-    """Return the fields behind states of one equation."""
+def _unit_strengths(all_states: Iterable[Prepared]) -> Extended:
+    """Return the strengths of the equation of states at the coupling 1, to the largest degree of any of them."""
+    states = list(all_states)
+    if not states:
+        return np.zeros(1, dtype=np.longdouble)
+    first = states[0].state.problem.at(coupling=1.0)
+    return Interaction(first).extended_strengths(max(one.degree for one in states))
+
+
+def _stacked(group: Sequence[Prepared], unit: Extended) -> Field:
+    """Return the fields behind states of one equation, of the strengths at the coupling 1."""
     first, degree = group[0].state.problem, max(one.degree for one in group)
     couplings = np.array([one.state.problem.fixed_coupling for one in group], dtype=np.longdouble)
     # Strengths are proportional to the coupling.
-    strengths = Interaction(first.at(coupling=1.0)).extended_strengths(degree) * couplings[:, np.newaxis]
+    strengths = unit[: degree + 1] * couplings[:, np.newaxis]
     padded = np.zeros((len(group), max(one.moments.size for one in group)), dtype=complex)
     for row, one in zip(padded, group, strict=True):
         row[: one.moments.size] = one.moments
@@ -229,8 +248,9 @@ def _lowest_of_all(matrices: dict[SymmetryClass, Floats]) -> tuple[float, Symmet
 def _all_above(matrix: Floats, level: float) -> bool:
     """Return whether all eigenvalues are above a level: the Cholesky factorisation proves it."""
     shifted = matrix.copy()
-    shifted.flat[:: len(matrix) + 1] -= level
-    return bool(lapack.dpotrf(shifted, lower=1, clean=0)[1] == 0)
+    shifted.reshape(-1)[:: len(matrix) + 1] -= level
+    # Of the transposed matrix, which LAPACK need not copy.
+    return bool(lapack.dpotrf(shifted.T, lower=0, clean=0, overwrite_a=1)[1] == 0)
 
 
 def _lowest(matrix: Floats) -> float:
