@@ -57,7 +57,9 @@ def lowest_pairs(matrix: Matrix, count: int) -> tuple[Floats, Matrix]:
     factor = _factor_below(matrix)
     size = matrix.shape[0]
     inverse = LinearOperator(
-        (size, size), matvec=lambda vector: scipy.linalg.cho_solve(factor, vector), dtype=matrix.dtype
+        (size, size),
+        matvec=lambda vector: scipy.linalg.cho_solve(factor, vector, check_finite=False),
+        dtype=matrix.dtype,
     )
     start = np.asarray(np.random.default_rng(0).standard_normal(size), dtype=matrix.dtype)
     vectors = np.linalg.qr(eigsh(inverse, k=count, which="LM", v0=start)[1])[0]

@@ -44,6 +44,7 @@ from meanfield.equations import NEGLIGIBLE
 
 from ...bases import EPS, Floats
 from ...lanczos import check_size, lowest_pairs
+from .banded import Banded, Factor
 from .full_fields import FullField, grid_size, on_grid, transform_of, turnings
 from .harmonic_tables import ClassTable, class_tables, waves_of
 
@@ -55,6 +56,8 @@ DENSE = 300
 SAFETY = 8.0
 # First shift where nothing is known of the rates, the first eigenvalue of minus the Laplacian, and its growth.
 FIRST_SHIFT, SHIFT_GROWTH = 2.0, 4.0
+# What is known of a growth is exceeded by the fastest by little.
+BEYOND_KNOWN = 1.5
 # Smaller shifts lose digits where W is nearly singular.
 LEAST_SHIFT = 0.1
 # The lowest rate of the matrices is computed to this share.
@@ -118,8 +121,9 @@ class Linearisation:
     def matrices(self, table: ClassTable) -> "ClassMatrices":
         """Return the matrices of a class."""
         potential, root = self._waves
-        witten = table.products(potential)
-        witten.flat[:: table.size + 1] += table.degrees * (table.degrees + 1.0)
+        # The potential is a polynomial of this degree.
+        witten = table.squares(potential, 2 * self.field.degree)
+        witten.add(table.degrees * (table.degrees + 1.0))
         strongest = float(np.abs(self.lambdas).max())
         significant = np.flatnonzero(np.abs(self.lambdas[table.degrees]) > NEGLIGIBLE * strongest)
         return ClassMatrices(
@@ -167,8 +171,8 @@ class ClassMatrices:
         The linearised equation.
     table
         The harmonics.
-    witten : (n, n) float
-        W.
+    banded
+        W by its rows.
     modes : (n, j) float
         The vectors v_lm that are significant.
     lambdas : (j,) float
@@ -179,16 +183,21 @@ class ClassMatrices:
 
     whole: Linearisation
     table: ClassTable
-    witten: Floats
+    banded: Banded
     modes: Floats
     lambdas: Floats
     mass: Floats
     rotations: Floats
 
     @cached_property
+    def witten(self) -> Floats:
+        """W, (n, n)."""
+        return self.banded.full()
+
+    @cached_property
     def top(self) -> float:
         """Size of the matrix W."""
-        return float(np.abs(self.witten.diagonal()).max())
+        return float(np.abs(self.banded.diagonal()).max())
 
     @property
     def kernel(self) -> Floats:
@@ -280,6 +289,14 @@ def lowest_vectors(matrix: Floats, count: int) -> tuple[Floats, Floats]:
     return values, vectors
 
 
+class _FasterGrowth(np.linalg.LinAlgError):
+    """There are rates below minus the shift, and below minus this growth as well."""
+
+    def __init__(self, growth: float) -> None:
+        super().__init__()
+        self.growth = growth
+
+
 class _Inverse:
     """The map x -> (CW + s)^{-1} x off the known kernels of a class.
 
@@ -291,24 +308,24 @@ class _Inverse:
 
     def __init__(self, block: ClassMatrices, shift: float) -> None:
         self.shift, self.size = shift, block.table.size
-        self._witten, self._kernel = block.witten, block.kernel
-        shifted = block.witten.copy()
-        shifted.flat[:: self.size + 1] += shift
-        # The matrix is symmetric: transposed, LAPACK takes it where it stands.
-        self._factor, failed = scipy.linalg.lapack.dpotrf(shifted.T, overwrite_a=1, clean=0)
-        if failed:
-            raise np.linalg.LinAlgError
-        self._reached = (
-            scipy.linalg.lapack.dpotrs(self._factor, self._kernel)[0] if self._kernel.size else self._kernel
-        )
+        self._banded, self._kernel = block.banded, block.kernel
+        self._factor = Factor(block.banded, shift)
+        self._reached = self._factor.solve(self._kernel) if self._kernel.size else self._kernel
         self._schur = self._kernel.T @ self._reached
         columns = self._off(block.modes * np.sqrt(np.abs(block.lambdas)))
         signs = np.sign(block.lambdas)
         self._moved = self._solved(columns) if columns.size else columns
         self._right = columns - shift * self._moved
         self._values, self._vectors = np.linalg.eigh(np.diag(signs) - columns.T @ self._right)
-        if np.count_nonzero(self._values <= 0.0) > np.count_nonzero(signs < 0.0):
-            raise np.linalg.LinAlgError
+        below = np.count_nonzero(self._values <= 0.0)
+        if below > np.count_nonzero(signs < 0.0):
+            raise _FasterGrowth(self._growth(columns, signs, self._vectors[:, :below]))
+
+    def _growth(self, columns: Floats, signs: Floats, tried: Floats) -> float:
+        """Return the largest of minus the Rayleigh quotients of some combinations of (W + s)^{-1} V."""
+        x, y = self._moved @ tried, self._right @ tried
+        levels = np.sum(y * y, axis=0) - signs @ (columns.T @ y) ** 2
+        return float(np.max(-levels / np.sum(x * y, axis=0)))
 
     def __call__(self, vector: Floats) -> Floats:
         significant = self._vectors @ ((self._vectors.T @ (self._right.T @ vector)) / self._values)
@@ -316,7 +333,7 @@ class _Inverse:
 
     def witten(self, vector: Floats) -> Floats:
         """Return W times a vector x."""
-        return self._off(self._witten @ vector)
+        return self._off(self._banded @ vector)
 
     def _off(self, columns: Floats) -> Floats:
         """Return columns projected off the known kernels."""
@@ -324,7 +341,7 @@ class _Inverse:
 
     def _solved(self, columns: Floats) -> Floats:
         """Return the solutions of (W + s) x = b off the known kernels."""
-        solved = scipy.linalg.lapack.dpotrs(self._factor, columns)[0].reshape(columns.shape)
+        solved = self._factor.solve(columns)
         return np.asarray(solved - self._reached @ np.linalg.solve(self._schur, self._kernel.T @ solved))
 
 
@@ -333,11 +350,13 @@ def _inverse_below(block: ClassMatrices, shift: float) -> _Inverse:
     while True:
         try:
             return _Inverse(block, shift)
-        except np.linalg.LinAlgError:
+        except np.linalg.LinAlgError as error:
             # No rate is beyond the norm of the matrices, unless they are not finite.
-            if shift > block.top * block.table.size * block.coupled:
+            largest = block.top * block.table.size * block.coupled
+            if shift > largest:
                 raise
-            shift = max(FIRST_SHIFT, SHIFT_GROWTH * shift)
+            known = error.growth if isinstance(error, _FasterGrowth) else 0.0
+            shift = max(FIRST_SHIFT, SHIFT_GROWTH * shift, min(BEYOND_KNOWN * known, largest))
 
 
 def _largest(inverse: _Inverse) -> Floats:

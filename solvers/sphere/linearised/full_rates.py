@@ -14,7 +14,7 @@ from meanfield import NotResolved, State
 from ...bases import EPS
 from .full_fields import STEP, FullField, full_field, is_uniform, on_grid, resolving_degree
 from .full_matrices import SAFETY, ClassMatrices, Linearisation, Pair
-from .full_spectra import class_values
+from .full_spectra import WHOLE, class_values
 from .harmonic_tables import Harmonic
 from .uniform import uniform_eigenvalues
 
@@ -73,7 +73,12 @@ def slowest_rate(state: State) -> float:
     if noise <= RELATIVE_TOLERANCE * abs(level):
         return whole.noise * level
     doubtful = [each.block for each in found if each.pair.level <= level + noise]
-    return whole.noise * min(class_values(block, 0.0).pairs[0].level for block in doubtful)
+    return whole.noise * min(_refined(block) for block in doubtful)
+
+
+def _refined(block: ClassMatrices) -> float:
+    """Return the lowest rate of a class, in units of D, by the method of its spectrum."""
+    return (block.lowest(1) if block.table.size > WHOLE else class_values(block, 0.0).pairs)[0].level
 
 
 def _acting_degree(field: FullField) -> int:

@@ -15,6 +15,7 @@ from meanfield.harmonics import packed_size, place
 from ...bases import Floats, Integers
 from ...bases.legendre import ring_tables
 from ..harmonics import HarmonicClass, classes_of, listed
+from .banded import Banded, panels_of
 from .full_fields import Symmetry
 
 # Degree, order, and whether it is a sine.
@@ -90,30 +91,45 @@ class ClassTable:
         both[self.sines, self._packed] = coefficients * self.roots
         return both[0], both[1]
 
-    def products(self, waves: Floats, columns: Integers | None = None) -> Floats:
+    def products(self, waves: Floats, columns: Integers) -> Floats:
         """Return the means of a function times two harmonics of the class.
 
         Parameters
         ----------
         waves : (2, orders, rings) float
             A_k and B_k of the function times the weights of the rings, see :func:`waves_of`.
-        columns : (m,) int, optional
-            Which harmonics to take as the second; all by default.
+        columns : (m,) int
+            Which harmonics to take as the second.
 
         Returns
         -------
-        ndarray (n, n) or (n, m)
+        ndarray (n, m)
         """
-        chosen = np.arange(self.size) if columns is None else columns
-        table, block_of = self.table[:, chosen], self._block_of[chosen]
-        result = np.empty((self.size, chosen.size))
+        table, block_of = self.table[:, columns], self._block_of[columns]
+        result = np.empty((self.size, columns.size))
         for block in self.blocks:
-            first = block.places.start if columns is None else 0
-            factors = self._factors(waves, block).T[:, block_of[first:]]
-            np.matmul(self.table[:, block.places].T, table[:, first:] * factors, out=result[block.places, first:])
-            if columns is None:
-                result[first:, block.places] = result[block.places, first:].T
+            factors = self._factors(waves, block).T[:, block_of]
+            np.matmul(self.table[:, block.places].T, table * factors, out=result[block.places])
         return result
+
+    def squares(self, waves: Floats, reach: int) -> Banded:
+        """Return the means of a function of a degree, with these waves, times all pairs of harmonics of the class.
+
+        The degree is the largest difference of orders at which they are not zero.
+        """
+        panels = panels_of(self.orders, reach)
+        rows = [np.empty((stop - start, end - start)) for start, stop, end in panels]
+        places = iter(zip(panels, rows, strict=True))
+        (start, stop, end), into = next(places)
+        for block in self.blocks:
+            if block.places.start == stop:
+                (start, stop, end), into = next(places)
+            first, last = block.places.start - start, block.places.stop - start
+            seen = slice(block.places.start, end)
+            factors = self._factors(waves, block).T[:, self._block_of[seen]]
+            np.matmul(self.table[:, block.places].T, self.table[:, seen] * factors, out=into[first:last, first:])
+            into[first : stop - start, first:last] = into[first:last, first : stop - start].T
+        return Banded(panels, rows)
 
     def _factors(self, waves: Floats, block: Block) -> Floats:
         """Return the means along the rings of the function times a wave of a block and one of every block."""
