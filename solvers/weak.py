@@ -83,7 +83,8 @@ class Partition:
         products
             Makes the product of J with each of some rows, for where the bounds do not tell the number.
         """
-        fewest, most = (count_negative(self._complement(shift)) for shift in (self.above, -self.below))
+        most = count_negative(self._complement(-self.below), definite=True)
+        fewest = count_negative(self._complement(self.above)) if most else 0
         if fewest == most:
             return fewest + int(np.count_nonzero(self.signs < 0.0))
         return None if products is None or fewest > most else self._decided(products(), fewest, most)
