@@ -31,8 +31,8 @@ class McKeanVlasov(Equation):
     potential
         Interaction potential W, even.
     noise
-        D >= 0, in units of angle squared over time. Without noise, D = 0, the equation can be named, saved and
-        described; computations that divide by the noise refuse it.
+        D >= 0, in units of angle squared over time. Without noise, D = 0, densities and particles evolve;
+        computations that divide by the noise, as those of stationary states, refuse it.
     coupling
         kappa, finite, of either sign; ``None`` leaves it free, as a bifurcation diagram does.
     confinement

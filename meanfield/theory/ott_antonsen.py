@@ -46,7 +46,7 @@ def ott_antonsen(
     Raises
     ------
     InvalidInput
-        If the order parameter is not in [0, 1].
+        If the order parameter is not in [0, 1], or anything else is not finite.
 
     Examples
     --------
@@ -56,7 +56,14 @@ def ott_antonsen(
     first = float(as_number(order_parameter, "order_parameter", "in [0, 1]"))
     if not 0.0 <= first <= 1.0:
         raise InvalidInput(f"order_parameter must be in [0, 1], not {order_parameter!r}")
+    for name, value in (("coupling", coupling), ("frequency", frequency), ("lag", lag)):
+        if not math.isfinite(value):
+            raise InvalidInput(f"{name} must be finite, not {value!r}")
     times = np.asarray(time, dtype=float)
+    if not np.isfinite(times).all():
+        raise InvalidInput(
+            "the times must be finite numbers; the limit is 1 or 0, by the sign of coupling cos(lag)"
+        )
     if first == 0.0:
         return np.zeros(times.shape, dtype=complex)
     rate, turning = coupling * math.cos(lag), coupling * math.sin(lag)

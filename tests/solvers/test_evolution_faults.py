@@ -47,7 +47,7 @@ START = PerturbedUniform(0.1)
         ),
         ({"until": 1.0, "tolerance": 0.0}, "the tolerance must be from 1e-12 to 0.01, not 0.0"),
         ({"until": 1.0, "tolerance": np.nan}, "the tolerance must be from"),
-        ({"until": 1.0, "method": "RK4"}, r"method must be LSODA\(\) or ETDRK4\(\) or None, not"),
+        ({"until": 1.0, "method": "RK4"}, r"method must be LSODA\(\) or ETDRK4\(\) or WatanabeStrogatz\(\)"),
         ({"until": 1.0, "modes": 0}, "the number of modes must be from 1 to"),
         ({"until": 1.0, "checkpoint": "run"}, "checkpoint must be a Checkpoint such as"),
         ({"until": 1.0, "on_failure": "ignore"}, "on_failure must be 'raise' or 'return'"),
