@@ -55,12 +55,16 @@ class Characteristics:
         ------
         InvalidInput
             If there is noise, the density has no axis, or the potential has too many significant degrees.
+        NotResolved
+            If the flow parts in too many places before the first of the times.
         """
         times = require_direct(request, type(self).__name__)
         flow, degree = _flow(request), _recorded(request)
         run = Run(flow, degree, request.tolerance, times, progress)
         failure = run.to_end()
         frames, accuracy, unknown = run.frames, None, _told(failure)
+        if failure is not None and not frames:
+            raise failure
         if failure is None:
             accuracy, unknown = _accuracy(run, Run(flow, degree, FINER * request.tolerance, times, None))
         cosine, sine = (np.array([getattr(frame, name) for frame in frames]) for name in ("cosine", "sine"))
