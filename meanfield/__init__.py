@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .equations import Equation as Equation
     from .equations import McKeanVlasov as McKeanVlasov
     from .equations import NormalisedAttention as NormalisedAttention
+    from .equations import PhaseLag as PhaseLag
     from .equations import SoftmaxAttention as SoftmaxAttention
     from .equations import VelocityLaw as VelocityLaw
     from .equations import equation_from as equation_from
@@ -122,6 +123,7 @@ _HOMES = {
     "Equation": "equations",
     "McKeanVlasov": "equations",
     "NormalisedAttention": "equations",
+    "PhaseLag": "equations",
     "SoftmaxAttention": "equations",
     "VelocityLaw": "equations",
     "equation_from": "equations",
@@ -186,6 +188,7 @@ __all__ = [
     "Number",
     "Onsager",
     "Outcome",
+    "PhaseLag",
     "PointType",
     "Potential",
     "RateFit",

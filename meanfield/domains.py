@@ -39,6 +39,8 @@ class Circle:
     in_words: ClassVar[str] = "the circle"
     in_code: ClassVar[str] = "Circle()"
     has_azimuth: ClassVar[bool] = False
+    # Whether an angle is a rotation that moves all points alike.
+    turns: ClassVar[bool] = True
     dimension: ClassVar[int] = 2
 
     @property
@@ -89,6 +91,7 @@ class Sphere:
     dimension: int = 3
 
     name: ClassVar[str] = "sphere"
+    turns: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         dimension = self.dimension

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..domains import Circle, Domain, Sphere, domain_named
-from ..equations import Equation, NormalisedAttention, SoftmaxAttention, equation_of
+from ..equations import Equation, NormalisedAttention, PhaseLag, SoftmaxAttention, equation_of
 from ..errors import InvalidInput, did_you_mean
 from ..potentials import (
     POTENTIALS,
@@ -103,6 +103,7 @@ def add_problem(parser: Parser) -> None:
     parser.add_argument(
         "--dimension", type=whole, metavar="d", help="of the space around the sphere S^(d-1), from 3 (default: 3)"
     )
+    parser.add_argument("--lag", type=number, metavar="A", help="phase lag of the velocity, radians (circle)")
     parser.add_argument("--noise", type=number, default=1.0, metavar="D", help="noise D > 0 (default: 1)")
     added: set[str] = set()
     for kind in _classes(parser):
@@ -121,7 +122,8 @@ def problem_from(parser: Parser, settings: argparse.Namespace) -> Equation:
         If the potential is missing or unknown or its parameters do not fit.
     """
     domain = domain_named(settings.domain, settings.dimension)
-    return equation_of(domain, _law(parser, settings, domain), noise=settings.noise)
+    law = _law(parser, settings, domain)
+    return equation_of(domain, law if settings.lag is None else PhaseLag(law, settings.lag), noise=settings.noise)
 
 
 def at_coupling(problem: Equation, settings: argparse.Namespace) -> Equation:

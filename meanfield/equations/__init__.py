@@ -10,9 +10,11 @@ from .capabilities import Capability as Capability
 from .capabilities import has_free_energy as has_free_energy
 from .capabilities import require as require
 from .continuity import ContinuityEquation as ContinuityEquation
+from .continuity import without_lag as without_lag
 from .equation import Equation as Equation
 from .interaction import NEGLIGIBLE as NEGLIGIBLE
 from .interaction import Interaction as Interaction
+from .lagged import PhaseLag as PhaseLag
 from .mckean_vlasov import McKeanVlasov as McKeanVlasov
 from .mckean_vlasov import gradient_at_uniform as gradient_at_uniform
 from .velocity import Gradient as Gradient

@@ -7,10 +7,14 @@ from ..domains import Domain
 from ..errors import InvalidInput, did_you_mean
 from ..potentials import Potential
 from .attention import NormalisedAttention, SoftmaxAttention
-from .equation import Equation, described_fields
-from .velocity import VelocityLaw, require_velocity
+from .equation import Equation, described_fields, potential_of
+from .lagged import PhaseLag
+from .mckean_vlasov import McKeanVlasov
+from .velocity import Gradient, VelocityLaw, require_velocity
 
-VELOCITIES: dict[str, type[Any]] = {kind.name: kind for kind in (SoftmaxAttention, NormalisedAttention)}
+VELOCITIES: dict[str, type[Any]] = {
+    kind.name: kind for kind in (SoftmaxAttention, NormalisedAttention, PhaseLag, Gradient)
+}
 
 
 @dataclass(frozen=True)
@@ -80,9 +84,25 @@ def velocity_of(description: dict[str, Any]) -> VelocityLaw:
     InvalidInput
         If no law has that name, or the parameters do not fit.
     """
-    name = description["name"]
+    name, parameters = description["name"], description["parameters"]
     if name not in VELOCITIES:
         hint = did_you_mean(str(name), VELOCITIES)
         raise InvalidInput(f"unknown velocity law {name!r}; {hint}known laws: {', '.join(VELOCITIES)}")
-    law: VelocityLaw = VELOCITIES[name](**description["parameters"])
+    law: VelocityLaw = VELOCITIES[name](**{key: _rebuilt(key, value) for key, value in parameters.items()})
     return law
+
+
+def _rebuilt(key: str, value: Any) -> Any:
+    """Return the law or potential that a parameter of a law describes, or another value itself."""
+    rebuild = {"law": velocity_of, "potential": potential_of}.get(key)
+    return value if rebuild is None else rebuild(value)
+
+
+def without_lag(problem: Equation) -> Equation:
+    """Return the equation whose velocity law has no phase lag; the equation itself if it has none."""
+    if not problem.velocity.lag:
+        return problem
+    law, fields = problem.velocity.unlagged, (problem.noise, problem.coupling, problem.confinement)
+    if isinstance(law, Gradient):
+        return McKeanVlasov(problem.domain, law.potential, *fields)
+    return ContinuityEquation(problem.domain, law, *fields)

@@ -37,6 +37,16 @@ class VelocityLaw(Protocol):
     formula: ClassVar[str]
 
     @property
+    def lag(self) -> float:
+        """The angle by which the velocity at a particle is that of a place ahead of it, on the circle; else 0."""
+        return 0.0
+
+    @property
+    def unlagged(self) -> "VelocityLaw":
+        """The law without the lag."""
+        return self
+
+    @property
     def potential(self) -> Potential:
         """The pair potential W of the drive h = -W*rho."""
         ...
@@ -108,7 +118,13 @@ class Gradient:
 
     potential: Potential
     name: ClassVar[str] = "gradient"
+    lag: ClassVar[float] = 0.0
     formula: ClassVar[str] = "-grad(W*rho)"
+
+    @property
+    def unlagged(self) -> "Gradient":
+        """The law itself."""
+        return self
 
     def lacks(self, capability: Capability) -> str:
         """Return the empty clause: a gradient law lacks nothing."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from meanfield import InvalidInput
 from meanfield.arguments import checked
-from meanfield.equations import Interaction
+from meanfield.equations import Interaction, without_lag
 from meanfield.records import ORDER_DEFICIT
 
 from ..bases import EPS, Floats
@@ -35,9 +35,9 @@ NODES = 8
 class WatanabeStrogatz:
     """The reduction of Watanabe and Strogatz, for Kuramoto's equation without noise.
 
-    It applies to every density on the circle, and by symmetry to every potential with one degree n and densities of
-    n-fold symmetry. Moments are exact up to rounding at all times, and so is one minus the order parameter, the
-    observable ``order_deficit``, relative to itself.
+    It applies to every density on the circle, with a phase lag too, and by symmetry to every potential with one
+    degree n and densities of n-fold symmetry. Moments are exact up to rounding at all times, and so is one minus
+    the order parameter, the observable ``order_deficit``, relative to itself.
     """
 
     @property
@@ -56,9 +56,10 @@ class WatanabeStrogatz:
         times = require_direct(request, type(self).__name__)
         harmonic = _harmonic(request)
         coefficients, coupling = _on_cells(request, harmonic)
+        lag = harmonic * request.problem.velocity.lag
         degree = -(-max(RECORDED, request.degree) // harmonic)
-        path = moebius_path(coefficients, coupling, times, watch=progress)
-        other = moebius_path(coefficients, coupling, times, tolerance=COARSER * SHARPEST)
+        path = moebius_path(coefficients, coupling, times, lag=lag, watch=progress)
+        other = moebius_path(coefficients, coupling, times, lag=lag, tolerance=COARSER * SHARPEST)
         moments = moved_moments(path, coefficients, degree)
         apart = np.abs(moved_moments(other, coefficients, degree) - moments).max(axis=1)
         sizes = np.abs(moments[:, 1:]).max(axis=1)
@@ -95,7 +96,7 @@ def _on_cells(request: Plan, harmonic: int) -> tuple[Complexes, float]:
 
     The velocity of :math:`n\theta` is :math:`-\kappa w_n n^2 \mathrm{Im}(Z e^{-in\theta})`, Z of degree n.
     """
-    start, problem = request.start, request.problem
+    start, problem = request.start, without_lag(request.problem)
     size = (start.cosine.size - 1) // harmonic
     parts = (cells_of(moments, harmonic, size) for moments in (start.cosine, start.sine))
     cosine, sine = parts

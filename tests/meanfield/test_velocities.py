@@ -12,6 +12,7 @@ from meanfield import (
     Kuramoto,
     McKeanVlasov,
     NormalisedAttention,
+    PhaseLag,
     SoftmaxAttention,
     Sphere,
     Transformer,
@@ -81,8 +82,16 @@ def _zonal_mean(dimension, function, degree):
     return measure @ (function(angles) * polynomial) / measure.sum()
 
 
-@pytest.mark.parametrize("law", [SoftmaxAttention(3.0), NormalisedAttention(0.5), Kuramoto()])
-@pytest.mark.parametrize("domain", [Circle(), Sphere(4)])
+@pytest.mark.parametrize(
+    ("law", "domain"),
+    [
+        (SoftmaxAttention(3.0), Circle()),
+        (NormalisedAttention(0.5), Sphere(4)),
+        (Kuramoto(), Sphere(4)),
+        (PhaseLag(Kuramoto(), 0.5), Circle()),
+        (PhaseLag(SoftmaxAttention(2.0), -1.0), Circle()),
+    ],
+)
 def test_equations_are_rebuilt_from_their_descriptions(law, domain):
     for fields in ({"noise": 0.0, "coupling": 2.0}, {"noise": 0.7}):
         equation = equation_of(domain, law, **fields)
@@ -129,6 +138,38 @@ def test_what_a_law_does_not_have_is_refused_in_a_sentence():
         InvalidInput, match=r"unknown velocity law 'softmax attentoin'; did you mean softmax attention\?"
     ):
         equation_from(softmax.to_dict() | {"velocity": {"name": "softmax attentoin", "parameters": {"beta": 1.0}}})
+
+
+def test_a_phase_lag_weakens_attraction_by_its_cosine():
+    """Sakaguchi: kappa_c = 2 D/cos(lag); degree k of any potential by cos(k lag)."""
+    for lag in (0.4, -1.2):
+        lagged = ContinuityEquation(Circle(), PhaseLag(Kuramoto(), lag), 0.7)
+        assert abs(critical_coupling(lagged) - 1.4 / np.cos(lag)) < 8 * EPS
+    lagged = ContinuityEquation(Circle(), PhaseLag(Transformer(2.0), 0.8), 0.3, 1.5)
+    plain = McKeanVlasov(Circle(), Transformer(2.0), 0.3, 1.5)
+    degrees = np.arange(9)
+    expected = (growth_rates(plain, 8) + 0.3 * degrees**2) * np.cos(0.8 * degrees) - 0.3 * degrees**2
+    assert np.abs(growth_rates(lagged, 8) - expected).max() < 64 * EPS
+    assert lagged.parameters == {"noise": 0.3, "coupling": 1.5, "beta": 2.0, "lag": 0.8}
+    assert lagged.with_parameter("lag", 0.1).velocity == PhaseLag(Transformer(2.0), 0.1)
+    assert lagged.with_parameter("beta", 3.0).velocity == PhaseLag(Transformer(3.0), 0.8)
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: PhaseLag(Kuramoto(), 0.0), "other than 0, not 0.0"),
+        (lambda: PhaseLag(Kuramoto(), 4.0), "from -pi to pi other than 0, not 4.0"),
+        (lambda: PhaseLag(PhaseLag(Kuramoto(), 1.0), 1.0), "has a phase lag already"),
+        (
+            lambda: ContinuityEquation(Sphere(3), PhaseLag(Kuramoto(), 1.0)),
+            "a rotation of the circle, of which the sphere",
+        ),
+    ],
+)
+def test_phase_lags_that_are_none_are_refused(make, sentence):
+    with pytest.raises(InvalidInput, match=sentence):
+        make()
 
 
 @pytest.mark.parametrize("beta", [0.2, 1.0, 4.0, 30.0])

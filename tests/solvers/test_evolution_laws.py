@@ -9,14 +9,26 @@ from meanfield import (
     ContinuityEquation,
     CosineSeries,
     InvalidInput,
+    Kuramoto,
     NormalisedAttention,
     Outcome,
+    PhaseLag,
     SoftmaxAttention,
     Sphere,
+    Transformer,
     critical_coupling,
     growth_rates,
 )
-from solvers import LSODA, PerturbedUniform, RandomPerturbation, VonMises, evolve, stationary_states
+from solvers import (
+    LSODA,
+    Mixture,
+    PerturbedUniform,
+    RandomPerturbation,
+    VonMises,
+    WatanabeStrogatz,
+    evolve,
+    stationary_states,
+)
 from tests import oracles
 
 LAWS = {"softmax": SoftmaxAttention, "ngpt": NormalisedAttention}
@@ -51,6 +63,43 @@ def test_densities_evolve_as_by_collocation(name, noise, mean, confined):
     found = (trajectory.cosine - 1j * trajectory.sine)[-1, :8]
     assert np.abs(found - expected[:8]).max() < 1e-10
     assert not trajectory.observables
+
+
+@pytest.mark.parametrize("name", ["none", *LAWS])
+@pytest.mark.parametrize("noise", [0.0, 0.3])
+def test_with_a_phase_lag_the_velocity_is_that_of_a_place_ahead(name, noise):
+    beta, coupling, until, lag = 1.2, 1.5, 0.4, 0.9
+    law = Transformer(beta) if name == "none" else LAWS[name](beta)
+    trajectory = evolve(
+        ContinuityEquation(Circle(), PhaseLag(law, lag), noise, coupling),
+        VonMises(0.0, 0.6),
+        until,
+        tolerance=1e-11,
+    )
+    angles = 2.0 * np.pi * np.arange(POINTS) / POINTS
+    waves = 1j * np.fft.fftfreq(POINTS, 1.0 / POINTS)
+
+    def derivative(time, values):
+        velocity = oracles.attention_velocity(name, beta, angles, values / POINTS, angles + lag)
+        flux = np.fft.fft(values * coupling * velocity)
+        return np.fft.ifft(noise * waves**2 * np.fft.fft(values) - waves * flux).real
+
+    start = np.exp(0.6 * np.cos(angles))
+    found = solve_ivp(derivative, (0.0, until), start / start.mean(), method="DOP853", rtol=1e-12, atol=1e-13)
+    expected = np.fft.rfft(found.y[:, -1], norm="forward")[:8]
+    assert np.abs((trajectory.cosine - 1j * trajectory.sine)[-1, :8] - expected).max() < 1e-10
+    assert abs(expected[1].imag) > 0.05
+
+
+def test_kuramoto_with_a_phase_lag_is_its_moebius_reduction():
+    """Moment equations while they resolve the density, beside three ordinary differential equations."""
+    problem = ContinuityEquation(Circle(), PhaseLag(Kuramoto(), 0.6), 0.0, 1.0)
+    times = np.linspace(0.0, 3.0, 4)
+    start = Mixture((VonMises(0.3, 1.5), VonMises(2.5, 3.0)), (0.7, 0.3))
+    plain = evolve(problem, start, 3.0, times=times, tolerance=1e-11)
+    exact = evolve(problem, start, 3.0, times=times, method=WatanabeStrogatz())
+    assert np.abs(plain.cosine[:, :8] - exact.cosine[:, :8]).max() < 1e-10
+    assert np.abs(plain.sine[:, :8] - exact.sine[:, :8]).max() < 1e-10
 
 
 @pytest.mark.parametrize("name", LAWS)

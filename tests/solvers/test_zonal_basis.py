@@ -371,5 +371,5 @@ def test_the_linear_model_by_newton(dimension: int) -> None:
     assert abs(solution.b[0] - float(exact)) <= 16 * EPS
     if dimension == 3:
         assert abs(solution.b[0] - problems.SPINS_AT_5.exact("order parameter")) <= 1e-15
-        gap = equation.free_energy_gap(solution.b, solution.q, solution.evaluation.gibbs.log_partition)
+        gap = equation.invariant(solution.b, solution.q, solution.evaluation.gibbs.log_partition)
         assert abs(gap - problems.SPINS_AT_5.exact("free energy gap")) <= 4e-15

@@ -24,6 +24,7 @@ import solvers.particles.leimkuhler_matthews
 import solvers.particles.sphere.cloud
 import solvers.particles.sphere.significant
 import solvers.significant
+import solvers.sizing
 import verification.comparison
 import verification.tabulation
 from meanfield import (
@@ -170,12 +171,12 @@ MUTANTS: dict[str, tuple[Mutation, str, McKeanVlasov]] = {
     "Euler's step in the scheme of order two": (first_only, "circle.schemes", on_circle(Transformer(3.0))),
     "Leimkuhler-Matthews without its memory": (forgetful, "circle.schemes", on_circle(Transformer(3.0))),
     "states pushed out of the confinement": (
-        wrapped(solvers.equation, "confinement_field", lambda field, *_: None if field is None else -field),
+        wrapped(solvers.sizing, "confinement_field", lambda field, *_: None if field is None else -field),
         "circle.confined-states", FIELD,
     ),
     "a confinement not divided by the noise": (
         wrapped(
-            solvers.equation, "confinement_field", lambda field, problem, *_: field if field is None else problem.noise * field
+            solvers.sizing, "confinement_field", lambda field, problem, *_: field if field is None else problem.noise * field
         ),
         "circle.confined-states", FIELD,
     ),
@@ -199,7 +200,7 @@ MUTANTS: dict[str, tuple[Mutation, str, McKeanVlasov]] = {
         "sphere.confined-particles", SPHERE_FIELD,
     ),
     "states on a sphere pushed out of the confinement": (
-        wrapped(solvers.equation, "confinement_field", lambda field, *_: None if field is None else -field),
+        wrapped(solvers.sizing, "confinement_field", lambda field, *_: None if field is None else -field),
         "sphere.confined-states", SPHERE_FIELD,
     ),
     "resonant branches dropped": (

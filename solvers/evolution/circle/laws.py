@@ -50,7 +50,7 @@ class LawFlux:
         self._transform = transform = FourierTransform(smooth_above(NODES * degree))
         self._inside = slice(1, degree + 1)
         angles = 2.0 * np.pi * np.arange(transform.nodes) / transform.nodes
-        images = (angles[:, None] + 2.0 * np.pi * np.arange(symmetry)) / symmetry
+        images = (angles[:, None] + 2.0 * np.pi * np.arange(symmetry)) / symmetry + law.lag
         self._drive, self._slope = (
             circulant(-np.asarray(values(images), dtype=float).mean(axis=1)) / transform.nodes
             for values in (law.potential.values, law.potential.slope)
@@ -58,7 +58,7 @@ class LawFlux:
         radial = law.radial(domain, last)
         self._radial = None
         if radial is not None:
-            waves = np.cos(np.multiply.outer(angles, np.arange(degree + 1)))
+            waves = np.cos(np.multiply.outer(angles + symmetry * law.lag, np.arange(degree + 1)))
             self._radial = circulant(waves @ radial[::symmetry]) / transform.nodes
         confinement = problem.confinement
         self._force: Floats | float = 0.0

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from meanfield import Equation, State
-from meanfield.equations import Capability, Interaction, gradient_at_uniform
+from meanfield.equations import Capability, Interaction, gradient_at_uniform, without_lag
 from meanfield.harmonics import CircleModes, Modes
 
 from ...bases import Floats
@@ -42,8 +42,8 @@ class CircleSpace:
     def system(self, problem: Equation, start: Initial, degree: int, full: bool) -> System:
         """Return the smallest system whose symmetry a density has and keeps.
 
-        Of an even density the sines vanish, of one with a rotation symmetry all except its multiples, unless the
-        confinement breaks it.
+        Of an even density the sines vanish, unless there is a phase lag, of one with a rotation symmetry all except
+        its multiples, unless the confinement breaks it.
         """
         if full:
             return self.system_of(problem, False, max(16, degree), 1)
@@ -53,7 +53,8 @@ class CircleSpace:
             multipliers = problem.confinement.multipliers(problem.domain, LAST_DEGREE)
             degrees = np.flatnonzero(multipliers)
             symmetry = int(np.gcd.reduce([symmetry, *degrees[degrees > 0].tolist()]))
-        return self.system_of(problem, not np.any(start.sine != 0.0), max(16, -(-degree // symmetry)), symmetry)
+        even = not np.any(start.sine != 0.0) and not problem.velocity.lag
+        return self.system_of(problem, even, max(16, -(-degree // symmetry)), symmetry)
 
     def system_of(self, problem: Equation, even: bool, degree: int, symmetry: int) -> System:
         """Return the system of even densities, or of all, of a degree and a rotation symmetry."""
@@ -68,6 +69,7 @@ class CircleSpace:
 
     def harmonic(self, problem: Equation, start: Initial) -> int | None:
         """Return n if the potential is that of cos(n t) and a density has multiples of n only, or None."""
+        problem = without_lag(problem)
         if problem.lacks(Capability.GRADIENT):
             return None
         interaction = Interaction(problem.at(coupling=1.0), 1.0)
