@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .errors import NotResolved as NotResolved
     from .export import open_diagram as open_diagram
     from .export.comparisons import open_comparison as open_comparison
+    from .export.contractions import open_contraction as open_contraction
     from .export.ensembles import open_ensemble as open_ensemble
     from .export.trajectories import open_trajectory as open_trajectory
     from .potentials import Combination as Combination
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
     from .potentials import Transformer as Transformer
     from .potentials import potential_from as potential_from
     from .records.comparison import Comparison as Comparison
+    from .records.contraction import Contraction as Contraction
+    from .records.contraction import QuantityRate as QuantityRate
     from .records.diagram import Branch as Branch
     from .records.diagram import Diagram as Diagram
     from .records.diagram import PointType as PointType
@@ -83,6 +86,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Comparison": "records.comparison",
+    "Contraction": "records.contraction",
+    "QuantityRate": "records.contraction",
     "Branch": "records.diagram",
     "Diagram": "records.diagram",
     "PointType": "records.diagram",
@@ -102,6 +107,7 @@ _HOMES = {
     "MeanfieldError": "errors",
     "NotResolved": "errors",
     "open_comparison": "export.comparisons",
+    "open_contraction": "export.contractions",
     "open_diagram": "export",
     "open_ensemble": "export.ensembles",
     "open_trajectory": "export.trajectories",
@@ -164,6 +170,7 @@ __all__ = [
     "Comparison",
     "ComputationFailed",
     "ContinuityEquation",
+    "Contraction",
     "CosineSeries",
     "CriticalPoint",
     "Custom",
@@ -191,6 +198,7 @@ __all__ = [
     "PhaseLag",
     "PointType",
     "Potential",
+    "QuantityRate",
     "RateFit",
     "Relaxation",
     "Resonance",
@@ -220,6 +228,7 @@ __all__ = [
     "maier_saupe_states",
     "maier_saupe_transition",
     "open_comparison",
+    "open_contraction",
     "open_diagram",
     "open_ensemble",
     "open_trajectory",

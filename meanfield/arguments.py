@@ -42,6 +42,8 @@ EXAMPLES = {
     "Comparison": "compare(problem, VonMises(), until=1.0, seed=1)",
     "Relaxation": "contraction_rate(problem)",
     "RateFit": "relaxation.fit('L2')",
+    "Contraction": "contraction_rate(problem)",
+    "QuantityRate": "contraction.rate_of('W2')",
     "Arclength": "Arclength(max_step=0.02)",
     "Integrator": "LSODA() or ETDRK4()",
     "DirectMethod": "WatanabeStrogatz() or Characteristics()",

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from meanfield import Circle, Equation, Spectrum, Sphere
 
+from .characteristics import ON_CIRCLE, ON_SPHERES, LabelDensities
 from .circle import CIRCLE
 from .evolution.circle.relaxing import neighbourhood as neighbourhood_on_circle
 from .evolution.circle.space import SPACES as EVOLUTION_ON_CIRCLE
@@ -32,17 +33,20 @@ class DomainSolvers(NamedTuple):
         Evolution of densities on it.
     particles
         Motion of particles on it.
+    labels
+        Initial densities on it as functions of the label of a characteristic.
     """
 
     geometry: Geometry
     neighbourhood: Callable[[Spectrum], Neighbourhood]
     evolution: EvolutionSpaces
     particles: Motion
+    labels: LabelDensities
 
 
 SOLVERS = {
-    Circle.name: DomainSolvers(CIRCLE, neighbourhood_on_circle, EVOLUTION_ON_CIRCLE, circle_setting),
-    Sphere.name: DomainSolvers(SPHERE, neighbourhood_on_spheres, EVOLUTION_ON_SPHERES, sphere_setting),
+    Circle.name: DomainSolvers(CIRCLE, neighbourhood_on_circle, EVOLUTION_ON_CIRCLE, circle_setting, ON_CIRCLE),
+    Sphere.name: DomainSolvers(SPHERE, neighbourhood_on_spheres, EVOLUTION_ON_SPHERES, sphere_setting, ON_SPHERES),
 }
 
 

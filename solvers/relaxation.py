@@ -27,7 +27,7 @@ the quadratic terms change their sign there, and the other errors their size. Wh
 import cmath
 import math
 import time
-from typing import NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,9 +35,10 @@ from numpy.typing import NDArray
 from meanfield import ComputationFailed, Equation, InvalidInput, Relaxation, State, growth_rates
 from meanfield.arguments import checked
 from meanfield.equations import Capability, require
-from meanfield.records import NORMS, RateFit
+from meanfield.records import NORMS, Contraction, RateFit
 
 from .bases import EPS, Floats
+from .contraction import contraction_to_a_point
 from .domains import solvers_of
 from .evolution.neighbourhood import DECAY, Complexes, Neighbourhood, padded
 from .provenance import provenance
@@ -80,16 +81,26 @@ def contraction_rate(subject: State) -> float: ...
 
 @overload
 def contraction_rate(
-    subject: Equation, *, state: State | None = None, watch: Watch | None = None
-) -> Relaxation: ...
+    subject: Equation,
+    *,
+    state: State | None = None,
+    watch: Watch | None = None,
+    initial: Any = None,
+    quantity: str | None = None,
+) -> Relaxation | Contraction: ...
 
 
 @checked
 @one_thread()
 def contraction_rate(
-    subject: Equation | State, *, state: State | None = None, watch: Watch | None = None
-) -> Relaxation | float:
-    """Return the exponential rate at which densities contract to a stable state, rotation excluded.
+    subject: Equation | State,
+    *,
+    state: State | None = None,
+    watch: Watch | None = None,
+    initial: Any = None,
+    quantity: str | None = None,
+) -> Relaxation | Contraction | float:
+    """Return the exponential rate at which densities contract to a stable state, rotation excluded, or to a point.
 
     Parameters
     ----------
@@ -100,15 +111,24 @@ def contraction_rate(
         The stable state to relax to; by default the minimiser of the free energy.
     watch
         Called with the part of the distances that is computed, the whole, and the name of the distance.
+    initial
+        Without noise, the density that collapses, in any form that :func:`~solvers.evolve` takes; a function of one
+        angle may have jumps. By default (1 + 0.6 cos t + 0.3 sin 2t) / 2 pi on the circle, and the uniform density
+        times 1 + 0.6 P_1(cos t) + 0.3 P_2(cos t) on spheres.
+    quantity
+        Without noise, what contracts: ``"1 - r"`` (default), ``"W1"``, ``"W2"``, ``"energy gap"`` or
+        ``"support diameter"``.
 
     Returns
     -------
-    Relaxation or float
-        In units of 1/time. The evolution starts at a small perturbation of the state. L2, W1 and W2 distances
-        decay at the gap, the relative entropy at twice the gap; each is fitted on its own, least over rotations.
-        On a sphere the evolution is that of zonal densities, and the distances W1 and W2 are those of the polar
-        angle. On the ordinary sphere all densities are followed where others than zonal ones are the slowest
-        and that is affordable; see ``followed`` and ``followed_rate`` of the record.
+    Relaxation, Contraction or float
+        Without noise a :class:`~meanfield.Contraction`: the rate of the mean field in the quantity, and which of
+        the exponents at the cluster and at the separatrix governs it. With noise, in units of 1/time. The
+        evolution starts at a small perturbation of the state. L2, W1 and W2 distances decay at the gap, the
+        relative entropy at twice the gap; each is fitted on its own, least over rotations. On a sphere the
+        evolution is that of zonal densities, and the distances W1 and W2 are those of the polar angle. On the
+        ordinary sphere all densities are followed where others than zonal ones are the slowest and that is
+        affordable; see ``followed`` and ``followed_rate`` of the record.
 
     Raises
     ------
@@ -126,6 +146,17 @@ def contraction_rate(
     """
     if isinstance(subject, State):
         return spectral_gap(subject)
+    if subject.noise == 0:
+        if state is not None:
+            raise InvalidInput("without noise densities contract to a point, not to a state; leave state=... out")
+        return contraction_to_a_point(subject, initial, quantity)
+    for name, value in (("initial", initial), ("quantity", quantity)):
+        if value is not None:
+            raise InvalidInput(f"{name} belongs to contraction without noise, noise=0; leave it out at noise > 0")
+    return _relaxation(subject, state, watch)
+
+
+def _relaxation(subject: Equation, state: State | None, watch: Watch | None) -> Relaxation:
     started = time.process_time()
     require(subject, Capability.GIBBS_MAP, "contraction rates to a stationary state")
     if state is None:

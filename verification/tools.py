@@ -4,7 +4,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from meanfield import Comparison, Diagram, Ensemble, Equation, Relaxation, Spectrum, State, Trajectory
+from meanfield import (
+    Comparison,
+    Diagram,
+    Ensemble,
+    Equation,
+    InvalidInput,
+    Relaxation,
+    Spectrum,
+    State,
+    Trajectory,
+)
 from meanfield.arguments import checked
 from meanfield.base import same
 
@@ -38,7 +48,10 @@ def _evolve(problem: Equation, initial: Any, until: float, **options: Any) -> Tr
 def _relaxation(problem: Equation) -> Relaxation:
     from solvers import contraction_rate
 
-    return contraction_rate(problem)
+    found = contraction_rate(problem)
+    if not isinstance(found, Relaxation):
+        raise InvalidInput("without noise densities contract to a point and relax to no state; give noise > 0")
+    return found
 
 
 def _simulate(problem: Equation, particles: int, until: float, seed: int, **options: Any) -> Ensemble:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..equations import Equation
 from ..errors import InvalidInput
 from ..records.comparison import Comparison
+from ..records.contraction import Contraction
 from ..records.diagram import Diagram
 from ..records.ensemble import Ensemble
 from ..records.state import State
@@ -106,7 +107,7 @@ def draw_ensemble(ensemble: Ensemble, target: str, force: bool = False) -> Path:
 
 
 def draw_record(record: Any, target: str, y: str | None = None, panels: bool = False, force: bool = False) -> Path:
-    """Draw a diagram, trajectory, ensemble or comparison into a file.
+    """Draw a diagram, trajectory, ensemble, comparison or contraction into a file.
 
     Raises
     ------
@@ -123,6 +124,10 @@ def draw_record(record: Any, target: str, y: str | None = None, panels: bool = F
         raise InvalidInput("--y belongs to diagrams and trajectories; leave it out for this file")
     if isinstance(record, Ensemble):
         return draw_ensemble(record, target, force)
+    if isinstance(record, Contraction):
+        figure = _new(SQUARE, record.problem)
+        record.plot(figure.subplots())
+        return _saved(figure, target, force, record.provenance)
     comparison: Comparison = record
     return _saved(comparison.plot(), target, force, comparison.provenance)
 

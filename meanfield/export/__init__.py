@@ -31,6 +31,7 @@ from ..records.diagram import Diagram
 from . import sets
 from .auto_reader import read_auto
 from .comparisons import check_comparison_target as check_comparison_target
+from .contractions import check_contraction_target as check_contraction_target
 from .datasets import RECORD_KINDS as RECORD_KINDS
 from .datasets import Content, save_content, table_object
 from .datasets import to_xarray as content_to_xarray
@@ -86,6 +87,7 @@ _CONTENTS = {
     "Trajectory": (".trajectories", "trajectory_content"),
     "Ensemble": (".ensembles", "ensemble_content"),
     "Comparison": (".comparisons", "comparison_content"),
+    "Contraction": (".contractions", "contraction_content"),
 }
 
 

@@ -1,4 +1,4 @@
-"""Opening a file whose record is not known beforehand: a diagram, a trajectory, an ensemble or a comparison."""
+"""Opening a file whose record is not known beforehand: a diagram, a trajectory, a contraction and others."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -13,6 +13,7 @@ _OPENERS = {
     "trajectory": (".trajectories", "open_trajectory"),
     "ensemble": (".ensembles", "open_ensemble"),
     "comparison": (".comparisons", "open_comparison"),
+    "contraction": (".contractions", "open_contraction"),
 }
 
 
@@ -41,7 +42,7 @@ def open_record(path: str | Path, *, check: bool = True) -> Any:
 
     Returns
     -------
-    Diagram, Trajectory, Ensemble or Comparison
+    Diagram, Trajectory, Ensemble, Comparison or Contraction
 
     Raises
     ------

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..errors import InvalidInput
 from ..records.comparison import Comparison
+from ..records.contraction import Contraction
 from ..records.diagram import Branch, Diagram, SpecialPoint
 from ..records.ensemble import Ensemble
 from ..records.trajectory import Trajectory
@@ -50,6 +51,14 @@ def require_ensemble(ensemble: Ensemble) -> None:
     counted = ensemble.histogram.sum(axis=1)
     _require(ensemble.histogram >= 0, "the histogram counts less than no particles")
     _require((counted == 0) | (counted == ensemble.particles), "the histogram counts other than all particles")
+
+
+def require_contraction(contraction: Contraction) -> None:
+    """Refuse a contraction whose times do not increase, or with a negative error or remainder."""
+    _require_times(contraction.time)
+    _require(contraction.remainder >= 0, "1 - r is negative")
+    errors = [rate.error for rate in contraction.rates if rate.error is not None]
+    _require(np.array([contraction.local_error, *errors]) >= 0, "the error of a rate is negative")
 
 
 def require_comparison(comparison: Comparison) -> None:

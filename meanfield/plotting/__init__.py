@@ -7,6 +7,7 @@ figures compose with the user's.
 from .appearance import COLOURS, UNIFORM_COLOUR, style_handles
 from .captions import caption, entitle_figure
 from .comparisons import plot_compared_moments, plot_comparison, plot_distances
+from .contractions import plot_contraction
 from .curves import plot_diagram
 from .densities import plot_state
 from .ensembles import plot_ensemble, plot_ensemble_moments
@@ -36,6 +37,7 @@ __all__ = [
     "mollweide",
     "plot_compared_moments",
     "plot_comparison",
+    "plot_contraction",
     "plot_diagram",
     "plot_distances",
     "plot_energy",

@@ -3,6 +3,9 @@
 from .comparison import Comparison as Comparison
 from .comparison import Fit as Fit
 from .comparison import Means as Means
+from .contraction import QUANTITIES as QUANTITIES
+from .contraction import Contraction as Contraction
+from .contraction import QuantityRate as QuantityRate
 from .diagram import Branch as Branch
 from .diagram import Diagram as Diagram
 from .diagram import SpecialPoint as SpecialPoint

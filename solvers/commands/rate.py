@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from meanfield import Equation, MeanfieldError, Relaxation, Spectrum, State, critical_coupling
 from meanfield.command_line import (
@@ -11,7 +11,6 @@ from meanfield.command_line import (
     add_common,
     add_coupling,
     add_figure,
-    add_force,
     add_problem,
     at_coupling,
     check_targets,
@@ -28,6 +27,7 @@ from meanfield.command_line import (
 )
 from meanfield.export import states_to_json_object
 
+from .contraction import add_contraction, contract, require_noise
 from .wording import EACH_BRANCH, add_on_failure, heading
 
 # Azimuthal orders in the table, and rates of each.
@@ -37,17 +37,23 @@ RATES_SHOWN = 3
 
 def rate(argv: Sequence[str]) -> int:
     """Compute how fast densities relax to the stable states: spectral gap, closed form and fitted rate."""
-    parser = Parser("rate", "Compute how fast densities relax to the stable states, rotation set apart.", argv)
+    words = (
+        "Compute how fast densities relax to the stable states, rotation set apart, or without noise to a point."
+    )
+    parser = Parser("rate", words, argv)
     add_coupling(parser)
     add_on_failure(parser)
     parser.add_argument("--no-fit", action="store_true", help="leave the evolution and its fitted rates out")
     add_figure(parser, "--plot", "the decay of the distances to the minimiser, with the fitted exponentials")
-    add_force(parser)
+    add_contraction(parser)
     add_common(parser, quiet="progress, the tables and the names of the files written", verbose=EACH_BRANCH)
     add_problem(parser)
     settings = parser.settings()
     problem = at_coupling(problem_from(parser, settings), settings)
     require_coupling(parser, problem)
+    if problem.noise == 0:
+        return contract(parser, problem, settings)
+    require_noise(settings)
     check_targets([], [settings.plot] if settings.plot else [], settings.force)
     set_verbosity(settings.verbose)
     from ..spectra import spectrum
@@ -81,7 +87,7 @@ def _fitted(
         return None, "" if settings.no_fit else unknown
     with progress_bar(not settings.quiet and not settings.verbose, "relaxation", "distances") as advance:
         try:
-            return contraction_rate(problem, state=minimiser, watch=advance), ""
+            return cast(Relaxation, contraction_rate(problem, state=minimiser, watch=advance)), ""
         except MeanfieldError as error:
             return None, f"no rate was fitted: {error}"
 

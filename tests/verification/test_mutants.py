@@ -13,7 +13,6 @@ import wrong
 
 import meanfield.transport
 import solvers.branches.births
-import solvers.equation
 import solvers.evolution.rates
 import solvers.evolution.rest
 import solvers.particles.circle

@@ -1,0 +1,14 @@
+"""Equations without noise along their characteristics: the collapse of a density to a point, and its rates."""
+
+from .densities import ON_CIRCLE as ON_CIRCLE
+from .densities import ON_SPHERES as ON_SPHERES
+from .densities import LabelDensities as LabelDensities
+from .densities import Start as Start
+from .labels import LabelDensity as LabelDensity
+from .laws import GradientLaw as GradientLaw
+from .laws import NormalisedLaw as NormalisedLaw
+from .laws import SoftmaxLaw as SoftmaxLaw
+from .laws import VelocityLaw as VelocityLaw
+from .rates import MULTIPLES as MULTIPLES
+from .rates import Contraction as Contraction
+from .rates import contraction as contraction

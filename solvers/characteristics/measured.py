@@ -1,0 +1,149 @@
+r"""The two exponents of a collapse, measured in its own field: of the cluster and of the separatrix.
+
+Particles in the cluster approach each other at :math:`-\partial_x v`, the local exponent L. Near the separatrix
+distances grow at an exponent :math:`\lambda`, and of the mass near it :math:`e^{-(d-1)\lambda t}` has not left at
+time t, because it has d-1 directions to leave in. :math:`\lambda` is read off tracers: the labels of particles that
+pass a right angle from the cluster at times :math:`t_j` approach the separatrix label like
+:math:`e^{-\lambda t_j}`. The two sides of the circle deviate from that with opposite signs to first order, so their
+mean is taken.
+
+Once the mass in flight is small its own field is left out: that changes velocities at time t by as much as this
+mass, and the slope between tracers differs from its limit by as much anyway.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from .collapse import NODES, History, collapse
+from .labels import LabelDensity, labels_on, panels_of
+from .laws import Floats
+from .limit import LimitFlow
+from .medium import Medium
+from .separatrix import Backward, backward, cluster_of
+
+EPS = float(np.finfo(float).eps)
+# The remainder 1 - r down to which the field of all labels is followed where the separatrix decides, ...
+IN_FLIGHT = 1e-7
+# ... and where the cluster does, whose own size enters the local exponent.
+CONTRACTED = 1e-15
+# Time for which tracers are followed after that and intervals between them, in units of 1/lambda.
+FURTHER, INTERVAL, TRACERS = 18.0, 2.0, 4
+# Remainders, tolerances and narrowest panels of the passes that only look for the separatrix label.
+ROUGH = ((1e-2, 1e-8, 1.0), (1e-5, 1e-9, 1e-4))
+FORWARD, BACKWARD = 1e-10, 1e-13
+# Labels shrink to this towards the separatrix.
+FINEST = 1e-9
+# Longest time, in units of the slower exponent: the growth of what is almost uniform takes a part of it.
+LONGEST = 400.0
+
+
+class Exponent(NamedTuple):
+    """A measured exponent, its error, and the times between which it was measured."""
+
+    value: float
+    error: float
+    window: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Collapse:
+    """A density followed to its collapse.
+
+    Attributes
+    ----------
+    history
+        The moments, and 1 - r at the ends of steps.
+    local
+        The exponent of the cluster.
+    unstable
+        That of the separatrix, None where other equilibria replace the antipode.
+    cluster
+        Angle at which the density collapses, in the frame of the labels.
+    tracers
+        The separatrix label and tracers beside it, None likewise.
+    label_error
+        How much the last pass moved the separatrix label.
+    """
+
+    history: History
+    local: Exponent
+    unstable: Exponent | None
+    cluster: float
+    tracers: Backward | None
+    label_error: float
+
+
+def followed(medium: Medium, density: LabelDensity, flow: LimitFlow, goal: float) -> History | Collapse:
+    """Return the collapse of a density, or only its history if that does not end in a point."""
+    edges = panels_of(density)
+    longest = LONGEST / min(flow.local, abs(flow.unstable))
+    label = math.pi if medium.even else None
+    for rough, tolerance, finest in () if medium.even or flow.equilibria else ROUGH:
+        history = collapse(medium, labels_on(density, edges, label, finest), rough, tolerance, longest)
+        if not history.finished:
+            return history
+        label = backward(medium, history, np.zeros(0), tolerance).label
+    history = collapse(medium, labels_on(density, edges, label, FINEST), goal, FORWARD, longest)
+    if not history.finished:
+        return history
+    cluster = cluster_of(medium, history)
+    if flow.equilibria or label is None:
+        return Collapse(history, local_exponent(medium, history, flow), None, cluster, None, math.inf)
+    extended = alone(medium, history, history.until + FURTHER / flow.unstable)
+    local = local_exponent(medium, history if goal <= CONTRACTED else extended, flow)
+    times = extended.until - INTERVAL / flow.unstable * np.arange(TRACERS - 1.0, -1.0, -1.0)
+    tracers = backward(medium, extended, times, BACKWARD)
+    moved = 0.0 if medium.even else abs(_turn(tracers.label - label)) + FORWARD
+    return Collapse(history, local, unstable_exponent(tracers), cluster, tracers, moved)
+
+
+def alone(medium: Medium, history: History, until: float) -> History:
+    """Return a history that goes on with the field of the cluster alone."""
+    point = np.exp(1j * medium.degrees * cluster_of(medium, history))
+    return History(
+        np.append(history.ends, until),
+        np.concatenate([history.moments, np.tile(point, (1, NODES, 1))]),
+        np.append(history.remainder, history.remainder[-1]),
+        history.finished,
+    )
+
+
+def local_exponent(medium: Medium, history: History, flow: LimitFlow) -> Exponent:
+    """Return the rate at which particles in the cluster approach each other at the last time.
+
+    Its error is what it changed in the time of one e-fold before, what the field of the cluster alone changes, and
+    rounding, that of the terms of the second derivative of the kernel.
+    """
+    last, before = history.until, max(history.until - 1.0 / flow.local, 0.0)
+    now, then = (_contraction(medium, history, time) for time in (last, before))
+    terms = abs(medium.coupling) * float(np.abs(medium.multipliers[0] * medium.degrees**2).sum())
+    rounding = 16.0 * EPS * (abs(now) + (terms if medium.law.is_gradient else 0.0))
+    return Exponent(now, abs(now - then) + abs(now - flow.local) + rounding, (before, last))
+
+
+def _contraction(medium: Medium, history: History, time: float) -> float:
+    moments = history.at(time)
+    cluster = 0.0 if medium.even else float(np.angle(moments[1]))
+    return -medium.divergence(cluster, medium.fields(moments))
+
+
+def unstable_exponent(tracers: Backward) -> Exponent:
+    """Return the rate at which the labels of tracers approach the separatrix label between the last two.
+
+    Its error is the change from the interval before, which is larger than what is left by the factor e^2 at least,
+    and the error of the distances.
+    """
+    mean = tracers.distances.mean(axis=0)
+    slopes: Floats = -np.diff(mean) / np.diff(tracers.times)
+    length = float(tracers.times[-1] - tracers.times[-2])
+    rounding = (BACKWARD + 4.0 * EPS) * (1.0 + float(np.abs(mean).max())) / length
+    error = abs(float(slopes[-1] - slopes[-2])) + rounding
+    return Exponent(float(slopes[-1]), error, (float(tracers.times[-2]), float(tracers.times[-1])))
+
+
+def _turn(angle: float) -> float:
+    """Return an angle between -pi and pi."""
+    return math.remainder(angle, 2.0 * math.pi)
