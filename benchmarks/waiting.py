@@ -66,6 +66,18 @@ ROWS = {
     "contraction rate of a state on S^2, beta = 3": (
         GIVEN.format("Sphere(3)", "Transformer(3.0)", 2.0), "contraction_rate(problem, state=state)"
     ),
+    "contraction rate without noise, beta = 1": (
+        POINT.format("Circle()", "Kuramoto()", 2.5),
+        "contraction_rate(McKeanVlasov(Circle(), Transformer(1.0), noise=0.0, coupling=1.0))",
+    ),
+    "contraction rate without noise, beta = 4": (
+        POINT.format("Circle()", "Kuramoto()", 2.5),
+        "contraction_rate(McKeanVlasov(Circle(), Transformer(4.0), noise=0.0, coupling=1.0))",
+    ),
+    "contraction rate without noise on S^2, beta = 1": (
+        POINT.format("Circle()", "Kuramoto()", 2.5),
+        "contraction_rate(McKeanVlasov(Sphere(3), Transformer(1.0), noise=0.0, coupling=1.0))",
+    ),
     "Hegselmann-Krause, R = 0.5, diagram without rates": (
         DIAGRAM.format("Circle()", 5.0),
         "bifurcation_diagram(McKeanVlasov(Circle(), HegselmannKrause(0.5)), relative=(0.5, 3.0), rates=False)",

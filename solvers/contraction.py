@@ -167,9 +167,6 @@ def _warnings(found: Found, rate: QuantityRate) -> list[str]:
             f"the field of a point has other equilibria at {places} from it, so only densities near the cluster "
             "collapse to it; that this one leaves no mass behind was seen on labels, not proved"
         )
-    if found.density.even and found.density.dimension == 2:
-        warnings.append(
-            "the initial density is even about an axis, and the collapse is that of such densities; asymmetric "
-            "perturbations move the limit point, not the rate"
-        )
+    if found.density.note:
+        warnings.append(found.density.note)
     return warnings

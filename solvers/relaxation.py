@@ -114,7 +114,7 @@ def contraction_rate(
     initial
         Without noise, the density that collapses, in any form that :func:`~solvers.evolve` takes; a function of one
         angle may have jumps. By default (1 + 0.6 cos t + 0.3 sin 2t) / 2 pi on the circle, and the uniform density
-        times 1 + 0.6 P_1(cos t) + 0.3 P_2(cos t) on spheres.
+        times 1 + 0.6 cos t on spheres.
     quantity
         Without noise, what contracts: ``"1 - r"`` (default), ``"W1"``, ``"W2"``, ``"energy gap"`` or
         ``"support diameter"``.

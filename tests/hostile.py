@@ -187,6 +187,7 @@ def materials() -> dict[str, Any]:
         "ensemble": ensemble,
         "comparison": comparison,
         "relaxation": solvers.contraction_rate(problem),
+        "contraction": solvers.contraction_rate(dataclasses.replace(problem, noise=0.0)),
         "folder": folder,
         "circle": circle,
         "sphere": sphere,
@@ -206,11 +207,12 @@ def materials() -> dict[str, Any]:
     }
     made |= {
         "fit": made["relaxation"].fit(),
+        "quantity_rate": made["contraction"].rate_of("W2"),
         "resonance": meanfield.resonance(made["two_modes"], 1, 2),
         "evidence": made["result"].evidence,
         "one_shown": made["shown"][0],
     }
-    for name in ("diagram", "trajectory", "ensemble", "comparison"):
+    for name in ("diagram", "trajectory", "ensemble", "comparison", "contraction"):
         made[name].save(folder / f"{name}.json")
     return made
 
@@ -233,6 +235,7 @@ def argument_for(name: str) -> Any:
         "ensemble": have["ensemble"],
         "comparison": have["comparison"],
         "relaxation": have["relaxation"],
+        "contraction": have["contraction"],
         "potential": meanfield.Kuramoto(),
         "velocity": meanfield.SoftmaxAttention(2.0),
         "initial": solvers.VonMises(0.0, 1.0),
@@ -318,6 +321,7 @@ def own_arguments() -> dict[str, dict[str, Any]]:
         "meanfield.open_trajectory": {"path": have["folder"] / "trajectory.json"},
         "meanfield.open_ensemble": {"path": have["folder"] / "ensemble.json"},
         "meanfield.open_comparison": {"path": have["folder"] / "comparison.json"},
+        "meanfield.open_contraction": {"path": have["folder"] / "contraction.json"},
         "solvers.contraction_rate": {"subject": have["state"]},
         "solvers.Checkpoint": {"path": have["folder"] / "checkpoint.npz", "every": 1.0},
         "solvers.bifurcation_diagram": {"interval": (2.5, 2.6), "rates": False, "depth": 0},
@@ -391,7 +395,7 @@ def instances() -> dict[str, Any]:
         "random": solvers.RandomPerturbation(0.1, 1),
         "samples": solvers.Samples([0.1, 0.2, 0.4]),
     }
-    records = ["problem", "equation", "state", "sphere_state", "spectrum", "diagram", "branch", "special_point", "trajectory", "sphere_trajectory", "ensemble", "comparison", "relaxation", "circle", "sphere", "density", "sample", "law"]  # fmt: skip
+    records = ["problem", "equation", "state", "sphere_state", "spectrum", "diagram", "branch", "special_point", "trajectory", "sphere_trajectory", "ensemble", "comparison", "relaxation", "contraction", "circle", "sphere", "density", "sample", "law"]  # fmt: skip
     moments = {f"moments of {name}": materials()[name].moments for name in ("state", "sphere_state", "trajectory")}
     return {name: materials()[name] for name in records} | named | moments
 

@@ -484,3 +484,88 @@ def attention_eigenvalues(
         flux[place] += coupling * velocity[place] + np.broadcast_to(force, points)[place]
         jacobian[:, place] -= derivative @ flux
     return np.linalg.eigvals(jacobian)
+
+
+# Collapse without noise
+
+
+def collapsed_remainders(
+    slope: Callable[[Any], Any], density: Callable[[Any], Any], coupling: float, times: Any
+) -> Any:
+    """Return 1 - r at times on the circle, from equispaced labels and sums over all pairs, by Runge-Kutta steps."""
+    count = 300
+    angles = 2 * np.pi * np.arange(count) / count
+    masses = density(angles) * 2 * np.pi / count
+
+    def velocity(x: Any) -> Any:
+        return -coupling * slope(x[:, None] - x[None, :]) @ masses
+
+    found, now = [], 0.0
+    for time in times:
+        steps = max(1, int(np.ceil((time - now) / 0.02)))
+        angles = _runge_kutta(velocity, angles, (time - now) / steps, steps)
+        now = time
+        mean = masses @ np.exp(1j * angles)
+        found.append(1.0 - abs(mean))
+    return np.array(found)
+
+
+def ring_remainders(
+    slope: Callable[[Any], Any], profile: Callable[[Any], Any], dimension: int, coupling: float, times: Any
+) -> Any:
+    """Return 1 - r at times for a density about the axis of a sphere, as rings whose forces are sums over points.
+
+    A ring at the angle t attracts x by the mean of W'(gamma) times the derivative of gamma, over directions around
+    the axis, with cos gamma = cos x cos t + sin x sin t cos phi and the weight sin^(d-3) phi.
+    """
+    nodes, weights = np.polynomial.legendre.leggauss(64)
+    polar, directions = 0.5 * np.pi * (nodes + 1), 0.5 * np.pi * (np.polynomial.legendre.leggauss(24)[0] + 1)
+    around = np.polynomial.legendre.leggauss(24)[1] * np.sin(directions) ** (dimension - 3)
+    around = around / around.sum()
+    masses = weights * profile(polar) * np.sin(polar) ** (dimension - 2)
+    masses = masses / masses.sum()
+    cosines = np.cos(directions)
+
+    def velocity(t: Any) -> Any:
+        x, y = t[:, None, None], t[None, :, None]
+        inner = np.cos(x) * np.cos(y) + np.sin(x) * np.sin(y) * cosines
+        change = np.sin(x) * np.cos(y) - np.cos(x) * np.sin(y) * cosines
+        gamma = np.arccos(np.clip(inner, -1.0, 1.0))
+        sines = np.maximum(np.sin(gamma), 1e-12)
+        # d gamma / dx = change / sin gamma
+        forces = np.where(sines > 1e-9, slope(gamma) * change / sines, 0.0)
+        return -coupling * (forces @ around) @ masses
+
+    found, now, angles = [], 0.0, polar
+    for time in times:
+        steps = max(1, int(np.ceil((time - now) / 0.05)))
+        angles = _runge_kutta(velocity, angles, (time - now) / steps, steps)
+        now = time
+        found.append(float(masses @ (2 * np.sin(angles / 2) ** 2)))
+    return np.array(found)
+
+
+def _runge_kutta(velocity: Callable[[Any], Any], state: Any, step: float, steps: int) -> Any:
+    for _ in range(steps):
+        first = velocity(state)
+        second = velocity(state + 0.5 * step * first)
+        third = velocity(state + 0.5 * step * second)
+        fourth = velocity(state + step * third)
+        state = state + step / 6 * (first + 2 * second + 2 * third + fourth)
+    return state
+
+
+def particle_remainders(slope: Callable[[Any], Any], angles: Any, times: Any) -> Any:
+    """Return 1 - r of particles of equal mass at times, whose forces are sums over pairs, without losing digits."""
+    count, now, found = angles.size, 0.0, []
+
+    def velocity(x: Any) -> Any:
+        return -slope(x[:, None] - x[None, :]).mean(axis=1)
+
+    for time in times:
+        steps = max(1, int(np.ceil((time - now) / 0.04)))
+        angles = _runge_kutta(velocity, angles, (time - now) / steps, steps)
+        now = time
+        mean = np.exp(1j * angles).sum() / count
+        found.append(float(np.mean(2 * np.sin(0.5 * (angles - np.angle(mean))) ** 2)))
+    return np.array(found)

@@ -9,6 +9,10 @@ from .laws import GradientLaw as GradientLaw
 from .laws import NormalisedLaw as NormalisedLaw
 from .laws import SoftmaxLaw as SoftmaxLaw
 from .laws import VelocityLaw as VelocityLaw
+from .limit import LimitFlow as LimitFlow
+from .limit import limit_flow as limit_flow
+from .medium import Medium as Medium
+from .medium import medium_of as medium_of
 from .rates import MULTIPLES as MULTIPLES
 from .rates import Contraction as Contraction
 from .rates import contraction as contraction

@@ -28,6 +28,9 @@ MERGED, CLOSER = 1e-6, 1e-5
 # Merging restarts the integrator, so it waits for as large a share of the labels.
 WORTHWHILE = 0.1
 MOST_STEPS = 12000
+# Moments that change by less in half of a time that is at least as long in units of the kernel are at rest; this is
+# looked at every so many steps.
+RESTING, LATE, RESTING_STEPS = 1e-9, 60.0, 20
 
 
 @dataclass(frozen=True)
@@ -122,11 +125,22 @@ def collapse(medium: Medium, labels: Labels, goal: float, tolerance: float, long
         stored.append(_moments_of_step(medium, solver, cloud.masses))
         ends.append(float(solver.t))
         remainders.append(remainder_of(cloud.angles, cloud.masses, medium.even))
+        if _at_rest(medium, ends, stored):
+            break
         together = cloud.mergeable()
         if solver.status == "running" and np.count_nonzero(together) > max(WORTHWHILE * together.size, 4):
             cloud.merge(together)
             solver = _started(medium, cloud, float(solver.t), tolerance, longest, solver.h_abs)
     return History(np.array(ends), np.array(stored), np.array(remainders), remainders[-1] <= goal)
+
+
+def _at_rest(medium: Medium, ends: list[float], stored: list[Complexes]) -> bool:
+    """Return whether the moments have not changed since half of the time, which is many units of time."""
+    strength = abs(medium.coupling) * float(np.abs(medium.multipliers[0]).max())
+    if len(ends) % RESTING_STEPS or ends[-1] * strength < LATE:
+        return False
+    before = int(np.searchsorted(ends, 0.5 * ends[-1]))
+    return float(np.abs(stored[-1][-1] - stored[before - 1][-1]).max()) < RESTING
 
 
 def _started(

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from meanfield import Equation, InvalidInput
-from meanfield.harmonics import modes_of
+from meanfield.harmonics import Moments, modes_of
 
 from ..evolution.initial import Initial, sampled
 from .labels import LabelDensity, labels_on, panels_of
@@ -21,6 +21,10 @@ EPS = float(np.finfo(float).eps)
 DEGREES, ROUNDING = 64, 1e-11
 # Values of a function on both sides of an axis differ by rounding of the angle as well.
 MIRRORED = 1e-12
+EVEN = (
+    "the initial density is even about an axis, and the collapse is that of such densities; asymmetric "
+    "perturbations move the limit point, not the rate"
+)
 
 Start = Initial | Callable[..., Any]
 
@@ -61,7 +65,7 @@ def circle_density(problem: Equation, start: Start) -> LabelDensity:
     axis = _axis(found, moments)
     if axis is None:
         return found
-    return replace(found, profile=_turned(found.profile, axis), even=True, frame=axis)
+    return replace(found, profile=_turned(found.profile, axis), even=True, frame=axis, note=EVEN)
 
 
 def zonal_density(problem: Equation, start: Start) -> LabelDensity:
@@ -72,7 +76,7 @@ def zonal_density(problem: Equation, start: Start) -> LabelDensity:
     InvalidInput
         If it has no axis at the pole, or is the same on both sides of the equator.
     """
-    if isinstance(start, Initial) and start.layout != modes_of(problem.domain, "degree").layout:
+    if isinstance(start, Initial) and not _moments_of(problem, start).has_axis:
         raise InvalidInput(
             "contraction on a sphere is computed for densities about the north pole, and the axis of the initial "
             "density is elsewhere; turn it there, with mean 0 or pi (--initial von-mises:mean=0)"
@@ -80,12 +84,16 @@ def zonal_density(problem: Equation, start: Start) -> LabelDensity:
     dimension = problem.domain.dimension
     found = LabelDensity(_profile(problem, start), dimension, True, _accuracy(problem, start), _described(start))
     moments = _moments(found)
-    if np.abs(moments[1::2]).max() <= ROUNDING:
+    if np.abs(moments.real[1::2]).max() <= ROUNDING:
         raise InvalidInput(
             "the initial density is the same on both sides of the equator, so its first moment stays 0 and it "
             "never collapses to one point; break the symmetry, for example by a mixture with von-mises"
         )
     return flipped(found) if moments[1].real < -ROUNDING else found
+
+
+def _moments_of(problem: Equation, start: Initial) -> Moments:
+    return Moments(modes_of(problem.domain, start.layout), start.cosine, start.sine)
 
 
 def flipped(density: LabelDensity) -> LabelDensity:
@@ -149,9 +157,8 @@ def default_on_circle(problem: Equation) -> tuple[Floats, Floats]:
 
 
 def default_on_spheres(problem: Equation) -> tuple[Floats, Floats]:
-    """Return the moments of 1 + 0.6 P_1(cos t) + 0.3 P_2(cos t) over the uniform density."""
-    numbers = np.array([problem.domain.multiplicity(degree) for degree in range(3)], dtype=float)
-    return np.array([1.0, 0.6, 0.3]) / numbers, np.zeros(3)
+    """Return the moments of 1 + 0.6 cos t over the uniform density, t the angle to the north pole."""
+    return np.array([1.0, 0.6 / problem.domain.multiplicity(1)]), np.zeros(2)
 
 
 ON_CIRCLE = LabelDensities(circle_density, default_on_circle)

@@ -48,6 +48,8 @@ class LabelDensity:
         Where it comes from.
     frame
         Angle of x = 0 on the circle; on spheres 0, or pi if labels are angles to the south pole.
+    note
+        What a reader must know; empty if there is nothing.
     """
 
     profile: Callable[[Floats], Floats]
@@ -56,6 +58,7 @@ class LabelDensity:
     accuracy: float
     description: str
     frame: float = 0.0
+    note: str = ""
 
     @property
     def span(self) -> tuple[float, float]:
@@ -64,10 +67,10 @@ class LabelDensity:
 
     def measure(self, angles: Floats) -> Floats:
         """Return the uniform probability by the angle."""
-        if self.dimension == 2:
-            return np.full(angles.shape, (2.0 if self.even else 1.0) / (2.0 * math.pi))
-        log_volume = math.lgamma(0.5 * self.dimension) - math.lgamma(0.5 * (self.dimension - 1))
-        return np.asarray(math.exp(log_volume) / math.sqrt(math.pi) * np.sin(angles) ** (self.dimension - 2))
+        log_ratio = math.lgamma(0.5 * self.dimension) - math.lgamma(0.5 * (self.dimension - 1))
+        # Of the two points of the circle at an angle a label stands for both or for one.
+        share = (1.0 if self.even else 0.5) * math.exp(log_ratio) / math.sqrt(math.pi)
+        return np.asarray(share * np.abs(np.sin(angles)) ** (self.dimension - 2))
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,12 @@ from scipy.optimize import brentq, minimize_scalar
 from meanfield import InvalidInput
 
 from .laws import Floats
-from .medium import Medium, waves_at
+from .medium import Medium, point_fields, waves_at
 
 # Slopes below this share of the largest are none: what the rounding of the multipliers leaves is about 1e-15.
 FLAT = 1e-11
+# A slope is one where it is as many times its rounding.
+RESOLVED = 100.0
 SAMPLES_PER_DEGREE, SHIFT = 32, 0.381966
 # Samples below this share of the largest may be close to a zero without a change of sign.
 CLOSE = 1e-2
@@ -58,11 +60,11 @@ def limit_flow(medium: Medium) -> LimitFlow:
     InvalidInput
         If there is no velocity, the point does not attract, or the antipode is degenerate.
     """
-    fields = medium.fields(np.ones(medium.degree + 1, dtype=complex))
+    fields = point_fields(medium)
     local, unstable = -medium.divergence(0.0, fields), medium.divergence(math.pi, fields)
     count = SAMPLES_PER_DEGREE * max(medium.degree, 16)
     # An irrational shift keeps samples off the zeros that symmetry makes.
-    angles = (np.arange(count) + SHIFT) * (math.pi / count)
+    angles = np.asarray((np.arange(count) + SHIFT) * (math.pi / count), dtype=np.float64)
     # Divided by sin t the velocity has no zeros but those that are looked for.
     pulls = -_velocity(medium, angles) / np.sin(angles)
     largest = float(np.abs([local, unstable, *pulls]).max())
@@ -70,11 +72,12 @@ def limit_flow(medium: Medium) -> LimitFlow:
         raise InvalidInput("without noise and without coupling nothing moves; give a coupling other than 0")
     if local <= FLAT * largest:
         raise InvalidInput(_repulsive(local, medium.coupling))
-    if abs(unstable) <= FLAT * largest:
+    unknown = medium.rounding(math.pi, fields)
+    if abs(unstable) <= RESOLVED * unknown:
         raise InvalidInput(
-            f"the velocity vanishes to higher order at the antipode of a point, its slope there being "
-            f"{unstable:.2g}, so densities positive there contract algebraically and there is no exponential "
-            "rate; change the potential a little"
+            f"at the antipode of a point the velocity has the slope {unstable:.2g}, known to {unknown:.1g} only: "
+            "densities positive there contract algebraically, or too slowly to be told from that; change the "
+            "potential, for a transformer to a smaller abs(beta)"
         )
     zeros = _zeros(medium, angles, pulls, FLAT * largest)
     # The sign of the pull changes at every zero, from the point outwards; odd ones do not attract.
@@ -83,7 +86,7 @@ def limit_flow(medium: Medium) -> LimitFlow:
 
 
 def _velocity(medium: Medium, angles: Floats) -> Floats:
-    fields = medium.fields(np.ones(medium.degree + 1, dtype=complex))
+    fields = point_fields(medium)
     return medium.velocity(waves_at(angles, medium.degree), fields)
 
 

@@ -21,7 +21,7 @@ from .collapse import NODES, History, collapse
 from .labels import LabelDensity, labels_on, panels_of
 from .laws import Floats
 from .limit import LimitFlow
-from .medium import Medium
+from .medium import Medium, point_fields
 from .separatrix import Backward, backward, cluster_of
 
 EPS = float(np.finfo(float).eps)
@@ -36,6 +36,8 @@ ROUGH = ((1e-2, 1e-8, 1.0), (1e-5, 1e-9, 1e-4))
 FORWARD, BACKWARD = 1e-10, 1e-13
 # Labels shrink to this towards the separatrix.
 FINEST = 1e-9
+# Beyond this ratio of the exponents of 1 - r the cluster decides however large the errors are.
+CLEARLY_FASTER = 1.5
 # Longest time, in units of the slower exponent: the growth of what is almost uniform takes a part of it.
 LONGEST = 400.0
 
@@ -95,9 +97,13 @@ def followed(medium: Medium, density: LabelDensity, flow: LimitFlow, goal: float
     extended = alone(medium, history, history.until + FURTHER / flow.unstable)
     local = local_exponent(medium, history if goal <= CONTRACTED else extended, flow)
     times = extended.until - INTERVAL / flow.unstable * np.arange(TRACERS - 1.0, -1.0, -1.0)
-    tracers = backward(medium, extended, times, BACKWARD)
+    # Where the cluster clearly decides, the other exponent is not needed to all digits.
+    clearly = (medium.dimension - 1) * flow.unstable > CLEARLY_FASTER * 2.0 * flow.local
+    tracers = backward(medium, extended, times, FORWARD if clearly else BACKWARD)
     moved = 0.0 if medium.even else abs(_turn(tracers.label - label)) + FORWARD
-    return Collapse(history, local, unstable_exponent(tracers), cluster, tracers, moved)
+    rounding = medium.rounding(math.pi, point_fields(medium))
+    unstable = unstable_exponent(tracers, FORWARD if clearly else BACKWARD, rounding)
+    return Collapse(history, local, unstable, cluster, tracers, moved)
 
 
 def alone(medium: Medium, history: History, until: float) -> History:
@@ -119,8 +125,9 @@ def local_exponent(medium: Medium, history: History, flow: LimitFlow) -> Exponen
     """
     last, before = history.until, max(history.until - 1.0 / flow.local, 0.0)
     now, then = (_contraction(medium, history, time) for time in (last, before))
-    terms = abs(medium.coupling) * float(np.abs(medium.multipliers[0] * medium.degrees**2).sum())
-    rounding = 16.0 * EPS * (abs(now) + (terms if medium.law.is_gradient else 0.0))
+    moments = history.at(last)
+    cluster = 0.0 if medium.even else float(np.angle(moments[1]))
+    rounding = medium.rounding(cluster, medium.fields(moments))
     return Exponent(now, abs(now - then) + abs(now - flow.local) + rounding, (before, last))
 
 
@@ -130,17 +137,17 @@ def _contraction(medium: Medium, history: History, time: float) -> float:
     return -medium.divergence(cluster, medium.fields(moments))
 
 
-def unstable_exponent(tracers: Backward) -> Exponent:
+def unstable_exponent(tracers: Backward, tolerance: float, rounding: float) -> Exponent:
     """Return the rate at which the labels of tracers approach the separatrix label between the last two.
 
     Its error is the change from the interval before, which is larger than what is left by the factor e^2 at least,
-    and the error of the distances.
+    the error of the distances by a tolerance, and the rounding of the velocity.
     """
     mean = tracers.distances.mean(axis=0)
     slopes: Floats = -np.diff(mean) / np.diff(tracers.times)
     length = float(tracers.times[-1] - tracers.times[-2])
-    rounding = (BACKWARD + 4.0 * EPS) * (1.0 + float(np.abs(mean).max())) / length
-    error = abs(float(slopes[-1] - slopes[-2])) + rounding
+    distances = (tolerance + 4.0 * EPS) * (1.0 + float(np.abs(mean).max())) / length
+    error = abs(float(slopes[-1] - slopes[-2])) + distances + rounding
     return Exponent(float(slopes[-1]), error, (float(tracers.times[-2]), float(tracers.times[-1])))
 
 

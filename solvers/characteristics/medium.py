@@ -21,6 +21,7 @@ from .laws import Floats, Numbers, VelocityLaw
 
 Complexes: TypeAlias = NDArray[np.complex128]
 
+EPS = float(np.finfo(float).eps)
 # Multipliers are taken up to the degree at which the second derivative of the kernel has converged to this share.
 CONVERGED = 1e-13
 NEGLIGIBLE = 1e-18
@@ -101,9 +102,11 @@ class Medium:
         Fields differ by :math:`e^{il(s+u)}-e^{ils} = 2i\sin(lu/2)\,e^{il(s+u/2)}`, and velocities by the mean of
         their derivative between the two.
         """
-        here = self._parts(waves_at(np.array([point]), self.degree), fields)
         half = 0.5 * np.multiply.outer(self.degrees, offsets)
         changes = 2j * np.sin(half) * np.exp(1j * (half + self.degrees[:, None] * point))
+        if self.law.is_gradient:
+            return self.velocity(changes, fields)
+        here = self._parts(waves_at(np.array([point]), self.degree), fields)
         change = self._parts(changes, fields)
         nodes = 0.5 * (1.0 + MEAN_NODES)[:, None, None]
         between = np.moveaxis(here + (nodes + 1j * STEP) * change, 1, 0)
@@ -111,12 +114,23 @@ class Medium:
         far = self.at(here + change) - self.at(here)
         return np.where(np.abs(offsets) > APART, far, near)
 
+    def rounding(self, point: float, fields: tuple[Complexes, ...]) -> float:
+        """Return the rounding of the divergence at a point, by the sum of its terms in the field of a point."""
+        slope, field, radial = self._parts(waves_at(np.array([point]), self.degree), fields)
+        speed = float(np.abs(self.law.speed(field, slope * slope, radial))[0])
+        return 8.0 * EPS * abs(self.coupling) * speed * float(np.abs(self.multipliers[0] * self.degrees**2).sum())
+
     def divergence(self, point: float, fields: tuple[Complexes, ...]) -> float:
         """Return the derivative of the velocity in the angle at a point."""
         waves = waves_at(np.array([point]), self.degree)
         here = self._parts(waves, fields)
         change = self._parts(1j * self.degrees[:, None] * waves, fields)
         return float(self.at(here + 1j * STEP * change).imag[0] / STEP)
+
+
+def point_fields(medium: Medium, point: float = 0.0) -> tuple[Complexes, ...]:
+    """Return the fields of all mass at one point."""
+    return medium.fields(np.exp(1j * medium.degrees * point))
 
 
 def medium_of(law: VelocityLaw, coupling: float, domain: Domain, even: bool) -> Medium:
@@ -129,9 +143,10 @@ def medium_of(law: VelocityLaw, coupling: float, domain: Domain, even: bool) -> 
     """
     degree = 32
     while degree <= LARGEST_DEGREE:
-        kernels = law.kernels(domain, degree)
-        bends = np.abs(kernels[0]) * np.arange(degree + 1.0) ** 2
-        total = float(bends.sum())
+        with np.errstate(over="ignore", invalid="ignore"):
+            kernels = law.kernels(domain, degree)
+            bends = np.abs(kernels[0]) * np.arange(degree + 1.0) ** 2
+            total = float(bends.sum())
         if not np.isfinite(total):
             raise InvalidInput(
                 "the multipliers of the potential do not fit double precision; take a smaller one, such as a "

@@ -21,6 +21,8 @@ from .medium import Medium, waves_at
 
 # Tracers start here relative to the cluster, on both sides.
 PLACE = 0.5 * math.pi
+# Logarithm of the distance below which the flow is linear to all digits, and distances would underflow in the end.
+NEAREST = -200.0
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ def _carried(medium: Medium, history: History, state: Floats, start: float, end:
         own = 0.0
         if not medium.even:
             own = float(medium.velocity(waves_at(values[:1], medium.degree), fields)[0])
-        offsets = signs * np.exp(values[1:])
+        offsets = signs * np.exp(np.maximum(values[1:], NEAREST))
         rates = medium.difference(point, offsets, fields) / offsets if count else offsets
         return np.concatenate([[own], rates])
 

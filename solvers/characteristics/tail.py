@@ -92,7 +92,8 @@ def _within(density: LabelDensity, angles: Floats) -> Floats:
 def _below_rounding(total: Floats, noise: float) -> str:
     return (
         f"the density at the separatrix label, {total[-1]:.1g} of the uniform one, is below the rounding "
-        f"{noise:.1g} of its moments, so whether there is mass is not known"
+        f"{noise:.1g} of its moments, so whether there is mass is not known; a function of the angle is taken "
+        "as exact"
     )
 
 

@@ -27,7 +27,7 @@ OPTIONS = {"initial": "--initial", "quantity": "--quantity"}
 
 def add_contraction(parser: Parser) -> None:
     """Add the options that belong to equations without noise: the initial density, the quantity and files."""
-    generic = "(1 + 0.6 cos t + 0.3 sin 2t) / 2 pi, on spheres 1 + 0.6 P_1 + 0.3 P_2 over the uniform density"
+    generic = "(1 + 0.6 cos t + 0.3 sin 2t) / 2 pi, on spheres 1 + 0.6 cos t over the uniform density"
     group = parser.add_argument_group("without noise (--noise 0)")
     group.add_argument("--initial", type=word, metavar="DENSITY", help=f"{HELP} (default: {generic})")
     group.add_argument(

@@ -48,7 +48,6 @@ DIVIDING: dict[str, Callable[[McKeanVlasov], Any]] = {
     "global_criterion": global_criterion,
     "stationary_states": solvers.stationary_states,
     "bifurcation_diagram": lambda problem: solvers.bifurcation_diagram(problem, (0.5, 3.0)),
-    "contraction_rate": solvers.contraction_rate,
     "evolve": lambda problem: solvers.evolve(problem, (MOMENTS, np.zeros(4)), 1.0, stop_at_stationarity=True),
 }
 

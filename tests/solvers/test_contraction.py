@@ -1,0 +1,411 @@
+"""Contraction to a point without noise: the rate of the mean field, its error, and what governs it."""
+
+import math
+
+import numpy as np
+import pytest
+
+from meanfield import (
+    Circle,
+    ComputationFailed,
+    CosineSeries,
+    HegselmannKrause,
+    InvalidInput,
+    Kuramoto,
+    MaierSaupe,
+    McKeanVlasov,
+    Sphere,
+    Transformer,
+    open_contraction,
+)
+from solvers import (
+    Bumps,
+    Mixture,
+    PerturbedUniform,
+    RandomPerturbation,
+    VonMises,
+    characteristics,
+    contraction_rate,
+)
+from solvers.characteristics import GradientLaw, LabelDensity, NormalisedLaw, SoftmaxLaw, contraction, measured
+from tests import oracles
+
+
+def quiet(potential, coupling=1.0, domain=None):
+    return McKeanVlasov(domain or Circle(), potential, noise=0.0, coupling=coupling)
+
+
+def generic(angles):
+    return 1 + 0.6 * np.cos(angles) + 0.3 * np.sin(2 * angles)
+
+
+def arc(angles):
+    """A density on an arc of two radians, with jumps."""
+    return np.where(np.cos(angles - 0.3) > math.cos(1.0), 0.5, 0.0)
+
+
+# The rate of the mean field, not that of the cluster
+
+
+@pytest.mark.parametrize(("beta", "bound"), [(0.5, 1e-11), (1.0, 1e-11), (2.0, 1e-7)])
+def test_a_positive_density_contracts_at_the_rate_of_the_antipode(beta, bound):
+    """e^-beta for 1 - r, and not 2 e^beta, which labels that miss the separatrix show."""
+    found = contraction_rate(quiet(Transformer(beta)))
+    assert abs(found.rate - math.exp(-beta)) <= found.error <= bound
+    assert found.governed_by == "separatrix"
+    assert found.theory == pytest.approx(math.exp(-beta), rel=1e-13)
+    assert abs(found.local_rate - 2 * math.exp(beta)) <= 2 * found.local_error <= 1e-11
+    assert found.rate_of("W2").rate == found.rate / 2
+
+
+def test_at_beta_4():
+    found = contraction_rate(quiet(Transformer(4.0)))
+    assert abs(found.rate - math.exp(-4.0)) <= found.error <= 1e-7
+
+
+def late_slope(found):
+    """Return the slope of log(1 - r) of the labels themselves where it has fallen to 1e-6, tracers left out."""
+    first, last = (int(np.argmax(found.remainder <= level)) for level in (3e-5, 1e-6))
+    change = math.log(found.remainder[first] / found.remainder[last])
+    return change / (found.time[last] - found.time[first])
+
+
+@pytest.mark.parametrize("domain", [Circle(), Sphere(3)], ids=str)
+def test_the_labels_show_the_rate_as_well(domain):
+    found = contraction_rate(quiet(Transformer(1.0), domain=domain))
+    # 1 - r deviates from its exponential by its own size.
+    assert late_slope(found) == pytest.approx(found.rate, rel=1e-3)
+
+
+def test_labels_that_do_not_resolve_the_separatrix_show_the_local_rate(monkeypatch):
+    """The test above can fail: without graded panels all labels collapse, at the slope 2 e^beta."""
+    graded = measured.labels_on
+    monkeypatch.setattr(measured, "labels_on", lambda density, edges, *_: graded(density, edges, None, 1.0))
+    found = contraction_rate(quiet(Transformer(1.0)))
+    assert late_slope(found) == pytest.approx(2 * math.e, rel=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("beta", "limit_point", "separatrix"),
+    [(0.5, -0.212053753022, 2.964589195047), (1.0, -0.238127371358, 2.8734224857)],
+)
+def test_limit_point_and_separatrix_label(beta, limit_point, separatrix):
+    """Numbers of two independent resolutions, with the method of graded labels and trapezoid sums."""
+    found = contraction_rate(quiet(Transformer(beta)))
+    assert abs(found.limit_point - limit_point) <= found.limit_point_error <= 1e-6
+    assert abs(found.separatrix - separatrix) <= found.separatrix_label_error + 1e-10
+    assert found.separatrix_label_error <= 1e-6
+
+
+def test_the_collapse_is_that_of_pair_sums():
+    potential = Transformer(1.0)
+    found = contraction_rate(quiet(potential))
+    chosen = np.searchsorted(found.time, [0.3, 1.0])
+    expected = oracles.collapsed_remainders(
+        potential.slope, lambda x: generic(x) / (2 * np.pi), 1.0, found.time[chosen]
+    )
+    # Steps of 0.02 of a method of order four, and 300 labels.
+    assert np.abs(found.remainder[chosen] - expected).max() < 1e-7
+
+
+def test_kuramoto_in_closed_form():
+    """r = (1 + (r_0^-2 - 1) e^(-kappa t))^(-1/2) from a Poisson kernel (Ott and Antonsen 2008)."""
+    coupling, first, centre = 1.7, 0.4, 0.8
+    degrees = np.arange(60)
+    moments = first**degrees * np.exp(-1j * centre * degrees)
+    found = contraction_rate(quiet(Kuramoto(), coupling), initial=moments)
+    expected = 1 - (1 + (first**-2 - 1) * np.exp(-coupling * found.time)) ** -0.5
+    # The tolerance of the labels.
+    assert np.abs(found.remainder - expected).max() < 1e-10
+    assert abs(found.rate - coupling) <= found.error <= 1e-10
+    assert found.limit_point == pytest.approx(centre, abs=1e-12)
+
+
+@pytest.mark.parametrize("dimension", [3, 4, 8])
+def test_on_spheres_mass_leaves_in_all_directions(dimension):
+    found = contraction_rate(quiet(Transformer(1.0), domain=Sphere(dimension)))
+    exact = (dimension - 1) * math.exp(-1.0)
+    assert exact < 2 * math.e
+    assert abs(found.rate - exact) <= found.error <= 1e-10
+    assert found.governed_by == "separatrix"
+
+
+def test_in_many_dimensions_the_cluster_decides():
+    found = contraction_rate(quiet(Transformer(1.0), domain=Sphere(64)))
+    assert abs(found.rate - 2 * math.e) <= found.error <= 1e-10
+    assert (found.governed_by, found.rate_of("W1").governed_by) == ("local", "local")
+
+
+@pytest.mark.parametrize("dimension", [3, 5])
+def test_the_collapse_on_spheres_is_that_of_rings(dimension):
+    potential = Transformer(1.0)
+    found = contraction_rate(quiet(potential, domain=Sphere(dimension)))
+    chosen = np.searchsorted(found.time, [0.3, 0.8])
+    expected = oracles.ring_remainders(
+        potential.slope, lambda t: 1 + 0.6 * np.cos(t), dimension, 1.0, found.time[chosen]
+    )
+    assert np.abs(found.remainder[chosen] - expected).max() < 1e-6
+
+
+# Velocity laws
+
+
+def circle_density():
+    return LabelDensity(generic, 2, False, 1e-15, "generic")
+
+
+def test_softmax_attention_contracts_at_1():
+    found = contraction(SoftmaxLaw(1.0), 1.0, Circle(), circle_density())
+    rate = found.rates[0]
+    assert abs(rate.rate - 1.0) <= rate.error <= 1e-10
+    assert rate.governed_by == "separatrix"
+    # A number of two independent resolutions.
+    assert found.collapse.cluster == pytest.approx(-0.14977215837628, abs=1e-6)
+    assert "energy gap" not in [each.quantity for each in found.rates]
+
+
+def test_softmax_attention_on_the_ordinary_sphere_is_undecided():
+    """Both exponents of 1 - r are 2 there: a factor t."""
+    density = LabelDensity(lambda t: 1 + 0.6 * np.cos(t), 3, True, 1e-15, "one mode")
+    rate = contraction(SoftmaxLaw(2.0), 1.0, Sphere(3), density).rates[0]
+    assert rate.governed_by == "undecided"
+    assert abs(rate.rate - 2.0) <= rate.error <= 1e-9
+
+
+@pytest.mark.parametrize("law", [GradientLaw(Transformer(1.5)), SoftmaxLaw(1.5), NormalisedLaw(1.5)])
+@pytest.mark.parametrize("domain", [Circle(), Sphere(4)], ids=str)
+def test_kernels_and_speeds_are_those_of_their_formulas(law, domain):
+    """Velocity at the angle t from a point: kappa s k', with k, R and s written out."""
+    flow = characteristics.limit_flow(characteristics.medium_of(law, 1.0, domain, True))
+    local, unstable = {
+        GradientLaw: (math.exp(1.5), math.exp(-1.5)),
+        SoftmaxLaw: (1.0, 1.0),
+        NormalisedLaw: (1.0, 1.0),
+    }[type(law)]
+    assert flow.local == pytest.approx(local, rel=1e-12)
+    assert flow.unstable == pytest.approx(unstable, rel=1e-11)
+
+
+# Honest errors
+
+
+def random_problem(seed):
+    """Return a random problem without noise, a random density and the exact rate of 1 - r."""
+    draw = np.random.default_rng(seed)
+    coupling, beta = float(np.exp(draw.uniform(-2, 2))), float(draw.uniform(0.05, 1.2))
+    if seed % 3 == 0:
+        dimension = int(draw.integers(3, 10))
+        initial = Mixture(
+            (VonMises(0.0, draw.uniform(0.5, 3.0)), PerturbedUniform(0.0)), (1.0, draw.uniform(0.3, 2.0))
+        )
+        problem = quiet(Transformer(beta), coupling, Sphere(dimension))
+        return problem, initial, coupling * min(2 * math.exp(beta), (dimension - 1) * math.exp(-beta))
+    if seed % 3 == 1:
+        initial = RandomPerturbation(0.9, seed)
+        return quiet(Transformer(beta), coupling), initial, coupling * math.exp(-beta)
+    second = float(draw.uniform(-0.2, 0.1))
+    initial = Mixture(
+        (VonMises(draw.uniform(-3, 3), 2.0), VonMises(draw.uniform(-3, 3), 1.0)), (1.0, draw.uniform(1, 2))
+    )
+    # W = -cos t + w cos 2t has W''(0) = 1 - 4w and W''(pi) = -1 - 4w.
+    return quiet(CosineSeries((-1.0, second)), coupling), initial, coupling * min(2 - 8 * second, 1 + 4 * second)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_the_error_holds_for_random_problems(seed):
+    problem, initial, exact = random_problem(seed)
+    found = contraction_rate(problem, initial=initial)
+    assert abs(found.rate - exact) <= found.error <= 1e-9 * max(exact, 1.0)
+
+
+def test_where_the_exponents_cross():
+    """2 e^beta = e^-beta at beta = -ln(2)/2: nothing is claimed there, and the right exponent on either side."""
+    crossing = -0.5 * math.log(2.0)
+    at = contraction_rate(quiet(Transformer(crossing)))
+    assert at.governed_by == "undecided"
+    assert "factor t" in at.reason
+    assert abs(at.rate - math.sqrt(2.0)) <= at.error <= 1e-10
+    for shift, governing in ((-1e-6, "local"), (1e-6, "separatrix")):
+        near = contraction_rate(quiet(Transformer(crossing + shift)))
+        exact = min(2 * math.exp(crossing + shift), math.exp(-crossing - shift))
+        assert near.governed_by == governing
+        assert abs(near.rate - exact) <= near.error <= 1e-9
+
+
+# Densities that vanish, jump or repeat themselves
+
+
+@pytest.mark.parametrize(
+    ("density", "order"),
+    [
+        (lambda t: (1 + np.cos(t)) / (2 * np.pi), 2),
+        ((np.array([1.0, 0.5]), np.zeros(2)), 2),
+        (lambda t: np.abs(np.cos(t / 2)) / 4, 1),
+    ],
+)
+def test_a_density_that_vanishes_at_the_separatrix_contracts_faster(density, order):
+    found = contraction_rate(quiet(Transformer(1.0)), initial=density)
+    assert found.order == order
+    assert abs(found.rate - (1 + order) * math.exp(-1.0)) <= found.error <= 1e-10
+
+
+def test_a_density_in_a_half_circle_contracts_at_the_local_rate():
+    found = contraction_rate(quiet(Transformer(4.0), 0.5), initial=arc)
+    assert abs(found.rate - math.exp(4.0)) <= found.error <= 1e-9
+    assert (found.governed_by, found.separatrix_rate, found.order) == ("local", None, None)
+    assert found.rate_of("support diameter").rate == found.local_exponent
+    assert found.limit_point == pytest.approx(0.3, abs=1e-9)
+    assert found.crossover(100) is None
+
+
+def test_jumps_in_a_positive_density_change_nothing():
+    def density(angles):
+        return np.where(angles < 2.0, 1.4, np.where(angles < 3.0, 0.5, 0.9)) / (2.8 + 0.5 + 0.9 * (2 * np.pi - 3))
+
+    found = contraction_rate(quiet(Transformer(0.5)), initial=density)
+    assert abs(found.rate - math.exp(-0.5)) <= found.error <= 1e-10
+    assert found.governed_by == "separatrix"
+
+
+def test_a_density_below_the_rounding_of_its_moments_is_undecided():
+    found = contraction_rate(quiet(Transformer(1.0)), initial=VonMises(1.0, 30.0))
+    assert (found.rate, found.error, found.governed_by, found.theory) == (None, None, "undecided", None)
+    assert "below the rounding" in found.reason
+    assert "not known" in found.summary()
+
+
+@pytest.mark.parametrize(
+    ("potential", "coupling", "initial", "sentence"),
+    [
+        (Transformer(1.0), 1.0, PerturbedUniform(0.0), "the uniform density is stationary"),
+        (Transformer(1.0), 1.0, PerturbedUniform(0.4, 2), "repeats itself 2 times"),
+        (Kuramoto(), 1.0, Bumps(3, 0.4), "repeats itself 3 times"),
+        (Transformer(1.0), -1.0, None, "repels at short distance"),
+        (Transformer(1.0), 0.0, None, "nothing moves"),
+        (HegselmannKrause(1.0), 1.0, None, "kink or a jump"),
+        (MaierSaupe(), 1.0, None, "come to rest at 3.142"),
+        (CosineSeries((-1.0, -0.3)), 1.0, None, "come to rest at 3.142"),
+        (CosineSeries((-1.0, -0.25)), 1.0, None, "algebraically"),
+        (Transformer(30.0), 1.0, None, "too slowly to be told"),
+        (Transformer(900.0), 1.0, None, "do not fit double precision"),
+        (Transformer(1.0), 1.0, lambda t: np.cos(t) / np.pi + 0.5 / np.pi, "is negative"),
+        (Transformer(1.0), 1.0, lambda t: 1 + 0.3 * np.cos(t), "integrates to 6.28"),
+    ],
+)
+def test_what_does_not_contract_is_refused_in_a_sentence(potential, coupling, initial, sentence):
+    with pytest.raises(InvalidInput, match=sentence) as caught:
+        contraction_rate(quiet(potential, coupling), initial=initial)
+    assert "\n" not in str(caught.value)
+
+
+def test_two_clusters_that_symmetry_holds_apart_are_no_collapse():
+    """Masses .7 and .3 at opposite points attract each other for no beta above ln(7/3)/2 = .42."""
+    initial = Mixture((VonMises(0.0, 5.0), VonMises(math.pi, 3.0)), (0.7, 0.3))
+    with pytest.raises(ComputationFailed, match="has not collapsed to one point"):
+        contraction_rate(quiet(Transformer(1.0)), initial=initial)
+    assert contraction_rate(quiet(Transformer(0.2)), initial=initial).governed_by == "separatrix"
+
+
+def test_below_the_crossing_the_local_rate_governs_positive_densities():
+    found = contraction_rate(quiet(Transformer(-0.9)), initial=RandomPerturbation(0.9, 3))
+    assert abs(found.rate - 2 * math.exp(-0.9)) <= found.error <= 1e-10
+    assert found.governed_by == "local"
+
+
+@pytest.mark.parametrize(
+    ("initial", "sentence"),
+    [
+        (PerturbedUniform(0.5, 2), "same on both sides of the equator"),
+        (VonMises(1.0, 2.0), "axis of the initial density is elsewhere"),
+    ],
+)
+def test_densities_on_spheres_that_are_refused(initial, sentence):
+    with pytest.raises(InvalidInput, match=sentence):
+        contraction_rate(quiet(Transformer(1.0), domain=Sphere(3)), initial=initial)
+
+
+def test_a_density_about_the_south_pole():
+    found = contraction_rate(quiet(Transformer(1.0), domain=Sphere(3)), initial=VonMises(math.pi, 2.0))
+    assert abs(found.limit_point) == pytest.approx(math.pi)
+    assert abs(found.rate - 2 * math.exp(-1.0)) <= found.error
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [({"quantity": "W3"}, "unknown quantity 'W3'"), ({"state": 3}, "state must be")],
+)
+def test_wrong_arguments(options, sentence):
+    with pytest.raises(InvalidInput, match=sentence):
+        contraction_rate(quiet(Kuramoto()), **options)
+
+
+def test_with_noise_there_is_no_initial_density():
+    with pytest.raises(InvalidInput, match="belongs to contraction without noise"):
+        contraction_rate(McKeanVlasov(Circle(), Kuramoto(), coupling=3.0), initial=VonMises())
+
+
+def test_a_confinement_is_refused():
+    problem = McKeanVlasov(Circle(), Kuramoto(), noise=0.0, coupling=1.0, confinement=CosineSeries((0.3,)))
+    with pytest.raises(InvalidInput, match="leave the confinement out"):
+        contraction_rate(problem)
+
+
+# Particles
+
+
+def test_particles_follow_the_local_rate_after_the_crossover():
+    """The slope of log(1 - r) of N particles is 2 e^beta once none is in flight, and e^-beta of the mean field before."""
+    count, beta = 300, 0.5
+    found = contraction_rate(quiet(Transformer(beta)))
+    crossover = found.crossover(count)
+    mass = math.exp(found.log_amplitude - found.rate * crossover)
+    assert count * mass == pytest.approx(1.0)
+    draw = np.random.default_rng(5)
+    grid = np.linspace(-np.pi, np.pi, 20001)
+    shares = np.cumsum(generic(grid))
+    angles = np.interp((np.arange(count) + draw.uniform(size=count)) / count * shares[-1], shares, grid)
+    times = crossover + 6.0 / found.rate + np.array([0.0, 0.5])
+    later = oracles.particle_remainders(Transformer(beta).slope, angles, times)
+    assert math.log(later[0] / later[1]) / 0.5 == pytest.approx(2 * math.exp(beta), rel=1e-3)
+
+
+# The record
+
+
+@pytest.fixture(scope="module")
+def record():
+    return contraction_rate(quiet(Transformer(0.5)), quantity="w2")
+
+
+def test_the_quantity_is_stated(record):
+    assert record.quantity == "W2"
+    assert record.rate == record.rate_of("1 - r").rate / 2
+    assert record.rate_of("support diameter").rate == 0.0
+    assert record.to_dict()["quantity"] == "W2"
+    with pytest.raises(InvalidInput, match="there are 1 - r, W1"):
+        record.rate_of("W7")
+
+
+@pytest.mark.parametrize("suffix", [".nc", ".json"])
+def test_a_file_holds_it_bit_for_bit(record, tmp_path, suffix):
+    path = tmp_path / f"contraction{suffix}"
+    record.save(path)
+    assert open_contraction(path) == record
+
+
+def test_tables_and_pictures(record, tmp_path):
+    written = record.to_csv(tmp_path / "rates.csv")
+    assert "support diameter" in written[0].read_text()
+    axes = record.plot()
+    assert [line.get_label().partition(":")[0] for line in axes.lines] == [
+        "$1 - r$",
+        "cluster alone",
+        "mass in flight alone",
+    ]
+    assert record.to_xarray()["remainder"].size == record.time.size
+
+
+def test_the_crossover_needs_particles(record):
+    assert record.crossover(1) == 0.0 or record.crossover(1) < record.crossover(1000)
+    with pytest.raises(InvalidInput, match="particles must be"):
+        record.crossover(0)
