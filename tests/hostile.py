@@ -263,6 +263,7 @@ def argument_for(name: str) -> Any:
         "ratio": 3.0,
         "mode": 1,
         "text": "uniform",
+        "quantity": "W2",
         "path": have["folder"] / "nothing.gif",
         "cosine": have["state"].cosine,
         "sine": have["state"].sine,

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import checked
-from ..base import Record, SavedRecord
+from ..base import Record, SavedRecord, brief
 from ..equations import Equation
 from ..errors import InvalidInput, did_you_mean
 from ..wording import describe
@@ -134,6 +134,13 @@ class Contraction(SavedRecord):
     remainder: Floats
     warnings: tuple[str, ...] = ()
     provenance: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return (
+            f"Contraction(problem={brief(self.problem)}, initial={brief(self.initial)}, "
+            f"quantity={self.quantity!r}, rate={self.rate!r}, error={self.error!r}, "
+            f"governed_by={self.governed_by!r})"
+        )
 
     @property
     def _main(self) -> QuantityRate:
