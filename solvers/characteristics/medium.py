@@ -114,6 +114,10 @@ class Medium:
         far = self.at(here + change) - self.at(here)
         return np.where(np.abs(offsets) > APART, far, near)
 
+    def radial(self, point: float, fields: tuple[Complexes, ...]) -> float:
+        """Return R at a point, 0 where the speed does not depend on it."""
+        return float(self._parts(waves_at(np.array([point]), self.degree), fields)[2, 0])
+
     def rounding(self, point: float, fields: tuple[Complexes, ...]) -> float:
         """Return the rounding of the divergence at a point, by the sum of its terms in the field of a point."""
         slope, field, radial = self._parts(waves_at(np.array([point]), self.degree), fields)

@@ -13,6 +13,7 @@ support diameter    0 where the support reaches the separatrix, L elsewhere
 At equality 1 - r has a factor t besides the exponential.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,9 +22,9 @@ from meanfield import ComputationFailed, InvalidInput
 from meanfield.domains import Domain
 from meanfield.records import QuantityRate
 
-from .collapse import History
+from .collapse import MOST_STEPS, History
 from .densities import flipped
-from .labels import LabelDensity
+from .labels import LabelDensity, labels_on, panels_of
 from .laws import VelocityLaw
 from .limit import LimitFlow, limit_flow
 from .measured import CONTRACTED, IN_FLIGHT, Collapse, Exponent, followed
@@ -85,6 +86,7 @@ def contraction(law: VelocityLaw, coupling: float, domain: Domain, density: Labe
     flow = limit_flow(medium)
     if flow.attracting:
         _require_room(flow, density)
+    _require_smooth(medium, density)
     found = _followed(medium, density, flow)
     if isinstance(found, History) and density.even and found.remainder[-1] > OPPOSITE:
         density = flipped(density)
@@ -165,11 +167,33 @@ def _require_room(flow: LimitFlow, density: LabelDensity) -> None:
         )
 
 
+def _require_smooth(medium: Medium, density: LabelDensity) -> None:
+    """Refuse a density during whose collapse the normalised output vanishes near the antipode.
+
+    R is negative at the antipode of a point, whose velocity is then smooth, and passes zero if it was not before.
+    """
+    moments = labels_on(density, panels_of(density), None, 1.0).moments(medium.degree)
+    antipode = math.pi if density.even else float(np.angle(moments[1])) + math.pi
+    if medium.radial(antipode, medium.fields(moments)) > 0.0:
+        raise InvalidInput(
+            "the output of attention vanishes near the antipode of the mean while this density collapses, and its "
+            "normalised velocity is not smooth there, so the separatrix is not resolved; give a more concentrated "
+            "density"
+        )
+
+
 def _not_collapsed(history: History) -> str:
-    remainder, until = float(history.remainder[-1]), history.until
-    lowest = float(history.remainder.min())
+    """Return what was seen of a density that did not collapse, in a sentence."""
+    remainder, lowest, until = float(history.remainder[-1]), float(history.remainder.min()), history.until
+    steps = history.ends.size - 1
+    seen = f"1 - r is {remainder:.3g} there and was {lowest:.3g} at least"
+    if steps >= MOST_STEPS:
+        return (
+            f"the density has not collapsed to one point by time {until:.4g}, after {steps} steps: {seen}; take "
+            "one that is closer to a cluster, or a potential whose exponents are less far apart"
+        )
     return (
-        f"the density has not collapsed to one point by time {until:.4g}: 1 - r is {remainder:.3g} there and was "
-        f"{lowest:.3g} at least, so it may rest in several clusters, gather late, or not at all; try another "
-        "initial density, or one that is not symmetric"
+        f"the density has not collapsed to one point by time {until:.4g}: {seen}, so it may rest in several "
+        "clusters, which symmetry about an axis can hold apart, gather later, or not at all; try another "
+        "initial density"
     )

@@ -23,6 +23,8 @@ from .medium import Medium, waves_at
 PLACE = 0.5 * math.pi
 # Logarithm of the distance below which the flow is linear to all digits, and distances would underflow in the end.
 NEAREST = -200.0
+# No point is farther than a turn; stages of the integrator may be.
+FARTHEST = math.log(2.0 * math.pi)
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ def _carried(medium: Medium, history: History, state: Floats, start: float, end:
         own = 0.0
         if not medium.even:
             own = float(medium.velocity(waves_at(values[:1], medium.degree), fields)[0])
-        offsets = signs * np.exp(np.maximum(values[1:], NEAREST))
+        offsets = signs * np.exp(np.clip(values[1:], NEAREST, FARTHEST))
         rates = medium.difference(point, offsets, fields) / offsets if count else offsets
         return np.concatenate([[own], rates])
 
