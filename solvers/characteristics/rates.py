@@ -28,7 +28,7 @@ from .labels import LabelDensity, labels_on, panels_of
 from .laws import VelocityLaw
 from .limit import LimitFlow, limit_flow
 from .measured import CONTRACTED, IN_FLIGHT, Collapse, Exponent, followed
-from .medium import Medium, medium_of
+from .medium import Medium, medium_of, point_fields, waves_at
 from .tail import Tail, log_amplitude, tail_of
 
 # Multiples of the local exponent and of that of the mass in flight for each quantity.
@@ -37,6 +37,8 @@ DIAMETER = "support diameter"
 # Below this ratio of the exponents of 1 - r the cluster has collapsed long before, and need not be followed
 # further.
 CLEARLY = 0.8
+# Velocities below this share of those in the field of a point are rounding of the moments.
+AT_REST = 1e-11
 # A cluster elsewhere than at 0 has 1 - r of this and more.
 OPPOSITE = 1.9
 
@@ -86,7 +88,7 @@ def contraction(law: VelocityLaw, coupling: float, domain: Domain, density: Labe
     flow = limit_flow(medium)
     if flow.attracting:
         _require_room(flow, density)
-    _require_smooth(medium, density)
+    _require_motion(medium, density)
     found = _followed(medium, density, flow)
     if isinstance(found, History) and density.even and found.remainder[-1] > OPPOSITE:
         density = flipped(density)
@@ -167,14 +169,23 @@ def _require_room(flow: LimitFlow, density: LabelDensity) -> None:
         )
 
 
-def _require_smooth(medium: Medium, density: LabelDensity) -> None:
-    """Refuse a density during whose collapse the normalised output vanishes near the antipode.
+def _require_motion(medium: Medium, density: LabelDensity) -> None:
+    """Refuse a density that is at rest, whose collapse would be that of rounding, or whose velocity is not smooth.
 
     R is negative at the antipode of a point, whose velocity is then smooth, and passes zero if it was not before.
     """
-    moments = labels_on(density, panels_of(density), None, 1.0).moments(medium.degree)
+    labels = labels_on(density, panels_of(density), None, 1.0)
+    moments = labels.moments(medium.degree)
+    fields = medium.fields(moments)
+    fastest = float(np.abs(medium.velocity(waves_at(labels.angles, medium.degree), fields)).max())
+    point = float(np.abs(medium.velocity(waves_at(labels.angles, medium.degree), point_fields(medium))).max())
+    if fastest <= AT_REST * point:
+        raise InvalidInput(
+            "the initial density is stationary, since the moments that the potential feels are zero, and never "
+            "collapses to one point; give one whose first moment is not 0"
+        )
     antipode = math.pi if density.even else float(np.angle(moments[1])) + math.pi
-    if medium.radial(antipode, medium.fields(moments)) > 0.0:
+    if medium.radial(antipode, fields) > 0.0:
         raise InvalidInput(
             "the output of attention vanishes near the antipode of the mean while this density collapses, and its "
             "normalised velocity is not smooth there, so the separatrix is not resolved; give a more concentrated "

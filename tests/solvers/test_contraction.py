@@ -186,6 +186,29 @@ def test_kernels_and_speeds_are_those_of_their_formulas(law, domain):
     assert flow.unstable == pytest.approx(unstable, rel=1e-11)
 
 
+def concentrated(angles):
+    return np.exp(2 * np.cos(angles - 0.3) + 0.3 * np.sin(2 * angles)) / CONCENTRATED_MASS
+
+
+CONCENTRATED_MASS = float(
+    np.mean(np.exp(2 * np.cos(np.arange(256) * np.pi / 128 - 0.3) + 0.3 * np.sin(np.arange(256) * np.pi / 64)))
+)
+
+
+def test_normalised_attention_contracts_at_1_where_its_output_never_vanishes():
+    density = LabelDensity(concentrated, 2, False, 1e-15, "concentrated")
+    rate = contraction(NormalisedLaw(1.0), 1.0, Circle(), density).rates[0]
+    assert abs(rate.rate - 1.0) <= rate.error <= 1e-10
+    with pytest.raises(InvalidInput, match="output of attention vanishes"):
+        contraction(NormalisedLaw(1.0), 1.0, Circle(), circle_density())
+
+
+def test_a_metastable_state_of_attention_is_no_collapse():
+    """At beta = 8 tokens of this density wait in clusters far longer than they are followed."""
+    with pytest.raises(ComputationFailed, match=r"by time 400: 1 - r is 0\.5"):
+        contraction(SoftmaxLaw(8.0), 1.0, Circle(), circle_density())
+
+
 # Honest errors
 
 
@@ -280,6 +303,7 @@ def test_a_density_below_the_rounding_of_its_moments_is_undecided():
         (Transformer(1.0), 1.0, PerturbedUniform(0.0), "the uniform density is stationary"),
         (Transformer(1.0), 1.0, PerturbedUniform(0.4, 2), "repeats itself 2 times"),
         (Kuramoto(), 1.0, Bumps(3, 0.4), "repeats itself 3 times"),
+        (Kuramoto(), 1.0, (np.array([1.0, 0.0, 0.2, 0.2]), np.zeros(4)), "the initial density is stationary"),
         (Transformer(1.0), -1.0, None, "repels at short distance"),
         (Transformer(1.0), 0.0, None, "nothing moves"),
         (HegselmannKrause(1.0), 1.0, None, "kink or a jump"),
