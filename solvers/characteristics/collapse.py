@@ -45,8 +45,6 @@ class History:
         The means of e^(ilx) at Chebyshev nodes of each step.
     remainder : (n + 1,) float
         1 - r at the ends of steps.
-    steps
-        Number of steps.
     finished
         Whether 1 - r has fallen to what was asked.
     """

@@ -18,6 +18,8 @@ from .medium import Complexes, waves_at
 
 # Nodes in a panel, in one that is graded, and panels on the circle before any is bisected.
 NODES, GRADED_NODES, PANELS = 12, 8, 32
+# Panels below this width, bisected or graded more than twice, take fewer nodes.
+NARROW = math.pi / PANELS / 3.0
 # A panel is bisected until the last coefficients of the density in it are below this share of the largest value,
 # ...
 ROUGHNESS = 1e-12
@@ -151,7 +153,7 @@ def labels_on(density: LabelDensity, edges: Floats, separatrix: float | None, fi
     angles, weights = [], []
     for count in (NODES, GRADED_NODES):
         nodes, parts = np.polynomial.legendre.leggauss(count)
-        chosen = (widths < finest_of_base(density)) == (count == GRADED_NODES)
+        chosen = (widths < NARROW) == (count == GRADED_NODES)
         middle, half = 0.5 * (edges[:-1] + edges[1:])[chosen], 0.5 * widths[chosen]
         angles.append((middle[:, None] + half[:, None] * nodes).ravel())
         weights.append((half[:, None] * parts).ravel())
@@ -163,11 +165,6 @@ def labels_on(density: LabelDensity, edges: Floats, separatrix: float | None, fi
         raise InvalidInput(f"the initial density integrates to {mass:.9g}, not to 1; divide it by that")
     retained = masses > 0.0
     return Labels(places[retained], masses[retained] / mass)
-
-
-def finest_of_base(density: LabelDensity) -> float:
-    """Return the width below which a panel takes fewer nodes: it was bisected or graded several times."""
-    return math.pi / PANELS / 3.0
 
 
 def graded(edges: Floats, centre: float, finest: float, span: tuple[float, float]) -> Floats:
