@@ -9,7 +9,7 @@ from meanfield import Equation, InvalidInput
 from meanfield.errors import did_you_mean
 from meanfield.records import QUANTITIES, Contraction, QuantityRate
 
-from .characteristics import MULTIPLES, GradientLaw, contraction
+from .characteristics import MULTIPLES, contraction
 from .characteristics import Contraction as Found
 from .domains import solvers_of
 from .evolution.initial import Initial
@@ -36,7 +36,7 @@ def contraction_to_a_point(problem: Equation, initial: Any = None, quantity: str
     _require_free(problem)
     start = _start(problem, initial)
     density = solvers_of(problem).labels.density(problem, start)
-    found = contraction(GradientLaw(problem.potential), float(problem.fixed_coupling), problem.domain, density)
+    found = contraction(problem.velocity, float(problem.fixed_coupling), problem.domain, density)
     warnings = start.warnings if isinstance(start, Initial) else ()
     return _record(problem, chosen, found, warnings, clock.process_time() - started)
 
@@ -66,6 +66,11 @@ def _require_free(problem: Equation) -> None:
         raise InvalidInput(
             "without noise a confinement decides where a density collapses, and its rate is not computed here; "
             "leave the confinement out, or give noise > 0 (--noise 1)"
+        )
+    if problem.velocity.lag:
+        raise InvalidInput(
+            "with a phase lag a cluster turns, and its contraction is not computed here; leave the lag out, or "
+            "follow the density (evolve, with method=WatanabeStrogatz() for Kuramoto's potential)"
         )
 
 

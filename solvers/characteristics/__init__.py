@@ -5,10 +5,6 @@ from .densities import ON_SPHERES as ON_SPHERES
 from .densities import LabelDensities as LabelDensities
 from .densities import Start as Start
 from .labels import LabelDensity as LabelDensity
-from .laws import GradientLaw as GradientLaw
-from .laws import NormalisedLaw as NormalisedLaw
-from .laws import SoftmaxLaw as SoftmaxLaw
-from .laws import VelocityLaw as VelocityLaw
 from .limit import LimitFlow as LimitFlow
 from .limit import limit_flow as limit_flow
 from .medium import Medium as Medium

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import DOP853
 
+from ..bases import Floats
 from .labels import Labels
-from .laws import Floats
 from .medium import Complexes, Medium, waves_at
 
 # Moments of a step are stored at this many Chebyshev nodes; the dense output of the integrator is of degree 7.

@@ -11,9 +11,9 @@ import numpy as np
 from meanfield import Equation, InvalidInput
 from meanfield.harmonics import Moments, modes_of
 
+from ..bases import Floats
 from ..evolution.initial import Initial, sampled
 from .labels import LabelDensity, labels_on, panels_of
-from .laws import Floats
 from .medium import Complexes
 
 EPS = float(np.finfo(float).eps)

@@ -13,7 +13,7 @@ import numpy as np
 
 from meanfield import InvalidInput, NotResolved
 
-from .laws import Floats
+from ..bases import Floats
 from .medium import Complexes, waves_at
 
 # Nodes in a panel, in one that is graded, and panels on the circle before any is bisected.

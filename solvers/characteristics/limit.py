@@ -13,7 +13,7 @@ from scipy.optimize import brentq, minimize_scalar
 
 from meanfield import InvalidInput
 
-from .laws import Floats
+from ..bases import Floats
 from .medium import Medium, point_fields, waves_at
 
 # Slopes below this share of the largest are none: what the rounding of the multipliers leaves is about 1e-15.

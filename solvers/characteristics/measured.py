@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..bases import Floats
 from .collapse import NODES, History, collapse
 from .labels import LabelDensity, labels_on, panels_of
-from .laws import Floats
 from .limit import LimitFlow
 from .medium import Medium, point_fields
 from .separatrix import Backward, backward, cluster_of

@@ -9,17 +9,20 @@ moments :math:`c_j` of the angle. So spheres differ from the circle by a matrix,
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield import InvalidInput
+from meanfield import InvalidInput, VelocityLaw
 from meanfield.domains import Domain
+from meanfield.equations import Capability
 
-from .laws import Floats, Numbers, VelocityLaw
+from ..bases import Floats
 
 Complexes: TypeAlias = NDArray[np.complex128]
+# Speeds are differentiated by a complex step, so they take and return real or complex arrays.
+Numbers: TypeAlias = NDArray[Any]
 
 EPS = float(np.finfo(float).eps)
 # Multipliers are taken up to the degree at which the second derivative of the kernel has converged to this share.
@@ -61,6 +64,11 @@ class Medium:
         return self.multipliers[0].size - 1
 
     @cached_property
+    def is_gradient(self) -> bool:
+        """Whether the speed is one, so that the flow is the gradient flow of an energy."""
+        return not self.law.lacks(Capability.GRADIENT)
+
+    @cached_property
     def degrees(self) -> Floats:
         """The degrees 0..K."""
         return np.arange(self.degree + 1, dtype=np.float64)
@@ -78,7 +86,7 @@ class Medium:
 
     def velocity(self, waves: Complexes, fields: tuple[Complexes, ...]) -> Floats:
         """Return the velocity at points given by their e^(ilx), l = 0..K in rows."""
-        if self.law.is_gradient:
+        if self.is_gradient:
             return np.asarray(self.coupling * ((1j * self.degrees * fields[0]) @ waves).real)
         return self.at(self._parts(waves, fields)).real
 
@@ -104,7 +112,7 @@ class Medium:
         """
         half = 0.5 * np.multiply.outer(self.degrees, offsets)
         changes = 2j * np.sin(half) * np.exp(1j * (half + self.degrees[:, None] * point))
-        if self.law.is_gradient:
+        if self.is_gradient:
             return self.velocity(changes, fields)
         here = self._parts(waves_at(np.array([point]), self.degree), fields)
         change = self._parts(changes, fields)
@@ -148,7 +156,7 @@ def medium_of(law: VelocityLaw, coupling: float, domain: Domain, even: bool) -> 
     degree = 32
     while degree <= LARGEST_DEGREE:
         with np.errstate(over="ignore", invalid="ignore"):
-            kernels = law.kernels(domain, degree)
+            kernels = _kernels(law, domain, degree)
             bends = np.abs(kernels[0]) * np.arange(degree + 1.0) ** 2
             total = float(bends.sum())
         if not np.isfinite(total):
@@ -167,6 +175,13 @@ def medium_of(law: VelocityLaw, coupling: float, domain: Domain, even: bool) -> 
         "a kink or a jump and there is no exponential rate at a point; rates without noise need a smooth "
         "potential, such as Transformer(beta=1)"
     )
+
+
+def _kernels(law: VelocityLaw, domain: Domain, degree: int) -> tuple[Floats, ...]:
+    """Return the multipliers 0, ..., degree of the drive, and of the radial drive if the speed depends on it."""
+    drive = -np.asarray(law.potential.multipliers(domain, degree), dtype=np.float64)
+    radial = law.radial(domain, degree)
+    return (drive,) if radial is None else (drive, np.asarray(radial, dtype=np.float64))
 
 
 def waves_at(angles: Floats, degree: int) -> Complexes:

@@ -18,14 +18,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from meanfield import ComputationFailed, InvalidInput
+from meanfield import ComputationFailed, InvalidInput, VelocityLaw
 from meanfield.domains import Domain
 from meanfield.records import QuantityRate
 
 from .collapse import MOST_STEPS, History
 from .densities import flipped
 from .labels import LabelDensity, labels_on, panels_of
-from .laws import VelocityLaw
 from .limit import LimitFlow, limit_flow
 from .measured import CONTRACTED, IN_FLIGHT, Collapse, Exponent, followed
 from .medium import Medium, medium_of, point_fields, waves_at
@@ -100,7 +99,7 @@ def contraction(law: VelocityLaw, coupling: float, domain: Domain, density: Labe
         tail = tail_of(density, found.tracers.label, found.label_error)
     mass = _mass(found, tail, density.dimension)
     amplitude = None if mass is None else log_amplitude(density, found, tail, mass.value)
-    return Contraction(flow, found, density, tail, mass, _rates(found, tail, mass, law.is_gradient), amplitude)
+    return Contraction(flow, found, density, tail, mass, _rates(found, tail, mass, medium.is_gradient), amplitude)
 
 
 def _followed(medium: Medium, density: LabelDensity, flow: LimitFlow) -> History | Collapse:

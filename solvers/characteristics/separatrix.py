@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.integrate import solve_ivp
 
+from ..bases import Floats
 from .collapse import History
-from .laws import Floats
 from .medium import Medium, waves_at
 
 # Tracers start here relative to the cluster, on both sides.

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..bases import Floats
 from .labels import LabelDensity
-from .laws import Floats
 from .measured import Collapse
 
 # Distances from the separatrix label halve from the first of these, down to the second if the label is as accurate.

@@ -8,16 +8,21 @@ import pytest
 from meanfield import (
     Circle,
     ComputationFailed,
+    ContinuityEquation,
     CosineSeries,
     HegselmannKrause,
     InvalidInput,
     Kuramoto,
     MaierSaupe,
     McKeanVlasov,
+    NormalisedAttention,
+    PhaseLag,
+    SoftmaxAttention,
     Sphere,
     Transformer,
     open_contraction,
 )
+from meanfield.equations import Gradient
 from solvers import (
     Bumps,
     Mixture,
@@ -27,7 +32,7 @@ from solvers import (
     characteristics,
     contraction_rate,
 )
-from solvers.characteristics import GradientLaw, LabelDensity, NormalisedLaw, SoftmaxLaw, contraction, measured
+from solvers.characteristics import LabelDensity, contraction, measured
 from tests import oracles
 
 
@@ -155,7 +160,7 @@ def circle_density():
 
 
 def test_softmax_attention_contracts_at_1():
-    found = contraction(SoftmaxLaw(1.0), 1.0, Circle(), circle_density())
+    found = contraction(SoftmaxAttention(1.0), 1.0, Circle(), circle_density())
     rate = found.rates[0]
     assert abs(rate.rate - 1.0) <= rate.error <= 1e-10
     assert rate.governed_by == "separatrix"
@@ -164,23 +169,46 @@ def test_softmax_attention_contracts_at_1():
     assert "energy gap" not in [each.quantity for each in found.rates]
 
 
+@pytest.mark.parametrize(
+    ("domain", "beta", "quantity", "exact"),
+    [
+        (Circle(), 1.0, "1 - r", 1.0),
+        (Circle(), 0.4, "W2", 0.5),
+        (Sphere(5), 2.0, "1 - r", 2.0),
+        (Sphere(5), 1.0, "W1", 1.0),
+    ],
+)
+def test_equations_of_softmax_attention_contract_at_their_sharp_rate(domain, beta, quantity, exact):
+    """1 - r decays at min(2, d - 1) kappa for every beta, W2 on the circle at half of it."""
+    problem = ContinuityEquation(domain, SoftmaxAttention(beta), 0.0, 3.0)
+    found = contraction_rate(problem, quantity=quantity)
+    assert abs(found.rate - 3.0 * exact) <= found.error <= 1e-9
+    assert found.theory == pytest.approx(3.0 * exact, rel=1e-9)
+
+
+def test_a_phase_lag_is_refused():
+    problem = ContinuityEquation(Circle(), PhaseLag(Kuramoto(), 0.3), 0.0, 1.0)
+    with pytest.raises(InvalidInput, match="with a phase lag a cluster turns"):
+        contraction_rate(problem)
+
+
 def test_softmax_attention_on_the_ordinary_sphere_is_undecided():
     """Both exponents of 1 - r are 2 there: a factor t."""
     density = LabelDensity(lambda t: 1 + 0.6 * np.cos(t), 3, True, 1e-15, "one mode")
-    rate = contraction(SoftmaxLaw(2.0), 1.0, Sphere(3), density).rates[0]
+    rate = contraction(SoftmaxAttention(2.0), 1.0, Sphere(3), density).rates[0]
     assert rate.governed_by == "undecided"
     assert abs(rate.rate - 2.0) <= rate.error <= 1e-9
 
 
-@pytest.mark.parametrize("law", [GradientLaw(Transformer(1.5)), SoftmaxLaw(1.5), NormalisedLaw(1.5)])
+@pytest.mark.parametrize("law", [Gradient(Transformer(1.5)), SoftmaxAttention(1.5), NormalisedAttention(1.5)])
 @pytest.mark.parametrize("domain", [Circle(), Sphere(4)], ids=str)
 def test_kernels_and_speeds_are_those_of_their_formulas(law, domain):
     """Velocity at the angle t from a point: kappa s k', with k, R and s written out."""
     flow = characteristics.limit_flow(characteristics.medium_of(law, 1.0, domain, True))
     local, unstable = {
-        GradientLaw: (math.exp(1.5), math.exp(-1.5)),
-        SoftmaxLaw: (1.0, 1.0),
-        NormalisedLaw: (1.0, 1.0),
+        Gradient: (math.exp(1.5), math.exp(-1.5)),
+        SoftmaxAttention: (1.0, 1.0),
+        NormalisedAttention: (1.0, 1.0),
     }[type(law)]
     assert flow.local == pytest.approx(local, rel=1e-12)
     assert flow.unstable == pytest.approx(unstable, rel=1e-11)
@@ -197,16 +225,16 @@ CONCENTRATED_MASS = float(
 
 def test_normalised_attention_contracts_at_1_where_its_output_never_vanishes():
     density = LabelDensity(concentrated, 2, False, 1e-15, "concentrated")
-    rate = contraction(NormalisedLaw(1.0), 1.0, Circle(), density).rates[0]
+    rate = contraction(NormalisedAttention(1.0), 1.0, Circle(), density).rates[0]
     assert abs(rate.rate - 1.0) <= rate.error <= 1e-10
     with pytest.raises(InvalidInput, match="output of attention vanishes"):
-        contraction(NormalisedLaw(1.0), 1.0, Circle(), circle_density())
+        contraction(NormalisedAttention(1.0), 1.0, Circle(), circle_density())
 
 
 def test_a_metastable_state_of_attention_is_no_collapse():
     """At beta = 8 tokens of this density wait in clusters far longer than they are followed."""
     with pytest.raises(ComputationFailed, match=r"by time 400: 1 - r is 0\.5"):
-        contraction(SoftmaxLaw(8.0), 1.0, Circle(), circle_density())
+        contraction(SoftmaxAttention(8.0), 1.0, Circle(), circle_density())
 
 
 # Honest errors
