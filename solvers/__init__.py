@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .particles import LeimkuhlerMatthews as LeimkuhlerMatthews
     from .particles import MomentDrift as MomentDrift
     from .particles import PairDrift as PairDrift
+    from .particles import RungeKutta4 as RungeKutta4
     from .particles import WeakSecondOrder as WeakSecondOrder
     from .particles.schemes import schemes as schemes
     from .particles.stepping import Scheme as Scheme
@@ -55,6 +56,7 @@ _HOMES = {
     "PairDrift": "particles",
     "PerturbedUniform": "evolution",
     "RandomPerturbation": "evolution",
+    "RungeKutta4": "particles",
     "Samples": "evolution",
     "Scheme": "particles.stepping",
     "VonMises": "evolution",
@@ -91,6 +93,7 @@ __all__ = [
     "PairDrift",
     "PerturbedUniform",
     "RandomPerturbation",
+    "RungeKutta4",
     "Samples",
     "VonMises",
     "WatanabeStrogatz",

@@ -9,5 +9,6 @@ SCHEMES = {
     "weak-second-order": "solvers.particles.second_order:WeakSecondOrder",
     "euler-maruyama": "solvers.particles.euler_maruyama:EulerMaruyama",
     "leimkuhler-matthews": "solvers.particles.leimkuhler_matthews:LeimkuhlerMatthews",
+    "runge-kutta-4": "solvers.particles.runge_kutta:RungeKutta4",
 }
-SCHEME = next(iter(SCHEMES))
+SCHEME, SCHEME_WITHOUT_NOISE = next(iter(SCHEMES)), "runge-kutta-4"

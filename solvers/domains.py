@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from meanfield import Circle, Equation, Spectrum, Sphere
+from meanfield.equations import Capability
 
 from .characteristics import ON_CIRCLE, ON_SPHERES, LabelDensities
 from .circle import CIRCLE
@@ -15,8 +16,9 @@ from .evolution.sphere.relaxing import neighbourhood as neighbourhood_on_spheres
 from .evolution.sphere.space import SPACES as EVOLUTION_ON_SPHERES
 from .geometry import Geometry
 from .particles.circle import circle_setting
+from .particles.circle_velocities import velocity_setting
 from .particles.settings import Motion
-from .particles.sphere import sphere_setting
+from .particles.sphere import sphere_setting, sphere_velocity_setting
 from .sphere import SPHERE
 
 
@@ -32,7 +34,9 @@ class DomainSolvers(NamedTuple):
     evolution
         Evolution of densities on it.
     particles
-        Motion of particles on it.
+        Motion of particles on it by the gradient of a pair potential.
+    velocities
+        Motion of particles on it by any other velocity law.
     labels
         Initial densities on it as functions of the label of a characteristic.
     """
@@ -41,15 +45,26 @@ class DomainSolvers(NamedTuple):
     neighbourhood: Callable[[Spectrum], Neighbourhood]
     evolution: EvolutionSpaces
     particles: Motion
+    velocities: Motion
     labels: LabelDensities
 
 
 SOLVERS = {
-    Circle.name: DomainSolvers(CIRCLE, neighbourhood_on_circle, EVOLUTION_ON_CIRCLE, circle_setting, ON_CIRCLE),
-    Sphere.name: DomainSolvers(SPHERE, neighbourhood_on_spheres, EVOLUTION_ON_SPHERES, sphere_setting, ON_SPHERES),
+    Circle.name: DomainSolvers(
+        CIRCLE, neighbourhood_on_circle, EVOLUTION_ON_CIRCLE, circle_setting, velocity_setting, ON_CIRCLE
+    ),
+    Sphere.name: DomainSolvers(
+        SPHERE, neighbourhood_on_spheres, EVOLUTION_ON_SPHERES, sphere_setting, sphere_velocity_setting, ON_SPHERES
+    ),
 }
 
 
 def solvers_of(problem: Equation) -> DomainSolvers:
     """Return what is particular to the domain of a problem."""
     return SOLVERS[problem.domain.name]
+
+
+def motion_of(problem: Equation) -> Motion:
+    """Return how the particles of a problem move, by its domain and its velocity law."""
+    solvers = solvers_of(problem)
+    return solvers.velocities if problem.lacks(Capability.GRADIENT) else solvers.particles

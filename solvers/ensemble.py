@@ -14,14 +14,14 @@ from meanfield.arguments import checked
 
 from .arguments import require_on_failure
 from .checkpoints import Checkpoint
-from .defaults import DEGREES, SCHEME
-from .domains import solvers_of
+from .defaults import DEGREES
+from .domains import motion_of
 from .executors import completed
 from .particles.blocks import Block, blocks_of, run_block, running_block
 from .particles.drift import MomentDrift, PairDrift
 from .particles.planning import Options, Plan, plan
 from .particles.replicas import Recorded
-from .particles.schemes import scheme_named
+from .particles.schemes import default_scheme
 from .particles.settings import HISTOGRAM_BINS
 from .particles.stepping import Scheme
 from .provenance import provenance
@@ -135,11 +135,11 @@ def simulate(
         seed,
         replicas,
         degrees,
-        scheme_named(SCHEME) if scheme is None else scheme,
+        default_scheme(problem.noise) if scheme is None else scheme,
         drift,
         keep_positions,
     )
-    planned = plan(problem, solvers_of(problem).particles, options, until, step, times, initial, checkpoint, kernel)
+    planned = plan(problem, motion_of(problem), options, until, step, times, initial, checkpoint, kernel)
     outcomes: dict[int, Recorded | Exception] = {}
     interrupted = False
     try:

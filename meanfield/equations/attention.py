@@ -84,6 +84,20 @@ class _Attention(VelocityLaw):
         self.potential.with_parameter(name, value)
         return type(self)(value)
 
+    def steepness(self) -> float:
+        r"""Return :math:`1 + |\beta|`, a bound for softmax weights.
+
+        Along a great circle with the tangent u the velocity has the slope
+        :math:`\beta\,\mathrm{Var}\langle u,y\rangle - E\langle x,y\rangle`, by the weights of attention.
+        """
+        return 1.0 + abs(self.beta)
+
+    def _weights(self, cosines: Array) -> Array:
+        """Return K of inner products (..., N), divided by the largest of each row."""
+        exponents = self.beta * cosines
+        exponents -= exponents.max(axis=-1, keepdims=True)
+        return np.asarray(np.exp(exponents))
+
     def _exponentials(self, domain: Domain, degree: int) -> Array:
         """Return the coefficients of K, l = 0..degree."""
         return np.asarray(-self.beta * self.potential.multipliers(domain, degree), dtype=float)
@@ -124,6 +138,11 @@ class SoftmaxAttention(_Attention):
     def speed(self, drive: Array, slope_squared: Array, radial: Array | None) -> Array:
         """Return 1/(K*rho), K*rho being beta h."""
         return np.asarray(1.0 / (self.beta * drive))
+
+    def kernels(self, cosines: Array) -> tuple[Array, Array, None]:
+        """Return K/beta, K, of which the velocity has the ratio alone, and None."""
+        weights = self._weights(cosines)
+        return weights / self.beta, weights, None
 
     def antiderivative(self, drive: Array) -> Array:
         """Return log(K*rho)/beta."""
@@ -175,6 +194,19 @@ class NormalisedAttention(_Attention):
         """Return 1 over the length of the average of the tokens."""
         assert radial is not None
         return np.asarray(1.0 / np.sqrt(slope_squared + radial * radial))
+
+    def kernels(self, cosines: Array) -> tuple[Array, Array, Array]:
+        """Return K/beta, K and <x, y> K, of which the velocity has the ratios alone."""
+        weights = self._weights(cosines)
+        return weights / self.beta, weights, cosines * weights
+
+    def steepness(self) -> float:
+        """Return 1 + abs(beta) + 1/abs(beta), an estimate.
+
+        Where the average of the tokens vanishes there is no bound. At the uniform density on the circle
+        perturbations of degree 1 grow at the rate 1/abs(beta).
+        """
+        return 1.0 + abs(self.beta) + 1.0 / abs(self.beta)
 
     def antiderivative(self, drive: Array) -> Array:
         """Refuse, since the speed depends on the slope of the drive as well."""

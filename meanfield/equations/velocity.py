@@ -73,6 +73,18 @@ class VelocityLaw(Protocol):
         """Return the speed s at points with the drive h, the squared length of its slope, and the radial drive."""
         ...
 
+    def kernels(self, cosines: Array) -> tuple[Array, Array, Array | None]:
+        """Return the drive of single particles, its derivative and their radial drive at inner products (..., N).
+
+        The derivative is that by the inner product. Those of a row may all be divided by one factor, if the
+        velocity does not change with it, so that no exponential leaves the range of doubles.
+        """
+        ...
+
+    def steepness(self) -> float | None:
+        """Return a bound, or where there is none an estimate, of the slope of the velocity; None if neither is."""
+        ...
+
     def antiderivative(self, drive: Array) -> Array:
         """Return S(h) with S' = s(h), so that v = grad S(h) and the Gibbs density is exp(kappa S(h)/D)/Z.
 
@@ -141,6 +153,17 @@ class Gradient:
     def speed(self, drive: Array, slope_squared: Array, radial: Array | None) -> Array:
         """Return ones."""
         return np.ones_like(drive)
+
+    def kernels(self, cosines: Array) -> tuple[Array, Array, None]:
+        """Return -W, its derivative, 0 where two particles coincide or are opposite, and None."""
+        angles = np.arccos(np.clip(cosines, -1.0, 1.0))
+        sines, slopes = np.sin(angles), np.asarray(self.potential.slope(angles), dtype=float)
+        derivative = np.divide(slopes, sines, out=np.zeros_like(slopes), where=np.abs(cosines) < 1.0)
+        return -np.asarray(self.potential.values(angles), dtype=float), derivative, None
+
+    def steepness(self) -> None:
+        """Return None: the multipliers of W tell."""
+        return
 
     def antiderivative(self, drive: Array) -> Array:
         """Return the drive."""

@@ -32,7 +32,7 @@ from meanfield.command_line import (
 )
 from meanfield.export import RECORD_KINDS, check_ensemble_target, to_json_object
 
-from ..defaults import DEGREES, SCHEME, SCHEMES
+from ..defaults import DEGREES, SCHEME, SCHEME_WITHOUT_NOISE, SCHEMES
 from .initial_option import add_initial, initial_of
 
 
@@ -66,9 +66,8 @@ def _parser(argv: Sequence[str]) -> Parser:
     parser.add_argument(
         "--scheme",
         type=word,
-        default=SCHEME,
         metavar="NAME",
-        help=f"{', '.join(SCHEMES)} (default: {SCHEME})",
+        help=f"{', '.join(SCHEMES)} (default: {SCHEME}; without noise {SCHEME_WITHOUT_NOISE})",
     )
     parser.add_argument("--times", type=whole, metavar="N", help="record after each of N equal intervals")
     parser.add_argument(
@@ -117,7 +116,7 @@ def _simulated(problem: Equation, settings: argparse.Namespace) -> Ensemble:
             initial=initial_of(settings),
             step=None if settings.step is None else float(settings.step),
             replicas=settings.replicas,
-            scheme=scheme_named(settings.scheme),
+            scheme=None if settings.scheme is None else scheme_named(settings.scheme),
             times=settings.times,
             degrees=settings.degrees,
             drift=PairDrift() if settings.pairs else None,

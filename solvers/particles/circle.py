@@ -19,7 +19,7 @@ from .drift import OVERSHOOTING, MomentDrift, MomentForce, PairDrift, Truncation
 from .few import FewParticles, are_few, together
 from .kernels import ArrayKernel, Kernel
 from .sampling import FromDensity, FromPositions
-from .settings import HISTOGRAM_BINS, Several, Starts
+from .settings import HISTOGRAM_BINS, Several, Starts, default_share
 from .stepping import too_long
 from .streams import Streams
 from .timing import Timetable
@@ -29,8 +29,6 @@ Floats = NDArray[np.float64]
 KERNELS = ("auto", "numpy", "numba")
 # Fewer particle-steps than this are done before numba is loaded.
 WORTH_COMPILING = 5e7
-# Step times the steepest possible slope of the drift, for the step chosen by default.
-DEFAULT_SHARE = 0.2
 # Sums over modes are known to some roundings, relative to their scale.
 EVALUATION_ROUNDING = 64.0 * float(np.finfo(float).eps)
 
@@ -81,14 +79,14 @@ class CircleSetting:
         return dataclasses.replace(self, kernel=kernel)
 
     def default_step(self, until: float) -> float:
-        """Return the default step, a fifth of the inverse of the steepest slope that the drift can have."""
+        """Return the default step, by the steepest slope that the drift can have."""
         modes = self.modes
         if modes.truncation_error is None:
             raise InvalidInput(
                 "the modes of this potential decay so slowly that no step can be chosen from them; give one, such "
                 "as step=0.01, and see whether half of it changes the result"
             )
-        return until if modes.stiffness == 0.0 else min(until, DEFAULT_SHARE / modes.stiffness)
+        return until if modes.stiffness == 0.0 else min(until, default_share(self.problem.noise) / modes.stiffness)
 
     def starts(self, initial: Any, particles: int, replicas: int) -> Starts:
         """Return the starts of all replicas from an initial state."""
@@ -125,7 +123,7 @@ class CircleSetting:
             return PairCloud(self.problem, self.modes, self.degrees, positions, generator)
         if self.few:
             return FewParticles(self.problem.noise, self.modes, positions[np.newaxis], generator)
-        kernel = _kernel(self.kernel, self.modes.cells)
+        kernel = kernel_named(self.kernel, self.modes.cells)
         return MomentCloud(self.problem, self.modes, self.degrees, positions, generator, kernel)
 
     @property
@@ -241,7 +239,8 @@ def _positions(initial: Any, shape: tuple[int, int]) -> Floats | None:
     return np.remainder(angles + np.pi, 2.0 * np.pi) - np.pi
 
 
-def _kernel(name: str, cells: int) -> Kernel:
+def kernel_named(name: str, cells: int) -> Kernel:
+    """Return the passes of a name over particles in cells."""
     if name == ArrayKernel.name:
         return ArrayKernel(cells)
     from .compiled import CompiledKernel

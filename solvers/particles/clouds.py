@@ -90,10 +90,11 @@ class SummedParticles(CircleParticles):
         positions: Floats,
         generator: Any,
         kernel: Kernel,
+        force: MomentForce | None = None,
     ) -> None:
         super().__init__(problem.noise, modes.cells, positions, generator)
         self.contraction = 0.0
-        self._force = MomentForce(modes, degrees)
+        self._force = MomentForce(modes, degrees) if force is None else force
         self._kernel = kernel
         self._summed = False
 

@@ -88,7 +88,7 @@ def plan(
     """
     options = _checked(options)
     setting = motion(problem, options.drift, options.degrees, options.particles)
-    require_scheme(options.scheme, setting.flat)
+    require_scheme(options.scheme, setting.flat, problem.noise)
     table = timetable(until, setting.default_step(until) if step is None else step, times)
     _require_memory(options, setting, table)
     starts = setting.starts(initial, options.particles, options.replicas)

@@ -4,7 +4,7 @@ import importlib
 
 from meanfield import InvalidInput
 
-from ..defaults import SCHEMES
+from ..defaults import SCHEME, SCHEME_WITHOUT_NOISE, SCHEMES
 from .stepping import Scheme
 
 
@@ -23,13 +23,18 @@ def scheme_named(name: str) -> Scheme:
     return scheme
 
 
+def default_scheme(noise: float) -> Scheme:
+    """Return the default scheme for particles with a noise, or without if it is 0."""
+    return scheme_named(SCHEME if noise > 0.0 else SCHEME_WITHOUT_NOISE)
+
+
 def schemes(flat: bool) -> list[Scheme]:
-    """Return all schemes that apply on flat domains, or on curved ones."""
-    return [scheme for scheme in map(scheme_named, SCHEMES) if flat or scheme.curved]
+    """Return all schemes for particles with noise that apply on flat domains, or on curved ones."""
+    return [one for one in map(scheme_named, SCHEMES) if _draws(one, flat) and (flat or one.curved)]
 
 
-def require_scheme(scheme: Scheme, flat: bool) -> None:
-    """Refuse a class in the place of a scheme, and on curved domains a scheme for flat ones.
+def require_scheme(scheme: Scheme, flat: bool, noise: float) -> None:
+    """Refuse a class in the place of a scheme, one for flat domains on curved ones, and one that draws no noise.
 
     Raises
     ------
@@ -43,3 +48,12 @@ def require_scheme(scheme: Scheme, flat: bool) -> None:
         raise InvalidInput(
             f"the scheme {scheme.name} adds displacements up, which has no meaning on a sphere; take {others} there"
         )
+    if noise > 0.0 and not _draws(scheme, flat):
+        raise InvalidInput(
+            f"the scheme {scheme.name} moves particles without noise, and the noise is {noise:g}; take {SCHEME}, "
+            "or noise=0 (--noise 0)"
+        )
+
+
+def _draws(scheme: Scheme, flat: bool) -> bool:
+    return scheme.cost(flat).draws > 0

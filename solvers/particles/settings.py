@@ -23,6 +23,14 @@ Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 HISTOGRAM_BINS = 128
+# Step times the steepest possible slope of the drift, for the step chosen by default. Without noise nothing else
+# limits the accuracy: with four drifts a step, 1e-7 of the rate of a cluster.
+DEFAULT_SHARE, SHARE_WITHOUT_NOISE = 0.2, 0.05
+
+
+def default_share(noise: float) -> float:
+    """Return the product of the default step and the steepest possible slope of the drift."""
+    return DEFAULT_SHARE if noise > 0.0 else SHARE_WITHOUT_NOISE
 
 
 class Start(Protocol):

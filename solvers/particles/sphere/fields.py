@@ -63,7 +63,7 @@ class HarmonicField:
         self._interaction = -significant.interaction[self._harmonics.degrees]
         self._force = np.where(self._harmonics.orders == 0, -significant.confinement[self._harmonics.degrees], 0.0)
         self._matrix: Floats = np.zeros((3, 2 * self._below.size))
-        self.block = _block(self._harmonics.size)
+        self.block = block_of(self._harmonics.size)
 
     def gather(self, positions: Floats) -> None:
         """Compute the field of particles (3, N)."""
@@ -138,7 +138,7 @@ class TensorField:
         self._slopes = (-(degrees + 1.0) * powers[degrees + 1])[:, np.newaxis]
         self._confinement = AxialForce(significant.confinement, dimension)
         self._matrix: Floats = np.zeros((dimension, self._monomials.size))
-        self.block = _block(self._monomials.size)
+        self.block = block_of(self._monomials.size)
 
     def gather(self, positions: Floats) -> None:
         """Compute the field of particles (d, N)."""
@@ -239,6 +239,6 @@ def _angles(points: Floats, places: Floats) -> None:
     places[:, 1] = azimuth
 
 
-def _block(numbers: int) -> int:
+def block_of(numbers: int) -> int:
     """Return the number of points, a power of two, of which arrays of so many numbers each fit a block."""
     return 1 << (min(max(BLOCK_NUMBERS // numbers, 16), 4096).bit_length() - 1)

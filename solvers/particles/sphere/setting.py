@@ -16,7 +16,7 @@ from meanfield.harmonics import moduli as lengths_of
 
 from ...bases.spherical import ducc
 from ..drift import OVERSHOOTING, DriftDegrees, MomentDrift, PairDrift
-from ..settings import HISTOGRAM_BINS, Several, Starts
+from ..settings import HISTOGRAM_BINS, Several, Starts, default_share
 from ..stepping import too_long
 from ..timing import Timetable
 from .cloud import SphereCloud
@@ -36,8 +36,8 @@ LARGEST_HARMONIC = 64
 MOST_MONOMIALS, MOST_RECORDED = 20000, 5000
 # Pair sums over more particles than this take long enough to be said.
 MANY_PAIRS = 5000
-# Step times the steepest possible slope of the drift, and (d - 1) D times the step, for the step chosen by default.
-DEFAULT_SHARE, DEFAULT_SPREAD = 0.2, 0.1
+# (d - 1) D times the step, for the step chosen by default.
+DEFAULT_SPREAD = 0.1
 # Beyond this (d - 1) D h the rates of diffusion of a step are off by percents.
 LARGEST_SPREAD = 0.5
 # Nanoseconds of a monomial and of a pair, for the choice between them.
@@ -141,7 +141,8 @@ class SphereSetting:
             )
         spread = (self.dimension - 1) * self.problem.noise
         diffusion = DEFAULT_SPREAD / spread if spread > 0.0 else math.inf
-        drift = math.inf if significant.stiffness == 0.0 else DEFAULT_SHARE / significant.stiffness
+        share, stiffness = default_share(self.problem.noise), significant.stiffness
+        drift = math.inf if stiffness == 0.0 else share / stiffness
         return min(until, diffusion, drift)
 
     def starts(self, initial: Any, particles: int, replicas: int) -> Starts:

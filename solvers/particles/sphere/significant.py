@@ -58,6 +58,8 @@ def _random_share(problem: Equation, interaction: Floats, last: int, beyond: flo
     dimension = problem.domain.dimension
     degrees = np.arange(interaction.size)
     logarithms = np.array([math.log(problem.domain.multiplicity(degree)) for degree in degrees.tolist()])
+    # Ratios alone matter, and squares of large ones would overflow; powers of two round nothing.
+    interaction = np.ldexp(interaction, -int(np.frexp(np.abs(interaction).max())[1]))
     squares = interaction**2 * degrees * (degrees + dimension - 2) * np.exp(-logarithms)
     total = float(squares.sum())
     if total == 0.0:
