@@ -13,6 +13,9 @@ Floats = NDArray[np.float64]
 
 # Where the velocity of a particle is known no better than this share of kappa and the confinement, the run ends.
 LARGEST_ERROR = 1e-3
+# So may be the mean error over all particles that cells make. A single one may be near a place where the velocity
+# jumps, as that of an average does where it vanishes.
+LARGEST_MEAN_ERROR = 1e-5
 # Drives are squared.
 LARGEST_DRIVE = 1e150
 
@@ -75,6 +78,25 @@ def require_resolved(problem: Equation, errors: Floats, confining: float) -> Non
     raise ComputationFailed(
         f"moments know the velocity of a particle far from the others to {worst:.1g} only, where {allowed:.1g} is "
         "allowed; take a smaller tolerance, as in MomentDrift(tolerance=1e-13), or drift=PairDrift() (--pairs)"
+    )
+
+
+def require_smooth(problem: Equation, error: float, confining: float) -> None:
+    """Refuse a mean error of interpolated velocities that is too large.
+
+    Raises
+    ------
+    ComputationFailed
+        If it is.
+    """
+    allowed = LARGEST_MEAN_ERROR * (abs(float(problem.fixed_coupling)) + confining)
+    # A comparison with nan is false.
+    if error <= allowed:
+        return
+    raise ComputationFailed(
+        f"the velocity is so steep at the particles that cells interpolate it to {error:.1g} only in the mean, where "
+        f"{allowed:.1g} is allowed; take a smaller tolerance, as in MomentDrift(tolerance=1e-13), or "
+        "drift=PairDrift() (--pairs)"
     )
 
 

@@ -17,7 +17,7 @@ from meanfield import Equation
 
 from ..transforms import FourierTransform
 from .drift import POWERS, MomentForce, Truncation, cell_errors
-from .resolution import drives_of, require_resolved, velocity_errors, velocity_of
+from .resolution import drives_of, require_resolved, require_smooth, velocity_errors, velocity_of
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
@@ -95,10 +95,13 @@ class VelocityForce(MomentForce):
         return transform.values
 
     def _check(self, drives: Floats, interpolation: Floats) -> None:
-        """End the run where the velocity of a particle is not known, by the moments or by the cubics."""
+        """End the run where the moments do not know the velocity of a particle, or the cubics those of many."""
         occupied = self._occupied
+        particles = self.sums[0][occupied]
         errors = velocity_errors(self._problem, drives[:, occupied], self._errors)
-        require_resolved(self._problem, errors + np.abs(interpolation[occupied]), self._confining)
+        require_resolved(self._problem, errors, self._confining)
+        mean = float(particles @ np.abs(interpolation[occupied])) / float(particles.sum())
+        require_smooth(self._problem, mean, self._confining)
 
 
 def _with_slope(coefficients: Floats, first: int) -> Floats:
