@@ -57,7 +57,9 @@ def simulate(
     .. math:: dX_i = -\frac\kappa N\sum_j W'(X_i - X_j)\,dt - V'(X_i)\,dt + \sqrt{2D}\,dB_i ,
 
     on a sphere with gradients in the place of derivatives and Brownian motion on the sphere, whose generator is the
-    Laplacian. Particles are unit vectors there and stay so exactly: every step follows great circles.
+    Laplacian; by any other velocity law v with :math:`\kappa\,v[\mu_N](X_i)` in the place of the first term, the
+    averages of which run over all particles, i itself included. Particles on a sphere are unit vectors and stay so
+    exactly: every step follows great circles.
 
     Parameters
     ----------
@@ -76,13 +78,14 @@ def simulate(
         whose last component points north; uniform by default.
     step
         Longest step. By default a fifth of the inverse of the steepest slope the drift can have; on a sphere also
-        at most 0.1/((d - 1) D), a tenth of the time in which directions decorrelate by noise.
+        at most 0.1/((d - 1) D), a tenth of the time in which directions decorrelate by noise. Without noise a
+        twentieth.
     replicas
         Independent systems; standard errors need two at least.
     scheme
         ``WeakSecondOrder()`` (default), ``EulerMaruyama()`` or, on the circle, ``LeimkuhlerMatthews()``; any
         :class:`~solvers.particles.stepping.Scheme`. On a sphere the first takes half of the noise, the drift by the
-        midpoint rule and the other half of the noise.
+        midpoint rule and the other half of the noise. Without noise ``RungeKutta4()`` is the default.
     times
         Times to record, increasing, or a number of equal intervals; 0 and about a hundred more by default.
     degrees
@@ -90,7 +93,8 @@ def simulate(
     drift
         ``MomentDrift(tolerance=1e-9)``, O(N), or ``PairDrift()``, O(N^2). By default moments; on a sphere of more
         than three dimensions pairs where the moments of significant degree are too many to be cheaper, which the
-        record says.
+        record says. By other velocity laws than the gradient of a potential pairs for up to 64 particles on the
+        circle and 256 on the ordinary sphere, and always in more dimensions.
     executor
         Any ``concurrent.futures.Executor``, one task a replica, or a block of replicas where their particles are so
         few that they are moved together; it is not shut down.

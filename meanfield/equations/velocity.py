@@ -188,7 +188,17 @@ class Gradient:
 
 def is_velocity(candidate: object) -> bool:
     """Return whether an object is an instance, not a class, with the methods of a velocity law."""
-    methods = ("potential", "lacks", "require_domain", "radial", "speed", "antiderivative", "at_uniform")
+    methods = (
+        "potential",
+        "lacks",
+        "require_domain",
+        "radial",
+        "speed",
+        "kernels",
+        "steepness",
+        "antiderivative",
+        "at_uniform",
+    )
     return not isinstance(candidate, type) and all(hasattr(candidate, method) for method in methods)
 
 

@@ -94,8 +94,8 @@ def require_smooth(problem: Equation, error: float, confining: float) -> None:
     if error <= allowed:
         return
     raise ComputationFailed(
-        f"the velocity is so steep at the particles that cells interpolate it to {error:.1g} only in the mean, where "
-        f"{allowed:.1g} is allowed; take a smaller tolerance, as in MomentDrift(tolerance=1e-13), or "
+        f"the velocity is so steep at the particles that cells interpolate it to {error:.1g} only in the mean, "
+        f"where {allowed:.1g} is allowed; take a smaller tolerance, as in MomentDrift(tolerance=1e-13), or "
         "drift=PairDrift() (--pairs)"
     )
 
