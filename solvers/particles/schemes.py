@@ -44,7 +44,9 @@ def require_scheme(scheme: Scheme, flat: bool, noise: float) -> None:
     if isinstance(scheme, type):
         raise InvalidInput(f"scheme must be {scheme.__name__}() with its options, not the class itself")
     if not (flat or scheme.curved):
-        others = " or ".join(other.name for other in schemes(flat))
+        others = " or ".join(
+            one.name for one in map(scheme_named, SCHEMES) if one.curved and (noise == 0.0 or _draws(one, flat))
+        )
         raise InvalidInput(
             f"the scheme {scheme.name} adds displacements up, which has no meaning on a sphere; take {others} there"
         )

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy.integrate import quad, solve_ivp
+from scipy.optimize import brentq
 from scipy.special import exp1, expi, iv
 
 from meanfield import (
@@ -169,3 +170,37 @@ def test_a_hundred_tokens_collapse_at_the_local_rate(kind, slope, until, step, d
     early = (away < 0.05) & (away > 0.01)
     assert early.sum() >= 5
     assert -np.polyfit(ensemble.time[early], np.log(away[early]), 1)[0] <= 0.95 * slope
+
+
+def quantiles(count):
+    """Return the angles with (i + 1/2)/N of the density (1 + .6 cos x)/2 pi on their left, symmetric about 0."""
+
+    def excess(angle, share):
+        return (angle + 0.6 * math.sin(angle)) / (2 * math.pi) - share
+
+    shares = (np.arange(count) + 0.5) / count - 0.5
+    return np.array([brentq(excess, -math.pi, math.pi, (share,)) for share in shares])
+
+
+@pytest.mark.parametrize(("kind", "rate", "until"), [("USA", math.exp(-1.0), 24.0), ("SA", 1.0, 14.0)])
+def test_the_last_tokens_arrive_later_by_the_logarithm_of_their_number(kind, rate, until):
+    """They start within 1/N of the antipode of the cluster, which they leave at the rate e^-beta, or 1."""
+    arrivals = []
+    for count in (100, 1000, 10_000):
+        ensemble = simulate(
+            problem_of(kind, Circle(), 1.0),
+            count,
+            until,
+            1,
+            initial=quantiles(count),
+            step=0.02,
+            times=int(until * 20),
+        )
+        # The last two are at the same distance from the cluster when N (1 - r) has the same value.
+        away = 1.0 - np.hypot(ensemble.cosine[0, :, 1], ensemble.sine[0, :, 1])
+        away = np.log(count * np.maximum(away, 1e-9))
+        arrivals.append(np.interp(-math.log(0.1), -away, ensemble.time))
+    errors = np.abs(np.diff(arrivals) - math.log(10.0) / rate)
+    # The next order is 1/N of the smaller number.
+    assert errors[1] <= 0.2 * errors[0]
+    assert errors[1] <= 0.02
