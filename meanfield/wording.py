@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .equations import Equation
+from .equations import Equation, Gradient, PhaseLag
 from .potentials import Combination, Custom, Number
 from .potentials.terms import joined
 
@@ -45,6 +45,8 @@ def wrapped(text: str, indent: str, hanging: str) -> list[str]:
 
 def potential_in_words(potential: Any) -> str:
     """Return the text of a potential or velocity law and its parameters, such as ``transformer (beta = 5)``."""
+    if isinstance(potential, PhaseLag):
+        return f"{potential_in_words(named_law(potential.law))} with the phase lag {potential.lag:.12g}"
     if isinstance(potential, Combination):
         return joined([(factor, potential_in_words(term)) for factor, term in potential.terms], " ", _parameter)
     # The numbers of a function that is known by its pieces tell a reader nothing.
@@ -53,6 +55,11 @@ def potential_in_words(potential: Any) -> str:
     if isinstance(potential, Custom) and potential.expression is not None:
         parameters += potential.reservation
     return f"{potential.name} ({parameters})" if parameters else str(potential.name)
+
+
+def named_law(law: Any) -> Any:
+    """Return what names a velocity law: the potential of a gradient, or the law itself."""
+    return law.potential if isinstance(law, Gradient) else law
 
 
 def _parameter(value: object) -> str:

@@ -17,12 +17,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arguments import checked, is_number
-from ..domains import Domain
+from ..domains import Circle, Domain
 from ..errors import InvalidInput
 from ..potentials import Array, Number, Potential
 from .capabilities import Capability
 from .velocity import Gradient, VelocityLaw, is_velocity
 
+# Degrees in the sum that bounds the slope of a velocity.
+_LAST = 256
 _REASON = "particles move by the force beside them, a phase lag away"
 
 
@@ -104,6 +106,18 @@ class PhaseLag:
     def speed(self, drive: Array, slope_squared: Array, radial: Array | None) -> Array:
         """Return the speed of the law without the lag."""
         return np.asarray(self.law.speed(drive, slope_squared, radial))
+
+    def kernels(self, cosines: Array) -> tuple[Array, Array, Array | None]:
+        """Return the kernels of the law without the lag, at inner products with the place ahead."""
+        kernels: tuple[Array, Array, Array | None] = self.law.kernels(cosines)
+        return kernels
+
+    def steepness(self) -> float:
+        """Return what the law without the lag states, or the sum of k^2 abs(w_k) of its potential."""
+        stated: float | None = self.law.steepness()
+        degrees = np.arange(_LAST + 1)
+        multipliers = np.abs(self.potential.multipliers(Circle(), _LAST)).astype(float)
+        return float(degrees**2 @ multipliers) if stated is None else stated
 
     def antiderivative(self, drive: Array) -> Array:
         """Refuse, since there is no Gibbs map."""

@@ -50,7 +50,8 @@ class VelocityForce(MomentForce):
         # Half of each coefficient belongs to -k.
         waves = np.exp(2j * np.pi / self.cells * PLACES[:, np.newaxis] * degrees_kept)
         waves *= np.where(degrees_kept == 0, 1.0, 0.5)
-        self._waves: Complexes = np.asarray(rows[:, np.newaxis, :] * waves)
+        ahead = np.exp(1j * problem.velocity.lag * degrees_kept)
+        self._waves: Complexes = np.asarray(rows[:, np.newaxis, :] * waves * ahead)
         self._waves[1] *= 1j
         self._transform = FourierTransform(self.cells, rows.shape[0] * PLACES.size)
         forces: Complexes = np.asarray(-1j * degrees_kept * modes.confinement * waves)

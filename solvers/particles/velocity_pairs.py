@@ -89,9 +89,10 @@ def velocity_among(problem: Equation, sources: Floats, points: Floats) -> Floats
     """
     rows = max(1, PAIRS_AT_ONCE // sources.size)
     velocity: Floats = np.empty_like(points)
+    ahead = points + problem.velocity.lag
     for start in range(0, points.size, rows):
         part = slice(start, start + rows)
-        velocity[part] = _regulated(problem, sources - points[part, np.newaxis])
+        velocity[part] = _regulated(problem, sources - ahead[part, np.newaxis])
     velocity *= float(problem.fixed_coupling)
     if problem.confinement is not None:
         velocity -= np.asarray(problem.confinement.slope(points), dtype=float)
