@@ -18,7 +18,9 @@ from meanfield import (
     SoftmaxAttention,
     Sphere,
     Transformer,
+    open_ensemble,
 )
+from meanfield.cli import main
 from solvers import (
     Checkpoint,
     EulerMaruyama,
@@ -300,3 +302,31 @@ def test_many_particles_are_in_the_stationary_state_of_the_equation():
     )
     assert np.all(np.abs(lengths.mean(axis=0) - expected) <= bars)
     assert np.all(np.abs(lengths.mean(axis=0) - gradient) > 5 * bars)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--beta", "900", "--until", "1"], "abs(beta) must be at most 700 for softmax attention, not 900"),
+        (
+            ["--beta", "2", "--until", "9", "--step", "9", "--initial", "von-mises:concentration=20"],
+            "the step 9 is too long",
+        ),
+        (
+            ["--beta", "2", "--until", "1", "--scheme", "runge-kutta-4"],
+            "runge-kutta-4 moves particles without noise",
+        ),
+        (["--beta", "2"], "needs a final time; add --until 3"),
+    ],
+)
+def test_the_command_refuses_in_one_sentence(options, sentence, capsys):
+    assert main(["particles", "attention", "--coupling", "1", *options]) == 2
+    assert sentence in " ".join(capsys.readouterr().err.split())
+
+
+def test_the_command_moves_tokens_as_simulate_does(tmp_path):
+    line = ["particles", "attention", "--normalisation", "ngpt", "--beta", "2", "--coupling", "1", "--noise", "0"]
+    line += ["--particles", "12", "--until", "1", "--positions", "--quiet", "--to", str(tmp_path / "tokens.json")]
+    assert main(line) == 0
+    found = open_ensemble(tmp_path / "tokens.json")
+    assert same(found, simulate(problem_of("nGPT", Circle(), 2.0), 12, 1.0, 1, keep_positions=True))
