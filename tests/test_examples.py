@@ -104,6 +104,25 @@ def test_resonance(pyplot: Any) -> None:
         space["check"](space["diagrams"] | {0.9: space["diagrams"][1.0]})
 
 
+def test_contraction(pyplot: Any) -> None:
+    space = run(14)
+    assert visible(pyplot.gcf().axes[0])
+    contraction, ensembles = space["contraction"], space["ensembles"]
+    space["check"](contraction, ensembles)
+    slowest = replace(contraction, rates=(replace(contraction.rates[0], rate=2.0 * np.e), *contraction.rates[1:]))
+    with pytest.raises(AssertionError):
+        space["check"](slowest, ensembles)
+
+
+def test_softmax_attention(pyplot: Any) -> None:
+    space = run(15)
+    assert all(visible(axes) for axes in pyplot.gcf().axes)
+    diagrams = space["diagrams"]
+    space["check"](diagrams)
+    with pytest.raises(AssertionError):
+        space["check"](diagrams | {"softmax": diagrams["unnormalised"]})
+
+
 def test_particles(pyplot: Any) -> None:
     space = run(6)
     figure = pyplot.gcf()

@@ -59,7 +59,7 @@ class PhaseLag:
     def __post_init__(self) -> None:
         if not is_velocity(self.law):
             object.__setattr__(self, "law", Gradient(self.law))
-        if not (is_number(self.lag) and 0.0 < abs(float(self.lag)) <= math.pi):
+        if not (is_number(self.lag) and 0.0 < abs(self.lag) <= math.pi):
             raise InvalidInput(
                 f"the phase lag must be a number of radians from -pi to pi other than 0, not {self.lag!r}; without "
                 "a lag give the law itself"
