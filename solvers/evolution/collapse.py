@@ -14,6 +14,7 @@ from .units import rate_unit
 # Share of the largest number of moments that an evolution without noise uses: the second run, which measures its
 # accuracy by a tenth of its tolerance, needs up to a fifth more of them at the same time.
 HEADROOM = 0.75
+RATE = "contraction_rate (meanfield rate) has the rate at which it collapses to a point"
 
 
 def collapse(problem: Equation, space: Space, start: Initial, time: float, degree: int) -> NotResolved:
@@ -54,7 +55,7 @@ def contraction(problem: Equation) -> float | None:
 
 def _further(problem: Equation, space: Space, start: Initial) -> str:
     if space.harmonic(problem, start) is not None:
-        return "method=WatanabeStrogatz() (--method watanabe-strogatz) follows it to any time"
+        return f"method=WatanabeStrogatz() (--method watanabe-strogatz) follows it to any time; {RATE}"
     if not problem.lacks(Capability.GRADIENT) and space.modes.angles == 1 and field_degree(problem) <= MOST_DEGREES:
-        return "method=Characteristics() (--method characteristics) goes on along characteristics"
-    return "particles go on (simulate)"
+        return f"method=Characteristics() (--method characteristics) goes on along characteristics; {RATE}"
+    return f"particles go on (simulate); {RATE}"
