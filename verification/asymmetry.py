@@ -35,11 +35,19 @@ def jacobian(velocity: Callable[[Floats], Floats], angles: Floats) -> Floats:
     (N, N) float
         Entry (i, j) is the derivative of velocity i by angle j, to about 1e-11 for velocities of order 1.
     """
-    columns = []
-    for direction in np.eye(angles.size):
-        values = [np.asarray(velocity(angles + offset * SPACING * direction)) for offset in OFFSETS]
-        columns.append(sum(w * value for w, value in zip(WEIGHTS, values, strict=True)) / (12.0 * SPACING))
-    return np.column_stack(columns)
+    values = [[np.asarray(velocity(places)) for places in row] for row in displaced(angles)]
+    return derivatives(np.array(values))
+
+
+def displaced(angles: Floats) -> Floats:
+    """Return the places (4, N, N) of particles (N,) at which velocities are taken; the second axis is who moved."""
+    steps = SPACING * np.array(OFFSETS)[:, np.newaxis, np.newaxis]
+    return np.asarray(angles + steps * np.eye(angles.size))
+
+
+def derivatives(velocities: Floats) -> Floats:
+    """Return the Jacobian (N, N) from the velocities (4, N, N) at the places of :func:`displaced`."""
+    return np.asarray(np.tensordot(WEIGHTS, velocities, 1).T / (12.0 * SPACING))
 
 
 def asymmetry(matrix: Floats) -> float:

@@ -6,6 +6,7 @@ import numpy as np
 
 from meanfield import (
     Circle,
+    ContinuityEquation,
     CosineSeries,
     Equation,
     GegenbauerSeries,
@@ -16,6 +17,7 @@ from meanfield import (
     McKeanVlasov,
     Onsager,
     Potential,
+    SoftmaxAttention,
     Sphere,
     Transformer,
 )
@@ -36,9 +38,10 @@ def representative_problems(domain: str | None = None) -> tuple[Equation, ...]:
     Parameters
     ----------
     domain
-        The name of their domain; those on both domains if None, no problem if there is no such domain.
+        What they are for: claims on ``circle``, ``sphere`` or ``attention``, the last on both domains; all if None,
+        no problem if there is no such claim.
     """
-    problems = {Circle.name: _on_circle, Sphere.name: _on_spheres}
+    problems = {Circle.name: _on_circle, Sphere.name: _on_spheres, "attention": _of_attention}
     return tuple(problem for name in problems if domain in (None, name) for problem in problems[name]())
 
 
@@ -91,6 +94,26 @@ def _on_spheres() -> tuple[Equation, ...]:
     return (*unit_noise, McKeanVlasov(Sphere(4), Transformer(2.0), noise=0.3), *confined)
 
 
+def _of_attention() -> tuple[Equation, ...]:
+    unnormalised: list[tuple[Circle | Sphere, float]] = [
+        *((Circle(), beta) for beta in (-1.0, -0.1, 0.5, 1.0, 4.0)),
+        (Sphere(3), 1.0),
+        (Sphere(4), 0.1),
+        (Sphere(8), 0.5),
+    ]
+    normalised: list[tuple[Circle | Sphere, float]] = [
+        (Circle(), 1.0),
+        (Circle(), 4.0),
+        (Sphere(3), 1.0),
+        (Sphere(4), 2.0),
+    ]
+    return (
+        *(McKeanVlasov(domain, Transformer(beta), noise=0.0) for domain, beta in unnormalised),
+        *(ContinuityEquation(domain, SoftmaxAttention(beta), noise=0.0) for domain, beta in normalised),
+        *(ContinuityEquation(Circle(), SoftmaxAttention(beta)) for beta in (0.5, 1.0, 5.0)),
+    )
+
+
 def single_degree(degree: int) -> GegenbauerSeries:
     """Return the potential -P_l on the ordinary sphere, l = degree."""
     return GegenbauerSeries((*(0.0,) * (degree - 1), -1.0))
@@ -108,10 +131,10 @@ def random_potential(seed: int) -> CosineSeries:
 
 def short_name(problem: Equation) -> str:
     """Return a short name of a problem for tables, such as ``transformer(beta=5)``."""
-    potential = problem.potential
-    described = {name: value for name, value in potential.parameters().items() if name != "dimension"}
+    law = problem.law
+    described = {name: value for name, value in law.parameters().items() if name != "dimension"}
     parameters = ", ".join(_shown(name, value) for name, value in described.items())
-    name = f"{potential.name}({parameters})" if parameters else str(potential.name)
+    name = f"{law.name}({parameters})" if parameters else str(law.name)
     dimension = problem.domain.to_dict().get("dimension")
     if dimension is not None:
         name = f"{name}, d={dimension}"

@@ -88,7 +88,7 @@ class Claim:
     Attributes
     ----------
     identifier : str
-        Such as ``circle.T3``; the first part is the domain the claim is about.
+        Such as ``circle.T3``; the first part is the domain, or else the subject, of the claim.
     title, statement, assumptions, source : str
         The claim in words and formula, in the convention of this package; its assumptions; its reference.
     hypotheses : callable
@@ -118,7 +118,7 @@ class Claim:
 
     @property
     def domain(self) -> str:
-        """The domain the claim is about, ``circle`` or ``sphere``."""
+        """What the claim is about: ``circle`` or ``sphere``, or ``attention`` on both of them."""
         return self.identifier.partition(".")[0]
 
     def __repr__(self) -> str:

@@ -12,7 +12,8 @@ from meanfield import Circle, Equation, InvalidInput, Sphere
 from meanfield.arguments import checked
 from meanfield.errors import did_you_mean
 
-# Importing circle and sphere registers their claims.
+# Importing the rooms registers their claims.
+from . import attention as attention
 from . import catalogue
 from . import circle as circle
 from . import sphere as sphere

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from meanfield import (
     Comparison,
+    Contraction,
     Diagram,
     Ensemble,
     Equation,
@@ -54,6 +55,15 @@ def _relaxation(problem: Equation) -> Relaxation:
     return found
 
 
+def _contraction(problem: Equation, initial: Any = None) -> Contraction:
+    from solvers import contraction_rate
+
+    found = contraction_rate(problem, initial=initial)
+    if not isinstance(found, Contraction):
+        raise InvalidInput("with noise densities relax to a state and contract to no point; give noise=0")
+    return found
+
+
 def _simulate(problem: Equation, particles: int, until: float, seed: int, **options: Any) -> Ensemble:
     from solvers import simulate
 
@@ -95,6 +105,8 @@ class Tools:
         Trajectory of a density, with the arguments of :func:`solvers.evolve`.
     relaxation
         Contraction rate at the stable state of a problem.
+    contraction
+        Contraction of a density to a point without noise.
     simulate
         Particles, with the arguments of :func:`solvers.simulate`.
     compare
@@ -108,13 +120,14 @@ class Tools:
     spectrum: Callable[[State], Spectrum] = field(default=_spectrum)
     evolve: Callable[..., Trajectory] = field(default=_evolve)
     relaxation: Callable[[Equation], Relaxation] = field(default=_relaxation)
+    contraction: Callable[..., Contraction] = field(default=_contraction)
     simulate: Callable[..., Ensemble] = field(default=_simulate)
     compare: Callable[..., Comparison] = field(default=_compare)
     distance: Callable[[str, Any, Any], float] = field(default=_distance)
 
     def remembering(self) -> "Tools":
         """Return the tools with cached results, except of spectra, which are cheaper than a look-up."""
-        costly = ("diagram", "states", "evolve", "relaxation", "simulate", "compare")
+        costly = ("diagram", "states", "evolve", "relaxation", "contraction", "simulate", "compare")
         return replace(self, **{name: _remembered(getattr(self, name)) for name in costly})
 
 

@@ -36,7 +36,7 @@ def verify(argv: Sequence[str]) -> int:
         type=word,
         default="",
         metavar="PATTERN",
-        help="part of a claim's name or a glob: circle, sphere.T5, 'circle.T*' (default: all)",
+        help="part of a claim's name or a glob: circle, attention, sphere.T5, 'circle.T*' (default: all)",
     )
     parser.add_argument("--list", action="store_true", help="list the claims and check none")
     add_workers(parser)
@@ -92,7 +92,7 @@ def _say_claims(claims: "Sequence[Claim]", as_json: bool) -> None:
         return
     width = max(len(claim.identifier) for claim in claims)
     lines = [f"{claim.identifier:<{width}}  {claim.title}" for claim in claims]
-    counts = ", ".join(f"{count} problems on the {domain}" for domain, count in problems.items())
+    counts = ", ".join(f"{count} {domain} problems" for domain, count in problems.items())
     say("\n".join([*lines, "", f"{len(claims)} claims, {counts}"]))
 
 

@@ -1,0 +1,105 @@
+"""Every claim on attention holds on the right solvers, fails on a wrong one and knows when it does not apply."""
+
+import judged
+import pytest
+import wrong_attention as wrong
+
+from meanfield import (
+    Circle,
+    ContinuityEquation,
+    Equation,
+    Kuramoto,
+    McKeanVlasov,
+    SoftmaxAttention,
+    Sphere,
+    Transformer,
+)
+from verification import Tools, Verdict, matching, representative_problems, verify
+
+CIRCLE = Circle()
+CLAIMS = {claim.identifier: claim for claim in matching("attention")}
+
+
+def plain(beta: float, domain: Circle | Sphere = CIRCLE) -> McKeanVlasov:
+    return McKeanVlasov(domain, Transformer(beta), noise=0.0)
+
+
+def softmax(beta: float, noise: float = 0.0, domain: Circle | Sphere = CIRCLE) -> ContinuityEquation:
+    return ContinuityEquation(domain, SoftmaxAttention(beta), noise=noise)
+
+
+HOLDS: list[tuple[str, Equation]] = [
+    ("attention.contraction", plain(0.5)),
+    ("attention.contraction", softmax(1.0, domain=Sphere(3))),
+    ("attention.growth", plain(4.0)),
+    ("attention.growth", plain(0.5, Sphere(8))),
+    ("attention.growth", softmax(2.0, domain=Sphere(4))),
+    ("attention.gradient", plain(1.0)),
+    ("attention.gradient", softmax(1.0)),
+    ("attention.polygons", plain(-1.0)),
+    ("attention.two-groups", plain(1.0)),
+    ("attention.two-groups", softmax(4.0)),
+]
+
+FAILS: dict[str, tuple[str, Equation, Tools]] = {
+    "the local rate": ("attention.contraction", plain(0.5), wrong.local_rates()),
+    "a coupling off by 1e-9": (
+        "attention.contraction", plain(0.5, Sphere(8)), wrong.changed("contraction", wrong.stronger(1e-9)),
+    ),
+    "another normalisation of densities": (
+        "attention.growth", softmax(1.0), wrong.changed("evolve", wrong.normalised_otherwise),
+    ),
+    "a beta off by 1e-5": ("attention.growth", plain(1.0, Sphere(3)), wrong.changed("evolve", wrong.colder(1e-5))),
+    "softmax without normalisation": (
+        "attention.gradient", softmax(1.0), wrong.changed("simulate", wrong.normalised_otherwise),
+    ),
+    "a gradient with softmax": (
+        "attention.gradient", plain(1.0), wrong.changed("simulate", wrong.normalised_otherwise),
+    ),
+    "polygons at a beta off by 1e-5": (
+        "attention.polygons", plain(-1.0), wrong.changed("simulate", wrong.colder(1e-5)),
+    ),
+    "groups at a beta off by 1e-6": (
+        "attention.two-groups", softmax(1.0), wrong.changed("simulate", wrong.colder(1e-6)),
+    ),
+}  # fmt: skip
+
+ELSEWHERE: list[tuple[str, Equation]] = [
+    ("attention.contraction", plain(4.0)),
+    ("attention.contraction", plain(1.0).replace(noise=1.0)),
+    ("attention.growth", McKeanVlasov(Circle(), Kuramoto(), noise=0.0)),
+    ("attention.gradient", plain(1.0, Sphere(3))),
+    ("attention.polygons", plain(1.0)),
+    ("attention.two-groups", softmax(1.0, domain=Sphere(3))),
+]
+
+
+@pytest.mark.parametrize(("identifier", "problem"), HOLDS)
+def test_holds_on_the_right_solvers(identifier: str, problem: Equation) -> None:
+    judged.holds(CLAIMS[identifier], problem)
+
+
+@pytest.mark.parametrize("name", FAILS)
+def test_fails_on_a_wrong_one(name: str) -> None:
+    identifier, problem, tools = FAILS[name]
+    judged.fails(CLAIMS[identifier], problem, tools)
+
+
+@pytest.mark.parametrize(("identifier", "problem"), ELSEWHERE)
+def test_does_not_apply_elsewhere(identifier: str, problem: Equation) -> None:
+    judged.does_not_apply(CLAIMS[identifier], problem)
+
+
+def test_all_claims_are_tried() -> None:
+    judged.all_are_tried(CLAIMS, HOLDS, FAILS.values(), ELSEWHERE, about_fields=())
+
+
+def test_every_claim_has_a_problem_in_the_catalogue() -> None:
+    problems = representative_problems("attention")
+    for claim in CLAIMS.values():
+        assert any(claim.inapplicable(problem) is None for problem in problems), claim.identifier
+
+
+def test_claims_on_both_domains_are_judged_where_they_apply() -> None:
+    results = verify("attention.gradient", [softmax(1.0), softmax(1.0, domain=Sphere(3))])
+    assert [result.verdict for result in results] == [Verdict.HOLDS, Verdict.NOT_APPLICABLE]

@@ -1,0 +1,52 @@
+"""Deliberately wrong solvers of attention, each wrong in one way."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import wrong
+
+from meanfield import ContinuityEquation, Equation, McKeanVlasov, SoftmaxAttention, Transformer
+from verification import Tools
+
+
+def changed(which: str, change: Callable[[Equation], Equation]) -> Tools:
+    """Solve another equation in the place of the one asked for."""
+    right = getattr(wrong.RIGHT, which)
+
+    def tool(problem: Equation, *arguments: Any, **options: Any) -> Any:
+        return right(change(problem), *arguments, **options)
+
+    return replace(wrong.RIGHT, **{which: tool})
+
+
+def stronger(share: float) -> Callable[[Equation], Equation]:
+    """Couple more strongly by a share."""
+    return lambda problem: problem.at(coupling=(1 + share) * problem.fixed_coupling)
+
+
+def colder(share: float) -> Callable[[Equation], Equation]:
+    """Raise beta by a share."""
+
+    def change(problem: Equation) -> Equation:
+        return problem.with_parameter("beta", (1 + share) * float(problem.parameters["beta"]))
+
+    return change
+
+
+def normalised_otherwise(problem: Equation) -> Equation:
+    """Exchange attention without normalisation and softmax attention."""
+    beta, fields = problem.law.beta, (problem.noise, problem.coupling)
+    if isinstance(problem.velocity, SoftmaxAttention):
+        return McKeanVlasov(problem.domain, Transformer(beta), *fields)
+    return ContinuityEquation(problem.domain, SoftmaxAttention(beta), *fields)
+
+
+def local_rates() -> Tools:
+    """Report the rates of the cluster alone, as methods do that do not resolve what leaves its antipode."""
+
+    def contraction(*arguments: Any) -> Any:
+        right = wrong.RIGHT.contraction(*arguments)
+        return replace(right, rates=tuple(replace(rate, rate=rate.local) for rate in right.rates))
+
+    return replace(wrong.RIGHT, contraction=contraction)
