@@ -1,5 +1,6 @@
 """The contraction of a density to a point without noise, as a record: the verb of :mod:`.characteristics`."""
 
+import dataclasses
 import math
 import time as clock
 from collections.abc import Callable
@@ -77,7 +78,9 @@ def _require_free(problem: Equation) -> None:
 def _start(problem: Equation, initial: Any) -> Initial | Callable[..., Any]:
     """Return the initial density: a function of one angle as it is, which may have jumps, or else moments."""
     if initial is None:
-        return solvers_of(problem).evolution.moments_of(problem, solvers_of(problem).labels.default(problem))
+        domain = solvers_of(problem)
+        start = domain.evolution.moments_of(problem, domain.labels.default(problem))
+        return dataclasses.replace(start, description=domain.labels.in_words)
     named = hasattr(initial, "moments") or hasattr(initial, "cosine")
     if callable(initial) and not named and not isinstance(initial, type):
         function: Callable[..., Any] = initial

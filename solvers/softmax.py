@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from meanfield import Equation, InvalidInput, NotResolved
+from meanfield import Equation, NotResolved
 
 from .bases import EPS, RESOLUTION_TOLERANCE, SMALL_FIELD, Basis, Floats, Gibbs, Integers, resolved
 from .equation import FIELD_ROUNDING, Evaluation, StationaryEquation, plus_projector
@@ -60,8 +60,8 @@ class SoftmaxEquation(StationaryEquation):
 
     Raises
     ------
-    InvalidInput
-        If beta is negative: the kernel is then not positive definite.
+    NotResolved
+        If the confinement has a kink or a singularity.
     """
 
     def __init__(
@@ -75,11 +75,6 @@ class SoftmaxEquation(StationaryEquation):
     ) -> None:
         super().__init__(problem, basis, sign, geometry, significant, truncation)
         beta = problem.velocity.parameter_values()["beta"]
-        if beta < 0.0:
-            raise InvalidInput(
-                f"stationary states of softmax attention need beta > 0, for which the kernel is positive definite, "
-                f"not beta = {beta:g}"
-            )
         if confining_degree(problem) is None:
             raise NotResolved(
                 "stationary states of softmax attention in a confinement with a kink or a singularity, as "

@@ -117,6 +117,11 @@ def compare(
     # The growth of deviations is counted from the start.
     recorded = times if isinstance(times, int) else np.union1d(0.0, np.asarray(times, dtype=float))
     trajectory = evolve(problem, initial, until, times=recorded, tolerance=TOLERANCE)
+    if trajectory.time[-1] < until:
+        raise ComputationFailed(
+            f"without noise the equation was followed to time {trajectory.time[-1]:.6g} of {until:g} only, where "
+            "its density is too narrow for its moments; compare up to there"
+        )
     # A vector of angles is a density here; particles would take it for their positions.
     start = Initial(trajectory.cosine[0], trajectory.sine[0], "moments", (), trajectory.layout)
     settings: dict[str, Any] = {"initial": start, "step": step, "replicas": replicas, "scheme": scheme}

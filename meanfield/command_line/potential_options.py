@@ -104,7 +104,7 @@ def add_problem(parser: Parser) -> None:
         "--dimension", type=whole, metavar="d", help="of the space around the sphere S^(d-1), from 3 (default: 3)"
     )
     parser.add_argument("--lag", type=number, metavar="A", help="phase lag of the velocity, radians (circle)")
-    parser.add_argument("--noise", type=number, default=1.0, metavar="D", help="noise D > 0 (default: 1)")
+    parser.add_argument("--noise", type=number, default=1.0, metavar="D", help="noise D, 0 or more (default: 1)")
     added: set[str] = set()
     for kind in _classes(parser):
         for parameter in parameters_of(kind):

@@ -58,7 +58,7 @@ def theory(argv: Sequence[str]) -> int:
 
 
 def _mode_row(problem: Equation, mode: int) -> dict[str, Any]:
-    multiplier = problem.potential.multipliers(problem.domain, mode)[mode]
+    multiplier = problem.velocity.at_uniform(problem.domain).multipliers(problem.domain, mode)[mode]
     coupling = critical_couplings(problem, mode)[mode]
     critical = critical_coupling(problem)
     row: dict[str, Any] = {
@@ -154,8 +154,17 @@ def _theory_text(problem: Equation, rows: list[dict[str, Any]]) -> str:
     shaped = [row for row in rows if row["type"] is not None]
     if shaped:
         lines += ["", known.expansion, "", table(_branch_columns(shaped, known.columns), "  ")]
-    notes = [f"  {known.word} {row['mode']}: {row['note']}" for row in rows if row["note"]]
+    notes = [f"  {known.word} {modes}: {note}" for note, modes in _notes(rows).items()]
     return "\n".join([*lines, *([""] if notes else []), *notes])
+
+
+def _notes(rows: list[dict[str, Any]]) -> dict[str, str]:
+    """Return the notes with the modes that have them, a list in words."""
+    modes: dict[str, list[str]] = {}
+    for row in rows:
+        if row["note"]:
+            modes.setdefault(row["note"], []).append(str(row["mode"]))
+    return {note: ", ".join(having) for note, having in modes.items()}
 
 
 def _nematic_lines(problem: Equation, criterion: GlobalCriterion) -> list[str]:

@@ -33,7 +33,7 @@ from .capabilities import Capability
 from .velocity import VelocityLaw
 
 # The mean of exp(beta <x, y>) fits the range of doubles.
-LARGEST_BETA = 700.0
+LARGEST_BETA = 660.0
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class _Attention(VelocityLaw):
     Parameters
     ----------
     beta
-        Inverse temperature, of either sign, not 0, of modulus up to 700.
+        Inverse temperature, of either sign, not 0, of modulus up to 660.
     """
 
     beta: float
@@ -110,7 +110,7 @@ class SoftmaxAttention(_Attention):
     Parameters
     ----------
     beta
-        Inverse temperature, of either sign, not 0, of modulus up to 700.
+        Inverse temperature, of either sign, not 0, of modulus up to 660.
 
     Raises
     ------
@@ -128,7 +128,12 @@ class SoftmaxAttention(_Attention):
     formula: ClassVar[str] = "(1/beta) grad log(exp(beta <x, y>)*rho)"
 
     def lacks(self, capability: Capability) -> str:
-        """Return a clause on why there is no free energy or conserved centre."""
+        """Return a clause on why there is no free energy or conserved centre, and no Gibbs map for beta < 0."""
+        if capability is Capability.GIBBS_MAP and self.beta < 0.0:
+            return (
+                f"that of {self.name} is known to be reversible for beta > 0 only, where its kernel is positive "
+                f"definite, not for beta = {self.beta:g}"
+            )
         return _lacking(self.name).get(capability, "")
 
     def radial(self, domain: Domain, degree: int) -> None:
@@ -160,7 +165,7 @@ class NormalisedAttention(_Attention):
     Parameters
     ----------
     beta
-        Inverse temperature, of either sign, not 0, of modulus up to 700.
+        Inverse temperature, of either sign, not 0, of modulus up to 660.
 
     Raises
     ------

@@ -16,13 +16,14 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import checked, is_number
+from ..arguments import checked, is_number, is_potential, shown
 from ..domains import Circle, Domain
 from ..errors import InvalidInput
 from ..potentials import Array, Number, Potential
 from .capabilities import Capability
 from .velocity import Gradient, VelocityLaw, is_velocity
 
+_EPS = float(np.finfo(float).eps)
 # Degrees in the sum that bounds the slope of a velocity.
 _LAST = 256
 _REASON = "particles move by the force beside them, a phase lag away"
@@ -57,6 +58,10 @@ class PhaseLag:
     name: ClassVar[str] = "phase lag"
 
     def __post_init__(self) -> None:
+        if not (is_velocity(self.law) or is_potential(self.law)):
+            raise InvalidInput(
+                f"law must be a velocity law or a potential such as Kuramoto(), not {shown(self.law)}"
+            )
         if not is_velocity(self.law):
             object.__setattr__(self, "law", Gradient(self.law))
         if not (is_number(self.lag) and 0.0 < abs(self.lag) <= math.pi):
@@ -170,7 +175,10 @@ class _EvenPart(Potential):
     def multipliers(self, domain: Domain, degree: int) -> Array:
         """Return w_k cos(k a), k = 0..degree."""
         multipliers = self.potential.multipliers(domain, degree)
-        return np.asarray(multipliers * np.cos(np.arange(degree + 1) * self.shift))
+        factors = np.cos(np.arange(degree + 1) * self.shift)
+        # A right angle is known to rounding, and so is that its cosine vanishes.
+        vanishing = np.abs(factors) <= _EPS * (1.0 + np.arange(degree + 1) * abs(self.shift))
+        return np.asarray(multipliers * np.where(vanishing, 0.0, factors))
 
     def tail_bound(self, domain: Domain, degree: int) -> Number:
         """Return a bound of the moduli of the multipliers beyond a degree: that without the shift."""

@@ -38,10 +38,13 @@ class LabelDensities(NamedTuple):
         Function of a problem and an initial density, as moments or as a function of one angle.
     default
         Function of a problem: the moments of a generic density, to be taken where none is given.
+    in_words
+        That density as a formula.
     """
 
     density: Callable[[Equation, Start], LabelDensity]
     default: Callable[[Equation], tuple[Floats, Floats]]
+    in_words: str
 
 
 def circle_density(problem: Equation, start: Start) -> LabelDensity:
@@ -161,5 +164,5 @@ def default_on_spheres(problem: Equation) -> tuple[Floats, Floats]:
     return np.array([1.0, 0.6 / problem.domain.multiplicity(1)]), np.zeros(2)
 
 
-ON_CIRCLE = LabelDensities(circle_density, default_on_circle)
-ON_SPHERES = LabelDensities(zonal_density, default_on_spheres)
+ON_CIRCLE = LabelDensities(circle_density, default_on_circle, "(1 + 0.6 cos t + 0.3 sin 2t)/(2 pi)")
+ON_SPHERES = LabelDensities(zonal_density, default_on_spheres, "1 + 0.6 cos t over the uniform one")

@@ -14,8 +14,10 @@ from scipy.optimize import brentq, minimize_scalar
 from meanfield import InvalidInput
 
 from ..bases import Floats
-from .medium import Medium, point_fields, waves_at
+from .medium import Complexes, Medium, point_fields, waves_at
 
+# Averages below this share of the largest have hardly any digits.
+LEAST_AVERAGE = 1e-11
 # Slopes below this share of the largest are none: what the rounding of the multipliers leaves is about 1e-15.
 FLAT = 1e-11
 # A slope is one where it is as many times its rounding.
@@ -61,6 +63,7 @@ def limit_flow(medium: Medium) -> LimitFlow:
         If there is no velocity, the point does not attract, or the antipode is degenerate.
     """
     fields = point_fields(medium)
+    _require_averages(medium, fields)
     local, unstable = -medium.divergence(0.0, fields), medium.divergence(math.pi, fields)
     count = SAMPLES_PER_DEGREE * max(medium.degree, 16)
     # An irrational shift keeps samples off the zeros that symmetry makes.
@@ -83,6 +86,24 @@ def limit_flow(medium: Medium) -> LimitFlow:
     # The sign of the pull changes at every zero, from the point outwards; odd ones do not attract.
     attracting = (*zeros[1::2], *((math.pi,) if unstable < 0.0 else ()))
     return LimitFlow(local, unstable, tuple(zeros), tuple(attracting))
+
+
+def _require_averages(medium: Medium, fields: tuple[Complexes, ...]) -> None:
+    """Refuse laws whose averages in the field of a point are rounding opposite to it.
+
+    Raises
+    ------
+    InvalidInput
+        If that is so.
+    """
+    if medium.is_gradient:
+        return
+    ends = (fields[0] @ waves_at(np.array([0.0, math.pi]), medium.degree)).real
+    if abs(ends[1]) <= LEAST_AVERAGE * abs(ends[0]):
+        raise InvalidInput(
+            f"the averages of {medium.law.name} opposite to a cluster are {abs(ends[1] / ends[0]):.0e} of those "
+            "beside it, below what their modes tell; rates without noise are computed for abs(beta) up to about 12"
+        )
 
 
 def _velocity(medium: Medium, angles: Floats) -> Floats:

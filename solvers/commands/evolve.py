@@ -131,7 +131,7 @@ def _check(problem: Equation, settings: argparse.Namespace) -> None:
     """Check before computing that every file could be written, and that there is what figures show."""
     from meanfield.plotting import check_film
 
-    if settings.energy is not None and problem.noise > 0.0:
+    if settings.energy is not None and (problem.noise > 0.0 or problem.lacks(Capability.GRADIENT)):
         require(problem, Capability.FREE_ENERGY, "figures of the free energy (--energy)")
     figures = [name for name in (settings.plot, settings.energy, settings.moments) if name is not None]
     check_targets(settings.to, figures, settings.force, check_trajectory_target)

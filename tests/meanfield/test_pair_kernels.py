@@ -40,7 +40,7 @@ def test_kernels_are_the_series_up_to_one_factor(domain, beta):
 
 def test_a_row_has_one_factor_of_its_own():
     rows = np.array([[0.1, 0.2, 0.9], [-0.9, -0.5, -0.7]])
-    for law in (SoftmaxAttention(700.0), NormalisedAttention(-700.0)):
+    for law in (SoftmaxAttention(660.0), NormalisedAttention(-660.0)):
         derivative = law.kernels(rows)[1]
         assert np.array_equal(derivative.max(axis=1), [1.0, 1.0])
         assert np.allclose(np.log(derivative[1, 1] / derivative[1, 2]), 0.2 * law.beta, rtol=1e-12, atol=0.0)

@@ -132,8 +132,8 @@ def test_what_a_law_does_not_have_is_refused_in_a_sentence():
         ContinuityEquation(Circle(), Transformer(2.0))
     with pytest.raises(InvalidInput, match="potential must be a potential"):
         McKeanVlasov(Circle(), SoftmaxAttention(2.0))
-    with pytest.raises(InvalidInput, match=r"abs\(beta\) must be at most 700 for softmax attention"):
-        SoftmaxAttention(701.0)
+    with pytest.raises(InvalidInput, match=r"abs\(beta\) must be at most 660 for softmax attention"):
+        SoftmaxAttention(661.0)
     with pytest.raises(
         InvalidInput, match=r"unknown velocity law 'softmax attentoin'; did you mean softmax attention\?"
     ):
@@ -141,6 +141,7 @@ def test_what_a_law_does_not_have_is_refused_in_a_sentence():
 
 
 def test_a_phase_lag_weakens_attraction_by_its_cosine():
+    assert critical_coupling(ContinuityEquation(Circle(), PhaseLag(Kuramoto(), 0.5 * np.pi))) is None
     """Sakaguchi: kappa_c = 2 D/cos(lag); degree k of any potential by cos(k lag)."""
     for lag in (0.4, -1.2):
         lagged = ContinuityEquation(Circle(), PhaseLag(Kuramoto(), lag), 0.7)
@@ -158,6 +159,8 @@ def test_a_phase_lag_weakens_attraction_by_its_cosine():
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
+        (lambda: PhaseLag(None, 0.1), "law must be a velocity law or a potential"),
+        (lambda: PhaseLag(Kuramoto, 0.1), "law must be a velocity law or a potential"),
         (lambda: PhaseLag(Kuramoto(), 0.0), "other than 0, not 0.0"),
         (lambda: PhaseLag(Kuramoto(), 4.0), "from -pi to pi other than 0, not 4.0"),
         (lambda: PhaseLag(PhaseLag(Kuramoto(), 1.0), 1.0), "has a phase lag already"),

@@ -186,6 +186,12 @@ def test_equations_of_softmax_attention_contract_at_their_sharp_rate(domain, bet
     assert found.theory == pytest.approx(3.0 * exact, rel=1e-9)
 
 
+@pytest.mark.parametrize("domain", [Circle(), Sphere(3)], ids=str)
+def test_averages_below_rounding_are_refused(domain):
+    with pytest.raises(InvalidInput, match="below what their modes tell"):
+        contraction_rate(ContinuityEquation(domain, SoftmaxAttention(30.0), 0.0, 1.0))
+
+
 def test_a_phase_lag_is_refused():
     problem = ContinuityEquation(Circle(), PhaseLag(Kuramoto(), 0.3), 0.0, 1.0)
     with pytest.raises(InvalidInput, match="with a phase lag a cluster turns"):

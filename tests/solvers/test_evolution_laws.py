@@ -104,8 +104,9 @@ def test_kuramoto_with_a_phase_lag_is_its_moebius_reduction():
 
 @pytest.mark.parametrize("name", LAWS)
 @pytest.mark.parametrize("domain", [Circle(), Sphere(3), Sphere(5)], ids=str)
-def test_small_perturbations_of_uniform_grow_at_their_rate(name, domain):
-    problem = ContinuityEquation(domain, LAWS[name](3.0), 0.2, 2.0)
+@pytest.mark.parametrize("beta", [3.0, -1.5])
+def test_small_perturbations_of_uniform_grow_at_their_rate(name, domain, beta):
+    problem = ContinuityEquation(domain, LAWS[name](beta), 0.2, 2.0)
     amplitude, until = 1e-9, 0.5
     trajectory = evolve(problem, PerturbedUniform(amplitude), until, tolerance=1e-10)
     rate = np.log(trajectory.cosine[-1, 1] / trajectory.cosine[0, 1]) / until
@@ -123,6 +124,12 @@ def test_softmax_attention_settles_at_its_stationary_state(domain):
     assert trajectory.outcome is Outcome.STATIONARY
     assert np.abs(trajectory.cosine[-1, :count] - state.cosine[:count]).max() < 1e-7
     assert abs(trajectory.slowest_rate - state.slowest_rate) < 1e-6 * state.slowest_rate
+
+
+@pytest.mark.parametrize("domain", [Circle(), Sphere(3)], ids=str)
+def test_without_a_gibbs_map_no_state_of_rest_is_looked_for(domain):
+    trajectory = evolve(ContinuityEquation(domain, SoftmaxAttention(-1.0), 1.0, 2.0), VonMises(0.0, 1.0), 0.5)
+    assert trajectory.outcome is Outcome.UNEXAMINED
 
 
 def test_symmetric_densities_stay_symmetric():

@@ -185,7 +185,7 @@ def test_files_hold_the_equation(tmp_path):
             ContinuityEquation(Circle(), NormalisedAttention(2.0), coupling=5.0),
             "need a Gibbs map, and the velocity of nGPT",
         ),
-        (ContinuityEquation(Circle(), SoftmaxAttention(-2.0), coupling=5.0), "need beta > 0"),
+        (ContinuityEquation(Circle(), SoftmaxAttention(-2.0), coupling=5.0), "for beta > 0 only"),
         (ContinuityEquation(Circle(), SoftmaxAttention(2.0), noise=0.0, coupling=5.0), "give noise > 0"),
     ],
 )

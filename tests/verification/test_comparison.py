@@ -363,3 +363,9 @@ def test_bands_of_small_moduli_hold_the_equation() -> None:
     assert (found.moments.low[rows] == 0.0).all()
     assert (found.moments.mean[rows] > 0.05).all()
     assert "0.00000 to " in found.summary()
+
+
+def test_without_noise_the_comparison_ends_where_the_equation_is_resolved() -> None:
+    problem = McKeanVlasov(Circle(), Kuramoto(), noise=0.0, coupling=2.0)
+    with pytest.raises(ComputationFailed, match=r"followed to time .* of 12 only"):
+        compare(problem, VonMises(0.0, 1.0), 12.0, particles=(10, 20), replicas=2, seed=1)

@@ -78,8 +78,10 @@ class LawFlux:
         masses = np.maximum(density, 0.0)
         slope = self._slope @ masses
         radial = None if self._radial is None else self._radial @ masses
-        velocity = self._law.speed(self._drive @ masses, slope * slope, radial) * slope
-        density *= self._coupling * velocity + self._force
+        # Kernels of large beta leave the range of doubles in steps that are then refused.
+        with np.errstate(over="ignore", invalid="ignore"):
+            velocity = self._law.speed(self._drive @ masses, slope * slope, radial) * slope
+            density *= self._coupling * velocity + self._force
         transform.analyse()
         return np.asarray(self._divergence * transform.coefficients[self._inside])
 

@@ -64,7 +64,9 @@ class ZonalLawSystem(LawSystem, AxialSystem):
         """Return the derivative by advection."""
         density = 1.0 + self._values @ (self._numbers * unknown)
         drive = self._mean + self._values @ (self._kernel * unknown)
-        drive = np.maximum(drive, FLOOR * float(drive.max()))
+        # The mean of the drive has its sign, that of beta for attention.
+        sizes = math.copysign(1.0, self._mean) * drive
+        drive = math.copysign(1.0, self._mean) * np.maximum(sizes, FLOOR * float(sizes.max()))
         slope = self._slopes @ (self._kernel * unknown)
         radial = None
         if self._radial is not None:
