@@ -39,6 +39,17 @@ HOLDS: list[tuple[str, Equation]] = [
     ("attention.polygons", plain(-1.0)),
     ("attention.two-groups", plain(1.0)),
     ("attention.two-groups", softmax(4.0)),
+    ("attention.energy", plain(1.0)),
+    ("attention.energy", softmax(4.0)),
+    ("attention.symmetry", plain(1.0)),
+    ("attention.symmetry", softmax(2.0, domain=Sphere(4))),
+    ("attention.two-tokens", plain(4.0)),
+    ("attention.two-tokens", softmax(1.0, domain=Sphere(3))),
+    ("attention.staircase", softmax(4.0)),
+    ("attention.synchronisation", plain(0.5)),
+    ("attention.local-rate", plain(0.5)),
+    ("attention.continuous-transition", softmax(5.0, 1.0)),
+    ("attention.matrix", softmax(5.0, 1.0)),
 ]
 
 FAILS: dict[str, tuple[str, Equation, Tools]] = {
@@ -62,6 +73,31 @@ FAILS: dict[str, tuple[str, Equation, Tools]] = {
     "groups at a beta off by 1e-6": (
         "attention.two-groups", softmax(1.0), wrong.changed("simulate", wrong.colder(1e-6)),
     ),
+    "slower by 1e-6": ("attention.energy", plain(1.0), wrong.changed("evolve", wrong.stronger(1e-6))),
+    "the other energy": ("attention.energy", softmax(1.0), wrong.changed("evolve", wrong.normalised_otherwise)),
+    "densities that lose their symmetry": ("attention.symmetry", plain(1.0), wrong.first_moment(1e-11)),
+    "tokens faster by 1e-6": (
+        "attention.two-tokens", softmax(4.0), wrong.changed("simulate", wrong.stronger(1e-6)),
+    ),
+    "groups faster by 1e-5": (
+        "attention.staircase", softmax(4.0), wrong.changed("simulate", wrong.stronger(1e-5)),
+    ),
+    "tokens that repel each other": (
+        "attention.synchronisation", plain(0.5), wrong.changed("simulate", wrong.stronger(-2.0)),
+    ),
+    "clusters faster by 1e-4": (
+        "attention.local-rate", plain(0.5), wrong.changed("simulate", wrong.stronger(1e-4)),
+    ),
+    "a branch bent by 1e-6": ("attention.continuous-transition", softmax(5.0, 1.0), wrong.wrong.coupling_bent(1e-6)),
+    "a branch that turns back": (
+        "attention.continuous-transition", softmax(5.0, 1.0), wrong.wrong.coupling_bent(-2.0),
+    ),
+    "more noise by 1e-6": (
+        "attention.continuous-transition", softmax(1.0, 1.0), wrong.changed("diagram", wrong.noisier(1e-6)),
+    ),
+    "states at a beta off by 1e-6": ("attention.matrix", softmax(5.0, 1.0), wrong.states_moved(1e-6)),
+    "no unstable directions": ("attention.matrix", softmax(5.0, 1.0), wrong.wrong.called_stable()),
+    "eigenvalues of the wrong sign": ("attention.matrix", softmax(5.0, 1.0), wrong.wrong.eigenvalues_off(-2.0)),
 }  # fmt: skip
 
 ELSEWHERE: list[tuple[str, Equation]] = [
@@ -71,6 +107,14 @@ ELSEWHERE: list[tuple[str, Equation]] = [
     ("attention.gradient", plain(1.0, Sphere(3))),
     ("attention.polygons", plain(1.0)),
     ("attention.two-groups", softmax(1.0, domain=Sphere(3))),
+    ("attention.energy", plain(1.0, Sphere(3))),
+    ("attention.symmetry", softmax(1.0, 1.0)),
+    ("attention.two-tokens", plain(-1.0)),
+    ("attention.staircase", softmax(1.0)),
+    ("attention.synchronisation", plain(-1.0)),
+    ("attention.local-rate", softmax(1.0)),
+    ("attention.continuous-transition", softmax(1.0)),
+    ("attention.matrix", plain(1.0).replace(noise=1.0)),
 ]
 
 

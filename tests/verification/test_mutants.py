@@ -27,10 +27,14 @@ import solvers.sizing
 import verification.comparison
 import verification.tabulation
 from meanfield import (
+    Circle,
+    ContinuityEquation,
     CosineSeries,
+    Equation,
     Kuramoto,
     McKeanVlasov,
     Outcome,
+    SoftmaxAttention,
     Transformer,
 )
 from tests import problems
@@ -43,6 +47,7 @@ Mutation = Callable[[pytest.MonkeyPatch], None]
 FIELD = problems.IN_THREE_MODES.problem
 SPHERE_FIELD = problems.IN_AN_AXIAL_FIELD.problem
 SPINS = problems.MANY_SPINS.problem
+SOFTMAX = ContinuityEquation(Circle(), SoftmaxAttention(1.0), noise=0.0)
 
 
 def scaled(owner: Any, name: str, factor: float) -> Mutation:
@@ -71,6 +76,11 @@ def second_multiplier(values: Any, *_: Any) -> Any:
     changed = values.copy()
     changed[2:3] *= 1 + 1e-4
     return changed
+
+
+def heavier(kernels: Any, *_: Any) -> Any:
+    drive, derivative, radial = kernels
+    return drive, (1 + 1e-6) * derivative, radial
 
 
 def narrow(band: Any, *_: Any) -> Any:
@@ -141,7 +151,7 @@ def significant(threshold: float) -> Mutation:
     return lambda patch: patch.setattr(solvers.significant, "NEGLIGIBLE", threshold)
 
 
-MUTANTS: dict[str, tuple[Mutation, str, McKeanVlasov]] = {
+MUTANTS: dict[str, tuple[Mutation, str, Equation]] = {
     "a multiplier off by 1e-4": (
         wrapped(Transformer, "_decayed", second_multiplier), "circle.T2", on_circle(Transformer(5.0)),
     ),
@@ -201,6 +211,12 @@ MUTANTS: dict[str, tuple[Mutation, str, McKeanVlasov]] = {
     "states on a sphere pushed out of the confinement": (
         wrapped(solvers.sizing, "confinement_field", lambda field, *_: None if field is None else -field),
         "sphere.confined-states", SPHERE_FIELD,
+    ),
+    "softmax weights of densities off by 1e-5": (
+        scaled(SoftmaxAttention, "speed", 1 + 1e-5), "attention.growth", SOFTMAX,
+    ),
+    "softmax weights of tokens off by 1e-6": (
+        wrapped(SoftmaxAttention, "kernels", heavier), "attention.two-tokens", SOFTMAX,
     ),
     "resonant branches dropped": (
         lambda patch: patch.setattr(solvers.branches.births, "directions_in", lambda *_: []),

@@ -50,3 +50,22 @@ def local_rates() -> Tools:
         return replace(right, rates=tuple(replace(rate, rate=rate.local) for rate in right.rates))
 
     return replace(wrong.RIGHT, contraction=contraction)
+
+
+def noisier(share: float) -> Callable[[Equation], Equation]:
+    """Raise the noise by a share."""
+    return lambda problem: problem.replace(noise=(1 + share) * problem.noise)
+
+
+def first_moment(size: float) -> Tools:
+    """Let a first moment appear in densities that have none."""
+
+    def change(cosine: Any) -> None:
+        cosine[1:, 1] += size
+
+    return wrong.moments_changed(change)
+
+
+def states_moved(size: float) -> Tools:
+    """Report states whose second moment is off."""
+    return wrong.moment_off(2, size)

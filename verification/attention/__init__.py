@@ -1,5 +1,5 @@
 """The theory of attention as claims, without noise on circle and spheres, with noise on the circle."""
 
-from . import clusters, contraction, gradients, growth
+from . import clusters, contraction, energy, gradients, growth, noise, tokens
 
-__all__ = ["clusters", "contraction", "gradients", "growth"]
+__all__ = ["clusters", "contraction", "energy", "gradients", "growth", "noise", "tokens"]

@@ -1,0 +1,288 @@
+r"""Finitely many tokens: when two of them meet, how close ones hold each other, how fast the last ones gather.
+
+Two tokens of the weights m and m' at the angle D approach each other at
+
+.. math:: \dot D = -\kappa\sin D\,e^{\beta\cos D}, \qquad
+          \dot D = -\kappa\sin D\Bigl(\frac{m'}{m\,e^{\beta(1-\cos D)}+m'} + \frac{m}{m'e^{\beta(1-\cos D)}+m}\Bigr)
+
+without normalisation and for softmax. With :math:`u = \cos D` the times for m = m' are exponential integrals.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from meanfield import Ensemble, Equation
+from solvers import PairDrift
+
+from ..claims import Evidence, claim, compare, missing, worst
+from ..measures import EPS, Floats
+from ..tools import Tools
+from .contraction import soon
+from .laws import (
+    COUPLING,
+    antipode_exponent,
+    attention,
+    beta_of,
+    cluster_exponent,
+    is_softmax,
+    on_circle,
+    steepest,
+    unnormalised,
+)
+
+# Angles of two tokens in the beginning and in the end.
+FAR, NEAR = 1.0, 0.01
+# Steps over the inverse of the steepest slope; of order 4, the second error is a fifteenth of their difference.
+STEPS, ORDER_FOUR = (0.1, 0.05), 15.0
+# The five tokens of a staircase, times when two groups are left, and the shares of these.
+STAIRCASE = np.array([0.0622, 0.2143, 1.8191, 2.9111, -3.0952])
+PLATEAU, GROUPS, MERGED = (20.0, 250.0), (0.4, 0.6), 400.0
+STAIRCASE_BETA, STAIRCASE_STEPS = 4.0, (0.4, 0.2)
+# Random starts: tokens, systems, seed, and the time in units of the inverse exponent of the antipode.
+SIZES, SYSTEMS, SEED = (3, 5, 8, 12), 5, 20240611
+PATIENCE, STEP = 25.0, 0.4
+# Tokens this close are in an open hemisphere, and so meet.
+TOGETHER = 1e-3
+# The last tokens: how many, when their spread is measured, and how exact a step of order 4 is by default.
+TOKENS, SPREAD, PROMISED = 32, 1e-7, 1e-6
+
+
+def meeting_time(problem: Equation, far: float, near: float) -> float:
+    """Return the time in which two equal tokens come from one angle to another."""
+    from scipy.special import exp1, expi
+
+    beta, first, last = beta_of(problem), math.cos(far), math.cos(near)
+    ahead = math.exp(-beta) * float(expi(beta * (1 - first)) - expi(beta * (1 - last)))
+    behind = math.exp(beta) * float(exp1(beta * (1 + first)) - exp1(beta * (1 + last)))
+    time = 0.5 * (ahead + behind)
+    if is_softmax(problem):
+        time = 0.5 * (math.log(math.tan(far / 2) / math.tan(near / 2)) + math.exp(beta) * time)
+    return time / problem.fixed_coupling
+
+
+def attractive(problem: Equation) -> str | None:
+    """Return the reason why the time of two tokens is not looked at, or None if it is."""
+    reason = attention(problem)
+    return "the closed form is about beta > 0" if reason is None and beta_of(problem) < 0 else reason
+
+
+@claim(
+    "attention.two-tokens",
+    "when two tokens meet",
+    statement=(
+        "Two tokens at the angle D approach at kappa sin D e^(beta cos D), with softmax at 2 kappa sin D/(1 + "
+        "e^(beta (1 - cos D))): the time from 1 to 0.01 is a sum of exponential integrals."
+    ),
+    assumptions="no noise; beta > 0; every domain, as two tokens stay on their great circle",
+    source="separation of variables; the error of the steps by halving them",
+    hypotheses=attractive,
+    needs=(),
+)
+def two_tokens(problem: Equation, tools: Tools) -> Evidence:
+    """Compare the time until two tokens are at an angle with the exponential integrals."""
+    coupled = problem.at(coupling=COUPLING)
+    expected, rate = meeting_time(coupled, FAR, NEAR), cluster_exponent(coupled)
+    times = []
+    for share in STEPS:
+        step = share / steepest(coupled)
+        found = tools.simulate(
+            coupled, 2, expected, 1, initial=_pair(problem), step=step, times=1, drift=PairDrift(),
+            keep_positions=True,
+        )  # fmt: skip
+        angle = _spread(vectors(np.asarray(found.positions)[0]))
+        times.append(expected + math.log(angle / NEAR) / rate)
+    # From the angle reached to that wanted the rate is that of the cluster, to the square of the angle.
+    short = abs(times[1] - expected) * (1 + beta_of(problem)) * NEAR**2
+    rounding = 64 * EPS / NEAR / rate * (1 + expected * steepest(coupled) / STEPS[1]) ** 0.5
+    bound = abs(times[1] - times[0]) / ORDER_FOUR * 2 + short + rounding
+    return compare(times[1], expected, bound, f"time from the angle {FAR:g} to {NEAR:g}")
+
+
+def vectors(positions: Floats) -> Floats:
+    """Return positions (..., N) on the circle as unit vectors; those on spheres (..., N, d) are."""
+    if positions.ndim > 1:
+        return positions
+    return np.stack([np.cos(positions), np.sin(positions)], axis=-1)
+
+
+def _pair(problem: Equation) -> Floats:
+    """Return two tokens at the first angle, in no special direction."""
+    if problem.domain.turns:
+        return np.array([0.3, 0.3 + FAR])
+    frame = np.linalg.qr(
+        np.random.default_rng(np.random.SeedSequence(1)).normal(size=(problem.domain.dimension, 2))
+    )[0]
+    return np.stack([frame[:, 0], math.cos(FAR) * frame[:, 0] + math.sin(FAR) * frame[:, 1]])
+
+
+def _spread(tokens: Floats) -> float:
+    """Return the angle of two tokens (2, d)."""
+    return 2.0 * math.asin(0.5 * float(np.linalg.norm(tokens[0] - tokens[1])))
+
+
+def staircase(problem: Equation) -> str | None:
+    """Return the reason why the staircase is not looked at, or None if it is."""
+    reason = on_circle(problem)
+    if reason is None and not (is_softmax(problem) and beta_of(problem) == STAIRCASE_BETA):
+        return f"its times are those of softmax attention with beta = {STAIRCASE_BETA:g}"
+    return reason
+
+
+@claim(
+    "attention.staircase",
+    "groups of tokens hold each other and meet in steps",
+    statement=(
+        "Five tokens with softmax, beta = 4, are two groups of 2 and 3 from time 20 to 250, kappa = 1, and one at "
+        "400. The mean of e^(beta (cos - 1)) is the sum of squares of their shares and the cross terms at their "
+        "angle; the groups approach each other as two weighted tokens."
+    ),
+    assumptions="no noise; the circle; the five tokens of arXiv:2410.06833",
+    source="weighted two-token equation by quadrature; the error of the steps by halving them",
+    hypotheses=staircase,
+    needs=(),
+)
+def stairs(problem: Equation, tools: Tools) -> Evidence:
+    """Compare times and energies of the groups with the weighted equation."""
+    coupled = problem.at(coupling=1.0)
+    rows = [[_stair(coupled, time, share, tools) for time in (*PLATEAU, MERGED)] for share in STAIRCASE_STEPS]
+    found = []
+    angles, spread = [[step.angle for step in row[:2]] for row in rows], rows[1][0].spread
+    elapsed = [_elapsed(coupled, *pair) for pair in angles]
+    # What is left of the size of the groups changes their angle, and the time by that over the speed.
+    bound = 2 * abs(elapsed[1] - elapsed[0]) / ORDER_FOUR + 2 * spread * _slowness(coupled, angles[1][0])
+    found.append(compare(elapsed[1], PLATEAU[1] - PLATEAU[0], bound, "time of the approach of the two groups"))
+    for step, time in zip(rows[1][:2], PLATEAU, strict=True):
+        cross = 2 * GROUPS[0] * GROUPS[1] * math.exp(beta_of(coupled) * (math.cos(step.angle) - 1))
+        expected = sum(share**2 for share in GROUPS) + cross
+        found.append(
+            compare(step.level, expected, 2 * STAIRCASE_BETA * spread, f"level of the energy at time {time:g}")
+        )
+    found.append(
+        compare(rows[1][2].level, 1.0, 2 * STAIRCASE_BETA * spread, f"level of the energy at time {MERGED:g}")
+    )
+    return worst(found)
+
+
+class Stair(NamedTuple):
+    """The normalised energy of the five tokens, the angle of the first and the last, and the size of the groups."""
+
+    level: float
+    angle: float
+    spread: float
+
+
+def _stair(problem: Equation, time: float, share: float, tools: Tools) -> Stair:
+    """Return what the five tokens are at a time."""
+    step = share / steepest(problem)
+    found = tools.simulate(
+        problem, STAIRCASE.size, time, 1, initial=STAIRCASE, step=step, times=1, keep_positions=True
+    )
+    angles = np.asarray(found.positions)[0]
+    products = np.cos(angles - angles[:, np.newaxis])
+    level = float(np.exp(beta_of(problem) * (products - 1)).mean())
+    spread = max(abs(angles[1] - angles[0]), abs(angles[3] - angles[2]), abs(angles[4] - angles[3]))
+    return Stair(level, float(np.arccos(products[0, -1])), float(spread))
+
+
+def _elapsed(problem: Equation, far: float, near: float) -> float:
+    """Return the time of the two groups from one angle to another."""
+    from scipy.integrate import quad
+
+    return float(quad(lambda angle: _slowness(problem, angle), near, far, epsrel=1e-12)[0])
+
+
+def _slowness(problem: Equation, angle: float) -> float:
+    """Return the inverse of the speed at which the two groups approach each other."""
+    push = math.exp(beta_of(problem) * (1 - math.cos(angle)))
+    pulls = [other / (own * push + other) for own, other in (GROUPS, GROUPS[::-1])]
+    return 1.0 / (problem.fixed_coupling * math.sin(angle) * sum(pulls))
+
+
+def synchronising(problem: Equation) -> str | None:
+    """Return the reason why random starts are not tried, or None if they are."""
+    reason = unnormalised(problem) or soon(problem)
+    if reason is None and beta_of(problem) < (-0.16 if problem.domain.turns else 0.0):
+        return "it is about beta >= -0.16 on the circle and beta >= 0 on spheres"
+    return reason
+
+
+@claim(
+    "attention.synchronisation",
+    "tokens from random starts end in one cluster",
+    statement=(
+        "From almost all starts tokens meet in one point: on spheres for every beta >= 0, on the circle for every "
+        "beta >= -0.16."
+    ),
+    assumptions="no noise, no normalisation; independent uniform starts; false alarm with probability below 1e-4",
+    source=(
+        "Geshkovski et al. (2023); Polyanskiy, Rigollet, Yao, arXiv:2507.22857; 20 systems of 3 to 12 tokens, "
+        "fixed seed; of 1500 starts 12 at most were late at 12/lambda, and their share fell like "
+        "exp(-0.6 lambda t) or faster, so that at 25/lambda it is below 5e-6; on spheres the time is half as long"
+    ),
+    hypotheses=synchronising,
+    needs=(),
+)
+def synchronisation(problem: Equation, tools: Tools) -> Evidence:
+    """Count the systems that are not in one cluster in the end."""
+    coupled = problem.at(coupling=COUPLING)
+    # On spheres the last tokens leave in two directions or more, and their number falls at twice the exponent.
+    until = PATIENCE / antipode_exponent(coupled) / (1.0 if problem.domain.turns else 2.0)
+    step = STEP / steepest(coupled)
+    apart = 0
+    for count in SIZES:
+        found = tools.simulate(
+            coupled, count, until, SEED, step=step, replicas=SYSTEMS, times=1, drift=PairDrift(),
+            keep_positions=True,
+        )  # fmt: skip
+        tokens = [vectors(system) for system in np.asarray(found.positions)]
+        apart += sum(float(np.linalg.norm(system - system[0], axis=1).max()) > TOGETHER for system in tokens)
+    return compare(apart, 0.0, 0.0, f"systems of {len(SIZES) * SYSTEMS} that are not in one cluster")
+
+
+@claim(
+    "attention.local-rate",
+    "finitely many tokens contract at the local rate in the end",
+    statement=(
+        "The variance of N tokens decays at 2 kappa e^beta from the crossover on, which is about log N over "
+        "the exponent of the antipode: not at the rate of the density."
+    ),
+    assumptions="no noise; no normalisation; independent uniform starts; false alarm with probability below 1e-4",
+    source="linearisation at the cluster; 32 tokens, fixed seed; steps of order 4, exact to 1e-6 of the rate",
+    hypotheses=synchronising,
+    needs=(),
+)
+def local_rate(problem: Equation, tools: Tools) -> Evidence:
+    """Compare the rate of the variance, once it is small, with twice the exponent of the cluster."""
+    coupled = problem.at(coupling=COUPLING)
+    until = PATIENCE / antipode_exponent(coupled)
+    path = tools.simulate(coupled, TOKENS, until, SEED, times=400, degrees=1, drift=PairDrift())
+    remainder = 1.0 - _radii(path)
+    if not bool((remainder < SPREAD).any()):
+        return missing(f"the tokens were not together by time {until:.6g}")
+    first = float(path.time[int(np.argmax(remainder < SPREAD))])
+    near = tools.simulate(coupled, TOKENS, first, SEED, times=1, drift=PairDrift(), keep_positions=True)
+    places, rate = np.asarray(near.positions)[0], cluster_exponent(coupled)
+    after = tools.simulate(
+        coupled, TOKENS, 1.0 / rate, 1, initial=places, times=1, drift=PairDrift(), keep_positions=True
+    )
+    variances = [_variance(vectors(tokens)) for tokens in (places, np.asarray(after.positions)[0])]
+    measured = rate * math.log(variances[0] / variances[1])
+    # The field is linear in the cluster up to the square of its size, N times its variance at most.
+    bent = 2 * rate * (1 + abs(beta_of(problem))) ** 2 * TOKENS * variances[0]
+    rounding = 64 * EPS / math.sqrt(variances[1]) * rate
+    return compare(measured, 2 * rate, 2 * rate * PROMISED + bent + rounding, "rate of the variance of 32 tokens")
+
+
+def _radii(path: Ensemble) -> Floats:
+    """Return the order parameter of the first system over time."""
+    if path.mean_vector is not None:
+        return np.asarray(np.linalg.norm(path.mean_vector[0], axis=-1))
+    return np.asarray(np.hypot(path.cosine[0, :, 1], path.sine[0, :, 1]))
+
+
+def _variance(tokens: Floats) -> float:
+    """Return the mean squared distance of tokens (N, d) from their mean, by differences that lose no digits."""
+    moved = tokens - tokens[0]
+    return float(((moved - moved.mean(axis=0)) ** 2).sum(axis=1).mean())
