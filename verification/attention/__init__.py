@@ -1,5 +1,5 @@
 """The theory of attention as claims, without noise on circle and spheres, with noise on the circle."""
 
-from . import clusters, contraction, energy, gradients, growth, noise, tokens
+from . import clusters, contraction, energy, gathering, gradients, growth, noise, tokens
 
-__all__ = ["clusters", "contraction", "energy", "gradients", "growth", "noise", "tokens"]
+__all__ = ["clusters", "contraction", "energy", "gathering", "gradients", "growth", "noise", "tokens"]
