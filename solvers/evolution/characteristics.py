@@ -7,6 +7,7 @@ import numpy as np
 
 from meanfield import ComputationFailed, InvalidInput, NotResolved, Outcome
 from meanfield.arguments import checked
+from meanfield.equations import Capability
 
 from ..bases import EPS, Floats
 from .direct import RECORDED, MomentPath, Progress, relative_errors, require_direct, unresolved_from
@@ -89,7 +90,17 @@ def _told(failure: NotResolved | None) -> tuple[str, ...]:
 
 def _flow(request: Plan) -> Flow:
     """Return the flow of a density, its field summed over the degrees that count."""
-    problem, degree = request.problem, field_degree(request.problem)
+    problem = request.problem
+    if lacking := problem.lacks(Capability.GRADIENT):
+        other = (
+            "leave the method out, or take particles (simulate)"
+            if request.space.harmonic(problem, request.start) is None
+            else "take method=WatanabeStrogatz() (--method watanabe-strogatz)"
+        )
+        raise InvalidInput(
+            f"Characteristics() follow densities in the gradient law of a pair potential, and {lacking}; {other}"
+        )
+    degree = field_degree(problem)
     if degree > MOST_DEGREES:
         raise InvalidInput(
             f"Characteristics() sums velocities over at most {MOST_DEGREES} degrees, and {problem.potential!r} has "

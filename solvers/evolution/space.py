@@ -72,7 +72,7 @@ class Space(Protocol):
         ...
 
     def flow(self, problem: Equation, start: Initial, degree: int, full: bool) -> Flow | None:
-        """Return the flow of a density by a field of a degree, or None if the density has more than one angle."""
+        """Return the flow of a density in a gradient law whose field has a degree; None for more than one angle."""
         ...
 
     def descent(self, problem: Equation, cosine: Floats, sine: Floats, accuracy: float) -> Descent:

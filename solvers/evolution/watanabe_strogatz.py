@@ -6,7 +6,7 @@ import numpy as np
 
 from meanfield import InvalidInput
 from meanfield.arguments import checked
-from meanfield.equations import Interaction, without_lag
+from meanfield.equations import Capability, Interaction, without_lag
 from meanfield.records import ORDER_DEFICIT
 
 from ..bases import EPS, Floats
@@ -83,10 +83,14 @@ def _harmonic(request: Plan) -> int:
     """Return the degree of the potential, refusing what is not moved by Moebius maps."""
     harmonic = request.space.harmonic(request.problem, request.start)
     if harmonic is None:
+        other = (
+            "leave the method out, or take particles (simulate)"
+            if request.problem.lacks(Capability.GRADIENT)
+            else "take method=Characteristics() (--method characteristics)"
+        )
         raise InvalidInput(
             "WatanabeStrogatz() needs the circle, no confinement and a potential w_0 + w_n cos(n t), as Kuramoto() "
-            "with n = 1 is, beside a density whose moments all have multiples of n as degrees; for others take "
-            "method=Characteristics() (--method characteristics)"
+            f"with n = 1 is, beside a density whose moments all have multiples of n as degrees; for others {other}"
         )
     return harmonic
 

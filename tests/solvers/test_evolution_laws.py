@@ -21,6 +21,7 @@ from meanfield import (
 )
 from solvers import (
     LSODA,
+    Characteristics,
     Mixture,
     PerturbedUniform,
     RandomPerturbation,
@@ -168,6 +169,24 @@ def test_without_noise_the_evolution_ends_where_the_density_is_too_narrow():
             VonMises(),
             {"stop_at_stationarity": True},
             "need a Gibbs map, and the velocity of nGPT attention",
+        ),
+        (
+            ContinuityEquation(Circle(), SoftmaxAttention(2.0), 0.0, 3.0),
+            VonMises(),
+            {"method": Characteristics()},
+            "softmax attention divides .*; leave the method out, or take particles",
+        ),
+        (
+            ContinuityEquation(Circle(), SoftmaxAttention(2.0), 0.0, 3.0),
+            VonMises(),
+            {"method": WatanabeStrogatz()},
+            "for others leave the method out, or take particles",
+        ),
+        (
+            ContinuityEquation(Circle(), PhaseLag(Kuramoto(), 0.3), 0.0, 3.0),
+            VonMises(),
+            {"method": Characteristics()},
+            "a phase lag away; take method=WatanabeStrogatz",
         ),
     ],
 )

@@ -81,9 +81,7 @@ class CircleSpace:
         return None if np.any(present % harmonic) else harmonic
 
     def flow(self, problem: Equation, start: Initial, degree: int, full: bool) -> Flow | None:
-        """Return the flow of a density by a field of a degree; None for other laws than gradients."""
-        if problem.lacks(Capability.GRADIENT):
-            return None
+        """Return the flow of a density by the field of a gradient law, of a degree."""
         system = self.system(problem, start, degree, full)
         return CircleFlow(problem, start, system.even, system.symmetry, -(-degree // system.symmetry))
 

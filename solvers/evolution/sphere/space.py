@@ -69,9 +69,7 @@ class ZonalSpace:
         return None
 
     def flow(self, problem: Equation, start: Initial, degree: int, full: bool) -> Flow | None:
-        """Return the flow of a density by a field of a degree; None for other laws than gradients."""
-        if problem.lacks(Capability.GRADIENT):
-            return None
+        """Return the flow of a density by the field of a gradient law, of a degree."""
         return ZonalFlow(problem, start, self.system(problem, start, degree, full).symmetry, degree)
 
     def descent(self, problem: Equation, cosine: Floats, sine: Floats, accuracy: float) -> Descent:
