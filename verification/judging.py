@@ -33,7 +33,7 @@ def matching(pattern: str = "") -> list[Claim]:
     Raises
     ------
     InvalidInput
-        If no claim matches; the message lists all claims.
+        If no claim matches; the message says what claims there are.
     """
     wanted = pattern.strip().lower()
     # Domain by domain, whichever was imported first.
@@ -41,8 +41,10 @@ def matching(pattern: str = "") -> list[Claim]:
     exact = [item for item in known if item.identifier.lower() == wanted]
     chosen = exact or [item for item in known if _matches(item.identifier.lower(), wanted)]
     if not chosen:
+        groups = sorted({name.partition(".")[0] for name in CLAIMS})
         raise InvalidInput(
-            f"no claim matches {pattern!r}; {did_you_mean(pattern, CLAIMS)}there are {', '.join(CLAIMS)}"
+            f"no claim matches {pattern!r}; {did_you_mean(pattern, [*groups, *CLAIMS])}there are "
+            f"{', '.join(f'{name}.*' for name in groups)}, listed by matching() (meanfield verify --list)"
         )
     return chosen
 

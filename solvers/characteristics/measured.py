@@ -34,6 +34,9 @@ FURTHER, INTERVAL, TRACERS = 18.0, 2.0, 4
 # Remainders, tolerances and narrowest panels of the passes that only look for the separatrix label.
 ROUGH = ((1e-2, 1e-8, 1.0), (1e-5, 1e-9, 1e-4))
 FORWARD, BACKWARD = 1e-10, 1e-13
+# Tracers need no sharper tolerance than this share of the relative rounding of velocities at the antipode: steps
+# would shrink to resolve rounding, and the error multiplied by the logarithms of distances is as large as rounding.
+ROUNDING_SHARE = 1.0 / 32.0
 # Labels shrink to this towards the separatrix.
 FINEST = 1e-9
 # Beyond this ratio of the exponents of 1 - r the cluster decides however large the errors are.
@@ -99,10 +102,11 @@ def followed(medium: Medium, density: LabelDensity, flow: LimitFlow, goal: float
     times = extended.until - INTERVAL / flow.unstable * np.arange(TRACERS - 1.0, -1.0, -1.0)
     # Where the cluster clearly decides, the other exponent is not needed to all digits.
     clearly = (medium.dimension - 1) * flow.unstable > CLEARLY_FASTER * 2.0 * flow.local
-    tracers = backward(medium, extended, times, FORWARD if clearly else BACKWARD)
-    moved = 0.0 if medium.even else abs(_turn(tracers.label - label)) + FORWARD
     rounding = medium.rounding(math.pi, point_fields(medium))
-    unstable = unstable_exponent(tracers, FORWARD if clearly else BACKWARD, rounding)
+    tolerance = max(FORWARD if clearly else BACKWARD, ROUNDING_SHARE * rounding / flow.unstable)
+    tracers = backward(medium, extended, times, tolerance)
+    moved = 0.0 if medium.even else abs(_turn(tracers.label - label)) + FORWARD
+    unstable = unstable_exponent(tracers, tolerance, rounding)
     return Collapse(history, local, unstable, cluster, tracers, moved)
 
 

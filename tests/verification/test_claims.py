@@ -120,9 +120,17 @@ def test_pattern_as_substring() -> None:
     assert [claim for room in rooms for claim in room] == matching()
 
 
-def test_unknown_pattern_lists_the_claims() -> None:
-    with pytest.raises(InvalidInput, match=r"no claim matches 'torus'.*circle\.T1"):
-        matching("torus")
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        ("torus", r"there are attention\.\*, circle\.\*, sphere\.\*, listed by matching\(\)"),
+        ("attnetion", r"did you mean attention\?"),
+        ("circle.T55", r"did you mean circle\.T5\?"),
+    ],
+)
+def test_unknown_pattern_names_what_is_near_and_what_there_is(pattern: str, said: str) -> None:
+    with pytest.raises(InvalidInput, match=rf"no claim matches '{pattern}'; .*{said}"):
+        matching(pattern)
 
 
 def test_every_claim_is_documented() -> None:
