@@ -32,7 +32,7 @@ from solvers import (
     characteristics,
     contraction_rate,
 )
-from solvers.characteristics import LabelDensity, contraction, measured
+from solvers.characteristics import LabelDensity, contraction, measured, medium
 from tests import oracles
 
 
@@ -61,6 +61,24 @@ def test_a_positive_density_contracts_at_the_rate_of_the_antipode(beta, bound):
     assert found.theory == pytest.approx(math.exp(-beta), rel=1e-13)
     assert abs(found.local_rate - 2 * math.exp(beta)) <= 2 * found.local_error <= 1e-11
     assert found.rate_of("W2").rate == found.rate / 2
+
+
+@pytest.mark.parametrize("law", [SoftmaxAttention(8.0), SoftmaxAttention(9.0), Gradient(Transformer(8.0))])
+def test_steps_of_tracers_do_not_follow_the_rounding_of_velocities(law, monkeypatch):
+    """Velocities beside the antipode are e^-2 beta of their terms; steps that resolve rounding are a million."""
+    calls = []
+    difference = medium.Medium.difference
+
+    def counted(self, *given):
+        calls.append(None)
+        return difference(self, *given)
+
+    monkeypatch.setattr(medium.Medium, "difference", counted)
+    problem = ContinuityEquation(Circle(), law, 0.0, 1.0)
+    found = contraction_rate(problem, initial=lambda angles: np.maximum(np.cos(angles), 0.0) / 2.0)
+    exact = 1.0 if isinstance(law, SoftmaxAttention) else math.exp(-8.0)
+    assert abs(found.separatrix_exponent - exact) <= found.separatrix_error <= 1e-6
+    assert len(calls) <= 50_000
 
 
 def test_at_beta_4():
