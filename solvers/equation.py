@@ -211,7 +211,7 @@ class StationaryEquation:
         return harmonics.response(self.field(solution.b, solution.q), change)
 
     def own_block(self, b: Floats, q: float, moments: Floats) -> Floats | None:
-        """Return the symmetric Jacobian without deflation; None if the covariance of the modes gives it."""
+        """Return the symmetric Jacobian, rotation deflated; None if the covariance of the modes gives it."""
         return None
 
     def partition(self, q: float, moments: Floats) -> Partition | None:

@@ -102,15 +102,11 @@ class SoftmaxEquation(StationaryEquation):
 
     def linearise(self, b: Floats, q: float, moments: Floats) -> tuple[Floats, Floats]:
         """Return the symmetric Jacobian of the residual and its derivative in q, rotation deflated."""
-        jacobian = self.own_block(b, q, moments)
         derivative = self._reduced(b, -self.exponent_unit * self.scales * self.basis.means(self._correlated(b, q)))
-        generator = self.basis.rotation(moments)
-        if generator is not None:
-            jacobian = plus_projector(jacobian, (self.scales * generator.T).T)
-        return jacobian, derivative
+        return self.own_block(b, q, moments), derivative
 
     def own_block(self, b: Floats, q: float, moments: Floats) -> Floats:
-        """Return the symmetric Jacobian of the residual without deflation."""
+        """Return the symmetric Jacobian of the residual, rotation deflated."""
         p, response = self.exponent(q), self.response(b, q, moments)
         means = self.basis.means(response)
         weights = self.factor * np.multiply.outer(self.scales, self.scales)
@@ -122,7 +118,9 @@ class SoftmaxEquation(StationaryEquation):
         along = m / (1.0 + m @ m)
         form -= np.multiply.outer(along, m @ form)
         form -= np.multiply.outer(form @ m, along)
-        return np.asarray(0.5 * (form + form.T))
+        form = np.asarray(0.5 * (form + form.T))
+        generator = self.basis.rotation(moments)
+        return form if generator is None else plus_projector(form, (self.scales * generator.T).T)
 
     def response(self, b: Floats, q: float, moments: Floats) -> Floats:
         """Return the moments of rho/u, whose products with two modes are those of the linearisation."""

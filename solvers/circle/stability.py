@@ -103,9 +103,9 @@ class Perturbations:
     def block(self, point: Point, block: Block) -> tuple[Floats, Integers, int]:
         """Return the symmetric matrix of a block, its degrees and its number of repulsive modes."""
         part = self._part(block.residue)
-        own = point.equation.own_block(point.b, point.q, point.moments) if block.own else None
+        own = own_block(point) if block.own else None
         if own is not None:
-            return own, point.equation.basis.degrees, self._repulsive(point, part)
+            return own
         if block.parity == "mixed":
             return self._mixed(point, part)
         matrix = self.matrices([point], block.parity, block.residue)[0]
@@ -113,8 +113,9 @@ class Perturbations:
 
     def count_mixed(self, point: Point, neutral: float) -> int:
         """Return the number of unstable directions of an uneven state among all modes."""
-        matrix, degrees, repulsive = self._mixed(point, self._part(ALL))
-        return _count(matrix, degrees, repulsive, neutral)
+        own = own_block(point)
+        blocks = [self._mixed(point, self._part(ALL if own is None else OTHERS))] + ([] if own is None else [own])
+        return sum(_count(*block, neutral) for block in blocks)
 
     def count_even(self, points: Sequence[Point], neutral: float) -> Integers:
         """Return the numbers of unstable directions among the cosines that are not in the block of the states."""
@@ -285,14 +286,25 @@ class Perturbations:
     def _mixed(self, point: Point, part: Part) -> tuple[Floats, Integers, int]:
         equation, needed = point.equation, 2 * int(self.degrees[-1]) + 1
         cosine, sine = (padded(moments, needed) for moments in point.by_degree)
+        response = [padded(moments, needed) for moments in equation.basis.expand(point.response)]
         signs = np.tile(-equation.sign * part.signs, 2)
         roots = np.tile(np.sqrt(point.q / equation.strongest) * part.roots, 2)
         scaled = signs * roots
-        matrix = np.diag(signs) - 2.0 * scaled[:, None] * covariance(part.degrees, cosine, sine) * scaled
+        matrix = np.diag(signs) - 2.0 * scaled[:, None] * covariance(part.degrees, *response) * scaled
         if not self.fixed_angle:
             rotation = np.concatenate([-part.degrees * sine[part.degrees], part.degrees * cosine[part.degrees]])
             matrix = plus_projector(matrix, roots * rotation)
         return matrix, np.tile(part.degrees, 2), int(np.count_nonzero(signs < 0.0))
+
+
+def own_block(point: Point) -> tuple[Floats, Integers, int] | None:
+    """Return the matrix of the block of a point's own symmetry, its degrees and its number of repulsive modes.
+
+    None if the matrices of the other blocks serve for it as well.
+    """
+    equation = point.equation
+    matrix = equation.own_block(point.b, point.q, point.moments)
+    return None if matrix is None else (matrix, equation.basis.degrees, equation.repulsive)
 
 
 def diagonals(matrices: Floats) -> Floats:

@@ -177,7 +177,7 @@ class Perturbations:
         repulsive = part.repulsive[0 if equation.sign > 0 else 1]
         own = equation.own_block(point.b, point.q, point.moments) if sector.own else None
         if own is not None:
-            return BlockMatrix(own, part.degrees, repulsive)
+            return BlockMatrix(own, part.degrees, equation.repulsive)
         strength = equation.doubled * point.q / equation.strongest
         matrix: Floats = (part.scaled * (-strength * weights)) @ part.scaled.T
         if sector.order == 0 and sector.parity != 1:

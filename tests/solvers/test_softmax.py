@@ -22,7 +22,10 @@ from meanfield import (
 )
 from meanfield.export.states import open_states, save_states
 from solvers import bifurcation_diagram, contraction_rate, spectral_gap, spectrum, stationary_states
+from solvers.branches.continuation import state_at
 from solvers.circle import law_spectra
+from solvers.domains import solvers_of
+from solvers.sizing import stationary_equation
 from solvers.sphere.linearised import law_spectra as zonal_law_spectra
 from tests import oracles
 
@@ -161,6 +164,46 @@ def test_states_in_a_field():
         assert abs(state.slowest_rate + expected[0]) < 1e-9 * np.abs(expected[:4]).max()
         assert (expected > 0.0).sum() == state.unstable
     assert any(state.unstable == 0 for state in states)
+
+
+def test_counts_in_random_fields_are_those_of_collocation():
+    """Also of states beside the axis of the field, whose perturbations are not even or odd."""
+    generator = np.random.default_rng(5)
+    fields = [CosineSeries((0.1, 0.5)), CosineSeries((0.0, 0.3, 0.0, 0.9))]
+    fields += [CosineSeries(tuple(0.5 * generator.normal(size=size))) for size in (2, 3, 4, 4)]
+    angles, uneven = 2.0 * np.pi * np.arange(191) / 191, 0
+    for field in fields:
+        beta, ratio, noise = generator.uniform(1.5, 6.0), generator.uniform(1.5, 5.0), generator.uniform(0.3, 1.4)
+        problem = softmax(beta, ratio, noise, field)
+        for state in stationary_states(problem):
+            density = 2.0 * np.pi * state.density(angles)
+            expected = oracles.attention_eigenvalues(
+                "softmax", beta, problem.coupling, noise, density, -field.slope(angles)
+            ).real
+            expected = np.sort(np.delete(expected, np.abs(expected).argmin()))[::-1]
+            rounding = 1e-9 * np.abs(expected[:4]).max()
+            assert (expected > rounding).sum() <= state.unstable <= (expected > -rounding).sum()
+            assert abs(state.slowest_rate + expected[0]) < rounding
+            uneven += np.abs(state.sine).max() > 1e-6
+    assert uneven >= 4
+
+
+@pytest.mark.parametrize("domain", [Circle(), Sphere(3)], ids=str)
+def test_blocks_at_negative_couplings_have_no_unstable_directions(domain):
+    """Nothing attracts there: what a block counts as repulsive belongs to its own matrix."""
+    field = CosineSeries((-0.3, 0.4)) if domain == Circle() else GegenbauerSeries((-0.3, 0.4), 3)
+    problem = ContinuityEquation(domain, SoftmaxAttention(2.0), 1.0, -4.0, field)
+    (state,) = stationary_states(problem)
+    assert state.unstable == 0
+    assert spectrum(state).slowest_rate > 0.0
+    equation = stationary_equation(solvers_of(problem).geometry, problem, 1, -1)
+    point = state_at(equation, np.zeros(equation.basis.degrees.size), equation.q_at(problem.coupling))
+    # On spheres only blocks whose traces reach a bound are formed, and here none does.
+    own = [block for block in equation.densities.blocks_of(point) if block.own]
+    assert len(own) == (domain == Circle())
+    for block in own:
+        matrix, _, repulsive = equation.densities.block_matrix(point, block)
+        assert (np.linalg.eigvalsh(matrix) < 0.0).sum() == repulsive == 0
 
 
 def test_files_hold_the_equation(tmp_path):
