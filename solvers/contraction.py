@@ -107,14 +107,14 @@ def _record(
         reason=_reason(found, main),
         theory=theory_of(found, quantity),
         local_exponent=collapse.local.value,
-        local_error=collapse.local.error,
+        local_exponent_error=collapse.local.error,
         separatrix_exponent=None if collapse.unstable is None else collapse.unstable.value,
-        separatrix_error=None if collapse.unstable is None else collapse.unstable.error,
+        separatrix_exponent_error=None if collapse.unstable is None else collapse.unstable.error,
         order=found.tail.order,
         limit_point=math.remainder(collapse.cluster + frame, 2.0 * math.pi),
         limit_point_error=0.0 if found.density.even else math.pi * remainder + ACCURACY,
         separatrix=None if tracers is None else math.remainder(tracers.label + frame, 2.0 * math.pi),
-        separatrix_label_error=None if tracers is None else collapse.label_error,
+        separatrix_error=None if tracers is None else collapse.label_error,
         log_amplitude=found.log_amplitude,
         time=collapse.history.ends,
         remainder=collapse.history.remainder,
@@ -138,7 +138,7 @@ def theory_of(found: Found, quantity: str) -> float | None:
 
 def _reason(found: Found, rate: QuantityRate) -> str:
     """Return why one exponent governs a quantity and not the other, in a sentence."""
-    if rate.governed_by == "local" and rate.separatrix is None:
+    if rate.governed_by == "local" and rate.separatrix_rate is None:
         return "the local rate governs, since the initial density is zero around what never reaches the cluster"
     if rate.quantity not in MULTIPLES and rate.governed_by == "separatrix":
         return "the support keeps its diameter, since it reaches the separatrix, from where nothing ever arrives"
@@ -147,15 +147,15 @@ def _reason(found: Found, rate: QuantityRate) -> str:
     tail = tail if order else "the mass in flight, of a density that is positive at the separatrix label"
     if rate.governed_by == "separatrix":
         return (
-            f"the separatrix governs, since {tail}, decays slower ({rate.separatrix:.6g}) than the cluster shrinks "
-            f"({rate.local:.6g})"
+            f"the separatrix governs, since {tail}, decays slower ({rate.separatrix_rate:.6g}) than the cluster "
+            f"shrinks ({rate.local_rate:.6g})"
         )
     if rate.governed_by == "local":
         return (
-            f"the local rate governs, since the cluster shrinks slower ({rate.local:.6g}) than {tail}, decays "
-            f"({rate.separatrix:.6g})"
+            f"the local rate governs, since the cluster shrinks slower ({rate.local_rate:.6g}) than {tail}, decays "
+            f"({rate.separatrix_rate:.6g})"
         )
-    if rate.separatrix is None:
+    if rate.separatrix_rate is None:
         return f"which exponent governs is not known: {found.tail.doubt}"
     return (
         "both exponents agree within the error, so both govern and the decay has a factor t besides the exponential"

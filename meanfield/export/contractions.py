@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ..arguments import checked
-from ..equations import McKeanVlasov
+from ..equations import equation_from
 from ..records.contraction import RATE_COLUMNS, Contraction, QuantityRate
 from . import records
 from .datasets import Arrays, Content, Variable, open_content, target_check
@@ -18,14 +18,14 @@ SCALARS = (
     "reason",
     "theory",
     "local_exponent",
-    "local_error",
+    "local_exponent_error",
     "separatrix_exponent",
-    "separatrix_error",
+    "separatrix_exponent_error",
     "order",
     "limit_point",
     "limit_point_error",
     "separatrix",
-    "separatrix_label_error",
+    "separatrix_error",
     "log_amplitude",
 )
 
@@ -52,7 +52,7 @@ def open_contraction(path: str | Path, *, check: bool = True) -> Contraction:
 
 def _contraction(header: dict[str, Any], arrays: Arrays) -> Contraction:
     return Contraction(
-        problem=McKeanVlasov.from_dict(header["problem"]),
+        problem=equation_from(header["problem"]),
         **{name: header[name] for name in SCALARS},
         rates=tuple(_rate(values) for values in header["rates"]),
         time=arrays["time"],

@@ -58,7 +58,7 @@ def require_contraction(contraction: Contraction) -> None:
     _require_times(contraction.time)
     _require(contraction.remainder >= 0, "1 - r is negative")
     errors = [rate.error for rate in contraction.rates if rate.error is not None]
-    _require(np.array([contraction.local_error, *errors]) >= 0, "the error of a rate is negative")
+    _require(np.array([contraction.local_exponent_error, *errors]) >= 0, "the error of a rate is negative")
 
 
 def require_comparison(comparison: Comparison) -> None:

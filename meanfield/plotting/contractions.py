@@ -36,7 +36,8 @@ def plot_contraction(contraction: Contraction, ax: "Axes | None" = None, **style
     times, values = contraction.time[shown], contraction.remainder[shown]
     ax.plot(times, values, **({"color": colour_number(0), "label": "$1 - r$"} | style))
     found = contraction.rate_of("1 - r")
-    for index, (name, rate) in enumerate((("cluster", found.local), ("mass in flight", found.separatrix))):
+    alone = {"cluster": found.local_rate, "mass in flight": found.separatrix_rate}
+    for index, (name, rate) in enumerate(alone.items()):
         if rate is not None and times.size:
             start = int(np.argmax(values <= SHARE * values[0]))
             # A slope that leaves the picture is cut where 1 - r ends.

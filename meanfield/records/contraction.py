@@ -32,7 +32,16 @@ QUANTITIES = {
     "energy gap": "energy above that of the cluster",
     "support diameter": "diameter of the support",
 }
-RATE_COLUMNS = ("quantity", "rate", "error", "window_start", "window_end", "governed_by", "local", "separatrix")
+RATE_COLUMNS = (
+    "quantity",
+    "rate",
+    "error",
+    "window_start",
+    "window_end",
+    "governed_by",
+    "local_rate",
+    "separatrix_rate",
+)
 
 
 @checked
@@ -51,7 +60,7 @@ class QuantityRate(Record):
     governed_by : str
         ``"local"`` for the cluster, ``"separatrix"`` for the mass in flight, ``"undecided"`` where their rates
         agree within the error, or one is not known.
-    local, separatrix : float or None
+    local_rate, separatrix_rate : float or None
         The rate that the cluster alone and the mass in flight alone would make.
     """
 
@@ -60,8 +69,8 @@ class QuantityRate(Record):
     error: float | None
     window: tuple[float, float] | None
     governed_by: str
-    local: float | None
-    separatrix: float | None
+    local_rate: float | None
+    separatrix_rate: float | None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, as for JSON."""
@@ -71,8 +80,8 @@ class QuantityRate(Record):
             "error": self.error,
             "window": None if self.window is None else list(self.window),
             "governed_by": self.governed_by,
-            "local_rate": self.local,
-            "separatrix_rate": self.separatrix,
+            "local_rate": self.local_rate,
+            "separatrix_rate": self.separatrix_rate,
         }
 
 
@@ -95,16 +104,16 @@ class Contraction(SavedRecord):
         Why the one exponent governs and not the other, in a sentence.
     theory : float or None
         The rate from the exponents of the flow in the field of a point, None where it is not known.
-    local_exponent, local_error : float
+    local_exponent, local_exponent_error : float
         L, at which displacements in the cluster shrink, and a bound on its error.
-    separatrix_exponent, separatrix_error : float or None
+    separatrix_exponent, separatrix_exponent_error : float or None
         :math:`\lambda`, at which distances grow near the separatrix; None where there is no antipode to leave.
     order : float or None
         Order k at which the initial density vanishes at the separatrix label, 0 if it is positive; None if it is
         zero in a neighbourhood, or not known.
     limit_point, limit_point_error : float
         Angle of the cluster in the end.
-    separatrix, separatrix_label_error : float or None
+    separatrix, separatrix_error : float or None
         Label of the particle that ends at the antipode.
     log_amplitude : float or None
         ln C of the mass in flight; None if there is none or it is not known.
@@ -121,14 +130,14 @@ class Contraction(SavedRecord):
     reason: str
     theory: float | None
     local_exponent: float
-    local_error: float
+    local_exponent_error: float
     separatrix_exponent: float | None
-    separatrix_error: float | None
+    separatrix_exponent_error: float | None
     order: float | None
     limit_point: float
     limit_point_error: float
     separatrix: float | None
-    separatrix_label_error: float | None
+    separatrix_error: float | None
     log_amplitude: float | None
     time: Floats
     remainder: Floats
@@ -169,12 +178,12 @@ class Contraction(SavedRecord):
     @property
     def local_rate(self) -> float | None:
         """The rate that the cluster alone makes, which any finite number of particles follows in the end."""
-        return self._main.local
+        return self._main.local_rate
 
     @property
     def separatrix_rate(self) -> float | None:
         """The rate that the mass in flight alone makes; None if there is none or it is not known."""
-        return self._main.separatrix
+        return self._main.separatrix_rate
 
     def rate_of(self, quantity: str) -> QuantityRate:
         """Return the rate of one quantity.
@@ -232,14 +241,14 @@ class Contraction(SavedRecord):
             "reason": self.reason,
             "initial": self.initial,
             "local_exponent": self.local_exponent,
-            "local_exponent_error": self.local_error,
+            "local_exponent_error": self.local_exponent_error,
             "separatrix_exponent": self.separatrix_exponent,
-            "separatrix_exponent_error": self.separatrix_error,
+            "separatrix_exponent_error": self.separatrix_exponent_error,
             "order": self.order,
             "limit_point": self.limit_point,
             "limit_point_error": self.limit_point_error,
             "separatrix": self.separatrix,
-            "separatrix_error": self.separatrix_label_error,
+            "separatrix_error": self.separatrix_error,
             "log_amplitude": self.log_amplitude,
             "rates": [rate.to_dict() for rate in self.rates],
             "warnings": list(self.warnings),
@@ -255,8 +264,8 @@ class Contraction(SavedRecord):
                 "window_start": None if rate.window is None else rate.window[0],
                 "window_end": None if rate.window is None else rate.window[1],
                 "governed_by": rate.governed_by,
-                "local": rate.local,
-                "separatrix": rate.separatrix,
+                "local_rate": rate.local_rate,
+                "separatrix_rate": rate.separatrix_rate,
             }
             for rate in self.rates
         ]

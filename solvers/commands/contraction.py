@@ -111,8 +111,8 @@ def _text(found: Contraction) -> str:
         "rate": [formatted(rate.rate, 15) for rate in found.rates],
         "error": [formatted(rate.error, 2) for rate in found.rates],
         "governed by": [rate.governed_by for rate in found.rates],
-        "cluster alone": [formatted(rate.local) for rate in found.rates],
-        "mass in flight": [formatted(rate.separatrix) for rate in found.rates],
+        "cluster alone": [formatted(rate.local_rate) for rate in found.rates],
+        "mass in flight": [formatted(rate.separatrix_rate) for rate in found.rates],
     }
     return "\n".join([found.summary().partition("\n  ")[0], "", table(columns, "  "), *_further(found)])
 

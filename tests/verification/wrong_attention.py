@@ -47,7 +47,7 @@ def local_rates() -> Tools:
 
     def contraction(*arguments: Any) -> Any:
         right = wrong.RIGHT.contraction(*arguments)
-        return replace(right, rates=tuple(replace(rate, rate=rate.local) for rate in right.rates))
+        return replace(right, rates=tuple(replace(rate, rate=rate.local_rate) for rate in right.rates))
 
     return replace(wrong.RIGHT, contraction=contraction)
 
