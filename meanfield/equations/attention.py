@@ -29,6 +29,7 @@ from ..domains import Domain
 from ..errors import InvalidInput
 from ..harmonics.gegenbauer import multiplicities
 from ..potentials import Array, Potential, Transformer
+from ..potentials.series import as_number
 from .capabilities import Capability
 from .velocity import VelocityLaw
 
@@ -49,12 +50,12 @@ class _Attention(VelocityLaw):
     beta: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "beta", Transformer(self.beta).beta)
-        if abs(self.beta) > LARGEST_BETA:
+        if abs(as_number(self.beta, "beta", "a finite number other than 0")) > LARGEST_BETA:
             raise InvalidInput(
                 f"abs(beta) must be at most {LARGEST_BETA:g} for {self.name}, not {self.beta!r}; without "
                 "normalisation, Transformer(beta), it may be larger"
             )
+        object.__setattr__(self, "beta", Transformer(self.beta).beta)
 
     @property
     def potential(self) -> Potential:

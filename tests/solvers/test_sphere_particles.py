@@ -38,8 +38,8 @@ from solvers.bases.spherical import ducc
 from solvers.evolution import Initial
 from solvers.particles import replicas
 from solvers.particles.sphere import sphere_setting
-from solvers.particles.sphere.cloud import follow, tangent
-from solvers.particles.sphere.fields import PairField
+from solvers.particles.sphere.cloud import follow
+from solvers.particles.sphere.fields import PairField, tangent
 from solvers.particles.sphere.harmonics import SolidHarmonics
 from solvers.particles.sphere.noise import tangent_variance
 from solvers.particles.sphere.setting import moment_lengths

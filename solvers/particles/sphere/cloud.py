@@ -15,7 +15,7 @@ from ..drift import OVERSHOOTING
 from ..euler_maruyama import EulerMaruyama
 from ..second_order import WeakSecondOrder
 from ..stepping import Passes
-from .fields import Field, equal_parts
+from .fields import Field, equal_parts, tangent
 from .noise import tangent_variance
 
 Floats = NDArray[np.float64]
@@ -188,11 +188,6 @@ class SphereCloud:
 
     def _width(self, time: float) -> float:
         return math.sqrt(tangent_variance(self.positions.shape[0] - 1, self._noise * time))
-
-
-def tangent(points: Floats, vectors: Floats) -> Floats:
-    """Return the parts of vectors (d, n) tangent to the sphere at points (d, n)."""
-    return np.asarray(vectors - points * np.einsum("in,in->n", points, vectors))
 
 
 def shifted(points: Floats, displacements: Floats) -> Floats:

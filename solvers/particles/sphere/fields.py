@@ -156,8 +156,13 @@ class TensorField:
         return result
 
 
-class PairField:
-    r"""The drift by sums over all pairs, :math:`\nabla W = -W'(\gamma)\,y/\sin\gamma` up to a part along x."""
+def tangent(points: Floats, vectors: Floats) -> Floats:
+    """Return the parts of vectors (d, n) tangent to the sphere at points (d, n)."""
+    return np.asarray(vectors - points * np.einsum("in,in->n", points, vectors))
+
+
+class AllPairs:
+    """What sums over all pairs share: the particles, the force of the confinement and the points taken at once."""
 
     def __init__(self, problem: Equation, significant: DriftDegrees) -> None:
         self._problem = problem
@@ -166,9 +171,17 @@ class PairField:
         self.block = 64
 
     def gather(self, positions: Floats) -> None:
-        """Compute the field of particles (d, N)."""
+        """Keep the particles (d, N) that act on points."""
         self._positions = positions.copy()
         self.block = max(1, PAIRS_AT_ONCE // positions.shape[1])
+
+    def cosines(self, points: Floats) -> Floats:
+        """Return the inner products (n, N) of points (d, n) and particles."""
+        return np.asarray(np.clip(points.T @ self._positions, -1.0, 1.0))
+
+
+class PairField(AllPairs):
+    r"""The drift by sums over all pairs, :math:`\nabla W = -W'(\gamma)\,y/\sin\gamma` up to a part along x."""
 
     def drift(self, points: Floats, own: slice | None = None) -> Floats:
         """Return the drift at points (d, n).
@@ -179,7 +192,7 @@ class PairField:
             If a force is not finite.
         """
         count = self._positions.shape[1]
-        cosines = np.clip(points.T @ self._positions, -1.0, 1.0)
+        cosines = self.cosines(points)
         angles = np.arccos(cosines)
         apart = 1.0 - np.abs(cosines) > COINCIDENT
         slopes = np.asarray(self._problem.potential.slope(angles), dtype=float)

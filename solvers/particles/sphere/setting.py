@@ -3,7 +3,7 @@ r"""Spheres as the setting of a simulation: the choice of the drift, and the rec
 import dataclasses
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -296,13 +296,25 @@ class OrdinarySphereSetting(SphereSetting):
 
 
 # Spheres with a setting of their own, by the dimension of the space around them.
-OF_DIMENSION = {3: OrdinarySphereSetting}
+OF_DIMENSION: Mapping[int, type[SphereSetting]] = {3: OrdinarySphereSetting}
 
 
 def sphere_setting(
-    problem: Equation, drift: MomentDrift | PairDrift | None, degrees: int, particles: int
+    problem: Equation,
+    drift: MomentDrift | PairDrift | None,
+    degrees: int,
+    particles: int,
+    general: type[SphereSetting] = SphereSetting,
+    of_dimension: Mapping[int, type[SphereSetting]] = OF_DIMENSION,
 ) -> SphereSetting:
     """Return the setting of a problem on a sphere, with the cheaper of moments and pairs by default.
+
+    Parameters
+    ----------
+    problem, drift, degrees, particles
+        The equation, the drift asked for, the degrees of the moments recorded and the number of particles.
+    general, of_dimension
+        Class of the settings, and those of some dimensions.
 
     Raises
     ------
@@ -310,10 +322,9 @@ def sphere_setting(
         If the coupling is free, or moments are asked for that are too many.
     """
     dimension = problem.domain.dimension
-    significant = significant_degrees(
-        problem, drift if isinstance(drift, MomentDrift) else MomentDrift(), LARGEST_HARMONIC
-    )
-    kind = OF_DIMENSION.get(dimension, SphereSetting)
+    by_moments = drift if isinstance(drift, MomentDrift) else MomentDrift()
+    significant = significant_degrees(problem, by_moments, LARGEST_HARMONIC)
+    kind = of_dimension.get(dimension, general)
     return kind(problem, kind.suitable_drift(significant, dimension, drift, particles), significant, degrees)
 
 

@@ -8,9 +8,15 @@ from meanfield import Equation, InvalidInput
 from ..drift import DriftDegrees, MomentDrift, PairDrift, steepness
 from ..resolution import steepest
 from ..settings import default_share
-from .fields import EPS, Field
-from .setting import DEFAULT_SPREAD, LARGEST_HARMONIC, MANY_PAIRS, OrdinarySphereSetting, SphereSetting
-from .significant import significant_degrees
+from .fields import Field
+from .setting import (
+    DEFAULT_SPREAD,
+    LARGEST_HARMONIC,
+    MANY_PAIRS,
+    OrdinarySphereSetting,
+    SphereSetting,
+    sphere_setting,
+)
 from .velocity_fields import VelocityHarmonicField, VelocityPairField
 
 # Up to so many particles on the ordinary sphere pairs are summed by default: about as fast as moments, and exact.
@@ -83,11 +89,6 @@ class OrdinaryVelocitySetting(VelocitySphereSetting, OrdinarySphereSetting):
             return drift
         return PairDrift() if particles <= MOST_PAIRS or not significant.complete else MomentDrift()
 
-    @property
-    def evaluation_error(self) -> float:
-        """Bound of the error made in evaluating the drives from moments, relative to their scale."""
-        return 64.0 * EPS
-
     def field(self) -> Field:
         """Return the field of the drift, before particles are gathered."""
         if isinstance(self.drift, PairDrift):
@@ -95,23 +96,9 @@ class OrdinaryVelocitySetting(VelocitySphereSetting, OrdinarySphereSetting):
         return VelocityHarmonicField(self.problem, self.significant)
 
 
-# Spheres with a setting of their own, by the dimension of the space around them.
-OF_DIMENSION = {3: OrdinaryVelocitySetting}
-
-
 def sphere_velocity_setting(
     problem: Equation, drift: MomentDrift | PairDrift | None, degrees: int, particles: int
-) -> VelocitySphereSetting:
-    """Return the setting of a problem with a velocity law on a sphere.
-
-    Raises
-    ------
-    InvalidInput
-        If the coupling is free, or moments are asked for where only pairs are summed.
-    """
-    dimension = problem.domain.dimension
-    by_moments = drift if isinstance(drift, MomentDrift) else MomentDrift()
-    significant = significant_degrees(problem, by_moments, LARGEST_HARMONIC)
-    kind = OF_DIMENSION.get(dimension, VelocitySphereSetting)
-    suitable = kind.suitable_drift(significant, dimension, drift, particles)
-    return kind(problem, suitable, significant, degrees)
+) -> SphereSetting:
+    """Return the setting of a problem with a velocity law on a sphere; see :func:`sphere_setting`."""
+    kinds = {3: OrdinaryVelocitySetting}
+    return sphere_setting(problem, drift, degrees, particles, VelocitySphereSetting, kinds)

@@ -8,7 +8,7 @@ from meanfield import Equation
 from ..drift import DriftDegrees, steepness
 from ..resolution import drives_of, require_resolved, velocity_errors
 from ..velocity_pairs import require_finite
-from .fields import EPS, PAIRS_AT_ONCE, AxialForce, block_of
+from .fields import EPS, AllPairs, AxialForce, block_of, tangent
 from .harmonics import SolidGradient, SolidHarmonics
 
 Floats = NDArray[np.float64]
@@ -17,19 +17,8 @@ Floats = NDArray[np.float64]
 ROUNDINGS = 64.0
 
 
-class VelocityPairField:
+class VelocityPairField(AllPairs):
     """The drift by sums over all pairs, each particle with itself as well."""
-
-    def __init__(self, problem: Equation, significant: DriftDegrees) -> None:
-        self._problem = problem
-        self._confinement = AxialForce(significant.confinement, problem.domain.dimension)
-        self._positions: Floats = np.empty((problem.domain.dimension, 0))
-        self.block = 64
-
-    def gather(self, positions: Floats) -> None:
-        """Compute the field of particles (d, N)."""
-        self._positions = positions.copy()
-        self.block = max(1, PAIRS_AT_ONCE // positions.shape[1])
 
     def drift(self, points: Floats, own: slice | None = None) -> Floats:
         """Return the drift at points (d, n).
@@ -39,8 +28,7 @@ class VelocityPairField:
         ComputationFailed
             If a velocity is not finite.
         """
-        cosines = np.clip(points.T @ self._positions, -1.0, 1.0)
-        drive, derivative, radial = self._problem.velocity.kernels(cosines)
+        drive, derivative, radial = self._problem.velocity.kernels(self.cosines(points))
         average = self._positions @ derivative.T / self._positions.shape[1]
         averaged = None if radial is None else radial.mean(axis=1)
         return regulated(self._problem, points, drive.mean(axis=1), average, averaged, self._confinement)
@@ -80,7 +68,7 @@ class VelocityHarmonicField:
         drives = self._rows @ values.reshape(-1, points.shape[1])
         gradient = self._matrix @ values[:, self._below].reshape(-1, points.shape[1])
         radial = drives[1] if len(drives) > 1 else None
-        slope = np.sqrt((tangent_part(points, gradient) ** 2).sum(axis=0))
+        slope = np.sqrt((tangent(points, gradient) ** 2).sum(axis=0))
         errors = velocity_errors(self._problem, np.insert(drives, 1, slope, axis=0), self._errors)
         require_resolved(self._problem, errors, 0.0)
         return regulated(self._problem, points, drives[0], gradient, radial, self._confinement)
@@ -93,11 +81,6 @@ def _errors(problem: Equation, kept: Floats, beyond: Floats) -> Floats:
     sizes = np.abs(np.insert(rows, 1, slopes * rows[0], axis=0))
     sizes[:, : kept.shape[1]] *= ROUNDINGS * EPS
     return np.asarray(sizes.sum(axis=1))
-
-
-def tangent_part(points: Floats, vectors: Floats) -> Floats:
-    """Return the parts of vectors (d, n) tangent to the sphere at points (d, n)."""
-    return np.asarray(vectors - points * np.einsum("in,in->n", points, vectors))
 
 
 def regulated(
@@ -115,7 +98,7 @@ def regulated(
     ComputationFailed
         If a velocity is not finite.
     """
-    slope = tangent_part(points, gradient)
+    slope = tangent(points, gradient)
     with np.errstate(all="ignore"):
         speed = problem.velocity.speed(drive, np.einsum("in,in->n", slope, slope), radial)
         slope *= float(problem.fixed_coupling) * speed
