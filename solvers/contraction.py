@@ -7,18 +7,19 @@ from collections.abc import Callable
 from typing import Any
 
 from meanfield import Equation, InvalidInput
+from meanfield.equations import Capability
 from meanfield.errors import did_you_mean
 from meanfield.records import QUANTITIES, Contraction, QuantityRate
 
-from .characteristics import MULTIPLES, contraction
+from .characteristics import ENERGY_GAP, FORWARD, MULTIPLES, contraction
 from .characteristics import Contraction as Found
 from .domains import solvers_of
 from .evolution.initial import Initial
 from .provenance import provenance
 from .threads import one_thread
 
-# Accuracy of positions, the tolerance of the last pass.
-ACCURACY = 1e-9
+# Accuracy of positions: errors of steps, of the tolerance of the last pass, add up to some of it.
+ACCURACY = 10.0 * FORWARD
 
 
 @one_thread()
@@ -34,6 +35,10 @@ def contraction_to_a_point(problem: Equation, initial: Any = None, quantity: str
     """
     started = clock.process_time()
     chosen = quantity_named("1 - r" if quantity is None else quantity)
+    if chosen == ENERGY_GAP and problem.lacks(Capability.GRADIENT):
+        raise InvalidInput(
+            f"this equation has no {chosen}, since its velocity is not the gradient of an energy; ask for 1 - r"
+        )
     _require_free(problem)
     start = _start(problem, initial)
     density = solvers_of(problem).labels.density(problem, start)
@@ -92,11 +97,7 @@ def _record(
     problem: Equation, quantity: str, found: Found, warnings: tuple[str, ...], seconds: float
 ) -> Contraction:
     collapse, tracers = found.collapse, found.collapse.tracers
-    main = next((rate for rate in found.rates if rate.quantity == quantity), None)
-    if main is None:
-        raise InvalidInput(
-            f"this equation has no {quantity}, since its velocity is not the gradient of an energy; ask for 1 - r"
-        )
+    main = next(rate for rate in found.rates if rate.quantity == quantity)
     frame = found.density.frame
     remainder = float(collapse.history.remainder[-1])
     return Contraction(

@@ -149,6 +149,8 @@ def contraction_rate(
     if subject.noise == 0:
         if state is not None:
             raise InvalidInput("without noise densities contract to a point, not to a state; leave state=... out")
+        if watch is not None:
+            raise InvalidInput("watch belongs to relaxation at noise > 0; leave it out without noise")
         return contraction_to_a_point(subject, initial, quantity)
     for name, value in (("initial", initial), ("quantity", quantity)):
         if value is not None:

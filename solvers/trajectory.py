@@ -17,7 +17,7 @@ from .bases import Floats
 from .checkpoints import Checkpoint
 from .domains import solvers_of
 from .evolution.descent import NEGATIVE, Descent
-from .evolution.direct import DirectMethod, MomentPath
+from .evolution.direct import DirectMethod, MomentPath, cut_short
 from .evolution.growth import CALM
 from .evolution.initial import Initial
 from .evolution.integrators import Integrator
@@ -117,7 +117,10 @@ def evolve(
     marched = None if isinstance(method, DirectMethod) else method
     request = plan(problem, spaces, initial, until, times, marched, tolerance, stop, checkpoint, modes, full)
     if direct is not None:
-        return record_of(request, direct, direct.follow(request, progress), started)
+        path = direct.follow(request, progress)
+        if path.outcome is Outcome.INTERRUPTED and on_failure == "raise":
+            raise KeyboardInterrupt
+        return record_of(request, direct, path, started)
     evolution = Evolution(request, progress)
     outcome: Outcome | None = None
     failure: BaseException | None = None
@@ -203,7 +206,7 @@ def record(
         unstable=None if rest is None else rest.state.unstable,
         warnings=(
             *evolution.warnings,
-            *_cut_short(failure, time[-1], plan.until),
+            *cut_short(failure, time[-1], plan.until),
             *_inaccurate(evolution.accuracy, None if fixed else plan.tolerance),
             *_negative(values, time, has_energies),
             *(_doubts(values, time) if has_energies else ()),
@@ -249,12 +252,6 @@ def _reached(request: Plan) -> Outcome:
     """Return the outcome at the final time for a density with no state of rest near it."""
     lacking = request.problem.lacks(Capability.GIBBS_MAP)
     return Outcome.UNEXAMINED if lacking else Outcome.REACHED_TIME
-
-
-def _cut_short(failure: BaseException | None, reached: float, until: float) -> Iterator[str]:
-    if failure is not None:
-        said = str(failure) or "interrupted"
-        yield f"only part of the time asked for, up to {reached:.6g} of {until:.6g}: {said}"
 
 
 def _inaccurate(accuracy: float | None, tolerance: float | None) -> Iterator[str]:

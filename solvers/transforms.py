@@ -24,6 +24,7 @@ import scipy.fft
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Complexes = NDArray[np.complex128]
 
 
 @functools.cache
@@ -113,3 +114,17 @@ def planned(kind: type[Transform], size: int) -> Transform:
 @functools.lru_cache(maxsize=64)
 def _planned(kind: Any, size: int, thread: int, library: Any) -> Any:
     return kind(size)
+
+
+def waves_at(angles: Floats, degree: int) -> Complexes:
+    """Return e^(ilx), l = 0..degree in rows, by doubling."""
+    waves = np.empty((degree + 1, angles.size), dtype=complex)
+    waves[0] = 1.0
+    if degree:
+        waves[1] = np.exp(1j * angles)
+    known = 1
+    while known < degree:
+        more = min(known, degree - known)
+        np.multiply(waves[1 : more + 1], waves[known], out=waves[known + 1 : known + more + 1])
+        known += more
+    return waves

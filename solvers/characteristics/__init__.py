@@ -7,8 +7,10 @@ from .densities import Start as Start
 from .labels import LabelDensity as LabelDensity
 from .limit import LimitFlow as LimitFlow
 from .limit import limit_flow as limit_flow
+from .measured import FORWARD as FORWARD
 from .medium import Medium as Medium
 from .medium import medium_of as medium_of
+from .rates import ENERGY_GAP as ENERGY_GAP
 from .rates import MULTIPLES as MULTIPLES
 from .rates import Contraction as Contraction
 from .rates import contraction as contraction

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from scipy.integrate import DOP853
 
 from ..bases import Floats
+from ..transforms import waves_at
 from .labels import Labels
-from .medium import Complexes, Medium, waves_at
+from .medium import Complexes, Medium
 
 # Moments of a step are stored at this many Chebyshev nodes; the dense output of the integrator is of degree 7.
 NODES = 9
@@ -69,11 +70,6 @@ class History:
     def until(self) -> float:
         """The last time."""
         return float(self.ends[-1])
-
-    def time_of(self, remainder: float) -> float:
-        """Return the first time at the end of a step at which 1 - r is as small."""
-        below = np.flatnonzero(self.remainder <= remainder)
-        return float(self.ends[below[0]]) if below.size else self.until
 
 
 class _Cloud:
@@ -134,7 +130,7 @@ def collapse(medium: Medium, labels: Labels, goal: float, tolerance: float, long
 
 def _at_rest(medium: Medium, ends: list[float], stored: list[Complexes]) -> bool:
     """Return whether the moments have not changed since half of the time, which is many units of time."""
-    strength = abs(medium.coupling) * float(np.abs(medium.multipliers[0]).max())
+    strength = abs(medium.coupling) * float(np.abs(medium.multipliers[0][1:]).max())
     if len(ends) % RESTING_STEPS or ends[-1] * strength < LATE:
         return False
     before = int(np.searchsorted(ends, 0.5 * ends[-1]))

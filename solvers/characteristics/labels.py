@@ -14,7 +14,9 @@ import numpy as np
 from meanfield import InvalidInput, NotResolved
 
 from ..bases import Floats
-from .medium import Complexes, waves_at
+from ..evolution.initial import NEGATIVE_ROUNDING, require_mass
+from ..transforms import waves_at
+from .medium import Complexes
 
 # Nodes in a panel, in one that is graded, and panels on the circle before any is bisected.
 NODES, GRADED_NODES, PANELS = 12, 8, 32
@@ -26,10 +28,6 @@ ROUGHNESS = 1e-12
 # ... or it is so narrow that what is missed is below the accuracy of the mass.
 NARROWEST = 1e-13
 MOST_PANELS = 2000
-# A density may miss mass one by this and is then divided by its mass; more is a mistake.
-MASS_TOLERANCE = 1e-8
-# Negative values of this size relative to the largest are rounding of moments or of the function given.
-NEGATIVE_ROUNDING = 1e-10
 
 
 @dataclass(frozen=True)
@@ -161,8 +159,7 @@ def labels_on(density: LabelDensity, edges: Floats, separatrix: float | None, fi
     places = np.concatenate(angles)[order]
     masses = np.concatenate(weights)[order] * density.measure(places) * np.maximum(density.profile(places), 0.0)
     mass = float(masses.sum())
-    if not abs(mass - 1.0) <= MASS_TOLERANCE:
-        raise InvalidInput(f"the initial density integrates to {mass:.9g}, not to 1; divide it by that")
+    require_mass(mass)
     retained = masses > 0.0
     return Labels(places[retained], masses[retained] / mass)
 

@@ -19,6 +19,7 @@ from meanfield.domains import Domain
 from meanfield.equations import Capability
 
 from ..bases import Floats
+from ..transforms import waves_at
 
 Complexes: TypeAlias = NDArray[np.complex128]
 # Speeds are differentiated by a complex step, so they take and return real or complex arrays.
@@ -140,9 +141,9 @@ class Medium:
         return float(self.at(here + 1j * STEP * change).imag[0] / STEP)
 
 
-def point_fields(medium: Medium, point: float = 0.0) -> tuple[Complexes, ...]:
-    """Return the fields of all mass at one point."""
-    return medium.fields(np.exp(1j * medium.degrees * point))
+def point_fields(medium: Medium) -> tuple[Complexes, ...]:
+    """Return the fields of all mass at the angle 0."""
+    return medium.fields(np.ones(medium.degree + 1, dtype=complex))
 
 
 def medium_of(law: VelocityLaw, coupling: float, domain: Domain, even: bool) -> Medium:
@@ -182,20 +183,6 @@ def _kernels(law: VelocityLaw, domain: Domain, degree: int) -> tuple[Floats, ...
     drive = -np.asarray(law.potential.multipliers(domain, degree), dtype=np.float64)
     radial = law.radial(domain, degree)
     return (drive,) if radial is None else (drive, np.asarray(radial, dtype=np.float64))
-
-
-def waves_at(angles: Floats, degree: int) -> Complexes:
-    """Return e^(ilx), l = 0..degree in rows, by doubling."""
-    waves = np.empty((degree + 1, angles.size), dtype=complex)
-    waves[0] = 1.0
-    if degree:
-        waves[1] = np.exp(1j * angles)
-    known = 1
-    while known < degree:
-        more = min(known, degree - known)
-        np.multiply(waves[1 : more + 1], waves[known], out=waves[known + 1 : known + more + 1])
-        known += more
-    return waves
 
 
 def polynomials_in_cosines(dimension: int, degree: int) -> Floats:

@@ -22,16 +22,18 @@ from meanfield import ComputationFailed, InvalidInput, VelocityLaw
 from meanfield.domains import Domain
 from meanfield.records import QuantityRate
 
+from ..transforms import waves_at
 from .collapse import MOST_STEPS, History
 from .densities import flipped
 from .labels import LabelDensity, labels_on, panels_of
 from .limit import LimitFlow, limit_flow
 from .measured import CONTRACTED, IN_FLIGHT, Collapse, Exponent, followed
-from .medium import Medium, medium_of, point_fields, waves_at
+from .medium import Medium, medium_of, point_fields
 from .tail import Tail, log_amplitude, tail_of
 
 # Multiples of the local exponent and of that of the mass in flight for each quantity.
-MULTIPLES = {"1 - r": (2.0, 1.0), "W1": (1.0, 1.0), "W2": (1.0, 0.5), "energy gap": (2.0, 1.0)}
+ENERGY_GAP = "energy gap"
+MULTIPLES = {"1 - r": (2.0, 1.0), "W1": (1.0, 1.0), "W2": (1.0, 0.5), ENERGY_GAP: (2.0, 1.0)}
 DIAMETER = "support diameter"
 # Below this ratio of the exponents of 1 - r the cluster has collapsed long before, and need not be followed
 # further.
@@ -94,7 +96,7 @@ def contraction(law: VelocityLaw, coupling: float, domain: Domain, density: Labe
         found = _followed(medium, density, flow)
     if isinstance(found, History):
         raise ComputationFailed(_not_collapsed(found))
-    tail = Tail(None, True, found.history.remainder[:0])
+    tail = Tail(None, True, np.zeros(0))
     if found.tracers is not None:
         tail = tail_of(density, found.tracers.label, found.label_error)
     mass = _mass(found, tail, density.dimension)
@@ -124,7 +126,7 @@ def _mass(found: Collapse, tail: Tail, dimension: int) -> Exponent | None:
 
 
 def _rates(found: Collapse, tail: Tail, mass: Exponent | None, has_energy: bool) -> tuple[QuantityRate, ...]:
-    names = [name for name in MULTIPLES if has_energy or name != "energy gap"]
+    names = [name for name in MULTIPLES if has_energy or name != ENERGY_GAP]
     rates = [_rate(name, found.local, mass, tail, *MULTIPLES[name]) for name in names]
     return (*rates, _diameter(found.local, tail))
 

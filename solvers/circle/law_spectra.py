@@ -22,7 +22,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.linalg
 
-from meanfield import NotResolved, Spectrum, State, growth_rates
+from meanfield import Spectrum, State, growth_rates
 from meanfield.equations import Capability
 
 from ..bases import EPS, Floats
@@ -193,7 +193,7 @@ def slowest_rates(states: Sequence[State]) -> list[float | Exception]:
     for state in states:
         try:
             rates.append(slowest_rate(state))
-        except NotResolved as error:
+        except Exception as error:
             rates.append(error)
     return rates
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from meanfield import ComputationFailed
 
-from ..bases import Floats
+from ..bases import Floats, Integers
 from .growth import CALM, Growth
 from .integrators import Integrator
 from .march import March
@@ -41,6 +41,11 @@ LINEAR = 0.1
 ROUNDING = 1e-12
 # Times at which two runs are compared; errors change no faster than the density between them.
 MOST_TIMES = 64
+
+
+def compared(count: int) -> Integers:
+    """Return the places, among ``count`` times, of those at which two runs are compared."""
+    return np.unique(np.linspace(0, count - 1, MOST_TIMES).round().astype(int))
 
 
 def estimated(
@@ -70,7 +75,7 @@ def estimated(
         return 0.0
     if growth.calm and plan.tolerance > SHARP and set(methods) <= {LSODA().name}:
         return CALM * plan.tolerance
-    chosen = np.unique(np.linspace(0, times.size - 1, MOST_TIMES).round().astype(int))
+    chosen = compared(times.size)
     fixed = plan.method is not None and plan.method.step is not None
     try:
         others = _again(plan, times[chosen], TIGHT if fixed else plan.tolerance / RATIO)

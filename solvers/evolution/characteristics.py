@@ -10,13 +10,13 @@ from meanfield.arguments import checked
 from meanfield.equations import Capability
 
 from ..bases import EPS, Floats
-from .direct import RECORDED, MomentPath, Progress, relative_errors, require_direct, unresolved_from
+from .accuracy import FACTOR, compared
+from .direct import RECORDED, MomentPath, Progress, cut_short, relative_errors, require_direct, unresolved_from
 from .flow import MOST_DEGREES, Flow, field_degree
 from .panels import Panels, first_panels
 from .plan import Plan
+from .reduced import SHARPEST
 
-# The smallest relative tolerance that scipy takes.
-SHARPEST = 100.0 * EPS
 # Errors of single steps as a share of the tolerance, divided by the degree that multiplies errors of positions.
 STEP_SHARE = 0.1
 # More labels than so many are not followed.
@@ -27,10 +27,6 @@ DEEPEST = 50
 BETWEEN_JOINS = 8
 # The second run, by which errors are estimated, has this share of the tolerance.
 FINER = 0.1
-# What the difference is multiplied by, as for other evolutions.
-FACTOR = 1.5
-# Times at which two runs are compared.
-MOST_TIMES = 64
 
 
 @checked
@@ -62,12 +58,18 @@ class Characteristics:
         times = require_direct(request, type(self).__name__)
         flow, degree = _flow(request), _recorded(request)
         run = Run(flow, degree, request.tolerance, times, progress)
-        failure = run.to_end()
-        frames, accuracy, unknown = run.frames, None, _told(failure)
+        failure: NotResolved | KeyboardInterrupt | None
+        accuracy: float | None = None
+        unknown: tuple[str, ...] = ()
+        try:
+            failure = run.to_end()
+            if failure is None:
+                accuracy, unknown = _accuracy(run, Run(flow, degree, FINER * request.tolerance, times, None))
+        except KeyboardInterrupt as error:
+            failure = error
+        frames = run.frames
         if failure is not None and not frames:
             raise failure
-        if failure is None:
-            accuracy, unknown = _accuracy(run, Run(flow, degree, FINER * request.tolerance, times, None))
         cosine, sine = (np.array([getattr(frame, name) for frame in frames]) for name in ("cosine", "sine"))
         reached = times[: len(frames)]
         return MomentPath(
@@ -79,13 +81,19 @@ class Characteristics:
             accuracy=None if accuracy is None else max(accuracy, request.tolerance),
             steps=run.steps,
             evaluations=run.evaluations,
-            outcome=Outcome.UNEXAMINED if failure is None else Outcome.NOT_RESOLVED,
-            warnings=(*unknown, *unresolved_from(reached, cosine, sine, request.tolerance)),
+            outcome=_outcome(failure),
+            warnings=(
+                *cut_short(failure, float(reached[-1]), request.until),
+                *unknown,
+                *unresolved_from(reached, cosine, sine, request.tolerance),
+            ),
         )
 
 
-def _told(failure: NotResolved | None) -> tuple[str, ...]:
-    return () if failure is None else (str(failure),)
+def _outcome(failure: BaseException | None) -> Outcome:
+    if isinstance(failure, KeyboardInterrupt):
+        return Outcome.INTERRUPTED
+    return Outcome.UNEXAMINED if failure is None else Outcome.NOT_RESOLVED
 
 
 def _flow(request: Plan) -> Flow:
@@ -168,9 +176,12 @@ class Run:
             if self.steps >= joined + BETWEEN_JOINS:
                 panels, joined = panels.joined(self._cells, self.tolerance), self.steps
             if panels.masses.size > MOST_LABELS or panels.levels.max() > DEEPEST:
+                why = "labels that no longer differ"
+                if panels.masses.size > MOST_LABELS:
+                    why = f"in more places than {MOST_LABELS} labels follow"
                 return NotResolved(
-                    f"from time {time:.6g} on the flow parts in more places than {MOST_LABELS} labels follow; give "
-                    "a larger tolerance or an earlier final time"
+                    f"from time {time:.6g} on the flow parts {why}; give a larger tolerance or an earlier final "
+                    "time"
                 )
         return None
 
@@ -237,7 +248,7 @@ class Run:
 
 def _accuracy(run: Run, other: Run) -> tuple[float | None, tuple[str, ...]]:
     """Return the error of the moments relative to the largest by a finer run, or None and why it is not known."""
-    chosen = np.unique(np.linspace(0, run.times.size - 1, MOST_TIMES).round().astype(int))
+    chosen = compared(run.times.size)
     other = replace(other, times=run.times[chosen])
     failure = other.to_end()
     if failure is not None:

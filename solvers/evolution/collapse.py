@@ -14,7 +14,7 @@ from .units import rate_unit
 # Share of the largest number of moments that an evolution without noise uses: the second run, which measures its
 # accuracy by a tenth of its tolerance, needs up to a fifth more of them at the same time.
 HEADROOM = 0.75
-RATE = "contraction_rate (meanfield rate) has the rate at which it collapses to a point"
+RATE = "; contraction_rate (meanfield rate) has the rate at which it collapses to a point"
 
 
 def collapse(problem: Equation, space: Space, start: Initial, time: float, degree: int) -> NotResolved:
@@ -27,14 +27,21 @@ def collapse(problem: Equation, space: Space, start: Initial, time: float, degre
     time, degree
         When it was last resolved, and by how many moments.
     """
-    rate = contraction(problem)
+    to_a_point = _to_a_point(problem, start)
+    rate = contraction(problem) if to_a_point else None
     narrows = "it grows ever steeper"
     if rate is not None and rate > 0.0:
         narrows = f"where it collapses to a point its width falls as exp(-{rate:.4g} t)"
     return NotResolved(
         f"without noise nothing smooths the density, {narrows}, and from time {time:.6g} on it is too narrow for "
-        f"{degree} moments; {_further(problem, space, start)}"
+        f"{degree} moments; {_further(problem, space, start)}{RATE if to_a_point else ''}"
     )
+
+
+def _to_a_point(problem: Equation, start: Initial) -> bool:
+    """Return whether a density may collapse to one point by its interaction alone, as rates of contraction need."""
+    turned = bool(np.hypot(start.cosine[1:2], start.sine[1:2]).any())
+    return problem.confinement is None and problem.velocity.lag == 0.0 and turned
 
 
 def contraction(problem: Equation) -> float | None:
@@ -55,7 +62,7 @@ def contraction(problem: Equation) -> float | None:
 
 def _further(problem: Equation, space: Space, start: Initial) -> str:
     if space.harmonic(problem, start) is not None:
-        return f"method=WatanabeStrogatz() (--method watanabe-strogatz) follows it to any time; {RATE}"
+        return "method=WatanabeStrogatz() (--method watanabe-strogatz) follows it to any time"
     if not problem.lacks(Capability.GRADIENT) and space.modes.angles == 1 and field_degree(problem) <= MOST_DEGREES:
-        return f"method=Characteristics() (--method characteristics) goes on along characteristics; {RATE}"
-    return f"particles go on (simulate); {RATE}"
+        return "method=Characteristics() (--method characteristics) goes on along characteristics"
+    return "particles go on (simulate)"

@@ -1,6 +1,6 @@
 """The protocol of methods that give the moments at all times at once, and what they give."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
@@ -79,7 +79,7 @@ class DirectMethod(Protocol):
 
 
 def require_direct(request: Plan, name: str) -> Floats:
-    """Return the times to record, refusing noise, checkpoints and endless evolutions."""
+    """Return the times to record, refusing noise and checkpoints."""
     if request.problem.noise > 0.0:
         raise InvalidInput(
             f"{name}() follows densities without noise, and the noise is {request.problem.noise:g}; give noise=0 "
@@ -87,7 +87,16 @@ def require_direct(request: Plan, name: str) -> Floats:
         )
     if request.checkpoint is not None:
         raise InvalidInput(f"{name}() takes seconds and has no checkpoints; leave out the checkpoint")
-    return np.zeros(1) if request.times is None else request.times
+    # Only evolutions that end at rest have no times, which need noise.
+    assert request.times is not None
+    return request.times
+
+
+def cut_short(failure: BaseException | None, reached: float, until: float) -> Iterator[str]:
+    """Yield the warning that a trajectory ends early, if something failed or interrupted it."""
+    if failure is not None:
+        said = str(failure) or "interrupted"
+        yield f"only part of the time asked for, up to {reached:.6g} of {until:.6g}: {said}"
 
 
 def relative_errors(time: Floats, differences: Floats, sizes: Floats) -> tuple[float | None, tuple[str, ...]]:
@@ -117,5 +126,5 @@ def unresolved_from(time: Floats, cosine: Floats, sine: Floats, tolerance: float
         return ()
     return (
         f"from time {time[late[0]]:.6g} on the density is narrower than {degree} moments resolve: these moments "
-        "and the minimum are right, but densities and pictures made of them ring",
+        "are right, but densities and pictures made of them ring",
     )

@@ -76,7 +76,7 @@ def require_resolved(problem: Equation, errors: Floats, confining: float) -> Non
     if worst <= allowed:
         return
     raise ComputationFailed(
-        f"moments know the velocity of a particle far from the others to {worst:.1g} only, where {allowed:.1g} is "
+        f"moments know the velocity of a particle far from the others to {worst:.2g} only, where {allowed:.2g} is "
         "allowed; take a smaller tolerance, as in MomentDrift(tolerance=1e-13), or drift=PairDrift() (--pairs)"
     )
 
@@ -94,8 +94,8 @@ def require_smooth(problem: Equation, error: float, confining: float) -> None:
     if error <= allowed:
         return
     raise ComputationFailed(
-        f"the velocity is so steep at the particles that cells interpolate it to {error:.1g} only in the mean, "
-        f"where {allowed:.1g} is allowed; take a smaller tolerance, as in MomentDrift(tolerance=1e-13), or "
+        f"the velocity is so steep at the particles that cells interpolate it to {error:.2g} only in the mean, "
+        f"where {allowed:.2g} is allowed; take a smaller tolerance, as in MomentDrift(tolerance=1e-13), or "
         "drift=PairDrift() (--pairs)"
     )
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from meanfield import ComputationFailed, Equation
 
+from ..evolution.starts import empirical_moments
 from .clouds import PAIRS_AT_ONCE, CircleParticles, in_radians
 
 Floats = NDArray[np.float64]
@@ -63,8 +64,7 @@ class VelocityPairs(CircleParticles):
 
     def moments(self) -> Complexes:
         """Return c_0, c_1, ... of the particles."""
-        angles = in_radians(self.places, self._cells)
-        return np.array([np.exp(-1j * degree * angles).mean() for degree in range(self._degrees + 1)])
+        return empirical_moments(in_radians(self.places, self._cells), self._degrees)
 
     def watch(self) -> None:
         """Record the largest slope of the drift at the positions times the last step."""

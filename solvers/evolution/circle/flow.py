@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from meanfield import Equation
 
 from ...bases import Floats
+from ...transforms import waves_at
 from ..initial import Initial
 from ..rates import Rates
 from ..system import cells_of
@@ -62,14 +63,14 @@ class CircleFlow:
         """Return the velocities of points with masses, exactly zero if the first density has no field."""
         if self._at_rest:
             return np.zeros(positions.size)
-        waves = powers(positions, self._degree)[1:]
+        waves = waves_at(positions, self._degree)[1:]
         field = self._rates.attraction * self._averaged(waves, masses) + self._rates.force
         return np.asarray(-2.0 * self._rates.unit * (field.conj() @ waves).imag)
 
     def moments(self, positions: Floats, masses: Floats, degree: int) -> tuple[Floats, Floats]:
         """Return cosine and sine moments by degree, from 0 to at least the given one, of points with masses."""
         cells = -(-degree // self.symmetry)
-        waves = self._averaged(powers(positions, cells), masses)
+        waves = self._averaged(waves_at(positions, cells), masses)
         cosine, sine = np.zeros((2, self.symmetry * cells + 1))
         cosine[:: self.symmetry], sine[:: self.symmetry] = waves.real, waves.imag
         return cosine, sine
@@ -81,12 +82,3 @@ class CircleFlow:
     def _averaged(self, waves: Complexes, masses: Floats) -> Complexes:
         means = waves @ masses
         return np.asarray(means.real + 0j if self._even else means)
-
-
-def powers(positions: Floats, degree: int) -> Complexes:
-    """Return exp(ijx), j = 0..degree, at positions x, (degree + 1, n)."""
-    table = np.ones((degree + 1, positions.size), dtype=complex)
-    wave = np.exp(1j * positions)
-    for row in range(1, degree + 1):
-        np.multiply(table[row - 1], wave, out=table[row])
-    return table

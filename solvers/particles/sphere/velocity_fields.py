@@ -46,6 +46,8 @@ class VelocityHarmonicField:
         kept, beyond = drives_of(problem, degree)
         self._weights: Floats = kept[:, self._harmonics.degrees]
         self._errors = _errors(problem, kept, beyond)
+        slopes = np.sqrt(steepness(problem.domain.dimension, significant.confinement.size - 1))
+        self._confining = float(slopes @ np.abs(significant.confinement))
         self._rows: Floats = np.zeros((len(kept), 2 * self._harmonics.size))
         self._matrix: Floats = np.zeros((3, 2 * self._below.stop))
         self.block = block_of(self._harmonics.size)
@@ -70,7 +72,7 @@ class VelocityHarmonicField:
         radial = drives[1] if len(drives) > 1 else None
         slope = np.sqrt((tangent(points, gradient) ** 2).sum(axis=0))
         errors = velocity_errors(self._problem, np.insert(drives, 1, slope, axis=0), self._errors)
-        require_resolved(self._problem, errors, 0.0)
+        require_resolved(self._problem, errors, self._confining)
         return regulated(self._problem, points, drives[0], gradient, radial, self._confinement)
 
 
