@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .energy import free_energy_parts as free_energy_parts
     from .energy import second_variation as second_variation
     from .equations import ContinuityEquation as ContinuityEquation
+    from .equations import CustomVelocity as CustomVelocity
     from .equations import Equation as Equation
     from .equations import McKeanVlasov as McKeanVlasov
     from .equations import NormalisedAttention as NormalisedAttention
@@ -126,6 +127,7 @@ _HOMES = {
     "Transformer": "potentials",
     "potential_from": "potentials",
     "ContinuityEquation": "equations",
+    "CustomVelocity": "equations",
     "Equation": "equations",
     "McKeanVlasov": "equations",
     "NormalisedAttention": "equations",
@@ -174,6 +176,7 @@ __all__ = [
     "CosineSeries",
     "CriticalPoint",
     "Custom",
+    "CustomVelocity",
     "Diagram",
     "Domain",
     "Ensemble",

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meanfield import Circle, Equation, Trajectory
+from meanfield.equations import Capability
 from meanfield.harmonics import Modes, place
 from solvers import evolve
 from solvers.evolution import Initial
@@ -102,13 +103,17 @@ def _raised(moments: Floats, modes: Modes) -> Floats:
 
 
 def unstable_modes(problem: Equation) -> NDArray[np.intp]:
-    """Return the modes that grow about the uniform density: lambda_k > 1."""
-    weights = problem.potential.multipliers(problem.domain, SEARCHED)[1:]
+    """Return the modes that grow about the uniform density, lambda_k > 1; the first where that is not known."""
+    if problem.lacks(Capability.DRIVE):
+        return np.arange(1, MOST_MODES + 1)
+    weights = problem.velocity.at_uniform(problem.domain).multipliers(problem.domain, SEARCHED)[1:]
     return np.flatnonzero(-problem.fixed_coupling * weights > _multiplicities(problem)[1:] * problem.noise) + 1
 
 
 def neighbours(problem: Equation, particles: int) -> float | None:
-    """Return the number of other particles within the reach of the force; None if there is no force."""
+    """Return the number of other particles within the reach of the force; None if it is none or not known."""
+    if problem.lacks(Capability.DRIVE):
+        return None
     weights = problem.potential.relative_multipliers(problem.domain, SEARCHED)
     if isinstance(problem.domain, Circle):
         forces, modes = (np.arange(SEARCHED + 1) * weights) ** 2, np.ones(SEARCHED + 1)

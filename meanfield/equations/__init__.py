@@ -11,6 +11,7 @@ from .capabilities import has_free_energy as has_free_energy
 from .capabilities import require as require
 from .continuity import ContinuityEquation as ContinuityEquation
 from .continuity import without_lag as without_lag
+from .custom import CustomVelocity as CustomVelocity
 from .equation import Equation as Equation
 from .interaction import NEGLIGIBLE as NEGLIGIBLE
 from .interaction import Interaction as Interaction

@@ -212,7 +212,7 @@ _IN_CONFINEMENT = {
     Capability.CENTRE: "the confinement moves the centre; leave the confinement out",
 }
 _WITHOUT_NOISE = {
-    Capability.GIBBS_MAP: "without noise no density is exp(-(kappa W*rho + V)/D)/Z; give noise > 0",
+    Capability.GIBBS_MAP: "without noise no density is that of Gibbs; give noise > 0",
     Capability.FREE_ENERGY: "it is measured in units of the noise, of which there is none; give noise > 0",
 }
 

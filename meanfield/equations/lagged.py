@@ -10,7 +10,7 @@ multiplies degree k by :math:`e^{ik\alpha}`: the uniform density stays stationar
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,7 +30,7 @@ _REASON = "particles move by the force beside them, a phase lag away"
 
 
 @dataclass(frozen=True)
-class PhaseLag:
+class PhaseLag(VelocityLaw):
     r"""A velocity law with a phase lag, :math:`v(x) = v_0(x + \alpha)`.
 
     Parameters
@@ -54,7 +54,7 @@ class PhaseLag:
     """
 
     law: Any
-    lag: float
+    lag: float = field()
     name: ClassVar[str] = "phase lag"
 
     def __post_init__(self) -> None:
@@ -68,6 +68,10 @@ class PhaseLag:
             raise InvalidInput(
                 f"the phase lag must be a number of radians from -pi to pi other than 0, not {self.lag!r}; without "
                 "a lag give the law itself"
+            )
+        if self.law.lacks(Capability.DRIVE):
+            raise InvalidInput(
+                f"{self.law.name} has no drive to lag behind; write the lag into the function of the velocity"
             )
         if self.law.lag:
             raise InvalidInput(f"the law {self.law.name!r} has a phase lag already; add the two")

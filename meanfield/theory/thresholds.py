@@ -153,11 +153,8 @@ def require_threshold(problem: Equation) -> None:
 
 
 def require_uniform(problem: Equation) -> None:
-    """Refuse a confinement: the uniform state is then not stationary."""
-    if problem.confinement is not None:
-        raise InvalidInput(
-            "these closed forms are about the uniform state, which a confinement removes; leave the confinement out"
-        )
+    """Refuse an equation whose uniform state is not stationary, such as one with a confinement."""
+    require(problem, Capability.UNIFORM_STATE, "closed forms about the uniform state")
 
 
 def checked_mode(n: int) -> int:

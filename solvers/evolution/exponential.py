@@ -291,7 +291,10 @@ class ExponentialStepper:
         size = math.sqrt(float(self.unknown.dot(self.unknown)))
         speed = math.sqrt(float(self._nonlinear.dot(self._nonlinear)))
         slowest = 1.0 / max(float(np.abs(self.system.linear).min()), self._least_rate)
-        return discrete(min(self._tolerance**0.25 * size / speed if speed > 0.0 else slowest, slowest))
+        if size == 0.0 or speed == 0.0:
+            # The uniform density, which a force or a velocity of its own may move.
+            return discrete(self._tolerance**0.25 * slowest if speed > 0.0 else slowest)
+        return discrete(min(self._tolerance**0.25 * size / speed, slowest))
 
 
 def discrete(step: float) -> float:

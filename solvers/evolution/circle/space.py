@@ -43,9 +43,9 @@ class CircleSpace:
         """Return the smallest system whose symmetry a density has and keeps.
 
         Of an even density the sines vanish, unless there is a phase lag, of one with a rotation symmetry all except
-        its multiples, unless the confinement breaks it.
+        its multiples, unless the confinement breaks it. A velocity without a drive may break any symmetry.
         """
-        if full:
+        if full or problem.lacks(Capability.DRIVE):
             return self.system_of(problem, False, max(16, degree), 1)
         present = np.flatnonzero((start.cosine != 0.0) | (start.sine != 0.0))
         symmetry = int(np.gcd.reduce(present[1:])) if present.size > 1 else 1
@@ -63,7 +63,9 @@ class CircleSpace:
         return (EvenSystem if even else FullSystem)(problem, degree, symmetry)
 
     def curvature(self, problem: Equation, degree: int) -> float | None:
-        """Return the sum of k^2 lambda_k over the attractive modes up to a degree."""
+        """Return the sum of k^2 lambda_k over the attractive modes up to a degree; None without a drive."""
+        if problem.lacks(Capability.DRIVE):
+            return None
         strengths = np.maximum(Interaction(gradient_at_uniform(problem)).strengths(degree)[1:], 0.0)
         return float(np.arange(1, degree + 1) ** 2.0 @ strengths)
 
@@ -115,8 +117,11 @@ def rotations(sizes: Floats) -> list[int]:
 
 
 def space_for(problem: Equation, start: Initial, full: bool) -> tuple[CircleSpace, Initial]:
-    """Return the space of a density and the density, rotated onto its axis unless ``full``."""
-    start, angle = aligned(problem, start, full)
+    """Return the space of a density and the density, rotated onto its axis unless ``full``.
+
+    A velocity without a drive is taken to turn with no rotation.
+    """
+    start, angle = aligned(problem, start, full or bool(problem.lacks(Capability.DRIVE)))
     return CircleSpace(angle), start
 
 

@@ -61,8 +61,11 @@ class ZonalSpace:
         return system_of(problem, degree, symmetry)
 
     def curvature(self, problem: Equation, degree: int) -> float | None:
-        """Return half the curvature of the field of a point, over the attractive degrees up to a degree."""
-        return 0.5 * curvature(problem, degree)
+        """Return half the curvature of the field of a point, over the attractive degrees up to a degree.
+
+        None without a drive.
+        """
+        return None if problem.lacks(Capability.DRIVE) else 0.5 * curvature(problem, degree)
 
     def harmonic(self, problem: Equation, start: Initial) -> int | None:
         """Return None, since only densities on the circle evolve under Moebius maps of the circle."""
