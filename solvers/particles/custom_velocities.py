@@ -88,6 +88,6 @@ def refused_setting(
     """
     raise InvalidInput(
         f"the velocity {problem.velocity.formula} is one of densities about an axis, which particles on "
-        f"{problem.domain.in_words} do not have; evolve(...) follows such densities, and simulate(...) particles on "
+        f"{problem.domain.in_words} do not have; evolve(...) follows such densities, simulate(...) particles on "
         "Circle()"
     )

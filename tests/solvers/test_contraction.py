@@ -32,7 +32,8 @@ from solvers import (
     characteristics,
     contraction_rate,
 )
-from solvers.characteristics import LabelDensity, contraction, measured, medium
+from solvers.characteristics import LabelDensity, contraction, measured
+from solvers.evolution import medium
 from tests import oracles
 
 

@@ -167,7 +167,7 @@ def test_the_function_of_a_file_is_given_again(tmp_path):
     problem = at(kuramoto, noise=0.5)
     evolve(problem, VonMises(0.0, 1.0), 0.2).save(tmp_path / "run.nc")
     opened = open_trajectory(tmp_path / "run.nc").problem
-    assert opened.velocity.source == "kuramoto" and opened.velocity.degree == 1
+    assert (opened.velocity.source, opened.velocity.degree) == ("kuramoto", 1)
     assert opened.replace(velocity=CustomVelocity(kuramoto)) == problem
     with pytest.raises(InvalidInput, match="make the problem again with CustomVelocity"):
         evolve(opened, VonMises(0.0, 1.0), 0.2)
@@ -227,7 +227,9 @@ REFUSED = {
     "criterion": global_criterion,
     "claims": lambda problem: verify("circle.T8", [problem]),
     "LSODA": lambda problem: evolve(problem, VonMises(), 1.0, method=LSODA()),
-    "characteristics": lambda problem: evolve(problem.replace(noise=0.0), VonMises(), 1.0, method=Characteristics()),
+    "characteristics": lambda problem: evolve(
+        problem.replace(noise=0.0), VonMises(), 1.0, method=Characteristics()
+    ),
     "rest": lambda problem: evolve(problem, VonMises(), 9.0, stop_at_stationarity=True),
 }
 

@@ -12,13 +12,13 @@ from meanfield.harmonics import CircleModes, Modes
 from ...bases import Floats
 from ...circle import CIRCLE
 from ..descent import Descent
-from ..flow import Flow
+from ..flow import Flow, field_degree
 from ..initial import Initial
 from ..paths import along_path
 from ..rest import NEAR, Rest, distance, state_near
 from ..space import EvolutionSpaces
 from ..system import EvenSystem, FullSystem, System
-from .flow import CircleFlow
+from .flow import CircleFlow, CircleLawFlow
 from .grids import circle_grids
 from .initial import aligned, moments_of
 from .laws import EvenLawSystem, FullLawSystem
@@ -82,10 +82,13 @@ class CircleSpace:
         present = np.flatnonzero((start.cosine != 0.0) | (start.sine != 0.0))
         return None if np.any(present % harmonic) else harmonic
 
-    def flow(self, problem: Equation, start: Initial, degree: int, full: bool) -> Flow | None:
-        """Return the flow of a density by the field of a gradient law, of a degree."""
-        system = self.system(problem, start, degree, full)
-        return CircleFlow(problem, start, system.even, system.symmetry, -(-degree // system.symmetry))
+    def flow(self, problem: Equation, start: Initial, full: bool) -> Flow | None:
+        """Return the flow of a density by a velocity law with a drive."""
+        system = self.system(problem, start, 1, full)
+        if problem.lacks(Capability.GRADIENT):
+            return CircleLawFlow(problem, start, system.even, system.symmetry)
+        degree = -(-field_degree(problem) // system.symmetry)
+        return CircleFlow(problem, start, system.even, system.symmetry, degree)
 
     def descent(self, problem: Equation, cosine: Floats, sine: Floats, accuracy: float) -> Descent:
         """Return free energy, dissipation and extreme values of densities (T, n), on grids of the angles given."""
