@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .energy import second_variation as second_variation
     from .equations import ContinuityEquation as ContinuityEquation
     from .equations import CustomVelocity as CustomVelocity
+    from .equations import DepthScaled as DepthScaled
     from .equations import Equation as Equation
     from .equations import McKeanVlasov as McKeanVlasov
     from .equations import NormalisedAttention as NormalisedAttention
@@ -128,6 +129,7 @@ _HOMES = {
     "potential_from": "potentials",
     "ContinuityEquation": "equations",
     "CustomVelocity": "equations",
+    "DepthScaled": "equations",
     "Equation": "equations",
     "McKeanVlasov": "equations",
     "NormalisedAttention": "equations",
@@ -177,6 +179,7 @@ __all__ = [
     "CriticalPoint",
     "Custom",
     "CustomVelocity",
+    "DepthScaled",
     "Diagram",
     "Domain",
     "Ensemble",

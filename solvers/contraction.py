@@ -69,6 +69,7 @@ def _plain(name: str) -> str:
 
 def _require_free(problem: Equation) -> None:
     require(problem, Capability.DRIVE, "contraction rates without noise")
+    require(problem, Capability.AUTONOMOUS, "contraction rates without noise")
     if problem.confinement is not None:
         raise InvalidInput(
             "without noise a confinement decides where a density collapses, and its rate is not computed here; "

@@ -101,6 +101,7 @@ def verify(
     chosen = matching(pattern)
     for problem in problems or ():
         require(problem, Capability.DRIVE, "claims")
+        require(problem, Capability.AUTONOMOUS, "claims")
     used = tools or Tools()
     work = _by_problem(chosen, problems)
     found: dict[tuple[int, int], Result] = {}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..domains import Circle, Domain, Sphere, domain_named
-from ..equations import Equation, NormalisedAttention, PhaseLag, SoftmaxAttention, equation_of
+from ..equations import DepthScaled, Equation, NormalisedAttention, PhaseLag, SoftmaxAttention, equation_of
 from ..errors import InvalidInput, did_you_mean
 from ..potentials import (
     POTENTIALS,
@@ -104,6 +104,9 @@ def add_problem(parser: Parser) -> None:
         "--dimension", type=whole, metavar="d", help="of the space around the sphere S^(d-1), from 3 (default: 3)"
     )
     parser.add_argument("--lag", type=number, metavar="A", help="phase lag of the velocity, radians (circle)")
+    parser.add_argument(
+        "--depth-scaling", type=number, metavar="P", help="divide the velocity by (1 + t)^P; 0.5 for scaled layers"
+    )
     parser.add_argument("--noise", type=number, default=1.0, metavar="D", help="noise D, 0 or more (default: 1)")
     added: set[str] = set()
     for kind in _classes(parser):
@@ -123,7 +126,11 @@ def problem_from(parser: Parser, settings: argparse.Namespace) -> Equation:
     """
     domain = domain_named(settings.domain, settings.dimension)
     law = _law(parser, settings, domain)
-    return equation_of(domain, law if settings.lag is None else PhaseLag(law, settings.lag), noise=settings.noise)
+    if settings.lag is not None:
+        law = PhaseLag(law, settings.lag)
+    if settings.depth_scaling is not None:
+        law = DepthScaled(law, settings.depth_scaling)
+    return equation_of(domain, law, noise=settings.noise)
 
 
 def at_coupling(problem: Equation, settings: argparse.Namespace) -> Equation:

@@ -18,6 +18,7 @@ from .interaction import Interaction as Interaction
 from .lagged import PhaseLag as PhaseLag
 from .mckean_vlasov import McKeanVlasov as McKeanVlasov
 from .mckean_vlasov import gradient_at_uniform as gradient_at_uniform
+from .scaled import DepthScaled as DepthScaled
 from .velocity import Gradient as Gradient
 from .velocity import VelocityLaw as VelocityLaw
 from .velocity import is_velocity as is_velocity

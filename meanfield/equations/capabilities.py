@@ -12,6 +12,7 @@ from ..errors import InvalidInput
 class Capability(Enum):
     """A property of an equation that some computations need; the value is its name in sentences."""
 
+    AUTONOMOUS = "a velocity that does not change with time"
     DRIVE = "a drive, the convolution of the density with a pair potential"
     GRADIENT = "the gradient law of a pair potential"
     GIBBS_MAP = "a Gibbs map"

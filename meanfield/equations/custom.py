@@ -105,6 +105,8 @@ class CustomVelocity(VelocityLaw):
 
     def lacks(self, capability: Capability) -> str:
         """Return a clause on why there is no drive, nor anything that follows from one."""
+        if capability is Capability.AUTONOMOUS:
+            return ""
         return f"{self.source} is a function of moments, of which only the values are known"
 
     def require_domain(self, domain: Domain) -> None:

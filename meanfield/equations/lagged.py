@@ -73,6 +73,8 @@ class PhaseLag(VelocityLaw):
             raise InvalidInput(
                 f"{self.law.name} has no drive to lag behind; write the lag into the function of the velocity"
             )
+        if self.law.lacks(Capability.AUTONOMOUS):
+            raise InvalidInput("the lag belongs into the law that is scaled; write DepthScaled(PhaseLag(law, lag))")
         if self.law.lag:
             raise InvalidInput(f"the law {self.law.name!r} has a phase lag already; add the two")
         object.__setattr__(self, "lag", float(self.lag))

@@ -86,6 +86,14 @@ class VelocityLaw:
         """
         raise InvalidInput(f"the velocity of {self.name} follows from its drive")
 
+    def pace(self, time: float) -> float:
+        """Return the factor of the velocity at a time: one, unless it changes with time."""
+        return 1.0
+
+    def elapsed(self, time: float) -> float:
+        """Return the integral of the factor of the velocity from 0 to a time."""
+        return time
+
     def radial(self, domain: Domain, degree: int) -> Array | None:
         """Return the coefficients k_l, l = 0..degree, of the radial drive R = k*rho; None if there is none."""
         raise self._refusal()

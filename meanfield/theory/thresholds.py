@@ -154,7 +154,8 @@ def require_threshold(problem: Equation) -> None:
 
 def require_uniform(problem: Equation) -> None:
     """Refuse an equation whose uniform state is not stationary, such as one with a confinement."""
-    require(problem, Capability.UNIFORM_STATE, "closed forms about the uniform state")
+    for needed in (Capability.UNIFORM_STATE, Capability.AUTONOMOUS):
+        require(problem, needed, "closed forms about the uniform state")
 
 
 def checked_mode(n: int) -> int:

@@ -181,7 +181,7 @@ class Run:
         end = max(float(self.times[-1]), EPS)
 
         def velocity(now: float, positions: Floats) -> Floats:
-            return self.flow.velocity(positions, masses)
+            return self.flow.velocity(now, positions, masses)
 
         local = STEP_SHARE * self.tolerance / self._cells
         first = None if step is None else min(step, end - time)

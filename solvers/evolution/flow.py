@@ -36,8 +36,8 @@ class Flow(Protocol):
     def masses(self, labels: Floats) -> Floats:
         """Return the first density of labels, so that its integral over the interval is one."""
 
-    def velocity(self, positions: Floats, masses: Floats) -> Floats:
-        """Return the velocities of points with masses."""
+    def velocity(self, time: float, positions: Floats, masses: Floats) -> Floats:
+        """Return the velocities of points with masses at a time."""
 
     def moments(self, positions: Floats, masses: Floats, degree: int) -> tuple[Floats, Floats]:
         """Return cosine and sine moments by degree, from 0 to at least the given one, of points with masses."""
@@ -77,8 +77,8 @@ class DriveVelocity:
         """Degrees of the field, in units of the turning symmetry."""
         return self._medium.degree
 
-    def among(self, positions: Floats, masses: Floats) -> Floats:
-        """Return the velocities of points with masses."""
+    def among(self, time: float, positions: Floats, masses: Floats) -> Floats:
+        """Return the velocities of points with masses at a time."""
         medium, angles = self._medium, positions / self._turning
         waves = medium.waves(angles)
         moments = np.asarray(waves @ masses, dtype=np.complex128)
@@ -87,7 +87,7 @@ class DriveVelocity:
         if self._mirrored:
             moments[1::2] = 0.0
         ahead = medium.waves(angles + self._lag) if self._lag else waves
-        velocity = medium.velocity(ahead, medium.fields(moments))
+        velocity = medium.law.pace(time) * medium.velocity(ahead, medium.fields(moments))
         if self._confinement is not None:
             velocity = velocity - np.asarray(self._confinement.slope(angles), dtype=float)
         return np.asarray(self._turning * velocity)

@@ -83,7 +83,7 @@ class CircleFlow(_CircleFlow):
         field[: self._first.size] += rates.attraction[: self._first.size] * self._first[:degree]
         self._at_rest = not np.any(field)
 
-    def velocity(self, positions: Floats, masses: Floats) -> Floats:
+    def velocity(self, time: float, positions: Floats, masses: Floats) -> Floats:
         """Return the velocities of points with masses, exactly zero if the first density has no field."""
         if self._at_rest:
             return np.zeros(positions.size)
@@ -99,6 +99,6 @@ class CircleLawFlow(_CircleFlow):
         self._law = DriveVelocity(problem, even, symmetry)
         super().__init__(start, even, symmetry, self._law.degree)
 
-    def velocity(self, positions: Floats, masses: Floats) -> Floats:
-        """Return the velocities of points with masses."""
-        return self._law.among(positions, masses)
+    def velocity(self, time: float, positions: Floats, masses: Floats) -> Floats:
+        """Return the velocities of points with masses at a time."""
+        return self._law.among(time, positions, masses)

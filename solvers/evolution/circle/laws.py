@@ -61,8 +61,8 @@ class Flux:
         """Return the velocity over the coupling on the grid, by the moments and the density there times 2 pi."""
         raise NotImplementedError
 
-    def divergence(self, moments: Complexes) -> Complexes:
-        """Return the derivatives of moments (K,) by advection with the velocity and the force."""
+    def divergence(self, moments: Complexes, pace: float) -> Complexes:
+        """Return the derivatives of moments (K,) by advection with the velocity times a factor and the force."""
         transform = self._transform
         transform.coefficients[:] = 0.0
         transform.coefficients[0] = 1.0
@@ -71,7 +71,7 @@ class Flux:
         density = transform.values
         # Kernels of large beta leave the range of doubles in steps that are then refused.
         with np.errstate(over="ignore", invalid="ignore"):
-            density *= self._coupling * self.velocity(moments, density) + self._force
+            density *= pace * self._coupling * self.velocity(moments, density) + self._force
         transform.analyse()
         return np.asarray(self._divergence * transform.coefficients[self._inside])
 
@@ -142,9 +142,9 @@ class EvenLawSystem(_CircleLawSystem, AxialSystem):
         super().__init__(problem, degree, symmetry)
         self.size, self.linear = degree, self._damping
 
-    def nonlinear(self, unknown: Floats) -> Floats:
-        """Return the derivative by advection."""
-        return np.asarray(self._flux.divergence(unknown.astype(complex)).real)
+    def advected(self, unknown: Floats, pace: float) -> Floats:
+        """Return the derivative by advection with the velocity times a factor, and by the confinement."""
+        return np.asarray(self._flux.divergence(unknown.astype(complex), pace).real)
 
     def resized(self, degree: int) -> "EvenLawSystem":
         """Return the same system with another K."""
@@ -158,9 +158,9 @@ class FullLawSystem(_CircleLawSystem, FullSystem):
         _CircleLawSystem.__init__(self, problem, degree, symmetry)
         self.size, self.linear = 2 * degree, np.repeat(self._damping, 2)
 
-    def nonlinear(self, unknown: Floats) -> Floats:
-        """Return the derivative by advection."""
-        return self._flux.divergence(unknown.view(complex)).view(float)
+    def advected(self, unknown: Floats, pace: float) -> Floats:
+        """Return the derivative by advection with the velocity times a factor, and by the confinement."""
+        return self._flux.divergence(unknown.view(complex), pace).view(float)
 
     def resized(self, degree: int) -> "FullLawSystem":
         """Return the same system with another K."""

@@ -76,7 +76,7 @@ class ZonalFlow(_ZonalFlow):
         first[: self._first.size] = self._first[: first.size]
         self._at_rest = not np.any(rates.attraction * first[self._degrees] + rates.force)
 
-    def velocity(self, positions: Floats, masses: Floats) -> Floats:
+    def velocity(self, time: float, positions: Floats, masses: Floats) -> Floats:
         """Return the velocities of points with masses, exactly zero if the first density has no field."""
         if self._at_rest:
             return np.zeros(positions.size)
@@ -94,6 +94,6 @@ class ZonalLawFlow(_ZonalFlow):
         self._law = DriveVelocity(problem, True, symmetry)
         super().__init__(problem, start, symmetry, self._law.degree)
 
-    def velocity(self, positions: Floats, masses: Floats) -> Floats:
-        """Return the velocities of points with masses."""
-        return self._law.among(positions, masses)
+    def velocity(self, time: float, positions: Floats, masses: Floats) -> Floats:
+        """Return the velocities of points with masses at a time."""
+        return self._law.among(time, positions, masses)

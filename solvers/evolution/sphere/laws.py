@@ -61,10 +61,11 @@ class _ZonalSystem(LawSystem, AxialSystem):
         """Return the velocity over the coupling on the nodes."""
         raise NotImplementedError
 
-    def nonlinear(self, unknown: Floats) -> Floats:
-        """Return the derivative by advection."""
+    def advected(self, unknown: Floats, pace: float) -> Floats:
+        """Return the derivative by advection with the velocity times a factor, and by the confinement."""
         density = 1.0 + self._values @ (self._numbers * unknown)
-        flux = density * (self.problem.fixed_coupling * self.velocity(unknown) + self._force)
+        velocity = pace * self.problem.fixed_coupling * self.velocity(unknown)
+        flux = density * (velocity + self._force)
         return np.asarray((self._weights * flux) @ self._slopes)
 
     def costs(self, duration: float) -> tuple[float, float]:
