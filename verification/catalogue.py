@@ -107,8 +107,13 @@ def _of_attention() -> tuple[Equation, ...]:
         (Sphere(3), 1.0),
         (Sphere(4), 2.0),
     ]
+    other_kernels = (
+        McKeanVlasov(Circle(), CosineSeries((-1.15, -0.2, -0.05)), noise=0.0),
+        McKeanVlasov(Sphere(3), CosineSeries((-1.5, -0.25)), noise=0.0),
+    )
     return (
         *(McKeanVlasov(domain, Transformer(beta), noise=0.0) for domain, beta in unnormalised),
+        *other_kernels,
         *(ContinuityEquation(domain, SoftmaxAttention(beta), noise=0.0) for domain, beta in normalised),
         *(ContinuityEquation(Circle(), SoftmaxAttention(beta)) for beta in (0.5, 1.0, 5.0)),
     )

@@ -7,6 +7,7 @@ import wrong_attention as wrong
 from meanfield import (
     Circle,
     ContinuityEquation,
+    CosineSeries,
     Equation,
     Kuramoto,
     McKeanVlasov,
@@ -24,6 +25,10 @@ def plain(beta: float, domain: Circle | Sphere = CIRCLE) -> McKeanVlasov:
     return McKeanVlasov(domain, Transformer(beta), noise=0.0)
 
 
+def series(*coefficients: float, domain: Circle | Sphere = CIRCLE) -> McKeanVlasov:
+    return McKeanVlasov(domain, CosineSeries(coefficients), noise=0.0)
+
+
 def softmax(beta: float, noise: float = 0.0, domain: Circle | Sphere = CIRCLE) -> ContinuityEquation:
     return ContinuityEquation(domain, SoftmaxAttention(beta), noise=noise)
 
@@ -36,7 +41,11 @@ HOLDS: list[tuple[str, Equation]] = [
     ("attention.growth", softmax(2.0, domain=Sphere(4))),
     ("attention.gradient", plain(1.0)),
     ("attention.gradient", softmax(1.0)),
+    ("attention.doubly-stochastic", plain(1.0)),
+    ("attention.dominance", plain(0.5)),
+    ("attention.dominance", plain(1.0, Sphere(3))),
     ("attention.polygons", plain(-1.0)),
+    ("attention.slopes", plain(-1.0)),
     ("attention.two-groups", plain(1.0)),
     ("attention.two-groups", softmax(4.0)),
     ("attention.energy", plain(1.0)),
@@ -48,6 +57,13 @@ HOLDS: list[tuple[str, Equation]] = [
     ("attention.staircase", softmax(4.0)),
     ("attention.synchronisation", plain(0.5)),
     ("attention.local-rate", plain(0.5)),
+    ("attention.hemisphere", plain(0.5)),
+    ("attention.hemisphere", softmax(2.0, domain=Sphere(4))),
+    ("attention.other-kernels", series(-1.15, -0.2, -0.05)),
+    ("attention.other-kernels", series(-1.5, -0.25, domain=Sphere(3))),
+    ("attention.metastability", softmax(4.0)),
+    ("attention.closest-pair", softmax(4.0)),
+    ("attention.phase-transition", softmax(4.0, domain=Sphere(3))),
     ("attention.continuous-transition", softmax(5.0, 1.0)),
     ("attention.matrix", softmax(5.0, 1.0)),
 ]
@@ -67,6 +83,18 @@ FAILS: dict[str, tuple[str, Equation, Tools]] = {
     "a gradient with softmax": (
         "attention.gradient", plain(1.0), wrong.changed("simulate", wrong.normalised_otherwise),
     ),
+    "weights of pairs with softmax": (
+        "attention.doubly-stochastic", plain(1.0), wrong.changed("simulate", wrong.normalised_otherwise),
+    ),
+    "tokens at a point faster by 1e-6": (
+        "attention.dominance", plain(0.5), wrong.changed("simulate", wrong.stronger(1e-6)),
+    ),
+    "a gap that closes faster by 1e-9": (
+        "attention.dominance", plain(1.0, Sphere(3)), wrong.changed("contraction", wrong.stronger(1e-9)),
+    ),
+    "slopes at a beta off by 1e-5": (
+        "attention.slopes", plain(-1.0), wrong.changed("simulate", wrong.colder(1e-5)),
+    ),
     "polygons at a beta off by 1e-5": (
         "attention.polygons", plain(-1.0), wrong.changed("simulate", wrong.colder(1e-5)),
     ),
@@ -76,6 +104,10 @@ FAILS: dict[str, tuple[str, Equation, Tools]] = {
     "slower by 1e-6": ("attention.energy", plain(1.0), wrong.changed("evolve", wrong.stronger(1e-6))),
     "the other energy": ("attention.energy", softmax(1.0), wrong.changed("evolve", wrong.normalised_otherwise)),
     "densities that lose their symmetry": ("attention.symmetry", plain(1.0), wrong.first_moment(1e-11)),
+    "tokens that lose their symmetry": ("attention.symmetry", plain(1.0), wrong.first_moment_of_tokens(1e-11)),
+    "tokens that stay where they are": (
+        "attention.symmetry", plain(1.0), wrong.changed("simulate", wrong.stronger(-1.0)),
+    ),
     "tokens faster by 1e-6": (
         "attention.two-tokens", softmax(4.0), wrong.changed("simulate", wrong.stronger(1e-6)),
     ),
@@ -87,6 +119,26 @@ FAILS: dict[str, tuple[str, Equation, Tools]] = {
     ),
     "clusters faster by 1e-4": (
         "attention.local-rate", plain(0.5), wrong.changed("simulate", wrong.stronger(1e-4)),
+    ),
+    "cones that contract faster by 1e-4": (
+        "attention.hemisphere", softmax(1.0), wrong.changed("simulate", wrong.stronger(1e-4)),
+    ),
+    "tokens that leave their cone": (
+        "attention.hemisphere", plain(0.5), wrong.changed("simulate", wrong.stronger(-1.5)),
+    ),
+    "a kernel with three clusters": (
+        "attention.other-kernels", series(-1.15, -0.2, -0.05),
+        wrong.changed("simulate", wrong.with_kernel(-0.1, 0.0, -1.0)),
+    ),
+    "separated groups faster by 1e-6": (
+        "attention.metastability", softmax(4.0), wrong.changed("simulate", wrong.stronger(1e-6)),
+    ),
+    "a closest pair faster by 1e-3": (
+        "attention.closest-pair", softmax(4.0), wrong.changed("simulate", wrong.stronger(1e-3)),
+    ),
+    "a transition too early by 6 %": (
+        "attention.phase-transition", softmax(1.0, domain=Sphere(3)),
+        wrong.changed("simulate", wrong.stronger(0.06)),
     ),
     "a branch bent by 1e-6": ("attention.continuous-transition", softmax(5.0, 1.0), wrong.wrong.coupling_bent(1e-6)),
     "a branch that turns back": (
@@ -102,9 +154,13 @@ FAILS: dict[str, tuple[str, Equation, Tools]] = {
 
 ELSEWHERE: list[tuple[str, Equation]] = [
     ("attention.contraction", plain(4.0)),
+    ("attention.contraction", plain(-5.0)),
     ("attention.contraction", plain(1.0).replace(noise=1.0)),
     ("attention.growth", McKeanVlasov(Circle(), Kuramoto(), noise=0.0)),
     ("attention.gradient", plain(1.0, Sphere(3))),
+    ("attention.doubly-stochastic", softmax(1.0)),
+    ("attention.dominance", softmax(1.0)),
+    ("attention.slopes", plain(1.0)),
     ("attention.polygons", plain(1.0)),
     ("attention.two-groups", softmax(1.0, domain=Sphere(3))),
     ("attention.energy", plain(1.0, Sphere(3))),
@@ -113,6 +169,13 @@ ELSEWHERE: list[tuple[str, Equation]] = [
     ("attention.staircase", softmax(1.0)),
     ("attention.synchronisation", plain(-1.0)),
     ("attention.local-rate", softmax(1.0)),
+    ("attention.hemisphere", series(-1.0)),
+    ("attention.other-kernels", plain(1.0)),
+    ("attention.other-kernels", series(-1.0, -0.4)),
+    ("attention.other-kernels", series(-1.2, -0.2, -0.1, domain=Sphere(4))),
+    ("attention.metastability", softmax(1.0)),
+    ("attention.closest-pair", plain(4.0)),
+    ("attention.phase-transition", softmax(4.0)),
     ("attention.continuous-transition", softmax(1.0)),
     ("attention.matrix", plain(1.0).replace(noise=1.0)),
 ]

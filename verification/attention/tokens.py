@@ -90,21 +90,24 @@ def two_tokens(problem: Equation, tools: Tools) -> Evidence:
     return compare(times[1], expected, bound, f"time from the angle {FAR:g} to {NEAR:g}")
 
 
-def vectors(positions: Floats) -> Floats:
-    """Return positions (..., N) on the circle as unit vectors; those on spheres (..., N, d) are."""
-    if positions.ndim > 1:
-        return positions
-    return np.stack([np.cos(positions), np.sin(positions)], axis=-1)
+def vectors(places: Floats) -> Floats:
+    """Return the angles (N,) of tokens on the circle as unit vectors (N, 2); those on spheres (N, d) are."""
+    if places.ndim > 1:
+        return places
+    return np.stack([np.cos(places), np.sin(places)], axis=-1)
+
+
+def positions(problem: Equation, tokens: Floats) -> Floats:
+    """Return unit vectors (N, d) as positions on the domain, angles (N,) on the circle."""
+    return np.arctan2(tokens[:, 1], tokens[:, 0]) if problem.domain.turns else tokens
 
 
 def _pair(problem: Equation) -> Floats:
     """Return two tokens at the first angle, in no special direction."""
-    if problem.domain.turns:
-        return np.array([0.3, 0.3 + FAR])
-    frame = np.linalg.qr(
-        np.random.default_rng(np.random.SeedSequence(1)).normal(size=(problem.domain.dimension, 2))
-    )[0]
-    return np.stack([frame[:, 0], math.cos(FAR) * frame[:, 0] + math.sin(FAR) * frame[:, 1]])
+    generator = np.random.default_rng(np.random.SeedSequence(1))
+    frame = np.linalg.qr(generator.normal(size=(problem.domain.dimension, 2)))[0]
+    tokens = np.stack([frame[:, 0], math.cos(FAR) * frame[:, 0] + math.sin(FAR) * frame[:, 1]])
+    return positions(problem, tokens)
 
 
 def _spread(tokens: Floats) -> float:
