@@ -37,16 +37,20 @@ class CircleFlow:
         The symmetry of the density.
     degree
         Degrees of the field, in units of the symmetry.
+    axis
+        Angle by which the density was turned.
     """
 
-    def __init__(self, problem: Equation, start: Initial, even: bool, symmetry: int, degree: int) -> None:
+    def __init__(
+        self, problem: Equation, start: Initial, even: bool, symmetry: int, degree: int, axis: float
+    ) -> None:
         rates = Rates(problem, degree, symmetry)
         self.interval = (0.0, math.pi) if even else (0.0, 2.0 * math.pi)
         self.symmetry = symmetry
         size = (start.cosine.size - 1) // symmetry
         self._first = cells_of(start.cosine, symmetry, size) - 1j * cells_of(start.sine, symmetry, size)
         self.reach = size + degree
-        self._even, self._rates, self._degree = even, rates, degree
+        self._even, self._rates, self._degree, self._axis = even, rates, degree, axis
         field = rates.force + 0j
         field[: self._first.size] += rates.attraction[: self._first.size] * self._first[:degree]
         self._at_rest = not np.any(field)
@@ -74,6 +78,12 @@ class CircleFlow:
         cosine, sine = np.zeros((2, self.symmetry * cells + 1))
         cosine[:: self.symmetry], sine[:: self.symmetry] = waves.real, waves.imag
         return cosine, sine
+
+    def images(self, angles: Floats) -> Floats:
+        """Return the angles, (..., M), before any rotation, of points (..., L) and all their images by symmetry."""
+        both = np.concatenate([-angles, angles], axis=-1) if self._even else angles
+        turns = 2.0 * math.pi * np.arange(self.symmetry)
+        return self._axis + np.concatenate([(both + turn) / self.symmetry for turn in turns], axis=-1)
 
     def density(self, labels: Floats, positions: Floats, stretch: Floats) -> Floats:
         """Return the density at points from its labels and the derivative of positions in the labels."""

@@ -83,7 +83,8 @@ class CircleSpace:
     def flow(self, problem: Equation, start: Initial, degree: int, full: bool) -> Flow | None:
         """Return the flow of a density by the field of a gradient law, of a degree."""
         system = self.system(problem, start, degree, full)
-        return CircleFlow(problem, start, system.even, system.symmetry, -(-degree // system.symmetry))
+        cells = -(-degree // system.symmetry)
+        return CircleFlow(problem, start, system.even, system.symmetry, cells, self.axis)
 
     def descent(self, problem: Equation, cosine: Floats, sine: Floats, accuracy: float) -> Descent:
         """Return free energy, dissipation and extreme values of densities (T, n), on grids of the angles given."""
