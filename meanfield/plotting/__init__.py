@@ -7,6 +7,7 @@ figures compose with the user's.
 from .appearance import COLOURS, UNIFORM_COLOUR, style_handles
 from .captions import caption, entitle_figure
 from .characteristics import plot_characteristics, plot_tail
+from .clouds import plot_cloud
 from .comparisons import plot_compared_moments, plot_comparison, plot_distances
 from .contractions import plot_contraction
 from .curves import plot_diagram
@@ -37,6 +38,7 @@ __all__ = [
     "globe",
     "mollweide",
     "plot_characteristics",
+    "plot_cloud",
     "plot_compared_moments",
     "plot_comparison",
     "plot_contraction",
