@@ -65,6 +65,7 @@ for diagram in diagrams.values():
 # %%
 # Plot
 # ----
+# Between the fold and the critical coupling, shaded, the uniform state and one cluster are both stable.
 
 
 def draw(diagrams: dict[str, Diagram]) -> Figure:
@@ -72,6 +73,9 @@ def draw(diagrams: dict[str, Diagram]) -> Figure:
     figure, axes = plt.subplots(1, 2, figsize=(13.0, 4.8), sharey=True, layout="constrained")
     for ax, diagram in zip(axes, diagrams.values(), strict=True):
         diagram.plot(ax=ax)
+    (fold,) = diagrams["unnormalised"].events("fold")
+    axes[0].axvspan(fold.relative_coupling, 1.0, color="0.92", zorder=0.5)
+    axes[1].set_ylabel("")
     return figure
 
 

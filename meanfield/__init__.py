@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from .records.diagram import SpecialPoint as SpecialPoint
     from .records.ensemble import Ensemble as Ensemble
     from .records.ensemble import Estimate as Estimate
+    from .records.flow_map import FlowMap as FlowMap
     from .records.outcome import Outcome as Outcome
     from .records.relaxation import RateFit as RateFit
     from .records.relaxation import Relaxation as Relaxation
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
     from .theory import critical_coupling as critical_coupling
     from .theory import critical_couplings as critical_couplings
     from .theory import critical_modes as critical_modes
+    from .theory import flight_profile as flight_profile
     from .theory import global_criterion as global_criterion
     from .theory import growth_rates as growth_rates
     from .theory import kuramoto_gap as kuramoto_gap
@@ -113,6 +115,7 @@ _HOMES = {
     "open_diagram": "export",
     "open_ensemble": "export.ensembles",
     "open_trajectory": "export.trajectories",
+    "FlowMap": "records.flow_map",
     "Outcome": "records.outcome",
     "CosineSeries": "potentials",
     "Combination": "potentials",
@@ -147,6 +150,7 @@ _HOMES = {
     "Resonance": "theory",
     "branch_shape": "theory",
     "continuous_radius": "theory",
+    "flight_profile": "theory",
     "global_criterion": "theory",
     "kuramoto_gap": "theory",
     "kuramoto_order_parameter": "theory",
@@ -185,6 +189,7 @@ __all__ = [
     "Ensemble",
     "Equation",
     "Estimate",
+    "FlowMap",
     "FreeEnergy",
     "GegenbauerSeries",
     "GlobalCriterion",
@@ -224,6 +229,7 @@ __all__ = [
     "dissipation",
     "equation_from",
     "first_variation",
+    "flight_profile",
     "free_energy_parts",
     "global_criterion",
     "growth_rates",

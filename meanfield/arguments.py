@@ -38,6 +38,7 @@ EXAMPLES = {
     "Branch": "diagram.branch('uniform')",
     "SpecialPoint": "diagram.events()[0]",
     "Trajectory": "evolve(problem, VonMises(), until=1.0)",
+    "FlowMap": "evolve(..., method=Characteristics()).flow_map",
     "Ensemble": "simulate(problem, 1000, until=1.0, seed=1)",
     "Comparison": "compare(problem, VonMises(), until=1.0, seed=1)",
     "Relaxation": "contraction_rate(problem)",

@@ -244,6 +244,7 @@ def record_of(request: Plan, method: DirectMethod, path: MomentPath, started: fl
             *_inaccurate(path.accuracy, request.tolerance),
         ),
         layout=modes.layout,
+        flow_map=path.flow_map,
         provenance=provenance(request.problem, options, clock.process_time() - started),
     )
 

@@ -173,8 +173,15 @@ def materials() -> dict[str, Any]:
     sphere_state = solvers.stationary_states(on_sphere, rates=False)[0]
     sphere_trajectory = solvers.evolve(on_sphere, solvers.VonMises(0.0, 1.0), 0.1, times=2, tolerance=1e-4)
     folder = Path(tempfile.mkdtemp())
+    noiseless = dataclasses.replace(problem, noise=0.0)
+    collapse = solvers.evolve(
+        noiseless, solvers.VonMises(0.0, 1.0), 2.0, times=2, tolerance=1e-4, method=solvers.Characteristics()
+    )
     made = {
         "problem": problem,
+        "noiseless": noiseless,
+        "collapse": collapse,
+        "flow_map": collapse.flow_map,
         "equation": meanfield.ContinuityEquation(circle, meanfield.SoftmaxAttention(2.0), coupling=3.0),
         "state": states[0],
         "sphere_state": sphere_state,
@@ -187,7 +194,7 @@ def materials() -> dict[str, Any]:
         "ensemble": ensemble,
         "comparison": comparison,
         "relaxation": solvers.contraction_rate(problem),
-        "contraction": solvers.contraction_rate(dataclasses.replace(problem, noise=0.0)),
+        "contraction": solvers.contraction_rate(noiseless),
         "folder": folder,
         "circle": circle,
         "sphere": sphere,
@@ -339,6 +346,9 @@ def own_arguments() -> dict[str, dict[str, Any]]:
         "meanfield.plotting.check_figure": {"path": have["folder"] / "nothing.png"},
         "meanfield.plotting.save_figure": {"path": have["folder"] / "figure.png"},
         "meanfield.plotting.animate": {"frames": 2},
+        "meanfield.flight_profile": {"problem": have["noiseless"], "angle": [1.0]},
+        "meanfield.plotting.plot_characteristics": {"trajectory": have["collapse"]},
+        "meanfield.plotting.plot_tail": {"trajectory": have["collapse"]},
         "meanfield.transport.polar_distances": {"angles": np.array([0.1, 0.2])},
         "comparison.fit": {"name": "w1"},
         "custom.from_sympy": {"expression": -sympy.cos(sympy.Symbol("t"))},
@@ -397,7 +407,7 @@ def instances() -> dict[str, Any]:
         "random": solvers.RandomPerturbation(0.1, 1),
         "samples": solvers.Samples([0.1, 0.2, 0.4]),
     }
-    records = ["problem", "equation", "state", "sphere_state", "spectrum", "diagram", "branch", "special_point", "trajectory", "sphere_trajectory", "ensemble", "comparison", "relaxation", "contraction", "circle", "sphere", "density", "sample", "law"]  # fmt: skip
+    records = ["problem", "equation", "state", "sphere_state", "spectrum", "diagram", "branch", "special_point", "trajectory", "sphere_trajectory", "flow_map", "ensemble", "comparison", "relaxation", "contraction", "circle", "sphere", "density", "sample", "law"]  # fmt: skip
     moments = {f"moments of {name}": materials()[name].moments for name in ("state", "sphere_state", "trajectory")}
     return {name: materials()[name] for name in records} | named | moments
 

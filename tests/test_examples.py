@@ -123,6 +123,40 @@ def test_softmax_attention(pyplot: Any) -> None:
         space["check"](diagrams | {"softmax": diagrams["unnormalised"]})
 
 
+def test_mass_in_flight(pyplot: Any) -> None:
+    space = run(16)
+    assert all(visible(axes) for axes in pyplot.gcf().axes)
+    trajectory = space["trajectory"]
+    flow = trajectory.flow_map
+    denser = flow.densities * np.exp(0.1 * flow.time[:, np.newaxis])
+    with pytest.raises(AssertionError):
+        space["check"](replace(trajectory, flow_map=replace(flow, densities=denser)))
+
+
+def test_staircase_of_tokens(pyplot: Any) -> None:
+    space = run(17)
+    assert all(visible(axes) for axes in pyplot.gcf().axes)
+    climbs = space["climbs"]
+    for beta in climbs:
+        with pytest.raises(AssertionError):
+            space["check"](climbs | {beta: climbs[beta]._replace(energy=climbs[beta].energy + 2e-3)})
+    with pytest.raises(AssertionError):
+        space["check"](climbs | {4.0: climbs[4.0]._replace(angles=climbs[4.0].angles + 1e-4)})
+
+
+def test_tokens_on_the_sphere(pyplot: Any) -> None:
+    space = run(18)
+    axes = pyplot.gcf().axes
+    assert len(axes) == 6
+    assert visible(axes[-1])
+    clouds = space["clouds"]
+    last = max(clouds)
+    starts = clouds[0.0].positions[0]
+    assert np.abs(np.linalg.norm(starts, axis=1) - 1.0).max() < 1e-12
+    with pytest.raises(AssertionError):
+        space["check"](clouds | {last: clouds[7.0]})
+
+
 def test_particles(pyplot: Any) -> None:
     space = run(6)
     figure = pyplot.gcf()

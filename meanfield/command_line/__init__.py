@@ -1,6 +1,6 @@
 """The parts that the commands of all packages share: options, potentials as options, and printing."""
 
-from .drawing import draw, draw_ensemble, draw_record, draw_states, draw_trajectory
+from .drawing import TRAJECTORY_QUANTITIES, draw, draw_ensemble, draw_record, draw_states, draw_trajectory
 from .options import (
     Parser,
     add_common,
@@ -20,6 +20,7 @@ from .workers import add_workers, require_workers, worker_processes
 from .writing import exit_code, origin, publish, write_all
 
 __all__ = [
+    "TRAJECTORY_QUANTITIES",
     "UNKNOWN",
     "Parser",
     "add_common",

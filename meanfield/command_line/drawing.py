@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ..plotting import Picture
 
-TRAJECTORY_QUANTITIES = ("density", "energy", "moments")
+TRAJECTORY_QUANTITIES = ("density", "energy", "moments", "characteristics", "tail")
 WIDE, SQUARE = (9.6, 3.8), (6.0, 4.0)
 
 
@@ -75,12 +75,12 @@ def draw_sphere(
 
 
 def draw_trajectory(trajectory: Trajectory, target: str, quantity: str = "density", force: bool = False) -> Path:
-    """Draw a trajectory into a file: its density over time and angle, its energy or its moments.
+    """Draw a trajectory into a file: its density over time and angle, its energy, its moments, or characteristics.
 
     Raises
     ------
     InvalidInput
-        If the quantity is none of these.
+        If the quantity is none of these, or the trajectory has no characteristics.
     """
     if quantity not in TRAJECTORY_QUANTITIES:
         raise InvalidInput(
@@ -93,7 +93,7 @@ def draw_trajectory(trajectory: Trajectory, target: str, quantity: str = "densit
     elif quantity == "energy":
         trajectory.plot_energy(ax, dissipation=True)
     else:
-        trajectory.plot_moments(ax)
+        getattr(trajectory, f"plot_{quantity}")(ax)
     return _saved(figure, target, force, trajectory.provenance)
 
 

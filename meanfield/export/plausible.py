@@ -42,6 +42,9 @@ def require_trajectory(trajectory: Trajectory) -> None:
     _require(trajectory.modes >= 0, "the trajectory has a negative number of modes")
     for name, values in trajectory.observables.items():
         _require(~np.isinf(values), f"the trajectory has an infinite {name}")
+    if trajectory.flow_map is not None:
+        _require_times(trajectory.flow_map.time)
+        _require(~(trajectory.flow_map.densities < 0), "the density is negative at a point of the flow map")
 
 
 def require_ensemble(ensemble: Ensemble) -> None:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ..arguments import checked
 from ..equations import equation_from
+from ..records.flow_map import FlowMap
 from ..records.observables import DISSIPATION, FREE_ENERGY_GAP, observable_named
 from ..records.outcome import Outcome
 from ..records.trajectory import Trajectory
@@ -37,6 +38,7 @@ def trajectory_content(trajectory: Trajectory) -> Content:
         ),
     }
     variables |= {name: _observed(name, values) for name, values in trajectory.observables.items()}
+    variables |= _flow_variables(trajectory)
     rows = list(trajectory.rows())
     return Content(
         record=RECORD,
@@ -44,6 +46,33 @@ def trajectory_content(trajectory: Trajectory) -> Content:
         header=_header(trajectory),
         variables=variables,
         tables={"": (tuple(rows[0]), rows)},
+    )
+
+
+def _flow_variables(trajectory: Trajectory) -> dict[str, Variable]:
+    """Return the flow map of a trajectory as labelled arrays; empty if it has none."""
+    flow = trajectory.flow_map
+    if flow is None:
+        return {}
+    places, unit = ("flow_time", "label"), trajectory.moments.modes.unit
+    return {
+        "flow_time": Variable(("flow_time",), flow.time, "times of the flow map", ""),
+        "label": Variable(("label",), flow.labels, "angle of a point at time 0", "rad"),
+        "position": Variable(places, flow.positions, "angle of a point", "rad"),
+        "label_density": Variable(places, flow.densities, "density at a point", unit),
+    }
+
+
+def _flow_map(header: dict[str, Any], arrays: Arrays) -> FlowMap | None:
+    # Other methods have none, nor have files of before.
+    if header.get("cluster") is None:
+        return None
+    return FlowMap(
+        time=arrays["flow_time"],
+        labels=arrays["label"],
+        positions=arrays["position"],
+        densities=arrays["label_density"],
+        cluster=float(header["cluster"]),
     )
 
 
@@ -79,6 +108,7 @@ def _header(trajectory: Trajectory) -> dict[str, Any]:
         "slowest_rate": trajectory.slowest_rate,
         "unstable": trajectory.unstable,
         "layout": trajectory.layout,
+        "cluster": None if trajectory.flow_map is None else trajectory.flow_map.cluster,
         "observables": list(trajectory.observables),
         "warnings": list(trajectory.warnings),
         "provenance": trajectory.provenance,
@@ -128,6 +158,7 @@ def _trajectory(header: dict[str, Any], arrays: Arrays) -> Trajectory:
         unstable=None if header["unstable"] is None else int(header["unstable"]),
         accuracy=None if accuracy is None else float(accuracy),
         layout=layout,
+        flow_map=_flow_map(header, arrays),
         warnings=tuple(header["warnings"]),
         provenance=dict(header["provenance"]),
         **optional,

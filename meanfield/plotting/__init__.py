@@ -6,6 +6,8 @@ figures compose with the user's.
 
 from .appearance import COLOURS, UNIFORM_COLOUR, style_handles
 from .captions import caption, entitle_figure
+from .characteristics import plot_characteristics, plot_tail
+from .clouds import plot_cloud
 from .comparisons import plot_compared_moments, plot_comparison, plot_distances
 from .contractions import plot_contraction
 from .curves import plot_diagram
@@ -35,6 +37,8 @@ __all__ = [
     "entitle_figure",
     "globe",
     "mollweide",
+    "plot_characteristics",
+    "plot_cloud",
     "plot_compared_moments",
     "plot_comparison",
     "plot_contraction",
@@ -50,6 +54,7 @@ __all__ = [
     "plot_panels",
     "plot_relaxation",
     "plot_state",
+    "plot_tail",
     "plot_trajectory",
     "save_figure",
     "states_shown",

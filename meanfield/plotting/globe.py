@@ -144,9 +144,9 @@ def globe(
     data = _image(used, _at(moments, values, place_polar, place_azimuth))
     image = _paint(ax, data, (extent, extent), Circle((0.0, 0.0), 1.0), float(np.max(values)), style)
     _shade(ax, extent, data.shape[0], image)
-    _draw_graticule(ax, globe_graticule(eye))
+    draw_graticule(ax, globe_graticule(eye))
     _draw_axis(ax, eye)
-    _bare(ax, 1.22, 1.22)
+    bare(ax, 1.22, 1.22)
     return image
 
 
@@ -173,9 +173,9 @@ def mollweide(
     half = np.sqrt(2.0)
     rim = Ellipse((0.0, 0.0), 4.0 * half, 2.0 * half)
     image = _paint(ax, data, (2.0 * half * stretch, half * stretch), rim, float(np.max(values)), style)
-    _draw_graticule(ax, map_graticule(middle))
+    draw_graticule(ax, map_graticule(middle))
     _name_angles(ax, middle)
-    _bare(ax, 2.0 * half * 1.02, half * 1.04)
+    bare(ax, 2.0 * half * 1.02, half * 1.04)
     return image
 
 
@@ -298,7 +298,8 @@ def _shade(ax: "Axes", extent: float, pixels: int, image: "AxesImage") -> None:
     shadow.set_clip_path(image.get_clip_path())
 
 
-def _draw_graticule(ax: "Axes", curves: list[Floats]) -> None:
+def draw_graticule(ax: "Axes", curves: list[Floats]) -> None:
+    """Draw curves (n, 2) of a graticule thinly."""
     for curve in curves:
         ax.plot(*curve.T, color="black", alpha=0.22, linewidth=0.45, zorder=1.7, gid="graticule")
 
@@ -324,7 +325,8 @@ def _name_angles(ax: "Axes", middle: float) -> None:
         )
 
 
-def _bare(ax: "Axes", width: float, height: float) -> None:
+def bare(ax: "Axes", width: float, height: float) -> None:
+    """Leave the axes without a frame, with equal units and of half a width and a height."""
     ax.set_aspect("equal")
     ax.set_xlim(-width, width)
     ax.set_ylim(-height, height)

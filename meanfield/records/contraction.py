@@ -279,7 +279,7 @@ class Contraction(SavedRecord):
         return "\n".join([*lines, *(f"  - {warning}" for warning in self.warnings)])
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw 1 - r against time, logarithmically, beside the slopes of both exponents."""
+        """Draw 1 - r against time, logarithmically, beside both slopes; see ``plot_contraction``."""
         return self._drawn("plot_contraction", ax, **style)
 
 

@@ -231,6 +231,10 @@ class Ensemble(SavedRecord):
         """Draw order parameters over time with bands of the scatter and of the standard error."""
         return self._drawn("plot_ensemble_moments", ax, **options)
 
+    def plot_cloud(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
+        """Draw the particles at the end on a globe, if they are on the ordinary sphere."""
+        return self._drawn("plot_cloud", ax, **options)
+
     def _moments(self, degree: int) -> tuple[Floats, Floats]:
         if not 0 <= degree <= self.degrees:
             raise InvalidInput(

@@ -20,6 +20,7 @@ from ..equations import Equation
 from ..errors import InvalidInput
 from ..harmonics import Layout, Moments, moment_columns, moments_of
 from ..wording import describe, wrapped
+from .flow_map import FlowMap
 from .observables import DISSIPATION, FREE_ENERGY_GAP, Observed, former_arguments, observable_named
 from .outcome import Outcome
 
@@ -85,6 +86,8 @@ class Trajectory(Observed, SavedRecord):
     layout : str
         ``"degree"``, moments by degree, (T, n + 1); ``"order"``, those of densities on S^2 by degree and order, as
         in :class:`State`.
+    flow_map : FlowMap or None
+        Where labelled points are at some of the times, and the density there, of ``method=Characteristics()``.
     warnings : tuple of str
         What a reader must know.
     provenance
@@ -111,6 +114,7 @@ class Trajectory(Observed, SavedRecord):
     unstable: int | None = None
     accuracy: float | None = None
     layout: Layout = "degree"
+    flow_map: FlowMap | None = None
     warnings: tuple[str, ...] = ()
     provenance: dict[str, Any] = field(default_factory=dict)
 
@@ -214,6 +218,14 @@ class Trajectory(Observed, SavedRecord):
     def plot_moments(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
         """Draw order parameters over time."""
         return self._drawn("plot_moments", ax, **options)
+
+    def plot_characteristics(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
+        """Draw the paths of labelled points over time, of a trajectory along characteristics."""
+        return self._drawn("plot_characteristics", ax, **options)
+
+    def plot_tail(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
+        """Draw the density at some times logarithmically, of a trajectory along characteristics."""
+        return self._drawn("plot_tail", ax, **options)
 
     def animate(self, path: str | Path, *, force: bool = False, **options: Any) -> Path:
         """Write the density as a film, a GIF, and return its path."""

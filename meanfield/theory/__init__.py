@@ -31,6 +31,7 @@ from .families import (
     maier_saupe_states,
     maier_saupe_transition,
 )
+from .in_flight import flight_profile
 from .ott_antonsen import ott_antonsen
 from .resonances import Resonance, resonance
 from .results import BranchShape, GlobalCriterion
@@ -55,6 +56,7 @@ __all__ = [
     "critical_coupling",
     "critical_couplings",
     "critical_modes",
+    "flight_profile",
     "global_criterion",
     "growth_rates",
     "kuramoto_gap",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from meanfield import Equation, InvalidInput, Trajectory
 from meanfield.command_line import (
+    TRAJECTORY_QUANTITIES,
     Parser,
     add_common,
     add_coupling,
@@ -96,6 +97,8 @@ def _parser(argv: Sequence[str]) -> Parser:
     add_figure(parser, "--plot", "the density over time and angle")
     add_figure(parser, "--energy", "the free energy, without noise the energy, and its rate of decrease")
     add_figure(parser, "--moments", "the order parameters")
+    add_figure(parser, "--characteristics", "the paths of labelled points, with --method characteristics")
+    add_figure(parser, "--tail", "the density at some times, logarithmically, with --method characteristics")
     parser.add_argument("--animate", type=word, metavar="FILM", help="write the density as a film: .gif")
     add_common(parser, quiet="the summary, progress and the names of the files written")
     add_problem(parser)
@@ -133,10 +136,21 @@ def _check(problem: Equation, settings: argparse.Namespace) -> None:
 
     if settings.energy is not None and (problem.noise > 0.0 or problem.lacks(Capability.GRADIENT)):
         require(problem, Capability.FREE_ENERGY, "figures of the free energy (--energy)")
-    figures = [name for name in (settings.plot, settings.energy, settings.moments) if name is not None]
+    _require_characteristics(settings)
+    figures = [settings.plot, settings.energy, settings.moments, settings.characteristics, settings.tail]
+    figures = [name for name in figures if name is not None]
     check_targets(settings.to, figures, settings.force, check_trajectory_target)
     if settings.animate is not None:
         check_film(settings.animate, settings.force)
+
+
+def _require_characteristics(settings: argparse.Namespace) -> None:
+    for name in ("characteristics", "tail"):
+        if getattr(settings, name) is not None and settings.method != "characteristics":
+            raise InvalidInput(
+                f"--{name} draws densities without noise along their characteristics; add --noise 0 --method "
+                "characteristics"
+            )
 
 
 def _evolved(problem: Equation, method: "Method | None", settings: argparse.Namespace) -> Trajectory:
@@ -179,7 +193,7 @@ def _writers(trajectory: Trajectory, settings: argparse.Namespace) -> list[Calla
     force = settings.force
     writers: list[Callable[[], Sequence[Path]]]
     writers = [partial(trajectory.save, target, force=force) for target in settings.to]
-    for kind in ("density", "energy", "moments"):
+    for kind in TRAJECTORY_QUANTITIES:
         target = getattr(settings, "plot" if kind == "density" else kind)
         if target is not None:
             writers.append(lambda target=target, kind=kind: [draw_trajectory(trajectory, target, kind, force)])  # type: ignore[misc]

@@ -13,6 +13,7 @@ from ..bases import EPS, Floats
 from .accuracy import FACTOR, compared
 from .direct import RECORDED, MomentPath, Progress, cut_short, relative_errors, require_direct, unresolved_from
 from .flow import Flow
+from .flow_maps import flow_map, kept
 from .panels import Panels, first_panels
 from .plan import Plan
 from .reduced import SHARPEST
@@ -57,7 +58,7 @@ class Characteristics:
         """
         times = require_direct(request, type(self).__name__)
         flow, degree = _flow(request), _recorded(request)
-        run = Run(flow, degree, request.tolerance, times, progress)
+        run = Run(flow, degree, request.tolerance, times, progress, kept(times.size))
         failure: NotResolved | KeyboardInterrupt | None
         accuracy: float | None = None
         unknown: tuple[str, ...] = ()
@@ -72,6 +73,7 @@ class Characteristics:
             raise failure
         cosine, sine = (np.array([getattr(frame, name) for frame in frames]) for name in ("cosine", "sine"))
         reached = times[: len(frames)]
+        mapped = [(time, frame.panels) for time, frame in zip(reached, frames, strict=True) if frame.panels]
         return MomentPath(
             time=reached,
             cosine=cosine,
@@ -81,6 +83,7 @@ class Characteristics:
             accuracy=None if accuracy is None else max(accuracy, request.tolerance),
             steps=run.steps,
             evaluations=run.evaluations,
+            flow_map=flow_map(np.array([time for time, _ in mapped]), [panels for _, panels in mapped]),
             outcome=_outcome(failure),
             warnings=(
                 *cut_short(failure, float(reached[-1]), request.until),
@@ -114,11 +117,12 @@ def _recorded(request: Plan) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """Moments and the smallest value of a density at one time."""
+    """Moments and the smallest value of a density at one time, and its panels if they are kept."""
 
     cosine: Floats
     sine: Floats
     minimum: float
+    panels: Panels | None
 
 
 @dataclass(eq=False)
@@ -137,6 +141,8 @@ class Run:
         Times to record.
     watch
         Called with the time reached; may be None.
+    kept : frozenset of int
+        Which of the times have frames that keep their panels.
     """
 
     flow: Flow
@@ -144,6 +150,7 @@ class Run:
     tolerance: float
     times: Floats
     watch: Progress | None
+    kept: frozenset[int] = frozenset()
     frames: list[Frame] = field(default_factory=list)
     steps: int = 0
     evaluations: int = 0
@@ -228,7 +235,8 @@ class Run:
                 between = solver.dense_output() if between is None else between
                 now = panels.moved(between(self.times[len(self.frames)]))
             moments = self.flow.moments(now.positions.ravel(), now.masses.ravel(), self.degree)
-            self.frames.append(Frame(*moments, now.lowest(self.tolerance)))
+            panels_kept = now if len(self.frames) in self.kept else None
+            self.frames.append(Frame(*moments, now.lowest(self.tolerance), panels_kept))
 
 
 def _accuracy(run: Run, other: Run) -> tuple[float | None, tuple[str, ...]]:

@@ -7,6 +7,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from meanfield import InvalidInput, Outcome
+from meanfield.records import FlowMap
 
 from ..bases import Floats
 from .accuracy import LINEAR
@@ -40,6 +41,8 @@ class MomentPath:
         How it ended.
     warnings : tuple of str
         What a reader must know.
+    flow_map : FlowMap or None
+        Labelled points at some of the times, if the method follows any.
     """
 
     time: Floats
@@ -52,6 +55,7 @@ class MomentPath:
     evaluations: int
     outcome: Outcome = Outcome.UNEXAMINED
     warnings: tuple[str, ...] = field(default=())
+    flow_map: FlowMap | None = None
 
 
 @runtime_checkable

@@ -42,6 +42,9 @@ class Flow(Protocol):
     def moments(self, positions: Floats, masses: Floats, degree: int) -> tuple[Floats, Floats]:
         """Return cosine and sine moments by degree, from 0 to at least the given one, of points with masses."""
 
+    def images(self, angles: Floats) -> Floats:
+        """Return the angles, (..., M), before any rotation, of points (..., L) and all their images by symmetry."""
+
     def density(self, labels: Floats, positions: Floats, stretch: Floats) -> Floats:
         """Return the density at points from its labels and the derivative of positions in the labels."""
 

@@ -24,6 +24,8 @@ NODES, LAST = 16, 3
 TURN = 12.0
 # A rule of p nodes is exact to degree 2p - 1, so that a wave need be known to the root of the tolerance only.
 WAVE_SHARE = 1e-2
+# Positions resolved to this share of their range have a derivative that is good for figures.
+FAITHFUL = 1e-6
 # Two halves are joined if the whole is resolved to this share of the tolerance, so that it stays whole.
 JOINED_SHARE = 1e-2
 
@@ -112,6 +114,23 @@ class Panels:
             return float("nan")
         parts = (self.labels, self.positions, stretch)
         return float(self.flow.density(*(part[known].ravel() for part in parts)).min())
+
+    def at(self, labels: Floats) -> tuple[Floats, Floats]:
+        """Return positions of labels (L,) and the density there, nan where it is lost in rounding."""
+        table = tables()
+        ends = self.borders[0] + self.indices * self.widths
+        order = np.argsort(ends)
+        panels = order[np.maximum(np.searchsorted(ends[order], labels, side="right") - 1, 0)]
+        inside = np.clip(2.0 * (labels - ends[panels]) / self.widths[panels] - 1.0, -1.0, 1.0)
+        interpolation = legvander(inside, NODES - 1) @ table.analysis
+        positions = np.sum(interpolation * self.positions[panels], axis=1)
+        slopes = (self.positions @ table.slopes.T)[panels]
+        stretch = 2.0 * np.sum(interpolation * slopes, axis=1) / self.widths[panels]
+        tail = np.abs(self.positions @ table.analysis[-LAST:].T).max(axis=1)
+        known = (tail <= FAITHFUL * np.ptp(self.positions, axis=1))[panels] & (stretch > 0.0)
+        densities = np.full(labels.size, np.nan)
+        densities[known] = self.flow.density(labels[known], positions[known], stretch[known])
+        return positions, densities
 
     def _half(self, chosen: NDArray[np.bool_], side: int) -> Floats:
         return np.asarray(self.positions[chosen] @ tables().halves[side].T)

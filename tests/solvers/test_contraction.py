@@ -31,6 +31,7 @@ from solvers import (
     VonMises,
     characteristics,
     contraction_rate,
+    simulate,
 )
 from solvers.characteristics import LabelDensity, contraction, measured
 from solvers.evolution import medium
@@ -484,6 +485,28 @@ def test_tables_and_pictures(record, tmp_path):
         "mass in flight alone",
     ]
     assert record.to_xarray()["remainder"].size == record.time.size
+    # Both slopes are straight lines that end at the last value or time.
+    found = record.rate_of("1 - r")
+    for line, rate in zip(axes.lines[1:], (found.local_rate, found.separatrix_rate), strict=True):
+        (first, last), (high, low) = line.get_xdata(), line.get_ydata()
+        assert math.log(high / low) == pytest.approx(rate * (last - first), rel=1e-12)
+        assert low == pytest.approx(record.remainder.min()) or last == record.time[-1]
+
+
+def test_particles_are_drawn_beside_the_density_with_their_crossover(record):
+    ensembles = [simulate(record.problem, count, 4.0, 1, times=20, degrees=1, replicas=2) for count in (10, 20)]
+    axes = record.plot(ensembles=ensembles)
+    labels = [line.get_label() for line in axes.lines]
+    assert labels[0] == "mean field"
+    for count, ensemble in zip((10, 20), ensembles, strict=True):
+        crossover = record.crossover(count)
+        name = f"{count} particles, crossover at $t = {crossover:.3g}$ (dotted)"
+        place = labels.index(name)
+        dotted, first, second = axes.lines[place - 1 : place + 2]
+        assert dotted.get_xdata()[0] == crossover
+        for line, radii in zip((first, second), ensemble.moments_in_modulus(), strict=True):
+            assert line.get_ydata() == pytest.approx(1.0 - radii, abs=1e-15)
+    assert axes.get_xlim() == (0.0, 4.0)
 
 
 def test_the_crossover_needs_particles(record):

@@ -38,15 +38,17 @@ class _CircleFlow:
         Its symmetry.
     degree
         Degrees of the field, in units of the symmetry.
+    axis
+        Angle by which the density was turned.
     """
 
-    def __init__(self, start: Initial, even: bool, symmetry: int, degree: int) -> None:
+    def __init__(self, start: Initial, even: bool, symmetry: int, degree: int, axis: float) -> None:
         self.interval = (0.0, math.pi) if even else (0.0, 2.0 * math.pi)
         self.symmetry = symmetry
         size = (start.cosine.size - 1) // symmetry
         self._first = cells_of(start.cosine, symmetry, size) - 1j * cells_of(start.sine, symmetry, size)
         self.reach = size + degree
-        self._even, self._degree = even, degree
+        self._even, self._degree, self._axis = even, degree, axis
 
     def masses(self, labels: Floats) -> Floats:
         """Return the first density of labels, so that its integral over the interval is one."""
@@ -64,6 +66,12 @@ class _CircleFlow:
         cosine[:: self.symmetry], sine[:: self.symmetry] = waves.real, waves.imag
         return cosine, sine
 
+    def images(self, angles: Floats) -> Floats:
+        """Return the angles, (..., M), before any rotation, of points (..., L) and all their images by symmetry."""
+        both = np.concatenate([-angles, angles], axis=-1) if self._even else angles
+        turns = 2.0 * math.pi * np.arange(self.symmetry)
+        return self._axis + np.concatenate([(both + turn) / self.symmetry for turn in turns], axis=-1)
+
     def density(self, labels: Floats, positions: Floats, stretch: Floats) -> Floats:
         """Return the density at points from its labels and the derivative of positions in the labels."""
         return self.masses(labels) / stretch / (2.0 if self._even else 1.0)
@@ -76,8 +84,10 @@ class _CircleFlow:
 class CircleFlow(_CircleFlow):
     """The flow by the gradient law of a potential, with the degrees of its field; others are of the base."""
 
-    def __init__(self, problem: Equation, start: Initial, even: bool, symmetry: int, degree: int) -> None:
-        super().__init__(start, even, symmetry, degree)
+    def __init__(
+        self, problem: Equation, start: Initial, even: bool, symmetry: int, degree: int, axis: float
+    ) -> None:
+        super().__init__(start, even, symmetry, degree, axis)
         self._rates = rates = Rates(problem, degree, symmetry)
         field = rates.force + 0j
         field[: self._first.size] += rates.attraction[: self._first.size] * self._first[:degree]
@@ -95,9 +105,9 @@ class CircleFlow(_CircleFlow):
 class CircleLawFlow(_CircleFlow):
     """The flow by another velocity law, of any degree."""
 
-    def __init__(self, problem: Equation, start: Initial, even: bool, symmetry: int) -> None:
+    def __init__(self, problem: Equation, start: Initial, even: bool, symmetry: int, axis: float) -> None:
         self._law = DriveVelocity(problem, even, symmetry)
-        super().__init__(start, even, symmetry, self._law.degree)
+        super().__init__(start, even, symmetry, self._law.degree, axis)
 
     def velocity(self, time: float, positions: Floats, masses: Floats) -> Floats:
         """Return the velocities of points with masses at a time."""

@@ -86,9 +86,9 @@ class CircleSpace:
         """Return the flow of a density by a velocity law with a drive."""
         system = self.system(problem, start, 1, full)
         if problem.lacks(Capability.GRADIENT):
-            return CircleLawFlow(problem, start, system.even, system.symmetry)
+            return CircleLawFlow(problem, start, system.even, system.symmetry, self.axis)
         degree = -(-field_degree(problem) // system.symmetry)
-        return CircleFlow(problem, start, system.even, system.symmetry, degree)
+        return CircleFlow(problem, start, system.even, system.symmetry, degree, self.axis)
 
     def descent(self, problem: Equation, cosine: Floats, sine: Floats, accuracy: float) -> Descent:
         """Return free energy, dissipation and extreme values of densities (T, n), on grids of the angles given."""

@@ -58,6 +58,10 @@ class _ZonalFlow:
             cosine[1::2] = 0.0
         return cosine, np.zeros_like(cosine)
 
+    def images(self, angles: Floats) -> Floats:
+        """Return the angles, (..., M), before any rotation, of points (..., L) and all their images by symmetry."""
+        return np.concatenate([angles, math.pi - angles], axis=-1) if self._half else angles
+
     def density(self, labels: Floats, positions: Floats, stretch: Floats) -> Floats:
         """Return the density at points from its labels and the derivative of positions in the labels."""
         values = zonal_density(self._first, self._dimension, labels) / self._problem.domain.volume
