@@ -1,6 +1,7 @@
 """The command ``meanfield evolve``, and what show, plot and export make of its files."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -264,3 +265,18 @@ def test_methods_without_noise_are_refused_with_noise(capsys):
     code, _, err = run(capsys, *SMALL, "--until", "1", "--method", "ott")
     assert code == 2
     assert "or without noise watanabe-strogatz or characteristics" in err
+
+
+def test_characteristics_are_drawn_and_drawn_again_from_a_file(capsys, tmp_path):
+    paths, tail, again, file = (str(tmp_path / name) for name in ("paths.pdf", "tail.png", "again.png", "path.nc"))
+    code, _, err = run(
+        capsys, *WITHOUT_NOISE, "--initial", "von-mises", "--method", "characteristics",
+        "--characteristics", paths, "--tail", tail, "--to", file,
+    )  # fmt: skip
+    assert code == 0, err
+    code, _, err = run(capsys, file, "--y", "tail", "--to", again, name="plot")
+    assert code == 0, err
+    assert all(Path(name).stat().st_size > 5000 for name in (paths, tail, again))
+    code, _, err = run(capsys, *WITHOUT_NOISE, "--tail", again)
+    assert code == 2
+    assert "--tail draws densities without noise along their characteristics; add --noise 0 --method" in err
