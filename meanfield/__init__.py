@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .potentials import Combination as Combination
     from .potentials import CosineSeries as CosineSeries
     from .potentials import Custom as Custom
+    from .potentials import External as External
     from .potentials import GegenbauerSeries as GegenbauerSeries
     from .potentials import HegselmannKrause as HegselmannKrause
     from .potentials import KellerSegel as KellerSegel
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from .potentials import MaierSaupe as MaierSaupe
     from .potentials import Number as Number
     from .potentials import Onsager as Onsager
+    from .potentials import Perceptron as Perceptron
     from .potentials import Potential as Potential
     from .potentials import Transformer as Transformer
     from .potentials import potential_from as potential_from
@@ -115,6 +117,7 @@ _HOMES = {
     "CosineSeries": "potentials",
     "Combination": "potentials",
     "Custom": "potentials",
+    "External": "potentials",
     "GegenbauerSeries": "potentials",
     "HegselmannKrause": "potentials",
     "KellerSegel": "potentials",
@@ -122,6 +125,7 @@ _HOMES = {
     "Logarithmic": "potentials",
     "MaierSaupe": "potentials",
     "Onsager": "potentials",
+    "Perceptron": "potentials",
     "Potential": "potentials",
     "Transformer": "potentials",
     "potential_from": "potentials",
@@ -179,6 +183,7 @@ __all__ = [
     "Ensemble",
     "Equation",
     "Estimate",
+    "External",
     "FreeEnergy",
     "GegenbauerSeries",
     "GlobalCriterion",
@@ -197,6 +202,7 @@ __all__ = [
     "Outcome",
     "PhaseLag",
     "PointType",
+    "Perceptron",
     "Potential",
     "QuantityRate",
     "RateFit",

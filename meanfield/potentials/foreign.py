@@ -16,7 +16,39 @@ from .terms import require_hashable
 
 # Degrees at which the answers are looked at.
 _DEGREES = (4, 33)
-_INHERITED = ("scale", "extended_multipliers", "relative_multipliers", "relative_tail_bound")
+_INHERITED = ("scale", "extended_multipliers", "relative_multipliers", "relative_tail_bound", "even", "amplitudes")
+
+
+def require_interaction(potential: Any, domain: Domain) -> None:
+    """Refuse what is no potential on a domain, or not even, as the force between two particles needs it.
+
+    Raises
+    ------
+    InvalidInput, ComputationFailed
+        As :func:`require_potential`.
+    """
+    require_potential(potential, domain, "potential")
+    if not potential.even:
+        raise InvalidInput(
+            f"an interaction potential must be even, and {_name(potential)} has sines; it may be a confinement, "
+            "as in confinement=...; a phase lag of the interaction is PhaseLag(potential, lag)"
+        )
+
+
+def require_confinement(potential: Any, domain: Domain) -> None:
+    """Refuse what is no potential on a domain, or on a sphere no function of the angle to the north pole.
+
+    Raises
+    ------
+    InvalidInput, ComputationFailed
+        As :func:`require_potential`.
+    """
+    require_potential(potential, domain, "confinement")
+    if domain.dimension > 2 and not potential.even:
+        raise InvalidInput(
+            f"on {domain.in_words} a confinement is a function of the angle to the north pole, and "
+            f"{_name(potential)} is no even function of that; leave its odd part out, or take the circle"
+        )
 
 
 def require_potential(potential: Any, domain: Domain, role: str) -> None:

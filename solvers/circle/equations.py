@@ -14,8 +14,12 @@ FEWEST_KINKED, MOST_KINKED = 1024, 2048
 
 
 def basis_of(problem: Equation, symmetry: int, size: Size, *, even: bool) -> Basis:
-    """Return the basis of the densities of a rotation symmetry, even ones in cosines, others in sines as well."""
+    """Return the basis of the densities of a rotation symmetry, even ones in cosines, others in sines as well.
+
+    In a confinement without reflection symmetry no density is even.
+    """
     cells, nodes, confinement = size
+    even = even and problem.reflects
     if confining_degree(problem) is not None:
         return (CosineBasis if even else FourierBasis)(cells, nodes, symmetry, confinement)
     nodes = max(FEWEST_KINKED, even_size(4 * int(cells.max())))

@@ -113,7 +113,7 @@ class Multistart:
 
         These count as hits of the state on an axis that has their energy, of a stable one first.
         """
-        even = (rows.imag == 0.0).all(axis=1)
+        even = (rows.imag == 0.0).all(axis=1) & self.ensemble.reflects
         held = even | (self.ensemble.flattest(rows) > FLAT)
         energies = self.ensemble.gaps(self.rows)
         for energy in self.ensemble.gaps(rows[~held]) if hits is not None else ():
@@ -215,6 +215,6 @@ class Multistart:
         alike = np.abs(np.abs(rows) - np.abs(row)).max(axis=1, initial=0.0) < SAME
         alike &= np.abs(energies - energy) < SAME_ENERGY * max(1.0, abs(energy))
         if self.ensemble.confined:
-            images = images_of(row, self.ensemble.degrees, self._confining)
+            images = images_of(row, self.ensemble.degrees, self._confining, reflects=self.ensemble.reflects)
             alike &= np.abs(rows[:, None, :] - images).max(axis=2).min(axis=1) < CLOSE
         return np.asarray(alike)

@@ -68,7 +68,7 @@ def search_all(geometry: Geometry, problem: Equation, sign: int, coupling: Numbe
     if equation is None:
         return Searched([], AMONG, theorem="the potential acts on no density")
     ensemble = _resolving(problem, equation, coupling)
-    at_most, theorem = _most_states(problem, equation.complete, equation.basis.degrees.size, ensemble)
+    at_most, theorem = _most_states(problem, equation.complete, equation.basis.cells.size, ensemble)
     found = Multistart(geometry, ensemble, problem, sign, coupling, known)
     if len(found.points) < at_most:
         _run(found)

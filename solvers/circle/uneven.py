@@ -78,10 +78,12 @@ def _axes(
 ) -> Iterator[tuple[float, float]]:
     """Yield the angles of the axes that two neighbouring states may gain between them, at each of the two.
 
-    The strongest mode has a crest or a trough on the axis. A confinement has its axes at angle zero and, if it is
-    invariant under rotations, at the multiples of half their angle.
+    The strongest mode has a crest or a trough on the axis. An even confinement has its axes at angle zero and, if it
+    is invariant under rotations, at the multiples of half their angle; any other has none.
     """
     if equation.basis.confinement is not None:
+        if not equation.problem.reflects:
+            return
         cells = int(np.gcd.reduce(np.flatnonzero(equation.basis.confinement) + 1))
         for angle in np.pi * np.arange(cells) / cells:
             yield float(angle), float(angle)

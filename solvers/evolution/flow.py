@@ -49,7 +49,7 @@ def field_degree(problem: Equation) -> int:
     """Return the degree beyond which the slope of the field is rounding, or more than ``MOST_DEGREES``."""
     interaction = Interaction(problem, 1.0)
     attractions = interaction.attractions(interaction.significant_degree)
-    forces = interaction.forces(MOST_DEGREES + 1)
+    forces = interaction.phased_forces(MOST_DEGREES + 1)
     return max(_last(attractions), _last(forces), 1)
 
 
