@@ -68,13 +68,14 @@ def _factor(confinement: Any, domain: Domain, noise: float, symmetry: int, cells
     shift = 0.0 if weak else top
     noise_of_values = 64.0 * EPS * (1.0 + float(np.abs(sampled).max()))
 
-    def factor(angle: Floats) -> Floats:
+    def factor(side: float, angle: Floats) -> Floats:
         with np.errstate(all="ignore"):
-            return np.asarray(np.expm1(field(angle)) if weak else np.exp(field(angle) - shift))
+            values = field(side * angle)
+            return np.asarray(np.expm1(values) if weak else np.exp(values - shift))
 
     halves: list[Any] = []
     for side in sides:
-        rule = _panels(lambda angle, side=side: factor(side * angle), noise_of_values)
+        rule = _panels(functools.partial(factor, side), noise_of_values)
         if not rule.lost <= LOST:
             raise NotResolved(
                 f"exp(-V/D) of the confinement {confinement.name!r} at noise {noise:g} cannot be integrated to "

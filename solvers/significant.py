@@ -101,11 +101,19 @@ def confining_symmetry(problem: Equation) -> int:
 
 @functools.lru_cache(maxsize=64)
 def _common_divisor(confinement: Any, domain: Domain) -> int:
+    return int(np.gcd.reduce(np.flatnonzero(amplitudes(confinement, domain).relative)))
+
+
+def amplitudes(confinement: Any, domain: Domain) -> Strengths:
+    """Return the amplitudes of a confinement over the largest, up to the degree beyond which they are negligible.
+
+    At most up to the degree 1024.
+    """
     for limit in (64, 128, 256, 512, 1024):
         known = _amplitudes(confinement, domain, limit)
         if known.beyond <= NEGLIGIBLE:
             break
-    return int(np.gcd.reduce(np.flatnonzero(known.relative)))
+    return known
 
 
 @functools.lru_cache(maxsize=64)

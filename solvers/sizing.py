@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from meanfield import Equation
 from meanfield.equations import Capability, Interaction
 
-from .bases import Basis, Floats, Integers, multiples
+from .bases import Basis, Integers, multiples
 from .equation import SLOW, StationaryEquation
 from .geometry import Geometry
 from .significant import (

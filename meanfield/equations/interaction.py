@@ -6,7 +6,8 @@ The field of a density with moments :math:`m_l` is
           \sigma_l = -\frac{\kappa w_l}{D} = N_l\lambda_l, \qquad f_l = -\frac{v_l}{D},
 
 and, with sines :math:`s_l` of the density and :math:`u_l` of V on the circle,
-:math:`\sum_l (\sigma_l s_l + g_l)\sin l\theta`, :math:`g_l = -u_l/D`, besides; :math:`N_l` being the number of harmonics of degree l, 2 on the circle. Degree l is critical at the uniform state
+:math:`\sum_l (\sigma_l s_l + g_l)\sin l\theta`, :math:`g_l = -u_l/D`, besides; :math:`N_l` being the number of
+harmonics of degree l, 2 on the circle. Degree l is critical at the uniform state
 where :math:`\lambda_l = 1`.
 """
 

@@ -15,11 +15,13 @@ from ..errors import InvalidInput
 from .arrays import Array, Number
 from .custom import Custom
 from .expressions import compiled
+from .finite import Cosines
 from .formulas import formulas_of
+from .parametric import exchanged, numbered
 from .pieces import pieces_from
 from .protocol import Potential
 from .sampling import UserFunction, formula_values, name_of
-from .series import checked_coefficients
+from .series import as_number, checked_coefficients
 from .uneven import FourierSeries, Parts, shape_of
 
 _EXAMPLE = 'expression="cos(t) + 0.3*sin(2*t)"'
@@ -28,10 +30,10 @@ _EXAMPLE = 'expression="cos(t) + 0.3*sin(2*t)"'
 @methods_checked
 @dataclass(frozen=True)
 class External(Potential):
-    """An external potential on the circle, with or without symmetry; use the ``from_...`` constructors in programs.
+    """An external potential on the circle, with or without symmetry; in programs use the ``from_...`` constructors.
 
-    An expression, a function, coefficients of cosines or sines or of both, or parts are given. One that turns out to
-    be even is treated as such, and admitted on spheres.
+    An expression, a function, coefficients of cosines or sines or of both, or parts are given. One that turns out
+    to be even is treated as such, and admitted on spheres.
 
     Parameters
     ----------
@@ -39,7 +41,9 @@ class External(Potential):
         A formula in t with the names that :class:`Custom` admits, such as ``"cos(t) + 0.3*sin(2*t)"``, taken on
         [-pi, pi].
     cosine, sine
-        (v_1, v_2, ...) and (u_1, u_2, ...) of V = sum_k v_k cos kt + u_k sin kt, finite numbers.
+        (v_1, v_2, ...) and (u_1, u_2, ...) of V = v_0 + sum_k v_k cos kt + u_k sin kt, finite numbers.
+    constant
+        v_0, with coefficients only; it moves no particle.
     source
         Where coefficients came from, for the record.
     function
@@ -57,8 +61,8 @@ class External(Potential):
 
     Notes
     -----
-    The mean is left out. Coefficients of a function have absolute errors near eps max|V|, and those below are 0. Two
-    are equal when their formula, their coefficients, their parts or their function object are.
+    Coefficients of a function have absolute errors near eps max|V|, and those below are 0. Two potentials are equal
+    when their formula, their coefficients, their parts or their function object are.
 
     Examples
     --------
@@ -71,6 +75,7 @@ class External(Potential):
     expression: str | None = None
     cosine: tuple[float, ...] = ()
     sine: tuple[float, ...] = ()
+    constant: float = 0.0
     source: str | None = None
     function: Callable[[Any], Any] | None = dataclasses.field(default=None, repr=False)
     parts: Mapping[str, Any] | None = dataclasses.field(default=None, repr=False, hash=False)
@@ -90,6 +95,11 @@ class External(Potential):
                 object.__setattr__(self, kind, checked)
             else:
                 object.__setattr__(self, kind, ())
+        object.__setattr__(self, "constant", as_number(self.constant, "constant", "a finite number"))
+        if not series and self.constant:
+            raise InvalidInput(f"constant = {self.constant!r} goes with coefficients only; add it to the function")
+        # What is no function of the circle is refused here, not where it is used.
+        self._shape.values(0.0)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the arguments for a pickle; what was computed from them is computed again in another process."""
@@ -139,7 +149,8 @@ class External(Potential):
 
     def multipliers(self, domain: Domain, degree: int) -> Array:
         """Return v_0, ..., v_degree; on spheres those of an even potential."""
-        return self._on(domain, int(degree), 0) if domain.dimension > 2 else self._shape.cosines(int(degree))
+        self._require_domain(domain)
+        return self._shape.multipliers(domain, int(degree))
 
     def sine_multipliers(self, domain: Domain, degree: int) -> Array:
         """Return the coefficients of the sines."""
@@ -147,13 +158,25 @@ class External(Potential):
 
     def tail_bound(self, domain: Domain, degree: int) -> Number:
         """Return a bound of the amplitudes beyond a degree."""
-        if domain.dimension > 2:
-            return float(np.abs(self._on(domain, 0, int(degree) + 1)).max(initial=0.0))
-        return self._shape.tail_bound(int(degree))
+        self._require_domain(domain)
+        return self._shape.tail_bound(domain, int(degree))
 
     def parameter_values(self) -> dict[str, float]:
-        """Return given coefficients as cosine1, ..., sine1, ...; a function or a formula has none."""
-        return {} if self.function is not None or self.source else super().parameter_values()
+        """Return given coefficients as cosine1, ..., sine1, ..., without the constant; a function has none."""
+        return numbered("cosine", self.cosine) | numbered("sine", self.sine)
+
+    def with_parameter(self, name: str, value: float) -> "External":
+        """Return the series with one coefficient changed."""
+        self._require_parameter(name)
+        number = as_number(value, name, "a finite number")
+        changed = exchanged({"cosine": self.cosine, "sine": self.sine}, name, number)
+        return dataclasses.replace(self, cosine=tuple(changed["cosine"]), sine=tuple(changed["sine"]))
+
+    def multiplier_derivatives(self, name: str, domain: Domain, degree: int) -> Array:
+        """Return the derivatives of the multipliers of cosines in a coefficient."""
+        self._require_parameter(name)
+        alone = np.array([0.0, *(float(other == name) for other in numbered("cosine", self.cosine))])
+        return Cosines(alone).multipliers(domain, int(degree))
 
     def parameters(self) -> dict[str, Any]:
         """Return the constructor arguments; a callable is represented by its coefficients or parts."""
@@ -163,18 +186,14 @@ class External(Potential):
         shape = self._shape
         if isinstance(shape, Parts):
             return {"parts": {"even": shape.evenly.parameters(), "odd": shape.odd.described()}} | source
-        cosine, sine = shape.cosine[1:].tolist(), shape.sine[1:].tolist()
-        return {"cosine": cosine or [0.0], "sine": sine} | source
+        given = self.function is None
+        cosine, sine = (list(self.cosine), list(self.sine)) if given else (shape.cosine[1:], shape.sine[1:])
+        constant = {"constant": float(shape.cosine[0])} if shape.cosine[0] else {}
+        return {"cosine": [float(v) for v in cosine] or [0.0], "sine": [float(v) for v in sine]} | constant | source
 
-    def _on(self, domain: Domain, degree: int, first: int) -> npt.NDArray[np.float64]:
-        """Return the multipliers of an even potential on a sphere up to a degree, or those from the first on."""
-        if not isinstance(self._shape, FourierSeries) or not self.even:
-            raise InvalidInput(
-                f"on {domain.in_words} {self.formula} is no finite sum of cosines of the angle to the north pole; "
-                "give an even function there, as Custom.from_expression or Custom.from_callable"
-            )
-        found = formulas_of(domain).of_cosines(self._shape.cosine)
-        return found[first:] if first else np.pad(found, (0, max(0, degree + 1 - found.size)))[: degree + 1]
+    def _require_domain(self, domain: Domain) -> None:
+        if not self.even:
+            formulas_of(domain).require_uneven(f"{self.formula} has sines; leave them out, or take the circle")
 
     @functools.cached_property
     def _shape(self) -> FourierSeries | Parts:
@@ -186,6 +205,7 @@ class External(Potential):
             return _parts_from(self.parts)
         size = 1 + max(len(self.cosine), len(self.sine))
         rows = np.zeros((2, size))
+        rows[0, 0] = self.constant
         rows[0, 1 : 1 + len(self.cosine)], rows[1, 1 : 1 + len(self.sine)] = self.cosine, self.sine
         return FourierSeries(*rows)
 

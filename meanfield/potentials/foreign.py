@@ -11,6 +11,7 @@ from ..arguments import is_potential
 from ..domains import Domain
 from ..errors import ComputationFailed, InvalidInput, MeanfieldError
 from .consistency import require_consistent
+from .formulas import formulas_of
 from .protocol import Combination
 from .terms import require_hashable
 
@@ -44,9 +45,8 @@ def require_confinement(potential: Any, domain: Domain) -> None:
         As :func:`require_potential`.
     """
     require_potential(potential, domain, "confinement")
-    if domain.dimension > 2 and not potential.even:
-        raise InvalidInput(
-            f"on {domain.in_words} a confinement is a function of the angle to the north pole, and "
+    if not potential.even:
+        formulas_of(domain).require_uneven(
             f"{_name(potential)} is no even function of that; leave its odd part out, or take the circle"
         )
 

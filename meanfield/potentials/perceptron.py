@@ -4,7 +4,8 @@ A token x among tokens of the density rho moves, besides its attention, with the
 :math:`P_x\sum_j\omega_j\sigma(\langle a_j, x\rangle) a_j` of a layer of neurons with weights :math:`\omega_j`,
 directions :math:`a_j`, unit vectors, and an activation :math:`\sigma`. It is the ascent of v/2,
 
-.. math:: v(x) = \sum_j \omega_j\,\varphi(\langle a_j, x\rangle), \qquad \varphi' = 2\sigma, \qquad V = -\tfrac12 v ,
+.. math:: v(x) = \sum_j \omega_j\,\varphi(\langle a_j, x\rangle), \qquad \varphi' = 2\sigma, \qquad
+          V = -\tfrac12 v ,
 
 so that with the transformer at kappa = 1 particles ascend the energy of attention plus that of the perceptron; its
 descent has kappa = -1 and V = +v/2, the weights reversed.
@@ -30,6 +31,7 @@ from ..domains import Domain
 from ..errors import InvalidInput, did_you_mean
 from .arrays import Array, Number
 from .custom import Custom
+from .formulas import formulas_of
 from .protocol import Potential
 from .series import checked_coefficients, require_size
 
@@ -151,10 +153,9 @@ class Perceptron(Potential):
     def _sums(self, domain: Domain, degree: int, wave: Callable[[Array], Array]) -> Array:
         """Return -1/2 of the sums of weights times waves at the angles, times the multipliers of a neuron."""
         off_axis = self._reduced[~np.isin(self._reduced, (0.0, np.pi))]
-        if domain.dimension > 2 and off_axis.size:
-            raise InvalidInput(
-                f"on {domain.in_words} neurons point to the poles, at the angles 0 and pi, and one is at "
-                f"{off_axis[0]:.6g}; put it there, or take the circle"
+        if off_axis.size:
+            formulas_of(domain).require_uneven(
+                f"a neuron points to the angle {off_axis[0]:.6g} from it; put it at 0 or pi, or take the circle"
             )
         waves = wave(np.multiply.outer(np.arange(degree + 1.0), self._reduced)) @ np.array(self.weights)
         return np.asarray(-0.5 * waves * _neuron(self.activation).multipliers(domain, degree))

@@ -182,7 +182,9 @@ def pieces_from(description: Any) -> Pieces:
 
 
 def sine_integrals(pieces: Pieces, degree: int) -> npt.NDArray[np.float64]:
-    r"""Return :math:`\frac2\pi\int_0^\pi p \sin kt\,dt`, k = 0..degree, of a function given on [0, pi]; 0 below errors.
+    r"""Return :math:`\frac2\pi\int_0^\pi p \sin kt\,dt`, k = 0..degree, of a function given on [0, pi].
+
+    Values below their errors are 0.
 
     Raises
     ------

@@ -2,10 +2,10 @@ r"""Functions on the circle without symmetry: finite Fourier series, or an even 
 
 A continuous function f of the angle whose Fourier coefficients decay to rounding is kept as these, found by
 trapezoid sums on ever finer grids until two agree, the last third has decayed and the sum is the function at other
-angles. Any other, with kinks or narrow features, is the sum of its even part, see :mod:`meanfield.potentials.custom`,
-and its odd part o, polynomials on pieces of :math:`[0, \pi]`, whose coefficients
-:math:`\frac2\pi\int_0^\pi o \sin kt\,dt` have the bounds of :mod:`meanfield.potentials.pieces`, partial integration
-now leaving the even derivatives at 0 and :math:`\pi`.
+angles. Any other, with kinks or narrow features, is the sum of its even part, see
+:mod:`meanfield.potentials.custom`, and its odd part o, polynomials on pieces of :math:`[0, \pi]`. The coefficients
+of these, :math:`\frac2\pi\int_0^\pi o \sin kt\,dt`, have the bounds of :mod:`meanfield.potentials.pieces`; partial
+integration now leaves the even derivatives at 0 and :math:`\pi`.
 """
 
 import functools
@@ -17,10 +17,11 @@ import numpy as np
 import numpy.typing as npt
 from numpy.polynomial import chebyshev
 
-from ..domains import Circle
+from ..domains import Domain
 from ..errors import InvalidInput
 from .arrays import Array
 from .custom import Custom
+from .formulas import formulas_of
 from .pieces import Pieces, sine_integrals
 from .sampling import extended, finite, probes, sampled
 from .series import cosine_sum, cosine_sum_slope, padded, wrapped
@@ -57,17 +58,18 @@ class FourierSeries:
         degrees = np.arange(self.sine.size)
         return np.asarray(cosine_sum_slope(self.cosine, angle) + cosine_sum(degrees * self.sine, angle))
 
-    def cosines(self, degree: int) -> Floats:
-        """Return the coefficients of cosines, 0 beyond the last."""
-        return padded(self.cosine, degree)
+    def multipliers(self, domain: Domain, degree: int) -> Floats:
+        """Return the multipliers of the cosines on a domain, 0 beyond the last."""
+        return padded(formulas_of(domain).of_cosines(self.cosine), degree)
 
     def sines(self, degree: int) -> Floats:
         """Return the coefficients of sines, 0 beyond the last."""
         return padded(self.sine, degree)
 
-    def tail_bound(self, degree: int) -> float:
+    def tail_bound(self, domain: Domain, degree: int) -> float:
         """Return the largest remaining amplitude."""
-        return float(np.hypot(self.cosine, self.sine)[degree + 1 :].max(initial=0.0))
+        remaining = np.abs(formulas_of(domain).of_cosines(self.cosine)[degree + 1 :])
+        return float(np.hypot(remaining, self.sine[degree + 1 :]).max(initial=0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,17 +94,18 @@ class Parts:
         reduced = wrapped(angle)
         return np.asarray(self.evenly.slope(reduced) + self.odd.derivative(np.abs(reduced)))
 
-    def cosines(self, degree: int) -> Floats:
-        """Return the coefficients of the cosines."""
-        return np.asarray(self.evenly.multipliers(Circle(), degree), dtype=float)
+    def multipliers(self, domain: Domain, degree: int) -> Floats:
+        """Return the multipliers of the even part on a domain."""
+        return np.asarray(self.evenly.multipliers(domain, degree), dtype=float)
 
     def sines(self, degree: int) -> Floats:
         """Return the coefficients of the sines."""
         return sine_integrals(self.odd, degree)
 
-    def tail_bound(self, degree: int) -> float:
+    def tail_bound(self, domain: Domain, degree: int) -> float:
         """Return a bound of the amplitudes beyond a degree."""
-        return float(np.hypot(float(self.evenly.tail_bound(Circle(), degree)), self._odd_bound(degree)))
+        odd = 0.0 if self.even else self._odd_bound(degree)
+        return float(np.hypot(float(self.evenly.tail_bound(domain, degree)), odd))
 
     def _odd_bound(self, degree: int) -> float:
         jumps, integrals = self._variations

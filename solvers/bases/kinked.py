@@ -20,8 +20,9 @@ from .fourier import FourierBasis
 class Boltzmann(NamedTuple):
     """The factor exp(-V/D) of a confinement, e^shift (offset + g).
 
-    ``moments`` are the means of g with the cosines by cell from 0, angles counted from the axis of the basis, or, for
-    a confinement without reflection symmetry, with exp(-ikt). The offset is 1 for a weak confinement, whose g keeps its relative accuracy, and 0 for others.
+    ``moments`` are the means of g with the cosines by cell from 0, angles counted from the axis of the basis, or,
+    for a confinement with sines, with exp(-ikt). The offset is 1 for a weak confinement, whose g keeps its relative
+    accuracy, and 0 for others.
     """
 
     moments: Any

@@ -205,11 +205,12 @@ def force_coefficients(problem: Equation, tolerance: float, last: int) -> tuple[
         pairs.append((problem.confinement, 1.0))
     degree = 32
     while True:
-        rows, beyond = [], 0.0
+        rows: list[Any] = []
+        beyond = 0.0
         slopes = np.sqrt(steepness(problem.domain.dimension, degree))
         for potential, factor in pairs:
             strength = float(factor * potential.scale(problem.domain))
-            row = strength * potential.relative_multipliers(problem.domain, degree)
+            row: Any = strength * potential.relative_multipliers(problem.domain, degree)
             if not potential.even:
                 row = row - 1j * np.asarray(factor * potential.sine_multipliers(problem.domain, degree), float)
             rows.append(row)

@@ -42,8 +42,8 @@ class CircleSpace:
     def system(self, problem: Equation, start: Initial, degree: int, full: bool) -> System:
         """Return the smallest system whose symmetry a density has and keeps.
 
-        Of an even density the sines vanish, unless there is a phase lag or an uneven confinement, of one with a rotation symmetry all except
-        its multiples, unless the confinement breaks it.
+        Of an even density the sines vanish, unless there is a phase lag or an uneven confinement, of one with a
+        rotation symmetry all except its multiples, unless the confinement breaks it.
         """
         if full:
             return self.system_of(problem, False, max(16, degree), 1)
