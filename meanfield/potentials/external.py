@@ -82,20 +82,18 @@ class External(Potential):
     name: ClassVar[str] = "external"
 
     def __post_init__(self) -> None:
-        series = len(self.cosine) > 0 or len(self.sine) > 0
+        if isinstance(self.expression, str):
+            object.__setattr__(self, "expression", self.expression.strip())
+        for kind in ("cosine", "sine"):
+            object.__setattr__(self, kind, _coefficients(getattr(self, kind), kind))
+        object.__setattr__(self, "constant", as_number(self.constant, "constant", "a finite number"))
+        series = len(self.cosine) + len(self.sine) > 0
         given = [what is not None for what in (self.expression, self.function, self.parts)]
         if sum(given) + series != 1:
             raise InvalidInput(
                 "an external potential takes one of expression, function, and coefficients as cosine and sine, "
                 f"{sum(given) + series} were given; try {_EXAMPLE}"
             )
-        for kind in ("cosine", "sine"):
-            if len(getattr(self, kind)):
-                checked = checked_coefficients(getattr(self, kind), kind, "cosine=(1.0,), sine=(0.0, 0.3)")
-                object.__setattr__(self, kind, checked)
-            else:
-                object.__setattr__(self, kind, ())
-        object.__setattr__(self, "constant", as_number(self.constant, "constant", "a finite number"))
         if not series and self.constant:
             raise InvalidInput(f"constant = {self.constant!r} goes with coefficients only; add it to the function")
         # What is no function of the circle is refused here, not where it is used.
@@ -108,7 +106,7 @@ class External(Potential):
     @classmethod
     def from_expression(cls, expression: str) -> "External":
         """Return the potential of a formula in t."""
-        return cls(expression=expression.strip())
+        return cls(expression=expression)
 
     @classmethod
     def from_sympy(cls, expression: Any) -> "External":
@@ -208,6 +206,13 @@ class External(Potential):
         rows[0, 0] = self.constant
         rows[0, 1 : 1 + len(self.cosine)], rows[1, 1 : 1 + len(self.sine)] = self.cosine, self.sine
         return FourierSeries(*rows)
+
+
+def _coefficients(values: Any, kind: str) -> tuple[float, ...]:
+    """Return the coefficients of cosines or sines, which may be none, as finite floats."""
+    if isinstance(values, Sequence) and not isinstance(values, str) and len(values) == 0:
+        return ()
+    return checked_coefficients(values, kind, "cosine=(1.0,), sine=(0.0, 0.3)")
 
 
 def _parts_from(description: Mapping[str, Any]) -> Parts:

@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, ndtr, spence
 
-from ..arguments import methods_checked
+from ..arguments import methods_checked, shown
 from ..domains import Domain
 from ..errors import InvalidInput, did_you_mean
 from .arrays import Array, Number
@@ -95,9 +95,9 @@ class Perceptron(Potential):
     formula: ClassVar[str] = "-(1/2) sum_j w_j phi(<a_j, x>)"
 
     def __post_init__(self) -> None:
-        if self.activation not in ACTIVATIONS:
+        if not isinstance(self.activation, str) or self.activation not in ACTIVATIONS:
             raise InvalidInput(
-                f"the activation must be one of {', '.join(ACTIVATIONS)}, not {self.activation!r}; "
+                f"the activation must be one of {', '.join(ACTIVATIONS)}, not {shown(self.activation)}; "
                 f'{did_you_mean(str(self.activation), ACTIVATIONS)}try activation="relu"'
             )
         example = "Perceptron(weights=(1.0, 0.5), angles=(0.0, 1.2))"
