@@ -464,7 +464,8 @@ def linearised_rates(
 ) -> Any:
     """Return the eigenvalues of D u' + rho (W*u)' + u (W*rho + V)', differentiated, on densities of mass zero.
 
-    By a dense matrix of spectral differentiation at an odd number of equal angles, largest first.
+    By a dense matrix of spectral differentiation at an odd number of equal angles, largest first. The zero of the
+    change of mass is left out.
     """
     points = len(density)
     angles = 2 * np.pi * np.arange(points) / points
@@ -475,7 +476,7 @@ def linearised_rates(
     force = derivative @ (kernel @ density + field(angles))
     flux = noise * derivative + density[:, None] * (derivative @ kernel) + np.diag(force)
     values = np.linalg.eigvals(derivative @ flux)
-    return np.sort(values.real)[::-1][1:]
+    return np.sort(np.delete(values, np.argmin(np.abs(values))).real)[::-1]
 
 
 def attention_velocity(normalisation: str, beta: float, angles: Any, weights: Any, places: Any = None) -> Any:
