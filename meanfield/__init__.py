@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .potentials import Combination as Combination
     from .potentials import CosineSeries as CosineSeries
     from .potentials import Custom as Custom
+    from .potentials import External as External
     from .potentials import GegenbauerSeries as GegenbauerSeries
     from .potentials import HegselmannKrause as HegselmannKrause
     from .potentials import KellerSegel as KellerSegel
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from .potentials import MaierSaupe as MaierSaupe
     from .potentials import Number as Number
     from .potentials import Onsager as Onsager
+    from .potentials import Perceptron as Perceptron
     from .potentials import Potential as Potential
     from .potentials import Transformer as Transformer
     from .potentials import potential_from as potential_from
@@ -120,6 +122,7 @@ _HOMES = {
     "CosineSeries": "potentials",
     "Combination": "potentials",
     "Custom": "potentials",
+    "External": "potentials",
     "GegenbauerSeries": "potentials",
     "HegselmannKrause": "potentials",
     "KellerSegel": "potentials",
@@ -127,6 +130,7 @@ _HOMES = {
     "Logarithmic": "potentials",
     "MaierSaupe": "potentials",
     "Onsager": "potentials",
+    "Perceptron": "potentials",
     "Potential": "potentials",
     "Transformer": "potentials",
     "potential_from": "potentials",
@@ -189,6 +193,7 @@ __all__ = [
     "Ensemble",
     "Equation",
     "Estimate",
+    "External",
     "FlowMap",
     "FreeEnergy",
     "GegenbauerSeries",
@@ -206,6 +211,7 @@ __all__ = [
     "Number",
     "Onsager",
     "Outcome",
+    "Perceptron",
     "PhaseLag",
     "PointType",
     "Potential",

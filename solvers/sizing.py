@@ -1,12 +1,12 @@
 """The stationary equation of a problem on densities of a symmetry: its size, basis and Gibbs map."""
 
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from meanfield import Equation
 from meanfield.equations import Capability, Interaction
 
-from .bases import Basis, Floats, Integers, multiples
+from .bases import Basis, Integers, multiples
 from .equation import SLOW, StationaryEquation
 from .geometry import Geometry
 from .significant import (
@@ -24,7 +24,7 @@ class Size(NamedTuple):
 
     cells: Integers
     nodes: int
-    confinement: Floats | None
+    confinement: Any
 
 
 def stationary_equation(
@@ -127,9 +127,12 @@ def equation_in(
     return kind(problem, basis, sign, geometry, significant, truncation)
 
 
-def confinement_field(problem: Equation, symmetry: int, cells: int) -> Floats | None:
-    """Return the cosine coefficients of -V/D on the cells 1, 2, ..., or None if there is no confinement."""
+def confinement_field(problem: Equation, symmetry: int, cells: int) -> Any:
+    """Return the coefficients of -V/D on the cells 1, 2, ..., or None if there is no confinement.
+
+    Those of cosines or, unless V is even, complex numbers f - i g with those g of the sines.
+    """
     if problem.confinement is None:
         return None
     degree = symmetry * cells
-    return Interaction(problem).forces(degree)[symmetry::symmetry]
+    return Interaction(problem).phased_forces(degree)[symmetry::symmetry]

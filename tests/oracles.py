@@ -433,6 +433,52 @@ def _gauss_jacobi(dimension: int, nodes: int) -> tuple[Any, Any]:
 # Attention as the papers write it: tokens x, y on the unit circle with weights
 
 
+def confined_state(
+    interaction: Callable[[Any], Any], confinement: Callable[[Any], Any], noise: float, start: Any
+) -> Any:
+    """Return the density at equal angles that solves rho = exp(-(W*rho + V)/D)/Z, by Newton's method from a start.
+
+    W and V are functions of the angle; the unknowns are the values, the Jacobian is dense.
+    """
+    points = len(start)
+    angles = 2 * np.pi * np.arange(points) / points
+    kernel = interaction(np.subtract.outer(angles, angles)) * (2 * np.pi / points)
+    field, density = confinement(angles), np.asarray(start, dtype=float)
+
+    def mapped(values: Any) -> Any:
+        weights = np.exp(-(kernel @ values + field - field.min()) / noise)
+        return weights / (weights.mean() * 2 * np.pi)
+
+    for _ in range(60):
+        image = mapped(density)
+        centred = -(kernel - (2 * np.pi / points) * (image @ kernel)) / noise
+        step = np.linalg.solve(np.eye(points) - image[:, None] * centred, image - density)
+        density = density + step
+        if np.abs(step).max() < 1e-14 * np.abs(density).max():
+            break
+    return density
+
+
+def linearised_rates(
+    interaction: Callable[[Any], Any], field: Callable[[Any], Any], noise: float, density: Any
+) -> Any:
+    """Return the eigenvalues of D u' + rho (W*u)' + u (W*rho + V)', differentiated, on densities of mass zero.
+
+    By a dense matrix of spectral differentiation at an odd number of equal angles, largest first. The zero of the
+    change of mass is left out.
+    """
+    points = len(density)
+    angles = 2 * np.pi * np.arange(points) / points
+    apart = np.subtract.outer(np.arange(points), np.arange(points))
+    with np.errstate(divide="ignore"):
+        derivative = np.where(apart == 0, 0.0, 0.5 * (-1.0) ** apart / np.sin(np.pi * apart / points))
+    kernel = interaction(np.subtract.outer(angles, angles)) * (2 * np.pi / points)
+    force = derivative @ (kernel @ density + field(angles))
+    flux = noise * derivative + density[:, None] * (derivative @ kernel) + np.diag(force)
+    values = np.linalg.eigvals(derivative @ flux)
+    return np.sort(np.delete(values, np.argmin(np.abs(values))).real)[::-1]
+
+
 def attention_velocity(normalisation: str, beta: float, angles: Any, weights: Any, places: Any = None) -> Any:
     """Return the tangential velocity of tokens at places under tokens at angles, by sums over unit vectors.
 

@@ -20,7 +20,7 @@ from ..arguments import checked, shown
 from ..domains import Domain, domain_named, is_domain
 from ..errors import InvalidInput, did_you_mean
 from ..potentials import Number, Potential, potential_from
-from ..potentials.foreign import require_potential
+from ..potentials.foreign import require_confinement
 from ..potentials.parametric import require_named, values_of
 from .capabilities import Capability
 from .velocity import VelocityLaw
@@ -46,7 +46,7 @@ class Equation:
             raise InvalidInput(f"domain must be a domain such as Circle() or Sphere(3), not {self.domain!r}")
         self._require_law()
         if self.confinement is not None:
-            require_potential(self.confinement, self.domain, "confinement")
+            require_confinement(self.confinement, self.domain)
         if self.confinement is not None and self.confinement.scale(self.domain) == 0:
             _require_zero(self.confinement, self.domain)
             object.__setattr__(self, "confinement", None)
@@ -188,6 +188,11 @@ class Equation:
                 "this needs noise and the problem has none; give noise > 0, such as noise=1.0 (--noise 1)"
             )
         return self.noise
+
+    @property
+    def reflects(self) -> bool:
+        """Whether the reflection of the angle takes solutions to solutions: no phase lag, an even confinement."""
+        return not self.velocity.lag and (self.confinement is None or self.confinement.even)
 
     @checked
     def lacks(self, capability: Capability) -> str:

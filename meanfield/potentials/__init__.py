@@ -13,6 +13,8 @@ HegselmannKrause    -(1/2) (R - abs(t))_+^2        -(2/pi)(kR - sin kR)/k^3     
 Logarithmic         +- log abs(2 sin(t/2))         -+ 1/k                         -+ (1/l + 1/(l+d-2))/2
 KellerSegel         -G, (s^2 - d^2/dt^2) G = delta -(1/pi)/(k^2 + s^2)            refused
 Custom              one's own                      quadrature                     quadrature
+External            confinement without symmetry   and coefficients of sines      of even ones
+Perceptron          confinement by neurons         and coefficients of sines      neurons at the poles
 Combination         sums and multiples of these    sums                           sums
 ==================  =============================  =============================  ================================
 
@@ -25,18 +27,22 @@ from .attention import Transformer
 from .confidence import HegselmannKrause
 from .custom import Custom
 from .expressions import compiled as compiled
+from .external import External
 from .green import KellerSegel, Logarithmic
 from .models import Kuramoto, MaierSaupe, Onsager
+from .perceptron import ACTIVATIONS, Perceptron
 from .protocol import Combination, Potential
 from .registry import COMPOSED, POTENTIALS, known_potentials, potential_class, potential_from
 from .sums import CosineSeries, GegenbauerSeries
 
 __all__ = [
+    "ACTIVATIONS",
     "POTENTIALS",
     "Array",
     "Combination",
     "CosineSeries",
     "Custom",
+    "External",
     "GegenbauerSeries",
     "HegselmannKrause",
     "KellerSegel",
@@ -45,6 +51,7 @@ __all__ = [
     "MaierSaupe",
     "Number",
     "Onsager",
+    "Perceptron",
     "Potential",
     "Transformer",
     "known_potentials",
@@ -52,7 +59,7 @@ __all__ = [
     "potential_from",
 ]
 
-COMPOSED[Combination.name] = Combination
+COMPOSED.update((kind.name, kind) for kind in (Combination, External, Perceptron))
 POTENTIALS.update(
     (kind.name, kind)
     for kind in (

@@ -97,6 +97,9 @@ class OnCircle:
     def require_screened(self) -> None:
         """Accept the domain: cosh(s (pi - t)) is the Green function of the circle."""
 
+    def require_uneven(self, clause: str) -> None:
+        """Accept any function of the angle."""
+
     def of_cosines(self, series: Floats) -> Floats:
         """Return the series, whose coefficients are the multipliers."""
         return series

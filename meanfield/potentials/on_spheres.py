@@ -83,6 +83,12 @@ class OnSphere:
             "w_l = -N_l / (volume (s^2 + l (l+d-2))) to GegenbauerSeries"
         )
 
+    def require_uneven(self, clause: str) -> None:
+        """Refuse what is no function of the angle to the north pole."""
+        raise InvalidInput(
+            f"on {self.domain.in_words} a confinement is a function of the angle to the north pole, and {clause}"
+        )
+
     def of_cosines(self, series: Floats) -> Floats:
         """Return the multipliers of a finite cosine series by exact conversion, read-only."""
         return _converted(tuple(series.tolist()), self.domain.dimension)

@@ -111,6 +111,11 @@ def critical_modes(problem: Equation, low: Number, high: Number) -> list[Critica
     return [_critical_point(problem, couplings, group, reference) for group in _coincident(couplings, ordered)]
 
 
+def transition_coupling(problem: Equation) -> Number | None:
+    """Return the critical coupling; None as well in a confinement, where there is no uniform state to lose."""
+    return None if problem.confinement is not None else critical_coupling(problem)
+
+
 @checked
 def growth_rates(problem: Equation, degree: int) -> npt.NDArray[np.float64]:
     """Return mu_k = -k (k+d-2) (D + kappa w_k/N_k) at index k, shape (degree + 1,), each of multiplicity N_k.

@@ -12,7 +12,7 @@ modes is likewise a sum of modes, though a longer one.
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,7 +111,7 @@ class Basis(Protocol):
     degrees: Integers
     squares: Floats
     nodes: int
-    confinement: Floats | None
+    confinement: Any
     axis: float
 
     @property

@@ -106,7 +106,7 @@ def field_degree(problem: Equation) -> int:
     """
     interaction = Interaction(problem, 1.0)
     attractions = interaction.attractions(interaction.significant_degree)
-    forces = interaction.forces(MOST_DEGREES + 1)
+    forces = interaction.phased_forces(MOST_DEGREES + 1)
     degree = max(_last(attractions), _last(forces), 1)
     if degree > MOST_DEGREES:
         raise InvalidInput(

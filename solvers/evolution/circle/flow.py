@@ -4,7 +4,7 @@ In the angle :math:`\phi = n\theta` of a density of n-fold symmetry with the mom
 :math:`z_j = \int e^{ij\phi}\rho`, the unit u of rates and the coefficients of
 :class:`~solvers.evolution.rates.Rates`,
 
-.. math:: \dot\phi = -2 n^2 u \sum_{j\ge1} \mathrm{Im}\bigl[\overline{(j\lambda_{nj} z_j + \tfrac j2 f_{nj})}\,
+.. math:: \dot\phi = -2 n^2 u \sum_{j\ge1} \mathrm{Im}\bigl[\overline{(j\lambda_{nj} z_j + \tfrac j2 \bar f_{nj})}\,
           e^{ij\phi}\bigr] .
 
 Points of an even density fill half of the circle, with twice the mass.
@@ -98,7 +98,7 @@ class CircleFlow(_CircleFlow):
         if self._at_rest:
             return np.zeros(positions.size)
         waves = waves_at(positions, self._degree)[1:]
-        field = self._rates.attraction * self._averaged(waves, masses) + self._rates.force
+        field = self._rates.attraction * self._averaged(waves, masses) + self._rates.force.conj()
         return np.asarray(-2.0 * self._rates.unit * (field.conj() @ waves).imag)
 
 

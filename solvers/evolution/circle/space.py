@@ -42,18 +42,18 @@ class CircleSpace:
     def system(self, problem: Equation, start: Initial, degree: int, full: bool) -> System:
         """Return the smallest system whose symmetry a density has and keeps.
 
-        Of an even density the sines vanish, unless there is a phase lag, of one with a rotation symmetry all except
-        its multiples, unless the confinement breaks it. A velocity without a drive may break any symmetry.
+        Of an even density the sines vanish, unless there is a phase lag or an uneven confinement, of one with a
+        rotation symmetry all except its multiples, unless the confinement breaks it. A velocity without a drive may
+        break any symmetry.
         """
         if full or problem.lacks(Capability.DRIVE):
             return self.system_of(problem, False, max(16, degree), 1)
         present = np.flatnonzero((start.cosine != 0.0) | (start.sine != 0.0))
         symmetry = int(np.gcd.reduce(present[1:])) if present.size > 1 else 1
         if problem.confinement is not None:
-            multipliers = problem.confinement.multipliers(problem.domain, LAST_DEGREE)
-            degrees = np.flatnonzero(multipliers)
+            degrees = np.flatnonzero(problem.confinement.amplitudes(problem.domain, LAST_DEGREE))
             symmetry = int(np.gcd.reduce([symmetry, *degrees[degrees > 0].tolist()]))
-        even = not np.any(start.sine != 0.0) and not problem.velocity.lag
+        even = not np.any(start.sine != 0.0) and problem.reflects
         return self.system_of(problem, even, max(16, -(-degree // symmetry)), symmetry)
 
     def system_of(self, problem: Equation, even: bool, degree: int, symmetry: int) -> System:
