@@ -109,7 +109,14 @@ class StationaryEquation:
         Whether the basis has every significant mode of its symmetry.
     reach : int
         The degree up to which it has them in any case.
+    symmetric : bool
+        Whether J is symmetric, and the number of its negative eigenvalues that of unstable directions.
+    smooth : bool
+        Whether all densities are as smooth as the potential and the confinement are.
     """
+
+    symmetric = True
+    smooth = True
 
     def __init__(
         self,
@@ -124,7 +131,7 @@ class StationaryEquation:
         self.basis = basis
         self.sign = sign
         self.geometry = geometry
-        self.densities = geometry.densities(basis)
+        self.densities = geometry.densities(basis, symmetric=self.symmetric)
         self.truncation = truncation
         known = strengths(problem, int(basis.degrees.max()))
         relative = known.relative[basis.degrees]
@@ -211,7 +218,7 @@ class StationaryEquation:
         return harmonics.response(self.field(solution.b, solution.q), change)
 
     def own_block(self, b: Floats, q: float, moments: Floats) -> Floats | None:
-        """Return the symmetric Jacobian, rotation deflated; None if the covariance of the modes gives it."""
+        """Return the Jacobian, rotation deflated; None if the covariance of the modes gives it."""
         return None
 
     def partition(self, q: float, moments: Floats) -> Partition | None:

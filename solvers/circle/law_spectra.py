@@ -22,12 +22,21 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.linalg
 
-from meanfield import Spectrum, State, growth_rates
+from meanfield import Equation, NotResolved, Spectrum, State, growth_rates
 from meanfield.equations import Capability
 
 from ..bases import EPS, Floats
 from ..lanczos import check_size
-from ..law_eigenvalues import STEP, deflated, error_of, largest_rate, resolved_eigenvalues
+from ..law_eigenvalues import (
+    STEP,
+    Values,
+    deflated,
+    error_of,
+    faded_velocity,
+    largest_rate,
+    resolved_eigenvalues,
+    rounding_of,
+)
 from ..significant import even_size
 from .linearisation import UNIFORM, Matrix, align, complex_moments, last_degree
 
@@ -35,6 +44,9 @@ from .linearisation import UNIFORM, Matrix, align, complex_moments, last_degree
 RESOLVED = 1e-14
 # Degrees at the uniform state.
 LEAST_DEGREE = 64
+# Most degrees under a law without a Gibbs map: where its velocity is hardly smooth the moments of a state decay
+# slowly, and eigenvalues change little by what is left out. How well two truncations must agree there.
+MOST_DEGREES, AGREEING = 512, 1e-6
 
 
 class Linearisation:
@@ -42,12 +54,16 @@ class Linearisation:
 
     Parameters
     ----------
-    state
-        The state.
+    problem
+        The equation.
     moments : (n,) complex
-        Its moments, turned onto its axis if it has one.
+        Those of the density, turned onto its axis if it has one.
     degree
         N.
+    axis
+        The angle at which the confinement has the axis of the density.
+    finer
+        Points of the grid for every degree, at least.
 
     Attributes
     ----------
@@ -57,25 +73,32 @@ class Linearisation:
         The coefficients of rho' in cosines and sines.
     """
 
-    def __init__(self, state: State, moments: Matrix, degree: int) -> None:
-        self.problem, self.degree = state.problem, degree
-        self.points = even_size(8 * max(degree, moments.size))
+    def __init__(self, problem: Equation, moments: Matrix, degree: int, axis: float = 0.0, finer: int = 8) -> None:
+        self.problem, self.degree, self._axis = problem, degree, axis
+        moments = moments[: degree + 1]
+        self.points = even_size(finer * degree)
         self.modes = np.arange(1, degree + 1)
         law, domain = self.problem.velocity, self.problem.domain
         self._kernel = -np.asarray(law.potential.multipliers(domain, degree), dtype=float)
-        self._radial_kernel = law.radial(domain, max(degree, moments.size - 1))
+        self._radial_kernel = law.radial(domain, degree)
         padded = np.zeros(degree + 1, dtype=complex)
-        padded[: min(moments.size, degree + 1)] = moments[: degree + 1]
+        padded[: moments.size] = moments
         self.generator = np.array([self.modes * padded[1:].imag, -self.modes * padded[1:].real])
         # Negative values are rounding noise, which would be all there is of a drive far from the particles.
         self.density = np.maximum(self._values(2.0 * np.append(0.5 * moments[:1], moments[1:])), 0.0)
-        # The second round starts from a density that is accurate where it is small.
-        for _ in range(1 if self.problem.lacks(Capability.GIBBS_MAP) else 2):
-            self.drive, self.slope = self._drives()
-            self._improve_density()
-        radial = self._radial_kernel
-        self.radial = None if radial is None else self._values(radial[: moments.size] * moments)
-        self.velocity = law.speed(self.drive, self.slope**2, self.radial) * self.slope
+        if self.problem.lacks(Capability.GIBBS_MAP):
+            terms = padded * self._kernel
+            self.drive, self.slope = self._values(terms), self._values(1j * np.arange(degree + 1) * terms)
+        else:
+            # The second round starts from a density that is accurate where it is small.
+            for _ in range(2):
+                self.drive, self.slope = self._drives()
+                self._improve_density()
+        radial = None if self._radial_kernel is None else self._radial_kernel * padded
+        self.radial = None if radial is None else self._values(radial)
+        terms = self._kernel * np.arange(degree + 1) * padded
+        self._rounding = rounding_of(terms) if radial is None else rounding_of(terms, radial)
+        self.velocity = self._velocity(self.drive, self.slope, self.radial)
 
     @property
     def angles(self) -> Floats:
@@ -91,14 +114,12 @@ class Linearisation:
         return drive, slope
 
     def _improve_density(self) -> None:
-        """Take the density from the Gibbs map, where the law has one."""
-        if self.problem.lacks(Capability.GIBBS_MAP):
-            return
+        """Take the density from the Gibbs map."""
         ratio = self.problem.fixed_coupling / self.problem.noise
         field = ratio * self.problem.velocity.antiderivative(self.drive)
         confinement = self.problem.confinement
         if confinement is not None:
-            field = field - np.asarray(confinement.values(self.angles), dtype=float) / self.problem.noise
+            field = field - np.asarray(confinement.values(self.angles + self._axis)) / self.problem.noise
         density = np.exp(field - field.max())
         self.density = density / density.mean()
 
@@ -110,15 +131,17 @@ class Linearisation:
 
     def _changes(self, moments: Matrix) -> Floats:
         """Return the derivatives of the velocity along perturbations with moments c - i s, on the grid."""
-        law = self.problem.velocity
         drive = self._kernel * moments
         slope = 1j * np.arange(self.degree + 1) * drive
         moved = None
         if self._radial_kernel is not None and self.radial is not None:
-            moved = self.radial + 1j * STEP * self._values(self._radial_kernel[: self.degree + 1] * moments)
+            moved = self.radial + 1j * STEP * self._values(self._radial_kernel * moments)
         shifted = self.slope + 1j * STEP * self._values(slope)
-        changed = law.speed(self.drive + 1j * STEP * self._values(drive), shifted * shifted, moved) * shifted
-        return np.asarray(changed.imag / STEP)
+        return np.asarray(self._velocity(self.drive + 1j * STEP * self._values(drive), shifted, moved).imag / STEP)
+
+    def _velocity(self, drive: Values, slope: Values, radial: Values | None) -> Values:
+        """Return the velocity per unit of the coupling."""
+        return faded_velocity(self.problem.velocity, drive, slope, radial, self._rounding)
 
     def matrix(self, sines: bool) -> tuple[Floats, Floats]:
         """Return the rows of cosines and of sines, (N, N) each, of L applied to the cosines or the sines."""
@@ -128,7 +151,7 @@ class Linearisation:
         drift = self.problem.fixed_coupling * (perturbation * self.velocity + self.density * self._changes(unit))
         confinement = self.problem.confinement
         if confinement is not None:
-            drift -= perturbation * np.asarray(confinement.slope(self.angles), dtype=float)
+            drift -= perturbation * np.asarray(confinement.slope(self.angles + self._axis), dtype=float)
         flux = np.fft.rfft(drift, norm="forward")[:, 1 : self.degree + 1]
         change = -2j * self.modes * flux
         cosines, odd = change.real.T.copy(), -change.imag.T.copy()
@@ -162,7 +185,7 @@ def spectrum(state: State) -> Spectrum:
         error = 4.0 * EPS * max(float(np.abs(values).min()), state.problem.noise)
         return Spectrum(state, values, values.copy(), None, None, error)
     aligned, even = align(complex_moments(state), state.problem.confinement is None)
-    coarse, fine = (Linearisation(state, aligned, size) for size in _sizes(aligned, even))
+    coarse, fine = (Linearisation(state.problem, aligned, size) for size in _sizes(state, aligned, even))
     parts = (False, True) if even else (None,)
     found = [
         resolved_eigenvalues(state.problem.noise, coarse.deflated(part), fine.deflated(part)) for part in parts
@@ -183,8 +206,20 @@ def slowest_rate(state: State) -> float:
     if _is_uniform(state):
         return -float(growth_rates(state.problem, max(LEAST_DEGREE, state.modes))[1:].max())
     aligned, even = align(complex_moments(state), state.problem.confinement is None)
-    about = Linearisation(state, aligned, _sizes(aligned, even)[0])
-    return min(largest_rate(about.deflated(part)) for part in ((False, True) if even else (None,)))
+    parts, coarse = (False, True) if even else (None,), _sizes(state, aligned, even)[0]
+
+    def rate(degree: int) -> float:
+        about = Linearisation(state.problem, aligned, degree)
+        return min(largest_rate(about.deflated(part)) for part in parts)
+
+    found = rate(coarse)
+    if _is_cut(state, aligned, coarse):
+        change = abs(rate(coarse // 2) - found)
+        if change > AGREEING * max(abs(found), state.problem.noise):
+            raise NotResolved(
+                f"the slowest rate changes by {change:.1g} when half of the {coarse} degrees are left out"
+            )
+    return found
 
 
 def slowest_rates(states: Sequence[State]) -> list[float | Exception]:
@@ -203,10 +238,17 @@ def _is_uniform(state: State) -> bool:
     return state.problem.confinement is None and largest <= UNIFORM
 
 
-def _sizes(moments: Matrix, even: bool) -> tuple[int, int]:
+def _is_cut(state: State, moments: Matrix, degree: int) -> bool:
+    """Return whether a truncation leaves out degrees of the density."""
+    return last_degree(moments, RESOLVED) > degree
+
+
+def _sizes(state: State, moments: Matrix, even: bool) -> tuple[int, int]:
     """Return two degrees of truncation; eigenfunctions need little more than the density itself."""
     degree = last_degree(moments, RESOLVED)
     coarse, fine = degree + max(24, degree // 3), degree + max(40, 2 * degree // 3)
+    if state.problem.lacks(Capability.GIBBS_MAP):
+        coarse, fine = min(coarse, 3 * MOST_DEGREES // 4), min(fine, MOST_DEGREES)
     check_size(fine if even else 2 * fine)
     return coarse, fine
 
