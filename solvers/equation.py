@@ -111,12 +111,9 @@ class StationaryEquation:
         The degree up to which it has them in any case.
     symmetric : bool
         Whether J is symmetric, and the number of its negative eigenvalues that of unstable directions.
-    smooth : bool
-        Whether all densities are as smooth as the potential and the confinement are.
     """
 
     symmetric = True
-    smooth = True
 
     def __init__(
         self,
@@ -305,6 +302,10 @@ class StationaryEquation:
             return True
         last = self.basis.degrees >= self.reach - 3 * self.basis.symmetry
         return bool(np.abs(self.scales[last] * b[last]).max(initial=0.0) <= EPS)
+
+    def truncation_at(self, moments: Floats) -> float:
+        """Return an estimate of the error of moments from what they leave out."""
+        return self.truncation
 
     def refined(self, b: Floats, q: float, moments: Floats) -> "StationaryEquation | None":
         """Return the equation with twice the nodes or unknowns that do not suffice, or None at the limits."""

@@ -43,6 +43,18 @@ def faded_velocity(
     return np.asarray(law.speed(drive, squares, radial) * slope * (length / (length + rounding**2)))
 
 
+def velocity_slopes(
+    law: VelocityLaw, drive: Floats, slope: Floats, radial: Floats | None, rounding: float
+) -> tuple[Floats, Floats, Floats | None]:
+    """Return the derivatives of the velocity by the drive, its slope and the radial drive, by complex steps."""
+    step = 1j * STEP
+    by_drive = faded_velocity(law, drive + step, slope, radial, rounding).imag / STEP
+    by_slope = faded_velocity(law, drive, slope + step, radial, rounding).imag / STEP
+    if radial is None:
+        return by_drive, by_slope, None
+    return by_drive, by_slope, faded_velocity(law, drive, slope, radial + step, rounding).imag / STEP
+
+
 def rounding_of(*terms: Values) -> float:
     """Return the rounding error of sums of modes with some terms."""
     return NOISE * EPS * sum(float(np.abs(part).sum()) for part in terms)

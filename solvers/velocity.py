@@ -30,10 +30,10 @@ import numpy as np
 
 from meanfield import Equation, InvalidInput
 
-from .bases import Basis, Floats, Panels
+from .bases import Basis, Floats, Integrals, Panels, resolved
 from .equation import Evaluation
 from .geometry import Geometry
-from .law_eigenvalues import STEP, Values, faded_velocity, rounding_of
+from .law_eigenvalues import faded_velocity, rounding_of, velocity_slopes
 from .nodal import NodalEquation
 from .significant import SignificantDegrees
 
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from .newton import Solution
 
 
+# With the most nodes the last moments of a density may be this large, and its residual is said to be.
+HARDLY_SMOOTH = 1e-6
 # Panels on which the velocity is integrated: at least so many, and one for so many nodes.
 FEWEST_PANELS, NODES_PER_PANEL = 8, 16
 
@@ -55,7 +57,6 @@ class VelocityEquation(NodalEquation):
     """
 
     symmetric = False
-    smooth = False
 
     def __init__(
         self,
@@ -81,6 +82,15 @@ class VelocityEquation(NodalEquation):
         equation.basis = basis
         equation._meridian = _Meridian.of(equation)
         return equation
+
+    def truncation_at(self, moments: Floats) -> float:
+        """Return an estimate of the error of moments from what they leave out: the last ones beyond rounding."""
+        return max(self.truncation, 0.0 if resolved(self.basis, moments) else self.basis.tail(moments))
+
+    def _nodes_suffice(self, b: Floats, q: float, moments: Floats) -> bool:
+        """Return whether the last moments are at rounding level, or small with as many nodes as there may be."""
+        finest = self.basis.nodes >= self.basis.most_nodes and self.basis.tail(moments) <= HARDLY_SMOOTH
+        return finest or super()._nodes_suffice(b, q, moments)
 
     def ratio(self, q: float) -> float:
         """Return kappa/D at the dimensionless coupling q."""
@@ -130,24 +140,26 @@ class VelocityEquation(NodalEquation):
     def _potential(self, b: Floats) -> Floats:
         """Return the integral of the velocity on the nodes, of mean zero."""
         along = self._meridian
-        return along.potentials(self.velocity_at(b, *self.averages(b, along.values, along.slopes)))
+        averages = self.averages(b, along.values, along.slopes)
+        return along.potentials(faded_velocity(self.problem.velocity, *averages, self._rounding(b)))
 
     def _changes(self, b: Floats, directions: Floats) -> Floats:
         """Return the derivatives of the integral of the velocity along changes of the means, one row each."""
         along = self._meridian
-        drive, slope, radial = self.averages(b, along.values, along.slopes)
-        changes, moved = directions * self._drive[1], None
-        if radial is not None and self._radial is not None:
-            moved = radial + 1j * STEP * ((directions * self._radial[1]) @ along.values)
-        drive, slope = drive + 1j * STEP * (changes @ along.values), slope + 1j * STEP * (changes @ along.slopes)
-        return along.potentials(self.velocity_at(b, drive, slope, moved).imag / STEP)
+        averages = self.averages(b, along.values, along.slopes)
+        slopes = velocity_slopes(self.problem.velocity, *averages, self._rounding(b))
+        drives = directions * self._drive[1]
+        changes = slopes[0] * (drives @ along.values) + slopes[1] * (drives @ along.slopes)
+        if slopes[2] is not None and self._radial is not None:
+            changes += slopes[2] * ((directions * self._radial[1]) @ along.values)
+        return along.potentials(changes)
 
-    def velocity_at(self, b: Floats, drive: Values, slope: Values, radial: Values | None) -> Values:
-        """Return the velocity per unit of the coupling, which fades where the averages are rounding noise."""
+    def _rounding(self, b: Floats) -> float:
+        """Return the rounding error of the slope of the drive and of the radial drive."""
         means = b / self.scales
         terms = [self._drive[1] * self.basis.degrees * means]
         terms += [] if self._radial is None else [self._radial[0], self._radial[1] * means]
-        return faded_velocity(self.problem.velocity, drive, slope, radial, rounding_of(*terms))
+        return rounding_of(*terms)
 
 
 class _Meridian(NamedTuple):
@@ -155,7 +167,7 @@ class _Meridian(NamedTuple):
 
     modes: Floats
     weights: Floats
-    panels: Panels
+    integrals: Integrals
     values: Floats
     slopes: Floats
 
@@ -169,10 +181,11 @@ class _Meridian(NamedTuple):
                 f"stationary states of {problem.velocity.name} are computed on the circle only, not on "
                 f"{problem.domain.in_words}; with evolve() densities there settle to stable ones"
             )
-        panels = Panels(axial.extent, max(FEWEST_PANELS, basis.nodes // NODES_PER_PANEL), axial.angles)
-        return cls(axial.modes_at(axial.angles)[0], axial.weights, panels, *axial.modes_at(panels.angles))
+        panels = Panels(axial.extent, max(FEWEST_PANELS, basis.nodes // NODES_PER_PANEL))
+        modes, _ = axial.modes_at(axial.angles)
+        return cls(modes, axial.weights, panels.integrals_to(axial.angles), *axial.modes_at(panels.angles))
 
     def potentials(self, velocities: Floats) -> Floats:
         """Return the integrals of velocities on the panels, on the nodes and of mean zero, (..., nodes)."""
-        integrals = self.panels.integrals(velocities)
+        integrals = self.integrals(velocities)
         return np.asarray(integrals - (integrals @ self.weights)[..., None])

@@ -28,8 +28,6 @@ REGULAR_ARCLENGTH = 1.0
 NEWTON = Newton()
 # Between a branch point and a point next to it curves are straight to this share of the way.
 STRAYING = 0.25
-# Steps beyond a point that is not resolved, as multiples of the one to it.
-BEYOND = (1.5, 2.0, 3.0, 0.7, 4.0)
 # Slopes of the coupling below this are rounding noise of a vertical branch.
 FLAT = 1e-10
 
@@ -84,8 +82,8 @@ class Point:
 
     @property
     def residual(self) -> float:
-        """Largest component of the residual, with the error of truncating a slowly decaying confinement."""
-        return max(self.solution.residual, self.equation.truncation)
+        """Largest component of the residual, with the error of what is left out of a density that is not smooth."""
+        return max(self.solution.residual, self.equation.truncation_at(self.moments))
 
     @property
     def invariant(self) -> float:
@@ -173,27 +171,10 @@ def _advance(known: list[Point], step: float, method: Arclength) -> tuple[Point 
         if point is not None:
             resolved_point = resolve(point)
             if isinstance(resolved_point, End):
-                return _beyond(known, step, method) or resolved_point, step
+                return resolved_point, step
             return resolved_point, _next_step(step, distance, 2 * len(nodes), resolved_point.q, method)
         step *= 0.5
     return End(Outcome.STEP_TOO_SMALL), step
-
-
-def _beyond(known: list[Point], step: float, method: Arclength) -> Point | None:
-    """Return a point beyond one that is not resolved, where one that is not smooth may lie between two that are.
-
-    None under laws whose densities are all smooth, since they are not resolved any more from there on.
-    """
-    last = known[-1]
-    if last.equation.smooth:
-        return None
-    for factor in BEYOND:
-        nodes = _usable(known, factor * step)
-        point, _ = _attempt(last, *hermite(nodes, last.arclength + factor * step), factor * step, method)
-        found = None if point is None else resolve(point)
-        if isinstance(found, Point):
-            return found
-    return None
 
 
 def _usable(known: list[Point], step: float) -> list[Point]:

@@ -22,22 +22,14 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.linalg
 
-from meanfield import Equation, NotResolved, Spectrum, State, growth_rates
+from meanfield import NotResolved, Spectrum, State, growth_rates
 from meanfield.equations import Capability
 
 from ..bases import EPS, Floats
 from ..lanczos import check_size
-from ..law_eigenvalues import (
-    STEP,
-    Values,
-    deflated,
-    error_of,
-    faded_velocity,
-    largest_rate,
-    resolved_eigenvalues,
-    rounding_of,
-)
+from ..law_eigenvalues import STEP, deflated, error_of, largest_rate, resolved_eigenvalues
 from ..significant import even_size
+from .axial_linearisation import AxialLinearisation
 from .linearisation import UNIFORM, Matrix, align, complex_moments, last_degree
 
 # The density is resolved by the moments above this.
@@ -54,16 +46,12 @@ class Linearisation:
 
     Parameters
     ----------
-    problem
-        The equation.
+    state
+        The state.
     moments : (n,) complex
-        Those of the density, turned onto its axis if it has one.
+        Its moments, turned onto its axis if it has one.
     degree
         N.
-    axis
-        The angle at which the confinement has the axis of the density.
-    finer
-        Points of the grid for every degree, at least.
 
     Attributes
     ----------
@@ -73,32 +61,25 @@ class Linearisation:
         The coefficients of rho' in cosines and sines.
     """
 
-    def __init__(self, problem: Equation, moments: Matrix, degree: int, axis: float = 0.0, finer: int = 8) -> None:
-        self.problem, self.degree, self._axis = problem, degree, axis
-        moments = moments[: degree + 1]
-        self.points = even_size(finer * degree)
+    def __init__(self, state: State, moments: Matrix, degree: int) -> None:
+        self.problem, self.degree = state.problem, degree
+        self.points = even_size(8 * max(degree, moments.size))
         self.modes = np.arange(1, degree + 1)
         law, domain = self.problem.velocity, self.problem.domain
         self._kernel = -np.asarray(law.potential.multipliers(domain, degree), dtype=float)
-        self._radial_kernel = law.radial(domain, degree)
+        self._radial_kernel = law.radial(domain, max(degree, moments.size - 1))
         padded = np.zeros(degree + 1, dtype=complex)
-        padded[: moments.size] = moments
+        padded[: min(moments.size, degree + 1)] = moments[: degree + 1]
         self.generator = np.array([self.modes * padded[1:].imag, -self.modes * padded[1:].real])
         # Negative values are rounding noise, which would be all there is of a drive far from the particles.
         self.density = np.maximum(self._values(2.0 * np.append(0.5 * moments[:1], moments[1:])), 0.0)
-        if self.problem.lacks(Capability.GIBBS_MAP):
-            terms = padded * self._kernel
-            self.drive, self.slope = self._values(terms), self._values(1j * np.arange(degree + 1) * terms)
-        else:
-            # The second round starts from a density that is accurate where it is small.
-            for _ in range(2):
-                self.drive, self.slope = self._drives()
-                self._improve_density()
-        radial = None if self._radial_kernel is None else self._radial_kernel * padded
-        self.radial = None if radial is None else self._values(radial)
-        terms = self._kernel * np.arange(degree + 1) * padded
-        self._rounding = rounding_of(terms) if radial is None else rounding_of(terms, radial)
-        self.velocity = self._velocity(self.drive, self.slope, self.radial)
+        # The second round starts from a density that is accurate where it is small.
+        for _ in range(1 if self.problem.lacks(Capability.GIBBS_MAP) else 2):
+            self.drive, self.slope = self._drives()
+            self._improve_density()
+        radial = self._radial_kernel
+        self.radial = None if radial is None else self._values(radial[: moments.size] * moments)
+        self.velocity = law.speed(self.drive, self.slope**2, self.radial) * self.slope
 
     @property
     def angles(self) -> Floats:
@@ -114,12 +95,14 @@ class Linearisation:
         return drive, slope
 
     def _improve_density(self) -> None:
-        """Take the density from the Gibbs map."""
+        """Take the density from the Gibbs map, where the law has one."""
+        if self.problem.lacks(Capability.GIBBS_MAP):
+            return
         ratio = self.problem.fixed_coupling / self.problem.noise
         field = ratio * self.problem.velocity.antiderivative(self.drive)
         confinement = self.problem.confinement
         if confinement is not None:
-            field = field - np.asarray(confinement.values(self.angles + self._axis)) / self.problem.noise
+            field = field - np.asarray(confinement.values(self.angles), dtype=float) / self.problem.noise
         density = np.exp(field - field.max())
         self.density = density / density.mean()
 
@@ -131,17 +114,15 @@ class Linearisation:
 
     def _changes(self, moments: Matrix) -> Floats:
         """Return the derivatives of the velocity along perturbations with moments c - i s, on the grid."""
+        law = self.problem.velocity
         drive = self._kernel * moments
         slope = 1j * np.arange(self.degree + 1) * drive
         moved = None
         if self._radial_kernel is not None and self.radial is not None:
-            moved = self.radial + 1j * STEP * self._values(self._radial_kernel * moments)
+            moved = self.radial + 1j * STEP * self._values(self._radial_kernel[: self.degree + 1] * moments)
         shifted = self.slope + 1j * STEP * self._values(slope)
-        return np.asarray(self._velocity(self.drive + 1j * STEP * self._values(drive), shifted, moved).imag / STEP)
-
-    def _velocity(self, drive: Values, slope: Values, radial: Values | None) -> Values:
-        """Return the velocity per unit of the coupling."""
-        return faded_velocity(self.problem.velocity, drive, slope, radial, self._rounding)
+        changed = law.speed(self.drive + 1j * STEP * self._values(drive), shifted * shifted, moved) * shifted
+        return np.asarray(changed.imag / STEP)
 
     def matrix(self, sines: bool) -> tuple[Floats, Floats]:
         """Return the rows of cosines and of sines, (N, N) each, of L applied to the cosines or the sines."""
@@ -151,7 +132,7 @@ class Linearisation:
         drift = self.problem.fixed_coupling * (perturbation * self.velocity + self.density * self._changes(unit))
         confinement = self.problem.confinement
         if confinement is not None:
-            drift -= perturbation * np.asarray(confinement.slope(self.angles + self._axis), dtype=float)
+            drift -= perturbation * np.asarray(confinement.slope(self.angles), dtype=float)
         flux = np.fft.rfft(drift, norm="forward")[:, 1 : self.degree + 1]
         change = -2j * self.modes * flux
         cosines, odd = change.real.T.copy(), -change.imag.T.copy()
@@ -185,7 +166,7 @@ def spectrum(state: State) -> Spectrum:
         error = 4.0 * EPS * max(float(np.abs(values).min()), state.problem.noise)
         return Spectrum(state, values, values.copy(), None, None, error)
     aligned, even = align(complex_moments(state), state.problem.confinement is None)
-    coarse, fine = (Linearisation(state.problem, aligned, size) for size in _sizes(state, aligned, even))
+    coarse, fine = (_linearised(state, aligned, even, size) for size in _sizes(state, aligned, even))
     parts = (False, True) if even else (None,)
     found = [
         resolved_eigenvalues(state.problem.noise, coarse.deflated(part), fine.deflated(part)) for part in parts
@@ -206,18 +187,19 @@ def slowest_rate(state: State) -> float:
     if _is_uniform(state):
         return -float(growth_rates(state.problem, max(LEAST_DEGREE, state.modes))[1:].max())
     aligned, even = align(complex_moments(state), state.problem.confinement is None)
-    parts, coarse = (False, True) if even else (None,), _sizes(state, aligned, even)[0]
+    parts, degree = (False, True) if even else (None,), _sizes(state, aligned, even)[0]
 
     def rate(degree: int) -> float:
-        about = Linearisation(state.problem, aligned, degree)
+        about = _linearised(state, aligned, even, degree)
         return min(largest_rate(about.deflated(part)) for part in parts)
 
-    found = rate(coarse)
-    if _is_cut(state, aligned, coarse):
-        change = abs(rate(coarse // 2) - found)
+    found = rate(degree)
+    if last_degree(aligned, RESOLVED) > degree:
+        change = abs(rate(degree // 2) - found)
         if change > AGREEING * max(abs(found), state.problem.noise):
             raise NotResolved(
-                f"the slowest rate changes by {change:.1g} when half of the {coarse} degrees are left out"
+                f"the slowest rate changes by {change:.1g} if half of the {degree} degrees are left out; the state "
+                "is hardly smooth"
             )
     return found
 
@@ -238,9 +220,11 @@ def _is_uniform(state: State) -> bool:
     return state.problem.confinement is None and largest <= UNIFORM
 
 
-def _is_cut(state: State, moments: Matrix, degree: int) -> bool:
-    """Return whether a truncation leaves out degrees of the density."""
-    return last_degree(moments, RESOLVED) > degree
+def _linearised(state: State, moments: Matrix, even: bool, degree: int) -> Linearisation | AxialLinearisation:
+    """Return the linearised equation at a state, on panels if it has an axis and the law no Gibbs map."""
+    if even and state.problem.lacks(Capability.GIBBS_MAP):
+        return AxialLinearisation(state.problem, moments.real, 1, degree)
+    return Linearisation(state, moments, degree)
 
 
 def _sizes(state: State, moments: Matrix, even: bool) -> tuple[int, int]:
@@ -253,7 +237,7 @@ def _sizes(state: State, moments: Matrix, even: bool) -> tuple[int, int]:
     return coarse, fine
 
 
-def _rotation(about: Linearisation, sines: bool | None) -> tuple[float | None, float | None]:
+def _rotation(about: Linearisation | AxialLinearisation, sines: bool | None) -> tuple[float | None, float | None]:
     """Return the computed eigenvalue of rotation and the overlap of the kernel vector with the generator."""
     if about.problem.confinement is not None:
         return None, None
