@@ -90,7 +90,7 @@ def bifurcation_diagram(
     """
     started = time.process_time()
     require_depth(depth)
-    require(problem, Capability.GIBBS_MAP, "bifurcation diagrams")
+    require(problem, Capability.STATIONARY_MAP, "bifurcation diagrams")
     if search:
         require(problem, Capability.FREE_ENERGY, "searches for states that no branch leads to")
     problem = problem.at(coupling=None)

@@ -4,8 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
+from numpy.typing import NDArray
 
 from meanfield import NotResolved
+from meanfield.equations import VelocityLaw
 
 from .bases import EPS, Floats
 
@@ -15,6 +17,47 @@ STEP = 1e-30
 TRUNCATION_TOLERANCE = 1e-9
 # Multiples of eps |L| up to which an eigenvalue is rounding noise.
 ROUNDING = 4.0
+
+
+Values = NDArray[Any]
+# Rounding errors of a sum of modes in units of eps times the sum of the moduli of its terms.
+NOISE = 4.0
+
+
+def faded_velocity(
+    law: VelocityLaw, drive: Values, slope: Values, radial: Values | None, rounding: float
+) -> Values:
+    """Return the velocity of a law, which fades to zero where both slope and radial drive are rounding noise.
+
+    Parameters
+    ----------
+    rounding
+        Their rounding errors, as :func:`rounding_of` returns them.
+    """
+    squares = slope * slope
+    if radial is None:
+        return np.asarray(law.speed(drive, squares, None) * slope)
+    lost = (squares == 0.0) & (radial == 0.0)
+    radial = np.where(lost, rounding, radial)
+    length = squares + radial * radial
+    return np.asarray(law.speed(drive, squares, radial) * slope * (length / (length + rounding**2)))
+
+
+def velocity_slopes(
+    law: VelocityLaw, drive: Floats, slope: Floats, radial: Floats | None, rounding: float
+) -> tuple[Floats, Floats, Floats | None]:
+    """Return the derivatives of the velocity by the drive, its slope and the radial drive, by complex steps."""
+    step = 1j * STEP
+    by_drive = faded_velocity(law, drive + step, slope, radial, rounding).imag / STEP
+    by_slope = faded_velocity(law, drive, slope + step, radial, rounding).imag / STEP
+    if radial is None:
+        return by_drive, by_slope, None
+    return by_drive, by_slope, faded_velocity(law, drive, slope, radial + step, rounding).imag / STEP
+
+
+def rounding_of(*terms: Values) -> float:
+    """Return the rounding error of sums of modes with some terms."""
+    return NOISE * EPS * sum(float(np.abs(part).sum()) for part in terms)
 
 
 class Eigenvalues(NamedTuple):

@@ -61,7 +61,11 @@ def significant_among(problem: Equation, degrees: Integers) -> SignificantDegree
     if strongest == 0.0:
         return SignificantDegrees(degrees[:0], False, reach)
     complete = known.beyond <= NEGLIGIBLE * float(strongest)
-    return SignificantDegrees(degrees[relative > NEGLIGIBLE * strongest], complete, reach)
+    significant = relative > NEGLIGIBLE * strongest
+    if problem.velocity.radial(problem.domain, 1) is not None:
+        # The coefficients of the radial drive, derivatives of those of the drive, decay one degree later.
+        significant[1:] |= significant[:-1] & (relative[1:] > 0.0)
+    return SignificantDegrees(degrees[significant], complete, reach)
 
 
 def starting_degrees(

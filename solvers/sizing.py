@@ -17,6 +17,7 @@ from .significant import (
     starting_degrees,
 )
 from .softmax import SoftmaxEquation
+from .velocity import VelocityEquation
 
 
 class Size(NamedTuple):
@@ -64,8 +65,11 @@ def stationary_equation(
     Returns
     -------
     StationaryEquation or None
-        None if the potential does not act on densities of this symmetry, unless ``negligible``.
+        None if the potential does not act on densities of this symmetry, unless ``negligible``, and for densities
+        that need not be even of laws without a Gibbs map: such states may rotate.
     """
+    if not even and problem.lacks(Capability.GIBBS_MAP):
+        return None
     significant = starting_degrees(problem, partial(multiples, symmetry), symmetry, unknowns)
     if negligible and not significant.degrees.size:
         significant = SignificantDegrees(multiples(symmetry, symmetry), True, symmetry)
@@ -121,9 +125,14 @@ def equation_in(
 ) -> StationaryEquation:
     """Return the stationary equation of a problem in a basis; arguments are those of the classes.
 
-    The Gibbs density is exponential in the drive for the gradient law, and a power of it for softmax attention.
+    The Gibbs density is exponential in the drive for the gradient law, and a power of it for softmax attention;
+    laws without a Gibbs map have the equation of densities about an axis.
     """
-    kind = SoftmaxEquation if problem.lacks(Capability.GRADIENT) else StationaryEquation
+    kind: type[StationaryEquation] = StationaryEquation
+    if problem.lacks(Capability.GIBBS_MAP):
+        kind = VelocityEquation
+    elif problem.lacks(Capability.GRADIENT):
+        kind = SoftmaxEquation
     return kind(problem, basis, sign, geometry, significant, truncation)
 
 

@@ -127,7 +127,7 @@ def stationary_states(
     started = time.process_time()
     watch = watch or unwatched
     require_depth(depth)
-    require(problem, Capability.GIBBS_MAP, "stationary states")
+    require(problem, Capability.STATIONARY_MAP, "stationary states")
     coupling = problem.fixed_coupling
     if not np.isfinite(BEYOND * coupling):
         raise InvalidInput(

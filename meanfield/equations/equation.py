@@ -218,6 +218,7 @@ _IN_CONFINEMENT = {
 }
 _WITHOUT_NOISE = {
     Capability.GIBBS_MAP: "without noise no density is that of Gibbs; give noise > 0",
+    Capability.STATIONARY_MAP: "without noise no density is that of Gibbs; give noise > 0",
     Capability.FREE_ENERGY: "it is measured in units of the noise, of which there is none; give noise > 0",
 }
 

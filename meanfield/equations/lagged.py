@@ -91,7 +91,9 @@ class PhaseLag(VelocityLaw):
         return potential
 
     def lacks(self, capability: Capability) -> str:
-        """Return a clause on why there is no free energy, Gibbs map or conserved centre."""
+        """Return a clause on why there is no free energy, map of stationary states or conserved centre."""
+        if capability is Capability.STATIONARY_MAP:
+            return "a phase lag turns clusters, which rotate for ever; evolve() follows them"
         return _REASON if capability in _LOST else str(self.law.lacks(capability))
 
     @property

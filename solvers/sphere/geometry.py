@@ -79,7 +79,7 @@ class SphereGeometry:
         """Return 2 for densities that are the same at antipodes, 0 for the uniform one, else 1."""
         return math.gcd(divisor, 2) if divisor else 0
 
-    def densities(self, basis: Basis) -> Densities:
+    def densities(self, basis: Basis, *, symmetric: bool = True) -> Densities:
         """Return the densities of a basis: about an axis, or invariant under a group."""
         return ZONAL if basis.even else INVARIANT
 
