@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from meanfield import Circle, Equation, Trajectory
 from meanfield.equations import Capability
 from meanfield.harmonics import Modes, place
-from solvers import evolve
 from solvers.evolution import Initial
+
+from .limit import limit
 
 Floats = NDArray[np.float64]
 
@@ -27,8 +28,6 @@ PERTURBATION = 1e-4
 MOST_MODES = 4
 SEARCHED = 256
 LARGEST_COUNT = 10**300
-# Of the equation's moments, far below the perturbation.
-TOLERANCE = 1e-10
 
 
 def amplification(trajectory: Trajectory) -> Floats:
@@ -132,9 +131,7 @@ def _multiplicities(problem: Equation) -> Floats:
 
 
 def _growth(trajectory: Trajectory, initial: Any) -> Floats:
-    beside = evolve(
-        trajectory.problem, initial, float(trajectory.time[-1]), times=trajectory.time, tolerance=TOLERANCE
-    )
+    beside = limit(trajectory.problem, initial, float(trajectory.time[-1]), trajectory.time)
     count = min(beside.cosine.shape[1], trajectory.cosine.shape[1])
     apart = [getattr(beside, name)[:, :count] - getattr(trajectory, name)[:, :count] for name in ("cosine", "sine")]
     deviations = np.sqrt((apart[0] ** 2 + apart[1] ** 2).sum(axis=1))
