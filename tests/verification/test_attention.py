@@ -1,5 +1,8 @@
 """Every claim on attention holds on the right solvers, fails on a wrong one and knows when it does not apply."""
 
+import re
+from pathlib import Path
+
 import judged
 import pytest
 import wrong_attention as wrong
@@ -16,6 +19,7 @@ from meanfield import (
     Transformer,
 )
 from verification import Tools, Verdict, matching, representative_problems, verify
+from verification.catalogue import short_name
 
 CIRCLE = Circle()
 CLAIMS = {claim.identifier: claim for claim in matching("attention")}
@@ -181,7 +185,9 @@ ELSEWHERE: list[tuple[str, Equation]] = [
 ]
 
 
-@pytest.mark.parametrize(("identifier", "problem"), HOLDS)
+@pytest.mark.parametrize(
+    ("identifier", "problem"), HOLDS, ids=[f"{identifier}: {short_name(problem)}" for identifier, problem in HOLDS]
+)
 def test_holds_on_the_right_solvers(identifier: str, problem: Equation) -> None:
     judged.holds(CLAIMS[identifier], problem)
 
@@ -205,6 +211,11 @@ def test_every_claim_has_a_problem_in_the_catalogue() -> None:
     problems = representative_problems("attention")
     for claim in CLAIMS.values():
         assert any(claim.inapplicable(problem) is None for problem in problems), claim.identifier
+
+
+def test_the_page_on_attention_lists_all_claims() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "theory" / "attention.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `([\w-]+)` \|", page, re.MULTILINE)) == {name.partition(".")[2] for name in CLAIMS}
 
 
 def test_claims_on_both_domains_are_judged_where_they_apply() -> None:
