@@ -19,7 +19,7 @@ from meanfield import (
     Transformer,
 )
 from verification import Tools, Verdict, matching, representative_problems, verify
-from verification.catalogue import short_name
+from verification.catalogue import convex_kernel, short_name
 
 CIRCLE = Circle()
 CLAIMS = {claim.identifier: claim for claim in matching("attention")}
@@ -65,6 +65,8 @@ HOLDS: list[tuple[str, Equation]] = [
     ("attention.hemisphere", softmax(2.0, domain=Sphere(4))),
     ("attention.other-kernels", series(-1.15, -0.2, -0.05)),
     ("attention.other-kernels", series(-1.5, -0.25, domain=Sphere(3))),
+    ("attention.convexity", McKeanVlasov(CIRCLE, convex_kernel(), noise=0.0)),
+    ("attention.convexity", series(-1.5, -0.25, domain=Sphere(3))),
     ("attention.metastability", softmax(4.0)),
     ("attention.closest-pair", softmax(4.0)),
     ("attention.phase-transition", softmax(4.0, domain=Sphere(3))),
@@ -134,6 +136,14 @@ FAILS: dict[str, tuple[str, Equation, Tools]] = {
         "attention.other-kernels", series(-1.15, -0.2, -0.05),
         wrong.changed("simulate", wrong.with_kernel(-0.1, 0.0, -1.0)),
     ),
+    "pentagons faster by 1e-5": (
+        "attention.convexity", McKeanVlasov(CIRCLE, convex_kernel(), noise=0.0),
+        wrong.changed("simulate", wrong.stronger(1e-5)),
+    ),
+    "a stable pentagon on a sphere": (
+        "attention.convexity", series(-1.5, -0.25, domain=Sphere(3)),
+        wrong.changed("simulate", wrong.with_kernel(1.0)),
+    ),
     "separated groups faster by 1e-6": (
         "attention.metastability", softmax(4.0), wrong.changed("simulate", wrong.stronger(1e-6)),
     ),
@@ -175,6 +185,8 @@ ELSEWHERE: list[tuple[str, Equation]] = [
     ("attention.local-rate", softmax(1.0)),
     ("attention.hemisphere", series(-1.0)),
     ("attention.other-kernels", plain(1.0)),
+    ("attention.other-kernels", McKeanVlasov(Sphere(3), convex_kernel(), noise=0.0)),
+    ("attention.convexity", series(-1.15, -0.2, -0.05)),
     ("attention.other-kernels", series(-1.0, -0.4)),
     ("attention.other-kernels", series(-1.2, -0.2, -0.1, domain=Sphere(4))),
     ("attention.metastability", softmax(1.0)),
