@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from numpy.polynomial import Chebyshev, Polynomial
 
 from meanfield import (
     Circle,
@@ -110,6 +111,7 @@ def _of_attention() -> tuple[Equation, ...]:
     other_kernels = (
         McKeanVlasov(Circle(), CosineSeries((-1.15, -0.2, -0.05)), noise=0.0),
         McKeanVlasov(Sphere(3), CosineSeries((-1.5, -0.25)), noise=0.0),
+        *(McKeanVlasov(domain, convex_kernel(), noise=0.0) for domain in (Circle(), Sphere(3))),
     )
     return (
         *(McKeanVlasov(domain, Transformer(beta), noise=0.0) for domain, beta in unnormalised),
@@ -122,6 +124,14 @@ def _of_attention() -> tuple[Equation, ...]:
 def single_degree(degree: int) -> GegenbauerSeries:
     """Return the potential -P_l on the ordinary sphere, l = degree."""
     return GegenbauerSeries((*(0.0,) * (degree - 1), -1.0))
+
+
+def convex_kernel() -> CosineSeries:
+    """Return W = -phi(cos t), phi increasing and convex, that bends between the angles of a regular pentagon."""
+    rise = Polynomial([1.0, -1.0]) ** 14 * Polynomial([1.0, 1.0]) ** 8
+    bend = 0.02 + rise / rise.integ(lbnd=-1.0)(1.0)
+    phi = (0.05 + bend.integ(lbnd=-1.0)).integ()
+    return CosineSeries(tuple((-phi.convert(kind=Chebyshev).coef[1:]).tolist()))
 
 
 def random_potential(seed: int) -> CosineSeries:

@@ -1,5 +1,8 @@
 """Every claim on attention holds on the right solvers, fails on a wrong one and knows when it does not apply."""
 
+import re
+from pathlib import Path
+
 import judged
 import pytest
 import wrong_attention as wrong
@@ -16,6 +19,7 @@ from meanfield import (
     Transformer,
 )
 from verification import Tools, Verdict, matching, representative_problems, verify
+from verification.catalogue import convex_kernel, short_name
 
 CIRCLE = Circle()
 CLAIMS = {claim.identifier: claim for claim in matching("attention")}
@@ -61,6 +65,8 @@ HOLDS: list[tuple[str, Equation]] = [
     ("attention.hemisphere", softmax(2.0, domain=Sphere(4))),
     ("attention.other-kernels", series(-1.15, -0.2, -0.05)),
     ("attention.other-kernels", series(-1.5, -0.25, domain=Sphere(3))),
+    ("attention.convexity", McKeanVlasov(CIRCLE, convex_kernel(), noise=0.0)),
+    ("attention.convexity", series(-1.5, -0.25, domain=Sphere(3))),
     ("attention.metastability", softmax(4.0)),
     ("attention.closest-pair", softmax(4.0)),
     ("attention.phase-transition", softmax(4.0, domain=Sphere(3))),
@@ -85,6 +91,9 @@ FAILS: dict[str, tuple[str, Equation, Tools]] = {
     ),
     "weights of pairs with softmax": (
         "attention.doubly-stochastic", plain(1.0), wrong.changed("simulate", wrong.normalised_otherwise),
+    ),
+    "pairs at a beta off by 1e-5": (
+        "attention.doubly-stochastic", plain(1.0), wrong.changed("simulate", wrong.colder(1e-5)),
     ),
     "tokens at a point faster by 1e-6": (
         "attention.dominance", plain(0.5), wrong.changed("simulate", wrong.stronger(1e-6)),
@@ -130,6 +139,14 @@ FAILS: dict[str, tuple[str, Equation, Tools]] = {
         "attention.other-kernels", series(-1.15, -0.2, -0.05),
         wrong.changed("simulate", wrong.with_kernel(-0.1, 0.0, -1.0)),
     ),
+    "pentagons faster by 1e-5": (
+        "attention.convexity", McKeanVlasov(CIRCLE, convex_kernel(), noise=0.0),
+        wrong.changed("simulate", wrong.stronger(1e-5)),
+    ),
+    "a stable pentagon on a sphere": (
+        "attention.convexity", series(-1.5, -0.25, domain=Sphere(3)),
+        wrong.changed("simulate", wrong.with_kernel(1.0)),
+    ),
     "separated groups faster by 1e-6": (
         "attention.metastability", softmax(4.0), wrong.changed("simulate", wrong.stronger(1e-6)),
     ),
@@ -171,6 +188,8 @@ ELSEWHERE: list[tuple[str, Equation]] = [
     ("attention.local-rate", softmax(1.0)),
     ("attention.hemisphere", series(-1.0)),
     ("attention.other-kernels", plain(1.0)),
+    ("attention.other-kernels", McKeanVlasov(Sphere(3), convex_kernel(), noise=0.0)),
+    ("attention.convexity", series(-1.15, -0.2, -0.05)),
     ("attention.other-kernels", series(-1.0, -0.4)),
     ("attention.other-kernels", series(-1.2, -0.2, -0.1, domain=Sphere(4))),
     ("attention.metastability", softmax(1.0)),
@@ -181,7 +200,9 @@ ELSEWHERE: list[tuple[str, Equation]] = [
 ]
 
 
-@pytest.mark.parametrize(("identifier", "problem"), HOLDS)
+@pytest.mark.parametrize(
+    ("identifier", "problem"), HOLDS, ids=[f"{identifier}: {short_name(problem)}" for identifier, problem in HOLDS]
+)
 def test_holds_on_the_right_solvers(identifier: str, problem: Equation) -> None:
     judged.holds(CLAIMS[identifier], problem)
 
@@ -205,6 +226,11 @@ def test_every_claim_has_a_problem_in_the_catalogue() -> None:
     problems = representative_problems("attention")
     for claim in CLAIMS.values():
         assert any(claim.inapplicable(problem) is None for problem in problems), claim.identifier
+
+
+def test_the_page_on_attention_lists_all_claims() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "theory" / "attention.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `([\w-]+)` \|", page, re.MULTILINE)) == {name.partition(".")[2] for name in CLAIMS}
 
 
 def test_claims_on_both_domains_are_judged_where_they_apply() -> None:

@@ -21,10 +21,11 @@ PROMISED = 1e-6
 
 def soon(problem: Equation) -> str | None:
     """Return the reason why a statement on the collapse is not checked, or None if it is."""
-    reason = attention(problem)
-    if reason is not None:
-        return reason
-    rates = exponents(problem.at(coupling=1.0))
+    return attention(problem) or too_far(exponents(problem.at(coupling=1.0)))
+
+
+def too_far(rates: tuple[float, float]) -> str | None:
+    """Return the reason why a collapse with the exponents of cluster and antipode takes too long, or None."""
     if max(rates) > FURTHEST * min(rates):
         return "the exponents of cluster and antipode are too far apart for the collapse to be waited for"
     return None
