@@ -101,8 +101,12 @@ def test_paths_are_characteristics_between_both_sides_of_the_separatrix():
 def test_before_the_collapse_there_is_no_cluster():
     trajectory = kuramoto(until=1.0)
     with pytest.raises(InvalidInput, match=r"has not collapsed, its order parameter being 0\.5"):
-        trajectory.plot_tail()
-    assert trajectory.plot_tail(profile=False).get_xlabel() == "angle from the mean at the end"
+        trajectory.plot_tail(profile=True)
+    ax = trajectory.plot_tail()
+    assert ax.get_xlabel() == "angle from the mean at the end"
+    assert ax.get_legend().get_texts()[-1].get_text() == "no profile"
+    texts = trajectory.plot_tail(profile=False).get_legend().get_texts()
+    assert all("profile" not in text.get_text() for text in texts)
     labels = [line.get_label() for line in trajectory.plot_characteristics().lines]
     assert "separatrix" not in labels
     assert "limit point" not in labels
@@ -128,7 +132,8 @@ def test_files_hold_pictures_and_flow_maps_that_are_possible(tmp_path):
     require_trajectory(trajectory)
     flow = trajectory.flow_map
     for changed, sentence in (
-        (dataclasses.replace(flow, densities=-flow.densities), "density is negative"),
+        (dataclasses.replace(flow, densities=np.inf * flow.densities), "density is infinite"),
+        (dataclasses.replace(flow, positions=np.nan * flow.positions), "at no angle"),
         (dataclasses.replace(flow, time=flow.time[::-1]), "times do not increase"),
     ):
         with pytest.raises(InvalidInput, match=sentence):
