@@ -126,15 +126,15 @@ def plot_tail(
         indices = np.unique(np.linspace(0, flow.time.size - 1, TIMES).round().astype(int)).tolist()
     if not indices:
         raise InvalidInput("there is no time to draw the density at; give some of the flow map, as indices=(0, -1)")
-    ax = titled_axes(trajectory.problem) if ax is None else ax
     angle = _angles(flow)
-    colours = colormaps["viridis"](np.linspace(0.0, 0.85, max(2, len(indices))))
     per = trajectory.problem.domain.volume if trajectory.moments.modes.relative else 1.0
+    densities = [per * flow.density(angle, index) for index in indices]
+    shape = None if profile is False else _profile(trajectory, angle, bool(profile))
+    ax = titled_axes(trajectory.problem) if ax is None else ax
+    colours = colormaps["viridis"](np.linspace(0.0, 0.85, max(2, len(indices))))
     dashed: dict[str, Any] = {"color": UNIFORM_COLOUR, "linewidth": 1.0, "linestyle": (0, (4.0, 2.0))}
     profiles: list[Line2D] = []
-    shape = None if profile is False else _profile(trajectory, angle, bool(profile))
-    for number, (index, colour) in enumerate(zip(indices, colours, strict=False)):
-        values = per * flow.density(angle, index)
+    for number, (index, values, colour) in enumerate(zip(indices, densities, colours, strict=False)):
         name = f"$t = {flow.time[index]:.4g}$" + ("" if np.any(values > 0.0) else ": not known")
         ax.plot(angle, values, **({"color": colour, "linewidth": 1.8, "label": name} | style))
         if shape is not None and 2 * number >= len(indices) and values[-1] > 0.0:
