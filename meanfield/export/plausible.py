@@ -44,7 +44,8 @@ def require_trajectory(trajectory: Trajectory) -> None:
         _require(~np.isinf(values), f"the trajectory has an infinite {name}")
     if trajectory.flow_map is not None:
         _require_times(trajectory.flow_map.time)
-        _require(~(trajectory.flow_map.densities < 0), "the density is negative at a point of the flow map")
+        _require(np.isfinite(trajectory.flow_map.positions), "a point of the flow map is at no angle")
+        _require(~np.isinf(trajectory.flow_map.densities), "the density is infinite at a point of the flow map")
 
 
 def require_ensemble(ensemble: Ensemble) -> None:

@@ -18,15 +18,20 @@ from .densities import quarter_turns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
 Floats = NDArray[np.float64]
 
+# Entries and characters of a row of a legend.
+ROW, LINE = 6, 90
 PATHS, MOST_PATHS = 48, 1000
 TIMES = 5
 # Points of a curve over the angle, which come closer to the cluster by equal ratios down to this distance.
 POINTS, CLOSEST = 240, 3e-3
 # Below this order parameter a density is not near a point, and the profile says nothing about it.
 COLLAPSED = 0.9
+# The separatrix is followed as long as its cosine with the cluster is below this, 0.1 from the antipode.
+OPPOSITE = -0.995
 
 
 @checked
@@ -68,10 +73,7 @@ def plot_characteristics(
         ax.plot(flow.time, drawn[:, number], **settings)
     ax.plot([], [], label="characteristics", **settings)
     if _has_collapsed(trajectory):
-        separatrix: dict[str, Any] = {"color": COLOURS[1], "linewidth": 1.8}
-        ax.plot(flow.time, drawn[:, 0], label="separatrix", **separatrix)
-        if flow.full_turn:
-            ax.plot(flow.time, drawn[:, 0] + 2.0 * np.pi, **separatrix)
+        _draw_separatrix(ax, flow, drawn[:, 0])
         ax.axhline(0.0, color=UNIFORM_COLOUR, linewidth=1.0, linestyle=(0, (4.0, 2.0)), label="limit point")
     _angle_axis(ax.yaxis, trajectory)
     ax.set_xlabel("$t$", fontsize=11)
@@ -88,13 +90,13 @@ def plot_tail(
     ax: "Axes | None" = None,
     indices: Sequence[int] | None = None,
     *,
-    profile: bool = True,
+    profile: bool | None = None,
     **style: Any,
 ) -> "Axes":
     """Draw a collapsing density at some times, logarithmically, with the profile of the mass in flight.
 
     The profile, :func:`~meanfield.theory.flight_profile`, is multiplied by the density opposite to the cluster,
-    and drawn at the later half of the times.
+    and drawn at the later half of the times. It is that of densities which are positive at the separatrix label.
 
     Parameters
     ----------
@@ -103,7 +105,8 @@ def plot_tail(
     indices
         Which of the times of the flow map; by default the first, and others at equal distances.
     profile
-        Whether to draw the profile. It needs a density that has collapsed, of an order parameter above 0.9.
+        Whether to draw the profile; by default if there is one, and else the legend says that there is none. It
+        needs a density that has collapsed, of an order parameter above 0.9, and an equation that has one.
     **style
         Passed to the lines of the density.
 
@@ -114,33 +117,32 @@ def plot_tail(
     Raises
     ------
     InvalidInput
-        If the trajectory has no flow map, or not one at these times, or the density has not collapsed.
+        If the trajectory has no flow map, or not one at these times, or no profile although it is asked for.
     """
     from matplotlib import colormaps
 
     flow = _require_flow(trajectory)
-    if profile and not _has_collapsed(trajectory):
-        raise InvalidInput(
-            f"the density has not collapsed, its order parameter being {trajectory.order_parameter()[-1]:.3g} at "
-            "the last time, so there is no profile of mass in flight; take a later final time, or profile=False"
-        )
     if indices is None:
         indices = np.unique(np.linspace(0, flow.time.size - 1, TIMES).round().astype(int)).tolist()
     if not indices:
         raise InvalidInput("there is no time to draw the density at; give some of the flow map, as indices=(0, -1)")
-    ax = titled_axes(trajectory.problem) if ax is None else ax
     angle = _angles(flow)
-    colours = colormaps["viridis"](np.linspace(0.0, 0.85, max(2, len(indices))))
     per = trajectory.problem.domain.volume if trajectory.moments.modes.relative else 1.0
-    shape = flight_profile(trajectory.problem, angle) if profile else None
-    for number, (index, colour) in enumerate(zip(indices, colours, strict=False)):
-        values = per * flow.density(angle, index)
-        name = f"$t = {flow.time[index]:.4g}$"
+    densities = [per * flow.density(angle, index) for index in indices]
+    shape = None if profile is False else _profile(trajectory, angle, bool(profile))
+    ax = titled_axes(trajectory.problem) if ax is None else ax
+    colours = colormaps["viridis"](np.linspace(0.0, 0.85, max(2, len(indices))))
+    dashed: dict[str, Any] = {"color": UNIFORM_COLOUR, "linewidth": 1.0, "linestyle": (0, (4.0, 2.0))}
+    profiles: list[Line2D] = []
+    for number, (index, values, colour) in enumerate(zip(indices, densities, colours, strict=False)):
+        name = f"$t = {flow.time[index]:.4g}$" + ("" if np.any(values > 0.0) else ": not known")
         ax.plot(angle, values, **({"color": colour, "linewidth": 1.8, "label": name} | style))
-        if shape is not None and 2 * number >= len(indices):
-            dashed: dict[str, Any] = {"color": UNIFORM_COLOUR, "linewidth": 1.0, "linestyle": (0, (4.0, 2.0))}
-            label = "profile $g$" if number == len(indices) - 1 else None
-            ax.plot(angle, values[-1] * shape, label=label, **dashed)
+        if shape is not None and 2 * number >= len(indices) and values[-1] > 0.0:
+            profiles += ax.plot(angle, values[-1] * shape, **dashed)
+    if profiles:
+        profiles[-1].set_label("profile $g$")
+    elif profile is None:
+        ax.plot([], [], linestyle="none", label="no profile")
     ax.set_yscale("log")
     _angle_axis(ax.xaxis, trajectory)
     ax.set_xlim(-np.pi if flow.full_turn else 0.0, np.pi)
@@ -148,6 +150,34 @@ def plot_tail(
     plain_frame(ax)
     _legend_above(ax)
     return ax
+
+
+def _profile(trajectory: Trajectory, angle: Floats, wanted: bool) -> Floats | None:
+    """Return the profile of the mass in flight, or None if there is none and it is not wanted by all means."""
+    order = float(trajectory.order_parameter()[-1])
+    try:
+        if not _has_collapsed(trajectory):
+            raise InvalidInput(
+                f"the density has not collapsed, its order parameter being {order:.3g} at the last time, so there "
+                "is no profile of mass in flight; take a later final time, or leave profile=True out"
+            )
+        return np.asarray(flight_profile(trajectory.problem, angle), dtype=np.float64)
+    except InvalidInput:
+        if wanted:
+            raise
+    return None
+
+
+def _draw_separatrix(ax: "Axes", flow: FlowMap, angles: Floats) -> None:
+    """Draw the path of the point nearest to the antipode, as long as it stays there.
+
+    It leaves in the end, where the mass beside it is below all errors.
+    """
+    until = np.flatnonzero(np.cos(angles) < OPPOSITE).max(initial=-1) + 1
+    settings: dict[str, Any] = {"color": COLOURS[1], "linewidth": 1.8}
+    ax.plot(flow.time[:until], angles[:until], label="separatrix" if until else None, **settings)
+    if flow.full_turn:
+        ax.plot(flow.time[:until], angles[:until] + 2.0 * np.pi, **settings)
 
 
 def _require_flow(trajectory: Trajectory) -> FlowMap:
@@ -189,7 +219,8 @@ def _angle_axis(axis: Any, trajectory: Trajectory) -> None:
 
 def _legend_above(ax: "Axes") -> None:
     """Put the legend above the axes, where it overlaps no curve."""
+    longest = max(len(text) for text in ax.get_legend_handles_labels()[1])
     ax.legend(
-        frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=6, handlelength=1.6,
-        columnspacing=1.2,
+        frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), handlelength=1.6,
+        columnspacing=1.2, ncols=ROW if longest <= LINE // ROW else ROW // 2,
     )  # fmt: skip

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..arguments import checked
 from ..errors import InvalidInput
 from ..harmonics import Moments
+from ..records.flow_map import FlowMap
 from ..records.observables import (
     DISSIPATION,
     ENERGY_DISSIPATION,
@@ -34,6 +35,8 @@ Floats = NDArray[np.float64]
 ANGLES = 361
 # Densities that rise above uniform by more than this are drawn with more colours for their low values.
 STEEP = 6.0
+# Logarithmic colours end at so many uniform densities, since a collapsing one rises without bound.
+BRIGHTEST = 1e3
 # Where half of the times lie in so small a first part, the axis is logarithmic.
 CROWDED = 0.15
 FEWEST_ON_LOG = 8
@@ -51,7 +54,9 @@ INVISIBLE = 1e-3
 def plot_trajectory(trajectory: Trajectory, ax: "Axes | None" = None, **style: Any) -> "Axes":
     """Draw the density over time and angle as a picture with a colour bar.
 
-    A density on the ordinary sphere without an axis at the pole is drawn as maps of equal areas at some times.
+    A density on the ordinary sphere without an axis at the pole is drawn as maps of equal areas at some times. One
+    that was followed along its characteristics is drawn from these, with logarithmic colours, since its moments do
+    not resolve it.
 
     Parameters
     ----------
@@ -64,27 +69,33 @@ def plot_trajectory(trajectory: Trajectory, ax: "Axes | None" = None, **style: A
     -------
     matplotlib.axes.Axes
     """
-    from matplotlib.colors import PowerNorm
+    from matplotlib.colors import LogNorm, PowerNorm
 
     ax = titled_axes(trajectory.problem) if ax is None else ax
     modes = trajectory.moments.modes
     if not trajectory.moments.has_axis:
         return _draw_maps(ax, trajectory, style)
-    shown = _shown(trajectory)
     angle = angles_of(trajectory)
-    density = densities(trajectory, angle)[shown]
-    top, uniform = float(density.max()), uniform_value(modes)
-    gamma = 0.5 if top > STEEP * uniform else 1.0
     settings: dict[str, Any] = {"cmap": "viridis", "shading": "gouraud", "rasterized": True} | style
-    settings.setdefault("norm", PowerNorm(gamma, vmin=0.0, vmax=max(top, 2.0 * uniform)))
-    times = trajectory.time[shown]
+    if trajectory.flow_map is None:
+        shown = _shown(trajectory)
+        times, density = trajectory.time[shown], densities(trajectory, angle)[shown]
+        top, uniform = float(density.max()), uniform_value(modes)
+        gamma = 0.5 if top > STEEP * uniform else 1.0
+        settings.setdefault("norm", PowerNorm(gamma, vmin=0.0, vmax=max(top, 2.0 * uniform)))
+    else:
+        times, density = _along_characteristics(trajectory, trajectory.flow_map, angle)
+        highest = min(float(density.max()), BRIGHTEST * uniform_value(modes))
+        settings = {"norm": LogNorm(vmax=highest)} | settings | {"shading": "nearest"}
     if times.size == 1:
         # One time has no width; give it some.
         times, density = np.array([times[0], times[0] + 1.0]), np.repeat(density, 2, axis=0)
     mesh = ax.pcolormesh(times, angle, density.T, **settings)
     figure = ax.get_figure()
     if figure is not None:
-        bar = figure.colorbar(mesh, ax=ax, pad=0.02, fraction=0.06)
+        limit: Any = mesh.norm.vmax
+        beyond = "max" if float(density.max()) > limit else "neither"
+        bar = figure.colorbar(mesh, ax=ax, pad=0.02, fraction=0.06, extend=beyond)
         bar.set_label(r"$\rho(t, \theta)/\rho_0$" if modes.relative else r"$\rho(t, \theta)$", fontsize=11)
         bar.outline.set_visible(False)
         bar.ax.tick_params(labelsize=9)
@@ -233,6 +244,14 @@ def animate(
 def densities(trajectory: Trajectory, angle: Floats) -> Floats:
     """Return the density at all times and angles, (T, A); on a sphere over the uniform one."""
     return drawn_values(trajectory.moments, trajectory.moments.modes, angle)
+
+
+def _along_characteristics(trajectory: Trajectory, flow: FlowMap, angle: Floats) -> tuple[Floats, Floats]:
+    """Return times (S,) and the density at them and at angles, (S, A); masked where it is not known."""
+    shown = flow.time >= trajectory.time[_shown(trajectory)][0]
+    per = trajectory.problem.domain.volume if trajectory.moments.modes.relative else 1.0
+    values = np.array([flow.density(angle - flow.cluster, index) for index in np.flatnonzero(shown).tolist()])
+    return flow.time[shown], np.ma.masked_invalid(per * values)
 
 
 def angles_of(trajectory: Trajectory) -> Floats:

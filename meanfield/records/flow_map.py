@@ -31,8 +31,8 @@ class FlowMap(Record):
     positions : (S, L) float
         Their angles at the times. They are not reduced to one turn, so that points keep their order.
     densities : (S, L) float
-        The density at the points, per radian or, on spheres, per unit of surface; nan where the points are too
-        close to each other to tell it.
+        The density at the points, per radian or, on spheres, per unit of surface; nan where
+        it is rounding, or the points are too close to each other to tell it.
     cluster : float
         Angle of the mean of the density at the last time, to which a density that collapses contracts; of no
         meaning where the mean is zero.
@@ -84,14 +84,14 @@ class FlowMap(Record):
         InvalidInput
             If there is no such time.
         """
-        count = self.time.size
-        if not -count <= index < count:
+        times, count = self.positions.shape
+        if not -times <= index < times:
             raise InvalidInput(
-                f"the flow map has {count} times and none of number {index}; give index=0 to index={count - 1}"
+                f"the flow map has {times} times and none of number {index}; give index=0 to index={times - 1}"
             )
         order, places = self.from_cluster()
-        with np.errstate(divide="ignore"):
-            logarithms = np.log(self.densities[index, order])
+        values = self.densities[index, order]
+        logarithms = np.log(values, out=np.full(count, np.nan), where=values > 0.0)
         angles = np.asarray(angle, dtype=float)
         if self.full_turn:
             return np.asarray(np.exp(np.interp(angles, places[index], logarithms, period=2.0 * np.pi)))

@@ -86,12 +86,12 @@ class Trajectory(Observed, SavedRecord):
     layout : str
         ``"degree"``, moments by degree, (T, n + 1); ``"order"``, those of densities on S^2 by degree and order, as
         in :class:`State`.
-    flow_map : FlowMap or None
-        Where labelled points are at some of the times, and the density there, of ``method=Characteristics()``.
     warnings : tuple of str
         What a reader must know.
     provenance
         Versions, options and the initial density.
+    flow_map : FlowMap or None
+        Where labelled points are at some of the times, and the density there, of ``method=Characteristics()``.
     """
 
     _along: ClassVar[str] = "time"
@@ -114,9 +114,9 @@ class Trajectory(Observed, SavedRecord):
     unstable: int | None = None
     accuracy: float | None = None
     layout: Layout = "degree"
-    flow_map: FlowMap | None = None
     warnings: tuple[str, ...] = ()
     provenance: dict[str, Any] = field(default_factory=dict)
+    flow_map: FlowMap | None = None
 
     def __len__(self) -> int:
         return int(self.time.size)

@@ -11,8 +11,8 @@ from .panels import Panels
 
 # Times of a flow map, and its labels, at most.
 MOST_TIMES, MOST_LABELS = 128, 1024
-# About so many of the times are looked at to choose the labels.
-LOOKS = 16
+# They are chosen among so many at most.
+CANDIDATES = 2**14
 # Labels that never are this far apart, in radians, are one in a flow map.
 APART = 2.0 * np.pi / 128
 
@@ -24,16 +24,17 @@ def kept(times: int) -> frozenset[int]:
 
 def flow_map(times: Floats, frames: Sequence[Panels]) -> FlowMap:
     """Return the flow map of panels at times."""
-    flow, looked = frames[0].flow, frames[:: -max(1, len(frames) // LOOKS)]
-    labels = _spread(np.unique(np.concatenate([panels.labels.ravel() for panels in looked])), looked)
+    flow = frames[0].flow
+    every = np.unique(np.concatenate([panels.labels.ravel() for panels in frames]))
+    labels = _spread(every[:: -(-every.size // CANDIDATES)], frames)
     found = [panels.at(labels) for panels in frames]
     positions, densities = (np.array(part) for part in zip(*found, strict=True))
-    every = flow.images(labels)
-    order = np.argsort(every)
-    copies = every.size // labels.size
+    images = flow.images(labels)
+    order = np.argsort(images)
+    copies = images.size // labels.size
     return FlowMap(
         time=times,
-        labels=every[order],
+        labels=images[order],
         positions=flow.images(positions)[:, order],
         densities=np.tile(densities, copies)[:, order],
         cluster=_cluster(frames[-1]),

@@ -26,6 +26,8 @@ TURN = 12.0
 WAVE_SHARE = 1e-2
 # Positions resolved to this share of their range have a derivative that is good for figures.
 FAITHFUL = 1e-6
+# Below this share of its largest value the first density is the rounding of its moments.
+ROUNDING = 1e-14
 # Two halves are joined if the whole is resolved to this share of the tolerance, so that it stays whole.
 JOINED_SHARE = 1e-2
 
@@ -128,6 +130,8 @@ class Panels:
         stretch = 2.0 * np.sum(interpolation * slopes, axis=1) / self.widths[panels]
         tail = np.abs(self.positions @ table.analysis[-LAST:].T).max(axis=1)
         known = (tail <= FAITHFUL * np.ptp(self.positions, axis=1))[panels] & (stretch > 0.0)
+        first = self.flow.density(labels, labels, np.ones(labels.size))
+        known &= first > ROUNDING * first.max()
         densities = np.full(labels.size, np.nan)
         densities[known] = self.flow.density(labels[known], positions[known], stretch[known])
         return positions, densities

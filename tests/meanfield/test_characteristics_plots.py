@@ -23,7 +23,7 @@ PROBLEM = McKeanVlasov(Circle(), Kuramoto(), noise=0.0, coupling=1.0)
 FIRST, CLUSTER = 0.4, 1.0
 
 
-def kuramoto(until=14.0):
+def kuramoto(until=14.0, cluster=CLUSTER):
     """Return the trajectory of a Poisson kernel about an angle, with its flow map."""
     time = np.linspace(0.0, until, 29)
     radius = np.abs(ott_antonsen(FIRST, PROBLEM.coupling, time))
@@ -34,8 +34,8 @@ def kuramoto(until=14.0):
     positions = 2 * np.arctan(ratio[:, None] * np.tan(0.5 * labels))
     size = radius[:, None]
     densities = (1 - size**2) / (2 * np.pi * (1 - 2 * size * np.cos(positions) + size**2))
-    flow = FlowMap(time, labels + CLUSTER, positions + CLUSTER, densities, CLUSTER)
-    moments = radius[:, None] ** np.arange(13) * np.exp(-1j * CLUSTER * np.arange(13))
+    flow = FlowMap(time, labels + cluster, positions + cluster, densities, cluster)
+    moments = radius[:, None] ** np.arange(13) * np.exp(-1j * cluster * np.arange(13))
     return Trajectory(
         problem=PROBLEM,
         time=time,
@@ -101,8 +101,12 @@ def test_paths_are_characteristics_between_both_sides_of_the_separatrix():
 def test_before_the_collapse_there_is_no_cluster():
     trajectory = kuramoto(until=1.0)
     with pytest.raises(InvalidInput, match=r"has not collapsed, its order parameter being 0\.5"):
-        trajectory.plot_tail()
-    assert trajectory.plot_tail(profile=False).get_xlabel() == "angle from the mean at the end"
+        trajectory.plot_tail(profile=True)
+    ax = trajectory.plot_tail()
+    assert ax.get_xlabel() == "angle from the mean at the end"
+    assert ax.get_legend().get_texts()[-1].get_text() == "no profile"
+    texts = trajectory.plot_tail(profile=False).get_legend().get_texts()
+    assert all("profile" not in text.get_text() for text in texts)
     labels = [line.get_label() for line in trajectory.plot_characteristics().lines]
     assert "separatrix" not in labels
     assert "limit point" not in labels
@@ -128,8 +132,29 @@ def test_files_hold_pictures_and_flow_maps_that_are_possible(tmp_path):
     require_trajectory(trajectory)
     flow = trajectory.flow_map
     for changed, sentence in (
-        (dataclasses.replace(flow, densities=-flow.densities), "density is negative"),
+        (dataclasses.replace(flow, densities=np.inf * flow.densities), "density is infinite"),
+        (dataclasses.replace(flow, positions=np.nan * flow.positions), "at no angle"),
         (dataclasses.replace(flow, time=flow.time[::-1]), "times do not increase"),
     ):
         with pytest.raises(InvalidInput, match=sentence):
             require_trajectory(dataclasses.replace(trajectory, flow_map=changed))
+
+
+def test_the_density_over_time_is_that_of_the_points():
+    trajectory = kuramoto()
+    ax = trajectory.plot()
+    (mesh,) = ax.collections
+    values = np.ma.filled(mesh.get_array(), np.nan)
+    angle = np.linspace(-np.pi, np.pi, values.shape[0])
+    away = np.abs(np.sin(0.5 * (angle - CLUSTER))) > 0.2
+    size = trajectory.order_parameter()
+    exact = (1 - size**2) / (
+        2 * np.pi * ((1 - size) ** 2 + 4 * size * np.sin(0.5 * (angle[:, None] - CLUSTER)) ** 2)
+    )
+    assert values[away] == pytest.approx(exact[away], rel=1e-2)
+    assert (mesh.norm.vmin, mesh.norm.vmax) == pytest.approx((values.min(), values.max()))
+    # At a cluster on a pixel it rises to 1e6 uniform densities, the colours to a thousand.
+    (mesh,) = kuramoto(cluster=0.0).plot().collections
+    assert mesh.get_array().max() > 10 * mesh.norm.vmax
+    assert mesh.norm.vmax == pytest.approx(1e3 / (2 * np.pi))
+    assert trajectory.plot(vmin=0.01, vmax=1.0, norm=None).collections[0].norm.vmax == 1.0
