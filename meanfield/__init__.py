@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .equations import SoftmaxAttention as SoftmaxAttention
     from .equations import VelocityLaw as VelocityLaw
     from .equations import equation_from as equation_from
+    from .equations import two_layer as two_layer
     from .errors import ComputationFailed as ComputationFailed
     from .errors import InvalidInput as InvalidInput
     from .errors import MeanfieldError as MeanfieldError
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from .export.contractions import open_contraction as open_contraction
     from .export.ensembles import open_ensemble as open_ensemble
     from .export.trajectories import open_trajectory as open_trajectory
+    from .potentials import ArcCosine as ArcCosine
     from .potentials import Combination as Combination
     from .potentials import CosineSeries as CosineSeries
     from .potentials import Custom as Custom
@@ -119,6 +121,7 @@ _HOMES = {
     "open_trajectory": "export.trajectories",
     "FlowMap": "records.flow_map",
     "Outcome": "records.outcome",
+    "ArcCosine": "potentials",
     "CosineSeries": "potentials",
     "Combination": "potentials",
     "Custom": "potentials",
@@ -144,6 +147,7 @@ _HOMES = {
     "SoftmaxAttention": "equations",
     "VelocityLaw": "equations",
     "equation_from": "equations",
+    "two_layer": "equations",
     "Number": "potentials",
     "Spectrum": "records.state",
     "State": "records.state",
@@ -175,6 +179,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "ArcCosine",
     "Branch",
     "BranchShape",
     "Circle",
@@ -255,6 +260,7 @@ __all__ = [
     "resonance",
     "second_variation",
     "tricritical_beta",
+    "two_layer",
     "vertical_branches",
 ]
 

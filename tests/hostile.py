@@ -324,6 +324,7 @@ def own_arguments() -> dict[str, dict[str, Any]]:
         "meanfield.Custom": {"expression": "-cos(t)"},
         "meanfield.External": {"expression": "sin(t)"},
         "meanfield.Perceptron": {"weights": (1.0,), "angles": (0.5,)},
+        "meanfield.two_layer": {"inputs": (0.0, 2.0), "outputs": (1.0, 0.5), "noise": 0.1},
         "meanfield.vertical_branches": {"problem": have["logarithmic"], "low": 1.0, "high": 3.0},
         "meanfield.critical_modes": {"low": 1.0, "high": 3.0},
         "meanfield.PhaseLag": {"law": meanfield.SoftmaxAttention(2.0), "lag": 0.5},

@@ -10,6 +10,7 @@ from meanfield import (
     ContinuityEquation,
     CosineSeries,
     Equation,
+    External,
     GegenbauerSeries,
     HegselmannKrause,
     Kuramoto,
@@ -67,6 +68,7 @@ def _on_circle() -> tuple[Equation, ...]:
     confined = (
         McKeanVlasov(Circle(), Kuramoto(), noise=0.7, confinement=CosineSeries((0.3, -0.2, 0.1))),
         McKeanVlasov(Circle(), Transformer(2.0), confinement=CosineSeries((-0.5,))),
+        McKeanVlasov(Circle(), Kuramoto(), noise=0.7, confinement=External.from_coefficients((0.3,), (0.0, 0.2))),
     )
     return (*unit_noise, McKeanVlasov(Circle(), Transformer(4.0), noise=0.3), *confined)
 

@@ -19,6 +19,7 @@ from .lagged import PhaseLag as PhaseLag
 from .mckean_vlasov import McKeanVlasov as McKeanVlasov
 from .mckean_vlasov import gradient_at_uniform as gradient_at_uniform
 from .scaled import DepthScaled as DepthScaled
+from .two_layer import two_layer as two_layer
 from .velocity import Gradient as Gradient
 from .velocity import VelocityLaw as VelocityLaw
 from .velocity import is_velocity as is_velocity

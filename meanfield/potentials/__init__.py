@@ -6,6 +6,7 @@ class               W(t), t the angle              w_k on the circle, k >= 1    
 Transformer         -(1/beta) exp(beta cos t)      -(2/beta) I_k(beta)            Bessel functions I_(l+d/2-1)
 Kuramoto            -cos t                         -1 for k = 1, else 0           the same
 MaierSaupe          -cos(t)^2                      -1/2 for k = 2, else 0         -(d-1)/d for l = 2, else 0
+ArcCosine           ((pi-t) cos t + sin t)/(4 pi)  2/(pi (k^2-1))^2, k even       refused
 Onsager             abs(sin t)                     -(4/pi)/(k^2-1), k even        recurrence, l even
 CosineSeries        sum_k w_k cos kt               as given                       exact conversion
 GegenbauerSeries    sum_l w_l P_l(cos t)           as given, dimension 2          as given, its own dimension
@@ -30,6 +31,7 @@ from .expressions import compiled as compiled
 from .external import External
 from .green import KellerSegel, Logarithmic
 from .models import Kuramoto, MaierSaupe, Onsager
+from .neurons import ArcCosine
 from .perceptron import ACTIVATIONS, Perceptron
 from .protocol import Combination, Potential
 from .registry import COMPOSED, POTENTIALS, known_potentials, potential_class, potential_from
@@ -38,6 +40,7 @@ from .sums import CosineSeries, GegenbauerSeries
 __all__ = [
     "ACTIVATIONS",
     "POTENTIALS",
+    "ArcCosine",
     "Array",
     "Combination",
     "CosineSeries",
@@ -72,6 +75,7 @@ POTENTIALS.update(
         HegselmannKrause,
         Logarithmic,
         KellerSegel,
+        ArcCosine,
         Custom,
     )
 )

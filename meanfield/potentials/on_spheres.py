@@ -83,6 +83,13 @@ class OnSphere:
             "w_l = -N_l / (volume (s^2 + l (l+d-2))) to GegenbauerSeries"
         )
 
+    def arc_cosine(self, degree: int) -> Extended:
+        """Refuse a sphere, whose unit neurons have another mean."""
+        raise InvalidInput(
+            "arc-cosine is the interaction of unit neurons on the circle; on Sphere(d) give that of "
+            "((pi - t) cos t + sin t)/(2 pi d) as Custom.from_expression"
+        )
+
     def require_uneven(self, clause: str) -> None:
         """Refuse what is no function of the angle to the north pole."""
         raise InvalidInput(

@@ -52,6 +52,8 @@ def _normal(s: Array) -> Array:
 
 ACTIVATIONS: dict[str, Activation] = {
     "relu": Activation(lambda s: np.maximum(s, 0.0), lambda s: np.maximum(s, 0.0) ** 2, (_HALF_PI,)),
+    # phi = 2 s_+: with it V = -sum w_j <a_j, x>_+, that of the unit neurons of a two-layer network.
+    "step": Activation(lambda s: (s > 0.0).astype(float), lambda s: 2.0 * np.maximum(s, 0.0), (_HALF_PI,)),
     "tanh": Activation(np.tanh, lambda s: 2.0 * np.log(np.cosh(s))),
     "sigmoid": Activation(expit, lambda s: 2.0 * np.log1p(np.exp(s))),
     # The integral of log(1 + e^s) is minus the dilogarithm of -e^s, the function of Spence at 1 + e^s.
@@ -72,7 +74,7 @@ class Perceptron(Potential):
     angles
         Of the directions a_j, in radians; on spheres 0 and pi only, the north and the south pole.
     activation
-        sigma: ``"relu"``, ``"tanh"``, ``"sigmoid"``, ``"softplus"`` or ``"gelu"``.
+        sigma: ``"relu"``, ``"step"``, ``"tanh"``, ``"sigmoid"``, ``"softplus"`` or ``"gelu"``.
 
     Raises
     ------

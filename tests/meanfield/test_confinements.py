@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from meanfield import (
+    ArcCosine,
     Circle,
     Custom,
     External,
@@ -17,7 +18,9 @@ from meanfield import (
     Perceptron,
     Sphere,
     Transformer,
+    growth_rates,
     potential_from,
+    two_layer,
 )
 from meanfield.potentials import ACTIVATIONS
 from tests.oracles import zonal_mean
@@ -109,6 +112,7 @@ def test_a_sum_has_the_sines_of_its_terms():
 def test_the_force_of_a_neuron_is_that_of_its_activation(activation):
     functions = {
         "relu": lambda s: max(s, 0),
+        "step": lambda s: mp.mpf(s > 0),
         "tanh": mp.tanh,
         "sigmoid": lambda s: 1 / (1 + mp.exp(-s)),
         "softplus": lambda s: mp.log(1 + mp.exp(s)),
@@ -193,3 +197,47 @@ def test_what_is_no_confinement_is_refused(made, sentence):
 def test_only_an_even_confinement_reflects():
     assert McKeanVlasov(CIRCLE, Transformer(2.0), confinement=Custom.from_expression("cos(t)")).reflects
     assert not McKeanVlasov(CIRCLE, Transformer(2.0), confinement=External.from_expression("sin(t)")).reflects
+
+
+def test_unit_neurons_forget_at_their_rates():
+    """At the uniform state without data degree m decays at m^2 (D + kappa c_m^2), c_m being those of a neuron."""
+    coefficients = np.array([np.nan, 1 / 4, 1 / (3 * np.pi), 0.0, -1 / (15 * np.pi)])
+    modes = np.arange(5.0)
+    found = growth_rates(McKeanVlasov(CIRCLE, ArcCosine(), 0.1, 1.0), 4)
+    assert np.abs(found + modes**2 * (0.1 + coefficients**2))[1:].max() <= ROUNDINGS * EPS
+
+
+def test_the_field_of_data_is_the_mean_over_them():
+    inputs, outputs = np.array([0.3, 1.9, 4.4, -1.0]), np.array([1.0, -0.5, 2.0, 0.0])
+    problem = two_layer(inputs, outputs, noise=0.2)
+    angles = np.linspace(-5.0, 5.0, 31)
+    neurons = np.maximum(np.cos(np.subtract.outer(angles, inputs)), 0.0)
+    assert np.abs(problem.confinement.values(angles) + neurons @ outputs / 4).max() <= ROUNDINGS * EPS
+    assert (problem.potential, problem.coupling, problem.noise) == (ArcCosine(), 1.0, 0.2)
+
+
+def test_many_inputs_of_one_neuron_make_its_kernel():
+    """With y = <x, a>_+ the field tends to that of a neuron at a, which repels others as its teacher attracts them."""
+    inputs = 2 * np.pi * np.arange(4000) / 4000
+    problem = two_layer(inputs, np.maximum(np.cos(inputs - 0.7), 0.0), noise=0.1)
+    angles = np.linspace(-3.0, 3.0, 31)
+    # The trapezoid rule of functions with kinks.
+    assert np.abs(problem.confinement.values(angles) + ArcCosine().values(angles - 0.7)).max() <= 4000.0**-2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (([0.0, 1.0], [1.0]), "2 inputs and 1 outputs"),
+        (([0.0, 1.0], [0.0, 0.0]), "nothing to fit"),
+        (([], []), "at least one"),
+    ],
+)
+def test_data_that_say_nothing_are_refused(arguments, sentence):
+    with pytest.raises(InvalidInput, match=sentence):
+        two_layer(*arguments, noise=0.1)
+
+
+def test_unit_neurons_of_a_sphere_are_refused():
+    with pytest.raises(InvalidInput, match="on the circle"):
+        ArcCosine().multipliers(Sphere(3), 4)
