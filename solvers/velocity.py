@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from meanfield import Equation, InvalidInput
+from meanfield import Equation
 
 from .bases import Basis, Floats, Integrals, Panels, resolved
 from .equation import Evaluation
@@ -48,13 +48,7 @@ FEWEST_PANELS, NODES_PER_PANEL = 8, 16
 
 
 class VelocityEquation(NodalEquation):
-    """The stationary equation of any velocity law without a lag; parameters are those of the base.
-
-    Raises
-    ------
-    InvalidInput
-        If the basis is not of densities about an axis.
-    """
+    """The stationary equation of any velocity law without a lag, on densities about an axis; else as the base."""
 
     symmetric = False
 
@@ -174,13 +168,8 @@ class _Meridian(NamedTuple):
     @classmethod
     def of(cls, equation: VelocityEquation) -> "_Meridian":
         """Return that of an equation."""
-        basis, problem = equation.basis, equation.problem
-        axial = basis.axial
-        if axial is None:
-            raise InvalidInput(
-                f"stationary states of {problem.velocity.name} are computed on the circle only, not on "
-                f"{problem.domain.in_words}; with evolve() densities there settle to stable ones"
-            )
+        basis, axial = equation.basis, equation.basis.axial
+        assert axial is not None
         panels = Panels(axial.extent, max(FEWEST_PANELS, basis.nodes // NODES_PER_PANEL))
         modes, _ = axial.modes_at(axial.angles)
         return cls(modes, axial.weights, panels.integrals_to(axial.angles), *axial.modes_at(panels.angles))

@@ -22,12 +22,20 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.linalg
 
-from meanfield import NotResolved, Spectrum, State, growth_rates
+from meanfield import Spectrum, State, growth_rates
 from meanfield.equations import Capability
 
 from ..bases import EPS, Floats
 from ..lanczos import check_size
-from ..law_eigenvalues import STEP, deflated, error_of, largest_rate, resolved_eigenvalues
+from ..law_eigenvalues import (
+    STEP,
+    agreed_rate,
+    deflated,
+    error_of,
+    largest_rate,
+    resolved_eigenvalues,
+    truncations,
+)
 from ..significant import even_size
 from .axial_linearisation import AxialLinearisation
 from .linearisation import UNIFORM, Matrix, align, complex_moments, last_degree
@@ -36,9 +44,6 @@ from .linearisation import UNIFORM, Matrix, align, complex_moments, last_degree
 RESOLVED = 1e-14
 # Degrees at the uniform state.
 LEAST_DEGREE = 64
-# Most degrees under a law without a Gibbs map: where its velocity is hardly smooth the moments of a state decay
-# slowly, and eigenvalues change little by what is left out. How well two truncations must agree there.
-MOST_DEGREES, AGREEING = 512, 1e-6
 
 
 class Linearisation:
@@ -187,21 +192,14 @@ def slowest_rate(state: State) -> float:
     if _is_uniform(state):
         return -float(growth_rates(state.problem, max(LEAST_DEGREE, state.modes))[1:].max())
     aligned, even = align(complex_moments(state), state.problem.confinement is None)
-    parts, degree = (False, True) if even else (None,), _sizes(state, aligned, even)[0]
+    parts = (False, True) if even else (None,)
+    _sizes(state, aligned, even)
 
-    def rate(degree: int) -> float:
+    def rate_at(degree: int) -> float:
         about = _linearised(state, aligned, even, degree)
         return min(largest_rate(about.deflated(part)) for part in parts)
 
-    found = rate(degree)
-    if last_degree(aligned, RESOLVED) > degree:
-        change = abs(rate(degree // 2) - found)
-        if change > AGREEING * max(abs(found), state.problem.noise):
-            raise NotResolved(
-                f"the slowest rate changes by {change:.1g} if half of the {degree} degrees are left out; the state "
-                "is hardly smooth"
-            )
-    return found
+    return agreed_rate(state.problem, rate_at, last_degree(aligned, RESOLVED))
 
 
 def slowest_rates(states: Sequence[State]) -> list[float | Exception]:
@@ -228,11 +226,8 @@ def _linearised(state: State, moments: Matrix, even: bool, degree: int) -> Linea
 
 
 def _sizes(state: State, moments: Matrix, even: bool) -> tuple[int, int]:
-    """Return two degrees of truncation; eigenfunctions need little more than the density itself."""
-    degree = last_degree(moments, RESOLVED)
-    coarse, fine = degree + max(24, degree // 3), degree + max(40, 2 * degree // 3)
-    if state.problem.lacks(Capability.GIBBS_MAP):
-        coarse, fine = min(coarse, 3 * MOST_DEGREES // 4), min(fine, MOST_DEGREES)
+    """Return two degrees of truncation."""
+    coarse, fine = truncations(state.problem, last_degree(moments, RESOLVED))
     check_size(fine if even else 2 * fine)
     return coarse, fine
 
