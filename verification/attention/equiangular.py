@@ -29,7 +29,8 @@ TOKENS, SYSTEMS, SEED = 32, 20, 20231217
 # The dimension in which tokens are tried; inner products count as one from 1 - DELTA on.
 HIGH, DELTA = 1024, 1e-3
 # Times in units of T, and the most that may be on the wrong side there. In 100 systems benchmarks/gathering.py
-# finds no pair there, and at 0.97 T and 1.03 T shares with standard deviations of 0.01 and 0.04 between systems.
+# finds no pair there, and at 0.97 T and 1.03 T shares on the wrong side that are below 0.01, and differ by less
+# than 0.05.
 EARLY, LATE, WRONG = 0.95, 1.05, 0.05
 STEP = 1.0
 

@@ -17,8 +17,8 @@ from .tokens import vectors
 # Random starts: tokens, systems, seed, and the longest step times the steepest slope.
 SIZES, SYSTEMS, SEED, STEP = (3, 5, 8, 12), 5, 20240611, 0.4
 # How long tokens may take to find one side, see waiting. Of 300 starts of each size benchmarks/gathering.py finds
-# at most 9 late at 10, of 32 tokens 44. Few that they are, their number falls like exp(-0.55 t) or faster, to shares
-# below 1e-6 at 30, of 32 tokens 3e-6.
+# at most 9 late at 10, of 32 tokens 44. Few that they are, their number falls like exp(-0.55 t) or faster, to
+# shares below 1e-6 at 30, of 32 tokens 3e-6.
 PATIENCE = 30.0
 # Tokens this close are in an open hemisphere, and so meet.
 TOGETHER = 1e-3
