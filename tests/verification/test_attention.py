@@ -187,6 +187,8 @@ ELSEWHERE: list[tuple[str, Equation]] = [
     ("attention.synchronisation", plain(-1.0)),
     ("attention.local-rate", softmax(1.0)),
     ("attention.hemisphere", series(-1.0)),
+    ("attention.hemisphere", softmax(9.0)),
+    ("attention.metastability", softmax(9.0)),
     ("attention.other-kernels", plain(1.0)),
     ("attention.other-kernels", McKeanVlasov(Sphere(3), convex_kernel(), noise=0.0)),
     ("attention.convexity", series(-1.15, -0.2, -0.05)),
