@@ -197,6 +197,7 @@ ELSEWHERE: list[tuple[str, Equation]] = [
     ("attention.metastability", softmax(1.0)),
     ("attention.closest-pair", plain(4.0)),
     ("attention.phase-transition", softmax(4.0)),
+    ("attention.phase-transition", softmax(7.0, domain=Sphere(3))),
     ("attention.continuous-transition", softmax(1.0)),
     ("attention.matrix", plain(1.0).replace(noise=1.0)),
 ]
