@@ -108,7 +108,7 @@ def _of_attention() -> tuple[Equation, ...]:
         (Circle(), 1.0),
         (Circle(), 4.0),
         (Sphere(3), 1.0),
-        (Sphere(4), 2.0),
+        (Sphere(4), 4.0),
     ]
     other_kernels = (
         McKeanVlasov(Circle(), CosineSeries((-1.15, -0.2, -0.05)), noise=0.0),

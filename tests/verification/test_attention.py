@@ -187,6 +187,8 @@ ELSEWHERE: list[tuple[str, Equation]] = [
     ("attention.synchronisation", plain(-1.0)),
     ("attention.local-rate", softmax(1.0)),
     ("attention.hemisphere", series(-1.0)),
+    ("attention.hemisphere", softmax(9.0)),
+    ("attention.metastability", softmax(9.0)),
     ("attention.other-kernels", plain(1.0)),
     ("attention.other-kernels", McKeanVlasov(Sphere(3), convex_kernel(), noise=0.0)),
     ("attention.convexity", series(-1.15, -0.2, -0.05)),
@@ -195,6 +197,7 @@ ELSEWHERE: list[tuple[str, Equation]] = [
     ("attention.metastability", softmax(1.0)),
     ("attention.closest-pair", plain(4.0)),
     ("attention.phase-transition", softmax(4.0)),
+    ("attention.phase-transition", softmax(7.0, domain=Sphere(3))),
     ("attention.continuous-transition", softmax(1.0)),
     ("attention.matrix", plain(1.0).replace(noise=1.0)),
 ]

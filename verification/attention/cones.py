@@ -27,6 +27,16 @@ TOKENS, LOWEST = 12, 0.5
 STAGES, RISEN = 8, 0.1
 # How long tokens of a cone take to be close to each other, in units of the inverse coupling and least weight.
 PATIENCE = 2.0
+# Of more steps than these the collapse is not waited for.
+LONGEST = 1e5
+
+
+def waited(problem: Equation) -> str | None:
+    """Return the reason why tokens of a cone are not followed, or None if they are."""
+    reason, coupled = attention(problem), problem.at(coupling=1.0)
+    if reason is None and _patience(coupled) * steepest(coupled) / STEP > LONGEST:
+        return "tokens on opposite sides of a cone hold each other for too long to be waited for"
+    return reason
 
 
 @claim(
@@ -38,7 +48,7 @@ PATIENCE = 2.0
     ),
     assumptions="no noise; one start of 12 tokens in the cone <x, w> >= 0.5; steps of order 4",
     source="Geshkovski, Letrouit, Polyanskiy, Rigollet (2023); the rate by linearisation at a point",
-    hypotheses=attention,
+    hypotheses=waited,
     needs=(),
 )
 def hemisphere(problem: Equation, tools: Tools) -> Evidence:

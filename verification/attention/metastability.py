@@ -30,6 +30,8 @@ SEPARATED, COLDER, COLDEST = 4.0, (1.0, 1.25, 1.5), (2.0, 4.0, 8.0)
 STEPS = (0.4, 0.2)
 # Two groups: places in them, their angle, that at which they count as met, and how often they shrink by e first.
 GROUP, APART, MET, SHRUNK = np.array([-0.05, 0.01, 0.05]), 2.0, 0.1, 12.0
+# Of a longer time than this, in units of the inverse coupling, the groups are not waited for.
+LONGEST = 2e3
 # Two tokens at these angles are the closest pair beside the others.
 PAIRS, OTHERS = (0.8, 1.0, 1.1), (2.9, -2.0)
 
@@ -42,6 +44,20 @@ def separated(problem: Equation) -> str | None:
     return reason
 
 
+def waited(problem: Equation) -> str | None:
+    """Return the reason why separated groups are not followed until they meet, or None if they are."""
+    reason, coupled = separated(problem), problem.at(coupling=1.0)
+    if reason is None and _leading(coupled.with_parameter("beta", COLDER[-1] * beta_of(problem))) > LONGEST:
+        return "the groups hold each other for too long to be waited for"
+    return reason
+
+
+def _leading(problem: Equation) -> float:
+    """Return the time until the groups meet to leading order."""
+    beta = beta_of(problem)
+    return math.exp(beta * (1 - math.cos(APART))) / (2 * problem.fixed_coupling * beta * math.sin(APART) ** 2)
+
+
 @claim(
     "attention.metastability",
     "separated groups collapse, and hold each other for an exponential time",
@@ -52,7 +68,7 @@ def separated(problem: Equation) -> str | None:
     ),
     assumptions="no noise; softmax, beta >= 4; the circle; D = 2, groups of three tokens within 0.1",
     source="Geshkovski, Koubbi, Polyanskiy, Rigollet, arXiv:2410.06833; Laplace's method; steps halved",
-    hypotheses=separated,
+    hypotheses=waited,
     needs=(),
 )
 def metastability(problem: Equation, tools: Tools) -> Evidence:
@@ -70,8 +86,10 @@ def _meeting(problem: Equation, tools: Tools) -> Iterator[Evidence]:
     start = np.concatenate([GROUP, APART + GROUP])
     collapsed = ending(problem, start, start.size, first, STEPS[1] / steepest(problem), tools)
     halves = collapsed.reshape(2, GROUP.size)
-    # Each group pulls itself together at the coupling, less what the other takes of its weights.
-    left = float(np.ptp(GROUP)) * math.exp(-SHRUNK * (1 - 2 * (1 + beta) * math.exp(beta * (math.cos(APART) - 1))))
+    # Each group pulls itself together at the coupling, less what the other takes of its weights and what its own
+    # size takes of the pull, which dies out with the square of the size.
+    width, lost = float(np.ptp(GROUP)), 2 * math.exp(beta * (math.cos(APART) - 1))
+    left = width * math.exp(-SHRUNK + (1 + beta) * (SHRUNK * lost + width**2))
     spread = float(np.ptp(halves, axis=1).max())
     yield at_least(left, spread, 0.0, f"size of the groups at time {first:g}, beta = {beta:g}")
     angle = _angle(collapsed)
@@ -84,9 +102,8 @@ def _meeting(problem: Equation, tools: Tools) -> Iterator[Evidence]:
     bound = 2 * abs(times[1] - times[0]) / ORDER_FOUR + felt
     yield compare(times[1], first + duration, bound, f"time T_2 of two groups, beta = {beta:g}")
     cosine, square = math.cos(APART), math.sin(APART) ** 2
-    leading = math.exp(beta * (1 - cosine)) / (2 * problem.fixed_coupling * beta * square)
     terms = 2 * abs(cosine) / (beta * square) + (2 + 6 * cosine**2) / (beta * square) ** 2
-    yield compare(times[1] / leading, 1.0, terms, f"T_2 over its leading order, beta = {beta:g}")
+    yield compare(times[1] / _leading(problem), 1.0, terms, f"T_2 over its leading order, beta = {beta:g}")
 
 
 def _late(problem: Equation, start: Floats, duration: float, share: float, tools: Tools) -> float:
