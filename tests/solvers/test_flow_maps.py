@@ -98,6 +98,23 @@ def test_the_mass_in_flight_has_its_profile(domain, towards):
     assert flow.density(-angle, 4) == pytest.approx(later, rel=5e-3)
 
 
+def test_a_density_even_about_the_equator_has_points_on_both_sides():
+    problem = McKeanVlasov(Sphere(3), Transformer(1.0), noise=0.0, coupling=1.0)
+
+    def start(angle):
+        return (1.0 + 0.5 * np.cos(2.0 * angle)) / (4.0 * np.pi * (1.0 - 0.5 / 3.0))
+
+    flow = evolve(problem, start, 1.0, times=2, method=Characteristics()).flow_map
+    for angles in (flow.labels, *flow.positions):
+        assert angles + angles[::-1] == pytest.approx(np.pi)
+        assert np.all(np.diff(angles) > 0)
+    assert not flow.full_turn
+    for positions, densities in zip(flow.positions, flow.densities, strict=True):
+        assert densities == pytest.approx(densities[::-1])
+        # The mass between the first and the last point by trapezoids, whose spacing is 0.05.
+        assert np.trapezoid(2.0 * np.pi * np.sin(positions) * densities, positions) == pytest.approx(1.0, abs=3e-3)
+
+
 def test_flow_maps_are_saved_and_have_a_bounded_size(tmp_path):
     problem = McKeanVlasov(Circle(), Kuramoto(), noise=0.0, coupling=1.0)
     path = evolve(problem, VonMises(0.0, 1.0), 3.0, times=300, method=Characteristics())
