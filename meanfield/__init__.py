@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from .energy import free_energy_parts as free_energy_parts
     from .energy import second_variation as second_variation
     from .equations import ContinuityEquation as ContinuityEquation
+    from .equations import CustomVelocity as CustomVelocity
+    from .equations import DepthScaled as DepthScaled
     from .equations import Equation as Equation
     from .equations import McKeanVlasov as McKeanVlasov
     from .equations import NormalisedAttention as NormalisedAttention
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from .equations import SoftmaxAttention as SoftmaxAttention
     from .equations import VelocityLaw as VelocityLaw
     from .equations import equation_from as equation_from
+    from .equations import two_layer as two_layer
     from .errors import ComputationFailed as ComputationFailed
     from .errors import InvalidInput as InvalidInput
     from .errors import MeanfieldError as MeanfieldError
@@ -33,9 +36,11 @@ if TYPE_CHECKING:
     from .export.contractions import open_contraction as open_contraction
     from .export.ensembles import open_ensemble as open_ensemble
     from .export.trajectories import open_trajectory as open_trajectory
+    from .potentials import ArcCosine as ArcCosine
     from .potentials import Combination as Combination
     from .potentials import CosineSeries as CosineSeries
     from .potentials import Custom as Custom
+    from .potentials import External as External
     from .potentials import GegenbauerSeries as GegenbauerSeries
     from .potentials import HegselmannKrause as HegselmannKrause
     from .potentials import KellerSegel as KellerSegel
@@ -44,6 +49,7 @@ if TYPE_CHECKING:
     from .potentials import MaierSaupe as MaierSaupe
     from .potentials import Number as Number
     from .potentials import Onsager as Onsager
+    from .potentials import Perceptron as Perceptron
     from .potentials import Potential as Potential
     from .potentials import Transformer as Transformer
     from .potentials import potential_from as potential_from
@@ -115,9 +121,11 @@ _HOMES = {
     "open_trajectory": "export.trajectories",
     "FlowMap": "records.flow_map",
     "Outcome": "records.outcome",
+    "ArcCosine": "potentials",
     "CosineSeries": "potentials",
     "Combination": "potentials",
     "Custom": "potentials",
+    "External": "potentials",
     "GegenbauerSeries": "potentials",
     "HegselmannKrause": "potentials",
     "KellerSegel": "potentials",
@@ -125,10 +133,13 @@ _HOMES = {
     "Logarithmic": "potentials",
     "MaierSaupe": "potentials",
     "Onsager": "potentials",
+    "Perceptron": "potentials",
     "Potential": "potentials",
     "Transformer": "potentials",
     "potential_from": "potentials",
     "ContinuityEquation": "equations",
+    "CustomVelocity": "equations",
+    "DepthScaled": "equations",
     "Equation": "equations",
     "McKeanVlasov": "equations",
     "NormalisedAttention": "equations",
@@ -136,6 +147,7 @@ _HOMES = {
     "SoftmaxAttention": "equations",
     "VelocityLaw": "equations",
     "equation_from": "equations",
+    "two_layer": "equations",
     "Number": "potentials",
     "Spectrum": "records.state",
     "State": "records.state",
@@ -167,6 +179,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "ArcCosine",
     "Branch",
     "BranchShape",
     "Circle",
@@ -178,11 +191,14 @@ __all__ = [
     "CosineSeries",
     "CriticalPoint",
     "Custom",
+    "CustomVelocity",
+    "DepthScaled",
     "Diagram",
     "Domain",
     "Ensemble",
     "Equation",
     "Estimate",
+    "External",
     "FlowMap",
     "FreeEnergy",
     "GegenbauerSeries",
@@ -200,6 +216,7 @@ __all__ = [
     "Number",
     "Onsager",
     "Outcome",
+    "Perceptron",
     "PhaseLag",
     "PointType",
     "Potential",
@@ -243,6 +260,7 @@ __all__ = [
     "resonance",
     "second_variation",
     "tricritical_beta",
+    "two_layer",
     "vertical_branches",
 ]
 

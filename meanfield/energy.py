@@ -108,8 +108,9 @@ def free_energy_parts(
     noise = problem.noise
     entropy = noise * (relative_entropy - problem.domain.log_volume)
     interaction = noise * math.fsum(products * squares)
-    external = math.fsum(confinement * m)
-    gap = remainder + interaction_gap + math.fsum(confinement[1:] * m[1:]) / noise
+    external = math.fsum(np.concatenate([confinement * m, density.sine_confinement * s]))
+    lifted = math.fsum(np.concatenate([confinement[1:] * m[1:], density.sine_confinement * s]))
+    gap = remainder + interaction_gap + lifted / noise
     return FreeEnergy(entropy, interaction, external, entropy + interaction + external, gap)
 
 
@@ -140,7 +141,7 @@ def dissipation(
     def integrand(points: int) -> tuple[Vector, Vector]:
         density, floor = state.on(points)
         diffusive = modes.gradient(state.numbers * state.cosine, state.numbers * state.sine, points)
-        slopes = modes.gradient(forces * state.cosine + state.confinement, forces * state.sine, points)
+        slopes = modes.gradient(forces * state.cosine + state.confinement, state.sine_field, points)
         weight = 1 / np.maximum(density, floor)
         # Diffusion and drift cancel at a stationary state; what remains is the rounding of their sizes.
         values, sizes = np.zeros((2, *density.shape))
@@ -200,7 +201,7 @@ def first_variation(
     if points > modes.finest:
         raise InvalidInput(f"points must be at most {modes.finest}, not {shown(points)}; leave it out")
     density, floor = state.on(points)
-    potential = modes.values(forces * state.cosine + state.confinement, forces * state.sine, points)
+    potential = modes.values(forces * state.cosine + state.confinement, state.sine_field, points)
     logarithm = np.log(np.maximum(density, floor)) - problem.domain.log_volume
     return modes.grid(points), np.asarray(problem.noise * (logarithm + 1) + potential)
 
@@ -274,9 +275,10 @@ class _Density:
         self.modes.check(self.sine)
         self.degree, self.numbers = self.modes.degree(self.places), self.modes.multiplicities(self.places)
         self.products = _products(problem, self.modes.degrees(self.places))
-        self.confinement = self._coefficients_of_confinement()
+        self.confinement, self.sine_confinement = self._coefficients_of_confinement()
         # kappa w_k of each place.
         self.forces = 2 * problem.noise * self.products
+        self.sine_field = self.forces * self.sine + self.sine_confinement
 
     def on(self, points: int) -> tuple[Vector, float | Vector]:
         """Return |S| rho on a grid of a fineness and its rounding noise."""
@@ -307,7 +309,7 @@ class _Density:
 
     def _exponent(self, points: int) -> Vector:
         modes = self.modes
-        external = modes.values(self.forces * self.cosine + self.confinement, self.forces * self.sine, points)
+        external = modes.values(self.forces * self.cosine + self.confinement, self.sine_field, points)
         return external / self.problem.noise
 
     def _stationary(self, points: int) -> bool:
@@ -316,13 +318,15 @@ class _Density:
         inverse, _ = self._from_exponent(points)
         return bool(np.all(np.abs(1 / inverse - density) <= _STATIONARY * floor))
 
-    def _coefficients_of_confinement(self) -> Vector:
-        """Return the coefficients of V of each place, about the north pole."""
-        coefficients = np.zeros(self.places)
-        if self.problem.confinement is not None:
-            multipliers = self.problem.confinement.multipliers(self.domain, self.degree)
-            coefficients[self.modes.axial(self.degree)] = np.asarray(multipliers, dtype=float)
-        return coefficients
+    def _coefficients_of_confinement(self) -> tuple[Vector, Vector]:
+        """Return the coefficients of V of each place, about the north pole, those of sines second."""
+        cosine, sine = np.zeros((2, self.places))
+        confinement, axial = self.problem.confinement, self.modes.axial(self.degree)
+        if confinement is not None:
+            cosine[axial] = np.asarray(confinement.multipliers(self.domain, self.degree), dtype=float)
+            if not confinement.even:
+                sine[axial] = np.asarray(confinement.sine_multipliers(self.domain, self.degree), dtype=float)
+        return cosine, sine
 
     def _sums(self, points: int) -> tuple[Vector, float | Vector]:
         modes = self.modes

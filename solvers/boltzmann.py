@@ -54,40 +54,47 @@ def boltzmann_factor(problem: Equation, symmetry: int, cells: int) -> Boltzmann:
 @functools.lru_cache(maxsize=16)
 def _factor(confinement: Any, domain: Domain, noise: float, symmetry: int, cells: int) -> Boltzmann:
     mean = float(confinement.multipliers(domain, 0)[0])
+    # The two halves of the circle are one for an even confinement.
+    sides = (1.0,) if confinement.even else (1.0, -1.0)
 
     def field(angle: Floats) -> Floats:
         with np.errstate(all="ignore"):
             return np.asarray(-(confinement.values(angle / symmetry) - mean) / noise, dtype=float)
 
-    sampled = field(np.pi * (np.arange(SAMPLES) + 0.5) / SAMPLES)
+    angles = np.pi * (np.arange(SAMPLES) + 0.5) / SAMPLES
+    sampled = np.concatenate([field(side * angles) for side in sides])
     top = float(sampled.max())
     weak = bool(np.abs(sampled).max() < SMALL_FIELD)
     shift = 0.0 if weak else top
     noise_of_values = 64.0 * EPS * (1.0 + float(np.abs(sampled).max()))
 
-    def factor(angle: Floats) -> Floats:
+    def factor(side: float, angle: Floats) -> Floats:
         with np.errstate(all="ignore"):
-            return np.asarray(np.expm1(field(angle)) if weak else np.exp(field(angle) - shift))
+            values = field(side * angle)
+            return np.asarray(np.expm1(values) if weak else np.exp(values - shift))
 
-    rule = _panels(factor, noise_of_values)
-    if not rule.lost <= LOST:
-        raise NotResolved(
-            f"exp(-V/D) of the confinement {confinement.name!r} at noise {noise:g} cannot be integrated to "
-            "rounding level: its integral diverges or nearly so; take a larger noise or a weaker confinement"
-        )
-    moments = _means_of_cosines(rule.nodes, rule.weights * rule.values / np.pi, cells + 1)
+    halves: list[Any] = []
+    for side in sides:
+        rule = _panels(functools.partial(factor, side), noise_of_values)
+        if not rule.lost <= LOST:
+            raise NotResolved(
+                f"exp(-V/D) of the confinement {confinement.name!r} at noise {noise:g} cannot be integrated to "
+                "rounding level: its integral diverges or nearly so; take a larger noise or a weaker confinement"
+            )
+        halves.append(_means_of_waves(rule.nodes, rule.weights * rule.values / np.pi, cells + 1))
+    moments = halves[0].real if len(halves) == 1 else 0.5 * (halves[0] + halves[1].conj())
     return Boltzmann(moments, 1.0 if weak else 0.0, shift)
 
 
-def _means_of_cosines(nodes: Floats, weighted: Floats, count: int) -> Floats:
-    """Return the sums of cos(k t), k < count, by cos((k + r) t) = cos kt cos rt - sin kt sin rt for a few r."""
+def _means_of_waves(nodes: Floats, weighted: Floats, count: int) -> Any:
+    """Return the sums of exp(-ikt), k < count, by cos((k + r) t) = cos kt cos rt - sin kt sin rt for a few r."""
     phases = np.multiply.outer(np.arange(TOGETHER), nodes)
     cosines, sines = np.cos(phases), np.sin(phases)
-    parts = [
-        cosines @ (weighted * np.cos(first * nodes)) - sines @ (weighted * np.sin(first * nodes))
-        for first in range(0, count, TOGETHER)
-    ]
-    return np.asarray(np.concatenate(parts)[:count])
+    parts = []
+    for first in range(0, count, TOGETHER):
+        even, odd = weighted * np.cos(first * nodes), weighted * np.sin(first * nodes)
+        parts.append(cosines @ even - sines @ odd - 1j * (sines @ even + cosines @ odd))
+    return np.concatenate(parts)[:count]
 
 
 def _panels(function: Callable[[Floats], Floats], noise: float) -> Panels:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from meanfield import Equation, InvalidInput
-from meanfield.equations import Capability
+from meanfield.equations import Capability, require
 from meanfield.errors import did_you_mean
 from meanfield.records import QUANTITIES, Contraction, QuantityRate
 
@@ -68,6 +68,8 @@ def _plain(name: str) -> str:
 
 
 def _require_free(problem: Equation) -> None:
+    require(problem, Capability.DRIVE, "contraction rates without noise")
+    require(problem, Capability.AUTONOMOUS, "contraction rates without noise")
     if problem.confinement is not None:
         raise InvalidInput(
             "without noise a confinement decides where a density collapses, and its rate is not computed here; "

@@ -9,9 +9,10 @@ from typing import TypeVar
 
 import numpy as np
 
-from meanfield import Diagram, Equation, InvalidInput, Number, critical_coupling
+from meanfield import Diagram, Equation, InvalidInput, Number
 from meanfield.arguments import checked
 from meanfield.equations import Capability, has_free_energy, require
+from meanfield.theory import transition_coupling
 
 from .arguments import require_depth
 from .branches.arclength import Arclength
@@ -89,12 +90,12 @@ def bifurcation_diagram(
     """
     started = time.process_time()
     require_depth(depth)
-    require(problem, Capability.GIBBS_MAP, "bifurcation diagrams")
+    require(problem, Capability.STATIONARY_MAP, "bifurcation diagrams")
     if search:
         require(problem, Capability.FREE_ENERGY, "searches for states that no branch leads to")
     problem = problem.at(coupling=None)
     method = Arclength() if method is None else method
-    critical = None if problem.confinement is not None else critical_coupling(problem)
+    critical = transition_coupling(problem)
     register = Register(_interval(interval, relative, critical), critical)
     _tell(watch or unwatched, "uniform" if problem.confinement is None else "no interaction", 1, 1)
     geometry = solvers_of(problem).geometry

@@ -17,6 +17,7 @@ from .evolution.sphere.space import SPACES as EVOLUTION_ON_SPHERES
 from .geometry import Geometry
 from .particles.circle import circle_setting
 from .particles.circle_velocities import velocity_setting
+from .particles.custom_velocities import moment_setting, refused_setting
 from .particles.settings import Motion
 from .particles.sphere import sphere_setting, sphere_velocity_setting
 from .sphere import SPHERE
@@ -36,7 +37,9 @@ class DomainSolvers(NamedTuple):
     particles
         Motion of particles on it by the gradient of a pair potential.
     velocities
-        Motion of particles on it by any other velocity law.
+        Motion of particles on it by any other velocity law with a drive.
+    customs
+        Motion of particles on it by a velocity that is a function of moments.
     labels
         Initial densities on it as functions of the label of a characteristic.
     """
@@ -46,15 +49,28 @@ class DomainSolvers(NamedTuple):
     evolution: EvolutionSpaces
     particles: Motion
     velocities: Motion
+    customs: Motion
     labels: LabelDensities
 
 
 SOLVERS = {
     Circle.name: DomainSolvers(
-        CIRCLE, neighbourhood_on_circle, EVOLUTION_ON_CIRCLE, circle_setting, velocity_setting, ON_CIRCLE
+        CIRCLE,
+        neighbourhood_on_circle,
+        EVOLUTION_ON_CIRCLE,
+        circle_setting,
+        velocity_setting,
+        moment_setting,
+        ON_CIRCLE,
     ),
     Sphere.name: DomainSolvers(
-        SPHERE, neighbourhood_on_spheres, EVOLUTION_ON_SPHERES, sphere_setting, sphere_velocity_setting, ON_SPHERES
+        SPHERE,
+        neighbourhood_on_spheres,
+        EVOLUTION_ON_SPHERES,
+        sphere_setting,
+        sphere_velocity_setting,
+        refused_setting,
+        ON_SPHERES,
     ),
 }
 
@@ -67,4 +83,6 @@ def solvers_of(problem: Equation) -> DomainSolvers:
 def motion_of(problem: Equation) -> Motion:
     """Return how the particles of a problem move, by its domain and its velocity law."""
     solvers = solvers_of(problem)
+    if problem.lacks(Capability.DRIVE):
+        return solvers.customs
     return solvers.velocities if problem.lacks(Capability.GRADIENT) else solvers.particles

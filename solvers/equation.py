@@ -109,7 +109,11 @@ class StationaryEquation:
         Whether the basis has every significant mode of its symmetry.
     reach : int
         The degree up to which it has them in any case.
+    symmetric : bool
+        Whether J is symmetric, and the number of its negative eigenvalues that of unstable directions.
     """
+
+    symmetric = True
 
     def __init__(
         self,
@@ -124,7 +128,7 @@ class StationaryEquation:
         self.basis = basis
         self.sign = sign
         self.geometry = geometry
-        self.densities = geometry.densities(basis)
+        self.densities = geometry.densities(basis, symmetric=self.symmetric)
         self.truncation = truncation
         known = strengths(problem, int(basis.degrees.max()))
         relative = known.relative[basis.degrees]
@@ -211,7 +215,7 @@ class StationaryEquation:
         return harmonics.response(self.field(solution.b, solution.q), change)
 
     def own_block(self, b: Floats, q: float, moments: Floats) -> Floats | None:
-        """Return the symmetric Jacobian, rotation deflated; None if the covariance of the modes gives it."""
+        """Return the Jacobian, rotation deflated; None if the covariance of the modes gives it."""
         return None
 
     def partition(self, q: float, moments: Floats) -> Partition | None:
@@ -298,6 +302,10 @@ class StationaryEquation:
             return True
         last = self.basis.degrees >= self.reach - 3 * self.basis.symmetry
         return bool(np.abs(self.scales[last] * b[last]).max(initial=0.0) <= EPS)
+
+    def truncation_at(self, moments: Floats) -> float:
+        """Return an estimate of the error of moments from what they leave out."""
+        return self.truncation
 
     def refined(self, b: Floats, q: float, moments: Floats) -> "StationaryEquation | None":
         """Return the equation with twice the nodes or unknowns that do not suffice, or None at the limits."""

@@ -10,11 +10,13 @@ kind, even or not on the circle, about an axis or not on spheres. Every equation
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 
 from meanfield import CriticalPoint, Equation, Number, Spectrum, State
 
 from .bases import Basis, Floats, Integers
+from .inertia import below_and_above
 
 if TYPE_CHECKING:
     from .branches.arrivals import Arrival
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
     from .equation import StationaryEquation
     from .searched import Searched
     from .sizing import Size
+
+
+# Imaginary parts up to this are noise of a double real eigenvalue: its errors are roots of rounding errors.
+PAIRED = 1e-7
 
 
 class Block(Protocol):
@@ -48,6 +54,37 @@ class BlockMatrix(NamedTuple):
     matrix: Floats
     degrees: Integers
     repulsive: int
+
+    def eigenvalues(self) -> Floats:
+        """Return the eigenvalues, ascending."""
+        return np.asarray(np.linalg.eigvalsh(self.matrix), dtype=float)
+
+    def vanishing(self, index: int) -> Floats | None:
+        """Return the eigenvector of an eigenvalue near zero by its place beyond those of repulsive modes."""
+        return np.asarray(np.linalg.eigh(self.matrix)[1][:, self.repulsive + index], dtype=float)
+
+    def below_and_above(self, width: float) -> tuple[int, int]:
+        """Return how many eigenvalues are below minus a width, and how many below the width."""
+        return below_and_above(self.matrix, width)
+
+
+class UnsymmetricMatrix(BlockMatrix):
+    """The matrix of a block under a law without a symmetric linearisation; real parts stand for its eigenvalues."""
+
+    def eigenvalues(self) -> Floats:
+        """Return the real parts of the eigenvalues, ascending."""
+        return np.sort(np.linalg.eigvals(self.matrix).real)
+
+    def vanishing(self, index: int) -> Floats | None:
+        """Return the eigenvector of a real eigenvalue near zero; None if it is not real."""
+        values, vectors = np.linalg.eig(self.matrix)
+        place = np.argsort(values.real, kind="stable")[index]
+        return None if abs(values[place].imag) > PAIRED else np.asarray(vectors[:, place].real, dtype=float)
+
+    def below_and_above(self, width: float) -> tuple[int, int]:
+        """Return how many real parts are below minus a width, and how many below the width."""
+        values = self.eigenvalues()
+        return int(np.count_nonzero(values < -width)), int(np.count_nonzero(values < width))
 
 
 class Threshold(NamedTuple):
@@ -149,8 +186,8 @@ class Geometry(Protocol):
     fewest_nodes: int
     takes_kinks: bool
 
-    def densities(self, basis: Basis) -> Densities:
-        """Return the densities of a basis: their symmetry and perturbations."""
+    def densities(self, basis: Basis, *, symmetric: bool = True) -> Densities:
+        """Return the densities of a basis; their linearisation is symmetric or not."""
 
     def basis(self, problem: Equation, symmetry: int, size: "Size", *, even: bool) -> Basis:
         """Return the basis of the densities of a symmetry, even about an axis or not."""

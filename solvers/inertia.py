@@ -33,6 +33,17 @@ def count_negative(matrix: Floats, *, definite: bool = False) -> int:
     return negative_pivots(factor, pivots)
 
 
+def nearly_null(matrix: Floats, least: float, symmetric: bool) -> Floats:
+    """Return orthonormal columns whose images under a matrix are small: up to ``least``, or twice the smallest."""
+    if symmetric:
+        values, vectors = np.linalg.eigh(matrix)
+        sizes = np.abs(values)
+    else:
+        _, sizes, rows = np.linalg.svd(matrix)
+        vectors = rows.T
+    return np.asarray(vectors[:, sizes <= max(least, 2.0 * float(sizes.min()))])
+
+
 def below_and_above(matrix: Floats, width: float) -> tuple[int, int]:
     """Return how many eigenvalues of a symmetric matrix are below minus a width, and how many below the width."""
     up, down = matrix.copy(), matrix.copy()

@@ -1,11 +1,14 @@
 """Eigenvalues of linearisations that are symmetric in no known inner product: real parts, with error bounds."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
+from numpy.typing import NDArray
 
-from meanfield import NotResolved
+from meanfield import Equation, NotResolved
+from meanfield.equations import Capability, VelocityLaw
 
 from .bases import EPS, Floats
 
@@ -15,6 +18,50 @@ STEP = 1e-30
 TRUNCATION_TOLERANCE = 1e-9
 # Multiples of eps |L| up to which an eigenvalue is rounding noise.
 ROUNDING = 4.0
+
+
+# Most degrees under a law without a Gibbs map: where its velocity is hardly smooth the moments of a state decay
+# slowly, and eigenvalues change little by what is left out. How well two truncations must agree there.
+MOST_DEGREES, AGREEING = 512, 1e-6
+Values = NDArray[Any]
+# Rounding errors of a sum of modes in units of eps times the sum of the moduli of its terms.
+NOISE = 4.0
+
+
+def faded_velocity(
+    law: VelocityLaw, drive: Values, slope: Values, radial: Values | None, rounding: float
+) -> Values:
+    """Return the velocity of a law, which fades to zero where both slope and radial drive are rounding noise.
+
+    Parameters
+    ----------
+    rounding
+        Their rounding errors, as :func:`rounding_of` returns them.
+    """
+    squares = slope * slope
+    if radial is None:
+        return np.asarray(law.speed(drive, squares, None) * slope)
+    lost = (squares == 0.0) & (radial == 0.0)
+    radial = np.where(lost, rounding, radial)
+    length = squares + radial * radial
+    return np.asarray(law.speed(drive, squares, radial) * slope * (length / (length + rounding**2)))
+
+
+def velocity_slopes(
+    law: VelocityLaw, drive: Floats, slope: Floats, radial: Floats | None, rounding: float
+) -> tuple[Floats, Floats, Floats | None]:
+    """Return the derivatives of the velocity by the drive, its slope and the radial drive, by complex steps."""
+    step = 1j * STEP
+    by_drive = faded_velocity(law, drive + step, slope, radial, rounding).imag / STEP
+    by_slope = faded_velocity(law, drive, slope + step, radial, rounding).imag / STEP
+    if radial is None:
+        return by_drive, by_slope, None
+    return by_drive, by_slope, faded_velocity(law, drive, slope, radial + step, rounding).imag / STEP
+
+
+def rounding_of(*terms: Values) -> float:
+    """Return the rounding error of sums of modes with some terms."""
+    return NOISE * EPS * sum(float(np.abs(part).sum()) for part in terms)
 
 
 class Eigenvalues(NamedTuple):
@@ -44,6 +91,33 @@ def largest_rate(matrix: Floats) -> float:
     rate = -float(np.linalg.eigvals(matrix).real.max())
     if abs(rate) <= ROUNDING * EPS * float(np.linalg.norm(matrix)):
         raise NotResolved(f"the slowest rate, {rate:.1g}, is below the rounding of the linearisation")
+    return rate
+
+
+def truncations(problem: Equation, degree: int) -> tuple[int, int]:
+    """Return two degrees of truncation at a density of a degree; eigenfunctions need little more than itself."""
+    coarse, fine = degree + max(24, degree // 3), degree + max(40, 2 * degree // 3)
+    if problem.lacks(Capability.GIBBS_MAP):
+        return min(coarse, 3 * MOST_DEGREES // 4), min(fine, MOST_DEGREES)
+    return coarse, fine
+
+
+def agreed_rate(problem: Equation, rate_at: Callable[[int], float], degree: int) -> float:
+    """Return the slowest rate at a density of a degree from that at a truncation.
+
+    Raises
+    ------
+    NotResolved
+        If the truncation leaves degrees of the density out, and the rate changes with it.
+    """
+    coarse, _ = truncations(problem, degree)
+    rate = rate_at(coarse)
+    change = abs(rate_at(coarse // 2) - rate) if degree > coarse else 0.0
+    if change > AGREEING * max(abs(rate), problem.noise):
+        raise NotResolved(
+            f"the slowest rate changes by {change:.1g} if half of the {coarse} degrees are left out; the state is "
+            "hardly smooth"
+        )
     return rate
 
 

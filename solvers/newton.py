@@ -111,7 +111,10 @@ def correct(
         step = _reduced_step(equation, b, q, evaluation, border_b, border_q)
         if step is None:
             jacobian, derivative = equation.linearise(b, q, evaluation.gibbs.moments)
-            step = _solve(jacobian, derivative, border_b, border_q, evaluation.residual, negative == 0)
+            if equation.symmetric:
+                step = _solve(jacobian, derivative, border_b, border_q, evaluation.residual, negative == 0)
+            else:
+                step = _solve_any(jacobian, derivative, border_b, border_q, evaluation.residual)
         negative = step.negative
         b = b - step.b
         q -= step.q
@@ -141,6 +144,15 @@ def _solve(
         negative = negative_pivots(factor, pivots)
     of_residual, of_derivative = solved.T
     step = _eliminated(of_residual, of_derivative, border_b, border_q, negative)
+    return _solve_bordered(jacobian, derivative, border_b, border_q, residual, negative) if step is None else step
+
+
+def _solve_any(jacobian: Floats, derivative: Floats, border_b: Floats, border_q: float, residual: Floats) -> _Step:
+    """Return the step by a matrix that is not symmetric; its eigenvalues are counted by their real parts."""
+    negative = int(np.count_nonzero(np.linalg.eigvals(jacobian).real < 0.0))
+    *_, solved, failed = lapack.dgesv(jacobian, np.array((residual, derivative)).T)
+    of_residual, of_derivative = solved.T
+    step = None if failed else _eliminated(of_residual, of_derivative, border_b, border_q, negative)
     return _solve_bordered(jacobian, derivative, border_b, border_q, residual, negative) if step is None else step
 
 

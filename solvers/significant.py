@@ -61,7 +61,11 @@ def significant_among(problem: Equation, degrees: Integers) -> SignificantDegree
     if strongest == 0.0:
         return SignificantDegrees(degrees[:0], False, reach)
     complete = known.beyond <= NEGLIGIBLE * float(strongest)
-    return SignificantDegrees(degrees[relative > NEGLIGIBLE * strongest], complete, reach)
+    significant = relative > NEGLIGIBLE * strongest
+    if problem.velocity.radial(problem.domain, 1) is not None:
+        # The coefficients of the radial drive, derivatives of those of the drive, decay one degree later.
+        significant[1:] |= significant[:-1] & (relative[1:] > 0.0)
+    return SignificantDegrees(degrees[significant], complete, reach)
 
 
 def starting_degrees(
@@ -101,11 +105,30 @@ def confining_symmetry(problem: Equation) -> int:
 
 @functools.lru_cache(maxsize=64)
 def _common_divisor(confinement: Any, domain: Domain) -> int:
+    return int(np.gcd.reduce(np.flatnonzero(amplitudes(confinement, domain).relative)))
+
+
+def amplitudes(confinement: Any, domain: Domain) -> Strengths:
+    """Return the amplitudes of a confinement over the largest, up to the degree beyond which they are negligible.
+
+    At most up to the degree 1024.
+    """
     for limit in (64, 128, 256, 512, 1024):
-        known = _strengths(confinement, domain, limit)
+        known = _amplitudes(confinement, domain, limit)
         if known.beyond <= NEGLIGIBLE:
             break
-    return int(np.gcd.reduce(np.flatnonzero(known.relative)))
+    return known
+
+
+@functools.lru_cache(maxsize=64)
+def _amplitudes(confinement: Any, domain: Domain, degree: int) -> Strengths:
+    """Return the moduli of the multipliers of a confinement, with its sines, over the largest."""
+    relative, beyond, scale = _strengths(confinement, domain, degree)
+    relative = np.abs(relative)
+    if not confinement.even:
+        relative = np.hypot(relative, confinement.sine_multipliers(domain, degree) / float(scale))
+    relative[0] = 0.0
+    return Strengths(relative, beyond, scale)
 
 
 def confining_error(problem: Equation, degree: int) -> float:
@@ -117,7 +140,7 @@ def confining_error(problem: Equation, degree: int) -> float:
     domain = problem.domain
     if problem.confinement is None or confining_degree(problem) is not None:
         return 0.0
-    cut = Interaction(problem).forces(4 * degree)[degree + 1 :]
+    cut = np.abs(Interaction(problem).phased_forces(4 * degree)[degree + 1 :])
     numbers = np.array([float(domain.multiplicity(k)) for k in range(degree + 1, 4 * degree + 1)])
     return DENSE * float((cut**2 / numbers).sum())
 
@@ -128,8 +151,8 @@ def confining_degree(problem: Equation) -> int | None:
     if confinement is None:
         return 0
     for limit in (32, 64, 128, 256, 512):
-        known = _strengths(confinement, problem.domain, limit)
+        known = _amplitudes(confinement, problem.domain, limit)
         share = float(known.scale) / problem.positive_noise
         if known.beyond * share <= EPS:
-            return int(np.flatnonzero(np.abs(known.relative) * share > EPS).max(initial=0))
+            return int(np.flatnonzero(known.relative * share > EPS).max(initial=0))
     return None

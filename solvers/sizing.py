@@ -1,12 +1,12 @@
 """The stationary equation of a problem on densities of a symmetry: its size, basis and Gibbs map."""
 
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from meanfield import Equation
 from meanfield.equations import Capability, Interaction
 
-from .bases import Basis, Floats, Integers, multiples
+from .bases import Basis, Integers, multiples
 from .equation import SLOW, StationaryEquation
 from .geometry import Geometry
 from .significant import (
@@ -17,6 +17,7 @@ from .significant import (
     starting_degrees,
 )
 from .softmax import SoftmaxEquation
+from .velocity import VelocityEquation
 
 
 class Size(NamedTuple):
@@ -24,7 +25,7 @@ class Size(NamedTuple):
 
     cells: Integers
     nodes: int
-    confinement: Floats | None
+    confinement: Any
 
 
 def stationary_equation(
@@ -64,8 +65,11 @@ def stationary_equation(
     Returns
     -------
     StationaryEquation or None
-        None if the potential does not act on densities of this symmetry, unless ``negligible``.
+        None if the potential does not act on densities of this symmetry, unless ``negligible``, and for densities
+        that need not be even of laws without a Gibbs map: such states may rotate.
     """
+    if not even and problem.lacks(Capability.GIBBS_MAP):
+        return None
     significant = starting_degrees(problem, partial(multiples, symmetry), symmetry, unknowns)
     if negligible and not significant.degrees.size:
         significant = SignificantDegrees(multiples(symmetry, symmetry), True, symmetry)
@@ -121,15 +125,23 @@ def equation_in(
 ) -> StationaryEquation:
     """Return the stationary equation of a problem in a basis; arguments are those of the classes.
 
-    The Gibbs density is exponential in the drive for the gradient law, and a power of it for softmax attention.
+    The Gibbs density is exponential in the drive for the gradient law, and a power of it for softmax attention;
+    laws without a Gibbs map have the equation of densities about an axis.
     """
-    kind = SoftmaxEquation if problem.lacks(Capability.GRADIENT) else StationaryEquation
+    kind: type[StationaryEquation] = StationaryEquation
+    if problem.lacks(Capability.GIBBS_MAP):
+        kind = VelocityEquation
+    elif problem.lacks(Capability.GRADIENT):
+        kind = SoftmaxEquation
     return kind(problem, basis, sign, geometry, significant, truncation)
 
 
-def confinement_field(problem: Equation, symmetry: int, cells: int) -> Floats | None:
-    """Return the cosine coefficients of -V/D on the cells 1, 2, ..., or None if there is no confinement."""
+def confinement_field(problem: Equation, symmetry: int, cells: int) -> Any:
+    """Return the coefficients of -V/D on the cells 1, 2, ..., or None if there is no confinement.
+
+    Those of cosines or, unless V is even, complex numbers f - i g with those g of the sines.
+    """
     if problem.confinement is None:
         return None
     degree = symmetry * cells
-    return Interaction(problem).forces(degree)[symmetry::symmetry]
+    return Interaction(problem).phased_forces(degree)[symmetry::symmetry]

@@ -27,6 +27,7 @@ from meanfield import (
 from meanfield.arguments import checked
 from meanfield.equations import Capability, has_free_energy, require
 from meanfield.records import FREE_ENERGY_GAP, StationaryStates
+from meanfield.theory import transition_coupling
 
 from .arguments import require_depth, require_on_failure
 from .bases import EPS
@@ -126,14 +127,14 @@ def stationary_states(
     started = time.process_time()
     watch = watch or unwatched
     require_depth(depth)
-    require(problem, Capability.GIBBS_MAP, "stationary states")
+    require(problem, Capability.STATIONARY_MAP, "stationary states")
     coupling = problem.fixed_coupling
     if not np.isfinite(BEYOND * coupling):
         raise InvalidInput(
             f"coupling {coupling:g} is too large to look for branches around it; measure in other units"
         )
     require_on_failure(on_failure)
-    register = Register((min(BEYOND * coupling, 0.0), max(BEYOND * coupling, 0.0)), _critical(problem))
+    register = Register((min(BEYOND * coupling, 0.0), max(BEYOND * coupling, 0.0)), transition_coupling(problem))
     alone = _alone(problem, watch)
     enough = alone is not None and (alone.settled or alone.by_symmetry)
     states = _sorted(problem, _named(alone.points)) if alone is not None and enough else []
@@ -309,10 +310,6 @@ def _gibbs_state(problem: Equation, sign: int) -> Point | None:
             f"noise than {problem.noise:g}, a weaker confinement or a smooth one"
         )
     return point
-
-
-def _critical(problem: Equation) -> Number | None:
-    return None if problem.confinement is not None else critical_coupling(problem)
 
 
 def _on_branches(

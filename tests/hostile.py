@@ -304,6 +304,8 @@ def parameters_of_own() -> dict[str, dict[str, Any]]:
         "cosine_series": "w1",
         "gegenbauer_series": "w1",
         "combination": "kuramoto_factor",
+        "external": "sine1",
+        "perceptron": "weights1",
     }
     return {
         f"{owner}.{method}": {"name": name}
@@ -320,6 +322,9 @@ def own_arguments() -> dict[str, dict[str, Any]]:
         "meanfield.CosineSeries": {"w": (-1.0, -0.5)},
         "meanfield.GegenbauerSeries": {"w": (-1.0, -0.5)},
         "meanfield.Custom": {"expression": "-cos(t)"},
+        "meanfield.External": {"expression": "sin(t)"},
+        "meanfield.Perceptron": {"weights": (1.0,), "angles": (0.5,)},
+        "meanfield.two_layer": {"inputs": (0.0, 2.0), "outputs": (1.0, 0.5), "noise": 0.1},
         "meanfield.vertical_branches": {"problem": have["logarithmic"], "low": 1.0, "high": 3.0},
         "meanfield.critical_modes": {"low": 1.0, "high": 3.0},
         "meanfield.PhaseLag": {"law": meanfield.SoftmaxAttention(2.0), "lag": 0.5},
@@ -352,6 +357,7 @@ def own_arguments() -> dict[str, dict[str, Any]]:
         "meanfield.transport.polar_distances": {"angles": np.array([0.1, 0.2])},
         "comparison.fit": {"name": "w1"},
         "custom.from_sympy": {"expression": -sympy.cos(sympy.Symbol("t"))},
+        "external.from_sympy": {"expression": sympy.sin(sympy.Symbol("t"))},
         "relaxation.expected": {"fit": have["fit"]},
         "diagram.branch": {"label": "uniform"},
         "trajectory.animate": {"frames": 2},
@@ -399,6 +405,8 @@ def instances() -> dict[str, Any]:
         "gegenbauer_series": meanfield.GegenbauerSeries((-1.0, -0.5)),
         "custom": meanfield.Custom.from_expression("-cos(t)"),
         "combination": meanfield.Kuramoto() + 2.0 * meanfield.MaierSaupe(),
+        "external": meanfield.External.from_coefficients(sine=(1.0,)),
+        "perceptron": meanfield.Perceptron((1.0,), (0.5,)),
         "von_mises": solvers.VonMises(),
         "watson": solvers.Watson(1.0),
         "bumps": solvers.Bumps(2),

@@ -433,6 +433,52 @@ def _gauss_jacobi(dimension: int, nodes: int) -> tuple[Any, Any]:
 # Attention as the papers write it: tokens x, y on the unit circle with weights
 
 
+def confined_state(
+    interaction: Callable[[Any], Any], confinement: Callable[[Any], Any], noise: float, start: Any
+) -> Any:
+    """Return the density at equal angles that solves rho = exp(-(W*rho + V)/D)/Z, by Newton's method from a start.
+
+    W and V are functions of the angle; the unknowns are the values, the Jacobian is dense.
+    """
+    points = len(start)
+    angles = 2 * np.pi * np.arange(points) / points
+    kernel = interaction(np.subtract.outer(angles, angles)) * (2 * np.pi / points)
+    field, density = confinement(angles), np.asarray(start, dtype=float)
+
+    def mapped(values: Any) -> Any:
+        weights = np.exp(-(kernel @ values + field - field.min()) / noise)
+        return weights / (weights.mean() * 2 * np.pi)
+
+    for _ in range(60):
+        image = mapped(density)
+        centred = -(kernel - (2 * np.pi / points) * (image @ kernel)) / noise
+        step = np.linalg.solve(np.eye(points) - image[:, None] * centred, image - density)
+        density = density + step
+        if np.abs(step).max() < 1e-14 * np.abs(density).max():
+            break
+    return density
+
+
+def linearised_rates(
+    interaction: Callable[[Any], Any], field: Callable[[Any], Any], noise: float, density: Any
+) -> Any:
+    """Return the eigenvalues of D u' + rho (W*u)' + u (W*rho + V)', differentiated, on densities of mass zero.
+
+    By a dense matrix of spectral differentiation at an odd number of equal angles, largest first. The zero of the
+    change of mass is left out.
+    """
+    points = len(density)
+    angles = 2 * np.pi * np.arange(points) / points
+    apart = np.subtract.outer(np.arange(points), np.arange(points))
+    with np.errstate(divide="ignore"):
+        derivative = np.where(apart == 0, 0.0, 0.5 * (-1.0) ** apart / np.sin(np.pi * apart / points))
+    kernel = interaction(np.subtract.outer(angles, angles)) * (2 * np.pi / points)
+    force = derivative @ (kernel @ density + field(angles))
+    flux = noise * derivative + density[:, None] * (derivative @ kernel) + np.diag(force)
+    values = np.linalg.eigvals(derivative @ flux)
+    return np.sort(np.delete(values, np.argmin(np.abs(values))).real)[::-1]
+
+
 def attention_velocity(normalisation: str, beta: float, angles: Any, weights: Any, places: Any = None) -> Any:
     """Return the tangential velocity of tokens at places under tokens at angles, by sums over unit vectors.
 
@@ -462,13 +508,12 @@ def softmax_state(beta: float, exponent: float, points: int, rounds: int = 4000,
     return density
 
 
-def attention_eigenvalues(
+def collocated_attention(
     normalisation: str, beta: float, coupling: float, noise: float, density: Any, force: Any = 0.0
-) -> Any:
-    """Return the eigenvalues of the equation linearised at a density on a grid, by collocation and complex steps.
+) -> tuple[Any, Any]:
+    """Return the time derivative of a density on a grid and its Jacobian, by collocation and complex steps.
 
-    The density has mean one, on an odd number of points; ``force`` is minus the slope of a confinement there. Zero
-    is an eigenvalue with the mass as its left eigenvector, and another one with rotation.
+    The density has mean one, on an odd number of points; ``force`` is minus the slope of a confinement there.
     """
     points = density.size
     angles = 2.0 * np.pi * np.arange(points) / points
@@ -477,13 +522,44 @@ def attention_eigenvalues(
     jacobian = noise * derivative @ derivative
     step = 1e-30
     velocity = attention_velocity(normalisation, beta, angles, density / points)
+    along = coupling * velocity + np.broadcast_to(force, points)
+    change = noise * derivative @ derivative @ density - derivative @ (density * along)
     for place in range(points):
         moved = density + 1j * step * (np.arange(points) == place)
-        change = attention_velocity(normalisation, beta, angles, moved / points).imag / step
-        flux = coupling * density * change
-        flux[place] += coupling * velocity[place] + np.broadcast_to(force, points)[place]
+        flux = coupling * density * attention_velocity(normalisation, beta, angles, moved / points).imag / step
+        flux[place] += along[place]
         jacobian[:, place] -= derivative @ flux
-    return np.linalg.eigvals(jacobian)
+    return change, jacobian
+
+
+def attention_state(
+    normalisation: str, beta: float, coupling: float, noise: float, start: Any, force: Any = 0.0
+) -> Any:
+    """Return the stationary density near a start on a grid, by Newton's method on the collocated time derivative.
+
+    The mass stays, and no step is along the derivative of the start: without a field, rotations are states as well.
+    """
+    density = start / start.mean()
+    waves = 1j * np.fft.fftfreq(density.size, 1.0 / density.size)
+    turn = np.zeros(density.size) if np.any(force) else np.fft.ifft(waves * np.fft.fft(density)).real
+    for _ in range(30):
+        change, jacobian = collocated_attention(normalisation, beta, coupling, noise, density, force)
+        rows = np.vstack([jacobian, np.ones(density.size), turn])
+        step = np.linalg.lstsq(rows, np.append(change, [0.0, 0.0]), rcond=1e-14)[0]
+        density = density - step
+        if np.abs(step).max() <= 1e-13 * np.abs(density).max():
+            break
+    return density
+
+
+def attention_eigenvalues(
+    normalisation: str, beta: float, coupling: float, noise: float, density: Any, force: Any = 0.0
+) -> Any:
+    """Return the eigenvalues of the equation linearised at a density on a grid, as :func:`collocated_attention`.
+
+    Zero is an eigenvalue with the mass as its left eigenvector, and another one with rotation.
+    """
+    return np.linalg.eigvals(collocated_attention(normalisation, beta, coupling, noise, density, force)[1])
 
 
 # Collapse without noise

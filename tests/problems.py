@@ -27,6 +27,7 @@ import mpmath as mp
 import pytest
 
 from meanfield import (
+    ArcCosine,
     Circle,
     CosineSeries,
     Custom,
@@ -201,6 +202,7 @@ PROFILES: tuple[Profile, ...] = (
     _screened(0.7),
     _screened(30.0),
     Profile(BOWL, lambda t: mp.exp(mp.cos(t))),
+    Profile(ArcCosine(), lambda t: ((mp.pi - t) * mp.cos(t) + mp.sin(t)) / (4 * mp.pi), (), 2),
 )
 
 

@@ -5,11 +5,10 @@ By equal weights, :math:`v_i = -N \partial_i F` for a function F of all angles i
 
 .. math:: \frac{\|J - J^T\|}{\|J + J^T\|}
 
-in the norm of Frobenius, is 0 for gradients and 1 for an antisymmetric Jacobian.
+in the norm of Frobenius, is 0 for gradients and infinite for an antisymmetric Jacobian.
 """
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
@@ -20,25 +19,6 @@ SPACING = 2e-3
 OFFSETS, WEIGHTS = (-2, -1, 1, 2), (1.0, -8.0, 8.0, -1.0)
 
 
-def jacobian(velocity: Callable[[Floats], Floats], angles: Floats) -> Floats:
-    """Return the derivatives of the velocities of particles by their angles.
-
-    Parameters
-    ----------
-    velocity
-        Function of the angles (N,) that returns the velocities (N,).
-    angles : (N,) float
-        Where they are taken.
-
-    Returns
-    -------
-    (N, N) float
-        Entry (i, j) is the derivative of velocity i by angle j, to about 1e-11 for velocities of order 1.
-    """
-    values = [[np.asarray(velocity(places)) for places in row] for row in displaced(angles)]
-    return derivatives(np.array(values))
-
-
 def displaced(angles: Floats) -> Floats:
     """Return the places (4, N, N) of particles (N,) at which velocities are taken; the second axis is who moved."""
     steps = SPACING * np.array(OFFSETS)[:, np.newaxis, np.newaxis]
@@ -46,7 +26,10 @@ def displaced(angles: Floats) -> Floats:
 
 
 def derivatives(velocities: Floats) -> Floats:
-    """Return the Jacobian (N, N) from the velocities (4, N, N) at the places of :func:`displaced`."""
+    """Return the Jacobian (N, N) from the velocities (4, N, N) at the places of :func:`displaced`.
+
+    Entry (i, j) is the derivative of velocity i by angle j.
+    """
     return np.asarray(np.tensordot(WEIGHTS, velocities, 1).T / (12.0 * SPACING))
 
 

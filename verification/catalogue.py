@@ -3,12 +3,14 @@
 import math
 
 import numpy as np
+from numpy.polynomial import Chebyshev, Polynomial
 
 from meanfield import (
     Circle,
     ContinuityEquation,
     CosineSeries,
     Equation,
+    External,
     GegenbauerSeries,
     HegselmannKrause,
     Kuramoto,
@@ -66,6 +68,7 @@ def _on_circle() -> tuple[Equation, ...]:
     confined = (
         McKeanVlasov(Circle(), Kuramoto(), noise=0.7, confinement=CosineSeries((0.3, -0.2, 0.1))),
         McKeanVlasov(Circle(), Transformer(2.0), confinement=CosineSeries((-0.5,))),
+        McKeanVlasov(Circle(), Kuramoto(), noise=0.7, confinement=External.from_coefficients((0.3,), (0.0, 0.2))),
     )
     return (*unit_noise, McKeanVlasov(Circle(), Transformer(4.0), noise=0.3), *confined)
 
@@ -107,8 +110,14 @@ def _of_attention() -> tuple[Equation, ...]:
         (Sphere(3), 1.0),
         (Sphere(4), 2.0),
     ]
+    other_kernels = (
+        McKeanVlasov(Circle(), CosineSeries((-1.15, -0.2, -0.05)), noise=0.0),
+        McKeanVlasov(Sphere(3), CosineSeries((-1.5, -0.25)), noise=0.0),
+        *(McKeanVlasov(domain, convex_kernel(), noise=0.0) for domain in (Circle(), Sphere(3))),
+    )
     return (
         *(McKeanVlasov(domain, Transformer(beta), noise=0.0) for domain, beta in unnormalised),
+        *other_kernels,
         *(ContinuityEquation(domain, SoftmaxAttention(beta), noise=0.0) for domain, beta in normalised),
         *(ContinuityEquation(Circle(), SoftmaxAttention(beta)) for beta in (0.5, 1.0, 5.0)),
     )
@@ -117,6 +126,14 @@ def _of_attention() -> tuple[Equation, ...]:
 def single_degree(degree: int) -> GegenbauerSeries:
     """Return the potential -P_l on the ordinary sphere, l = degree."""
     return GegenbauerSeries((*(0.0,) * (degree - 1), -1.0))
+
+
+def convex_kernel() -> CosineSeries:
+    """Return W = -phi(cos t), phi increasing and convex, that bends between the angles of a regular pentagon."""
+    rise = Polynomial([1.0, -1.0]) ** 14 * Polynomial([1.0, 1.0]) ** 8
+    bend = 0.02 + rise / rise.integ(lbnd=-1.0)(1.0)
+    phi = (0.05 + bend.integ(lbnd=-1.0)).integ()
+    return CosineSeries(tuple((-phi.convert(kind=Chebyshev).coef[1:]).tolist()))
 
 
 def random_potential(seed: int) -> CosineSeries:

@@ -9,6 +9,10 @@ independent points of a density are at a distance of order :math:`N^{-1/2}` from
 A comparison says little where deviations grow, for then the particles' own fluctuations, of size
 :math:`N^{-1/2}` at the start, grow by the same factor; and where a particle has hardly any other within the reach
 of the potential, as in the transformer with beta beyond :math:`N^2`. Both are detected and said in the record.
+
+Without noise densities collapse, and are followed by Moebius maps or along characteristics. Finitely many particles
+leave their limit in the end: once none of them is on its way from the separatrix, they contract at the rate of a
+cluster alone. The record says from what time on.
 """
 
 import dataclasses
@@ -28,18 +32,16 @@ from meanfield import (
     Outcome,
 )
 from meanfield.arguments import checked
-from solvers import Scheme, Watch, evolve, require_on_failure, simulate, unwatched
+from solvers import Scheme, Watch, require_on_failure, simulate, unwatched
 from solvers.evolution import Initial
 
 from .defaults import DEGREES, REPLICAS, SIZES, TIMES
+from .limit import beyond, limit
 from .measured import PARTICLE_STREAM, stream, transport
 from .statistics import CONFIDENCE, student
 from .tabulation import tabulated
 
 Floats = NDArray[np.float64]
-
-# Of the equation's moments, far below the fluctuations of any number of particles.
-TOLERANCE = 1e-10
 
 
 @checked
@@ -116,19 +118,14 @@ def compare(
     student(confidence, 1)
     # The growth of deviations is counted from the start.
     recorded = times if isinstance(times, int) else np.union1d(0.0, np.asarray(times, dtype=float))
-    trajectory = evolve(problem, initial, until, times=recorded, tolerance=TOLERANCE)
-    if trajectory.time[-1] < until:
-        raise ComputationFailed(
-            f"without noise the equation was followed to time {trajectory.time[-1]:.6g} of {until:g} only, where "
-            "its density is too narrow for its moments; compare up to there"
-        )
+    trajectory = limit(problem, initial, until, recorded)
     # A vector of angles is a density here; particles would take it for their positions.
     start = Initial(trajectory.cosine[0], trajectory.sine[0], "moments", (), trajectory.layout)
     settings: dict[str, Any] = {"initial": start, "step": step, "replicas": replicas, "scheme": scheme}
     settings |= {"times": trajectory.time, "degrees": degrees, "executor": executor, "keep_positions": True}
     ensembles: list[Ensemble] = []
     distances: list[Floats] = []
-    complaints: list[str] = []
+    complaints: list[str] = [*beyond(trajectory, start, sizes)]
     stopped: ComputationFailed | KeyboardInterrupt | None = None
     try:
         for size in sizes:

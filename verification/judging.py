@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from meanfield import Circle, Equation, InvalidInput, Sphere
 from meanfield.arguments import checked
+from meanfield.equations import Capability, require
 from meanfield.errors import did_you_mean
 
 # Importing the rooms registers their claims.
@@ -98,6 +99,9 @@ def verify(
     ['holds']
     """
     chosen = matching(pattern)
+    for problem in problems or ():
+        require(problem, Capability.DRIVE, "claims")
+        require(problem, Capability.AUTONOMOUS, "claims")
     used = tools or Tools()
     work = _by_problem(chosen, problems)
     found: dict[tuple[int, int], Result] = {}
@@ -105,7 +109,7 @@ def verify(
     def receive(number: int, results: Iterable[Result]) -> None:
         for result in results:
             found[chosen.index(result.claim), number] = result
-            logger.info("%s on %s: %s", result.claim.identifier, result.problem.potential.name, result.verdict)
+            logger.info("%s on %s: %s", result.claim.identifier, result.problem.law.name, result.verdict)
             if progress is not None:
                 progress(result)
 

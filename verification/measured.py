@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from meanfield import Circle, Ensemble, MeanfieldError, Sphere, Trajectory
 from meanfield.transport import Density, Sample, polar_distances, wasserstein1, wasserstein2, zonal_law
 
+from .limit import resolves
 from .moments import zonal_moments
 
 Floats = NDArray[np.float64]
@@ -37,12 +38,14 @@ def transport(
     positions = ensemble.positions
     if positions is None:
         raise ValueError("an ensemble that is compared keeps its positions")
+    values = np.full((4, ensemble.replicas), np.nan)
+    if not resolves(trajectory):
+        return values, ["the last density is narrower than its moments resolve, and distances to it are left out"]
     chosen = np.flatnonzero(ensemble.completed)
     task = TASKS[trajectory.problem.domain.name].of
     seeds = [stream(seed, INDEPENDENT_STREAM, ensemble.particles, int(replica)) for replica in chosen]
     tasks = [task(trajectory, positions[replica], own) for replica, own in zip(chosen, seeds, strict=True)]
     rows, complaints = _measured(tasks, executor)
-    values = np.full((4, ensemble.replicas), np.nan)
     values[:, chosen] = np.array(rows).T
     return values, complaints
 

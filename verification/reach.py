@@ -16,9 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meanfield import Circle, Equation, Trajectory
+from meanfield.equations import Capability
 from meanfield.harmonics import Modes, place
-from solvers import evolve
 from solvers.evolution import Initial
+
+from .limit import limit
 
 Floats = NDArray[np.float64]
 
@@ -26,8 +28,6 @@ PERTURBATION = 1e-4
 MOST_MODES = 4
 SEARCHED = 256
 LARGEST_COUNT = 10**300
-# Of the equation's moments, far below the perturbation.
-TOLERANCE = 1e-10
 
 
 def amplification(trajectory: Trajectory) -> Floats:
@@ -102,13 +102,17 @@ def _raised(moments: Floats, modes: Modes) -> Floats:
 
 
 def unstable_modes(problem: Equation) -> NDArray[np.intp]:
-    """Return the modes that grow about the uniform density: lambda_k > 1."""
-    weights = problem.potential.multipliers(problem.domain, SEARCHED)[1:]
+    """Return the modes that grow about the uniform density, lambda_k > 1; the first where that is not known."""
+    if problem.lacks(Capability.DRIVE):
+        return np.arange(1, MOST_MODES + 1)
+    weights = problem.velocity.at_uniform(problem.domain).multipliers(problem.domain, SEARCHED)[1:]
     return np.flatnonzero(-problem.fixed_coupling * weights > _multiplicities(problem)[1:] * problem.noise) + 1
 
 
 def neighbours(problem: Equation, particles: int) -> float | None:
-    """Return the number of other particles within the reach of the force; None if there is no force."""
+    """Return the number of other particles within the reach of the force; None if it is none or not known."""
+    if problem.lacks(Capability.DRIVE):
+        return None
     weights = problem.potential.relative_multipliers(problem.domain, SEARCHED)
     if isinstance(problem.domain, Circle):
         forces, modes = (np.arange(SEARCHED + 1) * weights) ** 2, np.ones(SEARCHED + 1)
@@ -127,9 +131,7 @@ def _multiplicities(problem: Equation) -> Floats:
 
 
 def _growth(trajectory: Trajectory, initial: Any) -> Floats:
-    beside = evolve(
-        trajectory.problem, initial, float(trajectory.time[-1]), times=trajectory.time, tolerance=TOLERANCE
-    )
+    beside = limit(trajectory.problem, initial, float(trajectory.time[-1]), trajectory.time)
     count = min(beside.cosine.shape[1], trajectory.cosine.shape[1])
     apart = [getattr(beside, name)[:, :count] - getattr(trajectory, name)[:, :count] for name in ("cosine", "sine")]
     deviations = np.sqrt((apart[0] ** 2 + apart[1] ** 2).sum(axis=1))

@@ -167,7 +167,8 @@ def _uniform(trajectory: Trajectory) -> bool:
 
 def _shares(problem: Equation, degree: int) -> Floats:
     """Return lambda_k = kappa/kappa_k, k = 1..degree."""
-    weights = np.asarray(problem.potential.multipliers(problem.domain, degree), dtype=float)[1:]
+    linearised = problem.velocity.at_uniform(problem.domain)
+    weights = np.asarray(linearised.multipliers(problem.domain, degree), dtype=float)[1:]
     modes = np.array([float(problem.domain.multiplicity(k)) for k in range(1, degree + 1)])
     return np.asarray(-float(problem.fixed_coupling) * weights / (modes * problem.noise))
 

@@ -7,12 +7,16 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..domains import Circle, Domain, Sphere, domain_named
-from ..equations import Equation, NormalisedAttention, PhaseLag, SoftmaxAttention, equation_of
+from ..equations import DepthScaled, Equation, NormalisedAttention, PhaseLag, SoftmaxAttention, equation_of
 from ..errors import InvalidInput, did_you_mean
 from ..potentials import (
+    ACTIVATIONS,
     POTENTIALS,
     Custom,
+    External,
     GegenbauerSeries,
+    Perceptron,
+    Potential,
     Transformer,
     known_potentials,
     potential_class,
@@ -104,7 +108,23 @@ def add_problem(parser: Parser) -> None:
         "--dimension", type=whole, metavar="d", help="of the space around the sphere S^(d-1), from 3 (default: 3)"
     )
     parser.add_argument("--lag", type=number, metavar="A", help="phase lag of the velocity, radians (circle)")
+    parser.add_argument(
+        "--depth-scaling", type=number, metavar="P", help="divide the velocity by (1 + t)^P; 0.5 for scaled layers"
+    )
     parser.add_argument("--noise", type=number, default=1.0, metavar="D", help="noise D, 0 or more (default: 1)")
+    parser.add_argument(
+        "--confinement", type=word, metavar="FORMULA", help="external potential V, a formula in the angle t"
+    )
+    parser.add_argument(
+        "--neurons",
+        type=word,
+        nargs="+",
+        metavar="W:A",
+        help="neurons of weight W at the angle A, of the external potential -(1/2) sum W phi(cos(t - A))",
+    )
+    parser.add_argument(
+        "--activation", type=word, metavar="NAME", help=f"of the neurons: {', '.join(ACTIVATIONS)} (default: relu)"
+    )
     added: set[str] = set()
     for kind in _classes(parser):
         for parameter in parameters_of(kind):
@@ -123,7 +143,35 @@ def problem_from(parser: Parser, settings: argparse.Namespace) -> Equation:
     """
     domain = domain_named(settings.domain, settings.dimension)
     law = _law(parser, settings, domain)
-    return equation_of(domain, law if settings.lag is None else PhaseLag(law, settings.lag), noise=settings.noise)
+    if settings.lag is not None:
+        law = PhaseLag(law, settings.lag)
+    if settings.depth_scaling is not None:
+        law = DepthScaled(law, settings.depth_scaling)
+    return equation_of(domain, law, noise=settings.noise, confinement=_confinement(settings))
+
+
+def _confinement(settings: argparse.Namespace) -> Potential | None:
+    """Return the external potential of a formula and of neurons, their sum where both are given, or None."""
+    if settings.activation is not None and not settings.neurons:
+        raise InvalidInput("--activation belongs to --neurons W:A ..., which are not given; try --neurons 1:0")
+    parts: list[Potential] = []
+    if settings.confinement is not None:
+        parts.append(External.from_expression(settings.confinement))
+    if settings.neurons:
+        weights, angles = zip(*map(_neuron, settings.neurons), strict=True)
+        parts.append(Perceptron(weights, angles, settings.activation or "relu"))
+    return sum(parts[1:], parts[0]) if parts else None
+
+
+def _neuron(text: str) -> tuple[float, float]:
+    """Return the weight and the angle of a neuron from a text such as 0.5:1.2."""
+    weight, colon, angle = text.partition(":")
+    try:
+        return float(weight), float(angle) if colon else 0.0
+    except ValueError:
+        raise InvalidInput(
+            f"a neuron is a weight and an angle in radians, W:A, not {text!r}; try --neurons 1:0 0.5:1.2"
+        ) from None
 
 
 def at_coupling(problem: Equation, settings: argparse.Namespace) -> Equation:

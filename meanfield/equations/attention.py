@@ -62,9 +62,6 @@ class _Attention(VelocityLaw):
         """The potential of the attention without normalisation."""
         return Transformer(self.beta)
 
-    def require_domain(self, domain: Domain) -> None:
-        """Accept every domain."""
-
     def parameters(self) -> dict[str, Any]:
         """Return beta."""
         return {"beta": self.beta}

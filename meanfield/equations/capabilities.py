@@ -12,8 +12,11 @@ from ..errors import InvalidInput
 class Capability(Enum):
     """A property of an equation that some computations need; the value is its name in sentences."""
 
+    AUTONOMOUS = "a velocity that does not change with time"
+    DRIVE = "a drive, the convolution of the density with a pair potential"
     GRADIENT = "the gradient law of a pair potential"
     GIBBS_MAP = "a Gibbs map"
+    STATIONARY_MAP = "a map whose fixed points are the stationary densities about an axis"
     FREE_ENERGY = "a free energy"
     UNIFORM_STATE = "a stationary uniform state"
     CENTRE = "a conserved centre"

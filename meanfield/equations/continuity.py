@@ -7,14 +7,15 @@ from ..domains import Domain
 from ..errors import InvalidInput, did_you_mean
 from ..potentials import Potential
 from .attention import NormalisedAttention, SoftmaxAttention
+from .custom import CustomVelocity
 from .equation import Equation, described_fields, potential_of
 from .lagged import PhaseLag
 from .mckean_vlasov import McKeanVlasov
+from .scaled import DepthScaled
 from .velocity import Gradient, VelocityLaw, require_velocity
 
-VELOCITIES: dict[str, type[Any]] = {
-    kind.name: kind for kind in (SoftmaxAttention, NormalisedAttention, PhaseLag, Gradient)
-}
+_KINDS = (SoftmaxAttention, NormalisedAttention, PhaseLag, DepthScaled, CustomVelocity, Gradient)
+VELOCITIES: dict[str, type[Any]] = {kind.name: kind for kind in _KINDS}
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from ..arguments import checked, shown
 from ..domains import Domain, domain_named, is_domain
 from ..errors import InvalidInput, did_you_mean
 from ..potentials import Number, Potential, potential_from
-from ..potentials.foreign import require_potential
+from ..potentials.foreign import require_confinement
 from ..potentials.parametric import require_named, values_of
 from .capabilities import Capability
 from .velocity import VelocityLaw
@@ -46,7 +46,7 @@ class Equation:
             raise InvalidInput(f"domain must be a domain such as Circle() or Sphere(3), not {self.domain!r}")
         self._require_law()
         if self.confinement is not None:
-            require_potential(self.confinement, self.domain, "confinement")
+            require_confinement(self.confinement, self.domain)
         if self.confinement is not None and self.confinement.scale(self.domain) == 0:
             _require_zero(self.confinement, self.domain)
             object.__setattr__(self, "confinement", None)
@@ -189,6 +189,11 @@ class Equation:
             )
         return self.noise
 
+    @property
+    def reflects(self) -> bool:
+        """Whether the reflection of the angle takes solutions to solutions: no phase lag, an even confinement."""
+        return not self.velocity.lag and (self.confinement is None or self.confinement.even)
+
     @checked
     def lacks(self, capability: Capability) -> str:
         """Return a clause on why the equation lacks a capability; empty if it has it."""
@@ -212,7 +217,8 @@ _IN_CONFINEMENT = {
     Capability.CENTRE: "the confinement moves the centre; leave the confinement out",
 }
 _WITHOUT_NOISE = {
-    Capability.GIBBS_MAP: "without noise no density is exp(-(kappa W*rho + V)/D)/Z; give noise > 0",
+    Capability.GIBBS_MAP: "without noise no density is that of Gibbs; give noise > 0",
+    Capability.STATIONARY_MAP: "without noise no density is that of Gibbs; give noise > 0",
     Capability.FREE_ENERGY: "it is measured in units of the noise, of which there is none; give noise > 0",
 }
 

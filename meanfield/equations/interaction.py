@@ -5,7 +5,9 @@ The field of a density with moments :math:`m_l` is
 .. math:: f = -\frac{\kappa W*\rho + V}{D} = \sum_l (\sigma_l m_l + f_l) P_l, \qquad
           \sigma_l = -\frac{\kappa w_l}{D} = N_l\lambda_l, \qquad f_l = -\frac{v_l}{D},
 
-:math:`N_l` being the number of harmonics of degree l, 2 on the circle. Degree l is critical at the uniform state
+and, with sines :math:`s_l` of the density and :math:`u_l` of V on the circle,
+:math:`\sum_l (\sigma_l s_l + g_l)\sin l\theta`, :math:`g_l = -u_l/D`, besides; :math:`N_l` being the number of
+harmonics of degree l, 2 on the circle. Degree l is critical at the uniform state
 where :math:`\lambda_l = 1`.
 """
 
@@ -88,6 +90,18 @@ class Interaction:
         forces = np.asarray(-multipliers.astype(float) / self._over)
         forces[0] = 0.0
         return forces
+
+    def sine_forces(self, degree: int) -> Floats:
+        """Return g_l, l = 0..degree; all zero unless a confinement has sines."""
+        confinement = self.problem.confinement
+        if confinement is None or confinement.even:
+            return np.zeros(degree + 1)
+        return np.asarray(-confinement.sine_multipliers(self.problem.domain, degree).astype(float) / self._over)
+
+    def phased_forces(self, degree: int) -> Any:
+        """Return f_l - i g_l, twice the coefficients of exp(il theta); real, f_l, unless there are sines."""
+        forces, sines = self.forces(degree), self.sine_forces(degree)
+        return forces - 1j * sines if np.any(sines) else forces
 
     @property
     def significant_degree(self) -> int:

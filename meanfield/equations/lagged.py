@@ -10,7 +10,7 @@ multiplies degree k by :math:`e^{ik\alpha}`: the uniform density stays stationar
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,7 +30,7 @@ _REASON = "particles move by the force beside them, a phase lag away"
 
 
 @dataclass(frozen=True)
-class PhaseLag:
+class PhaseLag(VelocityLaw):
     r"""A velocity law with a phase lag, :math:`v(x) = v_0(x + \alpha)`.
 
     Parameters
@@ -54,7 +54,7 @@ class PhaseLag:
     """
 
     law: Any
-    lag: float
+    lag: float = field()
     name: ClassVar[str] = "phase lag"
 
     def __post_init__(self) -> None:
@@ -69,6 +69,12 @@ class PhaseLag:
                 f"the phase lag must be a number of radians from -pi to pi other than 0, not {self.lag!r}; without "
                 "a lag give the law itself"
             )
+        if self.law.lacks(Capability.DRIVE):
+            raise InvalidInput(
+                f"{self.law.name} has no drive to lag behind; write the lag into the function of the velocity"
+            )
+        if self.law.lacks(Capability.AUTONOMOUS):
+            raise InvalidInput("the lag belongs into the law that is scaled; write DepthScaled(PhaseLag(law, lag))")
         if self.law.lag:
             raise InvalidInput(f"the law {self.law.name!r} has a phase lag already; add the two")
         object.__setattr__(self, "lag", float(self.lag))
@@ -85,7 +91,9 @@ class PhaseLag:
         return potential
 
     def lacks(self, capability: Capability) -> str:
-        """Return a clause on why there is no free energy, Gibbs map or conserved centre."""
+        """Return a clause on why there is no free energy, map of stationary states or conserved centre."""
+        if capability is Capability.STATIONARY_MAP:
+            return "a phase lag turns clusters, which rotate for ever; evolve() follows them"
         return _REASON if capability in _LOST else str(self.law.lacks(capability))
 
     @property

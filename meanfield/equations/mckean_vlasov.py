@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from ..domains import Domain
 from ..potentials import Potential
-from ..potentials.foreign import require_potential
+from ..potentials.foreign import require_interaction
 from .equation import Equation, described_fields, potential_of
 from .velocity import Gradient, VelocityLaw
 
@@ -36,8 +36,9 @@ class McKeanVlasov(Equation):
     coupling
         kappa, finite, of either sign; ``None`` leaves it free, as a bifurcation diagram does.
     confinement
-        External potential V, even about angle 0, on the sphere a function of the angle to the north pole; absent
-        by default. One that is zero is none, and is replaced by None.
+        External potential V, on the circle with or without symmetry, as :class:`~meanfield.External` and
+        :class:`~meanfield.Perceptron`, on the sphere a function of the angle to the north pole; absent by default.
+        One that is zero is none, and is replaced by None.
 
     Raises
     ------
@@ -60,7 +61,7 @@ class McKeanVlasov(Equation):
     law_field: ClassVar[str] = "potential"
 
     def _require_law(self) -> None:
-        require_potential(self.potential, self.domain, "potential")
+        require_interaction(self.potential, self.domain)
 
     @property
     def velocity(self) -> VelocityLaw:

@@ -10,10 +10,11 @@ Everything is known from the multipliers of W and k, since both convolutions are
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ..arguments import shown
 from ..domains import Domain
 from ..errors import InvalidInput
 from ..potentials import Array, Potential
@@ -22,8 +23,10 @@ from ..potentials.parametric import values_of
 from .capabilities import Capability
 
 
-class VelocityLaw(Protocol):
-    """A velocity law; frozen, hashable, equal by value.
+class VelocityLaw:
+    """Base of velocity laws, which are frozen, hashable and equal by value.
+
+    What is computed from a drive refuses a law that has none, which has the method ``velocity`` in its place.
 
     Attributes
     ----------
@@ -31,29 +34,38 @@ class VelocityLaw(Protocol):
         The name in files and sentences.
     formula
         The velocity as a formula.
+    lag
+        The angle by which the velocity at a particle is that of a place ahead of it, on the circle; else 0.
+    potential
+        The pair potential W of the drive h = -W*rho.
     """
 
     name: ClassVar[str]
-    formula: ClassVar[str]
 
-    @property
-    def lag(self) -> float:
-        """The angle by which the velocity at a particle is that of a place ahead of it, on the circle; else 0."""
-        return 0.0
+    if TYPE_CHECKING:
+        # Fields of some of the laws: a property of the base would be taken for their default.
+        @property
+        def formula(self) -> str:
+            """The velocity as a formula."""
+
+        @property
+        def lag(self) -> float:
+            """The angle by which the velocity is that of a place ahead."""
+
+        @property
+        def potential(self) -> Potential:
+            """The pair potential W of the drive."""
+    else:
+        lag = 0.0
 
     @property
     def unlagged(self) -> "VelocityLaw":
         """The law without the lag."""
         return self
 
-    @property
-    def potential(self) -> Potential:
-        """The pair potential W of the drive h = -W*rho."""
-        ...
-
     def lacks(self, capability: Capability) -> str:
         """Return a clause on why equations with this law lack a capability; empty if they need not."""
-        ...
+        raise NotImplementedError
 
     def require_domain(self, domain: Domain) -> None:
         """Refuse a domain on which the law is not defined.
@@ -63,15 +75,32 @@ class VelocityLaw(Protocol):
         InvalidInput
             If that is so.
         """
-        ...
+
+    def velocity(self, domain: Domain, angles: Array, moments: Array) -> Array:
+        """Return the velocities (n,) at angles (n,), of a law without a drive, from the moments of the density.
+
+        Raises
+        ------
+        InvalidInput
+            If the law has a drive, whose velocity follows from that.
+        """
+        raise InvalidInput(f"the velocity of {self.name} follows from its drive")
+
+    def pace(self, time: float) -> float:
+        """Return the factor of the velocity at a time: one, unless it changes with time."""
+        return 1.0
+
+    def elapsed(self, time: float) -> float:
+        """Return the integral of the factor of the velocity from 0 to a time."""
+        return time
 
     def radial(self, domain: Domain, degree: int) -> Array | None:
         """Return the coefficients k_l, l = 0..degree, of the radial drive R = k*rho; None if there is none."""
-        ...
+        raise self._refusal()
 
     def speed(self, drive: Array, slope_squared: Array, radial: Array | None) -> Array:
         """Return the speed s at points with the drive h, the squared length of its slope, and the radial drive."""
-        ...
+        raise self._refusal()
 
     def kernels(self, cosines: Array) -> tuple[Array, Array, Array | None]:
         """Return the drive of single particles, its derivative and their radial drive at inner products (..., N).
@@ -79,11 +108,11 @@ class VelocityLaw(Protocol):
         The derivative is that by the inner product. Those of a row may all be divided by one factor, if the
         velocity does not change with it, so that no exponential leaves the range of doubles.
         """
-        ...
+        raise self._refusal()
 
     def steepness(self) -> float | None:
         """Return a bound, or where there is none an estimate, of the slope of the velocity; None if neither is."""
-        ...
+        return None
 
     def antiderivative(self, drive: Array) -> Array:
         """Return S(h) with S' = s(h), so that v = grad S(h) and the Gibbs density is exp(kappa S(h)/D)/Z.
@@ -93,27 +122,37 @@ class VelocityLaw(Protocol):
         InvalidInput
             If the speed is no function of the drive alone.
         """
-        ...
+        raise self._refusal()
 
     def at_uniform(self, domain: Domain) -> Potential:
         """Return the pair potential whose gradient law has the same linearisation at the uniform density."""
-        ...
+        raise self._refusal()
 
     def parameters(self) -> dict[str, Any]:
         """Return the constructor arguments as plain values."""
-        ...
+        raise NotImplementedError
 
     def parameter_values(self) -> dict[str, float]:
         """Return the continuous parameters by name."""
-        ...
+        return {}
 
     def with_parameter(self, name: str, value: float) -> "VelocityLaw":
-        """Return the law with one continuous parameter changed."""
-        ...
+        """Return the law with one continuous parameter changed.
+
+        Raises
+        ------
+        InvalidInput
+            If it has no such parameter, or the value is not admissible.
+        """
+        raise InvalidInput(f"{self.name} has no parameter {shown(name)}")
+
+    def _refusal(self) -> InvalidInput:
+        """Return the error of what needs a drive."""
+        return InvalidInput(f"this needs {Capability.DRIVE}, and {self.lacks(Capability.DRIVE)}")
 
 
 @dataclass(frozen=True)
-class Gradient:
+class Gradient(VelocityLaw):
     r"""The gradient law of a pair potential, :math:`v = -\nabla(W*\rho)`.
 
     Parameters
@@ -130,13 +169,7 @@ class Gradient:
 
     potential: Potential
     name: ClassVar[str] = "gradient"
-    lag: ClassVar[float] = 0.0
     formula: ClassVar[str] = "-grad(W*rho)"
-
-    @property
-    def unlagged(self) -> "Gradient":
-        """The law itself."""
-        return self
 
     def lacks(self, capability: Capability) -> str:
         """Return the empty clause: a gradient law lacks nothing."""
@@ -187,19 +220,8 @@ class Gradient:
 
 
 def is_velocity(candidate: object) -> bool:
-    """Return whether an object is an instance, not a class, with the methods of a velocity law."""
-    methods = (
-        "potential",
-        "lacks",
-        "require_domain",
-        "radial",
-        "speed",
-        "kernels",
-        "steepness",
-        "antiderivative",
-        "at_uniform",
-    )
-    return not isinstance(candidate, type) and all(hasattr(candidate, method) for method in methods)
+    """Return whether an object is a velocity law."""
+    return isinstance(candidate, VelocityLaw)
 
 
 def require_velocity(velocity: object, domain: Domain) -> None:

@@ -43,7 +43,7 @@ def description(diagram: Diagram, layout: Layout) -> str:
         "uniform state. Negative PT: stable, rotation excluded. The full vectors are in the s. file.",
         "",
         f"n = {layout.cosines}",
-        "    j  w_j  v_j" + ("  N_j" if counted else ""),
+        "    j  w_j  v_j" + ("  u_j" if _has_sines(diagram) else "") + ("  N_j" if counted else ""),
         *_multiplier_lines(diagram, layout, counted),
         "",
         "The line below holds the problem and the branches for programs that read the files back.",
@@ -83,14 +83,21 @@ def require_one_set(path: Path, description: str, diagram: str, solutions: str) 
     return expected.keys() >= {f"{name}{path.name[2:]}" for name in texts}
 
 
+def _has_sines(diagram: Diagram) -> bool:
+    confinement = diagram.problem.confinement
+    return confinement is not None and not confinement.even
+
+
 def _on_the_circle(diagram: Diagram, layout: Layout) -> list[str]:
     unknowns = f"U(k) = m_k, k = 1..{layout.cosines}: cosine moments of the density"
     equations = ["G_k = m_k - <cos(k theta)>,  rho ~ exp(-sum_j (PAR(1) w_j m_j + v_j) cos(j theta) / PAR(2)),"]
+    uneven = _has_sines(diagram)
     if layout.sines:
         unknowns += f"; U({layout.cosines} + k) = s_k: its sine moments"
         equations = [
             "G_k = m_k - <cos(k theta)>,  G_(n+k) = s_k - <sin(k theta)>,",
-            "rho ~ exp(-sum_j ((PAR(1) w_j m_j + v_j) cos(j theta) + PAR(1) w_j s_j sin(j theta)) / PAR(2)),",
+            "rho ~ exp(-sum_j ((PAR(1) w_j m_j + v_j) cos(j theta)"
+            f" + {'(PAR(1) w_j s_j + u_j)' if uneven else 'PAR(1) w_j s_j'} sin(j theta)) / PAR(2)),",
         ]
     return [
         "Stationary states of a McKean-Vlasov equation on the circle, written by meanfield.",
@@ -100,6 +107,7 @@ def _on_the_circle(diagram: Diagram, layout: Layout) -> list[str]:
         "The equations 0 = G for a model file, <.> being the mean over the normalised density rho:",
         *(f"    {line}" for line in equations),
         "    with the multipliers w_j of the interaction and v_j of the confinement listed below;",
+        *(["    behind them the u_j of its sines;"] if uneven else []),
         "    those not listed are 0. F = -G has the sign that AUTO needs to tell stability.",
         *(f"    {line}" for line in _rotation_lines(diagram, layout)),
     ]
@@ -145,13 +153,16 @@ def _rotation_lines(diagram: Diagram, layout: Layout) -> list[str]:
 def _multiplier_lines(diagram: Diagram, layout: Layout, counted: bool) -> list[str]:
     problem = diagram.problem
     interaction = problem.potential.multipliers(problem.domain, layout.cosines)
-    confinement = np.zeros_like(interaction)
+    columns = [interaction, np.zeros_like(interaction)]
     if problem.confinement is not None:
         # The field of the states reaches further than their moments; this is what 4 n + 64 nodes resolve.
-        confinement = problem.confinement.multipliers(problem.domain, 2 * layout.cosines + 32)
-        interaction = np.pad(interaction, (0, confinement.size - interaction.size))
-    pairs = enumerate(zip(interaction, confinement, strict=True))
-    lines = {degree: f"{degree:5d}  {_shortest(w)}  {_shortest(v)}" for degree, (w, v) in pairs if w or v}
+        degree = 2 * layout.cosines + 32
+        confinement = problem.confinement.multipliers(problem.domain, degree)
+        columns = [np.pad(interaction, (0, confinement.size - interaction.size)), confinement]
+        if _has_sines(diagram):
+            columns.append(problem.confinement.sine_multipliers(problem.domain, degree))
+    rows = enumerate(zip(*columns, strict=True))
+    lines = {degree: f"{degree:5d}  {'  '.join(map(_shortest, row))}" for degree, row in rows if any(row)}
     lines.pop(0, None)
     if not counted:
         return list(lines.values())

@@ -11,12 +11,44 @@ from ..arguments import is_potential
 from ..domains import Domain
 from ..errors import ComputationFailed, InvalidInput, MeanfieldError
 from .consistency import require_consistent
+from .formulas import formulas_of
 from .protocol import Combination
 from .terms import require_hashable
 
 # Degrees at which the answers are looked at.
 _DEGREES = (4, 33)
-_INHERITED = ("scale", "extended_multipliers", "relative_multipliers", "relative_tail_bound")
+_INHERITED = ("scale", "extended_multipliers", "relative_multipliers", "relative_tail_bound", "even", "amplitudes")
+
+
+def require_interaction(potential: Any, domain: Domain) -> None:
+    """Refuse what is no potential on a domain, or not even, as the force between two particles needs it.
+
+    Raises
+    ------
+    InvalidInput, ComputationFailed
+        As :func:`require_potential`.
+    """
+    require_potential(potential, domain, "potential")
+    if not potential.even:
+        raise InvalidInput(
+            f"an interaction potential must be even, and {_name(potential)} has sines; it may be a confinement, "
+            "as in confinement=...; a phase lag of the interaction is PhaseLag(potential, lag)"
+        )
+
+
+def require_confinement(potential: Any, domain: Domain) -> None:
+    """Refuse what is no potential on a domain, or on a sphere no function of the angle to the north pole.
+
+    Raises
+    ------
+    InvalidInput, ComputationFailed
+        As :func:`require_potential`.
+    """
+    require_potential(potential, domain, "confinement")
+    if not potential.even:
+        formulas_of(domain).require_uneven(
+            f"{_name(potential)} is no even function of that; leave its odd part out, or take the circle"
+        )
 
 
 def require_potential(potential: Any, domain: Domain, role: str) -> None:

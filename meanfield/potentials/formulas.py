@@ -104,6 +104,26 @@ class Formulas(Protocol):
         """
         ...
 
+    def arc_cosine(self, degree: int) -> Extended:
+        """Return the w_l of ((pi - t) cos t + sin t)/(4 pi), l = 0..degree.
+
+        Raises
+        ------
+        InvalidInput
+            Where they are not known.
+        """
+        ...
+
+    def require_uneven(self, clause: str) -> None:
+        """Refuse functions without symmetry about the axis where there is one, in a sentence that a clause ends.
+
+        Raises
+        ------
+        InvalidInput
+            If there is one.
+        """
+        ...
+
     def of_cosines(self, series: Floats) -> Floats:
         """Return the multipliers of a finite series of cosines, given from k = 0 on."""
         ...

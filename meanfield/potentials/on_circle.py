@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ..domains import Circle
 from ..harmonics.gegenbauer import Extended, Floats
 from .arrays import Kinked, Number
-from .sampling import Sampled
+from .sampling import PI, Sampled
 from .series import scaled_bessel, sine_defect
 from .waves import wave_sums
 
@@ -96,6 +96,18 @@ class OnCircle:
 
     def require_screened(self) -> None:
         """Accept the domain: cosh(s (pi - t)) is the Green function of the circle."""
+
+    def arc_cosine(self, degree: int) -> Extended:
+        r"""Return :math:`1/\pi^2`, 1/8 and, for even k, :math:`2/(\pi(k^2-1))^2`."""
+        modes = np.arange(degree + 1, dtype=np.longdouble)
+        multipliers = np.zeros(modes.size, dtype=np.longdouble)
+        multipliers[::2] = 2 / (PI * (modes[::2] ** 2 - 1)) ** 2
+        multipliers[0] /= 2
+        multipliers[1:2] = 0.125
+        return multipliers
+
+    def require_uneven(self, clause: str) -> None:
+        """Accept any function of the angle."""
 
     def of_cosines(self, series: Floats) -> Floats:
         """Return the series, whose coefficients are the multipliers."""

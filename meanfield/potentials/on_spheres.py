@@ -83,6 +83,19 @@ class OnSphere:
             "w_l = -N_l / (volume (s^2 + l (l+d-2))) to GegenbauerSeries"
         )
 
+    def arc_cosine(self, degree: int) -> Extended:
+        """Refuse a sphere, whose unit neurons have another mean."""
+        raise InvalidInput(
+            "arc-cosine is the interaction of unit neurons on the circle; on Sphere(d) give that of "
+            "((pi - t) cos t + sin t)/(2 pi d) as Custom.from_expression"
+        )
+
+    def require_uneven(self, clause: str) -> None:
+        """Refuse what is no function of the angle to the north pole."""
+        raise InvalidInput(
+            f"on {self.domain.in_words} a confinement is a function of the angle to the north pole, and {clause}"
+        )
+
     def of_cosines(self, series: Floats) -> Floats:
         """Return the multipliers of a finite cosine series by exact conversion, read-only."""
         return _converted(tuple(series.tolist()), self.domain.dimension)

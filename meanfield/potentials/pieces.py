@@ -31,11 +31,15 @@ from ..harmonics.gegenbauer import multiplicities
 from ..harmonics.quadrature import gauss_rule
 from .arrays import Array
 from .formulas import formulas_of
+from .sampling import PI
 from .series import wrapped
+from .waves import wave_sums
 from .zonal import polar_mass
 
 _EPS = float(np.finfo(float).eps)
 _DERIVATIVES = 6
+# The largest degree of sines.
+MOST_ON_CIRCLE = 2**16
 # Half the phase of waves over a panel of nodes.
 _LARGEST_PHASE = 150.0
 
@@ -71,14 +75,14 @@ class Pieces:
         inside = (reduced != 0) & (np.abs(reduced) < np.pi)
         return np.asarray(np.sign(reduced) * inside * self._sum(np.abs(reduced), 1))
 
+    def derivative(self, distance: npt.ArrayLike) -> Array:
+        """Return the derivative at distances from 0 in [0, pi], of the piece to the right at kinks."""
+        return self._sum(np.asarray(distance, dtype=float), 1)
+
     def multipliers(self, domain: Domain, degree: int) -> Array:
         """Return w_0, ..., w_degree; values below their errors are 0."""
         kinks = formulas_of(domain).kinks
-        if degree > kinks.most:
-            raise InvalidInput(
-                f"the multipliers of a function with kinks are computed up to degree {kinks.most}, not {degree}; "
-                "take a smaller range of couplings"
-            )
+        _require_degree(degree, kinks.most)
         # Powers of two, so that a growing degree finds what was computed before.
         return _multipliers(self, domain, min(1 << max(degree, 15).bit_length(), kinks.most))[: degree + 1].copy()
 
@@ -89,14 +93,14 @@ class Pieces:
     def _sum(self, distance: Array, order: int) -> Array:
         """Return a derivative of the function at distances from 0."""
         place = np.clip(np.searchsorted(self.ends, distance, side="right") - 1, 0, self.ends.size - 2)
-        coefficients, widths = self._derivatives[order], np.diff(self.ends)
+        coefficients, widths = self.derivatives[order], np.diff(self.ends)
         places = ((distance - self.ends[:-1][place]) * 2 / widths[place] - 1).astype(float)
         return np.asarray(
             chebyshev.chebval(places, np.moveaxis(coefficients[place], -1, 0), tensor=False), dtype=float
         )
 
     @functools.cached_property
-    def _derivatives(self) -> list[npt.NDArray[Any]]:
+    def derivatives(self) -> list[npt.NDArray[Any]]:
         """Chebyshev coefficients of the function and its derivatives on the pieces."""
         found = [self.coefficients]
         for _ in range(_DERIVATIVES):
@@ -108,7 +112,7 @@ class Pieces:
     def variations(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Sums of jumps of each derivative and bounds of the integrals of its modulus."""
         jumps, integrals = [], []
-        for order, coefficients in enumerate(self._derivatives):
+        for order, coefficients in enumerate(self.derivatives):
             left, right = (chebyshev.chebval(end, coefficients.T) for end in (-1.0, 1.0))
             outer = np.abs(left[0]) + np.abs(right[-1]) if order % 2 else 0.0
             # The pieces are continuous by construction; what is left is rounding.
@@ -121,7 +125,7 @@ class Pieces:
     def laplacian(self, dimension: int) -> float:
         r"""Return the integral of :math:`|d(\sin^{d-2}t\,p')| / \sin^{(d-2)/2}t`."""
         power = dimension - 2
-        first = self._derivatives[1]
+        first = self.derivatives[1]
         left, right = (chebyshev.chebval(end, first.T) for end in (-1.0, 1.0))
         inner = np.sin(self.ends[1:-1].astype(float))
         jumps = float((np.abs(right[:-1] - left[1:]) * inner ** (power / 2)).sum())
@@ -177,14 +181,49 @@ def pieces_from(description: Any) -> Pieces:
     return Pieces(ends, table, error, constant)
 
 
+def sine_integrals(pieces: Pieces, degree: int) -> npt.NDArray[np.float64]:
+    r"""Return :math:`\frac2\pi\int_0^\pi p \sin kt\,dt`, k = 0..degree, of a function given on [0, pi].
+
+    Values below their errors are 0.
+
+    Raises
+    ------
+    InvalidInput
+        If the degree is too large.
+    """
+    _require_degree(degree, MOST_ON_CIRCLE)
+    return _sine_integrals(pieces, min(1 << max(degree, 15).bit_length(), MOST_ON_CIRCLE))[: degree + 1].copy()
+
+
 @functools.lru_cache(maxsize=64)
-def _multipliers(pieces: Pieces, domain: Domain, degree: int) -> npt.NDArray[np.float64]:
-    angles, weights = _nodes(pieces.ends, pieces.coefficients.shape[1], degree + domain.dimension)
-    place, places = angles
+def _sine_integrals(pieces: Pieces, degree: int) -> npt.NDArray[np.float64]:
+    points, weights, values = _sampled(pieces, degree + 2)
+    result = -2 * wave_sums(values * weights / PI, points, degree).imag
+    result[np.abs(result) <= np.sqrt(2.0) * pieces.error] = 0
+    return np.asarray(result, dtype=np.float64)
+
+
+def _require_degree(degree: int, most: int) -> None:
+    if degree > most:
+        raise InvalidInput(
+            f"the multipliers of a function with kinks are computed up to degree {most}, not {degree}; "
+            "take a smaller range of couplings"
+        )
+
+
+def _sampled(pieces: Pieces, degree: int) -> tuple[Any, Any, Any]:
+    """Return Gauss nodes on [0, pi] for the polynomials times waves up to a degree, their weights and values."""
+    (place, places), weights = _nodes(pieces.ends, pieces.coefficients.shape[1], degree)
     values = chebyshev.chebval(places, np.moveaxis(pieces.coefficients[place], -1, 0), tensor=False)
     lengths = np.diff(pieces.ends).astype(np.longdouble)[place]
     points = pieces.ends[:-1].astype(np.longdouble)[place] + lengths * (1 + places) / 2
-    measure = weights * lengths * np.sin(points) ** (domain.dimension - 2) / polar_mass(domain.dimension)
+    return points, weights * lengths, values
+
+
+@functools.lru_cache(maxsize=64)
+def _multipliers(pieces: Pieces, domain: Domain, degree: int) -> npt.NDArray[np.float64]:
+    points, weights, values = _sampled(pieces, degree + domain.dimension)
+    measure = weights * np.sin(points) ** (domain.dimension - 2) / polar_mass(domain.dimension)
     # The mean is taken apart, so that it rounds no other multiplier.
     mean = (values * measure).sum() / measure.sum()
     numbers = multiplicities(domain, degree)

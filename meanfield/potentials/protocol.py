@@ -9,6 +9,9 @@ on the circle :math:`P_l(\cos t) = \cos lt` and
 convolution with W against the uniform probability is multiplication by :math:`\hat w_l = w_l / N_l` (Funk-Hecke),
 :math:`N_l` the number of harmonics of that degree, 2 on the circle.
 
+The external potential of a confinement need not be even on the circle; then
+:math:`V(t) = \sum_k v_k\cos kt + \sum_k u_k\sin kt`, the :math:`v_k` being its multipliers.
+
 Degree l is attractive when :math:`w_l < 0`. Everything computed from a potential uses these multipliers;
 the function itself is never sampled on a grid, so potentials with a kink or a singularity cost nothing.
 """
@@ -36,7 +39,10 @@ _CANCELLED = 4 * float(np.finfo(float).eps)
 
 @methods_checked
 class Potential(Protocol):
-    """An even interaction or confinement potential; frozen, hashable, equal by value.
+    """An interaction or confinement potential; frozen, hashable, equal by value.
+
+    An interaction is even; a confinement of the circle need not be, and then says so by ``even`` and
+    ``sine_multipliers``.
 
     A class of one's own implements ``values``, ``slope``, ``multipliers``, ``tail_bound`` and
     ``parameters``, carries a ``name`` and inherits the rest, of which ``multiplier_derivatives`` is better given as
@@ -94,12 +100,26 @@ class Potential(Protocol):
         ...
 
     def tail_bound(self, domain: Domain, degree: int) -> Number:
-        """Return a bound of sup |w_k| over k > degree; it tends to 0."""
+        """Return a bound of sup |w_k|, with sines of sup |w_k - i u_k|, over k > degree; it tends to 0."""
         ...
 
     def parameters(self) -> dict[str, Any]:
         """Return the constructor arguments as values JSON can hold."""
         ...
+
+    @property
+    def even(self) -> bool:
+        """Whether W(-t) = W(t)."""
+        return True
+
+    def sine_multipliers(self, domain: Domain, degree: int) -> Array:
+        """Return the coefficients of sin kt, k = 0..degree, shape (degree + 1,); 0 for an even potential."""
+        return np.zeros(degree + 1)
+
+    def amplitudes(self, domain: Domain, degree: int) -> Array:
+        """Return the moduli of w_k - i u_k, the u_k being the coefficients of the sines, k = 0..degree."""
+        cosines = np.abs(self.multipliers(domain, degree))
+        return cosines if self.even else np.hypot(cosines, self.sine_multipliers(domain, degree))
 
     def parameter_values(self) -> dict[str, float]:
         """Return the continuous parameters by the names a user types, such as ``{"beta": 4.0}``.
@@ -188,7 +208,7 @@ class Potential(Protocol):
         return ((1.0, self),)
 
     def scale(self, domain: Domain) -> Number:
-        """Return max |w_k| over all k >= 1 (0 for a constant potential).
+        """Return the largest amplitude, max |w_k|, over all k >= 1 (0 for a constant potential).
 
         Raises
         ------
@@ -197,7 +217,7 @@ class Potential(Protocol):
         """
         degree = 16
         while degree <= _LARGEST_DEGREE:
-            largest: Number = np.abs(self.multipliers(domain, degree)[1:]).max()
+            largest: Number = self.amplitudes(domain, degree)[1:].max()
             tail = self.tail_bound(domain, degree)
             if tail <= largest:
                 return largest
@@ -296,6 +316,17 @@ class Combination(Potential):
         """Return the sums of the multipliers, longdouble where they do not fit float64."""
         rows = [np.longdouble(f) * potential.multipliers(domain, degree) for f, potential in self.terms]
         return narrowed(_without_cancelled(rows))
+
+    @property
+    def even(self) -> bool:
+        """Whether all terms are even."""
+        return all(potential.even for _, potential in self.terms)
+
+    def sine_multipliers(self, domain: Domain, degree: int) -> Array:
+        """Return the sums of the coefficients of sines."""
+        return narrowed(
+            _without_cancelled([np.longdouble(f) * part.sine_multipliers(domain, degree) for f, part in self.terms])
+        )
 
     def tail_bound(self, domain: Domain, degree: int) -> Number:
         """Return the sum of the bounds."""

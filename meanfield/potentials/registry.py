@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 ENTRY_POINT_GROUP = "meanfield.potentials"
 
-# Filled where the package is put together: the potentials that go by a name, and those made of others.
+# Filled where the package is put together: the interactions that go by a name, and the potentials that files name
+# besides, made of others or for confinements.
 POTENTIALS: "dict[str, type[Potential]]" = {}
 COMPOSED: "dict[str, type[Potential]]" = {}
 

@@ -26,6 +26,8 @@ from .outcome import Outcome
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from .atoms import Atoms
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]
@@ -33,6 +35,8 @@ Booleans = NDArray[np.bool_]
 # Degrees that fit a table.
 TABLE_DEGREES = 4
 SUMMARY_TIMES = 6
+# Particles nearer than this, in radians, are one atom unless another resolution is asked for.
+ATOM_RESOLUTION = 1e-3
 
 
 class Estimate(NamedTuple):
@@ -202,6 +206,39 @@ class Ensemble(SavedRecord):
         densities = self.histogram[self.completed] * (bins / ((last - first) * self.particles))
         return Histogram(edges, *_estimate(densities, np.full(bins, len(densities))))
 
+    def atoms(self, resolution: float = ATOM_RESOLUTION, replica: int = 0) -> "Atoms":
+        """Return the atoms in which the particles of a replica have gathered at the end, without noise.
+
+        Parameters
+        ----------
+        resolution
+            Particles nearer than this angle, in radians, are linked to one atom.
+        replica
+            Which of the replicas.
+
+        Raises
+        ------
+        InvalidInput
+            If there is noise, the positions were not kept, the replica did not come to the end, or the resolution
+            is not an angle between 0 and pi.
+        """
+        if self.problem.noise > 0.0:
+            raise InvalidInput(
+                f"with noise, which is {self.problem.noise:g} here, particles do not gather in atoms; simulate "
+                "with noise=0"
+            )
+        if self.positions is None:
+            raise InvalidInput(
+                "atoms are counted from the positions at the end, which were not kept; simulate with "
+                "keep_positions=True (--positions)"
+            )
+        if not 0 <= replica < self.replicas or not self.completed[replica]:
+            raise InvalidInput(f"replica {replica} of {self.replicas} is missing or ended early; choose another")
+        # Trees of linkage take longer to load than the record.
+        from .atoms import atoms_of
+
+        return atoms_of(self.positions[replica], resolution)
+
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield one table row per time, with the keys of :meth:`columns`; None for numbers that are not known."""
         estimates: dict[str, Estimate] = {"order_parameter": self.order_parameter()}
@@ -278,6 +315,7 @@ def _summary(ensemble: Ensemble) -> Iterator[str]:
         yield str(ensemble.outcome)
     else:
         yield f"partial: {done} of {ensemble.replicas} replicas reached the end"
+    yield from _atoms_in_words(ensemble)
     yield ""
     degrees = range(1, min(ensemble.degrees, 3) + 1)
     letter = ensemble.modes.letters[0]
@@ -289,6 +327,18 @@ def _summary(ensemble: Ensemble) -> Iterator[str]:
     for heading, sentences in (("Failures", ensemble.failures), ("Warnings", ensemble.warnings)):
         if sentences:
             yield from ("", heading, *(f"  - {sentence}" for sentence in sentences))
+
+
+def _atoms_in_words(ensemble: Ensemble) -> Iterator[str]:
+    """Yield the sentence on the atoms of the first replica, if they can be counted."""
+    if ensemble.problem.noise > 0.0 or ensemble.positions is None or not ensemble.completed[0]:
+        return
+    from .atoms import COUNTED
+
+    if not ensemble.on_circle and ensemble.particles > COUNTED:
+        return
+    whose = "the particles" if ensemble.replicas == 1 else "the particles of the first replica"
+    yield f"{whose} have gathered in {ensemble.atoms().words()}"
 
 
 def _with_error(mean: float, error: float) -> str:

@@ -43,6 +43,7 @@ from .thresholds import (
     growth_rates,
 )
 from .thresholds import plain_number as plain_number
+from .thresholds import transition_coupling as transition_coupling
 
 __all__ = [
     "BranchShape",

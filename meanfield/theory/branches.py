@@ -1,7 +1,8 @@
 """Branches born on the uniform state: the normal form of one critical mode."""
 
 from ..arguments import checked
-from ..equations import Capability, Equation, require
+from ..equations import Capability, Equation, SoftmaxAttention, require
+from ..errors import InvalidInput
 from .forms import theory_of
 from .results import BranchShape
 from .thresholds import branching_coupling
@@ -33,5 +34,10 @@ def branch_shape(problem: Equation, n: int) -> BranchShape:
     coupling = branching_coupling(problem, n)
     if problem.lacks(Capability.GRADIENT):
         require(problem, Capability.GIBBS_MAP, "normal forms of branches")
+        if not isinstance(problem.velocity, SoftmaxAttention):
+            raise InvalidInput(
+                f"no normal form of the branches of {problem.velocity.name} is known; there are those of pair "
+                "potentials and of SoftmaxAttention"
+            )
         return theory_of(problem.domain).softmax_shape(problem, n, coupling)
     return theory_of(problem.domain).shape(problem, n, coupling)

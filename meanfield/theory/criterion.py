@@ -4,7 +4,7 @@ from ..arguments import checked
 from ..equations import Capability, Equation
 from .forms import theory_of
 from .results import GlobalCriterion
-from .thresholds import require_threshold
+from .thresholds import require_threshold, require_uniform
 
 
 @checked
@@ -33,7 +33,8 @@ def global_criterion(problem: Equation) -> GlobalCriterion:
     InvalidInput
         If the problem has a confinement or no noise.
     """
-    if problem.lacks(Capability.GRADIENT):
+    require_uniform(problem)
+    if problem.lacks(Capability.GRADIENT) and problem.positive_noise:
         statement = f"no global criterion is known: {problem.lacks(Capability.FREE_ENERGY)}"
         return GlobalCriterion(None, None, None, None, statement)
     require_threshold(problem)

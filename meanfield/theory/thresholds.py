@@ -111,6 +111,11 @@ def critical_modes(problem: Equation, low: Number, high: Number) -> list[Critica
     return [_critical_point(problem, couplings, group, reference) for group in _coincident(couplings, ordered)]
 
 
+def transition_coupling(problem: Equation) -> Number | None:
+    """Return the critical coupling; None as well in a confinement, where there is no uniform state to lose."""
+    return None if problem.confinement is not None else critical_coupling(problem)
+
+
 @checked
 def growth_rates(problem: Equation, degree: int) -> npt.NDArray[np.float64]:
     """Return mu_k = -k (k+d-2) (D + kappa w_k/N_k) at index k, shape (degree + 1,), each of multiplicity N_k.
@@ -153,11 +158,9 @@ def require_threshold(problem: Equation) -> None:
 
 
 def require_uniform(problem: Equation) -> None:
-    """Refuse a confinement: the uniform state is then not stationary."""
-    if problem.confinement is not None:
-        raise InvalidInput(
-            "these closed forms are about the uniform state, which a confinement removes; leave the confinement out"
-        )
+    """Refuse an equation whose uniform state is not stationary, such as one with a confinement."""
+    for needed in (Capability.UNIFORM_STATE, Capability.AUTONOMOUS):
+        require(problem, needed, "closed forms about the uniform state")
 
 
 def checked_mode(n: int) -> int:

@@ -24,6 +24,8 @@ from .invariant import InvariantBasis as InvariantBasis
 from .kinked import Boltzmann as Boltzmann
 from .kinked import KinkedCosineBasis as KinkedCosineBasis
 from .kinked import KinkedFourierBasis as KinkedFourierBasis
+from .panels import Integrals as Integrals
+from .panels import Panels as Panels
 from .representations import Group as Group
 from .spherical import SphericalTransform as SphericalTransform
 from .zonal import ZonalBasis as ZonalBasis

@@ -12,7 +12,7 @@ modes is likewise a sum of modes, though a longer one.
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +67,29 @@ class Cosines(Protocol):
         """Return the function from rows to their products with the covariance matrix, by transforms."""
 
 
+class Axial(Protocol):
+    """Operations of bases of densities about an axis along a half great circle from it.
+
+    The nodes have the ``angles`` from the axis, between 0 and ``extent``, beyond which all is repeated. The uniform
+    mean of values on the nodes is their sum times the ``weights``.
+    """
+
+    @property
+    def extent(self) -> float:
+        """Half of the period of the densities on the circle, or the angle from the axis to where they end."""
+
+    @property
+    def angles(self) -> Floats:
+        """The angles of the nodes from the axis."""
+
+    @property
+    def weights(self) -> Floats:
+        """The weights of the nodes, whose sum is one."""
+
+    def modes_at(self, angles: Floats) -> tuple[Floats, Floats]:
+        """Return the values of the modes at angles and their derivatives by the angle, (size, n) each."""
+
+
 class Harmonics(Protocol):
     """Operations of bases of densities on spheres."""
 
@@ -97,8 +120,8 @@ class Basis(Protocol):
     """Modes of densities invariant under some symmetries of the domain, and a quadrature for these densities.
 
     Densities even about an axis of the circle have its angle in ``axis``; elsewhere that is 0. ``even`` says that
-    sine moments about that axis vanish, ``modes`` what expanded moments mean. ``cosines``, ``profiles`` and
-    ``invariants`` have operations of some bases only: each is the basis itself if it has them, else None.
+    sine moments about that axis vanish, ``modes`` what expanded moments mean. ``cosines``, ``axial``, ``profiles``
+    and ``invariants`` have operations of some bases only: each is the basis itself if it has them, else None.
     """
 
     modes: Modes
@@ -111,12 +134,17 @@ class Basis(Protocol):
     degrees: Integers
     squares: Floats
     nodes: int
-    confinement: Floats | None
+    confinement: Any
     axis: float
 
     @property
     def cosines(self) -> Cosines | None:
         """The operations of cosines on the circle; None for other bases."""
+        return None
+
+    @property
+    def axial(self) -> Axial | None:
+        """Operations of bases of densities about an axis, along a half great circle from it."""
         return None
 
     @property

@@ -100,6 +100,33 @@ class CosineBasis(Basis):
         """The basis itself."""
         return self
 
+    @property
+    def axial(self) -> "CosineBasis":
+        """The basis itself."""
+        return self
+
+    @property
+    def extent(self) -> float:
+        """Half of the period."""
+        return math.pi / self.symmetry
+
+    @property
+    def angles(self) -> Floats:
+        """The angles of the nodes from the axis."""
+        return np.linspace(0.0, self.extent, self.nodes + 1)
+
+    @property
+    def weights(self) -> Floats:
+        """The weights of the trapezoid rule."""
+        weights = np.full(self.nodes + 1, 1.0 / self.nodes)
+        weights[[0, -1]] *= 0.5
+        return weights
+
+    def modes_at(self, angles: Floats) -> tuple[Floats, Floats]:
+        """Return the values of the modes at angles and their derivatives by the angle, (size, n) each."""
+        phases = np.multiply.outer(self.degrees, angles)
+        return np.cos(phases), np.asarray(-self.degrees[:, None] * np.sin(phases), dtype=float)
+
     def resized(self, cells: Integers, nodes: int) -> "CosineBasis":
         """Return the same basis with other cells and another number of nodes."""
         return CosineBasis(cells, nodes, self.symmetry, self.confinement, self.axis)

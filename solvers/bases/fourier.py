@@ -10,6 +10,7 @@ Unknowns and moments are stacked, cosines first. With :math:`s_{-j} = -s_j`,
 
 import functools
 import math
+from typing import Any
 
 import numpy as np
 
@@ -31,8 +32,9 @@ class FourierBasis(Basis):
         Largest resolved cell; the rule has ``2 * nodes`` points.
     symmetry
         n of the n-fold rotation symmetry.
-    confinement : (J,) float, optional
-        Cosine coefficients, per cell from 1, of the fixed part -V/D of the field.
+    confinement : (J,) float or complex, optional
+        Coefficients, per cell from 1, of the fixed part -V/D of the field: those of cosines or, less i times those
+        of sines, of both.
     """
 
     modes: Modes = CircleModes()
@@ -42,7 +44,7 @@ class FourierBasis(Basis):
     most_cells: int = MAX_UNKNOWNS
     needs_second_rule: bool = False
 
-    def __init__(self, cells: Integers, nodes: int, symmetry: int = 1, confinement: Floats | None = None) -> None:
+    def __init__(self, cells: Integers, nodes: int, symmetry: int = 1, confinement: Any = None) -> None:
         self.cells = cells
         self.symmetry = symmetry
         self.degrees = np.concatenate([symmetry * cells, symmetry * cells])

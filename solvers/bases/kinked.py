@@ -20,11 +20,12 @@ from .fourier import FourierBasis
 class Boltzmann(NamedTuple):
     """The factor exp(-V/D) of a confinement, e^shift (offset + g).
 
-    ``moments`` are the means of g with the cosines by cell from 0, angles counted from the axis of the basis. The
-    offset is 1 for a weak confinement, whose g keeps its relative accuracy, and 0 for others.
+    ``moments`` are the means of g with the cosines by cell from 0, angles counted from the axis of the basis, or,
+    for a confinement with sines, with exp(-ikt). The offset is 1 for a weak confinement, whose g keeps its relative
+    accuracy, and 0 for others.
     """
 
-    moments: Floats
+    moments: Any
     offset: float
     shift: float
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from meanfield import Domain, InvalidInput
-from meanfield.harmonics import Modes, Rule, gauss_rule, modes_of
+from meanfield.harmonics import Modes, Rule, gauss_rule, modes_of, polynomials_at
 
 from ..limits import MAX_UNKNOWNS, MAX_ZONAL_NODES
 from .base import (
@@ -110,6 +110,37 @@ class ZonalBasis(Basis):
     def profiles(self) -> "ZonalBasis":
         """The basis itself."""
         return self
+
+    @property
+    def axial(self) -> "ZonalBasis":
+        """The basis itself."""
+        return self
+
+    @property
+    def extent(self) -> float:
+        """The angle from pole to pole, or to the equator of densities that are even about it."""
+        return math.pi / self.symmetry
+
+    @property
+    def angles(self) -> Floats:
+        """The angles of the nodes from the axis."""
+        return self.rule.polar
+
+    @property
+    def weights(self) -> Floats:
+        """The weights of the rule."""
+        return self.rule.weights
+
+    def modes_at(self, angles: Floats) -> tuple[Floats, Floats]:
+        """Return the modes at angles and their derivatives by the angle, (size, n) each.
+
+        Those of P_l are -l (l + d - 2)/(d - 1) sin(theta) P_(l-1), this in the dimension d + 2.
+        """
+        dimension, last = self.domain.dimension, int(self.degrees.max())
+        factors = self.degrees * (self.degrees + dimension - 2.0) / (dimension - 1.0)
+        raised = polynomials_at(last - 1, dimension + 2, angles)[self.degrees - 1]
+        values: Floats = polynomials_at(last, dimension, angles)[self.degrees]
+        return values, -factors[:, None] * np.sin(angles) * raised
 
     def resized(self, cells: Integers, nodes: int) -> "ZonalBasis":
         """Return the same basis with other cells and another number of nodes."""

@@ -82,8 +82,8 @@ class Point:
 
     @property
     def residual(self) -> float:
-        """Largest component of the residual, with the error of truncating a slowly decaying confinement."""
-        return max(self.solution.residual, self.equation.truncation)
+        """Largest component of the residual, with the error of what is left out of a density that is not smooth."""
+        return max(self.solution.residual, self.equation.truncation_at(self.moments))
 
     @property
     def invariant(self) -> float:

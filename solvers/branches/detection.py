@@ -21,7 +21,6 @@ from meanfield.equations import has_free_energy
 
 from ..bases import EPS, Floats, Integers
 from ..geometry import Block, BlockMatrix
-from ..inertia import below_and_above
 from ..newton import NEUTRAL, ROUNDING, solve_at
 from .continuation import Point, hermite, point_between, turning_point
 
@@ -191,7 +190,7 @@ def _branch_points(curve: _Curve, folds: list[Point]) -> list[Event]:
 
 
 def _crossings(curve: _Curve, block: Block, folds: list[Point]) -> list[Event]:
-    counts = (below_and_above(_matrix(point, block).matrix, CERTAIN) for point in (curve.first, curve.second))
+    counts = (_matrix(point, block).below_and_above(CERTAIN) for point in (curve.first, curve.second))
     if len({count for pair in counts for count in pair}) == 1:
         return []
     first, second = (eigenvalues(point, block) for point in (curve.first, curve.second))
@@ -202,7 +201,7 @@ def _crossings(curve: _Curve, block: Block, folds: list[Point]) -> list[Event]:
         if found is None:
             continue
         point, error = found
-        if _is_fold(point, block, folds):
+        if _is_fold(point, block, folds) or _matrix(point, block).vanishing(index) is None:
             continue
         change = block.multiplicity if first[index] > 0.0 else -block.multiplicity
         crossing = _crossing(curve, block, index) if block.own else None
@@ -249,8 +248,10 @@ def _branch_event(
     point: Point, crossing: Point | None, block: Block, index: int, change: int, error: float
 ) -> Event:
     if crossing is None:
-        matrix, degrees, repulsive = _matrix(point, block)
-        kernel = np.linalg.eigh(matrix)[1][:, repulsive + index]
+        matrix = _matrix(point, block)
+        degrees, found = matrix.degrees, matrix.vanishing(index)
+        assert found is not None
+        kernel = found
     else:
         degrees, kernel = crossing.equation.basis.degrees, crossing.solution.tangent_b
     return Event(
@@ -295,8 +296,8 @@ def _matrix(point: Point, block: Block) -> BlockMatrix:
 
 def eigenvalues(point: Point, block: Block) -> Floats:
     """Return the eigenvalues of a block at a point, ascending, without those of its repulsive modes."""
-    matrix, _, repulsive = _matrix(point, block)
-    return np.asarray(np.linalg.eigvalsh(matrix)[repulsive:], dtype=float)
+    matrix = _matrix(point, block)
+    return matrix.eigenvalues()[matrix.repulsive :]
 
 
 def _eigenvalue(point: Point, block: Block, index: int) -> float:

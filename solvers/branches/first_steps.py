@@ -162,8 +162,7 @@ def _straight(start: Point, nearer: Point, point: Point) -> bool:
 
 
 def _spectrum(point: Point, block: object) -> Floats:
-    matrix = point.equation.densities.block_matrix(point, block).matrix
-    return np.asarray(np.linalg.eigvalsh(matrix), dtype=float)
+    return point.equation.densities.block_matrix(point, block).eigenvalues()
 
 
 def _deflated(eigenvalues: Floats, rotations: int, value: float) -> Floats:

@@ -13,7 +13,7 @@ from meanfield import Outcome
 
 from ..bases import Floats
 from ..equation import StationaryEquation
-from ..inertia import below_and_above
+from ..inertia import nearly_null
 from ..newton import NEUTRAL, ROUNDING
 from .arclength import Arclength
 from .arrivals import Arrival
@@ -341,8 +341,8 @@ def _say_unexplained(followed: Followed, last: Point, point: Point, passage: _Pa
 def _nearly_neutral(point: Point) -> int:
     """Return the number of eigenvalues, over all blocks, that are within rounding of zero."""
     densities = point.equation.densities
-    matrices = (densities.block_matrix(point, block).matrix for block in densities.blocks_of(point))
-    counts = (below_and_above(matrix, CERTAIN) for matrix in matrices)
+    matrices = (densities.block_matrix(point, block) for block in densities.blocks_of(point))
+    counts = (matrix.below_and_above(CERTAIN) for matrix in matrices)
     return sum(above - below for below, above in counts)
 
 
@@ -387,8 +387,7 @@ def _met(last: Point, arrival: Arrival) -> Point:
 def _kernel(equation: StationaryEquation, b: Floats, q: float, last: Point) -> Floats:
     """Return the unit kernel vector of J nearest to the tangent of an arriving branch."""
     jacobian, _ = equation.linearise(b, q, equation.evaluate(b, q).gibbs.moments)
-    values, vectors = np.linalg.eigh(jacobian)
-    near = vectors[:, np.abs(values) <= max(KERNEL, 2.0 * float(np.abs(values).min()))]
+    near = nearly_null(jacobian, KERNEL, equation.symmetric)
     kernel = near @ (near.T @ last.solution.tangent_b)
     return np.asarray(kernel / np.linalg.norm(kernel))
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from scipy.integrate import DOP853
 
 from ..bases import Floats
+from ..evolution.medium import Complexes, Medium
 from ..transforms import waves_at
 from .labels import Labels
-from .medium import Complexes, Medium
 
 # Moments of a step are stored at this many Chebyshev nodes; the dense output of the integrator is of degree 7.
 NODES = 9

@@ -13,8 +13,8 @@ from meanfield.harmonics import Moments, modes_of
 
 from ..bases import Floats
 from ..evolution.initial import Initial, sampled
+from ..evolution.medium import Complexes
 from .labels import LabelDensity, labels_on, panels_of
-from .medium import Complexes
 
 EPS = float(np.finfo(float).eps)
 # Moments of the labels that decide on symmetries, and their rounding.

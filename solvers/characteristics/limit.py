@@ -14,8 +14,8 @@ from scipy.optimize import brentq, minimize_scalar
 from meanfield import InvalidInput
 
 from ..bases import Floats
+from ..evolution.medium import Complexes, Medium, point_fields
 from ..transforms import waves_at
-from .medium import Complexes, Medium, point_fields
 
 # Averages below this share of the largest have hardly any digits.
 LEAST_AVERAGE = 1e-11

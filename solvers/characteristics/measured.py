@@ -18,10 +18,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..bases import Floats
+from ..evolution.medium import Medium, point_fields
 from .collapse import NODES, History, collapse
 from .labels import LabelDensity, labels_on, panels_of
 from .limit import LimitFlow
-from .medium import Medium, point_fields
 from .separatrix import Backward, backward, cluster_of
 
 EPS = float(np.finfo(float).eps)

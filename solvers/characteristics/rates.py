@@ -22,13 +22,13 @@ from meanfield import ComputationFailed, InvalidInput, VelocityLaw
 from meanfield.domains import Domain
 from meanfield.records import QuantityRate
 
+from ..evolution.medium import Medium, medium_of, point_fields
 from ..transforms import waves_at
 from .collapse import MOST_STEPS, History
 from .densities import flipped
 from .labels import LabelDensity, labels_on, panels_of
 from .limit import LimitFlow, limit_flow
 from .measured import CONTRACTED, IN_FLIGHT, Collapse, Exponent, followed
-from .medium import Medium, medium_of, point_fields
 from .tail import Tail, log_amplitude, tail_of
 
 # Multiples of the local exponent and of that of the mass in flight for each quantity.

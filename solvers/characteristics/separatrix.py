@@ -16,9 +16,9 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from ..bases import Floats
+from ..evolution.medium import Medium
 from ..transforms import waves_at
 from .collapse import History
-from .medium import Medium
 
 # Tracers start here relative to the cluster, on both sides.
 PLACE = 0.5 * math.pi

@@ -6,6 +6,7 @@ from itertools import combinations
 import numpy as np
 
 from meanfield import BranchShape, CriticalPoint, Equation, Number, branch_shape, critical_coupling
+from meanfield.equations import Capability
 
 from ..bases import Floats
 from ..branches.junctions import AMPLITUDE
@@ -31,6 +32,9 @@ def sides(
     """Return the one side of a branch, whose other is a rotation of it, or each direction of several modes."""
     if mode is None:
         return [Side(direction, None, AMPLITUDE)]
+    if equation.problem.lacks(Capability.GIBBS_MAP):
+        # No normal form is known; beside a pitchfork the first point shows its order.
+        return [Side(direction, 2, AMPLITUDE)]
     order, amplitude = _leading_order(branch_shape(equation.problem, mode), register, threshold.parent is not None)
     return [Side(direction, order, amplitude)]
 
@@ -42,6 +46,8 @@ def first_threshold(problem: Equation) -> Number | None:
 
 def reaches_down(problem: Equation, point: CriticalPoint) -> bool:
     """Return whether a branch born at a critical point may extend to lower couplings."""
+    if problem.lacks(Capability.GIBBS_MAP):
+        return True
     return any(branch_shape(problem, mode).type != "supercritical" for mode in point.modes)
 
 

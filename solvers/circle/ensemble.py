@@ -13,6 +13,7 @@ many modes a density needs.
 import functools
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -52,8 +53,8 @@ class Ensemble:
         The equation of the problem with all degrees in its basis.
     q
         Its dimensionless coupling.
-    confinement : (n,) float or None
-        Cosine coefficients of -V/D from degree 1.
+    confinement : (n,) float or complex, or None
+        Coefficients of -V/D from degree 1, of cosines or, less i times those of sines, of both.
 
     Attributes
     ----------
@@ -65,12 +66,14 @@ class Ensemble:
         Places of the strong modes among them.
     """
 
-    def __init__(self, equation: StationaryEquation, q: float, confinement: Floats | None) -> None:
-        strengths = q * equation.gain * equation.signs * equation.scales**2
+    def __init__(self, equation: StationaryEquation, q: float, confinement: Any) -> None:
+        # Of a basis with sines the second half repeats the first.
+        cells = equation.basis.cells
+        strengths = (q * equation.gain * equation.signs * equation.scales**2)[: cells.size]
         significant = np.flatnonzero(np.abs(strengths) > SIGNIFICANT)[:MODES]
         significant = significant if significant.size else np.array([np.argmax(np.abs(strengths))])
-        self.degrees, self.strengths = equation.basis.degrees[significant], strengths[significant]
-        self.confined = confinement is not None
+        self.degrees, self.strengths = equation.basis.symmetry * cells[significant], strengths[significant]
+        self.confined, self.reflects = confinement is not None, not np.iscomplexobj(confinement)
         curvature = 2.0 * float(np.abs(self.strengths) @ self.degrees**2)
         if confinement is not None:
             curvature += float(np.abs(confinement) @ np.arange(1, confinement.size + 1) ** 2)
@@ -175,7 +178,7 @@ class Ensemble:
 
     def solved(self, rows: Complexes) -> Complexes:
         """Return the states to which Newton's method converges from rows; rows without convergence are left out."""
-        even = (rows.imag == 0.0).all(axis=1)
+        even = (rows.imag == 0.0).all(axis=1) & self.reflects
         # A density with its axis at 0 keeps it, however flat the way across is.
         parts = [self._in_blocks(partial(self._solved, even=kind), rows[even == kind]) for kind in (True, False)]
         return np.concatenate(parts)

@@ -6,6 +6,7 @@ from ..bases import Basis, CosineBasis, FourierBasis, KinkedCosineBasis, KinkedF
 from ..boltzmann import boltzmann_factor
 from ..significant import confining_degree, even_size
 from ..sizing import Size
+from .axes import axis_of, from_axis
 
 # Nodes to start with: transforms are fast, and having twice as many costs less than taking them later.
 FEWEST = 128
@@ -14,10 +15,22 @@ FEWEST_KINKED, MOST_KINKED = 1024, 2048
 
 
 def basis_of(problem: Equation, symmetry: int, size: Size, *, even: bool) -> Basis:
-    """Return the basis of the densities of a rotation symmetry, even ones in cosines, others in sines as well."""
+    """Return the basis of the densities of a rotation symmetry, even ones in cosines, others in sines as well.
+
+    In a confinement densities are even about its reflection axis; in one without any none is even.
+    """
     cells, nodes, confinement = size
+    axis = axis_of(problem) if even else None
+    if axis:
+        confinement = from_axis(confinement, axis, symmetry, 1)
     if confining_degree(problem) is not None:
-        return (CosineBasis if even else FourierBasis)(cells, nodes, symmetry, confinement)
+        if axis is None:
+            return FourierBasis(cells, nodes, symmetry, confinement)
+        return CosineBasis(cells, nodes, symmetry, confinement, axis)
     nodes = max(FEWEST_KINKED, even_size(4 * int(cells.max())))
     factor = boltzmann_factor(problem, symmetry, MOST_KINKED)
-    return (KinkedCosineBasis if even else KinkedFourierBasis)(factor, cells, nodes, symmetry, confinement)
+    if axis is None:
+        return KinkedFourierBasis(factor, cells, nodes, symmetry, confinement)
+    if axis:
+        factor = factor._replace(moments=from_axis(factor.moments, axis, symmetry, 0))
+    return KinkedCosineBasis(factor, cells, nodes, symmetry, confinement, axis)

@@ -9,7 +9,7 @@ from meanfield.equations import Capability
 from ..bases import Basis
 from ..branches.recording import Register
 from ..geometry import Birth, Densities, Threshold
-from . import law_spectra, rates, uneven
+from . import law_spectra, law_stability, rates, uneven
 from .births import first_threshold, folds_apart, follows_all, reaches_down, sides, symmetries
 from .branching import birth, births_on_branch
 from .equations import FEWEST, basis_of
@@ -66,6 +66,16 @@ class EvenDensities(_Densities):
     moment_arrays = staticmethod(moment_arrays)
 
 
+class LawDensities(EvenDensities):
+    """Densities even about an axis, under a law without a symmetric linearisation."""
+
+    unstable_counts = staticmethod(law_stability.unstable_counts)
+    block_matrix = staticmethod(law_stability.block_matrix)
+    rotations = staticmethod(law_stability.rotations)
+    counted_together = Densities.counted_together
+    unstable_along = Densities.unstable_along
+
+
 class UnevenDensities(_Densities):
     """Densities that need not have an axis."""
 
@@ -77,7 +87,7 @@ class UnevenDensities(_Densities):
     moment_arrays = staticmethod(uneven.moment_arrays)
 
 
-EVEN, UNEVEN = EvenDensities(), UnevenDensities()
+EVEN, LAW, UNEVEN = EvenDensities(), LawDensities(), UnevenDensities()
 
 
 class CircleGeometry:
@@ -111,9 +121,9 @@ class CircleGeometry:
         """Return no branch: the densities of all symmetries have been looked at."""
         return []
 
-    def densities(self, basis: Basis) -> Densities:
-        """Return the densities of a basis: even about an axis, or not."""
-        return EVEN if basis.even else UNEVEN
+    def densities(self, basis: Basis, *, symmetric: bool = True) -> Densities:
+        """Return the densities of a basis: even about an axis, or not; and perturbed in a symmetric way, or not."""
+        return (EVEN if symmetric else LAW) if basis.even else UNEVEN
 
 
 CIRCLE = CircleGeometry()

@@ -27,8 +27,17 @@ from meanfield.equations import Capability
 
 from ..bases import EPS, Floats
 from ..lanczos import check_size
-from ..law_eigenvalues import STEP, deflated, error_of, largest_rate, resolved_eigenvalues
+from ..law_eigenvalues import (
+    STEP,
+    agreed_rate,
+    deflated,
+    error_of,
+    largest_rate,
+    resolved_eigenvalues,
+    truncations,
+)
 from ..significant import even_size
+from .axial_linearisation import AxialLinearisation
 from .linearisation import UNIFORM, Matrix, align, complex_moments, last_degree
 
 # The density is resolved by the moments above this.
@@ -162,7 +171,7 @@ def spectrum(state: State) -> Spectrum:
         error = 4.0 * EPS * max(float(np.abs(values).min()), state.problem.noise)
         return Spectrum(state, values, values.copy(), None, None, error)
     aligned, even = align(complex_moments(state), state.problem.confinement is None)
-    coarse, fine = (Linearisation(state, aligned, size) for size in _sizes(aligned, even))
+    coarse, fine = (_linearised(state, aligned, even, size) for size in _sizes(state, aligned, even))
     parts = (False, True) if even else (None,)
     found = [
         resolved_eigenvalues(state.problem.noise, coarse.deflated(part), fine.deflated(part)) for part in parts
@@ -183,8 +192,14 @@ def slowest_rate(state: State) -> float:
     if _is_uniform(state):
         return -float(growth_rates(state.problem, max(LEAST_DEGREE, state.modes))[1:].max())
     aligned, even = align(complex_moments(state), state.problem.confinement is None)
-    about = Linearisation(state, aligned, _sizes(aligned, even)[0])
-    return min(largest_rate(about.deflated(part)) for part in ((False, True) if even else (None,)))
+    parts = (False, True) if even else (None,)
+    _sizes(state, aligned, even)
+
+    def rate_at(degree: int) -> float:
+        about = _linearised(state, aligned, even, degree)
+        return min(largest_rate(about.deflated(part)) for part in parts)
+
+    return agreed_rate(state.problem, rate_at, last_degree(aligned, RESOLVED))
 
 
 def slowest_rates(states: Sequence[State]) -> list[float | Exception]:
@@ -203,15 +218,21 @@ def _is_uniform(state: State) -> bool:
     return state.problem.confinement is None and largest <= UNIFORM
 
 
-def _sizes(moments: Matrix, even: bool) -> tuple[int, int]:
-    """Return two degrees of truncation; eigenfunctions need little more than the density itself."""
-    degree = last_degree(moments, RESOLVED)
-    coarse, fine = degree + max(24, degree // 3), degree + max(40, 2 * degree // 3)
+def _linearised(state: State, moments: Matrix, even: bool, degree: int) -> Linearisation | AxialLinearisation:
+    """Return the linearised equation at a state, on panels if it has an axis and the law no Gibbs map."""
+    if even and state.problem.lacks(Capability.GIBBS_MAP):
+        return AxialLinearisation(state.problem, moments.real, 1, degree)
+    return Linearisation(state, moments, degree)
+
+
+def _sizes(state: State, moments: Matrix, even: bool) -> tuple[int, int]:
+    """Return two degrees of truncation."""
+    coarse, fine = truncations(state.problem, last_degree(moments, RESOLVED))
     check_size(fine if even else 2 * fine)
     return coarse, fine
 
 
-def _rotation(about: Linearisation, sines: bool | None) -> tuple[float | None, float | None]:
+def _rotation(about: Linearisation | AxialLinearisation, sines: bool | None) -> tuple[float | None, float | None]:
     """Return the computed eigenvalue of rotation and the overlap of the kernel vector with the generator."""
     if about.problem.confinement is not None:
         return None, None

@@ -182,7 +182,7 @@ def gibbs_field(problem: Equation, strengths: Floats, moments: Matrix) -> Field:
     known = min(moments.shape[-1], wide + 1)
     coefficients[..., :known] = strengths[..., :known] * moments[..., :known]
     if problem.confinement is not None:
-        coefficients[..., 1:] += 0.5 * Interaction(problem).forces(wide)[1:]
+        coefficients[..., 1:] += 0.5 * Interaction(problem).phased_forces(wide)[1:]
     points = even_size(4 * wide)
     values = np.fft.irfft(coefficients, points, norm="forward")
     values -= values.max(axis=-1, keepdims=True)

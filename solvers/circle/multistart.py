@@ -15,9 +15,10 @@ from ..geometry import Geometry
 from ..searched import Tally
 from ..significant import confining_symmetry
 from ..sizing import stationary_equation
+from .axes import axis_of
 from .ensemble import Ensemble
 from .orbits import CLOSE, evened, images_of, row_of, upright
-from .rotation import Complexes
+from .rotation import Complexes, turned
 
 # Rows are the same if their lengths and energies agree to this; runs converge to 1e-9, less along flat directions.
 SAME, SAME_ENERGY = 1e-6, 1e-8
@@ -70,7 +71,7 @@ class Multistart:
     ) -> None:
         self.geometry = geometry
         self.ensemble, self.problem, self.sign, self.coupling = ensemble, problem, sign, coupling
-        self._confining = confining_symmetry(problem)
+        self._confining, self._axis = confining_symmetry(problem), axis_of(problem)
         self.points: list[Point | None] = [] if ensemble.confined else [None]
         for point in known:
             if (ensemble.confined or symmetry_of(point)) and self._known(point) is None:
@@ -113,7 +114,7 @@ class Multistart:
 
         These count as hits of the state on an axis that has their energy, of a stable one first.
         """
-        even = (rows.imag == 0.0).all(axis=1)
+        even = (rows.imag == 0.0).all(axis=1) & self.ensemble.reflects
         held = even | (self.ensemble.flattest(rows) > FLAT)
         energies = self.ensemble.gaps(self.rows)
         for energy in self.ensemble.gaps(rows[~held]) if hits is not None else ():
@@ -178,11 +179,18 @@ class Multistart:
         """Return the state near a row, converged in its symmetry or, if that fails, without; None if not found."""
         moments = self.ensemble.moments(row[None])[0]
         symmetry = self._symmetry(moments)
-        turned = evened(moments, VANISHING, turning=not self.ensemble.confined)
-        if turned is not None and not self.ensemble.confined:
-            turned = upright(turned, symmetry, VANISHING)
-        point = None if turned is None else self._found(turned, symmetry, even=True)
+        upon = self._evened(moments)
+        if upon is not None and not self.ensemble.confined:
+            upon = upright(upon, symmetry, VANISHING)
+        point = None if upon is None else self._found(upon, symmetry, even=True)
         return self._found(moments, symmetry, even=False) if point is None else point
+
+    def _evened(self, moments: Complexes) -> Complexes | None:
+        """Return the moments of a density with its axis at 0, or that of the confinement; None if it has none."""
+        if not self._axis:
+            return evened(moments, VANISHING, turning=not self.ensemble.confined)
+        along = evened(turned(moments, -self._axis), VANISHING, turning=False)
+        return None if along is None else turned(along, self._axis)
 
     def _found(self, moments: Complexes, symmetry: int, *, even: bool) -> Point | None:
         if (symmetry, even) not in self._equations:
@@ -215,6 +223,6 @@ class Multistart:
         alike = np.abs(np.abs(rows) - np.abs(row)).max(axis=1, initial=0.0) < SAME
         alike &= np.abs(energies - energy) < SAME_ENERGY * max(1.0, abs(energy))
         if self.ensemble.confined:
-            images = images_of(row, self.ensemble.degrees, self._confining)
+            images = images_of(row, self.ensemble.degrees, self._confining, self._axis)
             alike &= np.abs(rows[:, None, :] - images).max(axis=2).min(axis=1) < CLOSE
         return np.asarray(alike)

@@ -6,6 +6,7 @@ from ..bases import Integers
 from ..branches.continuation import Point
 from ..branches.orbits import SAME, symmetry_of
 from ..significant import confining_symmetry
+from .axes import axis_of
 from .moments import complex_moments, padded
 from .rotation import Complexes, turned
 
@@ -69,7 +70,7 @@ def are_images(one: Point, other: Point) -> bool:
         return True
     first, second = complex_moments(one), complex_moments(other)
     count = min(first.size, second.size)
-    images = images_of(first[:count], np.arange(count), confining_symmetry(problem))
+    images = images_of(first[:count], np.arange(count), confining_symmetry(problem), axis_of(problem))
     return bool(np.abs(images - second[:count]).max(axis=1).min() <= CLOSE)
 
 
@@ -84,12 +85,15 @@ def copies_of(point: Point, symmetry: int) -> int:
     moments = complex_moments(point)
     if symmetry == 0:
         return 1 if evened(moments, SAME, turning=True) is not None else 2
-    images = images_of(moments, np.arange(moments.size), symmetry)
+    images = images_of(moments, np.arange(moments.size), symmetry, axis_of(point.equation.problem))
     return len(images) // int(np.count_nonzero(np.abs(images - moments).max(axis=1) <= SAME))
 
 
-def images_of(moments: Complexes, degrees: Integers, symmetry: int) -> Complexes:
-    """Return the moments of a density turned by all multiples of 2 pi/m and reflected."""
+def images_of(moments: Complexes, degrees: Integers, symmetry: int, axis: float | None) -> Complexes:
+    """Return the moments of a density turned by all multiples of 2 pi/m and, with an axis, reflected in it."""
     angles = 2.0 * np.pi * np.arange(max(symmetry, 1)) / max(symmetry, 1)
     images = moments * np.exp(-1j * np.multiply.outer(angles, degrees))
-    return np.concatenate([images, images.conj()])
+    if axis is None:
+        return images
+    reflected = images.conj() * np.exp(-2j * axis * degrees) if axis else images.conj()
+    return np.concatenate([images, reflected])

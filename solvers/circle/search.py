@@ -30,7 +30,7 @@ from ..equation import StationaryEquation
 from ..geometry import Geometry
 from ..searched import Searched
 from ..significant import confining_symmetry
-from ..sizing import stationary_equation
+from ..sizing import confinement_field, stationary_equation
 from .ensemble import MODES, Ensemble
 from .multistart import Multistart
 from .orbits import copies_of
@@ -68,7 +68,7 @@ def search_all(geometry: Geometry, problem: Equation, sign: int, coupling: Numbe
     if equation is None:
         return Searched([], AMONG, theorem="the potential acts on no density")
     ensemble = _resolving(problem, equation, coupling)
-    at_most, theorem = _most_states(problem, equation.complete, equation.basis.degrees.size, ensemble)
+    at_most, theorem = _most_states(problem, equation.complete, equation.basis.cells.size, ensemble)
     found = Multistart(geometry, ensemble, problem, sign, coupling, known)
     if len(found.points) < at_most:
         _run(found)
@@ -86,7 +86,8 @@ def _resolving(problem: Equation, equation: StationaryEquation, coupling: Number
     generator = np.random.Generator(np.random.PCG64(SEED))
     while True:
         q = equation.q_at(coupling)
-        ensemble = Ensemble(equation, q, equation.basis.confinement)
+        # Angles count from 0, and not from the axis of a basis.
+        ensemble = Ensemble(equation, q, confinement_field(problem, 1, equation.basis.nodes))
         reach = int(equation.basis.degrees[-1])
         if equation.complete or reach >= MODES:
             return ensemble

@@ -15,6 +15,7 @@ from ..branches.orbits import SAME
 from ..equation import StationaryEquation
 from ..newton import NEUTRAL
 from ..sizing import equation_among
+from .axes import axis_of
 from .moments import by_degree, complex_moments, field_slopes, moment_derivatives, significant_moments
 from .orbits import evened
 from .orbits import name_of as name_with_axis
@@ -78,12 +79,15 @@ def _axes(
 ) -> Iterator[tuple[float, float]]:
     """Yield the angles of the axes that two neighbouring states may gain between them, at each of the two.
 
-    The strongest mode has a crest or a trough on the axis. A confinement has its axes at angle zero and, if it is
-    invariant under rotations, at the multiples of half their angle.
+    The strongest mode has a crest or a trough on the axis. A confinement may have an axis and then has, if it is
+    invariant under rotations, others at the multiples of half their angle from it.
     """
     if equation.basis.confinement is not None:
+        axis = axis_of(equation.problem)
+        if axis is None:
+            return
         cells = int(np.gcd.reduce(np.flatnonzero(equation.basis.confinement) + 1))
-        for angle in np.pi * np.arange(cells) / cells:
+        for angle in equation.basis.symmetry * axis + np.pi * np.arange(cells) / cells:
             yield float(angle), float(angle)
         return
     strongest = int(np.argmax(np.abs(new) * (np.abs(old) > 0.0)))

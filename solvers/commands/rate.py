@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from meanfield import Equation, MeanfieldError, Relaxation, Spectrum, State, critical_coupling
+from meanfield import Equation, MeanfieldError, Relaxation, Spectrum, State
 from meanfield.command_line import (
     Parser,
     add_common,
@@ -26,6 +26,7 @@ from meanfield.command_line import (
     write_all,
 )
 from meanfield.export import states_to_json_object
+from meanfield.theory import transition_coupling
 
 from .contraction import add_contraction, contract, require_noise
 from .wording import EACH_BRANCH, add_on_failure, heading
@@ -115,7 +116,7 @@ def _rate_object(
     problem: Equation, spectra: Sequence[Spectrum], fitted: Relaxation | None, complaint: str
 ) -> dict[str, Any]:
     minimiser = next((result for result in spectra if result.state.minimiser), None)
-    stationary = states_to_json_object([result.state for result in spectra], critical_coupling(problem))
+    stationary = states_to_json_object([result.state for result in spectra], transition_coupling(problem))
     rows = [row | _spectral_row(result) for row, result in zip(stationary["states"], spectra, strict=True)]
     unknown: dict[str, Any] = {"fitted": None, "fitted_error": None, "norm": None, "window": None, "norms": []}
     spectral = {
@@ -126,7 +127,7 @@ def _rate_object(
     known = {} if fitted is None else fitted.to_dict()
     return {
         "problem": problem.to_dict() | {"coupling": problem.coupling},
-        "critical_coupling": critical_coupling(problem),
+        "critical_coupling": transition_coupling(problem),
         **unknown,
         **spectral,
         **known,

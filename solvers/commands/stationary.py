@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from meanfield import Equation, State, critical_coupling
+from meanfield import Equation, State
 from meanfield.command_line import (
     Parser,
     add_common,
@@ -30,6 +30,7 @@ from meanfield.command_line import (
 from meanfield.export import STATE_KINDS, check_states_target, save_states, states_to_json_object
 from meanfield.records import StationaryStates, observable_named
 from meanfield.summary import leading_degree
+from meanfield.theory import transition_coupling
 
 from .wording import EACH_BRANCH, add_on_failure, heading
 
@@ -65,7 +66,7 @@ def stationary(argv: Sequence[str]) -> int:
 def _state_writers(
     problem: Equation, states: Sequence[State], where: dict[str, Any], settings: argparse.Namespace
 ) -> list[Callable[[], Sequence[Path]]]:
-    critical = critical_coupling(problem)
+    critical = transition_coupling(problem)
     writers: list[Callable[[], Sequence[Path]]] = []
     for target in settings.to:
         writers.append(
@@ -80,7 +81,7 @@ def _print_states(
     problem: Equation, states: StationaryStates, where: dict[str, Any], settings: argparse.Namespace
 ) -> None:
     if settings.json:
-        say_json(states_to_json_object(states, critical_coupling(problem), where))
+        say_json(states_to_json_object(states, transition_coupling(problem), where))
     elif not settings.quiet:
         say(_states_text(problem, states))
 

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from meanfield import Equation, State, critical_coupling
+from meanfield import Equation, State
 from meanfield.command_line import Parser, formatted, word
 from meanfield.equations import has_free_energy
+from meanfield.theory import transition_coupling
 from meanfield.wording import describe
 
 EACH_BRANCH = "one line a branch"
@@ -27,7 +28,7 @@ def add_on_failure(parser: Parser) -> None:
 def heading(problem: Equation, states: Sequence[State]) -> Iterator[str]:
     """Yield the lines above a table of states."""
     yield describe(problem)
-    critical = critical_coupling(problem)
+    critical = transition_coupling(problem)
     if critical is not None:
         ratio = np.longdouble(problem.fixed_coupling) / np.longdouble(critical)
         yield f"critical coupling {formatted(critical, 12)}, relative coupling {formatted(float(ratio), 12)}"

@@ -7,12 +7,12 @@ import numpy as np
 
 from meanfield import ComputationFailed, InvalidInput, NotResolved, Outcome
 from meanfield.arguments import checked
-from meanfield.equations import Capability
+from meanfield.equations import Capability, require
 
 from ..bases import EPS, Floats
 from .accuracy import FACTOR, compared
 from .direct import RECORDED, MomentPath, Progress, cut_short, relative_errors, require_direct, unresolved_from
-from .flow import MOST_DEGREES, Flow, field_degree
+from .flow import Flow
 from .flow_maps import flow_map, kept
 from .panels import Panels, first_panels
 from .plan import Plan
@@ -33,7 +33,7 @@ FINER = 0.1
 @checked
 @dataclass(frozen=True)
 class Characteristics:
-    """Characteristics of an equation without noise, for densities with one angle.
+    """Characteristics of an equation without noise, for densities with one angle and any velocity law with a drive.
 
     Labels on Gauss panels carry the mass of the first density. Their positions are integrated by a Runge-Kutta
     method of order eight, the field being that of their moments, and panels are halved where the flow stretches
@@ -101,23 +101,8 @@ def _outcome(failure: BaseException | None) -> Outcome:
 
 def _flow(request: Plan) -> Flow:
     """Return the flow of a density, its field summed over the degrees that count."""
-    problem = request.problem
-    if lacking := problem.lacks(Capability.GRADIENT):
-        other = (
-            "leave the method out, or take particles (simulate)"
-            if request.space.harmonic(problem, request.start) is None
-            else "take method=WatanabeStrogatz() (--method watanabe-strogatz)"
-        )
-        raise InvalidInput(
-            f"Characteristics() follow densities in the gradient law of a pair potential, and {lacking}; {other}"
-        )
-    degree = field_degree(problem)
-    if degree > MOST_DEGREES:
-        raise InvalidInput(
-            f"Characteristics() sums velocities over at most {MOST_DEGREES} degrees, and {problem.potential!r} has "
-            f"more than that; take a smooth potential, or leave the method out"
-        )
-    flow = request.space.flow(problem, request.start, degree, request.full)
+    require(request.problem, Capability.DRIVE, "characteristics")
+    flow = request.space.flow(request.problem, request.start, request.full)
     if flow is None:
         raise InvalidInput(
             "Characteristics() follow densities on the circle and densities about an axis on spheres; for others "
@@ -203,7 +188,7 @@ class Run:
         end = max(float(self.times[-1]), EPS)
 
         def velocity(now: float, positions: Floats) -> Floats:
-            return self.flow.velocity(positions, masses)
+            return self.flow.velocity(now, positions, masses)
 
         local = STEP_SHARE * self.tolerance / self._cells
         first = None if step is None else min(step, end - time)

@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from meanfield import Equation, NotResolved
+from meanfield import Equation, InvalidInput, NotResolved
 from meanfield.equations import Capability, Interaction
 
 from ..limits import MAX_DEGREE
-from .flow import MOST_DEGREES, field_degree
 from .initial import Initial
 from .space import Space
 from .units import rate_unit
@@ -41,7 +40,8 @@ def collapse(problem: Equation, space: Space, start: Initial, time: float, degre
 def _to_a_point(problem: Equation, start: Initial) -> bool:
     """Return whether a density may collapse to one point by its interaction alone, as rates of contraction need."""
     turned = bool(np.hypot(start.cosine[1:2], start.sine[1:2]).any())
-    return problem.confinement is None and problem.velocity.lag == 0.0 and turned
+    known = not (problem.lacks(Capability.DRIVE) or problem.lacks(Capability.AUTONOMOUS))
+    return known and problem.confinement is None and problem.velocity.lag == 0.0 and turned
 
 
 def contraction(problem: Equation) -> float | None:
@@ -63,6 +63,16 @@ def contraction(problem: Equation) -> float | None:
 def _further(problem: Equation, space: Space, start: Initial) -> str:
     if space.harmonic(problem, start) is not None:
         return "method=WatanabeStrogatz() (--method watanabe-strogatz) follows it to any time"
-    if not problem.lacks(Capability.GRADIENT) and space.modes.angles == 1 and field_degree(problem) <= MOST_DEGREES:
+    if _has_flow(problem, space, start):
         return "method=Characteristics() (--method characteristics) goes on along characteristics"
     return "particles go on (simulate)"
+
+
+def _has_flow(problem: Equation, space: Space, start: Initial) -> bool:
+    """Return whether a density can be followed along characteristics."""
+    if problem.lacks(Capability.DRIVE):
+        return False
+    try:
+        return space.flow(problem, start, False) is not None
+    except InvalidInput:
+        return False

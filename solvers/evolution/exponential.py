@@ -1,4 +1,4 @@
-r"""Exponential Runge-Kutta of order four for y' = L y + N(y), L diagonal, and its step control.
+r"""Exponential Runge-Kutta of order four for y' = L y + N(t, y), L diagonal, and its step control.
 
 Krogstad's scheme [1]_, with :math:`z = hL`, :math:`\varphi_1(z) = (e^z-1)/z` and
 :math:`\varphi_{k+1}(z) = (\varphi_k(z) - 1/k!)/z`:
@@ -9,7 +9,9 @@ Krogstad's scheme [1]_, with :math:`z = hL`, :math:`\varphi_1(z) = (e^z-1)/z` an
     b = a + h\varphi_2(\tfrac z2) (N(a) - N(y)), \\
     c &= e^z y + h\varphi_1 N(y) + 2 h\varphi_2 (N(b) - N(y)), \\
     y_+ &= e^z y + h\varphi_1 N(y) + h(4\varphi_3 - 3\varphi_2) N(y) + h(2\varphi_2 - 4\varphi_3)(N(a) + N(b))
-           + h(4\varphi_3 - \varphi_2) N(c) .
+           + h(4\varphi_3 - \varphi_2) N(c) ,
+
+N being taken at the middle of the step in the stages a and b, at its end in c and at :math:`y_+`.
 
 With :math:`N(y_+)`, which the next step needs anyway, in place of N(c) the last line has order three; the
 difference :math:`h(4\varphi_3-\varphi_2)(N(y_+) - N(c))` estimates the error of a step (the pair of [2]_).
@@ -150,21 +152,23 @@ def coefficients(linear: Floats, step: float) -> Coefficients:
     )
 
 
-def krogstad_step(system: System, unknown: Floats, nonlinear: Floats, weights: Coefficients) -> Step:
-    """Return one step from y with N(y), by the coefficients of its size."""
+def krogstad_step(
+    system: System, time: float, step: float, unknown: Floats, nonlinear: Floats, weights: Coefficients
+) -> Step:
+    """Return one step from y with N(y) at a time, by the coefficients of its size."""
     stages = weights.linear * unknown
     stages += weights.known * nonlinear
     first, second, third, end = stages
-    at_first = system.nonlinear(first)
+    at_first = system.nonlinear_at(time + 0.5 * step, first)
     second += weights.mend_half * at_first
-    at_second = system.nonlinear(second)
+    at_second = system.nonlinear_at(time + 0.5 * step, second)
     third += weights.mend_whole * at_second
-    at_third = system.nonlinear(third)
+    at_third = system.nonlinear_at(time + step, third)
     at_first += at_second
     at_first *= weights.middle
     end += at_first
     end += weights.last * at_third
-    at_end = system.nonlinear(end)
+    at_end = system.nonlinear_at(time + step, end)
     np.subtract(at_end, at_third, at_third)
     at_third *= weights.last
     return Step(end, at_end, at_third)
@@ -200,7 +204,7 @@ class ExponentialStepper:
         self.evaluations = 1
         self._method = method
         self._tolerance, self._tail = tolerance * SHARE, tail
-        self._nonlinear = system.nonlinear(unknown)
+        self._nonlinear = system.nonlinear_at(time, unknown)
         self._before: tuple[float, Floats, Floats] = (time, unknown, self._nonlinear)
         self._known: dict[float, Coefficients] = {}
         # Without noise most of L is zero.
@@ -225,13 +229,13 @@ class ExponentialStepper:
             return self.unknown
         start, unknown, nonlinear = self._before
         self.evaluations += 4
-        return krogstad_step(
-            self.system, unknown, nonlinear, coefficients(self.system.linear, time - start)
-        ).unknown
+        step = time - start
+        made = krogstad_step(self.system, start, step, unknown, nonlinear, coefficients(self.system.linear, step))
+        return made.unknown
 
     def _fixed(self) -> None:
         step = self._step
-        made = krogstad_step(self.system, self.unknown, self._nonlinear, self._coefficients(step))
+        made = self._made(step)
         self.evaluations += 4
         if not self._relative_error(made) <= HOPELESS:
             raise ComputationFailed(
@@ -247,7 +251,7 @@ class ExponentialStepper:
                 raise ComputationFailed(
                     f"the step fell to {step:.1e} at time {self.time:.6g}; the density changes ever faster there"
                 )
-            made = krogstad_step(self.system, self.unknown, self._nonlinear, self._coefficients(step))
+            made = self._made(step)
             self.evaluations += 4
             error = self._error(made)
             factor = SHRINK if not error < math.inf else SAFETY * max(error, 1e-12) ** -0.25
@@ -255,6 +259,10 @@ class ExponentialStepper:
             if error <= 1.0:
                 self._accept(made, step)
                 return
+
+    def _made(self, step: float) -> Step:
+        """Return a step from the density reached."""
+        return krogstad_step(self.system, self.time, step, self.unknown, self._nonlinear, self._coefficients(step))
 
     def _accept(self, made: Step, step: float) -> None:
         self._before = (self.time, self.unknown, self._nonlinear)
@@ -291,7 +299,10 @@ class ExponentialStepper:
         size = math.sqrt(float(self.unknown.dot(self.unknown)))
         speed = math.sqrt(float(self._nonlinear.dot(self._nonlinear)))
         slowest = 1.0 / max(float(np.abs(self.system.linear).min()), self._least_rate)
-        return discrete(min(self._tolerance**0.25 * size / speed if speed > 0.0 else slowest, slowest))
+        if size == 0.0 or speed == 0.0:
+            # The uniform density, which a force or a velocity of its own may move.
+            return discrete(self._tolerance**0.25 * slowest if speed > 0.0 else slowest)
+        return discrete(min(self._tolerance**0.25 * size / speed, slowest))
 
 
 def discrete(step: float) -> float:
@@ -301,12 +312,12 @@ def discrete(step: float) -> float:
 
 def too_large(system: System, unknown: Floats, name: str, step: float, time: float) -> str:
     """Return the sentence that a fixed step is too large, with an admissible one, whose halves agree with it."""
-    nonlinear = system.nonlinear(unknown)
+    nonlinear = system.nonlinear_at(time, unknown)
     smaller = step
     with np.errstate(over="ignore", invalid="ignore"):
         for _ in range(40):
             smaller *= 0.5
-            made = krogstad_step(system, unknown, nonlinear, coefficients(system.linear, smaller))
+            made = krogstad_step(system, time, smaller, unknown, nonlinear, coefficients(system.linear, smaller))
             size = max(float(made.unknown.dot(made.unknown)), 1e-300)
             if math.sqrt(float(made.error.dot(made.error) / size)) < 1e-4:
                 break

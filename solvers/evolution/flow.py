@@ -4,10 +4,11 @@ from typing import Protocol
 
 import numpy as np
 
-from meanfield import Equation
+from meanfield import Equation, InvalidInput
 from meanfield.equations import Interaction
 
 from ..bases import EPS, Floats
+from .medium import medium_of
 
 # Degrees over which fields are summed, at most.
 MOST_DEGREES = 512
@@ -35,8 +36,8 @@ class Flow(Protocol):
     def masses(self, labels: Floats) -> Floats:
         """Return the first density of labels, so that its integral over the interval is one."""
 
-    def velocity(self, positions: Floats, masses: Floats) -> Floats:
-        """Return the velocities of points with masses."""
+    def velocity(self, time: float, positions: Floats, masses: Floats) -> Floats:
+        """Return the velocities of points with masses at a time."""
 
     def moments(self, positions: Floats, masses: Floats, degree: int) -> tuple[Floats, Floats]:
         """Return cosine and sine moments by degree, from 0 to at least the given one, of points with masses."""
@@ -48,12 +49,71 @@ class Flow(Protocol):
         """Return the density at points from its labels and the derivative of positions in the labels."""
 
 
+class DriveVelocity:
+    """Velocities of points under any velocity law with a drive, in the field of the masses that they carry.
+
+    Parameters
+    ----------
+    problem
+        The equation, with its coupling.
+    even
+        Whether points stand for both signs of their angle, as they do on all spheres.
+    symmetry
+        n; angles are n times those of the circle. On spheres 2 for points that stand for both sides of the equator,
+        whose angles are their own.
+
+    Raises
+    ------
+    InvalidInput
+        If the multipliers decay so slowly that the velocity has a kink or a jump.
+    """
+
+    def __init__(self, problem: Equation, even: bool, symmetry: int) -> None:
+        domain, law = problem.domain, problem.velocity
+        self._confinement, self._turning = problem.confinement, symmetry if domain.turns else 1
+        self._lag = float(law.lag)
+        self._medium = medium_of(law, float(problem.fixed_coupling), domain, even, self._turning)
+        self._mirrored = symmetry == 2 and not domain.turns
+
+    @property
+    def degree(self) -> int:
+        """Degrees of the field, in units of the turning symmetry."""
+        return self._medium.degree
+
+    def among(self, time: float, positions: Floats, masses: Floats) -> Floats:
+        """Return the velocities of points with masses at a time."""
+        medium, angles = self._medium, positions / self._turning
+        waves = medium.waves(angles)
+        moments = np.asarray(waves @ masses, dtype=np.complex128)
+        if medium.even:
+            moments.imag = 0.0
+        if self._mirrored:
+            moments[1::2] = 0.0
+        ahead = medium.waves(angles + self._lag) if self._lag else waves
+        velocity = medium.law.pace(time) * medium.velocity(ahead, medium.fields(moments))
+        if self._confinement is not None:
+            velocity = velocity - np.asarray(self._confinement.slope(angles), dtype=float)
+        return np.asarray(self._turning * velocity)
+
+
 def field_degree(problem: Equation) -> int:
-    """Return the degree beyond which the slope of the field is rounding, or more than ``MOST_DEGREES``."""
+    """Return the degree beyond which the slope of the field of a gradient law is rounding.
+
+    Raises
+    ------
+    InvalidInput
+        If that is more than ``MOST_DEGREES``.
+    """
     interaction = Interaction(problem, 1.0)
     attractions = interaction.attractions(interaction.significant_degree)
-    forces = interaction.forces(MOST_DEGREES + 1)
-    return max(_last(attractions), _last(forces), 1)
+    forces = interaction.phased_forces(MOST_DEGREES + 1)
+    degree = max(_last(attractions), _last(forces), 1)
+    if degree > MOST_DEGREES:
+        raise InvalidInput(
+            f"Characteristics() sums velocities over at most {MOST_DEGREES} degrees, and {problem.potential!r} has "
+            f"more than that; take a smooth potential, or leave the method out"
+        )
+    return degree
 
 
 def _last(coefficients: Floats) -> int:

@@ -14,6 +14,18 @@ class LawSystem(System):
     multistep = False
     weights: Floats | None = None
 
+    def advected(self, unknown: Floats, pace: float) -> Floats:
+        """Return the derivative by advection with the velocity times a factor, and by the confinement."""
+        raise NotImplementedError
+
+    def nonlinear(self, unknown: Floats) -> Floats:
+        """Return the derivative by advection at time 0."""
+        return self.nonlinear_at(0.0, unknown)
+
+    def nonlinear_at(self, time: float, unknown: Floats) -> Floats:
+        """Return the derivative by advection at a time."""
+        return self.advected(unknown, self.problem.velocity.pace(time))
+
     def jacobian(self, time: float, unknown: Floats) -> Floats:
         """Refuse a Jacobian, as :attr:`multistep` says.
 

@@ -1,6 +1,7 @@
 """The coefficients of the moment equations, cell by cell, and estimates of the steps of integrators."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,8 @@ class Rates:
     noise, unit : float
         n^2 D, and n^2 times the unit of rates in its place, which is D unless there is no noise.
     cells, attraction, force : (K,) float
-        j, j lambda_nj and -j v_nj/(2D), so that g = attraction c + force; the unit stands for D.
+        j, j lambda_nj and -j v_nj/(2D), so that g = attraction c + force; the unit stands for D. Where the
+        confinement has sines v_nj - i u_nj stands for v_nj, and the force is complex.
     linear, divergence : (K,) float
         L and n^2 j times the unit.
     """
@@ -40,7 +42,7 @@ class Rates:
         self.linear = -self.unit * cells**2 * (diffuses(problem) - strengths)
         self.divergence = self.unit * cells
         self.confined = problem.confinement is not None
-        self.force: Floats = 0.5 * cells * interaction.forces(symmetry * degree)[symmetry::symmetry]
+        self.force: Any = 0.5 * cells * interaction.phased_forces(symmetry * degree)[symmetry::symmetry]
 
     def explicit_steps(self) -> float:
         r"""Return an estimate of the number of steps in a unit of time if N is explicit.

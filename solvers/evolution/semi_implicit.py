@@ -78,7 +78,7 @@ class SemiImplicitStepper:
         self.steps, self.evaluations = 0, 1
         self._step = step
         self._inverse = 1.0 / (11.0 / 6.0 - step * system.linear)
-        self._nonlinear = system.nonlinear(unknown)
+        self._nonlinear = system.nonlinear_at(time, unknown)
         # The last two steps before this one: unknowns and N there.
         self._earlier: list[tuple[Floats, Floats]] = []
         self._before = (time, unknown, self._nonlinear)
@@ -94,16 +94,15 @@ class SemiImplicitStepper:
     def _advance(self) -> None:
         self._before = (self.time, self.unknown, self._nonlinear)
         if len(self._earlier) < 2:
-            made = krogstad_step(
-                self.system, self.unknown, self._nonlinear, coefficients(self.system.linear, self._step)
-            )
+            weights = coefficients(self.system.linear, self._step)
+            made = krogstad_step(self.system, self.time, self._step, self.unknown, self._nonlinear, weights)
             following, nonlinear = made.unknown, made.nonlinear
             self.evaluations += 4
         else:
             (y_1, n_1), (y_2, n_2) = self._earlier
             known = 3.0 * self.unknown - 1.5 * y_1 + y_2 / 3.0
             following = self._inverse * (known + self._step * (3.0 * (self._nonlinear - n_1) + n_2))
-            nonlinear = self.system.nonlinear(following)
+            nonlinear = self.system.nonlinear_at(self.time + self._step, following)
             self.evaluations += 1
         self._earlier = [(self.unknown, self._nonlinear), *self._earlier][:2]
         self.unknown, self._nonlinear = following, nonlinear

@@ -71,8 +71,14 @@ class Space(Protocol):
         """Return the only degree of a potential by which a density evolves under Moebius maps, or None."""
         ...
 
-    def flow(self, problem: Equation, start: Initial, degree: int, full: bool) -> Flow | None:
-        """Return the flow of a density in a gradient law whose field has a degree; None for more than one angle."""
+    def flow(self, problem: Equation, start: Initial, full: bool) -> Flow | None:
+        """Return the flow of a density by a velocity law with a drive; None for densities with more than one angle.
+
+        Raises
+        ------
+        InvalidInput
+            If the field has too many degrees.
+        """
         ...
 
     def descent(self, problem: Equation, cosine: Floats, sine: Floats, accuracy: float) -> Descent:

@@ -35,7 +35,7 @@ Complexes = NDArray[np.complex128]
 
 
 class System(Protocol):
-    """An autonomous system y' = L y + N(y) with L diagonal.
+    """A system y' = L y + N(t, y) with L diagonal, most often autonomous.
 
     Attributes
     ----------
@@ -75,11 +75,15 @@ class System(Protocol):
     weights: Floats | None
 
     def nonlinear(self, unknown: Floats) -> Floats:
-        """Return N(y), shape (size,)."""
+        """Return N(0, y), shape (size,)."""
+
+    def nonlinear_at(self, time: float, unknown: Floats) -> Floats:
+        """Return N(t, y), shape (size,)."""
+        return self.nonlinear(unknown)
 
     def derivative(self, time: float, unknown: Floats) -> Floats:
         """Return y', shape (size,)."""
-        result = self.nonlinear(unknown)
+        result = self.nonlinear_at(time, unknown)
         result += self.linear * unknown
         return result
 

@@ -35,11 +35,15 @@ INTERPOLATION = 3072.0
 class VelocitySetting(CircleSetting):
     """The circle with a velocity law: drifts from pairs or from moments."""
 
+    def particles(self, positions: Floats, generator: np.random.Generator) -> VelocityPairs:
+        """Return the particles at positions with their drift from pairs."""
+        return VelocityPairs(self.problem, self.modes.cells, self.degrees, positions, generator)
+
     def cloud(self, positions: Floats, generator: np.random.Generator) -> Any:
         """Return the particles at positions, with their drift and their noise."""
         problem, modes, degrees = self.problem, self.modes, self.degrees
         if isinstance(self.drift, PairDrift):
-            return VelocityPairs(problem, modes.cells, degrees, positions, generator)
+            return self.particles(positions, generator)
         kernel, force = kernel_named(self.kernel, modes.cells), VelocityForce(problem, modes, degrees)
         return MomentCloud(problem, modes, degrees, positions, generator, kernel, force)
 
@@ -56,7 +60,7 @@ class VelocitySetting(CircleSetting):
         for start in set(starts):
             generator = np.random.default_rng(0)
             positions = self.placed(start, WATCHED, generator)[:WATCHED]
-            cloud = VelocityPairs(self.problem, self.modes.cells, self.degrees, positions, generator)
+            cloud = self.particles(positions, generator)
             contraction = cloud.contraction_by(table.largest_step)
             if contraction > OVERSHOOTING:
                 raise InvalidInput(too_long(table.largest_step, contraction))

@@ -21,6 +21,7 @@ and M. D. Dahleh, SIAM J. Sci. Comput. 17 (1996) 913-919.
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,7 +98,8 @@ class DriftDegrees:
     Attributes
     ----------
     interaction, confinement : (L + 1,) float
-        :math:`\kappa w_l` and :math:`v_l`; entry 0 is 0.
+        :math:`\kappa w_l` and :math:`v_l`; entry 0 is 0. On the circle the :math:`v_l` may be complex, those of
+        cosines less i times those of sines.
     scale
         :math:`\sum_l \sqrt{P_l'(1)}(|\kappa w_l| + |v_l|)` over all degrees considered: a bound of the drift.
     truncation_error
@@ -112,7 +114,7 @@ class DriftDegrees:
     """
 
     interaction: Floats
-    confinement: Floats
+    confinement: Any
     scale: float
     truncation_error: float | None
     random_share: float | None
@@ -190,8 +192,10 @@ def steepness(dimension: int, degree: int) -> Floats:
     return degrees * (degrees + dimension - 2) / (dimension - 1)
 
 
-def force_coefficients(problem: Equation, tolerance: float, last: int) -> tuple[Floats, Floats, float]:
+def force_coefficients(problem: Equation, tolerance: float, last: int) -> tuple[Floats, Any, float]:
     """Return kappa w_l and v_l up to a degree, at most about ``last``, and an estimate of the sum of those beyond.
+
+    The v_l of a confinement with sines are complex, those of cosines less i times those of sines.
 
     The estimate L sqrt(P_L'(1)) sup |w_l| over l > L is a bound of sum sqrt(P_l'(1)) |w_l| for multipliers that
     decay like 1/l^3 or faster, and does not shrink for those whose sum diverges.
@@ -201,11 +205,15 @@ def force_coefficients(problem: Equation, tolerance: float, last: int) -> tuple[
         pairs.append((problem.confinement, 1.0))
     degree = 32
     while True:
-        rows, beyond = [], 0.0
+        rows: list[Any] = []
+        beyond = 0.0
         slopes = np.sqrt(steepness(problem.domain.dimension, degree))
         for potential, factor in pairs:
             strength = float(factor * potential.scale(problem.domain))
-            rows.append(strength * potential.relative_multipliers(problem.domain, degree))
+            row: Any = strength * potential.relative_multipliers(problem.domain, degree)
+            if not potential.even:
+                row = row - 1j * np.asarray(factor * potential.sine_multipliers(problem.domain, degree), float)
+            rows.append(row)
             tail = potential.relative_tail_bound(problem.domain, degree)
             beyond += abs(strength) * degree * float(slopes[-1]) * tail
         scale = sum(float((slopes * np.abs(row)).sum()) for row in rows)

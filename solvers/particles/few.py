@@ -120,8 +120,8 @@ class FewParticles(CircleParticles):
         modes = self._modes
         self._waves.fill(in_radians(self.places, modes.cells))
         cosine, sine = self._waves.means()
-        real = modes.interaction[1:] * cosine + modes.confinement[1:]
-        imaginary = -modes.interaction[1:] * sine
+        real = modes.interaction[1:] * cosine + modes.confinement[1:].real
+        imaginary = modes.confinement[1:].imag - modes.interaction[1:] * sine
         if watched:
             self._watch(real, imaginary, step)
         factor = self._degrees * (step * modes.cells / (2.0 * np.pi))

@@ -15,6 +15,7 @@ from ..defaults import DEGREES
 from ..limits import require_memory
 from ..provenance import version
 from .drift import MomentDrift, PairDrift
+from .paced import require_paced
 from .replicas import Replica
 from .saving import replica_path
 from .schemes import require_scheme
@@ -87,6 +88,7 @@ def plan(
         If one of them is not admissible.
     """
     options = _checked(options)
+    require_paced(problem)
     setting = motion(problem, options.drift, options.degrees, options.particles)
     require_scheme(options.scheme, setting.flat, problem.noise)
     table = timetable(until, setting.default_step(until) if step is None else step, times)

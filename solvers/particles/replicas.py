@@ -15,6 +15,7 @@ from meanfield import ComputationFailed
 
 from ..checkpoints import Checkpoint
 from .drift import OVERSHOOTING
+from .paced import paced
 from .saving import Progress, due, load, save
 from .settings import Setting, Start
 from .stepping import Scheme, advance, too_long
@@ -131,7 +132,7 @@ class _Walk:
         replica, cloud, progress = self.replica, self.cloud, self.progress
         between = max(1, BETWEEN_REPORTS // replica.particles)
         for record, remaining, step in replica.timetable.steps_from(progress.done):
-            advance(replica.scheme, cloud, step)
+            advance(replica.scheme, paced(replica.setting.problem, cloud, progress.time, step), step)
             before, progress.time = progress.time, replica.timetable.times[record] - remaining * step
             progress.done += 1
             self._watch(step)

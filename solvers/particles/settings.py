@@ -65,6 +65,10 @@ class Setting(Protocol):
     """A domain with the drift on it; plain and picklable."""
 
     @property
+    def problem(self) -> Equation:
+        """The equation."""
+
+    @property
     def drift(self) -> MomentDrift | PairDrift:
         """The method of summing the drift."""
 

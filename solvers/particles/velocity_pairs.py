@@ -55,12 +55,16 @@ class VelocityPairs(CircleParticles):
         """The positions (N,), in cells."""
         return self.places
 
+    def velocity(self, sources: Floats, points: Floats) -> Floats:
+        """Return the drift at points (n,) among particles at angles (N,)."""
+        return velocity_among(self._problem, sources, points)
+
     def drift(self, step: float, watched: bool = True) -> Floats:
         """Return the displacements by the drift of a step; its slope is taken when particles are recorded."""
         if watched:
             self._step = step
         angles = self.places * (2.0 * np.pi / self._cells)
-        return velocity_among(self._problem, angles, angles) * (step * self._cells / (2.0 * np.pi))
+        return self.velocity(angles, angles) * (step * self._cells / (2.0 * np.pi))
 
     def moments(self) -> Complexes:
         """Return c_0, c_1, ... of the particles."""
@@ -73,9 +77,7 @@ class VelocityPairs(CircleParticles):
     def contraction_by(self, step: float) -> float:
         """Return the step times the largest slope -b' at the particles, at least 0."""
         angles = self.places * (2.0 * np.pi / self._cells)
-        before, after = (
-            velocity_among(self._problem, angles, angles + shift) for shift in (-HALF_DISTANCE, HALF_DISTANCE)
-        )
+        before, after = (self.velocity(angles, angles + shift) for shift in (-HALF_DISTANCE, HALF_DISTANCE))
         return step * float((before - after).max(initial=0.0)) / (2.0 * HALF_DISTANCE)
 
 

@@ -4,7 +4,7 @@ import math
 
 from ..bases import Basis
 from ..geometry import Densities
-from . import harmonics, stability
+from . import harmonics, law_stability, stability
 from .births import first_threshold, folds_apart, follows_all, reaches_down, sides, symmetries
 from .branching import births_on_branch, births_without_axis, zonal_birth
 from .equations import FEWEST, basis_of
@@ -33,6 +33,15 @@ class ZonalDensities(Densities):
     moment_arrays = staticmethod(moment_arrays)
 
 
+class LawDensities(ZonalDensities):
+    """Densities about an axis, under a law without a symmetric linearisation."""
+
+    unstable_counts = staticmethod(law_stability.unstable_counts)
+    blocks_of = staticmethod(law_stability.blocks_of)
+    block_matrix = staticmethod(law_stability.block_matrix)
+    rotations = staticmethod(law_stability.rotations)
+
+
 class InvariantDensities(Densities):
     """Densities on S^2 without an axis, invariant under a finite group."""
 
@@ -50,7 +59,7 @@ class InvariantDensities(Densities):
     moment_arrays = staticmethod(moment_arrays)
 
 
-ZONAL, INVARIANT = ZonalDensities(), InvariantDensities()
+ZONAL, LAW, INVARIANT = ZonalDensities(), LawDensities(), InvariantDensities()
 
 
 class SphereGeometry:
@@ -79,9 +88,9 @@ class SphereGeometry:
         """Return 2 for densities that are the same at antipodes, 0 for the uniform one, else 1."""
         return math.gcd(divisor, 2) if divisor else 0
 
-    def densities(self, basis: Basis) -> Densities:
-        """Return the densities of a basis: about an axis, or invariant under a group."""
-        return ZONAL if basis.even else INVARIANT
+    def densities(self, basis: Basis, *, symmetric: bool = True) -> Densities:
+        """Return the densities of a basis: about an axis, perturbed in a symmetric way or not, or of a group."""
+        return (ZONAL if symmetric else LAW) if basis.even else INVARIANT
 
 
 SPHERE = SphereGeometry()

@@ -126,7 +126,7 @@ def test_a_claim_that_needs_no_gibbs_map_may_be_about_an_equation_without_noise(
 
 @pytest.mark.parametrize("capability", Capability)
 def test_what_an_equation_lacks_is_said(capability):
-    needs_noise = capability in (Capability.GIBBS_MAP, Capability.FREE_ENERGY)
+    needs_noise = capability in (Capability.GIBBS_MAP, Capability.STATIONARY_MAP, Capability.FREE_ENERGY)
     assert bool(QUIET.lacks(capability)) == needs_noise
     assert not problems.KURAMOTO.problem.lacks(capability)
     confined = problems.KURAMOTO.problem.replace(confinement=CosineSeries((-0.1,)))

@@ -176,7 +176,7 @@ def test_nonsense_is_refused_in_a_sentence(make, message):
 
 
 def test_unknown_names_are_answered_with_suggestions():
-    with pytest.raises(InvalidInput, match="did you mean transformer\\? known potentials: cosine-series, custom"):
+    with pytest.raises(InvalidInput, match="did you mean transformer\\? known potentials: arc-cosine, cosine"):
         potential_from("transfomer", {})
     with pytest.raises(InvalidInput, match="does not take the parameters given \\(radius\\)"):
         potential_from("transformer", {"radius": 1.0})

@@ -33,7 +33,8 @@ from solvers import (
     contraction_rate,
     simulate,
 )
-from solvers.characteristics import LabelDensity, contraction, measured, medium
+from solvers.characteristics import LabelDensity, contraction, measured
+from solvers.evolution import medium
 from tests import oracles
 
 

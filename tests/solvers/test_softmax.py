@@ -12,8 +12,8 @@ from meanfield import (
     HegselmannKrause,
     InvalidInput,
     McKeanVlasov,
-    NormalisedAttention,
     NotResolved,
+    PhaseLag,
     SoftmaxAttention,
     Sphere,
     Transformer,
@@ -225,10 +225,9 @@ def test_files_hold_the_equation(tmp_path):
     ("problem", "sentence"),
     [
         (
-            ContinuityEquation(Circle(), NormalisedAttention(2.0), coupling=5.0),
-            "need a Gibbs map, and the velocity of nGPT",
+            ContinuityEquation(Circle(), PhaseLag(SoftmaxAttention(2.0), 0.3), coupling=5.0),
+            "clusters, which rotate",
         ),
-        (ContinuityEquation(Circle(), SoftmaxAttention(-2.0), coupling=5.0), "for beta > 0 only"),
         (ContinuityEquation(Circle(), SoftmaxAttention(2.0), noise=0.0, coupling=5.0), "give noise > 0"),
     ],
 )

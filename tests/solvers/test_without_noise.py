@@ -411,7 +411,7 @@ def test_what_needs_noise_says_so(tmp_path):
     problem = at(Kuramoto(), 1.0)
     with pytest.raises(InvalidInput, match=r"evolutions that end at rest \(stop_at_stationarity, --stop\) need"):
         evolve(problem, uneven, math.inf, stop_at_stationarity=True)
-    with pytest.raises(InvalidInput, match="without noise no density is exp"):
+    with pytest.raises(InvalidInput, match="without noise no density is that of Gibbs"):
         bifurcation_diagram(problem.at(coupling=None))
     with pytest.raises(InvalidInput, match="has no checkpoints"):
         evolve(problem, uneven, 1.0, method=WatanabeStrogatz(), checkpoint=Checkpoint(tmp_path / "c", every=0.5))

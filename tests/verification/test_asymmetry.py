@@ -7,7 +7,7 @@ import pytest
 
 from meanfield import Circle, ContinuityEquation, McKeanVlasov, NormalisedAttention, SoftmaxAttention, Transformer
 from solvers import EulerMaruyama, PairDrift, simulate
-from verification.asymmetry import asymmetry, jacobian
+from verification.asymmetry import asymmetry, derivatives, displaced
 
 EPS = np.finfo(float).eps
 ANGLES = np.array([0.0, 1.0, 2.5])
@@ -27,6 +27,11 @@ def velocity_by(problem):
         return (np.remainder(ensemble.positions[0] - angles + np.pi, 2 * np.pi) - np.pi) / STEP
 
     return velocity
+
+
+def jacobian(velocity, angles):
+    """Return the derivatives (N, N) of velocities, a function of the angles, by central differences."""
+    return derivatives(np.array([[velocity(places) for places in row] for row in displaced(angles)]))
 
 
 def law_problem(law):

@@ -1,5 +1,8 @@
 """Every claim on attention holds on the right solvers, fails on a wrong one and knows when it does not apply."""
 
+import re
+from pathlib import Path
+
 import judged
 import pytest
 import wrong_attention as wrong
@@ -7,6 +10,7 @@ import wrong_attention as wrong
 from meanfield import (
     Circle,
     ContinuityEquation,
+    CosineSeries,
     Equation,
     Kuramoto,
     McKeanVlasov,
@@ -15,6 +19,7 @@ from meanfield import (
     Transformer,
 )
 from verification import Tools, Verdict, matching, representative_problems, verify
+from verification.catalogue import convex_kernel, short_name
 
 CIRCLE = Circle()
 CLAIMS = {claim.identifier: claim for claim in matching("attention")}
@@ -22,6 +27,10 @@ CLAIMS = {claim.identifier: claim for claim in matching("attention")}
 
 def plain(beta: float, domain: Circle | Sphere = CIRCLE) -> McKeanVlasov:
     return McKeanVlasov(domain, Transformer(beta), noise=0.0)
+
+
+def series(*coefficients: float, domain: Circle | Sphere = CIRCLE) -> McKeanVlasov:
+    return McKeanVlasov(domain, CosineSeries(coefficients), noise=0.0)
 
 
 def softmax(beta: float, noise: float = 0.0, domain: Circle | Sphere = CIRCLE) -> ContinuityEquation:
@@ -36,7 +45,11 @@ HOLDS: list[tuple[str, Equation]] = [
     ("attention.growth", softmax(2.0, domain=Sphere(4))),
     ("attention.gradient", plain(1.0)),
     ("attention.gradient", softmax(1.0)),
+    ("attention.doubly-stochastic", plain(1.0)),
+    ("attention.dominance", plain(0.5)),
+    ("attention.dominance", plain(1.0, Sphere(3))),
     ("attention.polygons", plain(-1.0)),
+    ("attention.slopes", plain(-1.0)),
     ("attention.two-groups", plain(1.0)),
     ("attention.two-groups", softmax(4.0)),
     ("attention.energy", plain(1.0)),
@@ -48,6 +61,15 @@ HOLDS: list[tuple[str, Equation]] = [
     ("attention.staircase", softmax(4.0)),
     ("attention.synchronisation", plain(0.5)),
     ("attention.local-rate", plain(0.5)),
+    ("attention.hemisphere", plain(0.5)),
+    ("attention.hemisphere", softmax(2.0, domain=Sphere(4))),
+    ("attention.other-kernels", series(-1.15, -0.2, -0.05)),
+    ("attention.other-kernels", series(-1.5, -0.25, domain=Sphere(3))),
+    ("attention.convexity", McKeanVlasov(CIRCLE, convex_kernel(), noise=0.0)),
+    ("attention.convexity", series(-1.5, -0.25, domain=Sphere(3))),
+    ("attention.metastability", softmax(4.0)),
+    ("attention.closest-pair", softmax(4.0)),
+    ("attention.phase-transition", softmax(4.0, domain=Sphere(3))),
     ("attention.continuous-transition", softmax(5.0, 1.0)),
     ("attention.matrix", softmax(5.0, 1.0)),
 ]
@@ -67,6 +89,21 @@ FAILS: dict[str, tuple[str, Equation, Tools]] = {
     "a gradient with softmax": (
         "attention.gradient", plain(1.0), wrong.changed("simulate", wrong.normalised_otherwise),
     ),
+    "weights of pairs with softmax": (
+        "attention.doubly-stochastic", plain(1.0), wrong.changed("simulate", wrong.normalised_otherwise),
+    ),
+    "pairs at a beta off by 1e-5": (
+        "attention.doubly-stochastic", plain(1.0), wrong.changed("simulate", wrong.colder(1e-5)),
+    ),
+    "tokens at a point faster by 1e-6": (
+        "attention.dominance", plain(0.5), wrong.changed("simulate", wrong.stronger(1e-6)),
+    ),
+    "a gap that closes faster by 1e-9": (
+        "attention.dominance", plain(1.0, Sphere(3)), wrong.changed("contraction", wrong.stronger(1e-9)),
+    ),
+    "slopes at a beta off by 1e-5": (
+        "attention.slopes", plain(-1.0), wrong.changed("simulate", wrong.colder(1e-5)),
+    ),
     "polygons at a beta off by 1e-5": (
         "attention.polygons", plain(-1.0), wrong.changed("simulate", wrong.colder(1e-5)),
     ),
@@ -76,6 +113,10 @@ FAILS: dict[str, tuple[str, Equation, Tools]] = {
     "slower by 1e-6": ("attention.energy", plain(1.0), wrong.changed("evolve", wrong.stronger(1e-6))),
     "the other energy": ("attention.energy", softmax(1.0), wrong.changed("evolve", wrong.normalised_otherwise)),
     "densities that lose their symmetry": ("attention.symmetry", plain(1.0), wrong.first_moment(1e-11)),
+    "tokens that lose their symmetry": ("attention.symmetry", plain(1.0), wrong.first_moment_of_tokens(1e-11)),
+    "tokens that stay where they are": (
+        "attention.symmetry", plain(1.0), wrong.changed("simulate", wrong.stronger(-1.0)),
+    ),
     "tokens faster by 1e-6": (
         "attention.two-tokens", softmax(4.0), wrong.changed("simulate", wrong.stronger(1e-6)),
     ),
@@ -87,6 +128,34 @@ FAILS: dict[str, tuple[str, Equation, Tools]] = {
     ),
     "clusters faster by 1e-4": (
         "attention.local-rate", plain(0.5), wrong.changed("simulate", wrong.stronger(1e-4)),
+    ),
+    "cones that contract faster by 1e-4": (
+        "attention.hemisphere", softmax(1.0), wrong.changed("simulate", wrong.stronger(1e-4)),
+    ),
+    "tokens that leave their cone": (
+        "attention.hemisphere", plain(0.5), wrong.changed("simulate", wrong.stronger(-1.5)),
+    ),
+    "a kernel with three clusters": (
+        "attention.other-kernels", series(-1.15, -0.2, -0.05),
+        wrong.changed("simulate", wrong.with_kernel(-0.1, 0.0, -1.0)),
+    ),
+    "pentagons faster by 1e-5": (
+        "attention.convexity", McKeanVlasov(CIRCLE, convex_kernel(), noise=0.0),
+        wrong.changed("simulate", wrong.stronger(1e-5)),
+    ),
+    "a stable pentagon on a sphere": (
+        "attention.convexity", series(-1.5, -0.25, domain=Sphere(3)),
+        wrong.changed("simulate", wrong.with_kernel(1.0)),
+    ),
+    "separated groups faster by 1e-6": (
+        "attention.metastability", softmax(4.0), wrong.changed("simulate", wrong.stronger(1e-6)),
+    ),
+    "a closest pair faster by 1e-3": (
+        "attention.closest-pair", softmax(4.0), wrong.changed("simulate", wrong.stronger(1e-3)),
+    ),
+    "a transition too early by 6 %": (
+        "attention.phase-transition", softmax(1.0, domain=Sphere(3)),
+        wrong.changed("simulate", wrong.stronger(0.06)),
     ),
     "a branch bent by 1e-6": ("attention.continuous-transition", softmax(5.0, 1.0), wrong.wrong.coupling_bent(1e-6)),
     "a branch that turns back": (
@@ -102,9 +171,13 @@ FAILS: dict[str, tuple[str, Equation, Tools]] = {
 
 ELSEWHERE: list[tuple[str, Equation]] = [
     ("attention.contraction", plain(4.0)),
+    ("attention.contraction", plain(-5.0)),
     ("attention.contraction", plain(1.0).replace(noise=1.0)),
     ("attention.growth", McKeanVlasov(Circle(), Kuramoto(), noise=0.0)),
     ("attention.gradient", plain(1.0, Sphere(3))),
+    ("attention.doubly-stochastic", softmax(1.0)),
+    ("attention.dominance", softmax(1.0)),
+    ("attention.slopes", plain(1.0)),
     ("attention.polygons", plain(1.0)),
     ("attention.two-groups", softmax(1.0, domain=Sphere(3))),
     ("attention.energy", plain(1.0, Sphere(3))),
@@ -113,12 +186,23 @@ ELSEWHERE: list[tuple[str, Equation]] = [
     ("attention.staircase", softmax(1.0)),
     ("attention.synchronisation", plain(-1.0)),
     ("attention.local-rate", softmax(1.0)),
+    ("attention.hemisphere", series(-1.0)),
+    ("attention.other-kernels", plain(1.0)),
+    ("attention.other-kernels", McKeanVlasov(Sphere(3), convex_kernel(), noise=0.0)),
+    ("attention.convexity", series(-1.15, -0.2, -0.05)),
+    ("attention.other-kernels", series(-1.0, -0.4)),
+    ("attention.other-kernels", series(-1.2, -0.2, -0.1, domain=Sphere(4))),
+    ("attention.metastability", softmax(1.0)),
+    ("attention.closest-pair", plain(4.0)),
+    ("attention.phase-transition", softmax(4.0)),
     ("attention.continuous-transition", softmax(1.0)),
     ("attention.matrix", plain(1.0).replace(noise=1.0)),
 ]
 
 
-@pytest.mark.parametrize(("identifier", "problem"), HOLDS)
+@pytest.mark.parametrize(
+    ("identifier", "problem"), HOLDS, ids=[f"{identifier}: {short_name(problem)}" for identifier, problem in HOLDS]
+)
 def test_holds_on_the_right_solvers(identifier: str, problem: Equation) -> None:
     judged.holds(CLAIMS[identifier], problem)
 
@@ -142,6 +226,11 @@ def test_every_claim_has_a_problem_in_the_catalogue() -> None:
     problems = representative_problems("attention")
     for claim in CLAIMS.values():
         assert any(claim.inapplicable(problem) is None for problem in problems), claim.identifier
+
+
+def test_the_page_on_attention_lists_all_claims() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "theory" / "attention.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `([\w-]+)` \|", page, re.MULTILINE)) == {name.partition(".")[2] for name in CLAIMS}
 
 
 def test_claims_on_both_domains_are_judged_where_they_apply() -> None:

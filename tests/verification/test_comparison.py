@@ -13,6 +13,7 @@ from meanfield import (
     Circle,
     Comparison,
     ComputationFailed,
+    HegselmannKrause,
     InvalidInput,
     Kuramoto,
     McKeanVlasov,
@@ -23,7 +24,7 @@ from meanfield import (
 from meanfield.export import to_json_object
 from meanfield.records import Means
 from meanfield.transport import Density, Sample, wasserstein1, wasserstein2
-from solvers import PerturbedUniform, VonMises, evolve, simulate
+from solvers import Characteristics, PerturbedUniform, VonMises, contraction_rate, evolve, simulate
 from tests import problems
 from verification import compare
 from verification import comparison as module
@@ -366,6 +367,29 @@ def test_bands_of_small_moduli_hold_the_equation() -> None:
 
 
 def test_without_noise_the_comparison_ends_where_the_equation_is_resolved() -> None:
-    problem = McKeanVlasov(Circle(), Kuramoto(), noise=0.0, coupling=2.0)
+    # No Moebius maps, and too many degrees for characteristics.
+    problem = McKeanVlasov(Circle(), HegselmannKrause(1.0), noise=0.0, coupling=2.0)
     with pytest.raises(ComputationFailed, match=r"followed to time .* of 12 only"):
-        compare(problem, VonMises(0.0, 1.0), 12.0, particles=(10, 20), replicas=2, seed=1)
+        compare(problem, VonMises(0.0, 1.0), 12.0, particles=(10, 20), replicas=2, seed=1, step=0.01)
+
+
+def test_without_noise_the_record_says_from_when_on_particles_leave_their_limit() -> None:
+    problem = McKeanVlasov(Circle(), Transformer(1.0), noise=0.0, coupling=1.0)
+    found = compare(problem, VonMises(0.3, 1.0), 8.0, particles=(50, 200), replicas=3, seed=2, times=2)
+    rate = contraction_rate(problem, initial=VonMises(0.3, 1.0))
+    said = next(text for text in found.warnings if "none of them is on its way" in text)
+    for size in (50, 200):
+        assert f"{rate.crossover(size):.3g} for N = {size}" in said
+    assert f"{2 * math.e:.6g} of a cluster alone" in said
+    # Far beyond the collapse the limit itself is known, and distances to a density narrower than its moments are not.
+    along = evolve(problem, VonMises(0.3, 1.0), 8.0, times=2, tolerance=1e-10, method=Characteristics())
+    assert found.moments.expected[found.moments.index("r1")] == pytest.approx(along.order_parameter(), abs=1e-8)
+    assert np.isnan(found.distances[:4]).all()
+    assert any("distances to it are left out" in text for text in found.warnings)
+
+
+def test_with_noise_nothing_is_said_of_it() -> None:
+    problem = McKeanVlasov(Circle(), Kuramoto(), noise=0.5, coupling=0.5)
+    found = compare(problem, VonMises(0.3, 1.0), 0.5, particles=(50, 200), replicas=3, seed=2, times=2)
+    assert not any("on its way" in text for text in found.warnings)
+    assert np.isfinite(found.distances[:4]).all()

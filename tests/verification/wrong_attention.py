@@ -6,7 +6,7 @@ from typing import Any
 
 import wrong
 
-from meanfield import ContinuityEquation, Equation, McKeanVlasov, SoftmaxAttention, Transformer
+from meanfield import ContinuityEquation, CosineSeries, Equation, McKeanVlasov, SoftmaxAttention, Transformer
 from verification import Tools
 
 
@@ -64,6 +64,23 @@ def first_moment(size: float) -> Tools:
         cosine[1:, 1] += size
 
     return wrong.moments_changed(change)
+
+
+def first_moment_of_tokens(size: float) -> Tools:
+    """Let a first moment appear in the records of tokens that have none."""
+
+    def simulate(*arguments: Any, **options: Any) -> Any:
+        right = wrong.RIGHT.simulate(*arguments, **options)
+        cosine = right.cosine.copy()
+        cosine[:, 1:, 1] += size
+        return replace(right, cosine=cosine)
+
+    return replace(wrong.RIGHT, simulate=simulate)
+
+
+def with_kernel(*coefficients: float) -> Callable[[Equation], Equation]:
+    """Take another finite cosine series for the potential."""
+    return lambda problem: problem.replace(potential=CosineSeries(coefficients))
 
 
 def states_moved(size: float) -> Tools:

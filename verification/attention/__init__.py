@@ -1,5 +1,33 @@
 """The theory of attention as claims, without noise on circle and spheres, with noise on the circle."""
 
-from . import clusters, contraction, energy, gathering, gradients, growth, noise, tokens
+from . import (
+    clusters,
+    cones,
+    contraction,
+    dominance,
+    energy,
+    equiangular,
+    gathering,
+    gradients,
+    growth,
+    kernels,
+    metastability,
+    noise,
+    tokens,
+)
 
-__all__ = ["clusters", "contraction", "energy", "gathering", "gradients", "growth", "noise", "tokens"]
+__all__ = [
+    "clusters",
+    "cones",
+    "contraction",
+    "dominance",
+    "energy",
+    "equiangular",
+    "gathering",
+    "gradients",
+    "growth",
+    "kernels",
+    "metastability",
+    "noise",
+    "tokens",
+]

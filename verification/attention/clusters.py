@@ -17,8 +17,8 @@ import numpy as np
 
 from meanfield import Equation
 
-from ..claims import Evidence, claim, compare, worst
-from ..measures import EPS, Floats
+from ..claims import Evidence, at_least, claim, compare, worst
+from ..measures import Floats
 from ..tools import Tools
 from .laws import COUPLING, beta_of, is_softmax, jacobian_error, jacobian_of, on_circle, unnormalised
 
@@ -27,6 +27,9 @@ THRESHOLDS = {3: -2 / 3, 5: -2.109924231799, 7: -4.430908305244, 9: -8.024076836
 LAST_DIGIT = 1e-12
 EVEN = (2, 4, 6, 8)
 TOGETHER = 2
+# Where polygons are stable, in units of their thresholds, and points between two corners by which F' is known
+# there.
+BELOW, VARIED = 1.2, 64
 # Tokens of the two groups at opposite points.
 GROUPS = (7, 3)
 # The slope of an exponent at its threshold is taken between these relative distances from it.
@@ -61,7 +64,7 @@ def polygon_exponents(corners: int, beta: float) -> list[float]:
         "Regular k-gons of equal clusters are stable iff k is odd and beta below -2/3, -2.109924231799, "
         "-4.430908305244, -8.024076836617 for k = 3, 5, 7, 9; for even k never."
     ),
-    assumptions="no noise, no normalisation, the circle",
+    assumptions="no noise, no normalisation, the circle; even k up to 8, at these beta and that of the problem",
     source="linearisation; -2/3: Polyanskiy, Rigollet, Yao, arXiv:2507.22857; the others are zeros of these",
     hypotheses=repelling,
     needs=(),
@@ -74,24 +77,28 @@ def polygons(problem: Equation, tools: Tools) -> Evidence:
         found += _crossing(coupled, corners, threshold, tools)
     for corners in EVEN:
         for beta in (beta_of(problem), *THRESHOLDS.values()):
-            leading = _leading(coupled.with_parameter("beta", beta), corners, tools)
-            shortfall = min(leading, 0.0) if leading > 0 else leading - EPS
-            found.append(
-                compare(shortfall, 0.0, 0.0, f"an exponent of the {corners}-gon at {beta:.6g} is positive")
-            )
+            changed = coupled.with_parameter("beta", beta)
+            found += _exponent(changed, corners, _leading(changed, corners, tools), 1.0)
     return worst(found)
+
+
+def _exponent(problem: Equation, corners: int, measured: float, sign: float) -> Iterator[Evidence]:
+    """Yield the evidence of the largest exponent of a polygon, and that its sign is beyond its error."""
+    where = f"largest exponent of the {corners}-gon at beta = {beta_of(problem):.9g}"
+    bound = corners * TOGETHER * jacobian_error(problem)
+    yield compare(measured, COUPLING * polygon_exponents(corners, beta_of(problem))[0], bound, where)
+    yield at_least(sign * measured, bound, 0.0, f"{where}, beside its error")
 
 
 def _crossing(problem: Equation, corners: int, threshold: float, tools: Tools) -> Iterator[Evidence]:
     """Yield the evidence of the exponents on both sides of a threshold, and of its place."""
     betas = [threshold * (1 + share) for share in (-NEARBY, NEARBY)]
-    measured = []
-    for beta in betas:
-        changed = problem.with_parameter("beta", beta)
-        measured.append(_leading(changed, corners, tools))
-        expected = COUPLING * polygon_exponents(corners, beta)[0]
-        bound = corners * TOGETHER * jacobian_error(changed)
-        yield compare(measured[-1], expected, bound, f"largest exponent of the {corners}-gon at beta = {beta:.9g}")
+    sides = [problem.with_parameter("beta", beta) for beta in betas]
+    measured = [_leading(side, corners, tools) for side in sides]
+    # Above the threshold a polygon is unstable, below, at more negative beta, it is stable.
+    for side, exponent, sign in zip(sides, measured, (1.0, -1.0), strict=True):
+        yield from _exponent(side, corners, exponent, sign)
+    bound = corners * TOGETHER * jacobian_error(sides[1])
     slope = (measured[1] - measured[0]) / (betas[1] - betas[0])
     root = betas[0] - measured[0] / slope
     # The exponent is smooth: its zero lies from that of its chord by the square of the distance, times its size.
@@ -101,8 +108,12 @@ def _crossing(problem: Equation, corners: int, threshold: float, tools: Tools) -
 
 def _leading(problem: Equation, corners: int, tools: Tools) -> float:
     """Return the largest exponent of a polygon of clusters of two tokens, rotation left out."""
-    angles = np.repeat(2 * np.pi * np.arange(corners) / corners, TOGETHER)
-    return float(_exponents(problem, angles, tools)[-1])
+    return float(_exponents(problem, _polygon(corners), tools)[-1])
+
+
+def _polygon(corners: int) -> Floats:
+    """Return the angles of clusters of two tokens at the corners of a polygon."""
+    return np.repeat(2 * np.pi * np.arange(corners) / corners, TOGETHER)
 
 
 def _exponents(problem: Equation, angles: Floats, tools: Tools) -> Floats:
@@ -111,6 +122,45 @@ def _exponents(problem: Equation, angles: Floats, tools: Tools) -> Floats:
     # Rotation moves all alike: on its quotient the others are the same, and its own is below all of them.
     shifted = matrix - np.full(matrix.shape, 1e3 * float(np.linalg.norm(matrix)) / angles.size)
     return np.asarray(np.sort(np.linalg.eigvals(shifted).real)[1:])
+
+
+@claim(
+    "attention.slopes",
+    "what states of several clusters must obey to be stable",
+    statement=(
+        "At a stable state mu of several clusters x_i, F = W'*mu has 2 W''(0) <= 2 sum F'(x_i) <= int |F''|: at "
+        "stable regular polygons of 3, 5, 7, 9 corners the sum is that of W'' over the angles between them."
+    ),
+    assumptions="no noise, no normalisation, the circle; at 1.2 times the thresholds of the polygons",
+    source="trace of the Hessian; F is zero with a positive slope at all x_i, so that it falls between them",
+    hypotheses=repelling,
+    needs=(),
+)
+def slopes(problem: Equation, tools: Tools) -> Evidence:
+    """Compare the slopes at stable polygons, by tokens of one corner, with their sum and with the two bounds."""
+    found: list[Evidence] = []
+    for corners, threshold in THRESHOLDS.items():
+        found += _slopes(problem.at(coupling=COUPLING).with_parameter("beta", BELOW * threshold), corners, tools)
+    return worst(found)
+
+
+def _slopes(problem: Equation, corners: int, tools: Tools) -> Iterator[Evidence]:
+    """Yield the evidence of the inequalities at a polygon."""
+    beta, where = beta_of(problem), f"the {corners}-gon at beta = {beta_of(problem):.6g}"
+    yield from _exponent(problem, corners, _leading(problem, corners, tools), -1.0)
+    matrix = jacobian_of(problem, _polygon(corners), tools)
+    # Two tokens of a corner differ in what one of them does to itself: the slope of the field without it.
+    ends = TOGETHER * np.arange(corners)
+    total = -float((matrix[ends, ends] - matrix[ends, ends + 1]).sum()) / problem.fixed_coupling
+    bound = 2 * corners * jacobian_error(problem) / problem.fixed_coupling
+    bends = [bent(2 * math.pi * j / corners, beta) for j in range(corners)]
+    yield compare(total, math.fsum(bends), bound, f"sum of the slopes at the corners of {where}")
+    yield at_least(total - bent(0.0, beta), bound, 0.0, f"the sum beside W''(0), {where}")
+    angles = np.linspace(0.0, 2 * np.pi, VARIED * corners + 1)
+    turned = angles[:, np.newaxis] - 2 * np.pi * np.arange(corners) / corners
+    field = (np.cos(turned) - beta * np.sin(turned) ** 2) * np.exp(beta * np.cos(turned))
+    variation = float(np.abs(np.diff(field.mean(axis=1))).sum())
+    yield at_least(variation - 2 * total, 2 * bound, 0.0, f"int |F''| beside twice the sum, {where}")
 
 
 @claim(

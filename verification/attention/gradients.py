@@ -6,8 +6,14 @@ The Jacobian of the velocities of N equal tokens is symmetric iff they are a gra
 .. math:: J_{ij} = p_{ij}\bigl(\cos(x_j-x_i) - \beta\sin(x_j-x_i)\,(\sin(x_j-x_i) - v_i)\bigr),
 
 which is not symmetric, and :math:`\operatorname{diag}(Z)\,v`, Z being the means of the rows of
-:math:`e^{\beta\langle x_i,x_j\rangle}`, is the velocity without normalisation.
+:math:`e^{\beta\langle x_i,x_j\rangle}`, is the velocity without normalisation. With the weights
+:math:`a_ie^{\beta\langle x_i,x_j\rangle}a_j` of rows and columns that sum to one the velocity is a gradient again,
+that of :math:`-\frac1\beta\sum_i\log a_i` by the places.
 """
+
+import itertools
+import math
+from typing import Any
 
 import numpy as np
 
@@ -17,16 +23,37 @@ from ..asymmetry import asymmetry, derivatives, displaced
 from ..claims import Evidence, claim, compare, worst
 from ..measures import Floats
 from ..tools import Tools
-from .laws import COUPLING, beta_of, is_softmax, jacobian_error, jacobian_of, on_circle, velocities
+from .laws import (
+    COUPLING,
+    beta_of,
+    difference_error,
+    is_softmax,
+    jacobian_error,
+    jacobian_of,
+    on_circle,
+    strip,
+    unnormalised,
+    velocities,
+)
 
 TOKENS = np.array([0.0, 1.0, 2.5])
 # The index of softmax attention for these tokens at beta = 1, in all its digits; one unit of the last.
 INDEX_AT_ONE, LAST_DIGIT = 0.1425129596999, 1e-13
+# Rounds of the damped iteration, which shrink errors by (1 - mu)/2, mu being eigenvalues of the weights, above zero
+# for beta > 0 and above -0.5 here; and angles of a circle about a token.
+ITERATIONS, ROUND = 100, 32
+# A step along the imaginary axis, which loses no digits however short it is.
+TINY = 1e-30
 
 
-def kernel(angles: Floats, beta: float) -> Floats:
+def pulled(problem: Equation) -> str | None:
+    """Return the reason why no pulls of pairs can be simulated, or None if they can."""
+    return on_circle(problem) or unnormalised(problem)
+
+
+def kernel(angles: Any, beta: float) -> Any:
     """Return exp(beta <x_i, x_j>) of tokens (..., N)."""
-    return np.asarray(np.exp(beta * np.cos(angles[..., :, np.newaxis] - angles[..., np.newaxis, :])))
+    return np.exp(beta * np.cos(angles[..., :, np.newaxis] - angles[..., np.newaxis, :]))
 
 
 def exact_jacobian(problem: Equation, angles: Floats) -> Floats:
@@ -71,6 +98,76 @@ def gradient(problem: Equation, tools: Tools) -> Evidence:
         if beta_of(coupled) == 1.0:
             found.append(compare(asymmetry(measured), INDEX_AT_ONE, bound + LAST_DIGIT, "index at beta = 1"))
     return worst(found)
+
+
+@claim(
+    "attention.doubly-stochastic",
+    "weights that sum to one in rows and columns make attention a gradient flow",
+    statement=(
+        "With the weights a_i exp(beta <x_i, x_j>) a_j of Sinkhorn, whose rows and columns sum to one, the "
+        "Jacobian of the velocities of equal tokens is symmetric."
+    ),
+    assumptions="no noise; three tokens on the circle; pulls of pairs as they are simulated without normalisation",
+    source="Sander, Ablin, Blondel, Peyre, arXiv:2110.11773; damped iteration a <- sqrt(a/(K a)), complex steps",
+    hypotheses=pulled,
+    needs=(),
+)
+def doubly_stochastic(problem: Equation, tools: Tools) -> Evidence:
+    """Compare the Jacobian, by pulls of pairs of tokens times a_i a_j, with the formula, its index with zero."""
+    coupled, beta = problem.at(coupling=COUPLING), beta_of(problem)
+    places = displaced(TOKENS)
+    scales = sinkhorn(kernel(places, beta))
+    moves = scales * np.einsum("...ij,...j->...i", _pulls(coupled, places, tools), scales)
+    matrix = derivatives(moves)
+    # Pulls have twice the error of velocities, and every velocity is a sum of some of them times their scales.
+    rounding = 2 * TOKENS.size * float((scales**2).max()) * difference_error(coupled, 0.0)
+    error = rounding + difference_error(coupled, COUPLING * fifth_derivative_of_sinkhorn(beta))
+    exact = COUPLING * sinkhorn_velocities(TOKENS + 1j * TINY * np.eye(TOKENS.size), beta).imag.T / TINY
+    bound = 4 * TOKENS.size * error / float(np.linalg.norm(exact + exact.T))
+    return worst(
+        [
+            compare(float(np.abs(matrix - exact).max()), 0.0, error, "largest error of the Jacobian"),
+            compare(asymmetry(matrix), 0.0, bound, "index of asymmetry with the weights of Sinkhorn"),
+        ]
+    )
+
+
+def sinkhorn(weights: Any) -> Any:
+    """Return the numbers a (..., N) with a_i K_ij a_j of rows and columns that sum to one, K (..., N, N)."""
+    scales = np.ones(weights.shape[:-1])
+    for _ in range(ITERATIONS):
+        scales = np.sqrt(scales / np.einsum("...ij,...j->...i", weights, scales))
+    return scales
+
+
+def sinkhorn_velocities(places: Any, beta: float) -> Any:
+    """Return the velocities with these weights of tokens (..., N), real or complex, per unit of the coupling."""
+    weights = kernel(places, beta)
+    scales = sinkhorn(weights)
+    sines = np.sin(places[..., np.newaxis, :] - places[..., :, np.newaxis])
+    return scales * np.einsum("...ij,...j->...i", weights * sines, scales)
+
+
+def fifth_derivative_of_sinkhorn(beta: float) -> float:
+    """Return Cauchy's bound on fifth derivatives of the velocities by an angle, from a circle about each of them.
+
+    Its radius is that of the bound for softmax, within which weights have arguments below pi/3.
+    """
+    radius = strip(beta)
+    moved = radius * np.exp(2j * np.pi * np.arange(ROUND) / ROUND)
+    places = TOKENS + moved[:, np.newaxis, np.newaxis] * np.eye(TOKENS.size)
+    largest = float(np.abs(sinkhorn_velocities(places, beta)).max())
+    return math.factorial(5) * largest / radius**5
+
+
+def _pulls(problem: Equation, places: Floats, tools: Tools) -> Floats:
+    """Return the pull of every token j of systems (..., N) on every other i, (..., N, N), from simulated pairs."""
+    pulls = np.zeros((*places.shape, places.shape[-1]))
+    for i, j in itertools.combinations(range(places.shape[-1]), 2):
+        moves = velocities(problem, places[..., [i, j]].reshape(-1, 2), tools).reshape(*places.shape[:-1], 2)
+        # The mean over two tokens halves the pull of the other.
+        pulls[..., i, j], pulls[..., j, i] = 2 * moves[..., 0], 2 * moves[..., 1]
+    return pulls
 
 
 def _weighted(problem: Equation, tools: Tools) -> Evidence:

@@ -1,7 +1,8 @@
 r"""How modes of the uniform density grow: the number of clusters that form first.
 
 .. math:: \sigma_l = \kappa\,l(l+d-2)\,\frac{k_l}{\mathcal N_0}, \qquad
-          k_l = \Gamma(\tfrac d2)\Bigl(\frac2\beta\Bigr)^{d/2-1}\frac{I_{l+d/2-1}(\beta)}{\beta},
+          k_l = \Gamma(\tfrac d2)\Bigl(\frac2\beta\Bigr)^{d/2-1}\frac{I_{l+d/2-1}(\beta)}{\beta}
+              = \frac{(\beta/2)^l}{\beta\,(d/2)_l}\;{}_0F_1\bigl(l+\tfrac d2;\tfrac{\beta^2}4\bigr),
 
 with :math:`\mathcal N_0 = 1` without normalisation and :math:`\beta k_0` for softmax; on the circle
 :math:`l^2 I_l(\beta)/\beta` and :math:`l^2 I_l/(\beta I_0)`.
@@ -23,11 +24,11 @@ AMPLITUDE, TOLERANCE = 1e-4, 1e-12
 
 def coefficient(dimension: int, degree: int, beta: float) -> float:
     """Return k_l, the coefficient of exp(beta u)/beta, by the formula of Funk and Hecke."""
-    from scipy.special import iv
+    from scipy.special import hyp0f1, poch
 
-    half, size = 0.5 * dimension, abs(beta)
-    value = math.gamma(half) * (2.0 / size) ** (half - 1.0) * float(iv(degree + half - 1.0, size)) / size
-    return float(value if beta > 0 else (-1.0) ** (degree + 1) * value)
+    half = 0.5 * dimension
+    series = float(hyp0f1(degree + half, beta**2 / 4.0)) / float(poch(half, degree))
+    return (beta / 2.0) ** degree / beta * series
 
 
 def growth(problem: Equation, degree: int) -> float:

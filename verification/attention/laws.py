@@ -61,6 +61,11 @@ def antipode_exponent(problem: Equation) -> float:
     return float(problem.fixed_coupling) * (1.0 if is_softmax(problem) else math.exp(-beta_of(problem)))
 
 
+def exponents(problem: Equation) -> tuple[float, float]:
+    """Return the exponents of a cluster and of its antipode."""
+    return cluster_exponent(problem), antipode_exponent(problem)
+
+
 def steepest(problem: Equation) -> float:
     """Return a bound on the slope of the velocity."""
     size = 1.0 + abs(beta_of(problem))
@@ -85,10 +90,35 @@ def jacobian_of(problem: Equation, angles: Floats, tools: Tools) -> Floats:
 
 
 def jacobian_error(problem: Equation) -> float:
-    """Return a bound on the error of an entry of the Jacobian: some roundings of angles over the step and spacing.
+    """Return a bound on the error of an entry of the Jacobian."""
+    return difference_error(problem, fifth_derivative(problem))
 
-    The differences of order 4 leave the fourth power of the spacing times the fifth derivative over 30, which for
-    sums of exp(beta cos) is below the sixth power of 1 + abs(beta) times that of the velocity.
+
+def difference_error(problem: Equation, fifth: float) -> float:
+    """Return a bound on the error of differences of velocities by angles, from that of their fifth derivatives.
+
+    Some roundings of angles are over the step and the spacing, and order 4 leaves the fourth power of the spacing.
     """
-    step, size = SHARE / steepest(problem), 1.0 + abs(beta_of(problem))
-    return 64 * EPS * math.pi / step / SPACING + SPACING**4 / 30 * size**4 * steepest(problem)
+    step = SHARE / steepest(problem)
+    return 64 * EPS * math.pi / step / SPACING + SPACING**4 / 30 * fifth
+
+
+def fifth_derivative(problem: Equation) -> float:
+    """Return a bound on the fifth derivatives of velocities on the circle by one of the angles.
+
+    Without normalisation they are below the sum of k^6 I_k(b)/b over all k, b = abs(beta), that is the sixth
+    derivative of exp(b cosh s)/b at zero. For softmax it is Cauchy's bound: moved by iy with b sinh y = pi/3, the
+    weights have arguments within pi/3 and so a sum above half of that of their moduli, and sines are below cosh y.
+    """
+    size = abs(beta_of(problem))
+    if is_softmax(problem):
+        radius = strip(size)
+        bound = math.factorial(5) * 2.0 * math.cosh(radius) / radius**5
+    else:
+        bound = (1.0 + 15.0 * size + 15.0 * size**2) * math.exp(size)
+    return float(problem.fixed_coupling) * bound
+
+
+def strip(beta: float) -> float:
+    """Return y with abs(beta) sinh y = pi/3."""
+    return math.asinh(math.pi / (3.0 * abs(beta)))

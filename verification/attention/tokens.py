@@ -16,7 +16,7 @@ import numpy as np
 from meanfield import Equation
 from solvers import PairDrift
 
-from ..claims import Evidence, claim, compare, worst
+from ..claims import Evidence, at_least, claim, compare, worst
 from ..measures import EPS, Floats
 from ..tools import Tools
 from .laws import (
@@ -37,6 +37,8 @@ STEPS, ORDER_FOUR = (0.1, 0.05), 15.0
 STAIRCASE = np.array([0.0622, 0.2143, 1.8191, 2.9111, -3.0952])
 PLATEAU, GROUPS, MERGED = (20.0, 250.0), (0.4, 0.6), 400.0
 STAIRCASE_BETA, STAIRCASE_STEPS = 4.0, (0.4, 0.2)
+# Tokens this close to each other are one group.
+ONE = 1e-3
 
 
 def meeting_time(problem: Equation, far: float, near: float) -> float:
@@ -90,21 +92,24 @@ def two_tokens(problem: Equation, tools: Tools) -> Evidence:
     return compare(times[1], expected, bound, f"time from the angle {FAR:g} to {NEAR:g}")
 
 
-def vectors(positions: Floats) -> Floats:
-    """Return positions (..., N) on the circle as unit vectors; those on spheres (..., N, d) are."""
-    if positions.ndim > 1:
-        return positions
-    return np.stack([np.cos(positions), np.sin(positions)], axis=-1)
+def vectors(places: Floats) -> Floats:
+    """Return the angles (N,) of tokens on the circle as unit vectors (N, 2); those on spheres (N, d) are."""
+    if places.ndim > 1:
+        return places
+    return np.stack([np.cos(places), np.sin(places)], axis=-1)
+
+
+def positions(problem: Equation, tokens: Floats) -> Floats:
+    """Return unit vectors (N, d) as positions on the domain, angles (N,) on the circle."""
+    return np.arctan2(tokens[:, 1], tokens[:, 0]) if problem.domain.turns else tokens
 
 
 def _pair(problem: Equation) -> Floats:
     """Return two tokens at the first angle, in no special direction."""
-    if problem.domain.turns:
-        return np.array([0.3, 0.3 + FAR])
-    frame = np.linalg.qr(
-        np.random.default_rng(np.random.SeedSequence(1)).normal(size=(problem.domain.dimension, 2))
-    )[0]
-    return np.stack([frame[:, 0], math.cos(FAR) * frame[:, 0] + math.sin(FAR) * frame[:, 1]])
+    generator = np.random.default_rng(np.random.SeedSequence(1))
+    frame = np.linalg.qr(generator.normal(size=(problem.domain.dimension, 2)))[0]
+    tokens = np.stack([frame[:, 0], math.cos(FAR) * frame[:, 0] + math.sin(FAR) * frame[:, 1]])
+    return positions(problem, tokens)
 
 
 def _spread(tokens: Floats) -> float:
@@ -124,9 +129,9 @@ def staircase(problem: Equation) -> str | None:
     "attention.staircase",
     "groups of tokens hold each other and meet in steps",
     statement=(
-        "Five tokens with softmax, beta = 4, are two groups of 2 and 3 from time 20 to 250, kappa = 1, and one at "
-        "400. The mean of e^(beta (cos - 1)) is the sum of squares of their shares and the cross terms at their "
-        "angle; the groups approach each other as two weighted tokens."
+        "Five tokens with softmax, beta = 4, are two groups of 2 and 3 within 0.001 from time 20 to 250, kappa = "
+        "1, and one at 400. The mean of e^(beta (cos - 1)) is the sum of squares of their shares and the cross "
+        "terms at their angle; the groups approach each other as two weighted tokens."
     ),
     assumptions="no noise; the circle; the five tokens of arXiv:2410.06833",
     source="weighted two-token equation by quadrature; the error of the steps by halving them",
@@ -143,6 +148,7 @@ def stairs(problem: Equation, tools: Tools) -> Evidence:
     # What is left of the size of the groups changes their angle, and the time by that over the speed.
     bound = 2 * abs(elapsed[1] - elapsed[0]) / ORDER_FOUR + 2 * spread * _slowness(coupled, angles[1][0])
     found.append(compare(elapsed[1], PLATEAU[1] - PLATEAU[0], bound, "time of the approach of the two groups"))
+    found.append(at_least(ONE, spread, 0.0, f"size of the groups at time {PLATEAU[0]:g}"))
     for step, time in zip(rows[1][:2], PLATEAU, strict=True):
         cross = 2 * GROUPS[0] * GROUPS[1] * math.exp(beta_of(coupled) * (math.cos(step.angle) - 1))
         expected = sum(share**2 for share in GROUPS) + cross

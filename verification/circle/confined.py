@@ -34,8 +34,10 @@ def _field(problem: Equation) -> tuple[Floats, Floats]:
     """Return the angles of a grid and V/D at these."""
     angles = 2 * np.pi * np.arange(POINTS) / POINTS
     assert problem.confinement is not None
-    # Even functions are asked for on [0, pi].
-    values = np.asarray(problem.confinement.values(np.minimum(angles, 2 * np.pi - angles)), dtype=float)
+    # Functions are asked for on [-pi, pi].
+    values = np.asarray(
+        problem.confinement.values(np.where(angles > np.pi, angles - 2 * np.pi, angles)), dtype=float
+    )
     return angles, values / problem.noise
 
 

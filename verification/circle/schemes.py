@@ -183,7 +183,7 @@ def _drift(problem: Equation, degrees: Floats) -> Callable[[Floats, Floats], Flo
         if confinement is None:
             return np.asarray(force)
         inside = np.mod(at + np.pi, 2 * np.pi) - np.pi
-        # V is even; its slope is asked for on [0, pi].
-        return np.asarray(force - np.sign(inside) * confinement.slope(np.abs(inside)))
+        # Slopes are asked for on [-pi, pi).
+        return np.asarray(force - confinement.slope(inside))
 
     return drift

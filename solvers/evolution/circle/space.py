@@ -12,13 +12,13 @@ from meanfield.harmonics import CircleModes, Modes
 from ...bases import Floats
 from ...circle import CIRCLE
 from ..descent import Descent
-from ..flow import Flow
+from ..flow import Flow, field_degree
 from ..initial import Initial
 from ..paths import along_path
 from ..rest import NEAR, Rest, distance, state_near
 from ..space import EvolutionSpaces
 from ..system import EvenSystem, FullSystem, System
-from .flow import CircleFlow
+from .flow import CircleFlow, CircleLawFlow
 from .grids import circle_grids
 from .initial import aligned, moments_of
 from .laws import EvenLawSystem, FullLawSystem
@@ -42,18 +42,18 @@ class CircleSpace:
     def system(self, problem: Equation, start: Initial, degree: int, full: bool) -> System:
         """Return the smallest system whose symmetry a density has and keeps.
 
-        Of an even density the sines vanish, unless there is a phase lag, of one with a rotation symmetry all except
-        its multiples, unless the confinement breaks it.
+        Of an even density the sines vanish, unless there is a phase lag or an uneven confinement, of one with a
+        rotation symmetry all except its multiples, unless the confinement breaks it. A velocity without a drive may
+        break any symmetry.
         """
-        if full:
+        if full or problem.lacks(Capability.DRIVE):
             return self.system_of(problem, False, max(16, degree), 1)
         present = np.flatnonzero((start.cosine != 0.0) | (start.sine != 0.0))
         symmetry = int(np.gcd.reduce(present[1:])) if present.size > 1 else 1
         if problem.confinement is not None:
-            multipliers = problem.confinement.multipliers(problem.domain, LAST_DEGREE)
-            degrees = np.flatnonzero(multipliers)
+            degrees = np.flatnonzero(problem.confinement.amplitudes(problem.domain, LAST_DEGREE))
             symmetry = int(np.gcd.reduce([symmetry, *degrees[degrees > 0].tolist()]))
-        even = not np.any(start.sine != 0.0) and not problem.velocity.lag
+        even = not np.any(start.sine != 0.0) and problem.reflects
         return self.system_of(problem, even, max(16, -(-degree // symmetry)), symmetry)
 
     def system_of(self, problem: Equation, even: bool, degree: int, symmetry: int) -> System:
@@ -63,7 +63,9 @@ class CircleSpace:
         return (EvenSystem if even else FullSystem)(problem, degree, symmetry)
 
     def curvature(self, problem: Equation, degree: int) -> float | None:
-        """Return the sum of k^2 lambda_k over the attractive modes up to a degree."""
+        """Return the sum of k^2 lambda_k over the attractive modes up to a degree; None without a drive."""
+        if problem.lacks(Capability.DRIVE):
+            return None
         strengths = np.maximum(Interaction(gradient_at_uniform(problem)).strengths(degree)[1:], 0.0)
         return float(np.arange(1, degree + 1) ** 2.0 @ strengths)
 
@@ -80,11 +82,13 @@ class CircleSpace:
         present = np.flatnonzero((start.cosine != 0.0) | (start.sine != 0.0))
         return None if np.any(present % harmonic) else harmonic
 
-    def flow(self, problem: Equation, start: Initial, degree: int, full: bool) -> Flow | None:
-        """Return the flow of a density by the field of a gradient law, of a degree."""
-        system = self.system(problem, start, degree, full)
-        cells = -(-degree // system.symmetry)
-        return CircleFlow(problem, start, system.even, system.symmetry, cells, self.axis)
+    def flow(self, problem: Equation, start: Initial, full: bool) -> Flow | None:
+        """Return the flow of a density by a velocity law with a drive."""
+        system = self.system(problem, start, 1, full)
+        if problem.lacks(Capability.GRADIENT):
+            return CircleLawFlow(problem, start, system.even, system.symmetry, self.axis)
+        degree = -(-field_degree(problem) // system.symmetry)
+        return CircleFlow(problem, start, system.even, system.symmetry, degree, self.axis)
 
     def descent(self, problem: Equation, cosine: Floats, sine: Floats, accuracy: float) -> Descent:
         """Return free energy, dissipation and extreme values of densities (T, n), on grids of the angles given."""
@@ -116,8 +120,11 @@ def rotations(sizes: Floats) -> list[int]:
 
 
 def space_for(problem: Equation, start: Initial, full: bool) -> tuple[CircleSpace, Initial]:
-    """Return the space of a density and the density, rotated onto its axis unless ``full``."""
-    start, angle = aligned(problem, start, full)
+    """Return the space of a density and the density, rotated onto its axis unless ``full``.
+
+    A velocity without a drive is taken to turn with no rotation.
+    """
+    start, angle = aligned(problem, start, full or bool(problem.lacks(Capability.DRIVE)))
     return CircleSpace(angle), start
 
 

@@ -13,14 +13,14 @@ from meanfield.harmonics import Modes, SphereModes, ZonalModes, modes_of
 from ...bases import Floats
 from ...sphere import SPHERE
 from ..descent import Descent
-from ..flow import Flow
+from ..flow import Flow, field_degree
 from ..initial import Initial
 from ..paths import along_path
 from ..rest import Rest, distance, state_near
 from ..space import EvolutionSpaces, Space
 from ..system import System
 from .axes import about, in_orders, on_axis
-from .flow import ZonalFlow
+from .flow import ZonalFlow, ZonalLawFlow
 from .grids import full_grids, zonal_grids
 from .initial import moments_of
 from .rates import curvature
@@ -61,16 +61,22 @@ class ZonalSpace:
         return system_of(problem, degree, symmetry)
 
     def curvature(self, problem: Equation, degree: int) -> float | None:
-        """Return half the curvature of the field of a point, over the attractive degrees up to a degree."""
-        return 0.5 * curvature(problem, degree)
+        """Return half the curvature of the field of a point, over the attractive degrees up to a degree.
+
+        None without a drive.
+        """
+        return None if problem.lacks(Capability.DRIVE) else 0.5 * curvature(problem, degree)
 
     def harmonic(self, problem: Equation, start: Initial) -> int | None:
         """Return None, since only densities on the circle evolve under Moebius maps of the circle."""
         return None
 
-    def flow(self, problem: Equation, start: Initial, degree: int, full: bool) -> Flow | None:
-        """Return the flow of a density by the field of a gradient law, of a degree."""
-        return ZonalFlow(problem, start, self.system(problem, start, degree, full).symmetry, degree)
+    def flow(self, problem: Equation, start: Initial, full: bool) -> Flow | None:
+        """Return the flow of a density by a velocity law with a drive."""
+        symmetry = self.system(problem, start, 1, full).symmetry
+        if problem.lacks(Capability.GRADIENT):
+            return ZonalLawFlow(problem, start, symmetry)
+        return ZonalFlow(problem, start, symmetry, field_degree(problem))
 
     def descent(self, problem: Equation, cosine: Floats, sine: Floats, accuracy: float) -> Descent:
         """Return free energy, dissipation and extreme values of densities (T, n)."""
@@ -125,7 +131,7 @@ class FullSpace:
         """Return None, since only densities on the circle evolve under Moebius maps of the circle."""
         return None
 
-    def flow(self, problem: Equation, start: Initial, degree: int, full: bool) -> Flow | None:
+    def flow(self, problem: Equation, start: Initial, full: bool) -> Flow | None:
         """Return None, since the densities have two angles."""
         return None
 

@@ -8,7 +8,7 @@ from meanfield.equations import Capability
 from ...bases import Floats
 from ..system import System
 from .hierarchy import HierarchySystem
-from .laws import ZonalLawSystem
+from .laws import ZonalLawSystem, ZonalMomentSystem
 from .rates import SphereRates, significant_degree
 from .zonal import ZonalSystem
 
@@ -21,10 +21,11 @@ LARGEST_SIGNIFICANT = 128
 def system_for(problem: Equation, cosine: Floats, degree: int) -> System:
     """Return the smallest system whose symmetry a zonal density has and keeps.
 
-    A zonal density with even degrees only is even about the equator and stays so, unless the confinement is not.
+    A zonal density with even degrees only is even about the equator and stays so, unless the confinement is not, or
+    the velocity has no drive and may not be.
     ``degree`` is counted without symmetry.
     """
-    odd = bool(np.any(cosine[1::2]))
+    odd = bool(np.any(cosine[1::2])) or bool(problem.lacks(Capability.DRIVE))
     if problem.confinement is not None:
         odd = odd or bool(np.any(problem.confinement.multipliers(problem.domain, 4095)[1::2]))
     symmetry = 1 if odd else 2
@@ -33,6 +34,8 @@ def system_for(problem: Equation, cosine: Floats, degree: int) -> System:
 
 def system_of(problem: Equation, degree: int, symmetry: int) -> System:
     """Return the system of zonal densities of a degree and a symmetry."""
+    if problem.lacks(Capability.DRIVE):
+        return ZonalMomentSystem(problem, degree, symmetry)
     if problem.lacks(Capability.GRADIENT):
         return ZonalLawSystem(problem, degree, symmetry)
     significant = significant_degree(SphereRates(problem, LARGEST_SIGNIFICANT))

@@ -28,7 +28,18 @@ from meanfield.harmonics import gauss_rule
 from ...bases import EPS, Floats
 from ...bases.gegenbauer import sector_functions
 from ...lanczos import check_size
-from ...law_eigenvalues import STEP, Eigenvalues, deflated, error_of, largest_rate, resolved_eigenvalues
+from ...law_eigenvalues import (
+    STEP,
+    Eigenvalues,
+    agreed_rate,
+    deflated,
+    error_of,
+    faded_velocity,
+    largest_rate,
+    resolved_eigenvalues,
+    rounding_of,
+    truncations,
+)
 from .fields import is_uniform
 from .interaction import repetitions
 
@@ -60,14 +71,16 @@ class ZonalLinearisation:
 
     Parameters
     ----------
-    state
-        The state.
+    problem
+        The equation.
+    cosine : (n,) float
+        The moments of the density by degree.
     degree
         Largest degree of perturbations.
     """
 
-    def __init__(self, state: State, degree: int) -> None:
-        self.problem, self.degree = state.problem, degree
+    def __init__(self, problem: Equation, cosine: Floats, degree: int) -> None:
+        self.problem, self.degree = problem, degree
         self.dimension = self.problem.domain.dimension
         self.rule = gauss_rule(self.dimension, 2 * degree + 32)
         self.numbers = np.array([float(self.problem.domain.multiplicity(k)) for k in range(degree + 1)])
@@ -77,7 +90,7 @@ class ZonalLinearisation:
         radial = law.radial(self.problem.domain, degree)
         self._radial = None if radial is None else radial / self.numbers
         moments = np.zeros(degree + 1)
-        moments[: min(degree + 1, state.cosine.size)] = state.cosine[: degree + 1]
+        moments[: min(degree + 1, cosine.size)] = cosine[: degree + 1]
         self.moments = moments
         self.meridian = self._meridian(moments)
 
@@ -101,13 +114,14 @@ class ZonalLinearisation:
         drive = (self._kernel * coefficients) @ values
         slope = (self._kernel * coefficients) @ slopes
         radial = None if self._radial is None else (self._radial * coefficients) @ values
-        if law.lacks(Capability.GRADIENT) and float(drive.min()) < SMALLEST_DRIVE * float(drive.max()):
+        mapped = not self.problem.lacks(Capability.GIBBS_MAP)
+        if mapped and law.lacks(Capability.GRADIENT) and float(drive.min()) < SMALLEST_DRIVE * float(drive.max()):
             raise NotResolved(
                 f"the averages of {law.name} range over more than nine decades on the sphere, so that the velocity "
                 "far from the particles has no digits; rates are known for a smaller beta"
             )
         density = coefficients @ values
-        if not self.problem.lacks(Capability.GIBBS_MAP):
+        if mapped:
             field = self.problem.fixed_coupling / self.problem.noise * law.antiderivative(drive)
             if self.problem.confinement is not None:
                 polar = np.arccos(self.rule.nodes)
@@ -119,7 +133,9 @@ class ZonalLinearisation:
         confining = (
             np.zeros_like(polar) if confinement is None else np.asarray(confinement.slope(polar), dtype=float)
         )
-        velocity = law.speed(drive, slope**2, radial) * slope
+        terms = [np.arange(self.degree + 1) * self._kernel] + ([] if self._radial is None else [self._radial])
+        self._rounding = rounding_of(*(part * np.sqrt(self.numbers) * coefficients for part in terms))
+        velocity = faded_velocity(law, drive, slope, radial, self._rounding)
         return Meridian(density, drive, slope, radial, velocity, confining, polar, weights)
 
     def matrix(self, order: int) -> Floats:
@@ -133,7 +149,7 @@ class ZonalLinearisation:
         if here.radial is not None and self._radial is not None:
             moved = here.radial + 1j * STEP * self._radial[order + first :, None] * values
         shifted = here.slope + 1j * STEP * kernel * slopes
-        changed = law.speed(here.drive + 1j * STEP * kernel * values, shifted * shifted, moved) * shifted
+        changed = faded_velocity(law, here.drive + 1j * STEP * kernel * values, shifted, moved, self._rounding)
         along = coupling * (values * here.velocity + here.density * changed.imag / STEP) - values * here.confining
         result = (slopes * here.weights) @ along.T
         if order:
@@ -179,7 +195,7 @@ def spectrum(state: State) -> Spectrum:
     """
     if is_uniform(state):
         return _uniform(state)
-    coarse, fine = (ZonalLinearisation(state, size) for size in _sizes(state))
+    coarse, fine = (ZonalLinearisation(state.problem, state.cosine, size) for size in _sizes(state))
     blocks = [
         resolved_eigenvalues(state.problem.noise, coarse.deflated(order), fine.deflated(order))
         for order in range(fine.last_sector + 1)
@@ -202,16 +218,25 @@ def slowest_rate(state: State) -> float:
     """
     if is_uniform(state):
         return -float(_uniform_values(state.problem, state.modes).max())
-    about = ZonalLinearisation(state, _sizes(state)[0])
-    return min(largest_rate(about.deflated(order)) for order in range(about.last_sector + 1))
+    _sizes(state)
+
+    def rate_at(degree: int) -> float:
+        about = ZonalLinearisation(state.problem, state.cosine, degree)
+        return min(largest_rate(about.deflated(order)) for order in range(about.last_sector + 1))
+
+    return agreed_rate(state.problem, rate_at, _degree(state))
 
 
 def _sizes(state: State) -> tuple[int, int]:
     """Return two degrees of truncation."""
-    degree = int(np.flatnonzero(np.abs(state.cosine) > RESOLVED)[-1])
-    coarse, fine = degree + max(24, degree // 3), degree + max(40, 2 * degree // 3)
+    coarse, fine = truncations(state.problem, _degree(state))
     check_size(fine)
     return coarse, fine
+
+
+def _degree(state: State) -> int:
+    """Return the last degree that the density has."""
+    return int(np.flatnonzero(np.abs(state.cosine) > RESOLVED)[-1])
 
 
 def _uniform_values(problem: Equation, modes: int) -> Floats:

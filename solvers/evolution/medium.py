@@ -50,7 +50,9 @@ class Medium:
     even
         Whether densities are even in the angle and labels stand for both signs of it, as on all spheres.
     multipliers : tuple of (K + 1,) arrays
-        Those of the kernels of the law.
+        Those of the kernels of the law, of the degrees 0, n, ..., nK.
+    symmetry
+        n, of densities of n-fold symmetry on the circle.
     """
 
     law: VelocityLaw
@@ -58,10 +60,11 @@ class Medium:
     dimension: int
     even: bool
     multipliers: tuple[Floats, ...]
+    symmetry: int = 1
 
     @property
     def degree(self) -> int:
-        """The last degree K of the kernels."""
+        """The last degree K of the kernels, in units of the symmetry."""
         return self.multipliers[0].size - 1
 
     @cached_property
@@ -71,13 +74,17 @@ class Medium:
 
     @cached_property
     def degrees(self) -> Floats:
-        """The degrees 0..K."""
-        return np.arange(self.degree + 1, dtype=np.float64)
+        """The degrees 0, n, ..., nK."""
+        return self.symmetry * np.arange(self.degree + 1, dtype=np.float64)
 
     @cached_property
     def _matrices(self) -> tuple[Floats, ...]:
         table = polynomials_in_cosines(self.dimension, self.degree)
         return tuple((table.T * kernel) @ table for kernel in self.multipliers)
+
+    def waves(self, angles: Floats) -> Complexes:
+        """Return e^(ilx), l = 0, n, ..., nK in rows, at angles."""
+        return waves_at(self.symmetry * angles, self.degree)
 
     def fields(self, moments: Complexes) -> tuple[Complexes, ...]:
         """Return the coefficients H of the fields, h(x) = Re sum_l H_l e^(ilx), from the moments of e^(ilx)."""
@@ -86,7 +93,7 @@ class Medium:
         return tuple(kernel * moments.conj() for kernel in self.multipliers)
 
     def velocity(self, waves: Complexes, fields: tuple[Complexes, ...]) -> Floats:
-        """Return the velocity at points given by their e^(ilx), l = 0..K in rows."""
+        """Return the velocity at points given by their waves."""
         if self.is_gradient:
             return np.asarray(self.coupling * ((1j * self.degrees * fields[0]) @ waves).real)
         return self.at(self._parts(waves, fields)).real
@@ -115,7 +122,7 @@ class Medium:
         changes = 2j * np.sin(half) * np.exp(1j * (half + self.degrees[:, None] * point))
         if self.is_gradient:
             return self.velocity(changes, fields)
-        here = self._parts(waves_at(np.array([point]), self.degree), fields)
+        here = self._parts(self.waves(np.array([point])), fields)
         change = self._parts(changes, fields)
         nodes = 0.5 * (1.0 + MEAN_NODES)[:, None, None]
         between = np.moveaxis(here + (nodes + 1j * STEP) * change, 1, 0)
@@ -125,17 +132,17 @@ class Medium:
 
     def radial(self, point: float, fields: tuple[Complexes, ...]) -> float:
         """Return R at a point, 0 where the speed does not depend on it."""
-        return float(self._parts(waves_at(np.array([point]), self.degree), fields)[2, 0])
+        return float(self._parts(self.waves(np.array([point])), fields)[2, 0])
 
     def rounding(self, point: float, fields: tuple[Complexes, ...]) -> float:
         """Return the rounding of the divergence at a point, by the sum of its terms in the field of a point."""
-        slope, field, radial = self._parts(waves_at(np.array([point]), self.degree), fields)
+        slope, field, radial = self._parts(self.waves(np.array([point])), fields)
         speed = float(np.abs(self.law.speed(field, slope * slope, radial))[0])
         return 8.0 * EPS * abs(self.coupling) * speed * float(np.abs(self.multipliers[0] * self.degrees**2).sum())
 
     def divergence(self, point: float, fields: tuple[Complexes, ...]) -> float:
         """Return the derivative of the velocity in the angle at a point."""
-        waves = waves_at(np.array([point]), self.degree)
+        waves = self.waves(np.array([point]))
         here = self._parts(waves, fields)
         change = self._parts(1j * self.degrees[:, None] * waves, fields)
         return float(self.at(here + 1j * STEP * change).imag[0] / STEP)
@@ -146,13 +153,13 @@ def point_fields(medium: Medium) -> tuple[Complexes, ...]:
     return medium.fields(np.ones(medium.degree + 1, dtype=complex))
 
 
-def medium_of(law: VelocityLaw, coupling: float, domain: Domain, even: bool) -> Medium:
+def medium_of(law: VelocityLaw, coupling: float, domain: Domain, even: bool, symmetry: int = 1) -> Medium:
     """Return a velocity law on a domain with the multipliers that are not negligible.
 
     Raises
     ------
     InvalidInput
-        If the multipliers decay so slowly that the velocity has a kink or a jump.
+        If they do not fit double precision, or decay so slowly that the velocity has a kink or a jump.
     """
     degree = 32
     while degree <= LARGEST_DEGREE:
@@ -166,16 +173,20 @@ def medium_of(law: VelocityLaw, coupling: float, domain: Domain, even: bool) -> 
                 "transformer with abs(beta) <= 20, and count time in other units"
             )
         if total == 0.0:
-            return Medium(law, coupling, domain.dimension, even, tuple(kernel[:2] for kernel in kernels))
+            last = 1
+            break
         if float(bends[degree // 2 :].sum()) <= CONVERGED * total:
             last = int(np.flatnonzero(bends > NEGLIGIBLE * total)[-1])
-            return Medium(law, coupling, domain.dimension, even, tuple(kernel[: last + 1] for kernel in kernels))
+            break
         degree *= 2
-    raise InvalidInput(
-        f"the second derivative of the potential does not converge by degree {LARGEST_DEGREE}, so the velocity has "
-        "a kink or a jump and there is no exponential rate at a point; rates without noise need a smooth "
-        "potential, such as Transformer(beta=1)"
-    )
+    else:
+        raise InvalidInput(
+            f"the second derivative of the potential does not converge by degree {LARGEST_DEGREE}, so the velocity "
+            "has a kink or a jump, and there is no exponential rate at a point; characteristics without noise need "
+            "a smooth potential, such as Transformer(beta=1)"
+        )
+    kept = slice(0, max(last, symmetry) + 1, symmetry)
+    return Medium(law, coupling, domain.dimension, even, tuple(kernel[kept] for kernel in kernels), symmetry)
 
 
 def _kernels(law: VelocityLaw, domain: Domain, degree: int) -> tuple[Floats, ...]:

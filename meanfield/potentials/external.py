@@ -1,0 +1,224 @@
+"""The user's own confinement of the circle, without symmetry: from a formula, a function or coefficients."""
+
+import dataclasses
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arguments import methods_checked
+from ..domains import Domain
+from ..errors import InvalidInput
+from .arrays import Array, Number
+from .custom import Custom
+from .expressions import compiled
+from .finite import Cosines
+from .formulas import formulas_of
+from .parametric import exchanged, numbered
+from .pieces import pieces_from
+from .protocol import Potential
+from .sampling import UserFunction, formula_values, name_of
+from .series import as_number, checked_coefficients
+from .uneven import FourierSeries, Parts, shape_of
+
+_EXAMPLE = 'expression="cos(t) + 0.3*sin(2*t)"'
+
+
+@methods_checked
+@dataclass(frozen=True)
+class External(Potential):
+    """An external potential on the circle, with or without symmetry; in programs use the ``from_...`` constructors.
+
+    An expression, a function, coefficients of cosines or sines or of both, or parts are given. One that turns out
+    to be even is treated as such, and admitted on spheres.
+
+    Parameters
+    ----------
+    expression
+        A formula in t with the names that :class:`Custom` admits, such as ``"cos(t) + 0.3*sin(2*t)"``, taken on
+        [-pi, pi].
+    cosine, sine
+        (v_1, v_2, ...) and (u_1, u_2, ...) of V = v_0 + sum_k v_k cos kt + u_k sin kt, finite numbers.
+    constant
+        v_0, with coefficients only; it moves no particle.
+    source
+        Where coefficients came from, for the record.
+    function
+        A callable of the angle in [-pi, pi], vectorised or scalar, continuous on the circle.
+    parts
+        The description of a function with kinks by its even and its odd part, as ``parameters`` gives it.
+
+    Raises
+    ------
+    InvalidInput
+        If what is given is not one description of a function, or the function is not finite, jumps, also between pi
+        and -pi, or is rough.
+    ComputationFailed
+        If the function itself raises; the message names the angle, the cause is chained.
+
+    Notes
+    -----
+    Coefficients of a function have absolute errors near eps max|V|, and those below are 0. Two potentials are equal
+    when their formula, their coefficients, their parts or their function object are.
+
+    Examples
+    --------
+    >>> from meanfield.domains import Circle
+    >>> tilted = External.from_expression("cos(t) + 0.3*sin(2*t)")
+    >>> tilted.sine_multipliers(Circle(), 2).tolist(), tilted.even
+    ([0.0, 0.0, 0.3], False)
+    """
+
+    expression: str | None = None
+    cosine: tuple[float, ...] = ()
+    sine: tuple[float, ...] = ()
+    constant: float = 0.0
+    source: str | None = None
+    function: Callable[[Any], Any] | None = dataclasses.field(default=None, repr=False)
+    parts: Mapping[str, Any] | None = dataclasses.field(default=None, repr=False, hash=False)
+    name: ClassVar[str] = "external"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.expression, str):
+            object.__setattr__(self, "expression", self.expression.strip())
+        for kind in ("cosine", "sine"):
+            object.__setattr__(self, kind, _coefficients(getattr(self, kind), kind))
+        object.__setattr__(self, "constant", as_number(self.constant, "constant", "a finite number"))
+        series = len(self.cosine) + len(self.sine) > 0
+        given = [what is not None for what in (self.expression, self.function, self.parts)]
+        if sum(given) + series != 1:
+            raise InvalidInput(
+                "an external potential takes one of expression, function, and coefficients as cosine and sine, "
+                f"{sum(given) + series} were given; try {_EXAMPLE}"
+            )
+        if not series and self.constant:
+            raise InvalidInput(f"constant = {self.constant!r} goes with coefficients only; add it to the function")
+        # What is no function of the circle is refused here, not where it is used.
+        self._shape.values(0.0)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the arguments for a pickle; what was computed from them is computed again in another process."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+    @classmethod
+    def from_expression(cls, expression: str) -> "External":
+        """Return the potential of a formula in t."""
+        return cls(expression=expression)
+
+    @classmethod
+    def from_sympy(cls, expression: Any) -> "External":
+        """Return the potential of a sympy expression in one real symbol of any name."""
+        from .symbolic import expression_text
+
+        return cls(expression=expression_text(expression))
+
+    @classmethod
+    def from_callable(cls, function: Callable[[Any], Any]) -> "External":
+        """Return the potential of a function of the angle in [-pi, pi]."""
+        if not callable(function):
+            raise InvalidInput(f"from_callable needs a function of the angle, not {function!r}; try np.sin")
+        return cls(function=function, source=f"callable {name_of(function)}")
+
+    @classmethod
+    def from_coefficients(cls, cosine: Sequence[float] = (), sine: Sequence[float] = ()) -> "External":
+        """Return the potential of coefficients of cosines (v_1, v_2, ...) and of sines (u_1, u_2, ...)."""
+        return cls(cosine=cosine, sine=sine)  # type: ignore[arg-type]
+
+    @property
+    def formula(self) -> str:  # type: ignore[override]
+        """The formula, or where the coefficients came from."""
+        return self.expression or self.source or "sum_k v_k cos kt + u_k sin kt"
+
+    @property
+    def even(self) -> bool:
+        """Whether there are no sines."""
+        return self._shape.even
+
+    def values(self, angle: npt.ArrayLike) -> Array:
+        """Return the potential at the angles."""
+        return self._shape.values(angle)
+
+    def slope(self, angle: npt.ArrayLike) -> Array:
+        """Return the derivative at the angles."""
+        return self._shape.slope(angle)
+
+    def multipliers(self, domain: Domain, degree: int) -> Array:
+        """Return v_0, ..., v_degree; on spheres those of an even potential."""
+        self._require_domain(domain)
+        return self._shape.multipliers(domain, int(degree))
+
+    def sine_multipliers(self, domain: Domain, degree: int) -> Array:
+        """Return the coefficients of the sines."""
+        return self._shape.sines(int(degree))
+
+    def tail_bound(self, domain: Domain, degree: int) -> Number:
+        """Return a bound of the amplitudes beyond a degree."""
+        self._require_domain(domain)
+        return self._shape.tail_bound(domain, int(degree))
+
+    def parameter_values(self) -> dict[str, float]:
+        """Return given coefficients as cosine1, ..., sine1, ..., without the constant; a function has none."""
+        return numbered("cosine", self.cosine) | numbered("sine", self.sine)
+
+    def with_parameter(self, name: str, value: float) -> "External":
+        """Return the series with one coefficient changed."""
+        self._require_parameter(name)
+        number = as_number(value, name, "a finite number")
+        changed = exchanged({"cosine": self.cosine, "sine": self.sine}, name, number)
+        return dataclasses.replace(self, cosine=tuple(changed["cosine"]), sine=tuple(changed["sine"]))
+
+    def multiplier_derivatives(self, name: str, domain: Domain, degree: int) -> Array:
+        """Return the derivatives of the multipliers of cosines in a coefficient."""
+        self._require_parameter(name)
+        alone = np.array([0.0, *(float(other == name) for other in numbered("cosine", self.cosine))])
+        return Cosines(alone).multipliers(domain, int(degree))
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the constructor arguments; a callable is represented by its coefficients or parts."""
+        if self.expression is not None:
+            return {"expression": self.expression}
+        source = {"source": self.source} if self.source else {}
+        shape = self._shape
+        if isinstance(shape, Parts):
+            return {"parts": {"even": shape.evenly.parameters(), "odd": shape.odd.described()}} | source
+        given = self.function is None
+        cosine, sine = (list(self.cosine), list(self.sine)) if given else (shape.cosine[1:], shape.sine[1:])
+        constant = {"constant": float(shape.cosine[0])} if shape.cosine[0] else {}
+        return {"cosine": [float(v) for v in cosine] or [0.0], "sine": [float(v) for v in sine]} | constant | source
+
+    def _require_domain(self, domain: Domain) -> None:
+        if not self.even:
+            formulas_of(domain).require_uneven(f"{self.formula} has sines; leave them out, or take the circle")
+
+    @functools.cached_property
+    def _shape(self) -> FourierSeries | Parts:
+        if self.expression is not None:
+            return shape_of(formula_values(compiled(self.expression)), self.expression)
+        if self.function is not None:
+            return shape_of(UserFunction(self.function), self.formula)
+        if self.parts is not None:
+            return _parts_from(self.parts)
+        size = 1 + max(len(self.cosine), len(self.sine))
+        rows = np.zeros((2, size))
+        rows[0, 0] = self.constant
+        rows[0, 1 : 1 + len(self.cosine)], rows[1, 1 : 1 + len(self.sine)] = self.cosine, self.sine
+        return FourierSeries(*rows)
+
+
+def _coefficients(values: Any, kind: str) -> tuple[float, ...]:
+    """Return the coefficients of cosines or sines, which may be none, as finite floats."""
+    if isinstance(values, Sequence) and not isinstance(values, str) and len(values) == 0:
+        return ()
+    return checked_coefficients(values, kind, "cosine=(1.0,), sine=(0.0, 0.3)")
+
+
+def _parts_from(description: Mapping[str, Any]) -> Parts:
+    try:
+        return Parts(Custom(**description["even"]), pieces_from(description["odd"]))
+    except (TypeError, KeyError) as problem:
+        raise InvalidInput(
+            f"parts are described by even and odd; {problem!r} was met; give a function or an expression instead"
+        ) from problem

@@ -1,0 +1,177 @@
+r"""The perceptron block: neurons as an external potential.
+
+A token x among tokens of the density rho moves, besides its attention, with the velocity
+:math:`P_x\sum_j\omega_j\sigma(\langle a_j, x\rangle) a_j` of a layer of neurons with weights :math:`\omega_j`,
+directions :math:`a_j`, unit vectors, and an activation :math:`\sigma`. It is the ascent of v/2,
+
+.. math:: v(x) = \sum_j \omega_j\,\varphi(\langle a_j, x\rangle), \qquad \varphi' = 2\sigma, \qquad
+          V = -\tfrac12 v ,
+
+so that with the transformer at kappa = 1 particles ascend the energy of attention plus that of the perceptron; its
+descent has kappa = -1 and V = +v/2, the weights reversed.
+
+A neuron is a function of the angle to its direction. :math:`\varphi = s_+^2` of the rectified linear unit has a
+kink in its second derivative: its coefficients, on the circle 1/4, :math:`\frac4{3\pi}`, :math:`\frac14` and
+:math:`-\frac4\pi\sin(\frac{k\pi}2)/(k(k^2-4))`, decay as :math:`k^{-3}`.
+
+Reference: arXiv 2601.21366.
+"""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit, ndtr, spence
+
+from ..arguments import methods_checked, shown
+from ..domains import Domain
+from ..errors import InvalidInput, did_you_mean
+from .arrays import Array, Number
+from .custom import Custom
+from .formulas import formulas_of
+from .protocol import Potential
+from .series import checked_coefficients, require_size
+
+_HALF_PI = float(np.pi / 2)
+
+
+class Activation(NamedTuple):
+    """An activation sigma, phi with phi' = 2 sigma, and the angles at which phi(cos t) has kinks."""
+
+    sigma: Callable[[Array], Array]
+    phi: Callable[[Array], Array]
+    kinks: tuple[float, ...] = ()
+
+
+def _normal(s: Array) -> Array:
+    return np.asarray(np.exp(-0.5 * s * s) / np.sqrt(2.0 * np.pi))
+
+
+ACTIVATIONS: dict[str, Activation] = {
+    "relu": Activation(lambda s: np.maximum(s, 0.0), lambda s: np.maximum(s, 0.0) ** 2, (_HALF_PI,)),
+    # phi = 2 s_+: with it V = -sum w_j <a_j, x>_+, that of the unit neurons of a two-layer network.
+    "step": Activation(lambda s: (s > 0.0).astype(float), lambda s: 2.0 * np.maximum(s, 0.0), (_HALF_PI,)),
+    "tanh": Activation(np.tanh, lambda s: 2.0 * np.log(np.cosh(s))),
+    "sigmoid": Activation(expit, lambda s: 2.0 * np.log1p(np.exp(s))),
+    # The integral of log(1 + e^s) is minus the dilogarithm of -e^s, the function of Spence at 1 + e^s.
+    "softplus": Activation(lambda s: np.log1p(np.exp(s)), lambda s: -2.0 * spence(1.0 + np.exp(s))),
+    "gelu": Activation(lambda s: s * ndtr(s), lambda s: (s * s - 1.0) * ndtr(s) + s * _normal(s)),
+}
+
+
+@methods_checked
+@dataclass(frozen=True)
+class Perceptron(Potential):
+    """The external potential V = -(1/2) sum_j w_j phi(<a_j, x>) of neurons, phi' = 2 sigma.
+
+    Parameters
+    ----------
+    weights
+        w_j, finite numbers, one a neuron.
+    angles
+        Of the directions a_j, in radians; on spheres 0 and pi only, the north and the south pole.
+    activation
+        sigma: ``"relu"``, ``"step"``, ``"tanh"``, ``"sigmoid"``, ``"softplus"`` or ``"gelu"``.
+
+    Raises
+    ------
+    InvalidInput
+        If weights and angles are not as many finite numbers, or the activation is another one; for multipliers on a
+        sphere, if a direction is not on the axis.
+
+    Examples
+    --------
+    >>> from meanfield.domains import Circle
+    >>> neuron = Perceptron((1.0,), (0.0,))
+    >>> [round(float(v), 6) for v in neuron.multipliers(Circle(), 3)], neuron.even
+    ([-0.125, -0.212207, -0.125, -0.042441], True)
+    """
+
+    weights: tuple[float, ...]
+    angles: tuple[float, ...]
+    activation: str = "relu"
+    name: ClassVar[str] = "perceptron"
+    formula: ClassVar[str] = "-(1/2) sum_j w_j phi(<a_j, x>)"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.activation, str) or self.activation not in ACTIVATIONS:
+            raise InvalidInput(
+                f"the activation must be one of {', '.join(ACTIVATIONS)}, not {shown(self.activation)}; "
+                f'{did_you_mean(str(self.activation), ACTIVATIONS)}try activation="relu"'
+            )
+        example = "Perceptron(weights=(1.0, 0.5), angles=(0.0, 1.2))"
+        for kind in ("weights", "angles"):
+            object.__setattr__(self, kind, checked_coefficients(getattr(self, kind), kind, example))
+        if len(self.weights) != len(self.angles):
+            raise InvalidInput(
+                f"a neuron has a weight and an angle, and there are {len(self.weights)} weights and "
+                f"{len(self.angles)} angles; try {example}"
+            )
+        require_size(max(map(abs, self.weights)), "the largest weight")
+
+    @property
+    def even(self) -> bool:
+        """Whether every neuron has one of its weight at the opposite angle, or stands on the axis."""
+        total: dict[float, float] = {}
+        for weight, angle in zip(self.weights, self._reduced.tolist(), strict=True):
+            if angle not in (0.0, float(np.pi)):
+                total[abs(angle)] = total.get(abs(angle), 0.0) + float(np.sign(angle)) * weight
+        return not any(total.values())
+
+    def values(self, angle: npt.ArrayLike) -> Array:
+        """Return V at the angles."""
+        cosines = np.cos(self._apart(angle))
+        return np.asarray(-0.5 * (ACTIVATIONS[self.activation].phi(cosines) @ np.array(self.weights)))
+
+    def slope(self, angle: npt.ArrayLike) -> Array:
+        """Return dV/dt at the angles."""
+        apart = self._apart(angle)
+        neurons = ACTIVATIONS[self.activation].sigma(np.cos(apart)) * np.sin(apart)
+        return np.asarray(neurons @ np.array(self.weights))
+
+    def multipliers(self, domain: Domain, degree: int) -> Array:
+        """Return v_0, ..., v_degree."""
+        return self._sums(domain, int(degree), np.cos)
+
+    def sine_multipliers(self, domain: Domain, degree: int) -> Array:
+        """Return the coefficients of the sines."""
+        return np.zeros(int(degree) + 1) if self.even else self._sums(domain, int(degree), np.sin)
+
+    def tail_bound(self, domain: Domain, degree: int) -> Number:
+        """Return the sum of the bounds of the neurons."""
+        return 0.5 * float(np.abs(self.weights).sum()) * float(_neuron(self.activation).tail_bound(domain, degree))
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the constructor arguments."""
+        return {"weights": list(self.weights), "angles": list(self.angles), "activation": self.activation}
+
+    def _apart(self, angle: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return the angles from each neuron, along a last axis."""
+        return np.asarray(np.asarray(angle, dtype=float)[..., np.newaxis] - np.array(self.angles))
+
+    def _sums(self, domain: Domain, degree: int, wave: Callable[[Array], Array]) -> Array:
+        """Return -1/2 of the sums of weights times waves at the angles, times the multipliers of a neuron."""
+        off_axis = self._reduced[~np.isin(self._reduced, (0.0, np.pi))]
+        if off_axis.size:
+            formulas_of(domain).require_uneven(
+                f"a neuron points to the angle {off_axis[0]:.6g} from it; put it at 0 or pi, or take the circle"
+            )
+        waves = wave(np.multiply.outer(np.arange(degree + 1.0), self._reduced)) @ np.array(self.weights)
+        return np.asarray(-0.5 * waves * _neuron(self.activation).multipliers(domain, degree))
+
+    @property
+    def _reduced(self) -> npt.NDArray[np.float64]:
+        """The angles in (-pi, pi]."""
+        angles = np.array(self.angles)
+        reduced = np.where(np.abs(angles) <= np.pi, angles, np.remainder(angles + np.pi, 2 * np.pi) - np.pi)
+        return np.where(reduced == -np.pi, np.pi, reduced)
+
+
+@functools.lru_cache(maxsize=16)
+def _neuron(activation: str) -> Custom:
+    """Return phi(cos t) of an activation."""
+    chosen = ACTIVATIONS[activation]
+    return Custom.from_callable(lambda angle: chosen.phi(np.cos(angle)), breakpoints=chosen.kinks)

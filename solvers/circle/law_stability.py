@@ -1,0 +1,81 @@
+"""Unstable directions and symmetry blocks of even states of laws that have no Gibbs map.
+
+Unstable directions are counted by the eigenvalues of the linearised equation. Branch points are where one
+vanishes, and there :math:`1 - T`, see :mod:`.axial_linearisation`, is singular, which has fewer rows and entries of
+order one: its eigenvalues locate them. Without a symmetry of T, that as many of them are negative as there are
+unstable directions is no theorem.
+"""
+
+import functools
+
+import numpy as np
+
+from ..bases import EPS, Floats
+from ..branches.continuation import Point
+from ..equation import StationaryEquation, plus_projector
+from ..geometry import BlockMatrix, UnsymmetricMatrix
+from ..law_eigenvalues import ROUNDING
+from ..newton import NEUTRAL
+from ..significant import significant_degrees, strengths
+from .axial_linearisation import AxialLinearisation
+from .linearisation import last_degree
+from .stability import Block
+
+# Moments of the density above this decide the degrees of perturbations; so many more there are, of so many at most.
+RESOLVED, BEYOND, MOST = 1e-12, 24, 256
+
+
+def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
+    """Return the numbers of unstable even and odd directions: growing eigenvalues of the linearised equation.
+
+    Those within rounding of zero do not count.
+    """
+    last = min(point.equation.basis.symmetry * last_degree(point.moments, RESOLVED), MOST)
+    about = _linearisation(point, last + max(BEYOND, last // 3))
+    even, odd = (_growing(about.deflated(sines)) for sines in (False, True))
+    return even, odd
+
+
+def _growing(matrix: Floats) -> int:
+    """Return the number of eigenvalues whose real parts are above rounding."""
+    rounding = ROUNDING * EPS * float(np.linalg.norm(matrix))
+    return int(np.count_nonzero(np.linalg.eigvals(matrix).real > rounding))
+
+
+def _linearisation(point: Point, degree: int) -> AxialLinearisation:
+    """Return the linearised equation at a point."""
+    basis = point.equation.basis
+    problem = point.equation.problem.at(coupling=float(point.coupling))
+    return AxialLinearisation(problem, point.moments, basis.symmetry, degree, basis.axis)
+
+
+def block_matrix(point: Point, block: Block) -> BlockMatrix:
+    """Return the matrix of 1 - T of one block at a point, which is not symmetric, and its degrees."""
+    equation, basis = point.equation, point.equation.basis
+    if block.own:
+        matrix = equation.own_block(point.b, point.q, point.moments)
+        assert matrix is not None
+        return UnsymmetricMatrix(matrix, basis.degrees, 0)
+    degrees, roots = _modes(equation)
+    classes = degrees % basis.symmetry
+    inside = (classes == block.residue) | (classes == basis.symmetry - block.residue)
+    degrees, roots = degrees[inside], roots[inside]
+    about = _linearisation(point, int(degrees.max(initial=1)))
+    matrix = np.eye(degrees.size) - roots[:, None] * about.stationary_map(degrees, block.parity == "odd") / roots
+    if rotations(point, block):
+        matrix = plus_projector(matrix, roots * about.generator()[degrees - 1])
+    return UnsymmetricMatrix(matrix, degrees, 0)
+
+
+@functools.lru_cache(maxsize=64)
+def _modes(equation: StationaryEquation) -> tuple[np.ndarray, Floats]:
+    """Return the significant degrees and the scales of their moments."""
+    degrees = significant_degrees(equation.problem, int(equation.basis.degrees.max()))
+    return degrees, np.sqrt(np.abs(strengths(equation.problem, int(degrees.max())).relative[degrees]))
+
+
+def rotations(point: Point, block: Block) -> int:
+    """Return the number of rotation modes of a state, whose eigenvalues are moved to one, in a block."""
+    if block.parity == "even" or block.residue != 0 or point.equation.problem.confinement is not None:
+        return 0
+    return int(np.any(point.moments[1:]))

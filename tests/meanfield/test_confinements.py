@@ -1,0 +1,243 @@
+"""Potentials without symmetry, as confinements: formulas, functions, coefficients and neurons."""
+
+import json
+import pickle
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+from meanfield import (
+    ArcCosine,
+    Circle,
+    Custom,
+    External,
+    InvalidInput,
+    Kuramoto,
+    McKeanVlasov,
+    Perceptron,
+    Sphere,
+    Transformer,
+    growth_rates,
+    potential_from,
+    two_layer,
+)
+from meanfield.potentials import ACTIVATIONS
+from tests.oracles import zonal_mean
+
+EPS = np.finfo(float).eps
+CIRCLE = Circle()
+ROUNDINGS = 64
+
+
+def half_wave(degree, shift):
+    """Return the coefficients c_k of max(sin(t - shift), 0) = Re sum c_k exp(ikt)."""
+    series = np.zeros(degree + 1, dtype=complex)
+    even = np.arange(2, degree + 1, 2)
+    series[0], series[1], series[even] = 1 / np.pi, -0.5j, -2 / np.pi / (even**2 - 1.0)
+    return series * np.exp(-1j * shift * np.arange(degree + 1))
+
+
+def test_a_formula_has_the_coefficients_that_it_says():
+    potential = External.from_expression("cos(t) + 0.3*sin(2*t) - 0.25*cos(3*t - 0.5)")
+    cosine = [0.0, 1.0, 0.0, -0.25 * np.cos(0.5), 0.0]
+    sine = [0.0, 0.0, 0.3, -0.25 * np.sin(0.5), 0.0]
+    assert np.abs(potential.multipliers(CIRCLE, 4) - cosine).max() <= ROUNDINGS * EPS
+    assert np.abs(potential.sine_multipliers(CIRCLE, 4) - sine).max() <= ROUNDINGS * EPS
+    assert potential.tail_bound(CIRCLE, 3) == 0.0
+    assert not potential.even
+    assert External.from_expression("cos(t)").even
+
+
+@pytest.mark.parametrize(
+    "potential",
+    [
+        External.from_expression("Max(sin(t - 0.5), 0)"),
+        External.from_callable(lambda t: np.maximum(np.sin(t - 0.5), 0.0)),
+        External.from_callable(lambda t: max(np.sin(t - 0.5), 0.0)),
+    ],
+    ids=["formula", "vectorised", "scalar"],
+)
+def test_a_function_with_kinks_has_the_coefficients_of_its_series(potential):
+    exact = half_wave(4096, 0.5)
+    found = potential.multipliers(CIRCLE, 4096) - 1j * potential.sine_multipliers(CIRCLE, 4096)
+    assert np.abs(found - exact).max() <= ROUNDINGS * EPS
+    angles = np.linspace(-9.0, 9.0, 301)
+    assert np.abs(potential.values(angles) - np.maximum(np.sin(angles - 0.5), 0.0)).max() <= ROUNDINGS * EPS
+    for degree in (4, 50, 700):
+        largest = np.abs(exact[degree + 1 :]).max()
+        assert largest <= potential.tail_bound(CIRCLE, degree) <= 10 * largest
+
+
+@pytest.mark.parametrize(
+    "potential",
+    [
+        External.from_expression("cos(t) + 0.3*sin(2*t) + 1"),
+        External.from_coefficients((1.0, 0.2), (0.3,)),
+        External.from_callable(lambda t: np.exp(np.sin(t - 0.3))),
+        External.from_callable(lambda t: np.abs(np.sin(t - 0.3))),
+        Perceptron((1.0, 0.5), (0.0, 1.2), "tanh"),
+        External.from_expression("sin(t)") + 2 * Perceptron((1.0,), (0.3,)),
+    ],
+    ids=lambda potential: potential.name,
+)
+def test_a_description_gives_the_same_potential(potential):
+    problem = McKeanVlasov(CIRCLE, Kuramoto(), coupling=1.0, confinement=potential)
+    again = McKeanVlasov.from_dict(json.loads(json.dumps(problem.to_dict()))).confinement
+    for method in ("multipliers", "sine_multipliers"):
+        assert np.array_equal(getattr(again, method)(CIRCLE, 60), getattr(potential, method)(CIRCLE, 60))
+    assert again.even == potential.even
+    assert potential_from(again.name, again.parameters()) == again
+    assert hash(pickle.loads(pickle.dumps(again))) == hash(again)
+
+
+def test_coefficients_are_parameters():
+    potential = External.from_coefficients((1.0,), (0.0, 0.3))
+    assert potential.parameter_values() == {"cosine1": 1.0, "sine1": 0.0, "sine2": 0.3}
+    assert potential.with_parameter("sine2", 0.5) == External.from_coefficients((1.0,), (0.0, 0.5))
+    problem = McKeanVlasov(CIRCLE, Kuramoto(), confinement=potential)
+    assert problem.with_parameter("confinement_sine1", 0.2).confinement.sine == (0.2, 0.3)
+
+
+def test_a_sum_has_the_sines_of_its_terms():
+    total = (
+        External.from_coefficients(sine=(1.0, 0.5)) - 3 * External.from_coefficients((0.2,), (0.25,)) + Kuramoto()
+    )
+    assert np.abs(total.sine_multipliers(CIRCLE, 3) - [0.0, 0.25, 0.5, 0.0]).max() <= 4 * EPS
+    assert np.abs(total.multipliers(CIRCLE, 2) - [0.0, -1.6, 0.0]).max() <= 4 * EPS
+    assert not total.even
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_the_force_of_a_neuron_is_that_of_its_activation(activation):
+    functions = {
+        "relu": lambda s: max(s, 0),
+        "step": lambda s: mp.mpf(s > 0),
+        "tanh": mp.tanh,
+        "sigmoid": lambda s: 1 / (1 + mp.exp(-s)),
+        "softplus": lambda s: mp.log(1 + mp.exp(s)),
+        "gelu": lambda s: s * mp.ncdf(s),
+    }
+    sigma, weight, angle = functions[activation], 0.7, 0.4
+    potential = Perceptron((weight,), (angle,), activation)
+    for t in (-2.9, -0.3, 0.4, 1.1, 2.4):
+        s = mp.cos(mp.mpf(t) - mp.mpf(angle))
+        # The velocity is the component of w sigma(<a, x>) a along the circle.
+        force = -weight * sigma(s) * mp.sin(mp.mpf(t) - mp.mpf(angle))
+        assert abs(-potential.slope(t) - force) <= ROUNDINGS * EPS
+        lifted = -weight * mp.quad(sigma, [mp.cos(mp.mpf(angle)), *([0] if s < 0 else []), s])
+        assert abs(potential.values(t) - potential.values(0.0) - lifted) <= ROUNDINGS * EPS
+
+
+def test_a_rectified_neuron_has_its_closed_form():
+    degrees = np.arange(3, 400)
+    exact = np.zeros(400)
+    exact[:3] = 0.25, 4 / (3 * np.pi), 0.25
+    exact[3:] = -4 / np.pi * np.sin(degrees * np.pi / 2).round() / (degrees * (degrees**2 - 4.0))
+    potential, turn = Perceptron((2.0, -0.5), (0.9, 4.0)), np.arange(400)
+    series = -0.5 * exact * (2.0 * np.exp(-0.9j * turn) - 0.5 * np.exp(-4.0j * turn))
+    found = potential.multipliers(CIRCLE, 399) - 1j * potential.sine_multipliers(CIRCLE, 399)
+    # An angle reduced to a turn is known to a rounding, which the degree multiplies.
+    assert np.abs(found - series).max() <= ROUNDINGS * EPS
+    for degree in (5, 60, 300):
+        assert np.abs(series[degree + 1 :]).max() <= potential.tail_bound(CIRCLE, degree)
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+def test_neurons_at_the_poles_of_a_sphere(activation):
+    potential = Perceptron((1.0, -0.3), (0.0, np.pi), activation)
+    primitives = {"relu": lambda s: max(s, 0) ** 2, "tanh": lambda s: 2 * mp.log(mp.cosh(s))}
+    phi = primitives[activation]
+
+    def value(t):
+        return -(phi(mp.cos(t)) - mp.mpf(0.3) * phi(-mp.cos(t))) / 2
+
+    for degree in (1, 2, 5):
+        exact = zonal_mean(3, value, degree, (float(mp.pi / 2),)) * (2 * degree + 1)
+        assert abs(potential.multipliers(Sphere(3), 5)[degree] - exact) <= ROUNDINGS * EPS
+
+
+def test_neurons_are_even_where_reflection_exchanges_them():
+    assert Perceptron((1.0, 1.0, 0.2), (0.7, -0.7, np.pi)).even
+    assert not Perceptron((1.0, 0.9), (0.7, -0.7)).even
+    assert not np.any(Perceptron((1.0, 1.0), (0.7, -0.7)).sine_multipliers(CIRCLE, 40))
+
+
+@pytest.mark.parametrize(
+    ("made", "sentence"),
+    [
+        (lambda: External.from_expression("t"), "is the same place"),
+        (lambda: External.from_callable(lambda t: np.where(t > 1, 1.0, 0.0)), "is the same place"),
+        (lambda: External.from_callable(lambda t: np.where(np.abs(t - 1) < 1, 1.0, 0.0)), "jumps"),
+        (lambda: External.from_expression("1/t"), "must be finite"),
+        (lambda: External(), "0 were given"),
+        (lambda: External(expression="sin(t)", sine=(1.0,)), "2 were given"),
+        (lambda: External(expression="sin(t)", constant=1.0), "goes with coefficients only"),
+        (lambda: Perceptron((1.0,), (0.0, 1.0)), "1 weights and 2 angles"),
+        (lambda: Perceptron((1.0,), (0.0,), "rleu"), "did you mean relu"),
+        (lambda: McKeanVlasov(CIRCLE, External.from_expression("sin(t)")), "must be even"),
+        (lambda: McKeanVlasov(CIRCLE, Kuramoto() + Perceptron((1.0,), (0.3,))), "must be even"),
+        (
+            lambda: McKeanVlasov(Sphere(3), Kuramoto(), confinement=External.from_expression("sin(t)")),
+            "angle to the north pole",
+        ),
+        (lambda: McKeanVlasov(Sphere(3), Kuramoto(), confinement=Perceptron((1.0,), (0.3,))), "north pole"),
+        (lambda: Perceptron((1.0,), (0.3,)).multipliers(Sphere(3), 4), "points to the angle 0.3"),
+        (
+            lambda: McKeanVlasov(CIRCLE, Kuramoto(), confinement=External(cosine=(0.0,), constant=2.0)),
+            "is constant",
+        ),
+    ],
+)
+def test_what_is_no_confinement_is_refused(made, sentence):
+    with pytest.raises(InvalidInput, match=sentence):
+        made()
+
+
+def test_only_an_even_confinement_reflects():
+    assert McKeanVlasov(CIRCLE, Transformer(2.0), confinement=Custom.from_expression("cos(t)")).reflects
+    assert not McKeanVlasov(CIRCLE, Transformer(2.0), confinement=External.from_expression("sin(t)")).reflects
+
+
+def test_unit_neurons_forget_at_their_rates():
+    """At the uniform state without data degree m decays at m^2 (D + kappa c_m^2), c_m being those of a neuron."""
+    coefficients = np.array([np.nan, 1 / 4, 1 / (3 * np.pi), 0.0, -1 / (15 * np.pi)])
+    modes = np.arange(5.0)
+    found = growth_rates(McKeanVlasov(CIRCLE, ArcCosine(), 0.1, 1.0), 4)
+    assert np.abs(found + modes**2 * (0.1 + coefficients**2))[1:].max() <= ROUNDINGS * EPS
+
+
+def test_the_field_of_data_is_the_mean_over_them():
+    inputs, outputs = np.array([0.3, 1.9, 4.4, -1.0]), np.array([1.0, -0.5, 2.0, 0.0])
+    problem = two_layer(inputs, outputs, noise=0.2)
+    angles = np.linspace(-5.0, 5.0, 31)
+    neurons = np.maximum(np.cos(np.subtract.outer(angles, inputs)), 0.0)
+    assert np.abs(problem.confinement.values(angles) + neurons @ outputs / 4).max() <= ROUNDINGS * EPS
+    assert (problem.potential, problem.coupling, problem.noise) == (ArcCosine(), 1.0, 0.2)
+
+
+def test_many_inputs_of_one_neuron_make_its_kernel():
+    """With y = <x, a>_+ the field tends to that of a neuron at a, which repels others as its teacher attracts them."""
+    inputs = 2 * np.pi * np.arange(4000) / 4000
+    problem = two_layer(inputs, np.maximum(np.cos(inputs - 0.7), 0.0), noise=0.1)
+    angles = np.linspace(-3.0, 3.0, 31)
+    # The trapezoid rule of functions with kinks.
+    assert np.abs(problem.confinement.values(angles) + ArcCosine().values(angles - 0.7)).max() <= 4000.0**-2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (([0.0, 1.0], [1.0]), "2 inputs and 1 outputs"),
+        (([0.0, 1.0], [0.0, 0.0]), "nothing to fit"),
+        (([], []), "at least one"),
+    ],
+)
+def test_data_that_say_nothing_are_refused(arguments, sentence):
+    with pytest.raises(InvalidInput, match=sentence):
+        two_layer(*arguments, noise=0.1)
+
+
+def test_unit_neurons_of_a_sphere_are_refused():
+    with pytest.raises(InvalidInput, match="on the circle"):
+        ArcCosine().multipliers(Sphere(3), 4)

@@ -1,0 +1,362 @@
+"""States of laws without a Gibbs map: against Newton's method on the collocated equation, evolution and other laws."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.special import ive
+
+from meanfield import (
+    Circle,
+    ContinuityEquation,
+    CosineSeries,
+    HegselmannKrause,
+    InvalidInput,
+    Kuramoto,
+    McKeanVlasov,
+    NormalisedAttention,
+    NotResolved,
+    PhaseLag,
+    SoftmaxAttention,
+    Sphere,
+    Transformer,
+    critical_coupling,
+)
+from meanfield.cli import main
+from meanfield.equations import Capability
+from solvers import PerturbedUniform, VonMises, bifurcation_diagram, evolve, spectrum, stationary_states
+from solvers.bases import Panels
+from solvers.branches.continuation import Point, state_at
+from solvers.branches.recording import state_of
+from solvers.circle import law_stability
+from solvers.domains import solvers_of
+from solvers.sizing import stationary_equation
+from solvers.velocity import VelocityEquation
+from tests import oracles
+
+EPS = float(np.finfo(float).eps)
+POINTS = 191
+ANGLES = 2.0 * np.pi * np.arange(POINTS) / POINTS
+
+
+def ngpt(beta, ratio=None, noise=1.0, confinement=None):
+    """Return the equation at a coupling in units of the critical one, beta D."""
+    coupling = None if ratio is None else ratio * beta * noise
+    return ContinuityEquation(Circle(), NormalisedAttention(beta), noise, coupling, confinement)
+
+
+def clusters(problem, **options):
+    """Return the states at a coupling by their labels."""
+    return {state.label: state for state in stationary_states(problem, **options)}
+
+
+class WithoutMap(SoftmaxAttention):
+    """Softmax attention that does not say that it has a Gibbs map."""
+
+    def lacks(self, capability):
+        return "this one is kept secret" if capability is Capability.GIBBS_MAP else super().lacks(capability)
+
+
+def growing(problem, density, force=0.0):
+    """Return the largest growth rates, without those of mass and rotation, of a collocated density."""
+    noise = problem.noise
+    law = {NormalisedAttention: "ngpt", SoftmaxAttention: "softmax"}[type(problem.velocity)]
+    found = oracles.attention_eigenvalues(law, problem.velocity.beta, problem.coupling, noise, density, force).real
+    return np.sort(np.delete(found, np.argsort(np.abs(found))[: 1 if problem.confinement else 2]))[::-1]
+
+
+def test_random_states_are_those_of_the_collocated_equation():
+    generator, seen = np.random.default_rng(31), set()
+    for beta, ratio in [(0.4, 2.3), (1.0, 1.1), (2.5, 1.9), (4.0, 1.7), *generator.uniform(1.05, 3.0, size=(2, 2))]:
+        noise = generator.uniform(0.3, 1.5)
+        problem = ngpt(beta, ratio, noise)
+        for state in stationary_states(problem):
+            if state.symmetry == 0 or state.modes > POINTS // 2:
+                continue
+            density = 2.0 * np.pi * state.density(ANGLES)
+            start = density * (1.0 + 0.01 * np.cos(state.symmetry * ANGLES))
+            exact = oracles.attention_state("ngpt", beta, problem.coupling, noise, start)
+            assert np.abs(density - exact).max() < 1e-10 * density.max()
+            expected = growing(problem, exact)
+            assert (expected > 0.0).sum() == state.unstable
+            assert abs(state.slowest_rate + expected[0]) < 1e-8 * noise
+            found = spectrum(state)
+            assert np.abs(found.eigenvalues[:5] - expected[:5]).max() < 1e-8 * np.abs(expected[:5]).max()
+            assert found.rotation_overlap > 1.0 - 1e-8
+            assert state.residual < 16 * EPS
+            assert "free_energy_gap" not in state.observables
+            seen.add(state.symmetry)
+    assert seen >= {1, 2}
+
+
+def test_evolution_settles_at_the_stable_state_and_at_its_rate():
+    problem = ngpt(1.5, 2.5, 0.8)
+    state = clusters(problem)["1-cluster"]
+    until = 12.0 / state.slowest_rate
+    times = np.linspace(0.0, until, 25)
+    trajectory = evolve(problem, VonMises(0.0, 4.0), until, times=times, tolerance=1e-12)
+    distance = np.abs(trajectory.cosine[:, 1] - state.cosine[1])
+    assert distance[-1] < 1e-4 * distance[0]
+    # From an even density, the slowest even mode is what is left.
+    rate = np.log(distance[14] / distance[18]) / (times[18] - times[14])
+    assert abs(rate + spectrum(state).even[0]) < 1e-3 * rate
+
+
+def test_births_are_at_the_exact_thresholds():
+    """Degree k is critical at kappa = D beta I_1/I_k."""
+    beta, noise = 7.0, 0.6
+    diagram = bifurcation_diagram(ngpt(beta, noise=noise), relative=(0.5, 2.3), rates=False)
+    births = [event.coupling for event in diagram.events("branch point") if event.branch == 0]
+    expected = [noise * beta * ive(1, beta) / ive(k, beta) for k in (1, 2, 3)]
+    assert np.abs(np.array(births) / expected - 1.0).max() < 8 * EPS
+    for k in (1, 2, 3):
+        branch = diagram.branch(f"{k}-cluster")
+        assert abs(branch.coupling[0] / births[k - 1] - 1.0) < 8 * EPS
+        # A pitchfork: the coupling changes as the square of the amplitude.
+        rise = (branch.coupling[1:3] / branch.coupling[0] - 1.0) / branch.cosine[1:3, k] ** 2
+        assert abs(rise[1] / rise[0] - 1.0) < 0.05
+
+
+@pytest.mark.parametrize("beta", [1.0, 6.0, -1.5])
+def test_every_branch_has_as_many_growing_eigenvalues_as_unstable_directions(beta):
+    diagram = bifurcation_diagram(ngpt(beta, noise=0.5), relative=(0.8, 2.2), rates=False)
+    seen = 0
+    for branch in diagram.branches[1:]:
+        for point in range(2, branch.coupling.size, 6):
+            state = diagram.state(branch.label, point)
+            if state.modes > POINTS // 2:
+                continue
+            expected = growing(state.problem, 2.0 * np.pi * state.density(ANGLES))
+            assert (expected > 1e-8).sum() == branch.unstable[point]
+            seen += 1
+    assert seen >= 4
+
+
+def test_the_fold_at_negative_beta_is_where_an_eigenvalue_vanishes():
+    """The transition is discontinuous there: the branch turns back from below the threshold."""
+    diagram = bifurcation_diagram(ngpt(-3.0, noise=0.5), relative=(0.9, 1.001), rates=False)
+    (fold,) = diagram.events("fold")
+    assert (fold.unstable_before, fold.unstable_after) == (1, 0)
+    assert fold.status == "converged"
+    state = diagram.state("1-cluster", fold.point)
+    values = growing(state.problem, 2.0 * np.pi * state.density(ANGLES))
+    assert np.abs(values).min() < 1e-7 * state.problem.noise
+
+
+def test_the_branch_goes_on_where_the_average_of_the_tokens_vanishes():
+    """Opposite to the cluster, at one coupling, where the density has a kink and its moments decay as 1/k^2."""
+    problem = ngpt(1.0)
+    equation = stationary_equation(solvers_of(problem).geometry, problem, 1, 1)
+    equation = equation.on(equation.basis.resized(equation.basis.cells, 4096))
+    start = equation.unknown_with(0.41 ** np.arange(41.0), np.zeros(41))
+
+    def opposite(coupling):
+        found = state_at(equation, start, equation.q_at(coupling))
+        return found.equation.averages(found.b, *found.equation.basis.modes_at(np.array([np.pi])))[2][0]
+
+    vanishing = float(brentq(opposite, 1.25, 1.32, xtol=1e-12))
+    state = clusters(problem.at(coupling=vanishing))["1-cluster"]
+    beside = [clusters(problem.at(coupling=vanishing + side * 0.02))["1-cluster"] for side in (-1.0, 1.0)]
+    assert [one.unstable for one in (state, *beside)] == [0, 0, 0]
+    middle = 0.5 * (beside[0].cosine[1] + beside[1].cosine[1])
+    assert abs(state.cosine[1] - middle) < 2e-3
+    # What the moments leave out is said, and no state smooth to rounding is claimed.
+    assert 1e-12 < state.residual < 1e-7
+    assert all(one.residual < 1e-13 for one in beside)
+    share = abs(state.cosine[2000] / state.cosine[1000])
+    assert abs(share - 0.25) < 0.02
+    # By an odd number of points none is opposite to the cluster.
+    values = growing(state.problem, 2.0 * np.pi * state.density(ANGLES))
+    assert abs(state.slowest_rate + values[0]) < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("domain", "beta", "highest"), [(Circle(), 7.0, 1.9), (Sphere(3), 4.0, 2.0), (Sphere(5), 4.0, 2.0)], ids=str
+)
+def test_softmax_attention_has_the_same_diagram_by_either_equation(domain, beta, highest):
+    ours, own = (
+        bifurcation_diagram(ContinuityEquation(domain, law(beta), 0.7), relative=(0.8, highest))
+        for law in (WithoutMap, SoftmaxAttention)
+    )
+    geometry = solvers_of(ours.problem).geometry
+    assert isinstance(stationary_equation(geometry, ours.problem, 1, 1), VelocityEquation)
+    assert [branch.label for branch in ours.branches] == [branch.label for branch in own.branches]
+    assert len(own.branches) >= 3
+    for one, other in zip(ours.special_points, own.special_points, strict=True):
+        assert one.type == other.type
+        assert abs(one.coupling - other.coupling) < 1e-12 * other.coupling
+        assert (one.unstable_before, one.unstable_after) == (other.unstable_before, other.unstable_after)
+    for one, other in zip(ours.branches, own.branches, strict=True):
+        assert set(one.unstable) == set(other.unstable)
+    coupling = 0.95 * highest * float(critical_coupling(own.problem))
+    for one, other in zip(
+        stationary_states(ours.problem.at(coupling=coupling)),
+        stationary_states(own.problem.at(coupling=coupling)),
+        strict=True,
+    ):
+        count = min(one.cosine.size, other.cosine.size)
+        assert np.abs(one.cosine[:count] - other.cosine[:count]).max() < 1e-13
+        assert abs(one.slowest_rate - other.slowest_rate) < 1e-9 * abs(other.slowest_rate)
+        assert one.unstable == other.unstable
+
+
+def sphere_velocity(dimension, beta, density, polar):
+    """Return the velocity of nGPT at polar angles by a product rule over the sphere: angles to the axis, about it."""
+    nodes, weights = np.polynomial.legendre.leggauss(120)
+    other, turn = 0.5 * np.pi * (nodes + 1.0), np.cos(0.5 * np.pi * (nodes + 1.0))
+    masses = weights * density(other) * np.sin(other) ** (dimension - 2)
+    shares = weights * np.sqrt(1.0 - turn**2) ** (dimension - 3)
+    sine, cosine = np.sin(polar)[:, None, None], np.cos(polar)[:, None, None]
+    along = np.cos(other)[:, None] * cosine + np.sin(other)[:, None] * turn * sine
+    slope = -np.cos(other)[:, None] * sine + np.sin(other)[:, None] * turn * cosine
+    kernel = np.exp(beta * (along - 1.0)) * np.multiply.outer(masses, shares)
+    tangential, radial = (kernel * slope).sum(axis=(1, 2)), (kernel * along).sum(axis=(1, 2))
+    return tangential / np.hypot(tangential, radial)
+
+
+@pytest.mark.parametrize(
+    ("dimension", "beta", "ratio"), [(3, 1.0, 1.6), (3, 4.0, 1.75), (4, 2.0, 1.1), (5, 1.5, 1.8)]
+)
+def test_zonal_states_have_no_flux(dimension, beta, ratio):
+    """D rho' = kappa rho v, integrated along a meridian."""
+    problem = ContinuityEquation(Sphere(dimension), NormalisedAttention(beta), 0.6)
+    problem = problem.at(coupling=ratio * float(critical_coupling(problem)))
+    states = [state for state in stationary_states(problem) if state.symmetry]
+    assert states
+    nodes, weights = np.polynomial.legendre.leggauss(60)
+    for state in states:
+        for low, high in ((0.0, 0.9), (0.9, 2.2)):
+            polar, half = low + 0.5 * (high - low) * (nodes + 1.0), 0.5 * (high - low)
+            expected = (
+                problem.coupling / 0.6 * half * weights @ sphere_velocity(dimension, beta, state.density, polar)
+            )
+            found = np.log(state.density(np.array([low, high])))
+            assert abs(found[1] - found[0] - expected) < 1e-9
+        values = spectrum(state)
+        pairs = zip(values.sectors, values.multiplicities, strict=True)
+        assert sum(int((sector > 1e-8).sum()) * copies for sector, copies in pairs) == state.unstable
+        assert abs(values.rotation) < 1e-6
+        assert values.rotation_overlap > 1.0 - 1e-6
+        assert abs(state.slowest_rate + values.eigenvalues[0]) < 1e-6 * abs(state.slowest_rate)
+
+
+def test_zonal_densities_settle_at_the_stable_state_and_at_its_rate():
+    problem = ContinuityEquation(Sphere(3), NormalisedAttention(1.5), 0.8, 3.6)
+    state = clusters(problem)["zonal 1"]
+    assert state.unstable == 0
+    until = 12.0 / state.slowest_rate
+    times = np.linspace(0.0, until, 25)
+    trajectory = evolve(problem, VonMises(0.0, 6.0), until, times=times, tolerance=1e-12)
+    distance = np.abs(trajectory.cosine[:, 1] - state.cosine[1])
+    rate = np.log(distance[12] / distance[16]) / (times[16] - times[12])
+    assert abs(rate + spectrum(state).sectors[0][0]) < 1e-3 * rate
+
+
+@pytest.mark.parametrize(("label", "beta", "ratio"), [("1-cluster", 1.0, 2.0), ("2-cluster", 6.0, 3.0)])
+def test_blocks_of_the_gradient_law_are_the_symmetric_ones(label, beta, ratio):
+    """With all modes attractive 1 - T is similar to the symmetric matrix, block by block, rotation included."""
+    problem = McKeanVlasov(Circle(), Transformer(beta))
+    problem = problem.at(coupling=ratio * float(critical_coupling(problem)))
+    state = clusters(problem, rates=False)[label]
+    geometry = solvers_of(problem).geometry
+    own = stationary_equation(geometry, problem, state.symmetry, 1)
+    point = state_at(own, own.unknown_with(state.cosine, state.sine), own.q_at(problem.coupling))
+    basis = point.equation.basis
+    ours = VelocityEquation(problem, basis, 1, geometry)
+    b = ours.unknown_with(state.cosine, state.sine)
+    assert np.abs(ours.evaluate(b, ours.q_at(problem.coupling)).residual).max() < 1e-13
+    again = state_at(ours, b, ours.q_at(problem.coupling))
+    assert isinstance(again, Point)
+    for block in point.equation.densities.blocks_of(point):
+        expected = point.equation.densities.block_matrix(point, block).eigenvalues()
+        found = law_stability.block_matrix(again, block).eigenvalues()
+        assert np.abs(found - expected).max() < 1e-12
+    assert law_stability.unstable_counts(again) == point.equation.densities.unstable_counts(point)
+
+
+def test_states_in_a_field_are_those_of_the_collocated_equation():
+    field = CosineSeries((-0.3, 0.1))
+    problem = ngpt(2.0, 1.4, 0.7, field)
+    states = stationary_states(problem)
+    for state in states:
+        density = 2.0 * np.pi * state.density(ANGLES)
+        exact = oracles.attention_state("ngpt", 2.0, problem.coupling, 0.7, density, -field.slope(ANGLES))
+        assert np.abs(density - exact).max() < 1e-10 * density.max()
+        expected = growing(problem, exact, -field.slope(ANGLES))
+        assert (expected > 0.0).sum() == state.unstable
+        assert abs(state.slowest_rate + expected[0]) < 1e-8
+    assert any(state.unstable == 0 for state in states)
+
+
+def test_softmax_attention_at_negative_beta_has_states():
+    problem = ContinuityEquation(Circle(), SoftmaxAttention(-2.0), 0.5)
+    problem = problem.at(coupling=1.6 * float(critical_coupling(problem)))
+    state = clusters(problem)["1-cluster"]
+    density = 2.0 * np.pi * state.density(ANGLES)
+    exact = oracles.attention_state("softmax", -2.0, problem.coupling, 0.5, density * (1.0 + 0.01 * np.cos(ANGLES)))
+    assert np.abs(density - exact).max() < 1e-11 * density.max()
+    assert abs(state.slowest_rate + growing(problem, exact)[0]) < 1e-8
+
+
+def test_concentrated_states_far_from_which_averages_are_lost_in_rounding():
+    """At beta = 30 those opposite to a cluster are e^-60 of the largest."""
+    problem = ngpt(30.0, 1.6)
+    equation = stationary_equation(solvers_of(problem).geometry, problem, 1, 1)
+    start = equation.unknown_with(0.95 ** np.arange(65.0) ** 1.7, np.zeros(65))
+    point = state_at(equation, start, equation.q_at(problem.coupling))
+    density = state_of(problem, point).density(ANGLES) * 2.0 * np.pi
+    exact = oracles.attention_state("ngpt", 30.0, 48.0, 1.0, density)
+    assert np.abs(density - exact).max() < 1e-10 * density.max()
+
+
+@pytest.mark.parametrize(
+    ("problem", "sentence"),
+    [
+        (ContinuityEquation(Circle(), PhaseLag(Kuramoto(), 0.5), coupling=5.0), "clusters, which rotate for ever"),
+        (ContinuityEquation(Circle(), NormalisedAttention(2.0), noise=0.0, coupling=5.0), "give noise > 0"),
+    ],
+)
+def test_what_has_no_states_says_so(problem, sentence):
+    with pytest.raises(InvalidInput, match=sentence):
+        stationary_states(problem)
+    with pytest.raises(InvalidInput, match=sentence):
+        bifurcation_diagram(problem, (1.0, 12.0))
+
+
+def test_kinks_of_a_confinement_are_refused():
+    with pytest.raises(NotResolved, match="of nGPT attention in a confinement with a kink"):
+        stationary_states(ngpt(2.0, 1.5, confinement=0.1 * HegselmannKrause(1.0)))
+
+
+def test_the_command_prints_the_states(capsys):
+    line = "stationary attention --normalisation ngpt --beta 2 --coupling 3 --noise 1 --json"
+    assert main(line.split()) == 0
+    first, uniform = json.loads(capsys.readouterr().out)["states"]
+    assert (first["label"], first["unstable"], uniform["unstable"]) == ("1-cluster", 0, 2)
+    assert first["m1"] > 0.5
+    assert first["slowest_rate"] > 0.0 > uniform["slowest_rate"]
+
+
+def test_integrals_on_panels_are_exact_beside_a_layer():
+    """Of x / sqrt(x^2 + d^2), whose layer of width d lies at either end, and of a polynomial."""
+    targets = np.linspace(0.0, 2.0, 23)
+    panels = Panels(2.0, 8)
+    for width in (1.0, 1e-3, 1e-7):
+        root = np.sqrt(targets**2 + width**2)
+        found = panels.integrals_to(targets)(panels.angles / np.sqrt(panels.angles**2 + width**2))
+        assert np.abs(found - (root - width)).max() < 64 * EPS
+        left = 2.0 - panels.angles
+        found = panels.integrals_to(targets)(left / np.sqrt(left**2 + width**2))
+        exact = np.hypot(2.0, width) - np.hypot(2.0 - targets, width)
+        assert np.abs(found - exact).max() < 64 * EPS
+    several = Panels(0.5, 2, 4)
+    found = several.integrals_to(targets)(np.array([several.angles**9, np.ones_like(several.angles)]))
+    assert np.abs(found - [targets**10 / 10.0, targets]).max() < 1e-12 * 102.4
+    assert abs(several.weights @ several.angles**3 - 2.0) < 64 * EPS
+
+
+def test_two_clusters_grow_from_a_perturbation_of_their_symmetry():
+    problem = ngpt(4.0, 1.7)
+    grown = evolve(problem, PerturbedUniform(1e-3, 2), 40.0)
+    assert abs(abs(grown.cosine[-1, 2]) - clusters(problem)["2-cluster"].cosine[2]) < 1e-6
