@@ -40,7 +40,8 @@ def plot_characteristics(
 ) -> "Axes":
     """Draw the paths of labelled points against time, with the separatrix and the point that they contract to.
 
-    These two are drawn of densities that have collapsed, to an order parameter above 0.9.
+    These two are drawn of densities that have collapsed, to an order parameter above 0.9, and without a confinement
+    or a phase lag, under which clusters move on.
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ def plot_characteristics(
     for number in chosen:
         ax.plot(flow.time, drawn[:, number], **settings)
     ax.plot([], [], label="characteristics", **settings)
-    if _has_collapsed(trajectory):
+    if _has_limit(trajectory):
         _draw_separatrix(ax, flow, drawn[:, 0])
         ax.axhline(0.0, color=UNIFORM_COLOUR, linewidth=1.0, linestyle=(0, (4.0, 2.0)), label="limit point")
     _angle_axis(ax.yaxis, trajectory)
@@ -183,14 +184,20 @@ def _draw_separatrix(ax: "Axes", flow: FlowMap, angles: Floats) -> None:
 def _require_flow(trajectory: Trajectory) -> FlowMap:
     if trajectory.flow_map is None:
         raise InvalidInput(
-            "this trajectory has no characteristics; they are kept by evolve(..., method=Characteristics()) of "
-            "solvers.evolution (meanfield evolve --noise 0 --method characteristics)"
+            "this trajectory has no characteristics; they are kept by evolve(..., method=Characteristics()) "
+            "(meanfield evolve --noise 0 --method characteristics)"
         )
     return trajectory.flow_map
 
 
 def _has_collapsed(trajectory: Trajectory) -> bool:
     return bool(trajectory.order_parameter()[-1] > COLLAPSED)
+
+
+def _has_limit(trajectory: Trajectory) -> bool:
+    """Return whether a density has collapsed to a cluster that stays where it is."""
+    problem = trajectory.problem
+    return _has_collapsed(trajectory) and problem.confinement is None and not problem.velocity.lag
 
 
 def _chosen(angles: Floats, paths: int) -> NDArray[np.int64]:
@@ -213,7 +220,7 @@ def _angle_axis(axis: Any, trajectory: Trajectory) -> None:
     """Label the axis of angles from the cluster."""
     modes = modes_of(trajectory.problem.domain)
     axis.set_ticks(*quarter_turns(modes))
-    centre = "cluster" if _has_collapsed(trajectory) else "mean at the end"
+    centre = "cluster" if _has_limit(trajectory) else "mean at the end"
     axis.set_label_text(f"angle from the {centre}", fontsize=11)
 
 

@@ -7,11 +7,14 @@ import pytest
 
 from meanfield import (
     Circle,
+    ContinuityEquation,
+    CosineSeries,
     FlowMap,
     InvalidInput,
     Kuramoto,
     McKeanVlasov,
     Outcome,
+    PhaseLag,
     Trajectory,
     flight_profile,
     ott_antonsen,
@@ -110,6 +113,21 @@ def test_before_the_collapse_there_is_no_cluster():
     labels = [line.get_label() for line in trajectory.plot_characteristics().lines]
     assert "separatrix" not in labels
     assert "limit point" not in labels
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        McKeanVlasov(Circle(), Kuramoto(), 0.0, 1.0, CosineSeries((-0.1,))),
+        ContinuityEquation(Circle(), PhaseLag(Kuramoto(), 0.3), noise=0.0, coupling=1.0),
+    ],
+)
+def test_a_cluster_that_moves_on_has_no_limit_point(problem):
+    trajectory = dataclasses.replace(kuramoto(), problem=problem)
+    ax = trajectory.plot_characteristics()
+    assert {line.get_label() for line in ax.lines} & {"separatrix", "limit point"} == set()
+    assert ax.get_ylabel() == "angle from the mean at the end"
+    assert trajectory.plot_tail().get_legend().get_texts()[-1].get_text() == "no profile"
 
 
 def test_what_cannot_be_drawn_is_refused_in_a_sentence():

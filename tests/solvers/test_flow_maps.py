@@ -5,9 +5,11 @@ import pytest
 
 from meanfield import (
     Circle,
+    ContinuityEquation,
     CosineSeries,
     Kuramoto,
     McKeanVlasov,
+    SoftmaxAttention,
     Sphere,
     Transformer,
     flight_profile,
@@ -96,6 +98,34 @@ def test_the_mass_in_flight_has_its_profile(domain, towards):
     assert later / earlier == pytest.approx(np.exp(-exponent * until / 4), rel=5e-3)
     assert later / later[-1] == pytest.approx(flight_profile(problem, angle), rel=5e-3)
     assert flow.density(-angle, 4) == pytest.approx(later, rel=5e-3)
+
+
+def test_the_mass_in_flight_to_a_cluster_of_softmax_attention_has_its_profile():
+    problem = ContinuityEquation(Circle(), SoftmaxAttention(2.0), noise=0.0, coupling=1.0)
+    flow = evolve(problem, VonMises(0.5, 1.0), 16.0, times=4, tolerance=1e-10, method=Characteristics()).flow_map
+    angle = np.linspace(1.0, np.pi, 9)
+    earlier, later = flow.density(angle, 3), flow.density(angle, 4)
+    # The cluster is complete at a time of 7, and e^-5 of what was in flight is left at 12; the logarithm is
+    # interpolated over 0.05.
+    assert later / earlier == pytest.approx(np.exp(-4.0), rel=2e-3)
+    assert later / later[-1] == pytest.approx(np.sin(0.5 * angle) ** -2, rel=2e-3)
+
+
+def test_a_density_even_about_the_equator_has_points_on_both_sides():
+    problem = McKeanVlasov(Sphere(3), Transformer(1.0), noise=0.0, coupling=1.0)
+
+    def start(angle):
+        return (1.0 + 0.5 * np.cos(2.0 * angle)) / (4.0 * np.pi * (1.0 - 0.5 / 3.0))
+
+    flow = evolve(problem, start, 1.0, times=2, method=Characteristics()).flow_map
+    for angles in (flow.labels, *flow.positions):
+        assert angles + angles[::-1] == pytest.approx(np.pi)
+        assert np.all(np.diff(angles) > 0)
+    assert not flow.full_turn
+    for positions, densities in zip(flow.positions, flow.densities, strict=True):
+        assert densities == pytest.approx(densities[::-1])
+        # The mass between the first and the last point by trapezoids, whose spacing is 0.05.
+        assert np.trapezoid(2.0 * np.pi * np.sin(positions) * densities, positions) == pytest.approx(1.0, abs=3e-3)
 
 
 def test_flow_maps_are_saved_and_have_a_bounded_size(tmp_path):
