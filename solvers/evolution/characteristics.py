@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from meanfield import ComputationFailed, InvalidInput, NotResolved, Outcome
+from meanfield import ComputationFailed, Equation, InvalidInput, NotResolved, Outcome, Potential
 from meanfield.arguments import checked
 from meanfield.equations import Capability
 
@@ -96,6 +96,13 @@ def _outcome(failure: BaseException | None) -> Outcome:
     return Outcome.UNEXAMINED if failure is None else Outcome.NOT_RESOLVED
 
 
+def _rough(problem: Equation) -> Potential:
+    """Return the confinement if the field of the interaction alone has few degrees, else the potential."""
+    confinement = problem.confinement
+    alone = confinement is None or field_degree(problem.replace(confinement=None)) > MOST_DEGREES
+    return problem.potential if alone or confinement is None else confinement
+
+
 def _flow(request: Plan) -> Flow:
     """Return the flow of a density, its field summed over the degrees that count."""
     problem = request.problem
@@ -111,7 +118,7 @@ def _flow(request: Plan) -> Flow:
     degree = field_degree(problem)
     if degree > MOST_DEGREES:
         raise InvalidInput(
-            f"Characteristics() sums velocities over at most {MOST_DEGREES} degrees, and {problem.potential!r} has "
+            f"Characteristics() sums velocities over at most {MOST_DEGREES} degrees, and {_rough(problem)!r} has "
             f"more than that; take a smooth potential, or leave the method out"
         )
     flow = request.space.flow(problem, request.start, degree, request.full)

@@ -17,6 +17,7 @@ from meanfield import (
     InvalidInput,
     Kuramoto,
     McKeanVlasov,
+    NotResolved,
     Perceptron,
     SoftmaxAttention,
     Transformer,
@@ -278,6 +279,20 @@ def test_atoms_on_the_circle_are_those_of_vectors():
         assert abs(one.widest - other.widest) + abs(one.gap - other.gap) <= 64 * EPS
         assert one.widest < resolution <= one.gap
     assert len(atoms_of(np.zeros(5), 0.1)) == len(atoms_of(np.array([[0.0, 0.0, 1.0]]), 0.1)) == 1
+
+
+@pytest.mark.parametrize("noise", [0.5, 0.0])
+def test_what_a_rectified_neuron_allows_of_evolutions(noise):
+    confined = problem(Perceptron((1.0,), (0.0,)), 0.5, Kuramoto(), noise)
+    if noise:
+        with pytest.raises(NotResolved, match="the coefficients of the confinement 'perceptron' decay slowly"):
+            evolve(confined, VonMises(1.0, 2.0), 3.0, tolerance=1e-9)
+        path = evolve(confined, VonMises(0.0, 2.0), 60.0, times=2, tolerance=1e-5)
+        state = stationary_states(confined, rates=False)[0]
+        assert np.abs(path.cosine[-1, :8] - state.cosine[:8]).max() <= 1e-5
+    else:
+        with pytest.raises(InvalidInput, match="and Perceptron"):
+            evolve(confined, VonMises(1.0, 2.0), 3.0, method=Characteristics())
 
 
 def test_atoms_that_cannot_be_counted_are_refused():
