@@ -196,7 +196,8 @@ class External(Potential):
     @functools.cached_property
     def _shape(self) -> FourierSeries | Parts:
         if self.expression is not None:
-            return shape_of(formula_values(compiled(self.expression)), self.expression)
+            formula = compiled(self.expression)
+            return shape_of(formula_values(formula), self.expression, float(formula.constant))
         if self.function is not None:
             return shape_of(UserFunction(self.function), self.formula)
         if self.parts is not None:

@@ -74,10 +74,11 @@ class FourierSeries:
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The sum of an even function and an odd one, o, given by its values on [0, pi]."""
+    """The sum of an even function, an odd one, o, given by its values on [0, pi], and a constant."""
 
     evenly: Custom
     odd: Pieces
+    constant: float = 0.0
 
     @property
     def even(self) -> bool:
@@ -87,7 +88,8 @@ class Parts:
     def values(self, angle: npt.ArrayLike) -> Array:
         """Return the sum of both at the angles."""
         reduced = wrapped(angle)
-        return np.asarray(self.evenly.values(reduced) + np.sign(reduced) * self.odd.values(np.abs(reduced)))
+        varying = self.evenly.values(reduced) + np.sign(reduced) * self.odd.values(np.abs(reduced))
+        return np.asarray(varying + self.constant)
 
     def slope(self, angle: npt.ArrayLike) -> Array:
         """Return the derivative at the angles, of the piece to the right of kinks in the odd part."""
@@ -96,7 +98,9 @@ class Parts:
 
     def multipliers(self, domain: Domain, degree: int) -> Floats:
         """Return the multipliers of the even part on a domain."""
-        return np.asarray(self.evenly.multipliers(domain, degree), dtype=float)
+        multipliers = np.array(self.evenly.multipliers(domain, degree), dtype=float)
+        multipliers[0] += self.constant
+        return multipliers
 
     def sines(self, degree: int) -> Floats:
         """Return the coefficients of the sines."""
@@ -133,8 +137,8 @@ def sine_sum(coefficients: Array, angle: npt.ArrayLike) -> Array:
     return np.asarray(np.sin(angles[..., np.newaxis] * np.arange(coefficients.size)) @ coefficients)
 
 
-def shape_of(function: Function, label: str) -> FourierSeries | Parts:
-    """Return a function of the angle in [-pi, pi] as a Fourier series where that is finite, else as two parts.
+def shape_of(function: Function, label: str, constant: float = 0.0) -> FourierSeries | Parts:
+    """Return a function of the angle in [-pi, pi], plus a constant, as a finite Fourier series, else as two parts.
 
     Raises
     ------
@@ -152,7 +156,10 @@ def shape_of(function: Function, label: str) -> FourierSeries | Parts:
             "confinement is continuous on the circle"
         )
     series = _series(function, label, precision)
-    return _parts(function, label) if series is None else series
+    if series is None:
+        return _parts(function, label, constant)
+    series.cosine[0] += constant
+    return series
 
 
 def _series(function: Function, label: str, precision: float) -> FourierSeries | None:
@@ -197,7 +204,7 @@ def _matches(function: Function, label: str, series: FourierSeries, error: float
     return bool(np.abs(found - values).max() <= allowed + 16 * eps * float(np.abs(values).max()))
 
 
-def _parts(function: Function, label: str) -> Parts:
+def _parts(function: Function, label: str, constant: float) -> Parts:
     """Return the even and the odd part of a function with kinks or narrow features."""
 
     def even(angle: Any) -> Any:
@@ -210,4 +217,5 @@ def _parts(function: Function, label: str) -> Parts:
 
     even.__name__ = odd.__name__ = label
     nowhere = np.zeros(0, dtype=np.longdouble)
-    return Parts(Custom.from_callable(even), split(sampled(odd, label, nowhere), nowhere, np.longdouble(0)))
+    pieces = split(sampled(odd, label, nowhere), nowhere, np.longdouble(0))
+    return Parts(Custom.from_callable(even), pieces, constant)

@@ -100,6 +100,14 @@ class Ensemble:
         """Return the moments 0 to nodes/2 of the Gibbs densities of the fields of rows."""
         return self._transformed(self.strengths * rows)[0]
 
+    def torques(self, row: Complexes) -> Complexes:
+        r"""Return the coefficients t_k of the torque of the confinement on a density turned by a.
+
+        That is :math:`\langle V'\rangle/D = \mathrm{Re}\sum t_k e^{ika}`, V' averaged over the turned density.
+        """
+        degrees = np.arange(self._fixed.size)
+        return np.asarray(-2j * degrees * self._fixed * self.moments(row[None])[0].conj())
+
     def densities_of(self, fields: Complexes) -> tuple[Complexes, Floats]:
         """Return moments and log(Z/2 pi) of the densities exp(sum 2 Re(field_k exp(ikt)) - V/D)/Z, row by row.
 

@@ -13,6 +13,8 @@ EVEN = 0.5
 FIELDS, SHARES = (-1.5, 0.8), (-1.0, 0.0)
 # Clusters of a start at most, and the decades of their widths.
 CLUSTERS, WIDTHS = 6, (-1.3, 0.3)
+# Angles for each degree at which torques are looked at.
+TURNS = 8
 # Densities between two states reach so far beyond them, and are moved by so much.
 BEYOND, MOVED = 0.3, 0.05
 
@@ -51,6 +53,23 @@ def starts_on_axes(ensemble: Ensemble, states: Complexes) -> Complexes:
         degree = int(ensemble.degrees[largest])
         angles = (np.angle(row[largest]) + np.pi * np.arange(2 * degree)) / degree
         starts.append((row * np.exp(-1j * np.multiply.outer(angles, ensemble.degrees))).real + 0j)
+    return np.concatenate([*starts, states[:0]])
+
+
+def starts_without_torque(ensemble: Ensemble, states: Complexes) -> Complexes:
+    """Return densities of states, turned to where a confinement without symmetry exerts no torque on them.
+
+    A weak one changes a density little but for its angle, and there are states near all of these.
+    """
+    starts = []
+    for row in states[np.abs(states).max(axis=1) > 0.0]:
+        torque = ensemble.torques(row)
+        values = np.fft.irfft(0.5 * torque, TURNS * torque.size, norm="forward")
+        following = np.roll(values, -1)
+        places = np.flatnonzero(values * following < 0.0)
+        shares = values[places] / (values[places] - following[places])
+        angles = 2.0 * np.pi * (places + shares) / values.size
+        starts.append(row * np.exp(-1j * np.multiply.outer(angles, ensemble.degrees)))
     return np.concatenate([*starts, states[:0]])
 
 

@@ -105,13 +105,13 @@ def field_degree(problem: Equation) -> int:
         If that is more than ``MOST_DEGREES``.
     """
     interaction = Interaction(problem, 1.0)
-    attractions = interaction.attractions(interaction.significant_degree)
-    forces = interaction.phased_forces(MOST_DEGREES + 1)
-    degree = max(_last(attractions), _last(forces), 1)
+    attractions = _last(interaction.attractions(interaction.significant_degree))
+    degree = max(attractions, _last(interaction.phased_forces(MOST_DEGREES + 1)), 1)
     if degree > MOST_DEGREES:
+        rough = problem.potential if attractions > MOST_DEGREES else problem.confinement
         raise InvalidInput(
-            f"Characteristics() sums velocities over at most {MOST_DEGREES} degrees, and {problem.potential!r} has "
-            f"more than that; take a smooth potential, or leave the method out"
+            f"Characteristics() sums velocities over at most {MOST_DEGREES} degrees, and {rough!r} has more than "
+            "that; take a smooth potential, or leave the method out"
         )
     return degree
 

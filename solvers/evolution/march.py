@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from meanfield import ComputationFailed, NotResolved
+from meanfield import ComputationFailed, Equation, NotResolved
 
 from ..bases import EPS, Floats, resolved
 from ..bases.base import RESOLUTION_TOLERANCE
@@ -35,6 +35,8 @@ ROUNDING_OF_LAST = 4096.0 * EPS
 NOISE = 0.1
 # Steps between two looks at the path.
 LOOK = 8
+# A confinement with significant coefficients beyond this degree has a kink or a singularity.
+SMOOTH_DEGREE = 512
 # Where this share of the moments holds the density so much better than asked for, half of them are enough.
 SUPERFLUOUS = 3 / 8
 MUCH_BETTER = 1e-3
@@ -201,7 +203,7 @@ class March:
             if symmetry * self.system.degree >= self._last_attempt(largest):
                 raise NotResolved(
                     f"at time {self._safe[0]:.6g} the density is too concentrated for {largest} modes, it needs "
-                    f"about {symmetry * needed}; it may collapse to a point, which no resolution follows"
+                    f"about {symmetry * needed}; {_why_concentrated(self.system.problem)}"
                 )
             needed = largest // symmetry
         self.system = self.system.resized(needed)
@@ -264,3 +266,14 @@ def needed_degree(system: System, unknown: Floats, tolerance: float) -> int:
     # A margin of ten, so that the next look does not ask for more.
     needed = degree + math.log(10.0 * tail / tolerance) / rate
     return MULTIPLE * math.ceil(min(max(needed, 1.25 * degree), 2.0 * degree) / MULTIPLE)
+
+
+def _why_concentrated(problem: Equation) -> str:
+    """Return a clause on why a density may need more modes than are allowed, and what to do where that is known."""
+    confinement = problem.confinement
+    if confinement is None or confinement.relative_tail_bound(problem.domain, SMOOTH_DEGREE) <= EPS:
+        return "it may collapse to a point, which no resolution follows"
+    return (
+        f"the coefficients of the confinement {confinement.name!r} decay slowly, and so do the moments; take "
+        "a larger tolerance, such as tolerance=1e-6 (--tolerance 1e-6), or particles (simulate)"
+    )

@@ -83,8 +83,8 @@ class CircleSetting:
         modes = self.modes
         if modes.truncation_error is None:
             raise InvalidInput(
-                "the modes of this potential decay so slowly that no step can be chosen from them; give one, such "
-                "as step=0.01, and see whether half of it changes the result"
+                "the modes of potential or confinement decay so slowly that no step can be chosen from them; give "
+                "one, such as step=0.01, and see whether half of it changes the result"
             )
         return until if modes.stiffness == 0.0 else min(until, default_share(self.problem.noise) / modes.stiffness)
 

@@ -101,4 +101,6 @@ def _finer(problem: Equation, modes: Truncation, tolerance: float) -> Truncation
     cells = modes.cells
     while cells < min(wanted, LARGEST_CELLS):
         cells *= 2
-    return dataclasses.replace(modes, cells=cells)
+    # Errors of cubics fall with the fourth power of the width of a cell.
+    error = modes.evaluation_error * (modes.cells / cells) ** 4
+    return dataclasses.replace(modes, cells=cells, evaluation_error=error)

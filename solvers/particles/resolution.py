@@ -81,7 +81,7 @@ def require_resolved(problem: Equation, errors: Floats, confining: float) -> Non
     )
 
 
-def require_smooth(problem: Equation, error: float, confining: float) -> None:
+def require_interpolated(problem: Equation, error: float, confining: float) -> None:
     """Refuse a mean error of interpolated velocities that is too large.
 
     Raises

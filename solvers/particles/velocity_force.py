@@ -17,7 +17,7 @@ from meanfield import Equation
 
 from ..transforms import FourierTransform
 from .drift import POWERS, MomentForce, Truncation, cell_errors
-from .resolution import drives_of, require_resolved, require_smooth, velocity_errors, velocity_of
+from .resolution import drives_of, require_interpolated, require_resolved, velocity_errors, velocity_of
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
@@ -102,7 +102,7 @@ class VelocityForce(MomentForce):
         errors = velocity_errors(self._problem, drives[:, occupied], self._errors)
         require_resolved(self._problem, errors, self._confining)
         mean = float(particles @ np.abs(interpolation[occupied])) / float(particles.sum())
-        require_smooth(self._problem, mean, self._confining)
+        require_interpolated(self._problem, mean, self._confining)
 
 
 def _with_slope(coefficients: Floats, first: int) -> Floats:

@@ -91,6 +91,14 @@ def test_a_description_gives_the_same_potential(potential):
     assert hash(pickle.loads(pickle.dumps(again))) == hash(again)
 
 
+@pytest.mark.parametrize("formula", ["sin(t) + 2.5", "Abs(sin(t - 1)) + 2.5"])
+def test_a_constant_of_a_formula_is_kept(formula):
+    potential = External.from_expression(formula)
+    varying = External.from_expression(formula.removesuffix(" + 2.5"))
+    assert abs(potential.multipliers(CIRCLE, 2)[0] - varying.multipliers(CIRCLE, 2)[0] - 2.5) <= 4 * EPS
+    assert np.abs(potential.values([0.3, -1.0]) - varying.values([0.3, -1.0]) - 2.5).max() <= 4 * EPS
+
+
 def test_coefficients_are_parameters():
     potential = External.from_coefficients((1.0,), (0.0, 0.3))
     assert potential.parameter_values() == {"cosine1": 1.0, "sine1": 0.0, "sine2": 0.3}

@@ -17,6 +17,7 @@ from meanfield import (
     InvalidInput,
     Kuramoto,
     McKeanVlasov,
+    NotResolved,
     Perceptron,
     SoftmaxAttention,
     Transformer,
@@ -159,6 +160,23 @@ def test_without_interaction_the_state_is_the_boltzmann_density(confinement):
         assert abs(complex_moments(state, 6)[degree] - exact) <= ROUNDED
 
 
+def test_a_weak_confinement_without_axis_leaves_two_angles():
+    """Beside a weak V a cluster stands where the torque on it vanishes, once stable and once not."""
+    expected = stationary_states(problem(None, 3.0))[0]
+    for size in (1e-2, 1e-5):
+        field = External.from_coefficients((0.1 * size,), (0.0, 0.05 * size))
+        states = stationary_states(problem(field, 3.0))
+        assert [state.unstable for state in states] == [0, 1, 2]
+        for state in states[:2]:
+            assert abs(np.hypot(state.cosine[1], state.sine[1]) - expected.cosine[1]) <= size
+            angle = math.atan2(state.sine[1], state.cosine[1])
+            torque = 0.1 * expected.cosine[1] * math.sin(angle) - 0.1 * expected.cosine[2] * math.cos(2 * angle)
+            assert abs(torque) <= size
+    loose = stationary_states(problem(External.from_coefficients((1e-8,), (0.0, 5e-9)), 3.0), rates=False)
+    assert loose.complete is False
+    assert "hold" in loose.searched
+
+
 def test_a_generic_confinement_unfolds_the_pitchfork():
     diagram = bifurcation_diagram(problem(External.from_expression("0.1*cos(t) + 0.05*sin(2*t)")), (0.0, 6.0))
     assert {str(point.type) for point in diagram.special_points} == {"fold", "endpoint"}
@@ -261,6 +279,20 @@ def test_atoms_on_the_circle_are_those_of_vectors():
         assert abs(one.widest - other.widest) + abs(one.gap - other.gap) <= 64 * EPS
         assert one.widest < resolution <= one.gap
     assert len(atoms_of(np.zeros(5), 0.1)) == len(atoms_of(np.array([[0.0, 0.0, 1.0]]), 0.1)) == 1
+
+
+@pytest.mark.parametrize("noise", [0.5, 0.0])
+def test_what_a_rectified_neuron_allows_of_evolutions(noise):
+    confined = problem(Perceptron((1.0,), (0.0,)), 0.5, Kuramoto(), noise)
+    if noise:
+        with pytest.raises(NotResolved, match="the coefficients of the confinement 'perceptron' decay slowly"):
+            evolve(confined, VonMises(1.0, 2.0), 3.0, tolerance=1e-9)
+        path = evolve(confined, VonMises(0.0, 2.0), 60.0, times=2, tolerance=1e-5)
+        state = stationary_states(confined, rates=False)[0]
+        assert np.abs(path.cosine[-1, :8] - state.cosine[:8]).max() <= 1e-5
+    else:
+        with pytest.raises(InvalidInput, match="and Perceptron"):
+            evolve(confined, VonMises(1.0, 2.0), 3.0, method=Characteristics())
 
 
 def test_atoms_that_cannot_be_counted_are_refused():

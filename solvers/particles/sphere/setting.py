@@ -136,8 +136,8 @@ class SphereSetting:
         significant = self.significant
         if significant.truncation_error is None:
             raise InvalidInput(
-                "the degrees of this potential decay so slowly that no step can be chosen from them; give one, "
-                "such as step=0.01, and see whether half of it changes the result"
+                "the degrees of potential or confinement decay so slowly that no step can be chosen from them; "
+                "give one, such as step=0.01, and see whether half of it changes the result"
             )
         spread = (self.dimension - 1) * self.problem.noise
         diffusion = DEFAULT_SPREAD / spread if spread > 0.0 else math.inf
