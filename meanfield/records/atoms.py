@@ -7,6 +7,7 @@ for every one between both.
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +49,16 @@ class Atoms:
     def __len__(self) -> int:
         """Return the number of atoms."""
         return self.masses.size
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return masses, places and the range of resolutions as plain values; a gap that is infinite is None."""
+        return {
+            "masses": self.masses.tolist(),
+            "places": self.places.tolist(),
+            "resolution": self.resolution,
+            "widest": self.widest,
+            "gap": self.gap if math.isfinite(self.gap) else None,
+        }
 
     def words(self) -> str:
         """Return the number of atoms and the masses of the first in words."""

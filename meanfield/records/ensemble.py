@@ -239,6 +239,15 @@ class Ensemble(SavedRecord):
 
         return atoms_of(self.positions[replica], resolution)
 
+    @property
+    def gathered(self) -> "Atoms | None":
+        """The atoms of the first replica; None with noise, without positions, or with too many on a sphere."""
+        if self.problem.noise > 0.0 or self.positions is None or not self.completed[0]:
+            return None
+        from .atoms import COUNTED
+
+        return self.atoms() if self.on_circle or self.particles <= COUNTED else None
+
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield one table row per time, with the keys of :meth:`columns`; None for numbers that are not known."""
         estimates: dict[str, Estimate] = {"order_parameter": self.order_parameter()}
@@ -315,7 +324,10 @@ def _summary(ensemble: Ensemble) -> Iterator[str]:
         yield str(ensemble.outcome)
     else:
         yield f"partial: {done} of {ensemble.replicas} replicas reached the end"
-    yield from _atoms_in_words(ensemble)
+    atoms = ensemble.gathered
+    if atoms is not None:
+        whose = "the particles" if ensemble.replicas == 1 else "the particles of the first replica"
+        yield f"{whose} have gathered in {atoms.words()}"
     yield ""
     degrees = range(1, min(ensemble.degrees, 3) + 1)
     letter = ensemble.modes.letters[0]
@@ -327,18 +339,6 @@ def _summary(ensemble: Ensemble) -> Iterator[str]:
     for heading, sentences in (("Failures", ensemble.failures), ("Warnings", ensemble.warnings)):
         if sentences:
             yield from ("", heading, *(f"  - {sentence}" for sentence in sentences))
-
-
-def _atoms_in_words(ensemble: Ensemble) -> Iterator[str]:
-    """Yield the sentence on the atoms of the first replica, if they can be counted."""
-    if ensemble.problem.noise > 0.0 or ensemble.positions is None or not ensemble.completed[0]:
-        return
-    from .atoms import COUNTED
-
-    if not ensemble.on_circle and ensemble.particles > COUNTED:
-        return
-    whose = "the particles" if ensemble.replicas == 1 else "the particles of the first replica"
-    yield f"{whose} have gathered in {ensemble.atoms().words()}"
 
 
 def _with_error(mean: float, error: float) -> str:

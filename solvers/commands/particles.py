@@ -5,6 +5,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from meanfield import Ensemble, Equation, InvalidInput
 from meanfield.command_line import (
@@ -48,7 +49,7 @@ def particles(argv: Sequence[str]) -> int:
     ensemble = _simulated(problem, settings)
     ensemble = dataclasses.replace(ensemble, provenance=ensemble.provenance | origin(parser, settings))
     warnings = (*ensemble.failures, *ensemble.warnings)
-    as_object = partial(to_json_object, ensemble)
+    as_object = partial(_as_object, ensemble)
     publish(_writers(ensemble, settings), warnings, as_object, ensemble.summary, settings)
     return exit_code(ensemble.outcome, ensemble.partial)
 
@@ -126,6 +127,12 @@ def _simulated(problem: Equation, settings: argparse.Namespace) -> Ensemble:
             on_failure="return",
             watch=advance,
         )
+
+
+def _as_object(ensemble: Ensemble) -> dict[str, Any]:
+    """Return the record as it is printed: with its atoms, if it has any."""
+    atoms = ensemble.gathered
+    return to_json_object(ensemble) | ({} if atoms is None else {"atoms": atoms.to_dict()})
 
 
 def _writers(ensemble: Ensemble, settings: argparse.Namespace) -> list[Callable[[], Sequence[Path]]]:

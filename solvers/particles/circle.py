@@ -163,6 +163,12 @@ class CircleSetting:
         modes = self.modes
         if isinstance(self.drift, PairDrift) or modes.complete:
             return []
+        if modes.random_share == 0.0:
+            return [
+                f"the coefficients of the confinement decay slowly and those beyond degree {modes.degree} are left "
+                f"out, which smooths its force over distances of {2.0 * math.pi / modes.degree:.2g}; "
+                "drift=PairDrift() takes it as it is, in a time that grows with the square of the particles"
+            ]
         share = (
             "their forces do not add up to a finite variance"
             if modes.random_share is None

@@ -36,6 +36,7 @@ from solvers import (
     spectrum,
     stationary_states,
 )
+from solvers.circle.axes import axis_of
 from tests.oracles import confined_state, linearised_rates
 
 EPS = np.finfo(float).eps
@@ -88,6 +89,42 @@ def test_states_of_a_turned_confinement_are_those_of_the_even_one_turned(couplin
         assert apart <= ROUNDED
         assert abs(one.free_energy_gap - other.free_energy_gap) <= ROUNDED
         assert abs(one.slowest_rate - other.slowest_rate) <= 1e3 * ROUNDED * abs(other.slowest_rate)
+
+
+@pytest.mark.parametrize("weights", [(0.0, 0.5), (0.0, 0.3, 0.0, -0.2), (0.0, 0.0, 0.4), (0.0, 1e-6)], ids=str)
+@pytest.mark.parametrize("angle", [1.2, -0.9])
+def test_states_of_a_turned_confinement_with_several_axes(weights, angle):
+    degrees = np.arange(1, len(weights) + 1)
+    field = External.from_coefficients(weights * np.cos(degrees * angle), weights * np.sin(degrees * angle))
+    potential = CosineSeries((-1.0, -1.5))
+    expected, found = (
+        stationary_states(problem(confinement, 3.0, potential), rates=False)
+        for confinement in (CosineSeries(weights), field)
+    )
+    assert [state.unstable for state in found] == [state.unstable for state in expected]
+    gaps = [[state.free_energy_gap for state in states] for states in (found, expected)]
+    assert np.abs(np.subtract(*gaps)).max() <= ROUNDED
+    assert found.complete == expected.complete
+
+
+@pytest.mark.parametrize(
+    ("confinement", "axis"),
+    [
+        (External.from_expression("cos(t - 0.4)"), 0.4),
+        (External.from_expression("Max(cos(t - 1), 0)"), 1.0),
+        (Perceptron((1.0,), (-2.9,)), math.pi - 2.9),
+        (Perceptron((1.0, 0.5), (0.3, 0.3 + math.pi)), 0.3),
+        (Perceptron((1.0, 1.0), (0.3, 1.3)), 0.8),
+        (Perceptron((1.0, 0.5), (0.3, 1.3)), None),
+        (External.from_expression("sin(t) + 0.1*cos(2*t + 1e-8)"), None),
+        (CosineSeries((0.3,)), 0.0),
+    ],
+)
+def test_the_axis_of_a_confinement(confinement, axis):
+    found = axis_of(problem(confinement))
+    assert (found is None) == (axis is None)
+    if axis is not None:
+        assert abs(found - axis) <= 16 * EPS
 
 
 def test_the_diagram_of_a_turned_confinement_is_that_of_the_even_one():
