@@ -228,7 +228,7 @@ def histogram(angles: Floats) -> NDArray[np.int64]:
 
 def _positions(initial: Any, shape: tuple[int, int]) -> Floats | None:
     """Return angles (R, N) if the initial state is an array of as many angles as particles, else None."""
-    if callable(initial) or hasattr(initial, "moments") or hasattr(initial, "cosine") or isinstance(initial, tuple):
+    if callable(initial) or hasattr(initial, "moments") or hasattr(initial, "cosine") or _is_pair(initial):
         return None
     try:
         angles = np.asarray(initial)
@@ -243,6 +243,11 @@ def _positions(initial: Any, shape: tuple[int, int]) -> Floats | None:
             f"the initial position of particle {bad[0][1]} is {angles[tuple(bad[0])]}; all must be finite"
         )
     return np.remainder(angles + np.pi, 2.0 * np.pi) - np.pi
+
+
+def _is_pair(initial: Any) -> bool:
+    """Return whether an initial state is a pair of vectors of moments, and no tuple of angles."""
+    return isinstance(initial, tuple) and any(np.ndim(part) > 0 for part in initial)
 
 
 def kernel_named(name: str, cells: int) -> Kernel:

@@ -424,3 +424,13 @@ def test_far_positions_are_wrapped_exactly():
 def test_noise_after_which_places_are_lost_is_refused():
     with pytest.raises(InvalidInput, match="too far for their place on the circle"):
         simulate(problem(Kuramoto(), 0.0, noise=1e30), 10, 1.0, 1, step=0.1)
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array])
+def test_angles_are_positions_in_whatever_they_are_given(kind):
+    angles = [0.3, -1.2, 2.5]
+    problem = McKeanVlasov(Circle(), Kuramoto(), noise=0.0, coupling=1.0)
+    ensemble = simulate(problem, 3, 0.1, 1, initial=kind(angles), times=[0.0], step=0.1)
+    assert ensemble.cosine[0, 0, 1] == pytest.approx(np.cos(angles).mean(), abs=1e-9)
+    pair = simulate(problem, 2, 0.1, 1, initial=kind(angles[:2]), times=[0.0], step=0.1)
+    assert pair.cosine[0, 0, 1] == pytest.approx(np.cos(angles[:2]).mean(), abs=1e-9)
