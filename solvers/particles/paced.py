@@ -7,7 +7,7 @@ error is of the second order in the step, as that of the schemes with noise is a
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield import Equation, InvalidInput
+from meanfield import Equation, InvalidInput, VelocityLaw
 from meanfield.equations import Capability
 
 from .stepping import Particles, Passes
@@ -55,11 +55,9 @@ class PacedParticles:
         return self._particles.drift(step * self._pace, watched)
 
 
-def paced(problem: Equation, particles: Particles, start: float, step: float) -> Particles:
+def paced(law: VelocityLaw, particles: Particles, start: float, step: float) -> Particles:
     """Return particles for a step from a time on, whose drift has the mean of its factor over the step."""
-    law = problem.velocity
-    pace = (law.elapsed(start + step) - law.elapsed(start)) / step
-    return particles if pace == 1.0 else PacedParticles(particles, pace)
+    return PacedParticles(particles, (law.elapsed(start + step) - law.elapsed(start)) / step)
 
 
 def require_paced(problem: Equation) -> None:

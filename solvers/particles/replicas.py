@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meanfield import ComputationFailed
+from meanfield.equations import Capability
 
 from ..checkpoints import Checkpoint
 from .drift import OVERSHOOTING
@@ -131,8 +132,11 @@ class _Walk:
         """Take all remaining steps, yielding the number of steps done."""
         replica, cloud, progress = self.replica, self.cloud, self.progress
         between = max(1, BETWEEN_REPORTS // replica.particles)
+        problem = replica.setting.problem
+        law, changing = problem.velocity, bool(problem.lacks(Capability.AUTONOMOUS))
         for record, remaining, step in replica.timetable.steps_from(progress.done):
-            advance(replica.scheme, paced(replica.setting.problem, cloud, progress.time, step), step)
+            moving = paced(law, cloud, progress.time, step) if changing else cloud
+            advance(replica.scheme, moving, step)
             before, progress.time = progress.time, replica.timetable.times[record] - remaining * step
             progress.done += 1
             self._watch(step)
