@@ -31,6 +31,7 @@ from solvers import (
     PairDrift,
     VonMises,
     bifurcation_diagram,
+    contraction_rate,
     evolve,
     simulate,
     spectrum,
@@ -255,6 +256,13 @@ def test_evolution_in_a_turned_confinement_is_the_other_turned(noise):
         assert np.abs(np.subtract(*values)).max() <= 1e-8 * np.abs(values[0]).max()
 
 
+@pytest.mark.parametrize("confinement", [TURNED, External.from_expression("0.1*cos(t) + 0.05*sin(2*t)")], ids=repr)
+def test_an_evolution_decays_at_the_rate_of_the_spectrum(confinement):
+    found = contraction_rate(problem(confinement, 3.0))
+    for name in ("L2", "W1", "W2"):
+        assert abs(found.fit(name).rate - found.gap) <= 1e-8 * found.gap
+
+
 def test_characteristics_in_a_turned_confinement():
     paths = [
         evolve(problem(field, 1.5, noise=0.0), VonMises(start, 2.0), 2.0, times=2, method=Characteristics())
@@ -286,6 +294,26 @@ def test_particles_move_by_the_sum_over_pairs(particles):
         for drift in (MomentDrift(tolerance=1e-12), PairDrift())
     ]
     assert np.abs(ends[0] - ends[1]).max() <= 1e-11
+
+
+def test_softmax_attention_in_a_confinement_without_symmetry():
+    """Particles from moments and from pairs, rates from the evolution and from the spectrum."""
+    equation = ContinuityEquation(
+        CIRCLE, SoftmaxAttention(2.0), 0.0, 1.5, External.from_expression("0.3*cos(t) + 0.2*sin(2*t)")
+    )
+    start = np.linspace(-3.0, 3.0, 200)
+    ends = [
+        simulate(equation, 200, 0.5, 1, initial=start, step=0.01, drift=drift, keep_positions=True).positions
+        for drift in (MomentDrift(tolerance=1e-12), PairDrift())
+    ]
+    assert np.abs(ends[0] - ends[1]).max() <= 1e-6
+    noisy = equation.replace(noise=1.0)
+    (state,) = stationary_states(noisy)
+    path = evolve(noisy, VonMises(1.0, 1.0), 34.0, times=[30.0, 34.0], tolerance=1e-12)
+    target = complex_moments(state, 12)
+    # Before the first of these times the next slowest perturbation, at 0.74, has fallen by exp(-10) more.
+    first, last = (np.abs(row[:12] - target).max() for row in path.cosine - 1j * path.sine)
+    assert abs(math.log(first / last) / 4.0 - state.slowest_rate) <= 1e-3 * state.slowest_rate
 
 
 def test_one_neuron_gathers_a_hundred_tokens_in_four_atoms():

@@ -45,7 +45,7 @@ def test_neurons_confine(options, expected, capsys):
 
 
 def test_neurons_at_the_poles_of_a_sphere(capsys):
-    neurons = ("--neurons", "1:0", "-0.5:3.141592653589793")
+    neurons = ("--neurons", "1:0", "-0.5:3.141592653589793", "--activation", "tanh")
     found = described(capsys, "stationary", "kuramoto", "--domain", "sphere", "--coupling", "2", *neurons)
     assert McKeanVlasov.from_dict(found["problem"]).domain == Sphere(3)
     assert [row["unstable"] for row in found["states"]] == [0]
