@@ -33,7 +33,7 @@ from .arguments import require_depth, require_on_failure
 from .bases import EPS
 from .bounds import bounded_below
 from .branches.arclength import Arclength
-from .branches.continuation import Point, state_at
+from .branches.continuation import End, Point, state_at
 from .branches.detection import interval_end
 from .branches.following import UNFINISHED, Followed
 from .branches.junctions import from_no_interaction
@@ -332,7 +332,13 @@ def _on_branches(
             continue
         # Which of several states of a name is meant depends on how far the branches were followed.
         label = unnumbered(task.label) + (FAMILY if followed.vertical else "")
-        found += [(label, point) for point in _passing(followed, coupling)]
+        points, lost = _passing(followed, coupling)
+        found += [(label, point) for point in points]
+        if lost:
+            register.warnings.append(
+                f"the {task.label} passes coupling {float(coupling):.12g} at a state that the modes allowed do not "
+                "resolve, and which is left out"
+            )
         below = followed.knots[-1].point.q < float(abs(coupling) / equation.unit)
         if followed.outcome is Outcome.NOT_RESOLVED and below:
             complete = False
@@ -359,13 +365,16 @@ def _lost(label: str, followed: Followed, coupling: Number) -> str:
     )
 
 
-def _passing(followed: Followed, coupling: Number) -> list[Point]:
-    """Return the points at which a branch passes a coupling, solved there; of a vertical branch one member."""
+def _passing(followed: Followed, coupling: Number) -> tuple[list[Point], bool]:
+    """Return the points at which a branch passes a coupling, solved there, and whether one was not resolved.
+
+    Of a vertical branch the first is one member.
+    """
     if followed.vertical:
         members = [knot.point for knot in followed.knots[1:]]
         there = abs(float(members[0].coupling / coupling) - 1.0) <= VERTICAL
-        return [min(members, key=lambda point: abs(np.abs(point.moments[1:]).max() - 0.5))] if there else []
-    points = []
+        return [min(members, key=lambda point: abs(np.abs(point.moments[1:]).max() - 0.5))] if there else [], False
+    points, lost = [], False
     for one, other in zip(followed.knots[:-1], followed.knots[1:], strict=True):
         equation = other.point.equation
         q = equation.q_at(coupling)
@@ -373,7 +382,8 @@ def _passing(followed: Followed, coupling: Number) -> list[Point]:
         point = None if crossing is None else state_at(crossing.point.equation, crossing.point.b, q)
         if isinstance(point, Point):
             points.append(point)
-    return points
+        lost |= isinstance(point, End)
+    return points, lost
 
 
 def _searched(problem: Equation, found: list[tuple[str, Point]]) -> Searched:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .base import Floats
 
-# Nodes of a panel, and how often the first and the last one are halved towards the ends.
+# Nodes of a panel, and how often the first and the last one are halved towards the ends at most.
 ORDER, HALVINGS = 16, 30
 
 
@@ -23,6 +23,8 @@ class Panels:
         Number of equal panels, before the first and the last are divided.
     pieces
         Number of such intervals, one behind the other.
+    halvings
+        How often the first and the last panel of each are halved towards its ends.
 
     Attributes
     ----------
@@ -32,9 +34,9 @@ class Panels:
         Their weights, with sum one.
     """
 
-    def __init__(self, extent: float, count: int, pieces: int = 1) -> None:
+    def __init__(self, extent: float, count: int, pieces: int = 1, halvings: int = HALVINGS) -> None:
         equal = extent / count * np.arange(count + 1)
-        graded = equal[1] * 0.5 ** np.arange(HALVINGS, 0, -1)
+        graded = equal[1] * 0.5 ** np.arange(halvings, 0, -1)
         edges = np.concatenate([[0.0], graded, equal[1:-1], extent - graded[::-1]])
         starts = extent * np.arange(pieces)
         self._edges = np.append(np.add.outer(starts, edges).ravel(), pieces * extent)

@@ -197,6 +197,9 @@ def _crossings(curve: _Curve, block: Block, folds: list[Point]) -> list[Event]:
     low, high = sorted((_negative(first), _negative(second)))
     events = []
     for index in range(low, high):
+        if not curve.second.equation.symmetric and max(abs(first[index]), abs(second[index])) < CERTAIN:
+            # Zero to rounding at both ends, which depends on the condition of the eigenvalue.
+            continue
         found = curve.zero(partial(_eigenvalue, block=block, index=index), rounding=ROUNDING)
         if found is None:
             continue

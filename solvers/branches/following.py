@@ -330,6 +330,8 @@ def _say_unexplained(followed: Followed, last: Point, point: Point, passage: _Pa
         f"the unstable count changes by {passage.missing:+d} between the couplings {float(last.coupling):.12g} and "
         f"{float(point.coupling):.12g} without a located event"
     )
+    if not point.equation.symmetric and abs(passage.missing) > 1:
+        text += "; pairs of complex growth rates may cross the imaginary axis there (Hopf)"
     if passage.neutral:
         text = (
             "a direction is neutral to rounding on part of the branch; whether it counts as unstable there "

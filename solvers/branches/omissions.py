@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from meanfield import CriticalPoint, Equation, Number, critical_modes
-from meanfield.equations import has_free_energy
+from meanfield.equations import Capability, has_free_energy
 
 from ..geometry import Birth, Geometry
 from .arrivals import same_place
@@ -24,6 +24,7 @@ MODES, SIGNIFICANT, INTERACTING = 64, 1e-6, 3
 NEARLY = 0.1
 
 WITHOUT_AXIS = "states without an axis of symmetry are followed on the ordinary sphere and for gradient laws only"
+MAY_ROTATE = "states there are not even about an axis, and under a law without a Gibbs map they may rotate"
 MANY_UNSTABLE = "states there have no axis of symmetry and more than one unstable direction on both sides"
 
 
@@ -48,7 +49,8 @@ def warn_of_omissions(problem: Equation, geometry: Geometry, depth: int, registe
             childless.append((label, event.point.coupling))
         elif not all(_arrived_at(birth, register) for birth in births):
             shut.append((label, event.point.coupling))
-    _warn_not_followed(childless, WITHOUT_AXIS if axes_only else MANY_UNSTABLE, register)
+    alone = MAY_ROTATE if problem.lacks(Capability.GIBBS_MAP) else MANY_UNSTABLE
+    _warn_not_followed(childless, WITHOUT_AXIS if axes_only else alone, register)
     _warn_not_followed(shut, deeper, register)
     _warn_beyond_reach(problem, geometry, register)
     if not _complete(problem, geometry, register):

@@ -19,10 +19,13 @@ import numpy as np
 from meanfield import Equation
 
 from ..bases import Floats, Integers, Panels
+from ..bases.panels import HALVINGS
 from ..law_eigenvalues import deflated, faded_velocity, rounding_of, velocity_slopes
 
 # Equal panels: at least so many, and so many degrees for each.
 FEWEST, DEGREES_PER_PANEL = 8, 3
+# Panels are halved so often beyond the width of a layer.
+SPARE = 3
 # Densities below this share of the mean count as this, so that their inverses are in the range of doubles.
 LEAST = 1e-280
 
@@ -48,7 +51,6 @@ class AxialLinearisation:
         self.problem, self.symmetry = problem, symmetry
         self.ratio = problem.fixed_coupling / problem.positive_noise
         cells = max(FEWEST, degree // (DEGREES_PER_PANEL * symmetry))
-        self.panels = Panels(np.pi / symmetry, cells, symmetry)
         self.modes = np.arange(1, degree + 1)
         self.moments = np.zeros(degree + 1)
         kept = moments[: degree // symmetry + 1]
@@ -56,6 +58,9 @@ class AxialLinearisation:
         law, domain = problem.velocity, problem.domain
         drive = -np.asarray(law.potential.multipliers(domain, degree), dtype=float)
         self._drive, self._radial = drive, law.radial(domain, degree)
+        width = self._layer() * cells * symmetry / np.pi
+        halvings = int(np.clip(np.ceil(-np.log2(max(width, 2.0**-HALVINGS))), 0, HALVINGS - SPARE)) + SPARE
+        self.panels = Panels(np.pi / symmetry, cells, symmetry, halvings)
         self._cosines = np.cos(np.multiply.outer(np.arange(degree + 1), self.panels.angles))
         self._sines = np.sin(np.multiply.outer(self.modes, self.panels.angles))
         self.density = self._density(moments)
@@ -70,6 +75,16 @@ class AxialLinearisation:
         confinement = problem.confinement
         angles = self.panels.angles + axis
         self.force = 0.0 if confinement is None else -np.asarray(confinement.slope(angles), dtype=float)
+
+    def _layer(self) -> float:
+        """Return the width, at most one, of the layer about an axis where slope and radial drive are as large."""
+        if self._radial is None:
+            return 1.0
+        degrees = np.arange(self.moments.size)
+        ends = np.cos(np.multiply.outer([0.0, np.pi / self.symmetry], degrees))
+        radials = np.abs(ends @ (self._radial * self.moments))
+        bends = np.abs(ends @ (degrees**2 * self._drive * self.moments))
+        return float((radials / np.maximum(bends, radials + np.finfo(float).tiny)).min())
 
     def _density(self, moments: Floats) -> Floats:
         """Return the density with all its moments on the panels, relative to the uniform one."""
@@ -94,19 +109,29 @@ class AxialLinearisation:
             changes += by_radial * (self._radial[degrees, None] * values)
         return np.asarray(changes)
 
-    def matrix(self, sines: bool) -> Floats:
-        """Return L on cosines or sines."""
-        values, slopes = self._functions(self.modes, sines)
+    def matrix(self, sines: bool, degrees: Integers | None = None) -> Floats:
+        """Return L on cosines or sines, of some degrees or of all."""
+        modes = self.modes if degrees is None else degrees
+        values, slopes = self._functions(modes, sines)
         coupling = self.problem.fixed_coupling
         flux = 2.0 * values * (coupling * self.velocity + self.force)
-        flux += coupling * self.density * self._changes(self.modes, values, slopes)
+        flux += coupling * self.density * self._changes(modes, values, slopes)
         matrix = (slopes * self.panels.weights) @ flux.T
-        matrix.flat[:: self.modes.size + 1] -= self.problem.noise * self.modes**2
+        matrix.flat[:: modes.size + 1] -= self.problem.noise * modes**2
         return np.asarray(matrix)
 
     def generator(self) -> Floats:
         """Return the moments of minus the derivative of the density, in sines: rotation."""
         return np.asarray(self.modes * self.moments[1:])
+
+    def of_class(self, residue: int, sines: bool) -> Floats:
+        """Return L on the cosines or sines of a class of degrees, rotation moved behind all other eigenvalues."""
+        classes = self.modes % self.symmetry
+        degrees = self.modes[(classes == residue) | (classes == self.symmetry - residue)]
+        matrix = self.matrix(sines, degrees)
+        if not sines or residue or self.problem.confinement is not None:
+            return matrix
+        return deflated(matrix, self.generator()[degrees - 1])
 
     def block(self, sines: bool | None) -> tuple[Floats, Floats]:
         """Return L on cosines or sines, and the coefficients of rho' there."""

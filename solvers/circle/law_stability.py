@@ -19,7 +19,7 @@ from ..newton import NEUTRAL
 from ..significant import significant_degrees, strengths
 from .axial_linearisation import AxialLinearisation
 from .linearisation import last_degree
-from .stability import Block
+from .stability import Block, classes_of
 
 # Moments of the density above this decide the degrees of perturbations; so many more there are, of so many at most.
 RESOLVED, BEYOND, MOST = 1e-12, 24, 256
@@ -32,7 +32,13 @@ def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
     """
     last = min(point.equation.basis.symmetry * last_degree(point.moments, RESOLVED), MOST)
     about = _linearisation(point, last + max(BEYOND, last // 3))
-    even, odd = (_growing(about.deflated(sines)) for sines in (False, True))
+    even = odd = 0
+    for residue in classes_of(point):
+        cosines = _growing(about.of_class(residue, False))
+        even += cosines
+        # Sines are as many except in the extreme classes.
+        twofold = 0 < 2 * residue < about.symmetry
+        odd += cosines if twofold else _growing(about.of_class(residue, True))
     return even, odd
 
 

@@ -1,6 +1,8 @@
 """States of laws without a Gibbs map: against Newton's method on the collocated equation, evolution and other laws."""
 
 import json
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from meanfield import (
     Circle,
     ContinuityEquation,
     CosineSeries,
+    GegenbauerSeries,
     HegselmannKrause,
     InvalidInput,
     Kuramoto,
@@ -24,7 +27,7 @@ from meanfield import (
     critical_coupling,
 )
 from meanfield.cli import main
-from meanfield.equations import Capability
+from meanfield.equations import Capability, Gradient
 from solvers import PerturbedUniform, VonMises, bifurcation_diagram, evolve, spectrum, stationary_states
 from solvers.bases import Panels
 from solvers.branches.continuation import Point, state_at
@@ -56,6 +59,21 @@ class WithoutMap(SoftmaxAttention):
 
     def lacks(self, capability):
         return "this one is kept secret" if capability is Capability.GIBBS_MAP else super().lacks(capability)
+
+
+@dataclass(frozen=True)
+class Saturated(Gradient):
+    """A user's own law: the speed saturates with the slope of the drive."""
+
+    name: ClassVar[str] = "saturated"
+
+    def lacks(self, capability):
+        """Return that nothing but the map of stationary states is known."""
+        return "" if capability in (Capability.STATIONARY_MAP, Capability.UNIFORM_STATE) else "it saturates"
+
+    def speed(self, drive, slope_squared, radial):
+        """Return 1/sqrt(1 + 4 h'^2)."""
+        return 1.0 / np.sqrt(1.0 + 4.0 * slope_squared)
 
 
 def growing(problem, density, force=0.0):
@@ -253,6 +271,52 @@ def test_zonal_densities_settle_at_the_stable_state_and_at_its_rate():
     assert abs(rate + spectrum(state).sectors[0][0]) < 1e-3 * rate
 
 
+class Hidden(Gradient):
+    """The gradient law, which does not say that it is one."""
+
+    def lacks(self, capability):
+        """Return that nothing but the map of stationary states is known."""
+        return "" if capability in (Capability.STATIONARY_MAP, Capability.UNIFORM_STATE) else "it is hidden"
+
+
+@pytest.mark.parametrize(
+    ("potential", "highest", "count"),
+    [
+        # Both kinds of pitchforks of the two-cluster state, a fold, and what breaks reflection, which is not followed.
+        (CosineSeries((-1.0, -0.9)), 4.0, 2),
+        (CosineSeries((0.4, -0.9, -0.8)), 3.0, 4),
+        # Triangles lose stability to a two-dimensional kernel, on one side with a fold.
+        (CosineSeries((-0.5, -0.2, -1.0)), 4.0, 2),
+        # Sectors of order 0, 2 and 3.
+        (GegenbauerSeries((-0.8, -1.0, -0.9), 3), 2.5, 4),
+    ],
+)
+def test_events_of_gradient_laws_are_the_same_by_either_equation(potential, highest, count):
+    """Located by zeros of real eigenvalues, counted by the linearised equation, against inertias."""
+    domain = Sphere(3) if isinstance(potential, GegenbauerSeries) else Circle()
+    own = bifurcation_diagram(McKeanVlasov(domain, potential), relative=(0.5, highest), rates=False)
+    ours = bifurcation_diagram(ContinuityEquation(domain, Hidden(potential)), relative=(0.5, highest), rates=False)
+
+    def events(diagram):
+        """Return folds and branch points by the branches that are followed in both diagrams."""
+        found = {}
+        for event in diagram.special_points:
+            branch = diagram.branches[event.branch]
+            if event.type in ("fold", "branch point") and branch.label in {one.label for one in ours.branches}:
+                found.setdefault(branch.label, []).append(event)
+        return found
+
+    expected = events(own)
+    assert sum(len(some) for label, some in expected.items() if label != "uniform") == count
+    assert events(ours).keys() == expected.keys()
+    for label, found in events(ours).items():
+        for one, other in zip(found, expected[label], strict=True):
+            assert (one.type, one.description) == (other.type, other.description)
+            assert abs(one.coupling - other.coupling) < 1e-12 * other.coupling
+            assert (one.unstable_before, one.unstable_after) == (other.unstable_before, other.unstable_after)
+            assert one.kernel_dimension == other.kernel_dimension
+
+
 @pytest.mark.parametrize(("label", "beta", "ratio"), [("1-cluster", 1.0, 2.0), ("2-cluster", 6.0, 3.0)])
 def test_blocks_of_the_gradient_law_are_the_symmetric_ones(label, beta, ratio):
     """With all modes attractive 1 - T is similar to the symmetric matrix, block by block, rotation included."""
@@ -308,6 +372,25 @@ def test_concentrated_states_far_from_which_averages_are_lost_in_rounding():
     density = state_of(problem, point).density(ANGLES) * 2.0 * np.pi
     exact = oracles.attention_state("ngpt", 30.0, 48.0, 1.0, density)
     assert np.abs(density - exact).max() < 1e-10 * density.max()
+
+
+def test_a_law_of_ones_own_has_states():
+    """For Kuramoto's drive r cos t with the speed 1/sqrt(1 + 4 h'^2) the field is an elementary function of r."""
+    problem = ContinuityEquation(Circle(), Saturated(Kuramoto()), 1.0, 5.0)
+    assert float(critical_coupling(problem)) == 2.0
+    state = clusters(problem)["1-cluster"]
+
+    def excess(moment):
+        # With h' = -r sin t, the integral of h'/sqrt(1 + 4 h'^2) is asin(2 r cos t / sqrt(1 + 4 r^2))/2.
+        field = 2.5 * np.arcsin(2.0 * moment * np.cos(ANGLES) / np.sqrt(1.0 + 4.0 * moment**2))
+        density = np.exp(field)
+        return (density * np.cos(ANGLES)).mean() / density.mean() - moment
+
+    exact = brentq(excess, 0.3, 0.99, xtol=1e-15)
+    assert abs(state.cosine[1] - exact) < 1e-14
+    assert state.unstable == 0
+    trajectory = evolve(problem, VonMises(0.0, 1.0), 20.0)
+    assert abs(trajectory.cosine[-1, 1] - exact) < 1e-7
 
 
 @pytest.mark.parametrize(
