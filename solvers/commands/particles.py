@@ -79,7 +79,7 @@ def _parser(argv: Sequence[str]) -> Parser:
         help=f"moments to record (default: {DEGREES})",
     )
     parser.add_argument("--pairs", action="store_true", help="sum forces over all pairs: exact, and slow")
-    parser.add_argument("--positions", action="store_true", help="keep the positions at the end")
+    parser.add_argument("--positions", action="store_true", help="keep the positions at the end; so they are without noise")
     parser.add_argument("--checkpoint", type=word, metavar="NAME", help="save the run there and go on from there")
     parser.add_argument("--every", type=number, metavar="T", help="time between checkpoints (default: a tenth)")
     add_files(parser, ", ".join(RECORD_KINDS))
@@ -123,7 +123,8 @@ def _simulated(problem: Equation, settings: argparse.Namespace) -> Ensemble:
             drift=PairDrift() if settings.pairs else None,
             executor=executor,
             checkpoint=checkpoint,
-            keep_positions=settings.positions,
+            # Without noise particles gather in atoms, which are counted from their positions.
+            keep_positions=settings.positions or problem.noise == 0.0,
             on_failure="return",
             watch=advance,
         )
