@@ -79,7 +79,7 @@ def _parser(argv: Sequence[str]) -> Parser:
         help=f"moments to record (default: {DEGREES})",
     )
     parser.add_argument("--pairs", action="store_true", help="sum forces over all pairs: exact, and slow")
-    parser.add_argument("--positions", action="store_true", help="keep the positions at the end; so they are without noise")
+    parser.add_argument("--positions", action="store_true", help="keep the positions at the end, as without noise")
     parser.add_argument("--checkpoint", type=word, metavar="NAME", help="save the run there and go on from there")
     parser.add_argument("--every", type=number, metavar="T", help="time between checkpoints (default: a tenth)")
     add_files(parser, ", ".join(RECORD_KINDS))
