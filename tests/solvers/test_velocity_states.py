@@ -61,6 +61,9 @@ class WithoutMap(SoftmaxAttention):
         return "this one is kept secret" if capability is Capability.GIBBS_MAP else super().lacks(capability)
 
 
+LOST = (Capability.GRADIENT, Capability.GIBBS_MAP, Capability.FREE_ENERGY, Capability.CENTRE)
+
+
 @dataclass(frozen=True)
 class Saturated(Gradient):
     """A user's own law: the speed saturates with the slope of the drive."""
@@ -68,8 +71,8 @@ class Saturated(Gradient):
     name: ClassVar[str] = "saturated"
 
     def lacks(self, capability):
-        """Return that nothing but the map of stationary states is known."""
-        return "" if capability in (Capability.STATIONARY_MAP, Capability.UNIFORM_STATE) else "it saturates"
+        """Return that neither a Gibbs map nor anything of a gradient law is known."""
+        return "it saturates" if capability in LOST else ""
 
     def speed(self, drive, slope_squared, radial):
         """Return 1/sqrt(1 + 4 h'^2)."""
@@ -275,8 +278,8 @@ class Hidden(Gradient):
     """The gradient law, which does not say that it is one."""
 
     def lacks(self, capability):
-        """Return that nothing but the map of stationary states is known."""
-        return "" if capability in (Capability.STATIONARY_MAP, Capability.UNIFORM_STATE) else "it is hidden"
+        """Return that neither a Gibbs map nor anything of a gradient law is known."""
+        return "it is hidden" if capability in LOST else ""
 
 
 @pytest.mark.parametrize(
