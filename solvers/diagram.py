@@ -24,6 +24,7 @@ from .branches.recording import Part, Register, largest_modulus, record
 from .branches.walk import Task, walk
 from .domains import solvers_of
 from .provenance import provenance
+from .significant import confining_degree
 from .threads import one_thread
 from .watching import Watch, unwatched
 
@@ -117,7 +118,8 @@ def bifurcation_diagram(
     recorded, failures = tuple(register.branches), Failures()
     if rates:
         recorded = with_rates(problem, geometry, register.branches, failures)
-        register.warnings += unknown_rates(recorded, failures)
+        rough = geometry.takes_kinks and confining_degree(problem) is None
+        register.warnings += unknown_rates(recorded, failures, rough)
     options = {"depth": depth, "search": search, **asdict(method)}
     describe = partial(provenance, problem, options, time.process_time() - started)
     return Diagram(

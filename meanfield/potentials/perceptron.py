@@ -24,7 +24,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, ndtr, spence
 
 from ..arguments import methods_checked, shown
 from ..domains import Domain
@@ -46,8 +45,27 @@ class Activation(NamedTuple):
     kinks: tuple[float, ...] = ()
 
 
-def _normal(s: Array) -> Array:
-    return np.asarray(np.exp(-0.5 * s * s) / np.sqrt(2.0 * np.pi))
+def _gaussian(s: Array) -> tuple[Array, Array]:
+    """Return the distribution function and the density of the standard Gaussian."""
+    from scipy.special import ndtr
+
+    return np.asarray(ndtr(s)), np.asarray(np.exp(-0.5 * s * s) / np.sqrt(2.0 * np.pi))
+
+
+def _gelu(s: Array) -> Array:
+    return np.asarray(s * _gaussian(s)[0])
+
+
+def _integrated_gelu(s: Array) -> Array:
+    distribution, density = _gaussian(s)
+    return np.asarray((s * s - 1.0) * distribution + s * density)
+
+
+def _integrated_softplus(s: Array) -> Array:
+    """Return -2 Li2(-e^s), the dilogarithm by the function of Spence at 1 + e^s."""
+    from scipy.special import spence
+
+    return np.asarray(-2.0 * spence(1.0 + np.exp(s)))
 
 
 ACTIVATIONS: dict[str, Activation] = {
@@ -55,10 +73,9 @@ ACTIVATIONS: dict[str, Activation] = {
     # phi = 2 s_+: with it V = -sum w_j <a_j, x>_+, that of the unit neurons of a two-layer network.
     "step": Activation(lambda s: (s > 0.0).astype(float), lambda s: 2.0 * np.maximum(s, 0.0), (_HALF_PI,)),
     "tanh": Activation(np.tanh, lambda s: 2.0 * np.log(np.cosh(s))),
-    "sigmoid": Activation(expit, lambda s: 2.0 * np.log1p(np.exp(s))),
-    # The integral of log(1 + e^s) is minus the dilogarithm of -e^s, the function of Spence at 1 + e^s.
-    "softplus": Activation(lambda s: np.log1p(np.exp(s)), lambda s: -2.0 * spence(1.0 + np.exp(s))),
-    "gelu": Activation(lambda s: s * ndtr(s), lambda s: (s * s - 1.0) * ndtr(s) + s * _normal(s)),
+    "sigmoid": Activation(lambda s: 1.0 / (1.0 + np.exp(-s)), lambda s: 2.0 * np.log1p(np.exp(s))),
+    "softplus": Activation(lambda s: np.log1p(np.exp(s)), _integrated_softplus),
+    "gelu": Activation(_gelu, _integrated_gelu),
 }
 
 

@@ -73,7 +73,9 @@ def _at_amplitude(departure: Departure, step: float) -> Point | None:
     # At a pitchfork the rest of the state follows quadratically, as the coupling does, with a factor up to the
     # inverse distance of the next threshold. At a transcritical point it moves along with the coupling, steeply if
     # need be. The shape of the branch is the check, where its power is known.
-    steep = departure.order == 1 or (departure.order is None and not np.any(departure.b))
+    # Where a confinement has a symmetry that the potential does not see, all unknowns of its state vanish as well.
+    uniform = departure.equation.problem.confinement is None and not np.any(departure.b)
+    steep = departure.order == 1 or (departure.order is None and uniform)
     farthest = 50.0 if steep else (2.0 if departure.order is None else 0.25)
     steepest = STEEPEST if steep or departure.order is not None else 4.0
     rise = abs(solution.q - departure.q) / departure.q

@@ -87,8 +87,20 @@ def _known_rates(
     return [np.nan if isinstance(rate, Exception) else rate for rate in rates]
 
 
-def unknown_rates(branches: Sequence[Branch], failures: Failures | None = None) -> tuple[str, ...]:
-    """Return warnings of the points of branches whose rates are not known."""
+def unknown_rates(
+    branches: Sequence[Branch], failures: Failures | None = None, rough: bool = False
+) -> tuple[str, ...]:
+    """Return warnings of the points of branches whose rates are not known.
+
+    Parameters
+    ----------
+    branches
+        With their rates.
+    failures
+        Those of :func:`with_rates`.
+    rough
+        Whether there is a confinement with a kink or a singularity that the linearisation does not take.
+    """
     missing = [
         (branch.label, int(branch.modes[point]))
         for branch in branches
@@ -103,8 +115,8 @@ def unknown_rates(branches: Sequence[Branch], failures: Failures | None = None) 
     if refused:
         labels = ", ".join(dict.fromkeys(label for label, _ in missing))
         modes = max(count for _, count in missing)
-        sentences.append(
-            f"the decay rates at {refused} points ({labels}) are left out: with up to {modes} modes they are "
-            "unaffordable or below the rounding error"
-        )
+        why = f"with up to {modes} modes they are unaffordable or below the rounding error"
+        if rough:
+            why = "in a confinement with a kink, also in its derivatives, or a singularity they are not computed"
+        sentences.append(f"the decay rates at {refused} points ({labels}) are left out: {why}")
     return tuple(sentences)

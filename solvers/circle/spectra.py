@@ -163,8 +163,8 @@ def require_smooth(problem: Equation) -> None:
     """
     if problem.confinement is not None and confining_degree(problem) is None:
         raise NotResolved(
-            f"rates in a confinement with a kink or a singularity, as {problem.confinement.name!r} has, are not "
-            "computed: its multipliers decay too slowly"
+            f"rates in a confinement with a kink, also in its derivatives, or a singularity, as "
+            f"{problem.confinement.name!r} has, are not computed: its multipliers decay too slowly"
         )
 
 

@@ -215,6 +215,21 @@ def test_a_weak_confinement_without_axis_leaves_two_angles():
     assert "hold" in loose.searched
 
 
+def test_a_symmetry_that_the_potential_does_not_see_is_lost_at_a_pitchfork():
+    """Two neurons with tanh make a field of even degrees without axis, whose states have no moment of degree 1."""
+    confined = problem(Perceptron((0.22, 0.18), (-2.34, 0.1), "tanh"), noise=0.5)
+    diagram = bifurcation_diagram(confined, (0.0, 2.0), rates=False)
+    trunk = diagram.branches[0]
+    assert (trunk.label, trunk.symmetry) == ("primary", 2)
+    crossings = [float(point.coupling) for point in diagram.special_points if str(point.type) == "branch point"]
+    # Degree 1 is critical where D/kappa is an eigenvalue (1 +- |c_2|)/2 of the mean of x x^T.
+    second = abs(complex_moments(stationary_states(confined.at(coupling=0.0), rates=False)[0], 3)[2])
+    expected = [2 * 0.5 / (1 + second), 2 * 0.5 / (1 - second)]
+    assert np.abs(np.array(sorted(crossings)[:2]) / expected - 1).max() <= 1e-9
+    states = stationary_states(confined.at(coupling=0.5 * sum(expected)), rates=False)
+    assert [state.unstable for state in states] == [0, 1]
+
+
 def test_a_generic_confinement_unfolds_the_pitchfork():
     diagram = bifurcation_diagram(problem(External.from_expression("0.1*cos(t) + 0.05*sin(2*t)")), (0.0, 6.0))
     assert {str(point.type) for point in diagram.special_points} == {"fold", "endpoint"}
@@ -226,6 +241,12 @@ def test_a_generic_confinement_unfolds_the_pitchfork():
         states = stationary_states(diagram.problem.at(coupling=side * float(fold.coupling)), rates=False)
         assert len(states) == count
         assert sum((-1) ** state.unstable for state in states) == 1
+
+
+def test_rates_beside_a_rectified_neuron_are_left_out_with_the_reason():
+    diagram = bifurcation_diagram(problem(Perceptron((1.0, 0.5), (0.3, 1.3))), (0.0, 1.0))
+    assert np.isnan(diagram.branches[0].slowest_rate).all()
+    assert any("in a confinement with a kink" in sentence for sentence in diagram.warnings)
 
 
 def test_states_of_softmax_attention_in_a_confinement_without_symmetry():
