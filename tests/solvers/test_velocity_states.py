@@ -29,7 +29,7 @@ from meanfield import (
 from meanfield.cli import main
 from meanfield.equations import Capability, Gradient
 from solvers import PerturbedUniform, VonMises, bifurcation_diagram, evolve, spectrum, stationary_states
-from solvers.bases import Panels
+from solvers.bases import FourierBasis, Panels
 from solvers.branches.continuation import Point, state_at
 from solvers.branches.recording import state_of
 from solvers.circle import law_stability
@@ -420,6 +420,12 @@ def test_what_has_no_states_says_so(problem, sentence):
         stationary_states(problem)
     with pytest.raises(InvalidInput, match=sentence):
         bifurcation_diagram(problem, (1.0, 12.0))
+
+
+def test_densities_without_an_axis_are_refused():
+    problem = ngpt(2.0)
+    with pytest.raises(InvalidInput, match="among densities about an axis"):
+        VelocityEquation(problem, FourierBasis(np.arange(1, 9), 64), 1, solvers_of(problem).geometry)
 
 
 def test_kinks_of_a_confinement_are_refused():
