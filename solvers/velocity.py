@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from meanfield import Equation
+from meanfield import Equation, InvalidInput
 
 from .bases import Basis, Floats, Integrals, Panels, resolved
 from .equation import Evaluation
@@ -48,7 +48,13 @@ FEWEST_PANELS, NODES_PER_PANEL = 8, 16
 
 
 class VelocityEquation(NodalEquation):
-    """The stationary equation of any velocity law without a lag, on densities about an axis; else as the base."""
+    """The stationary equation of any velocity law without a lag, on densities about an axis; else as the base.
+
+    Raises
+    ------
+    InvalidInput
+        If the basis is of other densities.
+    """
 
     symmetric = False
 
@@ -169,7 +175,11 @@ class _Meridian(NamedTuple):
     def of(cls, equation: VelocityEquation) -> "_Meridian":
         """Return that of an equation."""
         basis, axial = equation.basis, equation.basis.axial
-        assert axial is not None
+        if axial is None:
+            raise InvalidInput(
+                f"stationary states of {equation.problem.velocity.name} are known among densities about an axis "
+                "only, of which the confinement has none; evolve() follows densities to stable states"
+            )
         panels = Panels(axial.extent, max(FEWEST_PANELS, basis.nodes // NODES_PER_PANEL))
         modes, _ = axial.modes_at(axial.angles)
         return cls(modes, axial.weights, panels.integrals_to(axial.angles), *axial.modes_at(panels.angles))

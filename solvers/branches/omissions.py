@@ -24,7 +24,9 @@ MODES, SIGNIFICANT, INTERACTING = 64, 1e-6, 3
 NEARLY = 0.1
 
 WITHOUT_AXIS = "states without an axis of symmetry are followed on the ordinary sphere and for gradient laws only"
-MAY_ROTATE = "states there are not even about an axis, and under a law without a Gibbs map they may rotate"
+WITH_FLUX = (
+    "states there are not even about an axis, and under a law without a Gibbs map a flux may run through them"
+)
 MANY_UNSTABLE = "states there have no axis of symmetry and more than one unstable direction on both sides"
 
 
@@ -49,7 +51,7 @@ def warn_of_omissions(problem: Equation, geometry: Geometry, depth: int, registe
             childless.append((label, event.point.coupling))
         elif not all(_arrived_at(birth, register) for birth in births):
             shut.append((label, event.point.coupling))
-    alone = MAY_ROTATE if problem.lacks(Capability.GIBBS_MAP) else MANY_UNSTABLE
+    alone = WITH_FLUX if problem.lacks(Capability.GIBBS_MAP) else MANY_UNSTABLE
     _warn_not_followed(childless, WITHOUT_AXIS if axes_only else alone, register)
     _warn_not_followed(shut, deeper, register)
     _warn_beyond_reach(problem, geometry, register)

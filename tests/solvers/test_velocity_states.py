@@ -29,7 +29,7 @@ from meanfield import (
 from meanfield.cli import main
 from meanfield.equations import Capability, Gradient
 from solvers import PerturbedUniform, VonMises, bifurcation_diagram, evolve, spectrum, stationary_states
-from solvers.bases import Panels
+from solvers.bases import FourierBasis, Panels
 from solvers.branches.continuation import Point, state_at
 from solvers.branches.recording import state_of
 from solvers.circle import law_stability
@@ -163,6 +163,21 @@ def test_the_fold_at_negative_beta_is_where_an_eigenvalue_vanishes():
     state = diagram.state("1-cluster", fold.point)
     values = growing(state.problem, 2.0 * np.pi * state.density(ANGLES))
     assert np.abs(values).min() < 1e-7 * state.problem.noise
+
+
+def test_growth_rates_may_be_complex():
+    """At beta = -3 the slowest perturbations oscillate: two real parts, of one pair, are the same."""
+    problem = ContinuityEquation(Circle(), NormalisedAttention(-3.0), 0.5, 1.7)
+    state = clusters(problem)["1-cluster"]
+    density = oracles.attention_state("ngpt", -3.0, 1.7, 0.5, 2.0 * np.pi * state.density(ANGLES))
+    values = oracles.attention_eigenvalues("ngpt", -3.0, 1.7, 0.5, density)
+    slowest = sorted(values, key=lambda value: -value.real)[2:4]
+    assert abs(slowest[0].imag) > 0.5
+    assert slowest[0] == slowest[1].conjugate()
+    even = spectrum(state).even
+    assert abs(even[0] - even[1]) < 1e-9
+    assert abs(even[0] - slowest[0].real) < 1e-8
+    assert abs(state.slowest_rate + slowest[0].real) < 1e-8
 
 
 def test_the_branch_goes_on_where_the_average_of_the_tokens_vanishes():
@@ -410,6 +425,12 @@ def test_what_has_no_states_says_so(problem, sentence):
         bifurcation_diagram(problem, (1.0, 12.0))
 
 
+def test_densities_without_an_axis_are_refused():
+    problem = ngpt(2.0)
+    with pytest.raises(InvalidInput, match="among densities about an axis"):
+        VelocityEquation(problem, FourierBasis(np.arange(1, 9), 64), 1, solvers_of(problem).geometry)
+
+
 def test_kinks_of_a_confinement_are_refused():
     with pytest.raises(NotResolved, match="of nGPT attention in a confinement with a kink"):
         stationary_states(ngpt(2.0, 1.5, confinement=0.1 * HegselmannKrause(1.0)))
@@ -446,3 +467,15 @@ def test_two_clusters_grow_from_a_perturbation_of_their_symmetry():
     problem = ngpt(4.0, 1.7)
     grown = evolve(problem, PerturbedUniform(1e-3, 2), 40.0)
     assert abs(abs(grown.cosine[-1, 2]) - clusters(problem)["2-cluster"].cosine[2]) < 1e-6
+
+
+def test_what_breaks_reflection_is_named_and_not_followed():
+    """In a field whose axis one cluster leaves sideways; the critical direction is among the sines."""
+    field = CosineSeries((-0.3, 0.1))
+    diagram = bifurcation_diagram(ngpt(3.0, noise=0.7, confinement=field), (0.0, 6.0), rates=False)
+    (event,) = diagram.events("branch point")
+    assert "sine" in event.description
+    assert any("a flux may run through them" in warning for warning in diagram.warnings)
+    state = diagram.state("primary", event.point)
+    values = growing(state.problem, 2.0 * np.pi * state.density(ANGLES), -field.slope(ANGLES))
+    assert np.abs(values).min() < 1e-6
