@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield import InvalidInput
+from meanfield import Equation, InvalidInput
 from meanfield.arguments import checked
 from meanfield.export import bytes_writer, check_file, dump, load, write_files
 
@@ -163,6 +163,12 @@ def require_same_run(path: str | Path, saved: Mapping[str, Any], run: Mapping[st
                 f"{_shown(wanted.get(key))}; name another file, or delete {slots(path)[0].name} and "
                 f"{slots(path)[1].name} to start anew"
             )
+
+
+def described(problem: Equation) -> dict[str, Any]:
+    """Return an equation as plain values that tell it from all others, functions of one name included."""
+    values, fingerprint = problem.to_dict(), problem.velocity.fingerprint(problem.domain)
+    return values | {"fingerprint": fingerprint} if fingerprint else values
 
 
 def digest_of(*arrays: NDArray[Any]) -> str:

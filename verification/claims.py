@@ -20,8 +20,9 @@ from meanfield.equations import Capability
 
 from .tools import Tools
 
-# What most claims need, and those about energies and minimisers.
-STATES = (Capability.GIBBS_MAP,)
+# What most claims need, those about energies and minimisers, and those about states of softmax attention.
+STATES = (Capability.GRADIENT, Capability.GIBBS_MAP)
+GIBBS_STATES = (Capability.GIBBS_MAP,)
 FREE_ENERGY = (*STATES, Capability.FREE_ENERGY)
 
 Check = Callable[[Equation, Tools], "Evidence"]

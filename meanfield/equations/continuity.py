@@ -89,7 +89,14 @@ def velocity_of(description: dict[str, Any]) -> VelocityLaw:
     if name not in VELOCITIES:
         hint = did_you_mean(str(name), VELOCITIES)
         raise InvalidInput(f"unknown velocity law {name!r}; {hint}known laws: {', '.join(VELOCITIES)}")
-    law: VelocityLaw = VELOCITIES[name](**{key: _rebuilt(key, value) for key, value in parameters.items()})
+    rebuilt = {key: _rebuilt(key, value) for key, value in parameters.items()}
+    try:
+        law: VelocityLaw = VELOCITIES[name](**rebuilt)
+    except TypeError as error:
+        given = ", ".join(sorted(map(str, parameters))) or "none"
+        raise InvalidInput(
+            f"the velocity law {name!r} does not take the parameters given ({given}): {error}"
+        ) from error
     return law
 
 

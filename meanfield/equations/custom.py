@@ -18,6 +18,8 @@ from .velocity import VelocityLaw
 LARGEST_DEGREE = 512
 # A density with which a velocity is tried, e^(-s k^2) on the circle, and the angles at which it is.
 WIDTH, ANGLES = 1.0, 7
+# Values this close, relative to the largest, are one.
+ROUNDING = 1e-8
 
 
 @dataclass(frozen=True)
@@ -113,13 +115,34 @@ class CustomVelocity(VelocityLaw):
         """Refuse a function whose values are no velocities of a density on the domain."""
         if self.function is None:
             return
-        degrees = np.arange(self.degree + 1)
-        tried = np.exp(-WIDTH * degrees * (degrees + domain.dimension - 2.0))
-        moments = tried * np.exp(1j * degrees) if domain.turns else tried
         try:
-            self.velocity(domain, np.linspace(0.0, np.pi, ANGLES), moments)
+            values = self._tried(domain)
         except ComputationFailed as error:
             raise InvalidInput(str(error)) from error
+        rounding = ROUNDING * float(np.abs(values).max())
+        if domain.turns and abs(values[0] - values[-1]) > rounding:
+            raise InvalidInput(
+                f"the velocity {self.source} is {values[0]:.6g} at the angle 0 and {values[-1]:.6g} at 2 pi, which "
+                "is the same place; it must be continuous on the circle"
+            )
+        if not domain.turns and float(np.abs(values[[0, -1]]).max()) > rounding:
+            raise InvalidInput(
+                f"the velocity {self.source} is {values[0]:.6g} at one pole and {values[-1]:.6g} at the other; "
+                "along meridians it must vanish at both"
+            )
+
+    def fingerprint(self, domain: Domain) -> str:
+        """Return the values at some angles for a density that is tried, to twelve digits."""
+        if self.function is None:
+            return ""
+        return " ".join(f"{value:.12g}" for value in self._tried(domain))
+
+    def _tried(self, domain: Domain) -> Array:
+        """Return the velocities at some angles for a density on the domain."""
+        degrees = np.arange(self.degree + 1)
+        moments = np.exp(-WIDTH * degrees * (degrees + domain.dimension - 2.0))
+        turned = moments * np.exp(1j * degrees) if domain.turns else moments
+        return self.velocity(domain, np.linspace(0.0, 2.0 * np.pi if domain.turns else np.pi, ANGLES), turned)
 
     def velocity(self, domain: Domain, angles: Array, moments: Array) -> Array:
         """Return the velocities (n,) at angles (n,), from the moments 0..degree.

@@ -17,15 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arguments import checked, is_number, is_potential, shown
-from ..domains import Circle, Domain
+from ..domains import Domain
 from ..errors import InvalidInput
 from ..potentials import Array, Number, Potential
 from .capabilities import Capability
 from .velocity import Gradient, VelocityLaw, is_velocity
 
 _EPS = float(np.finfo(float).eps)
-# Degrees in the sum that bounds the slope of a velocity.
-_LAST = 256
 _REASON = "particles move by the force beside them, a phase lag away"
 
 
@@ -125,12 +123,10 @@ class PhaseLag(VelocityLaw):
         kernels: tuple[Array, Array, Array | None] = self.law.kernels(cosines)
         return kernels
 
-    def steepness(self) -> float:
-        """Return what the law without the lag states, or the sum of k^2 abs(w_k) of its potential."""
-        stated: float | None = self.law.steepness()
-        degrees = np.arange(_LAST + 1)
-        multipliers = np.abs(self.potential.multipliers(Circle(), _LAST)).astype(float)
-        return float(degrees**2 @ multipliers) if stated is None else stated
+    def steepness(self) -> float | None:
+        """Return what the law without the lag states."""
+        steepness: float | None = self.law.steepness()
+        return steepness
 
     def antiderivative(self, drive: Array) -> Array:
         """Refuse, since there is no Gibbs map."""

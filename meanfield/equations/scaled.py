@@ -99,6 +99,10 @@ class DepthScaled(VelocityLaw):
         """Refuse what the law at time 0 refuses."""
         self.law.require_domain(domain)
 
+    def fingerprint(self, domain: Domain) -> str:
+        """Return that of the law at time 0."""
+        return str(self.law.fingerprint(domain))
+
     def pace(self, time: float) -> float:
         """Return (1 + t)^-p."""
         return float((1.0 + time) ** -self.power)

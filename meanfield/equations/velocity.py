@@ -15,12 +15,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..arguments import shown
-from ..domains import Domain
+from ..domains import Circle, Domain
 from ..errors import InvalidInput
 from ..potentials import Array, Potential
 from ..potentials.foreign import require_potential
 from ..potentials.parametric import values_of
 from .capabilities import Capability
+
+# Degrees in the sum that bounds the slope of a velocity.
+_LAST = 256
 
 
 class VelocityLaw:
@@ -85,6 +88,10 @@ class VelocityLaw:
             If the law has a drive, whose velocity follows from that.
         """
         raise InvalidInput(f"the velocity of {self.name} follows from its drive")
+
+    def fingerprint(self, domain: Domain) -> str:
+        """Return a text that tells laws apart whose parameters are the same, as functions of one name are."""
+        return ""
 
     def pace(self, time: float) -> float:
         """Return the factor of the velocity at a time: one, unless it changes with time."""
@@ -194,9 +201,16 @@ class Gradient(VelocityLaw):
         derivative = np.divide(slopes, sines, out=np.zeros_like(slopes), where=np.abs(cosines) < 1.0)
         return -np.asarray(self.potential.values(angles), dtype=float), derivative, None
 
-    def steepness(self) -> None:
-        """Return None: the multipliers of W tell."""
-        return
+    def steepness(self) -> float | None:
+        """Return the sum of k^2 abs(w_k) on the circle, which bounds the second derivative of W in the angle.
+
+        None for a potential of spheres alone, on which the slopes of the velocity, W'' and W' cot t, are no larger.
+        """
+        try:
+            multipliers = np.abs(self.potential.multipliers(Circle(), _LAST)).astype(float)
+        except InvalidInput:
+            return None
+        return float(np.arange(_LAST + 1) ** 2 @ multipliers)
 
     def antiderivative(self, drive: Array) -> Array:
         """Return the drive."""

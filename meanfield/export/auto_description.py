@@ -7,8 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..domains import Circle, Sphere
+from ..equations import Capability
 from ..errors import InvalidInput
 from ..records.diagram import Diagram
+from ..wording import describe
 from . import digests, records, sets
 
 Floats = NDArray[np.float64]
@@ -37,15 +39,19 @@ class Layout:
 def description(diagram: Diagram, layout: Layout) -> str:
     """Return the content of ``d.NAME`` for a diagram."""
     equations, counted = _EQUATIONS[diagram.problem.domain.name]
+    of_gradient = not diagram.problem.lacks(Capability.GRADIENT)
+    table = (
+        "    j  w_j  v_j" + ("  u_j" if _has_sines(diagram) else "") + ("  N_j" if counted else ""),
+        *_multiplier_lines(diagram, layout, counted),
+        "",
+    )
     lines = [
-        *equations(diagram, layout),
+        *(equations(diagram, layout) if of_gradient else _without_equations(diagram, layout)),
         "Labels: BP branch point, LP fold, EP end; a regular label (RG) marks equal free energy with the",
         "uniform state. Negative PT: stable, rotation excluded. The full vectors are in the s. file.",
         "",
         f"n = {layout.cosines}",
-        "    j  w_j  v_j" + ("  u_j" if _has_sines(diagram) else "") + ("  N_j" if counted else ""),
-        *_multiplier_lines(diagram, layout, counted),
-        "",
+        *(table if of_gradient else ("",)),
         "The line below holds the problem and the branches for programs that read the files back.",
         DESCRIPTION_KEY + records.dump(_machine_header(diagram, layout), ascii_only=True),
     ]
@@ -134,6 +140,19 @@ def _on_the_sphere(diagram: Diagram, layout: Layout) -> list[str]:
 
 # Of each domain the equations in words, and whether the numbers of harmonics are listed.
 _EQUATIONS = {Circle.name: (_on_the_circle, False), Sphere.name: (_on_the_sphere, True)}
+
+
+def _without_equations(diagram: Diagram, layout: Layout) -> list[str]:
+    """Return the lines on the states of another velocity law, of which no model file is described."""
+    sines = f"; U({layout.cosines} + k): its sine moments" if layout.sines else ""
+    return [
+        f"Stationary states of {describe(diagram.problem)}, written by meanfield.",
+        "",
+        f"U(k), k = 1..{layout.cosines}: moments of the density by degree{sines}",
+        "PAR(1) = coupling kappa, PAR(2) = noise D",
+        "The velocity is not the gradient law of a pair potential, whose equations alone are described here for a",
+        "model file: AUTO can draw these branches and not go on from them.",
+    ]
 
 
 def _padded(moments: Floats, size: int) -> Floats:

@@ -171,8 +171,19 @@ class External(Potential):
         return dataclasses.replace(self, cosine=tuple(changed["cosine"]), sine=tuple(changed["sine"]))
 
     def multiplier_derivatives(self, name: str, domain: Domain, degree: int) -> Array:
-        """Return the derivatives of the multipliers of cosines in a coefficient."""
+        """Return the derivatives of the multipliers of cosines in a coefficient, refusing those of sines.
+
+        Raises
+        ------
+        InvalidInput
+            If there is no such coefficient, or it is that of a sine, on which no multiplier depends.
+        """
         self._require_parameter(name)
+        if name.startswith("sine"):
+            raise InvalidInput(
+                f"multipliers are those of cosines, and {name} is the coefficient of a sine, on which "
+                "sine_multipliers depend"
+            )
         alone = np.array([0.0, *(float(other == name) for other in numbered("cosine", self.cosine))])
         return Cosines(alone).multipliers(domain, int(degree))
 

@@ -35,6 +35,8 @@ from .protocol import Potential
 from .series import checked_coefficients, require_size
 
 _HALF_PI = float(np.pi / 2)
+# Decimals of an angle that rounding leaves when turns are taken off.
+_DIGITS = 13
 
 
 class Activation(NamedTuple):
@@ -158,8 +160,12 @@ class Perceptron(Potential):
         return np.zeros(int(degree) + 1) if self.even else self._sums(domain, int(degree), np.sin)
 
     def tail_bound(self, domain: Domain, degree: int) -> Number:
-        """Return the sum of the bounds of the neurons."""
-        return 0.5 * float(np.abs(self.weights).sum()) * float(_neuron(self.activation).tail_bound(domain, degree))
+        """Return the sum of the bounds of the neurons, of those of one angle together, which may cancel."""
+        together: dict[float, float] = {}
+        for weight, angle in zip(self.weights, np.round(self._reduced, _DIGITS).tolist(), strict=True):
+            together[angle] = together.get(angle, 0.0) + weight
+        total = sum(map(abs, together.values()))
+        return 0.5 * total * float(_neuron(self.activation).tail_bound(domain, degree))
 
     def parameters(self) -> dict[str, Any]:
         """Return the constructor arguments."""

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.polynomial import chebyshev
 
-from ..domains import Domain
+from ..domains import Circle, Domain
 from ..errors import InvalidInput
 from .arrays import Array
 from .custom import Custom
@@ -80,10 +80,11 @@ class Parts:
     odd: Pieces
     constant: float = 0.0
 
-    @property
+    @functools.cached_property
     def even(self) -> bool:
-        """Whether the odd part is rounding."""
-        return not np.any(self.sines(64))
+        """Whether the odd part is rounding of the even one."""
+        rounding = _ROUNDINGS * float(np.finfo(float).eps) * float(self.evenly.scale(Circle()))
+        return float(np.abs(self.odd.coefficients).max(initial=0.0)) <= rounding
 
     def values(self, angle: npt.ArrayLike) -> Array:
         """Return the sum of both at the angles."""

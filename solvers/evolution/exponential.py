@@ -52,6 +52,8 @@ SHARE = 2.0
 SMALLEST_STEP = 1e-14
 # The share of the moments whose error is bounded on its own: noise there would look like a lack of resolution.
 LAST = 0.25
+# Rates of moments are squared, and divided by.
+FASTEST = 1e140
 # Beyond this relative error a fixed step has nothing to do with the solution.
 HOPELESS = 0.01
 
@@ -296,8 +298,13 @@ class ExponentialStepper:
 
     def _first_step(self) -> float:
         """Return a first step, in which N changes the unknowns by a small share."""
-        size = math.sqrt(float(self.unknown.dot(self.unknown)))
-        speed = math.sqrt(float(self._nonlinear.dot(self._nonlinear)))
+        size, speed = float(np.linalg.norm(self.unknown)), float(np.linalg.norm(self._nonlinear, np.inf))
+        if not speed <= FASTEST:
+            raise ComputationFailed(
+                f"the moments change at the rate {speed:.3g} at time {self.time:.6g}, beyond the range in which "
+                "steps are controlled; measure time in another unit, by a smaller coupling"
+            )
+        speed = float(np.linalg.norm(self._nonlinear))
         slowest = 1.0 / max(float(np.abs(self.system.linear).min()), self._least_rate)
         if size == 0.0 or speed == 0.0:
             # The uniform density, which a force or a velocity of its own may move.

@@ -4,7 +4,7 @@ from typing import Protocol
 
 import numpy as np
 
-from meanfield import Equation, InvalidInput
+from meanfield import Equation, InvalidInput, Potential
 from meanfield.equations import Interaction
 
 from ..bases import EPS, Floats
@@ -65,10 +65,11 @@ class DriveVelocity:
     Raises
     ------
     InvalidInput
-        If the multipliers decay so slowly that the velocity has a kink or a jump.
+        If the multipliers decay so slowly that the velocity has a kink or a jump, also those of the confinement.
     """
 
     def __init__(self, problem: Equation, even: bool, symmetry: int) -> None:
+        _confining_degree(problem)
         domain, law = problem.domain, problem.velocity
         self._confinement, self._turning = problem.confinement, symmetry if domain.turns else 1
         self._lag = float(law.lag)
@@ -105,12 +106,23 @@ def field_degree(problem: Equation) -> int:
         If that is more than ``MOST_DEGREES``.
     """
     interaction = Interaction(problem, 1.0)
-    attractions = _last(interaction.attractions(interaction.significant_degree))
-    degree = max(attractions, _last(interaction.phased_forces(MOST_DEGREES + 1)), 1)
+    degree = _followed(_last(interaction.attractions(interaction.significant_degree)), problem.potential)
+    return max(degree, _confining_degree(problem), 1)
+
+
+def _confining_degree(problem: Equation) -> int:
+    """Return the degree beyond which the slope of the confinement is rounding, 0 without one."""
+    if problem.confinement is None:
+        return 0
+    # Twice as many, since those of every other degree may vanish.
+    return _followed(_last(Interaction(problem, 1.0).phased_forces(2 * MOST_DEGREES)), problem.confinement)
+
+
+def _followed(degree: int, of: Potential) -> int:
+    """Return a degree, refusing more than ``MOST_DEGREES``."""
     if degree > MOST_DEGREES:
-        rough = problem.potential if attractions > MOST_DEGREES else problem.confinement
         raise InvalidInput(
-            f"Characteristics() sums velocities over at most {MOST_DEGREES} degrees, and {rough!r} has more than "
+            f"Characteristics() sums velocities over at most {MOST_DEGREES} degrees, and {of!r} has more than "
             "that; take a smooth potential, or leave the method out"
         )
     return degree

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from meanfield import ComputationFailed, Equation, NotResolved
+from meanfield.equations import Capability
 
 from ..bases import EPS, Floats, resolved
 from ..bases.base import RESOLUTION_TOLERANCE
@@ -271,6 +272,12 @@ def needed_degree(system: System, unknown: Floats, tolerance: float) -> int:
 def _why_concentrated(problem: Equation) -> str:
     """Return a clause on why a density may need more modes than are allowed, and what to do where that is known."""
     confinement = problem.confinement
+    if problem.lacks(Capability.DRIVE) or problem.velocity.radial(problem.domain, 1) is not None:
+        where = "where it jumps" if problem.lacks(Capability.DRIVE) else "where the average of the tokens vanishes"
+        return (
+            f"a velocity that is not smooth, as that of {problem.velocity.name} {where}, makes such densities; "
+            "take a larger tolerance, such as tolerance=1e-5 (--tolerance 1e-5), or particles (simulate)"
+        )
     if confinement is None or confinement.relative_tail_bound(problem.domain, SMOOTH_DEGREE) <= EPS:
         return "it may collapse to a point, which no resolution follows"
     return (

@@ -15,7 +15,7 @@ from meanfield.arguments import shown
 from meanfield.equations import Capability, require
 
 from ..bases import Floats
-from ..checkpoints import Checkpoint, digest_of, require_writable
+from ..checkpoints import Checkpoint, described, digest_of, require_writable
 from ..defaults import TIMES
 from ..limits import MAX_DEGREE, MOST_TIMES
 from .initial import Initial
@@ -98,7 +98,7 @@ class Plan:
         every = None if self.checkpoint is None else float(self.checkpoint.every)
         full = {"full": True} if self.full else {}
         return full | {
-            "problem": self.problem.to_dict(),
+            "problem": described(self.problem),
             "initial density": digest_of(self.start.cosine, self.start.sine, np.array(self.space.axis)),
             "final time": self.until,
             "times": None if self.times is None else digest_of(self.times),

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from meanfield import Equation, InvalidInput
 from meanfield.arguments import shown
 
-from ..checkpoints import Checkpoint, digest_of, require_writable
+from ..checkpoints import Checkpoint, described, digest_of, require_writable
 from ..defaults import DEGREES
 from ..limits import require_memory
 from ..provenance import version
@@ -117,7 +117,7 @@ def _identity(problem: Equation, options: Options, setting: Setting, table: Time
     """Return the values that identify a run in a checkpoint."""
     return {
         "version": version(),
-        "problem": problem.to_dict(),
+        "problem": described(problem),
         "particles": options.particles,
         "seed": options.seed,
         "times": digest_of(np.array(table.times)),

@@ -249,3 +249,29 @@ def test_data_that_say_nothing_are_refused(arguments, sentence):
 def test_unit_neurons_of_a_sphere_are_refused():
     with pytest.raises(InvalidInput, match="on the circle"):
         ArcCosine().multipliers(Sphere(3), 4)
+
+
+@pytest.mark.parametrize("degree", [65, 130, 301])
+def test_an_odd_part_of_high_degree_beside_a_kink_is_seen(degree):
+    uneven = External.from_expression(f"0.5*Abs(sin(t)) + 0.5*sin({degree}*t)")
+    assert not uneven.even
+    assert not McKeanVlasov(Circle(), Kuramoto(), confinement=uneven).reflects
+    assert uneven.sine_multipliers(Circle(), degree)[degree] == pytest.approx(0.5, abs=1e-9)
+    with pytest.raises(InvalidInput):
+        uneven.multipliers(Sphere(3), 4)
+    assert External.from_expression("0.5*Abs(sin(t)) + 0.5*cos(65*t)").even
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+@pytest.mark.parametrize("turn", [0.0, 2 * np.pi, -4 * np.pi])
+def test_neurons_that_cancel_are_none(activation, turn):
+    cancelling = Perceptron((1.0, -1.0), (0.3, 0.3 + turn), activation)
+    assert cancelling.tail_bound(Circle(), 16) == 0.0
+    assert cancelling.scale(Circle()) <= 64 * EPS
+
+
+def test_coefficients_of_sines_have_no_multipliers_of_cosines():
+    series = External.from_coefficients((0.3, 0.1), (0.2,))
+    assert series.multiplier_derivatives("cosine1", Circle(), 2).tolist() == [0.0, 1.0, 0.0]
+    with pytest.raises(InvalidInput, match="sine_multipliers"):
+        series.multiplier_derivatives("sine1", Circle(), 2)

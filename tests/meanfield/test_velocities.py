@@ -212,3 +212,20 @@ def _ratio(beta, n, amplitude):
         # Rounding has not the symmetry, and would grow into a single cluster.
         density = np.tile(density.reshape(n, -1).mean(axis=0), n)
     return exponent / threshold
+
+
+@pytest.mark.parametrize(
+    ("description", "said"),
+    [
+        (
+            {"name": "softmax attention", "parameters": {"gamma": 2.0}},
+            r"does not take the parameters given \(gamma\)",
+        ),
+        ({"name": "phase lag", "parameters": {}}, r"does not take the parameters given \(none\)"),
+        ({"name": "depth scaling", "parameters": {"power": 0.5}}, "does not take the parameters given"),
+    ],
+)
+def test_descriptions_with_other_parameters_are_refused(description, said):
+    equation = ContinuityEquation(Circle(), SoftmaxAttention(2.0)).to_dict() | {"velocity": description}
+    with pytest.raises(InvalidInput, match=said):
+        equation_from(equation)

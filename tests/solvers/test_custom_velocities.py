@@ -31,6 +31,7 @@ from solvers import (
     ETDRK4,
     LSODA,
     Characteristics,
+    Checkpoint,
     MomentDrift,
     PairDrift,
     VonMises,
@@ -238,6 +239,42 @@ REFUSED = {
 def test_what_needs_more_than_values_of_the_velocity_is_refused(name):
     with pytest.raises(InvalidInput, match="kuramoto is a function of moments, of which only the values are known"):
         REFUSED[name](at(kuramoto, noise=0.5))
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.3])
+def test_rates_beyond_doubles_are_refused(noise):
+    with pytest.raises(ComputationFailed, match="measure time in another unit"):
+        evolve(at(lambda t, m: 1e200 * np.sin(t), noise=noise), VonMises(0.0, 2.0), 1.0)
+
+
+def test_velocities_are_continuous_on_their_domain():
+    with pytest.raises(InvalidInput, match=r"0 at the angle 0 and 6\.28319 at 2 pi, which is the same place"):
+        at(lambda t, m: t)
+    with pytest.raises(InvalidInput, match="1 at one pole and -1 at the other"):
+        at(lambda t, m: np.cos(t), domain=Sphere(3))
+
+
+def test_a_velocity_that_jumps_on_the_way_is_said_to_be_the_reason():
+    problem = at(lambda t, m: np.where(np.cos(t) > 0.2, 1.0, -1.0), noise=0.3)
+    with pytest.raises(ComputationFailed, match="a velocity that is not smooth, as that of custom velocity"):
+        evolve(problem, VonMises(0.0, 2.0), 1.0)
+
+
+def test_a_checkpoint_of_another_function_of_the_same_name_is_refused(tmp_path):
+    runs = {
+        "density": lambda problem: evolve(
+            problem, VonMises(0.5, 2.0), 1.0, checkpoint=Checkpoint(tmp_path / "density", every=0.25)
+        ),
+        "particles": lambda problem: simulate(
+            problem, 50, 0.5, 1, step=0.05, checkpoint=Checkpoint(tmp_path / "particles", every=0.1)
+        ),
+    }
+    for run in runs.values():
+        first = run(at(lambda t, m: -np.sin(t), noise=0.3))
+        again = run(at(lambda t, m: -np.sin(t), noise=0.3))
+        assert np.array_equal(first.cosine, again.cosine)
+        with pytest.raises(InvalidInput, match="belongs to another run"):
+            run(at(lambda t, m: np.sin(t), noise=0.3))
 
 
 def test_what_particles_and_lags_need_is_said():

@@ -131,6 +131,14 @@ def test_with_noise_the_equation_on_a_grid(power, confined, method):
     assert np.abs((trajectory.cosine - 1j * trajectory.sine)[-1, :8] - moments).max() < bound
 
 
+@pytest.mark.parametrize("domain", [Circle(), Sphere(3)])
+def test_a_potential_has_a_default_step(domain):
+    """The slope of the velocity of the transformer is e^beta at most, and the sum of k^2 I_k no more than twice that."""
+    problem = ContinuityEquation(domain, DepthScaled(Transformer(1.0)), 0.0, 1.0)
+    step = simulate(problem, 20, 1.0, seed=1).step
+    assert 0.05 / (2.0 * math.e) <= step <= 0.05 / math.e
+
+
 def test_particles_with_noise_follow_their_limit():
     problem = ContinuityEquation(Circle(), DepthScaled(SoftmaxAttention(2.0), 2.0), 0.2, 6.0)
     limit = evolve(problem, VonMises(0.0, 1.0), 2.0, times=1).cosine[-1, 1]

@@ -8,10 +8,12 @@ from meanfield import (
     Circle,
     ContinuityEquation,
     CosineSeries,
+    External,
     InvalidInput,
     Kuramoto,
     NormalisedAttention,
     Outcome,
+    Perceptron,
     PhaseLag,
     SoftmaxAttention,
     Sphere,
@@ -19,6 +21,7 @@ from meanfield import (
     critical_coupling,
     growth_rates,
 )
+from meanfield.equations import equation_of
 from solvers import (
     LSODA,
     Characteristics,
@@ -268,3 +271,14 @@ def test_softmax_attention_contracts_along_characteristics_at_the_rate_of_the_an
     deficit = 1.0 - trajectory.cosine[:, 1]
     rates = -np.diff(np.log(deficit))
     assert abs(rates[-1] - 1.0) < abs(rates[-3] - 1.0) < abs(rates[-5] - 1.0) < 1e-2
+
+
+@pytest.mark.parametrize("law", [Kuramoto(), SoftmaxAttention(2.0), PhaseLag(Kuramoto(), 0.3)])
+@pytest.mark.parametrize(
+    "confinement",
+    [Perceptron((1.0,), (0.3,)), Perceptron((1.0,), (0.3,), "step"), External.from_expression("Abs(sin(t-0.2))")],
+)
+def test_characteristics_in_confinements_with_kinks_are_refused(law, confinement):
+    problem = equation_of(Circle(), law, noise=0.0, coupling=1.0, confinement=confinement)
+    with pytest.raises(InvalidInput, match=rf"at most 512 degrees, and {type(confinement).__name__}\("):
+        evolve(problem, VonMises(0.0, 1.0), 1.0, method=Characteristics())

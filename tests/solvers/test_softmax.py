@@ -28,6 +28,7 @@ from solvers.domains import solvers_of
 from solvers.sizing import stationary_equation
 from solvers.sphere.linearised import law_spectra as zonal_law_spectra
 from tests import oracles
+from verification import Verdict, verify
 
 EPS = float(np.finfo(float).eps)
 
@@ -307,3 +308,18 @@ def test_zonal_states_are_fixed_points_of_the_gibbs_map(dimension):
         gibbs = (kernel @ (weights * density)) ** (problem.coupling / (beta * noise))
         scale = (weights @ density) / (weights @ gibbs)
         assert np.abs(density - scale * gibbs).max() < 1e-12 * density.max()
+
+
+def test_auto_files_describe_no_other_equation(tmp_path):
+    diagram = bifurcation_diagram(ContinuityEquation(Circle(), SoftmaxAttention(2.0)), relative=(0.8, 1.2))
+    diagram.save(tmp_path / "softmax.auto")
+    text = (tmp_path / "d.softmax").read_text()
+    assert "Stationary states of softmax attention (beta = 2) on the circle" in text
+    assert "McKean-Vlasov" not in text.partition("The line below")[0]
+    assert "w_j" not in text.partition("The line below")[0]
+    assert open_diagram(tmp_path / "softmax.auto").problem == diagram.problem
+
+
+def test_claims_on_mckean_vlasov_equations_are_not_judged_on_softmax():
+    results = verify("circle.*", [ContinuityEquation(Circle(), SoftmaxAttention(2.0), 0.5)])
+    assert {result.verdict for result in results} == {Verdict.NOT_APPLICABLE}

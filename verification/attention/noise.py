@@ -14,7 +14,7 @@ import numpy as np
 
 from meanfield import Branch, Equation, State
 
-from ..claims import Evidence, Undecided, at_least, claim, compare, missing, worst
+from ..claims import GIBBS_STATES, Evidence, Undecided, at_least, claim, compare, missing, worst
 from ..hypotheses import anywhere
 from ..measures import LOCATION, RESIDUAL, Floats, polynomial_at_zero, spaced
 from ..tools import Tools
@@ -71,6 +71,7 @@ def _first_branch(problem: Equation, tools: Tools) -> Branch:
     assumptions="noise; the circle; no confinement; folds are looked for up to 1.5 kappa_1",
     source="expansion of rho = (K*rho)^p/Z at uniform; without normalisation it folds from beta = 2.4469 on",
     hypotheses=noisy,
+    needs=GIBBS_STATES,
 )
 def continuous_transition(problem: Equation, tools: Tools) -> Evidence:
     """Compare the birth and the curvature of the branch with the formula, and its couplings with their order."""
@@ -102,6 +103,7 @@ def continuous_transition(problem: Equation, tools: Tools) -> Evidence:
     assumptions="noise; the circle; no confinement; states with one and more clusters and uniform",
     source="linearisation -D G (1 - p A) with G positive; A from the moments of states by sums over equal angles",
     hypotheses=noisy,
+    needs=GIBBS_STATES,
 )
 def matrix(problem: Equation, tools: Tools) -> Evidence:
     """Compare states with the Gibbs map, one eigenvalue with rotation's, numbers of others with spectra."""
