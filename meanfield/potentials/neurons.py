@@ -8,7 +8,7 @@ circle, that fits a function :math:`f^*` on uniform inputs has the loss
           V = -\mathbb E\, f^*(x)\,\langle x, w\rangle_+ ,
 
 with :math:`W = ((\pi - t)\cos t + \sin t)/(4\pi)`, :math:`0 \le t \le \pi` (Cho and Saul, NeurIPS 2009), whose
-coefficients are :math:`w_m = 2c_m^2` with those :math:`c_0 = 1/\pi`, :math:`c_1 = 1/4`,
+coefficients are :math:`w_0 = c_0^2` and :math:`w_m = 2c_m^2` with those :math:`c_0 = 1/\pi`, :math:`c_1 = 1/4`,
 :math:`c_{2j} = (-1)^{j+1}/(\pi(4j^2-1))` of a neuron: odd degrees from 3 on cannot be learned. All repel, so that
 with noise there is one stationary state.
 """
