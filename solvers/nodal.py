@@ -50,8 +50,8 @@ class NodalEquation(StationaryEquation):
         if confining_degree(problem) is None:
             raise NotResolved(
                 f"stationary states of {problem.velocity.name} in a confinement with a kink or a singularity, as "
-                f"{problem.confinement!r} has, are not computed: its multipliers decay too slowly; take a smooth one, of "
-                "neurons --activation tanh or gelu"
+                f"{problem.confinement!r} has, are not computed: its multipliers decay too slowly; take a smooth "
+                "one, of neurons --activation tanh or gelu"
             )
         at_uniform: Any = problem.velocity.at_uniform(problem.domain)
         self.unit = (
