@@ -29,7 +29,7 @@ NOISE = 4.0
 
 
 def faded_velocity(
-    law: VelocityLaw, drive: Values, slope: Values, radial: Values | None, rounding: float
+    law: VelocityLaw, drive: Values, slope: Values, radial: Values | None, rounding: float | Floats
 ) -> Values:
     """Return the velocity of a law, which fades to zero where both slope and radial drive are rounding noise.
 
@@ -48,7 +48,7 @@ def faded_velocity(
 
 
 def velocity_slopes(
-    law: VelocityLaw, drive: Floats, slope: Floats, radial: Floats | None, rounding: float
+    law: VelocityLaw, drive: Floats, slope: Floats, radial: Floats | None, rounding: float | Floats
 ) -> tuple[Floats, Floats, Floats | None]:
     """Return the derivatives of the velocity by the drive, its slope and the radial drive, by complex steps."""
     step = 1j * STEP

@@ -65,8 +65,8 @@ def block_matrix(point: Point, block: Block) -> BlockMatrix:
     degrees, roots = _modes(equation)
     classes = degrees % basis.symmetry
     inside = (classes == block.residue) | (classes == basis.symmetry - block.residue)
-    degrees, roots = degrees[inside], roots[inside]
     about = _linearisation(point, int(degrees.max(initial=1)))
+    degrees, roots = degrees[inside], roots[inside]
     matrix = np.eye(degrees.size) - roots[:, None] * about.stationary_map(degrees, block.parity == "odd") / roots
     if rotations(point, block):
         matrix = plus_projector(matrix, roots * about.generator()[degrees - 1])
