@@ -483,6 +483,38 @@ def test_two_clusters_grow_from_a_perturbation_of_their_symmetry():
     assert abs(abs(grown.cosine[-1, 2]) - clusters(problem)["2-cluster"].cosine[2]) < 1e-6
 
 
+def test_directions_that_rounding_does_not_determine_are_not_counted():
+    """Mass exchange between clusters far apart grows at exp(-barrier); other directions may be known nevertheless.
+
+    By sines alone mass is not exchanged. The collocated eigenvalue of rotation, zero, tells the error of the other.
+    """
+    generator, odd = np.random.default_rng(3), slice(1, POINTS // 2 + 1)
+    mirrored = -np.arange(POINTS) % POINTS
+    for beta, coupling in [(2.0, 50.0), (generator.uniform(2.0, 5.0), generator.uniform(40.0, 50.0))]:
+        state = clusters(ngpt(beta).at(coupling=coupling))["2-cluster"]
+        density = oracles.attention_density("ngpt", beta, coupling, 2.0 * np.pi * state.density(ANGLES), 1)
+        assert density.min() < EPS * density.max()
+        assert state.unstable is None
+        _, jacobian = oracles.collocated_attention("ngpt", beta, coupling, 1.0, density)
+        sines = (jacobian - jacobian[:, mirrored])[odd, odd]
+        _, error, growth = np.sort(np.linalg.eigvals(sines).real)[-3:]
+        assert growth > 4.0 * abs(error)
+        assert abs(state.slowest_rate + growth) < 2.0 * abs(error)
+
+
+def test_a_rotation_beside_a_field_below_rounding_is_not_counted():
+    """On top of a field a cluster is unstable, below rounding or not: never is it said to be stable."""
+    for beta, strength in [(1.0, 1e-3), (1.0, 1e-14), (0.6, 1e-15)]:
+        problem = ngpt(beta, 1.8, 0.3, CosineSeries((-strength,)))
+        equation = stationary_equation(solvers_of(problem).geometry, problem, 1, 1)
+        alone = clusters(ngpt(beta, 1.8, 0.3), rates=False)["1-cluster"]
+        signs = (-1.0) ** np.arange(alone.cosine.size)
+        start = equation.unknown_with(signs * alone.cosine, np.zeros(signs.size))
+        state = state_of(problem, state_at(equation, start, equation.q_at(problem.coupling)))
+        assert state.cosine[1] < -0.2
+        assert state.unstable == (1 if strength > 1e-12 else None)
+
+
 def test_no_diagram_without_a_free_energy_is_complete_by_its_convexity():
     """Beyond its threshold beta D a cluster may rest on top of a weak field as well, which no branch leads to."""
     generator = np.random.default_rng(8)
