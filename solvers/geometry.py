@@ -132,6 +132,10 @@ class Densities(Protocol):
         Eigenvalues of J above ``-neutral`` do not count.
         """
 
+    def is_counted(self, point: "Point") -> bool:
+        """Return whether rounding determines the unstable counts at a point where no direction is neutral."""
+        return True
+
     def unstable_along(self, points: Sequence["Point"]) -> list[tuple[int, int]]:
         """Return the unstable counts at points of a branch."""
         return [self.unstable_counts(point) for point in points]

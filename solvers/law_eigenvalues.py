@@ -1,6 +1,6 @@
 """Eigenvalues of linearisations that are symmetric in no known inner product: real parts, with error bounds."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,8 @@ STEP = 1e-30
 TRUNCATION_TOLERANCE = 1e-9
 # Multiples of eps |L| up to which an eigenvalue is rounding noise.
 ROUNDING = 4.0
-
+# Moments of the density above this decide the degrees for counts; so many more there are, of so many at most.
+RESOLVED, BEYOND, MOST = 1e-12, 24, 256
 
 # Most degrees under a law without a Gibbs map: where its velocity is hardly smooth the moments of a state decay
 # slowly, and eigenvalues change little by what is left out. How well two truncations must agree there.
@@ -29,7 +30,7 @@ NOISE = 4.0
 
 
 def faded_velocity(
-    law: VelocityLaw, drive: Values, slope: Values, radial: Values | None, rounding: float
+    law: VelocityLaw, drive: Values, slope: Values, radial: Values | None, rounding: float | Floats
 ) -> Values:
     """Return the velocity of a law, which fades to zero where both slope and radial drive are rounding noise.
 
@@ -48,7 +49,7 @@ def faded_velocity(
 
 
 def velocity_slopes(
-    law: VelocityLaw, drive: Floats, slope: Floats, radial: Floats | None, rounding: float
+    law: VelocityLaw, drive: Floats, slope: Floats, radial: Floats | None, rounding: float | Floats
 ) -> tuple[Floats, Floats, Floats | None]:
     """Return the derivatives of the velocity by the drive, its slope and the radial drive, by complex steps."""
     step = 1j * STEP
@@ -80,18 +81,43 @@ def deflated(matrix: Floats, generator: Floats) -> Floats:
     return np.asarray(matrix - shift * np.multiply.outer(generator, generator))
 
 
-def largest_rate(matrix: Floats) -> float:
-    """Return minus the largest real part of the eigenvalues of a matrix.
+def largest_rate(matrices: Iterable[Floats]) -> float:
+    """Return minus the largest real part of the eigenvalues of the blocks of a matrix.
 
     Raises
     ------
     NotResolved
         If it is below rounding.
     """
-    rate = -float(np.linalg.eigvals(matrix).real.max())
-    if abs(rate) <= ROUNDING * EPS * float(np.linalg.norm(matrix)):
+    rate, rounding = min((-float(_real_parts(matrix).max()), rounding_in(matrix)) for matrix in matrices)
+    if abs(rate) <= rounding:
         raise NotResolved(f"the slowest rate, {rate:.1g}, is below the rounding of the linearisation")
     return rate
+
+
+def growing(matrix: Floats) -> int:
+    """Return the number of eigenvalues whose real parts are above rounding."""
+    return int(np.count_nonzero(_real_parts(matrix) > rounding_in(matrix)))
+
+
+def has_neutral(matrix: Floats) -> bool:
+    """Return whether the real part of an eigenvalue is within rounding of zero, and its sign not known."""
+    return bool(np.abs(_real_parts(matrix)).min(initial=np.inf) <= rounding_in(matrix))
+
+
+def rounding_in(matrix: Floats) -> float:
+    """Return the modulus up to which eigenvalues of a matrix are rounding noise."""
+    return ROUNDING * EPS * float(np.linalg.norm(matrix))
+
+
+def counting_degree(last: int) -> int:
+    """Return the degree of truncation for counts at a density of a degree."""
+    last = min(last, MOST)
+    return last + max(BEYOND, last // 3)
+
+
+def _real_parts(matrix: Floats) -> Floats:
+    return np.asarray(np.linalg.eigvals(matrix).real)
 
 
 def truncations(problem: Equation, degree: int) -> tuple[int, int]:

@@ -252,10 +252,13 @@ def _continuous(problem: Equation) -> str:
     return criterion.statement
 
 
-def _energy_and_stability(state: State) -> tuple[float, int]:
-    """Return the sort key of a state: free energy gap, zero without one or in a tie with uniform, and stability."""
+def _energy_and_stability(state: State) -> tuple[float, bool, int]:
+    """Return the sort key of a state: free energy gap, zero without one or in a tie with uniform, and stability.
+
+    Where the unstable directions are not counted the state comes after those where they are.
+    """
     gap = state.observables.get(FREE_ENERGY_GAP, 0.0)
-    return (gap if abs(gap) > 4.0 * EPS else 0.0), state.unstable or 0
+    return (gap if abs(gap) > 4.0 * EPS else 0.0), state.unstable is None, state.unstable or 0
 
 
 def _stable_first(states: list[State]) -> None:
@@ -275,7 +278,9 @@ def _rate(state: State) -> float | None:
         rate = _slowest_rate(state)
     except ComputationFailed:
         return None
-    return rate if state.unstable is None or (rate < 0.0) == (state.unstable > 0) else None
+    if state.unstable is None:
+        return rate or None
+    return rate if (rate < 0.0) == (state.unstable > 0) else None
 
 
 def _slowest_rate(state: State) -> float:

@@ -552,6 +552,23 @@ def attention_state(
     return density
 
 
+def attention_density(normalisation: str, beta: float, ratio: float, density: Any, rounds: int = 3) -> Any:
+    """Return exp(ratio * integral of v)/Z on a grid after some rounds, accurate relative to itself everywhere.
+
+    What may be rounding noise of the start is left out: far from the others its particles would decide.
+    """
+    angles = 2 * np.pi * np.arange(density.size) / density.size
+    waves = 1j * np.fft.fftfreq(density.size, 1.0 / density.size)
+    waves[0] = np.inf
+    density = np.where(density > 1e-12 * density.max(), density, 0.0)
+    for _ in range(rounds):
+        velocity = attention_velocity(normalisation, beta, angles, density / density.size)
+        field = ratio * np.fft.ifft(np.fft.fft(velocity) / waves).real
+        density = np.exp(field - field.max())
+        density /= density.mean()
+    return density
+
+
 def attention_eigenvalues(
     normalisation: str, beta: float, coupling: float, noise: float, density: Any, force: Any = 0.0
 ) -> Any:

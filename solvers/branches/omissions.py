@@ -78,12 +78,13 @@ def _arrived_at(birth: Birth, register: Register) -> bool:
 def _complete(problem: Equation, geometry: Geometry, register: Register) -> bool:
     """Return whether no branch is expected beyond those that the followed ones lead to.
 
-    With attractive multipliers of a sum below D/kappa the free energy is strictly convex, and there is one state.
+    With attractive multipliers of a sum below D/kappa a free energy is strictly convex, and there is one state.
     Without a confinement isolated branches have been met where three modes or more interact: where
     branches branch again, some modes repel, or modes become critical in another order than that of their degrees.
     """
-    multipliers = problem.potential.multipliers(problem.domain, MODES)[1:].astype(float)
-    unique = all(
+    effective = problem.velocity.at_uniform(problem.domain)
+    multipliers = effective.multipliers(problem.domain, MODES)[1:].astype(float)
+    unique = has_free_energy(problem) and all(
         abs(float(end)) * np.abs(np.minimum(np.sign(float(end)) * multipliers, 0.0)).sum() < problem.noise
         for end in register.interval
     )

@@ -201,6 +201,7 @@ def _crossings(one: Knot, other: Knot, followed: Followed, interval: tuple[Numbe
 
 def _record_piece(knots: list[Knot], part: Part, symmetry: int, parent: int | None, register: Register) -> None:
     points = [knot.point for knot in knots]
+    _forget_uncounted(knots, part.curve.vertical)
     cosine, sine, tangent_cosine, tangent_sine, modes = moment_arrays(points)
     coupling = np.array([point.coupling for point in points])
     labels = ["" if knot.event is None else LABELS[knot.event.kind] for knot in knots]
@@ -233,6 +234,13 @@ def _record_piece(knots: list[Knot], part: Part, symmetry: int, parent: int | No
     )
     register.branches.append(branch)
     _record_events(knots, branch, register)
+
+
+def _forget_uncounted(knots: list[Knot], vertical: bool) -> None:
+    """Forget counts that rounding does not determine, except at events and births, where directions are neutral."""
+    for knot in knots[1:]:
+        if not (vertical or knot.event is not None or knot.point.equation.densities.is_counted(knot.point)):
+            knot.unstable = None
 
 
 def _record_events(knots: list[Knot], branch: Branch, register: Register) -> None:
@@ -290,13 +298,14 @@ def state_of(problem: Equation, point: Point, label: str = "", *, vertical: bool
         Whether it is of a family at one coupling; along it a direction is neutral up to the error of its members.
     """
     equation = point.equation
+    counts = equation.densities.unstable_counts(point, VERTICAL_NEUTRAL if vertical else NEUTRAL)
     cosine, sine, modes = significant_moments(point)
     return State(
         problem=problem,
         cosine=cosine,
         sine=sine,
         observables=of_states(problem, point.invariant),
-        unstable=sum(equation.densities.unstable_counts(point, VERTICAL_NEUTRAL if vertical else NEUTRAL)),
+        unstable=sum(counts) if vertical or equation.densities.is_counted(point) else None,
         symmetry=symmetry_of(point),
         residual=point.residual,
         modes=modes,

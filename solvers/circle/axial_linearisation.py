@@ -12,15 +12,20 @@ where the c are cosines or sines and the mean is uniform. A perturbation :math:`
 
 where the flux J, which only sines have, makes :math:`\psi` periodic: L is singular where :math:`1 - T` is, T taking
 the moments that make :math:`\delta v` to those of :math:`\phi`.
+
+The density is that of the stationary map, :math:`e^{(\kappa/D)\int v - V/D}/Z`, which is accurate relative to
+itself where moments are so relative to its maximum only: far from all particles :math:`\delta v` may be large.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
 from meanfield import Equation
 
-from ..bases import Floats, Integers, Panels
+from ..bases import EPS, Floats, Integers, Panels
 from ..bases.panels import HALVINGS
-from ..law_eigenvalues import deflated, faded_velocity, rounding_of, velocity_slopes
+from ..law_eigenvalues import NOISE, deflated, faded_velocity, rounding_of, velocity_slopes
 
 # Equal panels: at least so many, and so many degrees for each.
 FEWEST, DEGREES_PER_PANEL = 8, 3
@@ -28,6 +33,17 @@ FEWEST, DEGREES_PER_PANEL = 8, 3
 SPARE = 3
 # Densities below this share of the mean count as this, so that their inverses are in the range of doubles.
 LEAST = 1e-280
+# Averages whose relative rounding error is above this are sums over particles.
+DIGITS = 1e-9
+
+
+class Averages(NamedTuple):
+    """The drive, its slope, the radial drive, if any, and the rounding errors of the last two, on the panels."""
+
+    drive: Floats
+    slope: Floats
+    radial: Floats | None
+    rounding: Floats
 
 
 class AxialLinearisation:
@@ -63,18 +79,63 @@ class AxialLinearisation:
         self.panels = Panels(np.pi / symmetry, cells, symmetry, halvings)
         self._cosines = np.cos(np.multiply.outer(np.arange(degree + 1), self.panels.angles))
         self._sines = np.sin(np.multiply.outer(self.modes, self.panels.angles))
-        self.density = self._density(moments)
-        terms = self.modes * (drive * self.moments)[1:]
-        along = (drive * self.moments) @ self._cosines, -terms @ self._sines
-        radial, rounding = None, rounding_of(terms)
-        if self._radial is not None:
-            radial = (self._radial * self.moments) @ self._cosines
-            rounding = rounding_of(terms, self._radial * self.moments)
-        self.velocity = faded_velocity(law, *along, radial, rounding)
-        self._slopes = velocity_slopes(law, *along, radial, rounding)
-        confinement = problem.confinement
-        angles = self.panels.angles + axis
-        self.force = 0.0 if confinement is None else -np.asarray(confinement.slope(angles), dtype=float)
+        self._integrals = self.panels.integrals_to(self.panels.angles)
+        confinement, angles = problem.confinement, self.panels.angles + axis
+        self.force, field = np.zeros(angles.size), np.zeros(angles.size)
+        if confinement is not None:
+            self.force = -np.asarray(confinement.slope(angles), dtype=float)
+            field = -np.asarray(confinement.values(angles), dtype=float) / problem.noise
+        averages = self._by_moments()
+        self.density = self._density(averages, field)
+        # The second round of sums starts from a density that is accurate where it is small.
+        for _ in range(2):
+            averages = self._improved(averages)
+            self.density = self._density(averages, field)
+        self.velocity = faded_velocity(law, *averages)
+        self._slopes = velocity_slopes(law, *averages)
+
+    def _by_moments(self) -> Averages:
+        """Return the averages as sums over moments."""
+        drive = self._drive * self.moments
+        slopes = self.modes * drive[1:]
+        along = drive @ self._cosines, -slopes @ self._sines
+        if self._radial is None:
+            return Averages(*along, None, np.full(self.panels.angles.size, rounding_of(slopes)))
+        radial = self._radial * self.moments
+        rounding = rounding_of(slopes, radial)
+        return Averages(*along, radial @ self._cosines, np.full(self.panels.angles.size, rounding))
+
+    def _improved(self, averages: Averages) -> Averages:
+        """Return averages which are sums over particles where those over moments leave but few digits.
+
+        Far from all particles the terms of the former are as small as they, and their rounding with them.
+        """
+        if averages.radial is None:
+            return averages
+        law, angles = self.problem.velocity, self.panels.angles
+        places = np.flatnonzero(np.hypot(averages.slope, averages.radial) < averages.rounding / DIGITS)
+        if not places.size:
+            return averages
+        apart = np.hstack([np.subtract.outer(angles[places], angles), np.add.outer(angles[places], angles)])
+        masses = 0.5 * np.tile(self.density * self.panels.weights, 2)
+        drive, derivative, radial = law.kernels(np.cos(apart))
+        assert radial is not None
+        slope = -np.sin(apart) * derivative
+        # Each row is divided by a factor, which the potential tells.
+        largest = np.arange(places.size), np.abs(drive).argmax(axis=1)
+        factors = -np.asarray(law.potential.values(apart[largest]), dtype=float) / drive[largest]
+        sums = (part @ masses for part in (drive, slope, radial, np.abs(slope) + np.abs(radial)))
+        improved = [part.copy() for part in averages if part is not None]
+        for whole, part in zip(improved, sums, strict=True):
+            whole[places] = factors * part
+        improved[3][places] *= NOISE * EPS
+        return Averages(*improved)
+
+    def _density(self, averages: Averages, field: Floats) -> Floats:
+        """Return the density of the stationary map, by its averages and the field of the confinement."""
+        field = field + self.ratio * self._integrals(faded_velocity(self.problem.velocity, *averages))
+        density = np.exp(field - field.max())
+        return np.asarray(density / (density @ self.panels.weights))
 
     def _layer(self) -> float:
         """Return the width, at most one, of the layer about an axis where slope and radial drive are as large."""
@@ -85,14 +146,6 @@ class AxialLinearisation:
         radials = np.abs(ends @ (self._radial * self.moments))
         bends = np.abs(ends @ (degrees**2 * self._drive * self.moments))
         return float((radials / np.maximum(bends, radials + np.finfo(float).tiny)).min())
-
-    def _density(self, moments: Floats) -> Floats:
-        """Return the density with all its moments on the panels, relative to the uniform one."""
-        piece = self.panels.angles.size // self.symmetry
-        waves = np.cos(np.multiply.outer(self.symmetry * self.panels.angles[:piece], np.arange(1, moments.size)))
-        values = 1.0 + 2.0 * waves @ moments[1:]
-        sides = [values if turn % 2 == 0 else values[::-1] for turn in range(self.symmetry)]
-        return np.maximum(np.concatenate(sides), 0.0)
 
     def _functions(self, degrees: Integers, sines: bool) -> tuple[Floats, Floats]:
         """Return cosines or sines of some degrees on the panels, and their derivatives, one row each."""
@@ -150,7 +203,7 @@ class AxialLinearisation:
         if sines:
             inverse = 1.0 / np.maximum(self.density, LEAST)
             slopes -= (slopes @ self.panels.weights)[:, None] * (inverse / (inverse @ self.panels.weights))
-        psi = self.panels.integrals_to(self.panels.angles)(slopes)
+        psi = self._integrals(slopes)
         masses = self.density * self.panels.weights
         means = np.multiply.outer(values @ masses, psi @ masses) if not sines else 0.0
         return np.asarray((values * masses) @ psi.T - means)

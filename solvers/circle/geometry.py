@@ -70,6 +70,7 @@ class LawDensities(EvenDensities):
     """Densities even about an axis, under a law without a symmetric linearisation."""
 
     unstable_counts = staticmethod(law_stability.unstable_counts)
+    is_counted = staticmethod(law_stability.is_counted)
     block_matrix = staticmethod(law_stability.block_matrix)
     rotations = staticmethod(law_stability.rotations)
     counted_together = Densities.counted_together

@@ -197,7 +197,7 @@ def slowest_rate(state: State) -> float:
 
     def rate_at(degree: int) -> float:
         about = _linearised(state, aligned, even, degree)
-        return min(largest_rate(about.deflated(part)) for part in parts)
+        return largest_rate(about.deflated(part) for part in parts)
 
     return agreed_rate(state.problem, rate_at, last_degree(aligned, RESOLVED))
 

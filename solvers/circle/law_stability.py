@@ -10,19 +10,16 @@ import functools
 
 import numpy as np
 
-from ..bases import EPS, Floats
+from ..bases import Floats
 from ..branches.continuation import Point
 from ..equation import StationaryEquation, plus_projector
 from ..geometry import BlockMatrix, UnsymmetricMatrix
-from ..law_eigenvalues import ROUNDING
+from ..law_eigenvalues import RESOLVED, counting_degree, growing, has_neutral
 from ..newton import NEUTRAL
 from ..significant import significant_degrees, strengths
 from .axial_linearisation import AxialLinearisation
 from .linearisation import last_degree
 from .stability import Block, classes_of
-
-# Moments of the density above this decide the degrees of perturbations; so many more there are, of so many at most.
-RESOLVED, BEYOND, MOST = 1e-12, 24, 256
 
 
 def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
@@ -30,22 +27,29 @@ def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
 
     Those within rounding of zero do not count.
     """
-    last = min(point.equation.basis.symmetry * last_degree(point.moments, RESOLVED), MOST)
-    about = _linearisation(point, last + max(BEYOND, last // 3))
+    about = _about(point)
     even = odd = 0
     for residue in classes_of(point):
-        cosines = _growing(about.of_class(residue, False))
+        cosines = growing(about.of_class(residue, False))
         even += cosines
         # Sines are as many except in the extreme classes.
         twofold = 0 < 2 * residue < about.symmetry
-        odd += cosines if twofold else _growing(about.of_class(residue, True))
+        odd += cosines if twofold else growing(about.of_class(residue, True))
     return even, odd
 
 
-def _growing(matrix: Floats) -> int:
-    """Return the number of eigenvalues whose real parts are above rounding."""
-    rounding = ROUNDING * EPS * float(np.linalg.norm(matrix))
-    return int(np.count_nonzero(np.linalg.eigvals(matrix).real > rounding))
+def is_counted(point: Point) -> bool:
+    """Return whether no eigenvalue but those of rotation is within rounding of zero."""
+    about = _about(point)
+    parts = ((residue, sines) for residue in classes_of(point) for sines in (False, True))
+    return not any(has_neutral(about.of_class(*part)) for part in parts)
+
+
+def _about(point: Point) -> AxialLinearisation:
+    """Return the linearised equation at a point with the degrees for counts."""
+    return _linearisation(
+        point, counting_degree(point.equation.basis.symmetry * last_degree(point.moments, RESOLVED))
+    )
 
 
 def _linearisation(point: Point, degree: int) -> AxialLinearisation:
@@ -65,8 +69,8 @@ def block_matrix(point: Point, block: Block) -> BlockMatrix:
     degrees, roots = _modes(equation)
     classes = degrees % basis.symmetry
     inside = (classes == block.residue) | (classes == basis.symmetry - block.residue)
-    degrees, roots = degrees[inside], roots[inside]
     about = _linearisation(point, int(degrees.max(initial=1)))
+    degrees, roots = degrees[inside], roots[inside]
     matrix = np.eye(degrees.size) - roots[:, None] * about.stationary_map(degrees, block.parity == "odd") / roots
     if rotations(point, block):
         matrix = plus_projector(matrix, roots * about.generator()[degrees - 1])

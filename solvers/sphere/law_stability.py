@@ -7,19 +7,15 @@ singular there as well; in other sectors by :math:`-L_{kl}/(D\,k(k+d-2))`, with 
 
 import numpy as np
 
-from ..bases import EPS, Floats
 from ..branches.continuation import Point
 from ..equation import plus_projector
 from ..geometry import BlockMatrix, UnsymmetricMatrix
-from ..law_eigenvalues import ROUNDING
+from ..law_eigenvalues import MOST, RESOLVED, counting_degree, growing, has_neutral
 from ..newton import NEUTRAL
 from ..sizing import equation_among
 from .linearised.interaction import repetitions
 from .linearised.law_spectra import ZonalLinearisation
 from .stability import AzimuthalBlock
-
-# Moments of the density above this decide the degrees of perturbations; so many more there are, of so many at most.
-RESOLVED, BEYOND, MOST = 1e-12, 24, 256
 
 
 def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
@@ -27,19 +23,23 @@ def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
 
     Those within rounding of zero do not count.
     """
-    moments, _ = point.by_degree
-    last = min(int(np.flatnonzero(np.abs(moments) > RESOLVED)[-1]), MOST)
-    about = _linearisation(point, last + max(BEYOND, last // 3))
+    about = _about(point)
     dimension = point.equation.problem.domain.dimension
     sectors = range(1, about.last_sector + 1)
-    others = sum(repetitions(dimension, order) * _growing(about.deflated(order)) for order in sectors)
-    return _growing(about.deflated(0)), others
+    others = sum(repetitions(dimension, order) * growing(about.deflated(order)) for order in sectors)
+    return growing(about.deflated(0)), others
 
 
-def _growing(matrix: Floats) -> int:
-    """Return the number of eigenvalues whose real parts are above rounding."""
-    rounding = ROUNDING * EPS * float(np.linalg.norm(matrix))
-    return int(np.count_nonzero(np.linalg.eigvals(matrix).real > rounding))
+def is_counted(point: Point) -> bool:
+    """Return whether no eigenvalue but those of rotation is within rounding of zero."""
+    about = _about(point)
+    return not any(has_neutral(about.deflated(order)) for order in range(about.last_sector + 1))
+
+
+def _about(point: Point) -> ZonalLinearisation:
+    """Return the linearised equation at a point with the degrees for counts."""
+    moments, _ = point.by_degree
+    return _linearisation(point, counting_degree(int(np.flatnonzero(np.abs(moments) > RESOLVED)[-1])))
 
 
 def _linearisation(point: Point, degree: int | None = None) -> ZonalLinearisation:

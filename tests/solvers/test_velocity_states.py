@@ -392,6 +392,20 @@ def test_concentrated_states_far_from_which_averages_are_lost_in_rounding():
     assert np.abs(density - exact).max() < 1e-10 * density.max()
 
 
+def test_rates_of_clusters_opposite_to_which_the_density_is_below_rounding():
+    """Moments have no digit there, and where the velocity is wrong, perturbations seem to linger."""
+    generator = np.random.default_rng(12)
+    for beta in (20.0, *generator.uniform(4.0, 24.0, 2)):
+        ratio, noise = generator.uniform(1.8, 4.0), generator.uniform(0.3, 1.5)
+        state = clusters(ngpt(beta, ratio, noise))["1-cluster"]
+        density = oracles.attention_density("ngpt", beta, ratio * beta, 2.0 * np.pi * state.density(ANGLES))
+        expected = growing(state.problem, density)
+        # Collocated eigenvalues have rounding errors of eps POINTS^2 D times their condition, up to 1e4 here.
+        assert np.abs(spectrum(state).eigenvalues[:3] - expected[:3]).max() < 1e4 * EPS * POINTS**2 * noise
+        assert abs(state.slowest_rate + expected[0]) < 1e4 * EPS * POINTS**2 * noise
+        assert state.unstable == 0
+
+
 def test_a_law_of_ones_own_has_states():
     """For Kuramoto's drive r cos t with the speed 1/sqrt(1 + 4 h'^2) the field is an elementary function of r."""
     problem = ContinuityEquation(Circle(), Saturated(Kuramoto()), 1.0, 5.0)
@@ -467,6 +481,54 @@ def test_two_clusters_grow_from_a_perturbation_of_their_symmetry():
     problem = ngpt(4.0, 1.7)
     grown = evolve(problem, PerturbedUniform(1e-3, 2), 40.0)
     assert abs(abs(grown.cosine[-1, 2]) - clusters(problem)["2-cluster"].cosine[2]) < 1e-6
+
+
+def test_directions_that_rounding_does_not_determine_are_not_counted():
+    """Mass exchange between clusters far apart grows at exp(-barrier); other directions may be known nevertheless.
+
+    By sines alone mass is not exchanged. The collocated eigenvalue of rotation, zero, tells the error of the other.
+    """
+    generator, odd = np.random.default_rng(3), slice(1, POINTS // 2 + 1)
+    mirrored = -np.arange(POINTS) % POINTS
+    for beta, coupling in [(2.0, 50.0), (generator.uniform(2.0, 5.0), generator.uniform(40.0, 50.0))]:
+        state = clusters(ngpt(beta).at(coupling=coupling))["2-cluster"]
+        density = oracles.attention_density("ngpt", beta, coupling, 2.0 * np.pi * state.density(ANGLES), 1)
+        assert density.min() < EPS * density.max()
+        assert state.unstable is None
+        _, jacobian = oracles.collocated_attention("ngpt", beta, coupling, 1.0, density)
+        sines = (jacobian - jacobian[:, mirrored])[odd, odd]
+        _, error, growth = np.sort(np.linalg.eigvals(sines).real)[-3:]
+        assert growth > 4.0 * abs(error)
+        assert abs(state.slowest_rate + growth) < 2.0 * abs(error)
+
+
+def test_a_rotation_beside_a_field_below_rounding_is_not_counted():
+    """On top of a field a cluster is unstable, below rounding or not: never is it said to be stable."""
+    for beta, strength in [(1.0, 1e-3), (1.0, 1e-14), (0.6, 1e-15)]:
+        problem = ngpt(beta, 1.8, 0.3, CosineSeries((-strength,)))
+        equation = stationary_equation(solvers_of(problem).geometry, problem, 1, 1)
+        alone = clusters(ngpt(beta, 1.8, 0.3), rates=False)["1-cluster"]
+        signs = (-1.0) ** np.arange(alone.cosine.size)
+        start = equation.unknown_with(signs * alone.cosine, np.zeros(signs.size))
+        state = state_of(problem, state_at(equation, start, equation.q_at(problem.coupling)))
+        assert state.cosine[1] < -0.2
+        assert state.unstable == (1 if strength > 1e-12 else None)
+
+
+def test_no_diagram_without_a_free_energy_is_complete_by_its_convexity():
+    """Beyond its threshold beta D a cluster may rest on top of a weak field as well, which no branch leads to."""
+    generator = np.random.default_rng(8)
+    for beta, ratio in np.transpose([generator.uniform(0.3, 0.9, 2), generator.uniform(1.4, 1.8, 2)]):
+        problem = ngpt(beta, confinement=CosineSeries((-0.02 * beta,)))
+        diagram = bifurcation_diagram(problem, (0.0, ratio * beta), rates=False)
+        (branch,) = diagram.branches
+        force = -problem.confinement.slope(ANGLES)
+        turned = 2.0 * np.pi * diagram.state(branch.label, -1).density(ANGLES + np.pi)
+        other = oracles.attention_state("ngpt", beta, ratio * beta, 1.0, turned, force)
+        change, _ = oracles.collocated_attention("ngpt", beta, ratio * beta, 1.0, other, force)
+        assert np.abs(change).max() < 1e-10
+        assert (other * np.cos(ANGLES)).mean() < -0.1
+        assert any("there may be some" in warning for warning in diagram.warnings)
 
 
 def test_what_breaks_reflection_is_named_and_not_followed():

@@ -222,7 +222,7 @@ def slowest_rate(state: State) -> float:
 
     def rate_at(degree: int) -> float:
         about = ZonalLinearisation(state.problem, state.cosine, degree)
-        return min(largest_rate(about.deflated(order)) for order in range(about.last_sector + 1))
+        return largest_rate(about.deflated(order) for order in range(about.last_sector + 1))
 
     return agreed_rate(state.problem, rate_at, _degree(state))
 
