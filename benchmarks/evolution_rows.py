@@ -192,7 +192,7 @@ def step_and_terms(repeats: int = 2000) -> tuple[float, float]:
 
     def steps() -> None:
         for _ in range(repeats):
-            krogstad_step(system, unknown, nonlinear, weights)
+            krogstad_step(system, 0.0, 1e-3, unknown, nonlinear, weights)
 
     def terms() -> None:
         for _ in range(4 * repeats):

@@ -240,8 +240,9 @@ def killed(
         return f"it did not end: {said}"
     if left:
         return f"{len(left)} processes outlived it"
-    # Before the command has begun the interpreter ends in its own way.
-    if code not in (0, INTERRUPTED[number], -number):
+    # Before the command has begun the interpreter ends in its own way, within a class statement by an error.
+    begun = " in main" in said or "KeyboardInterrupt" not in said
+    if code not in (0, INTERRUPTED[number], -number) and begun:
         return f"it ended with {code}: {said}"
     if name and (place / name).read_bytes() != OLD and (complaint := unsound(place, name)):
         return f"{name} is neither old nor whole: {complaint}"

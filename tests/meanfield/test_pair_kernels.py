@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from meanfield import Circle, Kuramoto, NormalisedAttention, SoftmaxAttention, Sphere, Transformer
+from meanfield import Circle, GegenbauerSeries, Kuramoto, NormalisedAttention, SoftmaxAttention, Sphere, Transformer
 from meanfield.equations import Gradient
 
 EPS = np.finfo(float).eps
@@ -75,6 +75,7 @@ def test_the_slope_of_softmax_attention_is_bounded(beta):
     assert 0.5 * law.steepness() <= largest <= law.steepness()
 
 
-def test_what_is_not_known_is_none():
-    assert Gradient(Kuramoto()).steepness() is None
+def test_slopes_are_bounded_where_a_bound_is_known():
+    assert Gradient(Kuramoto()).steepness() == 1.0
+    assert Gradient(GegenbauerSeries((-1.0, 0.5), 3)).steepness() is None
     assert NormalisedAttention(-2.0).steepness() == 3.5

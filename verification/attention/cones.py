@@ -40,7 +40,7 @@ def waited(problem: Equation) -> str | None:
 
 
 @claim(
-    "attention.hemisphere",
+    "attention.cone",
     "tokens in an open hemisphere stay in their cone and meet at the local rate",
     statement=(
         "If all tokens have <x_i, w> > 0, the least of these never falls, and the tokens meet: in the end their "
