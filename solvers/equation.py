@@ -150,6 +150,10 @@ class StationaryEquation:
             else significant
         )
         self.complete, self.reach = significant.complete, significant.reach
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Compute what equations of other laws need besides."""
 
     def coupling(self, q: float) -> Number:
         """Return the coupling at the dimensionless coupling q."""

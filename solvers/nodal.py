@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from meanfield import Equation, NotResolved
+from meanfield import NotResolved
 
-from .bases import EPS, RESOLUTION_TOLERANCE, SMALL_FIELD, Basis, Floats, Gibbs, Integers, resolved
+from .bases import EPS, RESOLUTION_TOLERANCE, SMALL_FIELD, Floats, Gibbs, Integers, resolved
 from .equation import FIELD_ROUNDING, StationaryEquation
-from .geometry import Geometry
-from .significant import SignificantDegrees, confining_degree
+from .significant import confining_degree
 
 if TYPE_CHECKING:
     from .newton import Solution
@@ -37,16 +36,8 @@ class NodalEquation(StationaryEquation):
         If the confinement has a kink or a singularity.
     """
 
-    def __init__(
-        self,
-        problem: Equation,
-        basis: Basis,
-        sign: int,
-        geometry: Geometry,
-        significant: SignificantDegrees | None = None,
-        truncation: float = 0.0,
-    ) -> None:
-        super().__init__(problem, basis, sign, geometry, significant, truncation)
+    def _prepare(self) -> None:
+        problem = self.problem
         if confining_degree(problem) is None:
             raise NotResolved(
                 f"stationary states of {problem.velocity.name} in a confinement with a kink or a singularity, as "
@@ -58,7 +49,7 @@ class NodalEquation(StationaryEquation):
             self.unit * float(problem.potential.scale(problem.domain)) / float(at_uniform.scale(problem.domain))
         )
         self.attractions = self.signed_scales * self.scales
-        self.signs = np.ones(basis.degrees.size)
+        self.signs = np.ones(self.basis.degrees.size)
         self.signed_scales = self.scales
         self.repulsive = 0
 

@@ -33,13 +33,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from meanfield import Equation
-
-from .bases import EPS, Basis, Floats
+from .bases import EPS, Floats
 from .equation import Evaluation, plus_projector
-from .geometry import Geometry
 from .nodal import NodalEquation
-from .significant import SignificantDegrees
 
 if TYPE_CHECKING:
     from .newton import Solution
@@ -59,18 +55,10 @@ class SoftmaxEquation(NodalEquation):
         w.
     """
 
-    def __init__(
-        self,
-        problem: Equation,
-        basis: Basis,
-        sign: int,
-        geometry: Geometry,
-        significant: SignificantDegrees | None = None,
-        truncation: float = 0.0,
-    ) -> None:
-        super().__init__(problem, basis, sign, geometry, significant, truncation)
-        beta = problem.velocity.parameter_values()["beta"]
-        self.exponent_unit = sign * float(self.unit) / (beta * problem.positive_noise)
+    def _prepare(self) -> None:
+        super()._prepare()
+        beta = self.problem.velocity.parameter_values()["beta"]
+        self.exponent_unit = self.sign * float(self.unit) / (beta * self.problem.positive_noise)
         self.factor = self.doubled / abs(self.exponent_unit)
 
     def exponent(self, q: float) -> float:

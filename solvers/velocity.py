@@ -28,14 +28,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from meanfield import Equation, InvalidInput
+from meanfield import InvalidInput
 
 from .bases import Basis, Floats, Integrals, Panels, resolved
 from .equation import Evaluation
-from .geometry import Geometry
 from .law_eigenvalues import faded_velocity, rounding_of, velocity_slopes
 from .nodal import NodalEquation
-from .significant import SignificantDegrees
 
 if TYPE_CHECKING:
     from .newton import Solution
@@ -58,20 +56,13 @@ class VelocityEquation(NodalEquation):
 
     symmetric = False
 
-    def __init__(
-        self,
-        problem: Equation,
-        basis: Basis,
-        sign: int,
-        geometry: Geometry,
-        significant: SignificantDegrees | None = None,
-        truncation: float = 0.0,
-    ) -> None:
-        super().__init__(problem, basis, sign, geometry, significant, truncation)
+    def _prepare(self) -> None:
+        super()._prepare()
+        problem, basis = self.problem, self.basis
         law, last = problem.velocity, int(basis.degrees.max())
         drive = -np.asarray(law.potential.multipliers(problem.domain, last), dtype=float)
         radial = law.radial(problem.domain, last)
-        self._ratio = sign * float(self.unit) / problem.positive_noise
+        self._ratio = self.sign * float(self.unit) / problem.positive_noise
         self._drive = (drive[0], drive[basis.degrees])
         self._radial = None if radial is None else (radial[0], radial[basis.degrees])
         self._meridian = _Meridian.of(self)

@@ -16,19 +16,20 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import checked, is_number, is_potential, shown
+from ..arguments import checked, is_number
 from ..domains import Domain
 from ..errors import InvalidInput
 from ..potentials import Array, Number, Potential
 from .capabilities import Capability
-from .velocity import Gradient, VelocityLaw, is_velocity
+from .derived import DerivedLaw
+from .velocity import VelocityLaw
 
 _EPS = float(np.finfo(float).eps)
 _REASON = "particles move by the force beside them, a phase lag away"
 
 
 @dataclass(frozen=True)
-class PhaseLag(VelocityLaw):
+class PhaseLag(DerivedLaw):
     r"""A velocity law with a phase lag, :math:`v(x) = v_0(x + \alpha)`.
 
     Parameters
@@ -56,12 +57,7 @@ class PhaseLag(VelocityLaw):
     name: ClassVar[str] = "phase lag"
 
     def __post_init__(self) -> None:
-        if not (is_velocity(self.law) or is_potential(self.law)):
-            raise InvalidInput(
-                f"law must be a velocity law or a potential such as Kuramoto(), not {shown(self.law)}"
-            )
-        if not is_velocity(self.law):
-            object.__setattr__(self, "law", Gradient(self.law))
+        self._take_law()
         if not (is_number(self.lag) and 0.0 < abs(self.lag) <= math.pi):
             raise InvalidInput(
                 f"the phase lag must be a number of radians from -pi to pi other than 0, not {self.lag!r}; without "
@@ -82,12 +78,6 @@ class PhaseLag(VelocityLaw):
         """The velocity as a formula."""
         return f"({self.law.formula})(x + {self.lag:g})"
 
-    @property
-    def potential(self) -> Potential:
-        """The pair potential of the law without the lag."""
-        potential: Potential = self.law.potential
-        return potential
-
     def lacks(self, capability: Capability) -> str:
         """Return a clause on why there is no free energy, map of stationary states or conserved centre."""
         if capability is Capability.STATIONARY_MAP:
@@ -107,30 +97,7 @@ class PhaseLag(VelocityLaw):
                 f"a phase lag is a rotation of the circle, of which {domain.in_words} has none; leave it out, or "
                 "take Circle() (--domain circle)"
             )
-        self.law.require_domain(domain)
-
-    def radial(self, domain: Domain, degree: int) -> Array | None:
-        """Return the coefficients of the radial drive of the law without the lag."""
-        radial: Array | None = self.law.radial(domain, degree)
-        return radial
-
-    def speed(self, drive: Array, slope_squared: Array, radial: Array | None) -> Array:
-        """Return the speed of the law without the lag."""
-        return np.asarray(self.law.speed(drive, slope_squared, radial))
-
-    def kernels(self, cosines: Array) -> tuple[Array, Array, Array | None]:
-        """Return the kernels of the law without the lag, at inner products with the place ahead."""
-        kernels: tuple[Array, Array, Array | None] = self.law.kernels(cosines)
-        return kernels
-
-    def steepness(self) -> float | None:
-        """Return what the law without the lag states."""
-        steepness: float | None = self.law.steepness()
-        return steepness
-
-    def antiderivative(self, drive: Array) -> Array:
-        """Refuse, since there is no Gibbs map."""
-        raise InvalidInput(f"{self.name} has no Gibbs map; {self.lacks(Capability.GIBBS_MAP)}")
+        super().require_domain(domain)
 
     def at_uniform(self, domain: Domain) -> Potential:
         """Return the even part of the shifted potential: its growth rates are those of the law."""
@@ -138,7 +105,7 @@ class PhaseLag(VelocityLaw):
 
     def parameters(self) -> dict[str, Any]:
         """Return the law by its name and parameters, and the lag."""
-        return {"law": {"name": self.law.name, "parameters": self.law.parameters()}, "lag": self.lag}
+        return {**self._described_law(), "lag": self.lag}
 
     def parameter_values(self) -> dict[str, float]:
         """Return the continuous parameters of the law, and the lag."""

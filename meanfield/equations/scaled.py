@@ -16,19 +16,20 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from ..arguments import checked, is_number, is_potential, shown
+from ..arguments import checked, is_number
 from ..domains import Domain
 from ..errors import InvalidInput
 from ..potentials import Array, Potential
 from .capabilities import Capability
-from .velocity import Gradient, VelocityLaw, is_velocity
+from .derived import DerivedLaw
+from .velocity import VelocityLaw
 
 # Powers beyond are no scaling of layers, and their times leave the range of doubles.
 LARGEST_POWER = 8.0
 
 
 @dataclass(frozen=True)
-class DepthScaled(VelocityLaw):
+class DepthScaled(DerivedLaw):
     r"""A velocity law divided by a power of the time, :math:`v(t) = v_0/(1+t)^p`.
 
     Parameters
@@ -56,12 +57,7 @@ class DepthScaled(VelocityLaw):
     name: ClassVar[str] = "depth scaling"
 
     def __post_init__(self) -> None:
-        if not (is_velocity(self.law) or is_potential(self.law)):
-            raise InvalidInput(
-                f"law must be a velocity law or a potential such as Kuramoto(), not {shown(self.law)}"
-            )
-        if not is_velocity(self.law):
-            object.__setattr__(self, "law", Gradient(self.law))
+        self._take_law()
         if self.law.lacks(Capability.AUTONOMOUS):
             raise InvalidInput("the law is divided by a power of the time already; add the two powers")
         if not (is_number(self.power) and 0.0 < abs(self.power) <= LARGEST_POWER):
@@ -78,12 +74,6 @@ class DepthScaled(VelocityLaw):
         return f"({self.law.formula})/(1 + t)^{self.power:g}"
 
     @property
-    def potential(self) -> Potential:
-        """The pair potential of the law at time 0."""
-        potential: Potential = self.law.potential
-        return potential
-
-    @property
     def unlagged(self) -> VelocityLaw:
         """The law without the lag."""
         return DepthScaled(self.law.unlagged, self.power)
@@ -94,14 +84,6 @@ class DepthScaled(VelocityLaw):
         if capability in kept:
             return str(self.law.lacks(capability))
         return f"the velocity has the factor (1 + t)^{-self.power:g}"
-
-    def require_domain(self, domain: Domain) -> None:
-        """Refuse what the law at time 0 refuses."""
-        self.law.require_domain(domain)
-
-    def fingerprint(self, domain: Domain) -> str:
-        """Return that of the law at time 0."""
-        return str(self.law.fingerprint(domain))
 
     def pace(self, time: float) -> float:
         """Return (1 + t)^-p."""
@@ -122,30 +104,6 @@ class DepthScaled(VelocityLaw):
         """The last moment that a law of moments takes."""
         return int(self.law.degree)
 
-    def radial(self, domain: Domain, degree: int) -> Array | None:
-        """Return the coefficients of the radial drive of the law at time 0."""
-        radial: Array | None = self.law.radial(domain, degree)
-        return radial
-
-    def speed(self, drive: Array, slope_squared: Array, radial: Array | None) -> Array:
-        """Return the speed at time 0."""
-        speed: Array = self.law.speed(drive, slope_squared, radial)
-        return speed
-
-    def kernels(self, cosines: Array) -> tuple[Array, Array, Array | None]:
-        """Return the kernels of the law at time 0."""
-        kernels: tuple[Array, Array, Array | None] = self.law.kernels(cosines)
-        return kernels
-
-    def steepness(self) -> float | None:
-        """Return what the law at time 0 states."""
-        steepness: float | None = self.law.steepness()
-        return steepness
-
-    def antiderivative(self, drive: Array) -> Array:
-        """Refuse, since there is no Gibbs map."""
-        raise InvalidInput(f"{self.name} has no Gibbs map; {self.lacks(Capability.GIBBS_MAP)}")
-
     def at_uniform(self, domain: Domain) -> Potential:
         """Return the pair potential with the same linearisation at the uniform density at time 0."""
         potential: Potential = self.law.at_uniform(domain)
@@ -153,7 +111,7 @@ class DepthScaled(VelocityLaw):
 
     def parameters(self) -> dict[str, Any]:
         """Return the law by its name and parameters, and the power."""
-        return {"law": {"name": self.law.name, "parameters": self.law.parameters()}, "power": self.power}
+        return {**self._described_law(), "power": self.power}
 
     def parameter_values(self) -> dict[str, float]:
         """Return the continuous parameters of the law, and the power."""
