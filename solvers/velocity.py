@@ -60,7 +60,7 @@ class VelocityEquation(NodalEquation):
         super()._prepare()
         problem, basis = self.problem, self.basis
         law, last = problem.velocity, int(basis.degrees.max())
-        drive = -np.asarray(law.potential.multipliers(problem.domain, last), dtype=float)
+        drive = law.drive(problem.domain, last)
         radial = law.radial(problem.domain, last)
         self._ratio = self.sign * float(self.unit) / problem.positive_noise
         self._drive = (drive[0], drive[basis.degrees])

@@ -101,6 +101,10 @@ class VelocityLaw:
         """Return the integral of the factor of the velocity from 0 to a time."""
         return time
 
+    def drive(self, domain: Domain, degree: int) -> Array:
+        """Return the coefficients -w_l, l = 0..degree, of the drive."""
+        return -np.asarray(self.potential.multipliers(domain, degree), dtype=float)
+
     def radial(self, domain: Domain, degree: int) -> Array | None:
         """Return the coefficients k_l, l = 0..degree, of the radial drive R = k*rho; None if there is none."""
         raise self._refusal()

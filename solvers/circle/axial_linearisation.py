@@ -72,8 +72,7 @@ class AxialLinearisation:
         kept = moments[: degree // symmetry + 1]
         self.moments[: symmetry * kept.size : symmetry] = kept
         law, domain = problem.velocity, problem.domain
-        drive = -np.asarray(law.potential.multipliers(domain, degree), dtype=float)
-        self._drive, self._radial = drive, law.radial(domain, degree)
+        self._drive, self._radial = law.drive(domain, degree), law.radial(domain, degree)
         width = self._layer() * cells * symmetry / np.pi
         halvings = int(np.clip(np.ceil(-np.log2(max(width, 2.0**-HALVINGS))), 0, HALVINGS - SPARE)) + SPARE
         self.panels = Panels(np.pi / symmetry, cells, symmetry, halvings)

@@ -71,7 +71,7 @@ class Linearisation:
         self.points = even_size(8 * max(degree, moments.size))
         self.modes = np.arange(1, degree + 1)
         law, domain = self.problem.velocity, self.problem.domain
-        self._kernel = -np.asarray(law.potential.multipliers(domain, degree), dtype=float)
+        self._kernel = law.drive(domain, degree)
         self._radial_kernel = law.radial(domain, max(degree, moments.size - 1))
         padded = np.zeros(degree + 1, dtype=complex)
         padded[: min(moments.size, degree + 1)] = moments[: degree + 1]

@@ -191,9 +191,8 @@ def medium_of(law: VelocityLaw, coupling: float, domain: Domain, even: bool, sym
 
 def _kernels(law: VelocityLaw, domain: Domain, degree: int) -> tuple[Floats, ...]:
     """Return the multipliers 0, ..., degree of the drive, and of the radial drive if the speed depends on it."""
-    drive = -np.asarray(law.potential.multipliers(domain, degree), dtype=np.float64)
-    radial = law.radial(domain, degree)
-    return (drive,) if radial is None else (drive, np.asarray(radial, dtype=np.float64))
+    rows = (law.drive(domain, degree), law.radial(domain, degree))
+    return tuple(np.asarray(row, dtype=np.float64) for row in rows if row is not None)
 
 
 def polynomials_in_cosines(dimension: int, degree: int) -> Floats:

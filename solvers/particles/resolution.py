@@ -28,7 +28,7 @@ def drives_of(problem: Equation, degree: int) -> tuple[Floats, Floats]:
     InvalidInput
         If squares of drives leave the range of doubles.
     """
-    drive = -np.asarray(problem.potential.multipliers(problem.domain, 2 * degree + 16), dtype=float)
+    drive = problem.velocity.drive(problem.domain, 2 * degree + 16)
     radial = problem.velocity.radial(problem.domain, drive.size - 1)
     rows = np.array([drive] if radial is None else [drive, radial])
     if not np.abs(rows).sum() <= LARGEST_DRIVE:

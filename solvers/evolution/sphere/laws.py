@@ -83,7 +83,7 @@ class ZonalLawSystem(_ZonalSystem):
     def __init__(self, problem: Equation, degree: int, symmetry: int = 1) -> None:
         super().__init__(problem, degree, symmetry)
         domain, law, degrees, last = problem.domain, problem.velocity, self.degrees, symmetry * degree
-        kernel = -np.asarray(law.potential.multipliers(domain, last), dtype=float)
+        kernel = law.drive(domain, last)
         self._kernel, self._mean = kernel[degrees], float(kernel[0])
         radial = law.radial(domain, last)
         self._radial = None if radial is None else (float(radial[0]), np.asarray(radial[degrees], dtype=float))

@@ -85,8 +85,7 @@ class ZonalLinearisation:
         self.rule = gauss_rule(self.dimension, 2 * degree + 32)
         self.numbers = np.array([float(self.problem.domain.multiplicity(k)) for k in range(degree + 1)])
         law = self.problem.velocity
-        multipliers = np.asarray(law.potential.multipliers(self.problem.domain, degree), dtype=float)
-        self._kernel = -multipliers / self.numbers
+        self._kernel = law.drive(self.problem.domain, degree) / self.numbers
         radial = law.radial(self.problem.domain, degree)
         self._radial = None if radial is None else radial / self.numbers
         moments = np.zeros(degree + 1)
