@@ -29,10 +29,10 @@ Values = NDArray[Any]
 NOISE = 4.0
 
 
-def faded_velocity(
+def regularised_velocity(
     law: VelocityLaw, drive: Values, slope: Values, radial: Values | None, rounding: float | Floats
 ) -> Values:
-    """Return the velocity of a law, which fades to zero where both slope and radial drive are rounding noise.
+    """Return the velocity of a law, regularised to zero where both slope and radial drive are rounding noise.
 
     Parameters
     ----------
@@ -53,11 +53,11 @@ def velocity_slopes(
 ) -> tuple[Floats, Floats, Floats | None]:
     """Return the derivatives of the velocity by the drive, its slope and the radial drive, by complex steps."""
     step = 1j * STEP
-    by_drive = faded_velocity(law, drive + step, slope, radial, rounding).imag / STEP
-    by_slope = faded_velocity(law, drive, slope + step, radial, rounding).imag / STEP
+    by_drive = regularised_velocity(law, drive + step, slope, radial, rounding).imag / STEP
+    by_slope = regularised_velocity(law, drive, slope + step, radial, rounding).imag / STEP
     if radial is None:
         return by_drive, by_slope, None
-    return by_drive, by_slope, faded_velocity(law, drive, slope, radial + step, rounding).imag / STEP
+    return by_drive, by_slope, regularised_velocity(law, drive, slope, radial + step, rounding).imag / STEP
 
 
 def rounding_of(*terms: Values) -> float:

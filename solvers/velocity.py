@@ -16,7 +16,7 @@ Where v is the gradient of no function of the density this Jacobian is symmetric
 singular where the linearised equation is, but that its negative eigenvalues are as many as the unstable directions
 is no theorem: these are counted by the eigenvalues of the linearised equation itself.
 
-Far from all particles the averages may be lost in rounding. There the velocity fades: of states with
+Far from all particles the averages may be lost in rounding. There the velocity is regularised to zero: of states with
 :math:`\kappa/D` beyond the first threshold the density is of the order of this rounding.
 
 Where a speed has a pole or a branch point, as that of nGPT where the average of the tokens vanishes, f is smooth
@@ -32,7 +32,7 @@ from meanfield import InvalidInput
 
 from .bases import Basis, Floats, Integrals, Panels, resolved
 from .equation import Evaluation
-from .law_eigenvalues import faded_velocity, rounding_of, velocity_slopes
+from .law_eigenvalues import regularised_velocity, rounding_of, velocity_slopes
 from .nodal import NodalEquation
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class VelocityEquation(NodalEquation):
         """Return the integral of the velocity on the nodes, of mean zero."""
         along = self._meridian
         averages = self.averages(b, along.values, along.slopes)
-        return along.potentials(faded_velocity(self.problem.velocity, *averages, self._rounding(b)))
+        return along.potentials(regularised_velocity(self.problem.velocity, *averages, self._rounding(b)))
 
     def _changes(self, b: Floats, directions: Floats) -> Floats:
         """Return the derivatives of the integral of the velocity along changes of the means, one row each."""

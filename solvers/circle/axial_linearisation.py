@@ -25,7 +25,7 @@ from meanfield import Equation
 
 from ..bases import EPS, Floats, Integers, Panels
 from ..bases.panels import HALVINGS
-from ..law_eigenvalues import NOISE, deflated, faded_velocity, rounding_of, velocity_slopes
+from ..law_eigenvalues import NOISE, deflated, regularised_velocity, rounding_of, velocity_slopes
 
 # Equal panels: at least so many, and so many degrees for each.
 FEWEST, DEGREES_PER_PANEL = 8, 3
@@ -90,7 +90,7 @@ class AxialLinearisation:
         for _ in range(2):
             averages = self._improved(averages)
             self.density = self._density(averages, field)
-        self.velocity = faded_velocity(law, *averages)
+        self.velocity = regularised_velocity(law, *averages)
         self._slopes = velocity_slopes(law, *averages)
 
     def _by_moments(self) -> Averages:
@@ -132,7 +132,7 @@ class AxialLinearisation:
 
     def _density(self, averages: Averages, field: Floats) -> Floats:
         """Return the density of the stationary map, by its averages and the field of the confinement."""
-        field = field + self.ratio * self._integrals(faded_velocity(self.problem.velocity, *averages))
+        field = field + self.ratio * self._integrals(regularised_velocity(self.problem.velocity, *averages))
         density = np.exp(field - field.max())
         return np.asarray(density / (density @ self.panels.weights))
 

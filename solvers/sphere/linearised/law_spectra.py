@@ -34,8 +34,8 @@ from ...law_eigenvalues import (
     agreed_rate,
     deflated,
     error_of,
-    faded_velocity,
     largest_rate,
+    regularised_velocity,
     resolved_eigenvalues,
     rounding_of,
     truncations,
@@ -134,7 +134,7 @@ class ZonalLinearisation:
         )
         terms = [np.arange(self.degree + 1) * self._kernel] + ([] if self._radial is None else [self._radial])
         self._rounding = rounding_of(*(part * np.sqrt(self.numbers) * coefficients for part in terms))
-        velocity = faded_velocity(law, drive, slope, radial, self._rounding)
+        velocity = regularised_velocity(law, drive, slope, radial, self._rounding)
         return Meridian(density, drive, slope, radial, velocity, confining, polar, weights)
 
     def matrix(self, order: int) -> Floats:
@@ -148,7 +148,9 @@ class ZonalLinearisation:
         if here.radial is not None and self._radial is not None:
             moved = here.radial + 1j * STEP * self._radial[order + first :, None] * values
         shifted = here.slope + 1j * STEP * kernel * slopes
-        changed = faded_velocity(law, here.drive + 1j * STEP * kernel * values, shifted, moved, self._rounding)
+        changed = regularised_velocity(
+            law, here.drive + 1j * STEP * kernel * values, shifted, moved, self._rounding
+        )
         along = coupling * (values * here.velocity + here.density * changed.imag / STEP) - values * here.confining
         result = (slopes * here.weights) @ along.T
         if order:
