@@ -16,8 +16,8 @@ Where v is the gradient of no function of the density this Jacobian is symmetric
 singular where the linearised equation is, but that its negative eigenvalues are as many as the unstable directions
 is no theorem: these are counted by the eigenvalues of the linearised equation itself.
 
-Far from all particles the averages may be lost in rounding. There the velocity is regularised to zero: of states with
-:math:`\kappa/D` beyond the first threshold the density is of the order of this rounding.
+Far from all particles the averages may be lost in rounding. There the velocity is regularised to zero: of states
+with :math:`\kappa/D` beyond the first threshold the density is of the order of this rounding.
 
 Where a speed has a pole or a branch point, as that of nGPT where the average of the tokens vanishes, f is smooth
 only beside it: states there need many nodes, and at one coupling no number of them is enough.
