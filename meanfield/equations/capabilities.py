@@ -16,7 +16,7 @@ class Capability(Enum):
     DRIVE = "a drive, the convolution of the density with a pair potential"
     GRADIENT = "the gradient law of a pair potential"
     GIBBS_MAP = "a Gibbs map"
-    STATIONARY_MAP = "a map whose fixed points are the stationary densities about an axis"
+    STATIONARY_MAP = "a map whose fixed points are the stationary densities"
     FREE_ENERGY = "a free energy"
     UNIFORM_STATE = "a stationary uniform state"
     CENTRE = "a conserved centre"
