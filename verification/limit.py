@@ -53,7 +53,8 @@ def beyond(trajectory: Trajectory, initial: Any, sizes: Sequence[int]) -> Iterat
         return
     try:
         rate = contraction_rate(problem, initial=initial)
-    except (InvalidInput, NotResolved):
+    except (InvalidInput, NotResolved) as error:
+        yield f"without noise particles leave their limit in the end, and from what time on is not known: {error}"
         return
     assert isinstance(rate, Contraction)
     crossovers = {size: rate.crossover(size) for size in sizes}

@@ -13,11 +13,13 @@ from meanfield import (
     Circle,
     Comparison,
     ComputationFailed,
+    ContinuityEquation,
     HegselmannKrause,
     InvalidInput,
     Kuramoto,
     McKeanVlasov,
     Outcome,
+    PhaseLag,
     Transformer,
     open_comparison,
 )
@@ -393,3 +395,11 @@ def test_with_noise_nothing_is_said_of_it() -> None:
     found = compare(problem, VonMises(0.3, 1.0), 0.5, particles=(50, 200), replicas=3, seed=2, times=2)
     assert not any("on its way" in text for text in found.warnings)
     assert np.isfinite(found.distances[:4]).all()
+
+
+def test_without_a_known_time_the_record_says_why() -> None:
+    problem = ContinuityEquation(Circle(), PhaseLag(Kuramoto(), 0.3), noise=0.0, coupling=1.0)
+    found = compare(problem, VonMises(0.3, 1.0), 0.5, particles=(20, 40), replicas=2, seed=2, times=2)
+    assert any(
+        "from what time on is not known: with a phase lag a cluster turns" in text for text in found.warnings
+    )
