@@ -56,6 +56,9 @@ if TYPE_CHECKING:
     from .records.comparison import Comparison as Comparison
     from .records.contraction import Contraction as Contraction
     from .records.contraction import QuantityRate as QuantityRate
+    from .records.curves import Curve as Curve
+    from .records.curves import CurvePoint as CurvePoint
+    from .records.curves import OrganisingPoint as OrganisingPoint
     from .records.diagram import Branch as Branch
     from .records.diagram import Diagram as Diagram
     from .records.diagram import PointType as PointType
@@ -96,6 +99,9 @@ _HOMES = {
     "Comparison": "records.comparison",
     "Contraction": "records.contraction",
     "QuantityRate": "records.contraction",
+    "Curve": "records.curves",
+    "CurvePoint": "records.curves",
+    "OrganisingPoint": "records.curves",
     "Branch": "records.diagram",
     "Diagram": "records.diagram",
     "PointType": "records.diagram",
@@ -190,6 +196,8 @@ __all__ = [
     "Contraction",
     "CosineSeries",
     "CriticalPoint",
+    "Curve",
+    "CurvePoint",
     "Custom",
     "CustomVelocity",
     "DepthScaled",
@@ -215,6 +223,7 @@ __all__ = [
     "NotResolved",
     "Number",
     "Onsager",
+    "OrganisingPoint",
     "Outcome",
     "Perceptron",
     "PhaseLag",

@@ -82,6 +82,8 @@ class SpecialPoint(Record):
         ``"degree"``, moments by degree; ``"order"``, those of a density on S^2 by degree and order.
     domain
         The space of the density, that of the diagram which the point is in.
+    problem : Equation or None
+        That of the diagram which the point is in; None if it is in none.
     """
 
     branch: int
@@ -100,6 +102,7 @@ class SpecialPoint(Record):
     description: str = ""
     layout: Layout = "degree"
     domain: Domain = field(default_factory=Circle)
+    problem: Equation | None = None
 
     @property
     def moments(self) -> Moments:
@@ -259,10 +262,12 @@ class Diagram(SavedRecord):
     provenance: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        # So that they can name their moments.
-        for name in ("branches", "special_points"):
-            known = tuple(dataclasses.replace(part, domain=self.problem.domain) for part in getattr(self, name))
-            object.__setattr__(self, name, known)
+        # So that they can name their moments, and points start curves of their own.
+        domain = self.problem.domain
+        branches = tuple(dataclasses.replace(branch, domain=domain) for branch in self.branches)
+        points = tuple(dataclasses.replace(p, domain=domain, problem=self.problem) for p in self.special_points)
+        object.__setattr__(self, "branches", branches)
+        object.__setattr__(self, "special_points", points)
         super().__post_init__()
 
     @property
@@ -281,7 +286,7 @@ class Diagram(SavedRecord):
         labels = [branch.label for branch in self.branches]
         if isinstance(label, str) and label in labels:
             return self.branches[labels.index(label)]
-        if _is_index(label, len(labels)):
+        if is_index(label, len(labels)):
             return self.branches[int(label)]
         near = did_you_mean(label, labels) if isinstance(label, str) else ""
         raise InvalidInput(
@@ -323,7 +328,7 @@ class Diagram(SavedRecord):
             If there is no such branch or point.
         """
         curve = self.branch(branch)
-        if not _is_index(point, len(curve)):
+        if not is_index(point, len(curve)):
             raise InvalidInput(
                 f"the branch {curve.label!r} has {len(curve)} points and none of number {shown(point)}; "
                 f"give one from 0 to {len(curve) - 1}, or from the end with -1"
@@ -454,7 +459,8 @@ def point_type(name: str) -> PointType:
     raise InvalidInput(f"no special point is called {name!r}; {did_you_mean(words, types)}there are {known}")
 
 
-def _is_index(value: Any, size: int) -> bool:
+def is_index(value: Any, size: int) -> bool:
+    """Return whether a value is a place in a sequence of a size, also one from its end."""
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     return whole and -size <= value < size
 
