@@ -10,6 +10,7 @@ through every other value predicts those between, so that no root of what was re
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -177,11 +178,13 @@ def _roots(
         column = values[:, component]
         if not np.isfinite(column).all() or np.abs(column).max() <= _VANISHING:
             continue
-        for low, high in _brackets(lambda place, index=component: float(function(place)[index]), places, column):
-            found.append(
-                (component, _root(lambda place, index=component: float(function(place)[index]), low, high))
-            )
+        single = partial(_component, function, component)
+        found += [(component, _root(single, low, high)) for low, high in _brackets(single, places, column)]
     return found
+
+
+def _component(function: Callable[[float], Floats], index: int, place: float) -> float:
+    return float(function(place)[index])
 
 
 def resolved_samples(function: Callable[[float], Floats], interval: tuple[float, float]) -> tuple[Floats, Floats]:
