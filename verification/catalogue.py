@@ -136,7 +136,7 @@ def _with_curves() -> tuple[Equation, ...]:
         (Circle(), CosineSeries((-1.0, -0.4, -0.65))),
         (Sphere(3), Transformer(4.0)),
         (Sphere(3), 0.5 * MaierSaupe() + 0.5 * Onsager()),
-        (Sphere(8), Transformer(7.0)),
+        (Sphere(8), Transformer(3.0)),
     )
     return tuple(McKeanVlasov(domain, potential) for domain, potential in placed)
 

@@ -149,7 +149,7 @@ def curvature(problem: Equation, tools: Tools) -> Evidence:
 
 
 def _second_derivative(offsets: Floats, rises: Floats, slopes: Floats) -> tuple[float, float]:
-    """Return the second derivative at 0 of the polynomial through points and slopes, stationary there, and its error.
+    """Return the second derivative at 0 of a polynomial that begins with it, by points and slopes, and its error.
 
     The error is its change if the farthest point is left out, and what errors of the data do to it.
     """
