@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .energy import first_variation as first_variation
     from .energy import free_energy_parts as free_energy_parts
     from .energy import second_variation as second_variation
+    from .equations import CommonFrequency as CommonFrequency
     from .equations import ContinuityEquation as ContinuityEquation
     from .equations import CustomVelocity as CustomVelocity
     from .equations import DepthScaled as DepthScaled
@@ -150,6 +151,7 @@ _HOMES = {
     "McKeanVlasov": "equations",
     "NormalisedAttention": "equations",
     "PhaseLag": "equations",
+    "CommonFrequency": "equations",
     "SoftmaxAttention": "equations",
     "VelocityLaw": "equations",
     "equation_from": "equations",
@@ -190,6 +192,7 @@ __all__ = [
     "BranchShape",
     "Circle",
     "Combination",
+    "CommonFrequency",
     "Comparison",
     "ComputationFailed",
     "ContinuityEquation",

@@ -333,6 +333,7 @@ def own_arguments() -> dict[str, dict[str, Any]]:
         "meanfield.vertical_branches": {"problem": have["logarithmic"], "low": 1.0, "high": 3.0},
         "meanfield.critical_modes": {"low": 1.0, "high": 3.0},
         "meanfield.PhaseLag": {"law": meanfield.SoftmaxAttention(2.0), "lag": 0.5},
+        "meanfield.CommonFrequency": {"law": meanfield.SoftmaxAttention(2.0), "frequency": 0.5},
         "meanfield.ott_antonsen": {"order_parameter": 0.5, "time": [1.0]},
         "meanfield.resonance": {"problem": have["two_modes"], "n": 1, "m": 2},
         "meanfield.second_variation": {"direction_cosine": np.array([0.0, 1.0])},

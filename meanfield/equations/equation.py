@@ -202,8 +202,8 @@ class Equation:
 
     @property
     def reflects(self) -> bool:
-        """Whether the reflection of the angle takes solutions to solutions: no phase lag, an even confinement."""
-        return not self.velocity.lag and (self.confinement is None or self.confinement.even)
+        """Whether the reflection of the angle takes solutions to solutions: no lag, no frequency, an even V."""
+        return not self.velocity.rotates and (self.confinement is None or self.confinement.even)
 
     @checked
     def lacks(self, capability: Capability) -> str:
