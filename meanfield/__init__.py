@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from .potentials import Custom as Custom
     from .potentials import External as External
     from .potentials import GegenbauerSeries as GegenbauerSeries
+    from .potentials import HarmonicSeries as HarmonicSeries
     from .potentials import HegselmannKrause as HegselmannKrause
     from .potentials import KellerSegel as KellerSegel
     from .potentials import Kuramoto as Kuramoto
@@ -134,6 +135,7 @@ _HOMES = {
     "Custom": "potentials",
     "External": "potentials",
     "GegenbauerSeries": "potentials",
+    "HarmonicSeries": "potentials",
     "HegselmannKrause": "potentials",
     "KellerSegel": "potentials",
     "Kuramoto": "potentials",
@@ -214,6 +216,7 @@ __all__ = [
     "FreeEnergy",
     "GegenbauerSeries",
     "GlobalCriterion",
+    "HarmonicSeries",
     "HegselmannKrause",
     "InvalidInput",
     "KellerSegel",
