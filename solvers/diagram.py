@@ -92,7 +92,7 @@ def bifurcation_diagram(
     started = time.process_time()
     require_depth(depth)
     require(problem, Capability.STATIONARY_MAP, "bifurcation diagrams")
-    if search:
+    if search and problem.confinement is None:
         require(problem, Capability.FREE_ENERGY, "searches for states that no branch leads to")
     problem = problem.at(coupling=None)
     method = Arclength() if method is None else method

@@ -37,6 +37,7 @@ from .branches.continuation import End, Point, state_at
 from .branches.detection import interval_end
 from .branches.following import UNFINISHED, Followed
 from .branches.junctions import from_no_interaction
+from .branches.newton_search import search_states
 from .branches.orbits import same_orbit, symmetry_of
 from .branches.recording import Register, state_of
 from .branches.uniform import uniform_state
@@ -394,11 +395,12 @@ def _passing(followed: Followed, coupling: Number) -> tuple[list[Point], bool]:
 def _searched(problem: Equation, found: list[tuple[str, Point]]) -> Searched:
     if not problem.fixed_coupling:
         return Searched([], "", theorem=ALONE)
-    if not has_free_energy(problem):
-        return Searched([], "", omitted=BRANCHES_ONLY)
     sign = 1 if problem.fixed_coupling > 0 else -1
     known = [point for _, point in found]
-    return solvers_of(problem).geometry.search_all(problem.at(coupling=None), sign, problem.fixed_coupling, known)
+    if problem.confinement is None and not has_free_energy(problem):
+        return Searched([], "", omitted=BRANCHES_ONLY)
+    geometry = solvers_of(problem).geometry
+    return search_states(geometry, problem.at(coupling=None), sign, problem.fixed_coupling, known)
 
 
 def _add(found: list[tuple[str, Point]], label: str, point: Point) -> None:

@@ -64,10 +64,8 @@ def _looked(problem: Equation, register: Register) -> str:
     """Return where branches that no other leads to were looked for, or why they were not, a clause."""
     if register.searched:
         return "were looked for at the ends of the interval only"
-    advice = (
-        "(--search)" if has_free_energy(problem) else "because there is no free energy that a search could descend"
-    )
-    return f"were not looked for {advice}"
+    lacking = problem.confinement is None and not has_free_energy(problem)
+    return f"were not looked for {'because there is no free energy to descend' if lacking else '(--search)'}"
 
 
 def _arrived_at(birth: Birth, register: Register) -> bool:

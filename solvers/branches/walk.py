@@ -21,6 +21,7 @@ from .continuation import Point
 from .detection import Event, interval_end
 from .following import Followed, follow
 from .junctions import Departure, from_no_interaction
+from .newton_search import search_states
 from .orbits import same_orbit, symmetry_of
 from .recording import Part, Register, largest_modulus, nearest_part, parts_of
 from .resonance import joined, merged
@@ -296,7 +297,7 @@ def _searched_states(
 ) -> list[Point]:
     """Return the states at a coupling that a search finds beside the known ones."""
     try:
-        searched = geometry.search_all(problem, sign, edge, known)
+        searched = search_states(geometry, problem, sign, edge, known)
     except Exception as error:
         register.warnings.append(
             f"the search for states at coupling {float(edge):.12g} that no branch leads to was left unfinished "

@@ -159,7 +159,7 @@ def test_particles_and_density_are_compared():
     for noise, confinement in ((0.0, None), (0.4, CosineSeries((-0.3,)))):
         problem = ContinuityEquation(Circle(), law, noise, 1.0, confinement)
         found = compare(problem, VonMises(0.3, 1.0), 0.5, particles=(50, 400), replicas=8, seed=2, times=2)
-        assert found.distances[-1].max() < 6.0 / np.sqrt(400)
+        assert found.distances[:, -1].max() < 6.0 / np.sqrt(400)
         assert not any("from what time on is not known" in text for text in found.warnings)
 
 
