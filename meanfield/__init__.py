@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .export.comparisons import open_comparison as open_comparison
     from .export.contractions import open_contraction as open_contraction
     from .export.ensembles import open_ensemble as open_ensemble
+    from .export.sweeps import open_sweep as open_sweep
     from .export.trajectories import open_trajectory as open_trajectory
     from .potentials import ArcCosine as ArcCosine
     from .potentials import Combination as Combination
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
     from .records.relaxation import Relaxation as Relaxation
     from .records.state import Spectrum as Spectrum
     from .records.state import State as State
+    from .records.sweep import Sweep as Sweep
     from .records.trajectory import Trajectory as Trajectory
     from .theory import BranchShape as BranchShape
     from .theory import CriticalPoint as CriticalPoint
@@ -126,6 +128,7 @@ _HOMES = {
     "open_contraction": "export.contractions",
     "open_diagram": "export",
     "open_ensemble": "export.ensembles",
+    "open_sweep": "export.sweeps",
     "open_trajectory": "export.trajectories",
     "FlowMap": "records.flow_map",
     "Outcome": "records.outcome",
@@ -180,6 +183,7 @@ _HOMES = {
     "resonance": "theory",
     "tricritical_beta": "theory",
     "vertical_branches": "theory",
+    "Sweep": "records.sweep",
     "Trajectory": "records.trajectory",
     "CriticalPoint": "theory",
     "critical_coupling": "theory",
@@ -244,6 +248,7 @@ __all__ = [
     "Spectrum",
     "Sphere",
     "State",
+    "Sweep",
     "Trajectory",
     "Transformer",
     "VelocityLaw",
@@ -269,6 +274,7 @@ __all__ = [
     "open_contraction",
     "open_diagram",
     "open_ensemble",
+    "open_sweep",
     "open_trajectory",
     "ott_antonsen",
     "potential_from",

@@ -200,6 +200,7 @@ def materials() -> dict[str, Any]:
         "comparison": comparison,
         "relaxation": solvers.contraction_rate(problem),
         "contraction": solvers.contraction_rate(noiseless),
+        "sweep": solvers.sweep(problem, {"noise": [0.5, 1.0]}, "states", {"rates": False}, store=folder / "runs"),
         "folder": folder,
         "circle": circle,
         "sphere": sphere,
@@ -224,7 +225,7 @@ def materials() -> dict[str, Any]:
         "evidence": made["result"].evidence,
         "one_shown": made["shown"][0],
     }
-    for name in ("diagram", "trajectory", "ensemble", "comparison", "contraction"):
+    for name in ("diagram", "trajectory", "ensemble", "comparison", "contraction", "sweep"):
         made[name].save(folder / f"{name}.json")
     return made
 
@@ -248,6 +249,7 @@ def argument_for(name: str) -> Any:
         "comparison": have["comparison"],
         "relaxation": have["relaxation"],
         "contraction": have["contraction"],
+        "sweep": have["sweep"],
         "potential": meanfield.Kuramoto(),
         "velocity": meanfield.SoftmaxAttention(2.0),
         "initial": solvers.VonMises(0.0, 1.0),
@@ -264,6 +266,7 @@ def argument_for(name: str) -> Any:
         "label": 0,
         "branch": 0,
         "point": 0,
+        "index": 0,
         "amplitude": 0.1,
         "concentration": 1.0,
         "count": 2,
@@ -344,6 +347,15 @@ def own_arguments() -> dict[str, dict[str, Any]]:
         "meanfield.open_ensemble": {"path": have["folder"] / "ensemble.json"},
         "meanfield.open_comparison": {"path": have["folder"] / "comparison.json"},
         "meanfield.open_contraction": {"path": have["folder"] / "contraction.json"},
+        "meanfield.open_sweep": {"path": have["folder"] / "sweep.json"},
+        "solvers.sweep": {
+            "family": have["problem"],
+            "values": {"noise": [0.5]},
+            "compute": "states",
+            "options": {"rates": False},
+        },
+        "sweep.table_rows": {"table": "state"},
+        "sweep.quantity": {"name": "state_m1"},
         "solvers.contraction_rate": {"subject": have["state"]},
         "solvers.Checkpoint": {"path": have["folder"] / "checkpoint.npz", "every": 1.0},
         "solvers.bifurcation_diagram": {"interval": (2.5, 2.6), "rates": False, "depth": 0},
@@ -426,7 +438,7 @@ def instances() -> dict[str, Any]:
         "random": solvers.RandomPerturbation(0.1, 1),
         "samples": solvers.Samples([0.1, 0.2, 0.4]),
     }
-    records = ["problem", "equation", "state", "sphere_state", "spectrum", "diagram", "branch", "special_point", "curve", "curve_point", "organising_point", "trajectory", "sphere_trajectory", "flow_map", "ensemble", "comparison", "relaxation", "contraction", "circle", "sphere", "density", "sample", "law"]  # fmt: skip
+    records = ["problem", "equation", "state", "sphere_state", "spectrum", "diagram", "branch", "special_point", "curve", "curve_point", "organising_point", "trajectory", "sphere_trajectory", "flow_map", "ensemble", "comparison", "relaxation", "contraction", "sweep", "circle", "sphere", "density", "sample", "law"]  # fmt: skip
     moments = {f"moments of {name}": materials()[name].moments for name in ("state", "sphere_state", "trajectory")}
     return {name: materials()[name] for name in records} | named | moments
 

@@ -1,6 +1,15 @@
 """The parts that the commands of all packages share: options, potentials as options, and printing."""
 
-from .drawing import TRAJECTORY_QUANTITIES, draw, draw_ensemble, draw_record, draw_states, draw_trajectory
+from ..workers import worker_processes
+from .drawing import (
+    TRAJECTORY_QUANTITIES,
+    draw,
+    draw_ensemble,
+    draw_record,
+    draw_states,
+    draw_sweep,
+    draw_trajectory,
+)
 from .options import (
     Parser,
     add_common,
@@ -12,11 +21,11 @@ from .options import (
     check_targets,
     resolved_configuration,
 )
-from .potential_options import add_problem, at_coupling, problem_from, require_coupling
+from .potential_options import add_problem, at_coupling, parameter_destinations, problem_from, require_coupling
 from .progress import progress_bar
 from .readers import number, whole, word
 from .terminal import UNKNOWN, formatted, note, say, say_json, set_verbosity, table
-from .workers import add_workers, require_workers, worker_processes
+from .workers import add_workers, require_workers
 from .writing import exit_code, origin, publish, write_all
 
 __all__ = [
@@ -37,12 +46,14 @@ __all__ = [
     "draw_ensemble",
     "draw_record",
     "draw_states",
+    "draw_sweep",
     "draw_trajectory",
     "exit_code",
     "formatted",
     "note",
     "number",
     "origin",
+    "parameter_destinations",
     "problem_from",
     "progress_bar",
     "publish",

@@ -11,6 +11,7 @@ from ..records.contraction import Contraction
 from ..records.diagram import Diagram
 from ..records.ensemble import Ensemble
 from ..records.state import State
+from ..records.sweep import Sweep
 from ..records.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -106,8 +107,18 @@ def draw_ensemble(ensemble: Ensemble, target: str, force: bool = False) -> Path:
     return _saved(figure, target, force, ensemble.provenance)
 
 
+def draw_sweep(sweep: Sweep, target: str, y: str | None = None, force: bool = False) -> Path:
+    """Draw a sweep into a file, what is critical or the quantity of a name."""
+    from ..plotting import entitle_figure
+
+    figure = _new(SQUARE)
+    entitle_figure(figure, sweep.title)
+    sweep.plot(y, figure.subplots())
+    return _saved(figure, target, force, sweep.provenance)
+
+
 def draw_record(record: Any, target: str, y: str | None = None, panels: bool = False, force: bool = False) -> Path:
-    """Draw a diagram, trajectory, ensemble, comparison or contraction into a file.
+    """Draw a diagram, trajectory, ensemble, comparison, contraction or sweep into a file.
 
     Raises
     ------
@@ -120,8 +131,10 @@ def draw_record(record: Any, target: str, y: str | None = None, panels: bool = F
         raise InvalidInput("--panels belongs to diagrams; leave it out for this file")
     if isinstance(record, Trajectory):
         return draw_trajectory(record, target, y or "density", force)
+    if isinstance(record, Sweep):
+        return draw_sweep(record, target, y, force)
     if y is not None:
-        raise InvalidInput("--y belongs to diagrams and trajectories; leave it out for this file")
+        raise InvalidInput("--y belongs to diagrams, trajectories and sweeps; leave it out for this file")
     if isinstance(record, Ensemble):
         return draw_ensemble(record, target, force)
     if isinstance(record, Contraction):

@@ -19,6 +19,7 @@ from .globe import globe, mollweide, plot_globe, plot_mollweide
 from .panels import plot_panels
 from .quantities import coupling_symbol, critical_mode
 from .relaxations import plot_relaxation
+from .sweeps import plot_sweep
 from .trajectories import animate, check_film, plot_energy, plot_moments, plot_trajectory
 
 __all__ = [
@@ -54,6 +55,7 @@ __all__ = [
     "plot_panels",
     "plot_relaxation",
     "plot_state",
+    "plot_sweep",
     "plot_tail",
     "plot_trajectory",
     "save_figure",

@@ -34,6 +34,7 @@ from .green import KellerSegel, Logarithmic
 from .harmonic import HarmonicSeries
 from .models import Kuramoto, MaierSaupe, Onsager
 from .neurons import ArcCosine
+from .parametric import require_named as require_named
 from .perceptron import ACTIVATIONS, Perceptron
 from .protocol import Combination, Potential
 from .registry import COMPOSED, POTENTIALS, known_potentials, potential_class, potential_from

@@ -29,4 +29,5 @@ from .relaxation import Relaxation as Relaxation
 from .state import Spectrum as Spectrum
 from .state import State as State
 from .state import StationaryStates as StationaryStates
+from .sweep import Sweep as Sweep
 from .trajectory import Trajectory as Trajectory
